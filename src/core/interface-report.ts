@@ -1,0 +1,23 @@
+/** What a firewall says about its interfaces, in the words of the rules. Keys are kernel device names, in report order. */
+export type InterfaceReport = ReadonlyMap<string, ReportedInterface>;
+
+export type ReportedInterface = {
+  readonly device: string;
+  /** Not every firewall version tells; absent is "not known", never "down". */
+  readonly up?: boolean;
+  readonly ipv4: readonly ReportedIpv4[];
+  readonly ipv6: readonly ReportedIpv6[];
+};
+
+/** `text` is what the firewall wrote: it may be malformed, and choosing says so. */
+export type ReportedIpv4 = { readonly text: string };
+
+export type ReportedIpv6 = {
+  readonly text: string;
+  readonly linkLocal: boolean;
+  readonly deprecated: boolean;
+  readonly tentative: boolean;
+  readonly detached: boolean;
+  /** Seconds; absent when the firewall lists no lifetime, `Infinity` when it never ends. */
+  readonly validLifetime?: number;
+};

@@ -1,0 +1,19 @@
+/**
+ * What is wrong with something that came from outside. `code` is stable and meant for programs, `where` is the place
+ * inside the input ("ttl", "records[2].value", "line 14"), `message` says what is wrong, `todo` what to do about it.
+ */
+export type Fault = {
+  readonly code: string;
+  readonly where: string;
+  readonly message: string;
+  readonly todo?: string;
+};
+
+/** An expected outcome: the value, or every fault at once. */
+export type Result<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly faults: readonly Fault[] };
+
+export const ok = <T>(value: T): Result<T> => ({ ok: true, value });
+
+export const fail = (...faults: readonly Fault[]): Result<never> => ({ ok: false, faults });
