@@ -1,0 +1,44 @@
+import { randomBytes } from "node:crypto";
+import { chmod, mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+
+/** The folder holds secrets: nobody but its owner may look inside. */
+export async function openDataFolder(path: string): Promise<void> {
+  await mkdir(path, { recursive: true, mode: 0o700 });
+  await chmod(path, 0o700);
+}
+
+/** The old content or the new one, never half of either, also after a power cut: write, fsync, rename, fsync the folder. */
+export async function replaceFile(path: string, content: string, mode = 0o600): Promise<void> {
+  const folder = dirname(path);
+  const draft = join(folder, `.${basename(path)}.${randomBytes(4).toString("hex")}`);
+  try {
+    const file = await open(draft, "wx", mode);
+    try {
+      await file.writeFile(content);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+  const directory = await open(folder, "r");
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}
+
+/** Unknown is not empty: only "there is no such file" gives undefined, every other failure throws. */
+export async function readFileIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,43 @@
+import { type DestinationStream, type Logger, pino } from "pino";
+
+export type { Logger };
+
+export type LogOptions = {
+  /** `text` for people at a terminal, `json` for programs that collect logs. */
+  readonly format: "text" | "json";
+  readonly level?: "debug" | "info" | "warn" | "error" | "silent";
+  readonly write: (line: string) => void;
+};
+
+/** Secrets that could ride along in a logged request or config are replaced before a line is made. */
+const secretFields = ["token", "secret", "password", "authorization", "auth-api-token", "cookie"];
+
+export function createLog(options: LogOptions): Logger {
+  const destination: DestinationStream = {
+    write: (line) => options.write(options.format === "json" ? line : textLine(line)),
+  };
+  return pino(
+    {
+      level: options.level ?? "info",
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      redact: { paths: secretFields.flatMap((field) => [`["${field}"]`, `*["${field}"]`]), censor: "(hidden)" },
+    },
+    destination,
+  );
+}
+
+/** `10:32:07 warn  address could not be read  source=home because="connection refused"` */
+function textLine(json: string): string {
+  const { level, time, msg, err, ...fields } = JSON.parse(json) as Record<string, unknown>;
+  const clock = typeof time === "string" ? time.slice(11, 19) : "";
+  const cause = err === undefined ? {} : { error: (err as { message?: unknown }).message ?? err };
+  const rest = Object.entries({ ...fields, ...cause }).map(([key, value]) => ` ${key}=${textValue(value)}`);
+  return `${clock} ${String(level).padEnd(5)} ${String(msg ?? "")}${rest.length > 0 ? " " : ""}${rest.join("")}\n`;
+}
+
+function textValue(value: unknown): string {
+  if (typeof value === "string") return /^[\w.:/@+-]+$/.test(value) ? value : JSON.stringify(value);
+  return JSON.stringify(value);
+}
