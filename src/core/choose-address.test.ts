@@ -1,0 +1,162 @@
+import fc from "fast-check";
+import { describe, expect, it, test } from "vitest";
+import { type Considered, chooseAddress } from "./choose-address.ts";
+import type { InterfaceReport, ReportedIpv6 } from "./interface-report.ts";
+
+const entry = (text: string, extra: Partial<ReportedIpv6> = {}): ReportedIpv6 => ({
+  text,
+  linkLocal: false,
+  deprecated: false,
+  tentative: false,
+  detached: false,
+  ...extra,
+});
+
+const report = (ipv4: readonly string[], ipv6: readonly ReportedIpv6[]): InterfaceReport =>
+  new Map([["wan0", { device: "wan0", ipv4: ipv4.map((text) => ({ text })), ipv6 }]]);
+
+const verdicts = (considered: readonly Considered[]) => considered.map(({ verdict }) => verdict);
+
+describe("IPv4: the first element and no other", () => {
+  const cases: [string, string[], string | undefined, string[]][] = [
+    ["one address", ["198.51.100.7"], "198.51.100.7", ["taken"]],
+    ["aliases behind it", ["198.51.100.7", "8.8.8.8"], "198.51.100.7", ["taken", "not-first"]],
+    ["private is taken as it is first", ["10.0.0.1", "8.8.8.8"], "10.0.0.1", ["taken", "not-first"]],
+    ["none", [], undefined, []],
+    ["unspecified, as during a reconnect", ["0.0.0.0"], undefined, ["unspecified"]],
+    ["an unfit first is not replaced by an alias", ["169.254.3.4", "8.8.8.8"], undefined, ["link-local", "not-first"]],
+    ["loopback", ["127.0.0.1"], undefined, ["loopback"]],
+    ["multicast", ["224.0.0.1"], undefined, ["multicast"]],
+    ["leading zero", ["010.0.0.1"], undefined, ["malformed"]],
+    ["prefix length", ["8.8.8.8/24"], undefined, ["malformed"]],
+    ["empty text", [""], undefined, ["malformed"]],
+    ["an IPv6 address in the wrong list", ["2001:db8::1"], undefined, ["wrong-family"]],
+  ];
+  test.each(cases)("%s", (_, texts, taken, expected) => {
+    const { choice, considered } = chooseAddress(report(texts, []), { device: "wan0", family: "ipv4" });
+    expect(choice.kind === "address" ? choice.address.text : undefined).toBe(taken);
+    expect(verdicts(considered)).toEqual(expected);
+  });
+});
+
+describe("IPv6: not link-local, then a stable order", () => {
+  const cases: [string, ReportedIpv6[], string | undefined, string[]][] = [
+    [
+      "link-local by flag and by text",
+      [entry("2001:db8::2", { linkLocal: true }), entry("fe80::1"), entry("febf::1")],
+      undefined,
+      ["link-local", "link-local", "link-local"],
+    ],
+    [
+      "the dying prefix stands first",
+      [entry("2001:db8:a::1", { deprecated: true, validLifetime: 5400 }), entry("2001:db8:b::1")],
+      "2001:db8:b::1",
+      ["deprecated", "taken"],
+    ],
+    [
+      "tentative and detached",
+      [entry("2001:db8::1", { tentative: true }), entry("2001:db8::2", { detached: true })],
+      undefined,
+      ["tentative", "detached"],
+    ],
+    [
+      "ULA listed first",
+      [entry("fd00:db8::1"), entry("2001:db8::1", { validLifetime: 60 })],
+      "2001:db8::1",
+      ["ula-behind-global", "taken"],
+    ],
+    ["ULA alone", [entry("fd00:db8::1"), entry("fe80::1")], "fd00:db8::1", ["taken", "link-local"]],
+    [
+      "the longest lifetime",
+      [entry("2001:db8::1", { validLifetime: 60 }), entry("2001:db8::2", { validLifetime: 7200 })],
+      "2001:db8::2",
+      ["shorter-lifetime", "taken"],
+    ],
+    [
+      "no lifetime listed is a static address",
+      [entry("2001:db8::1", { validLifetime: 7200 }), entry("2001:db8::2")],
+      "2001:db8::2",
+      ["shorter-lifetime", "taken"],
+    ],
+    ["else report order", [entry("2001:db8::2"), entry("2001:db8::1")], "2001:db8::2", ["taken", "later-in-report"]],
+    ["loopback", [entry("::1")], undefined, ["loopback"]],
+    ["unspecified", [entry("::")], undefined, ["unspecified"]],
+    ["multicast", [entry("ff02::1")], undefined, ["multicast"]],
+    ["a zone inside the text", [entry("2001:db8::1%wan0")], undefined, ["malformed"]],
+    ["an IPv4 address in the wrong list", [entry("198.51.100.7")], undefined, ["wrong-family"]],
+    [
+      "a reserved address only when there is no other",
+      [entry("64:ff9b::1"), entry("fd00::1")],
+      "fd00::1",
+      ["reserved-behind-others", "taken"],
+    ],
+    ["written canonically", [entry("2001:DB8:0:0::1")], "2001:db8::1", ["taken"]],
+  ];
+  test.each(cases)("%s", (_, entries, taken, expected) => {
+    const { choice, considered } = chooseAddress(report([], entries), { device: "wan0", family: "ipv6" });
+    expect(choice.kind === "address" ? choice.address.text : undefined).toBe(taken);
+    expect(verdicts(considered)).toEqual(expected);
+  });
+});
+
+describe("knowing and not knowing", () => {
+  it("names the interfaces that exist when the wanted one does not", () => {
+    expect(chooseAddress(report([], []), { device: "wan", family: "ipv4" }).choice).toEqual({
+      kind: "unknown-interface",
+      device: "wan",
+      known: ["wan0"],
+    });
+  });
+  it("tells an interface without addresses from one with only unfit ones", () => {
+    const choose = (entries: ReportedIpv6[]) =>
+      chooseAddress(report([], entries), { device: "wan0", family: "ipv6" }).choice;
+    expect(choose([])).toEqual({ kind: "none", because: "no-addresses" });
+    expect(choose([entry("fe80::1")])).toEqual({ kind: "none", because: "no-fit-address" });
+  });
+});
+
+const anyText = fc.oneof(
+  fc.ipV6(),
+  fc.ipV4(),
+  fc.constantFrom("fe80::1", "fd00::1", "2001:db8::7", "::", "::1", "ff02::1", "", "nonsense"),
+);
+const anyEntry = fc.record({
+  text: anyText,
+  linkLocal: fc.boolean(),
+  deprecated: fc.boolean(),
+  tentative: fc.boolean(),
+  detached: fc.boolean(),
+  validLifetime: fc.integer({ min: 0, max: 5 }),
+});
+const distinctLifetimes = fc.uniqueArray(anyEntry, { selector: ({ validLifetime }) => validLifetime });
+
+describe("laws", () => {
+  it("takes at most one address, one of the report, fit to be taken", () => {
+    fc.assert(
+      fc.property(fc.array(anyEntry), (entries) => {
+        const { choice, considered } = chooseAddress(report([], entries), { device: "wan0", family: "ipv6" });
+        const taken = considered.flatMap(({ verdict }, index) => (verdict === "taken" ? [entries[index]] : []));
+        expect(considered.map(({ text }) => text)).toEqual(entries.map(({ text }) => text));
+        expect(taken.length).toBe(choice.kind === "address" ? 1 : 0);
+        for (const entry of taken) {
+          expect(entry).toMatchObject({ linkLocal: false, deprecated: false, tentative: false, detached: false });
+          expect(entry?.text).not.toMatch(/^fe[89ab]|^ff|^::1?$|^$|^nonsense$/i);
+        }
+      }),
+    );
+  });
+  it("does not depend on the order where lifetimes differ", () => {
+    fc.assert(
+      fc.property(
+        distinctLifetimes.chain((entries) =>
+          fc.tuple(fc.constant(entries), fc.shuffledSubarray(entries, { minLength: entries.length })),
+        ),
+        ([entries, shuffled]) => {
+          const choose = (list: readonly ReportedIpv6[]) =>
+            chooseAddress(report([], list), { device: "wan0", family: "ipv6" }).choice;
+          expect(choose(shuffled)).toEqual(choose(entries));
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,113 @@
+import { type Address, type Family, parseAddress } from "./address.ts";
+import { scopeOf } from "./address-scope.ts";
+import type { InterfaceReport, ReportedIpv6 } from "./interface-report.ts";
+import { gate, type RefusedScope } from "./publish-gate.ts";
+
+export type AddressPolicy = { readonly device: string; readonly family: Family };
+
+/**
+ * `none` is knowledge: the interface was read and has no fit address. `unknown-interface` and `unknown` are the lack of
+ * it. Neither ever erases a record.
+ */
+export type Choice =
+  | { readonly kind: "address"; readonly address: Address }
+  | { readonly kind: "none"; readonly because: "no-addresses" | "no-fit-address" }
+  | { readonly kind: "unknown"; readonly because: string }
+  | { readonly kind: "unknown-interface"; readonly device: string; readonly known: readonly string[] };
+
+export type Refusal =
+  | RefusedScope
+  | "malformed"
+  | "wrong-family"
+  | "deprecated"
+  | "tentative"
+  | "detached"
+  | "not-first"
+  | "ula-behind-global"
+  | "reserved-behind-others"
+  | "shorter-lifetime"
+  | "later-in-report";
+
+/** What became of one reported address, in report order. */
+export type Considered = { readonly text: string; readonly verdict: "taken" | Refusal };
+
+export type Choosing = { readonly choice: Choice; readonly considered: readonly Considered[] };
+
+export function chooseAddress(report: InterfaceReport, { device, family }: AddressPolicy): Choosing {
+  const reported = report.get(device);
+  if (!reported) return { choice: { kind: "unknown-interface", device, known: [...report.keys()] }, considered: [] };
+  const candidates = family === "ipv4" ? considerIpv4(reported.ipv4) : considerIpv6(reported.ipv6);
+  return { choice: choiceOf(candidates), considered: candidates.map(({ text, verdict }) => ({ text, verdict })) };
+}
+
+type Candidate = { readonly text: string; readonly address?: Address; readonly verdict: "taken" | Refusal };
+
+function choiceOf(candidates: readonly Candidate[]): Choice {
+  const taken = candidates.find(({ verdict }) => verdict === "taken")?.address;
+  if (taken) return { kind: "address", address: taken };
+  return { kind: "none", because: candidates.length === 0 ? "no-addresses" : "no-fit-address" };
+}
+
+/** Spec 2.4: the element at index 0 and no other, so an unfit first one means none rather than an alias. */
+function considerIpv4(entries: readonly { readonly text: string }[]): Candidate[] {
+  return entries.map((entry, index) => {
+    const read = readAddress(entry.text, "ipv4");
+    if (read.verdict !== "taken") return read;
+    return index === 0 ? read : { ...read, verdict: "not-first" };
+  });
+}
+
+function considerIpv6(entries: readonly ReportedIpv6[]): Candidate[] {
+  const fit = entries.map(considerAlone);
+  const best = fit.reduce<Ranked | undefined>((leader, candidate, index) => {
+    const entry = entries[index];
+    if (candidate.verdict !== "taken" || !candidate.address || !entry) return leader;
+    const ranked = rank(candidate.address, entry, index);
+    return leader === undefined || outranked(leader, ranked) ? ranked : leader;
+  }, undefined);
+  return fit.map((candidate, index) => {
+    const entry = entries[index];
+    if (!best || !entry || !candidate.address || candidate.verdict !== "taken") return candidate;
+    return { ...candidate, verdict: outranked(rank(candidate.address, entry, index), best) ?? "taken" };
+  });
+}
+
+/** What can be said about an address without looking at its neighbours. The flags may lie, so the text is read as well. */
+function considerAlone(entry: ReportedIpv6): Candidate {
+  if (entry.linkLocal) return { text: entry.text, verdict: "link-local" };
+  const read = readAddress(entry.text, "ipv6");
+  if (read.verdict !== "taken") return read;
+  if (entry.deprecated) return { ...read, verdict: "deprecated" };
+  if (entry.tentative) return { ...read, verdict: "tentative" };
+  if (entry.detached) return { ...read, verdict: "detached" };
+  return read;
+}
+
+function readAddress(text: string, family: Family): Candidate {
+  const address = parseAddress(text);
+  if (!address) return { text, verdict: "malformed" };
+  const verdict = gate(address, family);
+  return verdict.kind === "refuse" ? { text, verdict: verdict.because } : { text, address, verdict: "taken" };
+}
+
+type Ranked = { readonly reach: Reach; readonly lifetime: number; readonly index: number };
+type Reach = "wide" | "ula" | "reserved";
+
+const reachOrder: readonly Reach[] = ["wide", "ula", "reserved"];
+
+/** An address listed without lifetime does not run out: static addresses, and every address before release 25.7.10. */
+function rank(address: Address, entry: ReportedIpv6, index: number): Ranked {
+  const scope = scopeOf(address);
+  const reach = scope === "ula" || scope === "reserved" ? scope : "wide";
+  return { reach, lifetime: entry.validLifetime ?? Number.POSITIVE_INFINITY, index };
+}
+
+/** Why `one` stands behind `other`, or undefined when it does not. */
+function outranked(one: Ranked, other: Ranked): Refusal | undefined {
+  if (one.reach !== other.reach) {
+    if (reachOrder.indexOf(one.reach) < reachOrder.indexOf(other.reach)) return undefined;
+    return one.reach === "ula" ? "ula-behind-global" : "reserved-behind-others";
+  }
+  if (one.lifetime !== other.lifetime) return one.lifetime < other.lifetime ? "shorter-lifetime" : undefined;
+  return one.index > other.index ? "later-in-report" : undefined;
+}

@@ -1,0 +1,13 @@
+import { expect, test } from "vitest";
+import { nearest } from "./nearest.ts";
+
+test.each([
+  ["soruces", ["sources", "targets", "names"], "sources"],
+  ["tartget", ["source", "target"], "target"],
+  ["TTL", ["ttl", "name"], "ttl"],
+  ["fingreprint", ["ca", "fingerprint", "insecure"], "fingerprint"],
+  ["colour", ["ttl", "name"], undefined],
+  ["x", [], undefined],
+] as const)("%s among %j", (word, known, expected) => {
+  expect(nearest(word, known)).toBe(expected);
+});
