@@ -1,0 +1,106 @@
+import { parseAddress } from "./address.ts";
+import type { Instant } from "./instant.ts";
+import { isInNetwork, parseNetwork } from "./network.ts";
+import type { RecordType } from "./rdata/table.ts";
+
+/** What a token opens. What is absent is not limited; an empty list opens nothing. */
+export type Scope = {
+  readonly access: "read" | "write";
+  /** Canonical zone names. */
+  readonly zones?: readonly string[];
+  /** In each zone that is open, only sets that one of these rules matches. */
+  readonly sets?: readonly SetRule[];
+  /** The first instant at which the token opens nothing. */
+  readonly expires?: Instant;
+  /** Where requests may come from: `192.0.2.0/24`, `2001:db8::/32`, or one address. */
+  readonly networks?: readonly string[];
+};
+
+export type SetRule = { readonly owner?: string; readonly types?: readonly RecordType[] };
+
+/** As a token has it by default. */
+export const wholeAccount: Scope = { access: "write" };
+
+/** Zone names and owners are canonical. `from` is the address of the caller, absent when it is not known. */
+export type Operation = { readonly now: Instant; readonly from?: string } & (
+  | { readonly kind: "list-zones" }
+  | { readonly kind: "create-zone" | "read-zone" | "write-zone" | "delete-zone"; readonly zone: string }
+  | {
+      readonly kind: "read-set" | "write-set";
+      readonly zone: string;
+      readonly owner: string;
+      readonly type: RecordType;
+    }
+  | { readonly kind: "administer" }
+);
+
+export type Refusal =
+  | "expired"
+  | "network-not-in-scope"
+  | "zone-not-in-scope"
+  | "set-not-in-scope"
+  | "account-not-in-scope"
+  | "read-only";
+
+export type Verdict = { readonly kind: "yes" } | { readonly kind: "no"; readonly because: Refusal };
+
+/**
+ * One answer for every face. A zone or set outside the scope does not exist for the token, so that comes before
+ * `read-only`. `list-zones` is open to all: the list is then of the zones that it may read.
+ */
+export function may(scope: Scope, operation: Operation): Verdict {
+  const because =
+    whenAndWhere(scope, operation) ??
+    what(scope, operation) ??
+    (scope.access === "read" && !isRead(operation) ? "read-only" : undefined);
+  return because === undefined ? yes : { kind: "no", because };
+}
+
+const yes: Verdict = { kind: "yes" };
+
+function whenAndWhere(scope: Scope, { now, from }: Operation): Refusal | undefined {
+  if (scope.expires !== undefined && now >= scope.expires) return "expired";
+  if (scope.networks !== undefined && !comesFrom(from, scope.networks)) return "network-not-in-scope";
+  return undefined;
+}
+
+function what(scope: Scope, operation: Operation): Refusal | undefined {
+  switch (operation.kind) {
+    case "list-zones":
+      return undefined;
+    case "administer":
+      return scope.zones === undefined && scope.sets === undefined ? undefined : "account-not-in-scope";
+    case "read-zone":
+      return zoneRefusal(scope, operation.zone);
+    case "create-zone":
+    case "write-zone":
+    case "delete-zone":
+      // Each of these touches every set of the zone.
+      return zoneRefusal(scope, operation.zone) ?? (scope.sets === undefined ? undefined : "set-not-in-scope");
+    case "read-set":
+    case "write-set":
+      return (
+        zoneRefusal(scope, operation.zone) ??
+        (scope.sets === undefined || scope.sets.some((rule) => matches(rule, operation.owner, operation.type))
+          ? undefined
+          : "set-not-in-scope")
+      );
+  }
+}
+
+const zoneRefusal = (scope: Scope, zone: string): Refusal | undefined =>
+  scope.zones === undefined || scope.zones.includes(zone) ? undefined : "zone-not-in-scope";
+
+const matches = (rule: SetRule, owner: string, type: RecordType): boolean =>
+  (rule.owner === undefined || rule.owner === owner) && (rule.types === undefined || rule.types.includes(type));
+
+const isRead = ({ kind }: Operation): boolean => kind === "list-zones" || kind === "read-zone" || kind === "read-set";
+
+function comesFrom(from: string | undefined, networks: readonly string[]): boolean {
+  const address = from === undefined ? undefined : parseAddress(from);
+  if (address === undefined) return false;
+  return networks.some((text) => {
+    const network = parseNetwork(text);
+    return network !== undefined && isInNetwork(address, network);
+  });
+}

@@ -1,0 +1,38 @@
+import { fitsInName, type Label, lowerByte, printLabels } from "./label.ts";
+import { labelsOf } from "./name.ts";
+
+/** Where a name ends in a message is where the next thing begins. */
+export type NameOnWire = { readonly name: string; readonly end: number };
+
+/** RFC 1035 section 3.1: a length byte and as many bytes a label, then the root's zero. Not compressed. */
+export function nameToWire(name: string): Uint8Array<ArrayBuffer> {
+  const bytes: number[] = [];
+  writeName(name, bytes);
+  return Uint8Array.from(bytes);
+}
+
+export function writeName(name: string, out: number[]): void {
+  for (const label of labelsOf(name)) {
+    out.push(label.length);
+    for (let i = 0; i < label.length; i++) out.push(label.charCodeAt(i));
+  }
+  out.push(0);
+}
+
+/** Canonical, so in lower case. Undefined for a name that is cut short, too long, or compressed. */
+export function nameFromWire(bytes: Uint8Array, start = 0, limit = bytes.length): NameOnWire | undefined {
+  const labels: Label[] = [];
+  let at = start;
+  while (at < limit) {
+    const length = bytes[at] ?? 0;
+    at += 1;
+    if (length === 0) return { name: printLabels(labels), end: at };
+    if (length > 63 || at + length > limit) return undefined;
+    let label = "";
+    for (const byte of bytes.subarray(at, at + length)) label += lowerByte(byte);
+    labels.push(label);
+    if (!fitsInName(labels)) return undefined;
+    at += length;
+  }
+  return undefined;
+}

@@ -1,0 +1,14 @@
+import type { TypeDefinition } from "./field.ts";
+import { u8 } from "./field-number.ts";
+import { tag, textToEnd } from "./field-text.ts";
+
+/** RFC 8659 section 4. */
+export const caa = {
+  code: 257,
+  fields: [
+    { name: "flags", kind: u8 },
+    { name: "tag", kind: tag },
+    { name: "value", kind: textToEnd },
+  ],
+  todo: 'a CAA record takes flags, a tag and a text, such as 0 issue "ca.example.org"',
+} satisfies TypeDefinition;

@@ -1,0 +1,8 @@
+import type { TypeDefinition } from "./field.ts";
+import { hostName } from "./field-name.ts";
+
+export const cname = {
+  code: 5,
+  fields: [{ name: "target", kind: hostName }],
+  todo: "a CNAME record takes the name it stands for, such as host.example.org. with a dot at its end",
+} satisfies TypeDefinition;

@@ -1,0 +1,25 @@
+import { parseTarget } from "../name.ts";
+import { writeName } from "../name-wire.ts";
+import { fail } from "../result.ts";
+import { type FieldKind, quotedFault } from "./field.ts";
+
+/** A host or any other name that a record points at. */
+export const hostName: FieldKind<string> = {
+  takes: "one",
+  parse([token], { zoneName, where }) {
+    const quoted = quotedFault(token, where);
+    if (quoted !== undefined) return fail(quoted);
+    const target = parseTarget(token.raw, zoneName, where);
+    return target.ok ? target : fail(...target.faults.map((fault) => ({ ...fault, code: "bad-name" })));
+  },
+  print: (value) => value,
+  write(value, out) {
+    writeName(value.slice(0, -1), out);
+  },
+  read(wire) {
+    const read = wire.readName(wire.bytes, wire.at, wire.end);
+    if (read === undefined) return undefined;
+    wire.at = read.end;
+    return `${read.name}.`;
+  },
+};

@@ -1,0 +1,43 @@
+import type { Fault, Result } from "../result.ts";
+import type { Token } from "../tokens.ts";
+
+/** Names with the dot at their end, strings as bytes (one character a byte), addresses in canonical text. */
+export type FieldValue = number | string | readonly string[];
+
+/**
+ * One kind of field: how it is read from text and from a message, and written to both. `print` gives the canonical
+ * text, and equal texts mean equal bytes.
+ */
+export type FieldKind<V extends FieldValue = FieldValue> = {
+  /** A kind that takes the rest takes every token that is left, and stands last. */
+  readonly takes: "one" | "rest";
+  parse(tokens: readonly [Token, ...Token[]], place: FieldPlace): Result<V>;
+  print(value: V): string;
+  write(value: V, out: number[]): void;
+  read(wire: WireReader): V | undefined;
+};
+
+export type FieldPlace = { readonly zoneName: string; readonly where: string };
+
+/** Bytes of one record's data. `readName` may follow compression pointers, which lead outside of them. */
+export type WireReader = {
+  readonly bytes: Uint8Array;
+  at: number;
+  readonly end: number;
+  readonly readName: (bytes: Uint8Array, at: number, end: number) => { name: string; end: number } | undefined;
+};
+
+export type FieldDefinition = { readonly name: string; readonly kind: FieldKind };
+
+/** A record type: its fields in order. `todo` tells a person what the value looks like, with an example. */
+export type TypeDefinition = {
+  readonly code: number;
+  readonly fields: readonly FieldDefinition[];
+  readonly todo: string;
+};
+
+/** Only text is ever quoted. */
+export function quotedFault(token: Token, where: string): Fault | undefined {
+  if (!token.quoted) return undefined;
+  return { code: "bad-quotes", where, message: "this part is not a text and takes no quotes" };
+}

@@ -1,0 +1,127 @@
+import { nameFromWire } from "../name-wire.ts";
+import { type Fault, fail, ok, type Result } from "../result.ts";
+import { type Token, tokenize } from "../tokens.ts";
+import type { FieldDefinition, FieldValue, TypeDefinition, WireReader } from "./field.ts";
+import { definitionOf, type RecordType } from "./table.ts";
+
+/** What a record says. `text` is canonical: two of one type mean the same exactly when their texts are equal. */
+export type Rdata = {
+  readonly type: RecordType;
+  readonly fields: RdataFields;
+  readonly text: string;
+};
+
+export type RdataFields = Readonly<Record<string, FieldValue>>;
+
+const maximumWire = 65_535;
+
+/** Presentation text as in a zone file. Names without a dot at their end are relative to the zone. */
+export function parseRdata(type: RecordType, text: string, zoneName: string, where = "value"): Result<Rdata> {
+  const definition = definitionOf(type);
+  if (unprintable.test(text)) return fail({ ...badCharacter(where), todo: definition.todo });
+  const tokens = tokenize(text, where);
+  return tokens.ok ? rdataFromTokens(type, tokens.value, zoneName, where) : tokens;
+}
+
+/** For whoever has cut the text already, as a zone file's parser has. */
+export function rdataFromTokens(
+  type: RecordType,
+  tokens: readonly Token[],
+  zoneName: string,
+  where = "value",
+): Result<Rdata> {
+  const definition = definitionOf(type);
+  const fields: Record<string, FieldValue> = {};
+  const faults: Fault[] = [];
+  let next = 0;
+  for (const field of definition.fields) {
+    const given = field.kind.takes === "rest" ? tokens.slice(next) : tokens.slice(next, next + 1);
+    const [first, ...others] = given;
+    const place = placeOf(definition, field, where);
+    if (first === undefined) {
+      faults.push(missingField(field, place));
+      break;
+    }
+    next += given.length;
+    const parsed = field.kind.parse([first, ...others], { zoneName, where: place });
+    if (parsed.ok) fields[field.name] = parsed.value;
+    else faults.push(...parsed.faults);
+  }
+  if (next < tokens.length) faults.push(extraField(tokens.length - next, where));
+  if (faults.length > 0) return fail(...faults.map((fault) => ({ todo: definition.todo, ...fault })));
+  const rdata = rdataFromFields(type, fields);
+  return fits(rdata) ? ok(rdata) : fail({ ...rdataTooLong(where), todo: definition.todo });
+}
+
+/** The fields must be those of the type, with values as parsing gives them; a form parses its texts instead. */
+export function rdataFromFields(type: RecordType, fields: RdataFields): Rdata {
+  const { fields: definitions } = definitionOf(type);
+  const texts = definitions.map((field) => field.kind.print(fieldValue(fields, field)));
+  return { type, fields, text: texts.length === 1 ? (texts[0] ?? "") : texts.join(" ") };
+}
+
+/** As a message carries it, without compression. */
+export function rdataToWire(rdata: Rdata): Uint8Array<ArrayBuffer> {
+  const out: number[] = [];
+  for (const field of definitionOf(rdata.type).fields) field.kind.write(fieldValue(rdata.fields, field), out);
+  return Uint8Array.from(out);
+}
+
+export function rdataFromWire(type: RecordType, bytes: Uint8Array): Result<Rdata> {
+  return readRdata(type, { bytes, at: 0, end: bytes.length, readName: nameFromWire });
+}
+
+/** From inside a message, whose reader of names may follow pointers. */
+export function readRdata(type: RecordType, wire: WireReader): Result<Rdata> {
+  const fields: Record<string, FieldValue> = {};
+  for (const field of definitionOf(type).fields) {
+    const value = field.kind.read(wire);
+    if (value === undefined) return fail(badWire(type, field.name));
+    fields[field.name] = value;
+  }
+  return wire.at === wire.end ? ok(rdataFromFields(type, fields)) : fail(badWire(type, "end"));
+}
+
+function fieldValue(fields: RdataFields, field: FieldDefinition): FieldValue {
+  const value = fields[field.name];
+  if (value === undefined) throw new Error(`no value for the field ${field.name}`);
+  return value;
+}
+
+const placeOf = (definition: TypeDefinition, field: FieldDefinition, where: string): string =>
+  definition.fields.length === 1 ? where : `${where}.${field.name}`;
+
+const unprintable = /[\0\r\n]/;
+
+/** Only text can be long, and its escapes and quotes make it longer than its bytes: short ones need no counting. */
+const fits = (rdata: Rdata): boolean => rdata.text.length < maximumWire / 2 || rdataToWire(rdata).length <= maximumWire;
+
+const badCharacter = (where: string): Fault => ({
+  code: "bad-character",
+  where,
+  message: "a value cannot have a line break or a NUL in it",
+});
+
+const missingField = (field: FieldDefinition, where: string): Fault => ({
+  code: "missing-field",
+  where,
+  message: `the ${field.name} is missing`,
+});
+
+const extraField = (count: number, where: string): Fault => ({
+  code: "extra-field",
+  where,
+  message: count === 1 ? "there is one part too many" : `there are ${count} parts too many`,
+});
+
+const rdataTooLong = (where: string): Fault => ({
+  code: "rdata-too-long",
+  where,
+  message: `the record has more than ${maximumWire} bytes of data`,
+});
+
+const badWire = (type: RecordType, place: string): Fault => ({
+  code: "bad-wire",
+  where: place,
+  message: `the data is not that of a record of type ${type}`,
+});
