@@ -1,25 +1,28 @@
 import { type Static, Type } from "typebox";
 
-/** One answer of `GET /api/diagnostics/interface/getinterfaceconfig`, as OPNsense writes it: see docs/architecture.md. */
+/**
+ * One answer of `GET /api/diagnostics/interface/getinterfaceconfig`, as OPNsense writes it: the keys stand here in the order
+ * in which they appear. Optional is what only some devices have, and what a machine without `ip` cannot tell.
+ */
 
 const Ipv4Entry = Type.Object({
   ipaddr: Type.String(),
   subnetbits: Type.Integer(),
-  tunnel: Type.Boolean(),
+  tunnel: Type.Optional(Type.Boolean()),
   endpoint: Type.Optional(Type.String()),
-  vhid: Type.Optional(Type.String()),
 });
 
+/** Lifetimes are seconds as text, `"0"` for one that never ends. */
 const Ipv6Entry = Type.Object({
-  autoconf: Type.Boolean(),
-  deprecated: Type.Boolean(),
-  detached: Type.Boolean(),
+  autoconf: Type.Optional(Type.Boolean()),
+  deprecated: Type.Optional(Type.Boolean()),
+  detached: Type.Optional(Type.Boolean()),
   ipaddr: Type.String(),
   "link-local": Type.Boolean(),
-  pltime: Type.String(),
-  tentative: Type.Boolean(),
-  tunnel: Type.Boolean(),
-  vltime: Type.String(),
+  pltime: Type.Optional(Type.String()),
+  tentative: Type.Optional(Type.Boolean()),
+  tunnel: Type.Optional(Type.Boolean()),
+  vltime: Type.Optional(Type.String()),
   endpoint: Type.Optional(Type.String()),
   subnetbits: Type.Integer(),
 });
@@ -32,54 +35,59 @@ const Interface = Type.Object({
   ipv4: Type.Array(Ipv4Entry),
   ipv6: Type.Array(Ipv6Entry),
   supported_media: Type.Array(Type.String()),
-  is_physical: Type.Boolean(),
+  is_physical: Type.Optional(Type.Boolean()),
   device: Type.String(),
   mtu: Type.Optional(Type.String()),
   macaddr_hw: Type.Optional(Type.String()),
   tunnel: Type.Optional(Type.Object({ proto: Type.String(), src_addr: Type.String(), dest_addr: Type.String() })),
   groups: Type.Optional(Type.Array(Type.String())),
   vlan: Type.Optional(
-    Type.Object({ tag: Type.String(), proto: Type.String(), pcp: Type.String(), parent: Type.String() }),
+    Type.Object({
+      tag: Type.String(),
+      proto: Type.String(),
+      pcp: Type.String(),
+      parent: Type.Optional(Type.String()),
+    }),
   ),
   members: Type.Optional(Type.Record(Type.String(), Type.Object({ flags: Type.Array(Type.String()) }))),
-  media: Type.Optional(Type.String()),
-  media_raw: Type.Optional(Type.String()),
+  priority: Type.Optional(Type.String()),
+  hellotime: Type.Optional(Type.String()),
+  fwddelay: Type.Optional(Type.String()),
+  maxage: Type.Optional(Type.String()),
+  timeout: Type.Optional(Type.String()),
+  vxlan: Type.Optional(
+    Type.Object({
+      vni: Type.String(),
+      local: Type.Optional(Type.String()),
+      group: Type.Optional(Type.String()),
+      remote: Type.Optional(Type.String()),
+    }),
+  ),
   status: Type.Optional(Type.String()),
-  nd6: Type.Optional(Type.Object({ flags: Type.Array(Type.String()) })),
 });
 
 export type WireIpv4 = Static<typeof Ipv4Entry>;
 export type WireIpv6 = Static<typeof Ipv6Entry>;
 export type WireInterface = Static<typeof Interface>;
 
-/** What moor's own firewall service answers: every field of the newest release that Linux can tell. */
+/** Keyed by kernel device name. */
 export const InterfaceConfig = Type.Record(Type.String(), Interface);
-export type InterfaceConfig = Static<typeof InterfaceConfig>;
 
 /**
- * What a client may rely on from any release since 21.7.8 (spec 2.4): anything else may be missing or new.
- * An empty report is written `[]` by the original.
+ * What a client may rely on from any release since 21.7.8 (spec 2.4): anything else may be missing or new. An empty report
+ * is written `[]` by the original. Types only: the updating client checks by hand, so that it starts without a schema library.
  */
-export const ReadableInterface = Type.Object({
-  flags: Type.Optional(Type.Array(Type.String())),
-  ipv4: Type.Optional(Type.Array(Type.Object({ ipaddr: Type.String() }))),
-  ipv6: Type.Optional(
-    Type.Array(
-      Type.Object({
-        ipaddr: Type.String(),
-        "link-local": Type.Optional(Type.Boolean()),
-        deprecated: Type.Optional(Type.Boolean()),
-        tentative: Type.Optional(Type.Boolean()),
-        detached: Type.Optional(Type.Boolean()),
-        vltime: Type.Optional(Type.String()),
-      }),
-    ),
-  ),
-});
-export type ReadableInterface = Static<typeof ReadableInterface>;
+export type ReadableInterface = {
+  readonly flags?: readonly string[];
+  readonly ipv4?: readonly { readonly ipaddr: string }[];
+  readonly ipv6?: readonly ReadableIpv6[];
+};
 
-export const ReadableInterfaceConfig = Type.Union([
-  Type.Record(Type.String(), ReadableInterface),
-  Type.Array(Type.Never(), { maxItems: 0 }),
-]);
-export type ReadableInterfaceConfig = Static<typeof ReadableInterfaceConfig>;
+export type ReadableIpv6 = {
+  readonly ipaddr: string;
+  readonly "link-local"?: boolean;
+  readonly deprecated?: boolean;
+  readonly tentative?: boolean;
+  readonly detached?: boolean;
+  readonly vltime?: string;
+};
