@@ -1,5 +1,5 @@
-import { Address4, Address6 } from "ip-address";
-import type { Address } from "./address.ts";
+import { type Address, addressBytes } from "./address.ts";
+import { type Network, parseNetwork, sharesPrefix } from "./network.ts";
 
 /** How far an address reaches. Only `global` can be reached from everywhere. */
 export type Scope =
@@ -13,6 +13,12 @@ export type Scope =
   | "multicast"
   | "documentation"
   | "reserved";
+
+export function scopeOf(address: Address): Scope {
+  const bytes = addressBytes(address);
+  const networks = address.family === "ipv4" ? networks4 : networks6;
+  return networks.find(([network]) => sharesPrefix(bytes, network))?.[1] ?? "global";
+}
 
 /** The first matching row decides; ranges from the IANA special-purpose address registries. */
 const ranges4: readonly (readonly [string, Scope])[] = [
@@ -41,6 +47,7 @@ const ranges6: readonly (readonly [string, Scope])[] = [
   ["64:ff9b::/96", "reserved"],
   ["64:ff9b:1::/48", "reserved"],
   ["100::/64", "reserved"],
+  ["2001::/23", "reserved"],
   ["2001:db8::/32", "documentation"],
   ["3fff::/20", "documentation"],
   ["2000::/3", "global"],
@@ -50,14 +57,11 @@ const ranges6: readonly (readonly [string, Scope])[] = [
   ["::/0", "reserved"],
 ];
 
-const networks4 = ranges4.map(([text, scope]) => [new Address4(text), scope] as const);
-const networks6 = ranges6.map(([text, scope]) => [new Address6(text), scope] as const);
+const networks4 = ranges4.map(([text, scope]) => [network(text), scope] as const);
+const networks6 = ranges6.map(([text, scope]) => [network(text), scope] as const);
 
-export function scopeOf(address: Address): Scope {
-  if (address.family === "ipv4") {
-    const subject = new Address4(address.text);
-    return networks4.find(([network]) => subject.isInSubnet(network))?.[1] ?? "global";
-  }
-  const subject = new Address6(address.text);
-  return networks6.find(([network]) => subject.isInSubnet(network))?.[1] ?? "reserved";
+function network(text: string): Network {
+  const parsed = parseNetwork(text);
+  if (parsed === undefined) throw new Error(`not a network: ${text}`);
+  return parsed;
 }

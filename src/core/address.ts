@@ -1,5 +1,3 @@
-import { Address4, Address6 } from "ip-address";
-
 export type Family = "ipv4" | "ipv6";
 
 export const families: readonly Family[] = ["ipv4", "ipv6"];
@@ -12,43 +10,94 @@ export function parseAddress(text: string): Address | undefined {
   return parseIpv4(text) ?? parseIpv6(text);
 }
 
-const dottedQuad = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
-
 export function parseIpv4(text: string): Address | undefined {
   return dottedQuad.test(text) ? { family: "ipv4", text } : undefined;
 }
 
 export function parseIpv6(text: string): Address | undefined {
-  if (!/^[0-9a-fA-F:.]{2,45}$/.test(text) || !Address6.isValid(text)) return undefined;
-  return { family: "ipv6", text: canonicalIpv6(text) };
-}
-
-/** RFC 5952: lower case, longest run of zero groups shortened, IPv4 tail only for IPv4-mapped addresses (section 5). */
-function canonicalIpv6(text: string): string {
-  const address = new Address6(text);
-  return address.isMapped4() ? `::ffff:${address.to4().correctForm()}` : address.correctForm();
+  const groups = readGroups(text);
+  return groups === undefined ? undefined : { family: "ipv6", text: printGroups(groups) };
 }
 
 /** The 4 or 16 bytes of the address, as DNS carries them. */
-export function addressBytes(address: Address): Uint8Array {
-  return Uint8Array.from(
-    address.family === "ipv4"
-      ? new Address4(address.text).toArray()
-      : padded(new Address6(address.text).toUnsignedByteArray(), 16),
-  );
+export function addressBytes(address: Address): Uint8Array<ArrayBuffer> {
+  if (address.family === "ipv4") return Uint8Array.from(address.text.split("."), Number);
+  const groups = readGroups(address.text);
+  if (groups === undefined) throw new Error("not the text of an IPv6 address");
+  return Uint8Array.from(groups.flatMap((group) => [group >> 8, group & 0xff]));
 }
 
 export function addressFromBytes(bytes: Uint8Array): Address | undefined {
   if (bytes.length === 4) return { family: "ipv4", text: bytes.join(".") };
   if (bytes.length !== 16) return undefined;
-  const groups = Array.from({ length: 8 }, (_, i) =>
-    (((bytes[2 * i] ?? 0) << 8) | (bytes[2 * i + 1] ?? 0)).toString(16),
-  );
-  return { family: "ipv6", text: canonicalIpv6(groups.join(":")) };
-}
-
-function padded(bytes: readonly number[], length: number): number[] {
-  return [...Array.from({ length: Math.max(0, length - bytes.length) }, () => 0), ...bytes.slice(-length)];
+  const groups = Array.from({ length: 8 }, (_, i) => ((bytes[2 * i] ?? 0) << 8) | (bytes[2 * i + 1] ?? 0));
+  return { family: "ipv6", text: printGroups(groups) };
 }
 
 export const recordTypeOf = (family: Family): "A" | "AAAA" => (family === "ipv4" ? "A" : "AAAA");
+
+const dottedQuad = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
+const longestIpv6 = 45;
+const hexGroup = /^[0-9a-f]{1,4}$/i;
+
+/** The eight 16-bit groups (RFC 4291 section 2.2). Written out because every AAAA value that is read passes here. */
+function readGroups(text: string): readonly number[] | undefined {
+  if (text.length < 2 || text.length > longestIpv6) return undefined;
+  const gap = text.indexOf("::");
+  if (gap < 0) {
+    const groups = readRun(text, true);
+    return groups?.length === 8 ? groups : undefined;
+  }
+  const head = readRun(text.slice(0, gap), false);
+  const tail = readRun(text.slice(gap + 2), true);
+  if (head === undefined || tail === undefined || head.length + tail.length > 7) return undefined;
+  while (head.length + tail.length < 8) head.push(0);
+  head.push(...tail);
+  return head;
+}
+
+/** Groups between single colons; the last may be an IPv4 address, which counts as two. */
+function readRun(text: string, mayEndInIpv4: boolean): number[] | undefined {
+  if (text === "") return [];
+  const groups: number[] = [];
+  const parts = text.split(":");
+  for (let i = 0; i < parts.length; i++) {
+    const part = parts[i] ?? "";
+    if (hexGroup.test(part)) {
+      groups.push(Number.parseInt(part, 16));
+    } else if (mayEndInIpv4 && i === parts.length - 1 && dottedQuad.test(part)) {
+      const [a = 0, b = 0, c = 0, d = 0] = part.split(".").map(Number);
+      groups.push((a << 8) | b, (c << 8) | d);
+    } else {
+      return undefined;
+    }
+  }
+  return groups;
+}
+
+/** RFC 5952: lower case, first longest run of zero groups shortened, IPv4 tail for IPv4-mapped addresses (section 5). */
+function printGroups(groups: readonly number[]): string {
+  if (isMapped(groups)) {
+    const [high = 0, low = 0] = groups.slice(6);
+    return `::ffff:${high >> 8}.${high & 0xff}.${low >> 8}.${low & 0xff}`;
+  }
+  const { start, length } = longestZeroRun(groups);
+  if (length < 2) return printRun(groups);
+  return `${printRun(groups.slice(0, start))}::${printRun(groups.slice(start + length))}`;
+}
+
+const printRun = (groups: readonly number[]): string => groups.map((group) => group.toString(16)).join(":");
+
+const isMapped = (groups: readonly number[]): boolean =>
+  groups[5] === 0xffff && groups.slice(0, 5).every((group) => group === 0);
+
+function longestZeroRun(groups: readonly number[]): { readonly start: number; readonly length: number } {
+  let best = { start: 0, length: 0 };
+  let start = 0;
+  for (let i = 0; i <= groups.length; i++) {
+    if (groups[i] === 0) continue;
+    if (i - start > best.length) best = { start, length: i - start };
+    start = i + 1;
+  }
+  return best;
+}

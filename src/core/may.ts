@@ -97,7 +97,8 @@ const matches = (rule: SetRule, owner: string, type: RecordType): boolean =>
 const isRead = ({ kind }: Operation): boolean => kind === "list-zones" || kind === "read-zone" || kind === "read-set";
 
 function comesFrom(from: string | undefined, networks: readonly string[]): boolean {
-  const address = from === undefined ? undefined : parseAddress(from);
+  // A socket that listens on both families shows IPv4 callers so.
+  const address = from === undefined ? undefined : parseAddress(from.replace(/^::ffff:(?=\d+\.)/i, ""));
   if (address === undefined) return false;
   return networks.some((text) => {
     const network = parseNetwork(text);

@@ -1,0 +1,120 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { applyChanges, diffSets, invertChanges, sameSet } from "./changes.ts";
+import { type RRset, setKey, type ZoneRecord } from "./rrset.ts";
+
+const record = (value: string, rest: Partial<ZoneRecord> = {}): ZoneRecord => ({
+  id: value,
+  name: "www",
+  value,
+  rdata: value,
+  comment: "",
+  created: 0,
+  modified: 0,
+  ...rest,
+});
+
+const www = (...records: readonly ZoneRecord[]): RRset => ({ owner: "www", type: "A", ttl: null, records });
+const one = record("192.0.2.1");
+const two = record("192.0.2.2");
+
+describe("what a write changes", () => {
+  test.each<[string, readonly RRset[], readonly RRset[], readonly string[]]>([
+    ["nothing to nothing", [], [], []],
+    ["a new set", [], [www(one)], ["create"]],
+    ["a set that is gone", [www(one)], [], ["delete"]],
+    ["a set that has become empty", [www(one)], [www()], ["delete"]],
+    ["an empty set is no set", [www()], [], []],
+    ["another value", [www(one)], [www(two)], ["replace"]],
+    ["one value more", [www(one)], [www(one, two)], ["replace"]],
+    ["another order", [www(one, two)], [www(two, one)], []],
+    ["a value counted twice", [www(one, one, two)], [www(one, two, two)], ["replace"]],
+    ["another TTL", [www(one)], [{ ...www(one), ttl: 60 }], ["replace"]],
+    ["TTL 0 is not the zone's TTL", [www(one)], [{ ...www(one), ttl: 0 }], ["replace"]],
+    ["another comment", [www(one)], [www({ ...one, comment: "x" })], ["replace"]],
+    ["the same value written differently", [www(one)], [www({ ...one, value: " 192.0.2.1" })], ["replace"]],
+    ["the same name written differently", [www(one)], [www({ ...one, name: "WWW" })], ["replace"]],
+    ["another id and time", [www(one)], [www({ ...one, id: "new", created: 5, modified: 9 })], []],
+    [
+      "an alias instead of an address: the address leaves first",
+      [www(one)],
+      [{ ...www(record("a.example.org.")), type: "CNAME" }],
+      ["delete", "create"],
+    ],
+  ])("%s", (_, existing, wanted, kinds) => {
+    expect(diffSets(existing, wanted).map((change) => change.kind)).toEqual(kinds);
+  });
+
+  test("carries both sides", () => {
+    expect(diffSets([www(one)], [www(two)])).toEqual([
+      { kind: "replace", owner: "www", type: "A", before: www(one), after: www(two) },
+    ]);
+  });
+});
+
+const anyRecord = fc
+  .record({
+    id: fc.constantFrom("1", "2", "3"),
+    value: fc.constantFrom("x", "y", "X"),
+    comment: fc.constantFrom("", "c"),
+    name: fc.constantFrom("n", "N"),
+  })
+  .map(({ value, ...rest }) => record(value, { ...rest, rdata: value.toLowerCase() }));
+const anySet = fc.record({
+  owner: fc.constantFrom("@", "a", "b"),
+  type: fc.constantFrom("A", "TXT", "CNAME"),
+  ttl: fc.constantFrom(null, 0, 60),
+  records: fc.array(anyRecord, { maxLength: 3 }),
+});
+const anySets = fc.uniqueArray<RRset, string>(anySet, { selector: (set) => setKey(set.owner, set.type) });
+
+/** By key, without empty sets, records in one order and without ids: what the sets say. */
+const said = (sets: readonly RRset[]) =>
+  Object.fromEntries(
+    sets
+      .filter((set) => set.records.length > 0)
+      .map((set) => [setKey(set.owner, set.type), { ttl: set.ttl, records: set.records.map(contentOf).sort() }]),
+  );
+const contentOf = ({ rdata, comment, value, name }: ZoneRecord) => JSON.stringify({ rdata, comment, value, name });
+
+describe("laws", () => {
+  test("applied to the existing sets, the changes give the wanted ones", () => {
+    fc.assert(
+      fc.property(anySets, anySets, (a, b) => {
+        expect(said(applyChanges(a, diffSets(a, b)))).toEqual(said(b));
+      }),
+    );
+  });
+
+  test("a set of sets does not differ from itself in any order", () => {
+    fc.assert(
+      fc.property(anySets, (sets) => {
+        const turned = sets.toReversed().map((set) => ({ ...set, records: set.records.toReversed() }));
+        expect(diffSets(sets, turned)).toEqual([]);
+      }),
+    );
+  });
+
+  test("inverted changes undo", () => {
+    fc.assert(
+      fc.property(anySets, anySets, (a, b) => {
+        const changes = diffSets(a, b);
+        const undone = applyChanges(applyChanges(a, changes), invertChanges(changes));
+        expect(said(undone)).toEqual(said(a));
+        expect(invertChanges(invertChanges(changes))).toEqual(changes);
+      }),
+    );
+  });
+
+  test("no change is between sets that say the same, and no set has two", () => {
+    fc.assert(
+      fc.property(anySets, anySets, (a, b) => {
+        const changes = diffSets(a, b);
+        for (const change of changes) {
+          if (change.kind === "replace") expect(sameSet(change.before, change.after)).toBe(false);
+        }
+        expect(new Set(changes.map((change) => setKey(change.owner, change.type))).size).toBe(changes.length);
+      }),
+    );
+  });
+});
