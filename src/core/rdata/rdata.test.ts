@@ -1,0 +1,178 @@
+import { describe, expect, test } from "vitest";
+import { parseRdata, rdataFromWire, rdataToWire, readRdata } from "./rdata.ts";
+import { definitionOf, type RecordType, recordTypes } from "./table.ts";
+
+const zone = "example.org";
+const long = "x".repeat(255);
+
+const read = (type: RecordType, text: string): string => {
+  const rdata = parseRdata(type, text, zone);
+  return rdata.ok ? rdata.value.text : rdata.faults.map((fault) => `${fault.code} at ${fault.where}`).join(", ");
+};
+
+describe("values, and their canonical text or faults", () => {
+  test.each<[RecordType, string, string]>([
+    ["A", "192.0.2.1", "192.0.2.1"],
+    ["A", " 192.0.2.1\t", "192.0.2.1"],
+    ["A", "", "missing-field at value"],
+    ["A", "1.2.3.4.5", "bad-ipv4 at value"],
+    ["A", "010.0.0.1", "bad-ipv4 at value"],
+    ["A", "2001:db8::1", "bad-ipv4 at value"],
+    ["A", '"192.0.2.1"', "bad-quotes at value"],
+    ["A", "192.0.2.1 192.0.2.2", "extra-field at value"],
+    ["A", "x y z", "bad-ipv4 at value, extra-field at value"],
+    ["A", "192.0.2.1\n", "bad-character at value"],
+    ["A", "192.0.2.1\0", "bad-character at value"],
+    ["AAAA", "2001:DB8:0:0::1", "2001:db8::1"],
+    ["AAAA", "::ffff:c000:201", "::ffff:192.0.2.1"],
+    ["AAAA", "192.0.2.1", "bad-ipv6 at value"],
+    ["AAAA", "fe80::1%eth0", "bad-ipv6 at value"],
+    ["CNAME", "Host.Example.NET.", "host.example.net."],
+    ["CNAME", "host", "host.example.org."],
+    ["CNAME", "@", "example.org."],
+    ["CNAME", "a..b.", "bad-name at value"],
+    ["CNAME", "a b", "extra-field at value"],
+    ["CNAME", '"a"', "bad-quotes at value"],
+    ["NS", "ns1", "ns1.example.org."],
+    ["PTR", "host.example.net.", "host.example.net."],
+    ["MX", "10 mail", "10 mail.example.org."],
+    ["MX", "010 mail.", "10 mail."],
+    ["MX", "0 .", "0 ."],
+    ["MX", "65535 mail.", "65535 mail."],
+    ["MX", "65536 mail.", "bad-number at value.preference"],
+    ["MX", "-1 mail.", "bad-number at value.preference"],
+    ["MX", "1e1 mail.", "bad-number at value.preference"],
+    ["MX", "10", "missing-field at value.exchange"],
+    ["MX", "mail.example.org.", "bad-number at value.preference, missing-field at value.exchange"],
+    ["MX", "x a..b 5", "bad-number at value.preference, bad-name at value.exchange, extra-field at value"],
+    ["SRV", "10 20 5060 sip", "10 20 5060 sip.example.org."],
+    ["SRV", "10 20 70000 sip", "bad-number at value.port"],
+    ["SOA", "ns1 hostmaster 1 2 3 4 5", "ns1.example.org. hostmaster.example.org. 1 2 3 4 5"],
+    ["SOA", "ns1. a\\.b. 4294967295 1d 2h 1w3h5m7s 1M", "ns1. a\\.b. 4294967295 86400 7200 615907 60"],
+    [
+      "SOA",
+      "ns1. me@x. 4294967296 1y 1 1 1",
+      "bad-name at value.contact, bad-number at value.serial, bad-number at value.refresh",
+    ],
+    ["SOA", "ns1. me. 1 8000w 1 1 1", "bad-number at value.refresh"],
+    ["SOA", "ns1. me. 1h 1 1 1 1", "bad-number at value.serial"],
+    ["TXT", "abc", '"abc"'],
+    ["TXT", "a b", '"a" "b"'],
+    ["TXT", '"a b"  c', '"a b" "c"'],
+    ["TXT", '""', '""'],
+    ["TXT", "", "missing-field at value"],
+    ["TXT", '"v=DMARC1; p=none"', '"v=DMARC1; p=none"'],
+    ["TXT", "v=spf1;x", '"v=spf1;x"'],
+    ["TXT", 'say\\"hi\\"', '"say\\"hi\\""'],
+    ["TXT", "c:\\\\x", '"c:\\\\x"'],
+    ["TXT", "\\097\\010", '"a\\010"'],
+    ["TXT", '"ü"', '"\\195\\188"'],
+    ["TXT", '"tab\there"', '"tab\\009here"'],
+    ["TXT", long, `"${long}"`],
+    ["TXT", `"${long}x"`, "string-too-long at value"],
+    ["TXT", "ü".repeat(128), "string-too-long at value"],
+    ["TXT", `"${long}" "${long}"`, `"${long}" "${long}"`],
+    ["TXT", `"${long}" `.repeat(255), `"${long}" `.repeat(255).trim()],
+    ["TXT", `"${long}" `.repeat(256), "rdata-too-long at value"],
+    ["TXT", '"open', "bad-quotes at value"],
+    ["TXT", "bad\\", "bad-character at value"],
+    ["TXT", "a\nb", "bad-character at value"],
+    ["TXT", "\ud800", "bad-character at value"],
+    ["CAA", '0 issue "ca.example"', '0 issue "ca.example"'],
+    ["CAA", "128 ISSUE ca.example", '128 issue "ca.example"'],
+    ["CAA", '0 iodef "mailto:a b@example.org"', '0 iodef "mailto:a b@example.org"'],
+    ["CAA", '0 issue ";"', '0 issue ";"'],
+    ["CAA", `0 issue "${long}${long}"`, `0 issue "${long}${long}"`],
+    ["CAA", '256 is-sue "x"', "bad-number at value.flags, bad-tag at value.tag"],
+    ["CAA", '0 issue "x" "y"', "extra-field at value"],
+    ["CAA", "0 issue", "missing-field at value.value"],
+  ])("%s %j", (type, text, expected) => {
+    expect(read(type, text)).toBe(expected);
+  });
+});
+
+test("the fields are there for a form", () => {
+  expect(parseRdata("MX", "10 mail", zone)).toMatchObject({
+    value: { fields: { preference: 10, exchange: "mail.example.org." } },
+  });
+  expect(parseRdata("TXT", "a ü", zone)).toMatchObject({ value: { fields: { strings: ["a", "\xc3\xbc"] } } });
+});
+
+describe("faults", () => {
+  test("an address of the wrong family is told the right type", () => {
+    expect(parseRdata("A", "2001:db8::1", zone, "records[0].value")).toEqual({
+      ok: false,
+      faults: [
+        {
+          code: "bad-ipv4",
+          where: "records[0].value",
+          message: "this is not an IPv4 address",
+          todo: "an A record takes an IPv4 address such as 192.0.2.1; use AAAA for IPv6",
+        },
+      ],
+    });
+  });
+
+  test.each(recordTypes)("%s says what to do in each case", (type) => {
+    for (const text of ["", '"', "\0", "a b c d e f g h i j", "\\"]) {
+      const rdata = parseRdata(type, text, zone);
+      for (const fault of rdata.ok ? [] : rdata.faults) expect(fault.todo).toMatch(/\w/);
+    }
+  });
+
+  test.each(recordTypes)("the example that %s gives is one", (type) => {
+    const { todo } = definitionOf(type);
+    const example =
+      / such as (.*?)(?:;| with a dot|$)/.exec(todo.replace(/^.*contact with a dot for @/, ""))?.[1] ?? "";
+    expect(parseRdata(type, example, zone)).toMatchObject({ ok: true });
+  });
+});
+
+const bytesOf = (hex: string): Uint8Array =>
+  Uint8Array.from(hex.match(/[0-9a-f]{2}/g) ?? [], (pair) => Number.parseInt(pair, 16));
+
+describe("wire form", () => {
+  test.each<[RecordType, string, string]>([
+    ["A", "192.0.2.1", "c0000201"],
+    ["AAAA", "2001:db8::1", "20010db8000000000000000000000001"],
+    ["CNAME", "a.b.", "01610162 00"],
+    ["MX", "10 a.", "000a 016100"],
+    ["SRV", "1 2 65535 .", "0001 0002 ffff 00"],
+    ["SOA", "a. b. 4294967295 1 2 3 4", "016100 016200 ffffffff 00000001 00000002 00000003 00000004"],
+    ["TXT", '"ab" ""', "026162 00"],
+    ["CAA", '128 issue "x"', "80 05 6973737565 78"],
+  ])("%s %s", (type, text, hex) => {
+    const bytes = bytesOf(hex);
+    const rdata = parseRdata(type, text, zone);
+    if (!rdata.ok) throw new Error("not read");
+    expect(rdataToWire(rdata.value)).toEqual(bytes);
+    expect(rdataFromWire(type, bytes)).toEqual(rdata);
+  });
+
+  test.each<[RecordType, string]>([
+    ["A", "c00002"],
+    ["A", "c000020100"],
+    ["AAAA", "c0000201"],
+    ["MX", "000a"],
+    ["MX", "0a"],
+    ["MX", "000a c000"],
+    ["TXT", ""],
+    ["TXT", "0361"],
+    ["CAA", "00 05 69"],
+    ["CAA", "00 00"],
+    ["CAA", "00 01 2d 78"],
+    ["CAA", "00"],
+  ])("%s %j is refused", (type, hex) => {
+    expect(rdataFromWire(type, bytesOf(hex))).toMatchObject({
+      ok: false,
+      faults: [{ code: "bad-wire" }],
+    });
+  });
+
+  test("inside a message the names are read by the message's reader", () => {
+    const bytes = Uint8Array.of(9, 9, 0, 10, 0xc0, 0, 9);
+    const readName = (_: Uint8Array, at: number) => ({ name: "pointed.at", end: at + 2 });
+    expect(readRdata("MX", { bytes, at: 2, end: 6, readName })).toMatchObject({ value: { text: "10 pointed.at." } });
+    expect(readRdata("MX", { bytes, at: 2, end: 5, readName })).toMatchObject({ ok: false });
+  });
+});
