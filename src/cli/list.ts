@@ -1,0 +1,26 @@
+import { parseZoneName } from "../core/name.ts";
+import { askTarget, type TargetOptions } from "./ask-target.ts";
+import type { CommandIo } from "./command-io.ts";
+import { printTable } from "./print-table.ts";
+
+/** `moor list ZONE`: the records of a zone and their ids. */
+export async function list(options: TargetOptions & { readonly zone: string }, io: CommandIo): Promise<number> {
+  const zone = parseZoneName(options.zone, "ZONE");
+  if (!zone.ok) {
+    for (const { message, todo } of zone.faults) io.err(`ZONE: ${message}${todo ? `; ${todo}` : ""}\n`);
+    return 2;
+  }
+  return askTarget(
+    options,
+    io,
+    (target, signal) => target.records(zone.value, signal),
+    (found) =>
+      printTable(
+        ["NAME", "TYPE", "TTL", "VALUE", "ID"],
+        found.map(({ name, type, ttl, value, id }) => [name, type, String(ttl ?? ""), shortened(value), id]),
+      ),
+  );
+}
+
+/** Keys of a few hundred characters would push the ids out of sight. */
+const shortened = (value: string) => (value.length > 60 ? `${value.slice(0, 59)}…` : value);

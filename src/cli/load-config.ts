@@ -1,0 +1,37 @@
+import { resolve } from "node:path";
+import { nearest } from "../core/nearest.ts";
+import type { UpdaterConfig } from "../updater/config.ts";
+import { readConfig } from "../updater/read-config.ts";
+import type { CommandIo } from "./command-io.ts";
+
+export const defaultConfig = "moor.yaml";
+
+/** The config, or undefined after its faults have been printed. */
+export function loadConfig(file: string | undefined, io: CommandIo): UpdaterConfig | undefined {
+  const read = readConfig(file ?? defaultConfig, io.env, io.cwd);
+  if (read.ok) return read.value;
+  for (const { where, message, todo } of read.faults) io.err(`${where}: ${message}${todo ? `; ${todo}` : ""}\n`);
+  return undefined;
+}
+
+/** The entry with that name, or the only one there is; undefined after saying what is wrong. */
+export function pickOne<T>(
+  kind: "source" | "target",
+  entries: ReadonlyMap<string, T>,
+  wanted: string | undefined,
+  { file, io }: { readonly file: string; readonly io: CommandIo },
+): T | undefined {
+  const names = [...entries.keys()];
+  const only = names.length === 1 ? names[0] : undefined;
+  const found = entries.get(wanted ?? only ?? "");
+  if (found !== undefined) return found;
+  const shown = resolve(io.cwd, file);
+  if (names.length === 0) io.err(`${shown} has no ${kind}s; add one below \`${kind}s:\`\n`);
+  else if (wanted === undefined) io.err(`say which ${kind} with --${kind} NAME; there are ${names.join(", ")}\n`);
+  else {
+    const meant = nearest(wanted, names);
+    const hint = meant ? `; did you mean ${meant}?` : "";
+    io.err(`there is no ${kind} ${wanted}; there are ${names.join(", ")}${hint}\n`);
+  }
+  return undefined;
+}

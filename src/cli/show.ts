@@ -1,0 +1,22 @@
+import { askTarget, type TargetOptions } from "./ask-target.ts";
+import type { CommandIo } from "./command-io.ts";
+
+/** `moor show RECORD`: one record by its id. */
+export async function show(options: TargetOptions & { readonly record: string }, io: CommandIo): Promise<number> {
+  return askTarget(
+    options,
+    io,
+    (target, signal) => target.record(options.record, signal),
+    ({ id, zoneId, name, type, value, ttl }) =>
+      [
+        ["name", name],
+        ["type", type],
+        ["value", value],
+        ["ttl", ttl === undefined ? "the zone's" : String(ttl)],
+        ["id", id],
+        ["zone id", zoneId],
+      ]
+        .map(([label = "", text = ""]) => `${label.padEnd(9)}${text}\n`)
+        .join(""),
+  );
+}

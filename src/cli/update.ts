@@ -1,0 +1,102 @@
+import type { UpdaterConfig } from "../updater/config.ts";
+import { type Summary, summarise } from "../updater/describe-round.ts";
+import { type Subject, subjectsOf } from "../updater/plan-round.ts";
+import { openStateFile, type StateFile } from "../updater/state-file.ts";
+import type { Updater } from "../updater/updater.ts";
+import type { CommandIo } from "./command-io.ts";
+import { loadConfig } from "./load-config.ts";
+
+export type UpdateOptions = {
+  readonly config?: string | undefined;
+  readonly once?: boolean | undefined;
+  readonly dryRun?: boolean | undefined;
+  readonly check?: boolean | undefined;
+  /** JSON log lines while watching. */
+  readonly json?: boolean | undefined;
+};
+
+/** `moor update`: keeps the config's names at their addresses, until told to stop unless asked for one round. */
+export async function update(options: UpdateOptions, io: CommandIo): Promise<number> {
+  const config = loadConfig(options.config, io);
+  if (!config) return 2;
+  if (config.names.length === 0) {
+    io.err(`${config.file}: there are no names to keep; add one below \`names:\`\n`);
+    return 2;
+  }
+  for (const warning of config.warnings) io.err(`warning: ${warning}\n`);
+  if (options.check) return check(config, io);
+  const state = await openState(config, !options.dryRun, io);
+  if (!state) return 1;
+  const { openUpdater } = await import("../updater/updater.ts");
+  const updater = await openUpdater(config, { state, now: Date.now, random: Math.random });
+  try {
+    if (options.dryRun) return await dryRun(updater, io);
+    return await (options.once ? once(updater, io) : keepWatching(updater, config, options, io));
+  } finally {
+    updater.close();
+  }
+}
+
+async function openState(config: UpdaterConfig, write: boolean, io: CommandIo): Promise<StateFile | undefined> {
+  const opened = await openStateFile(config.stateFile, Date.now(), { write });
+  if (opened.kind === "unusable") {
+    io.err(`${opened.because}; ${opened.todo}\n`);
+    return undefined;
+  }
+  if (opened.warning) io.err(`warning: ${opened.warning}\n`);
+  return opened.state;
+}
+
+function check(config: UpdaterConfig, io: CommandIo): number {
+  io.out(`ok: ${config.file}\n`);
+  for (const { title, device, source, target, order } of subjectsOf(config)) {
+    const ttl = order.ttl === undefined ? "" : `, ttl ${order.ttl}`;
+    io.out(`${title}: from ${device} of ${source} (${hostOf(config.sources.get(source))})`);
+    io.out(`, written to ${target} (${hostOf(config.targets.get(target))})${ttl}\n`);
+  }
+  io.out(`every ${config.interval / 1000} s; last addresses in ${config.stateFile}\n`);
+  return 0;
+}
+
+const hostOf = (endpoint: { readonly url: URL } | undefined) => endpoint?.url.host ?? "";
+
+async function dryRun(updater: Updater, io: CommandIo): Promise<number> {
+  const planned = await updater.plan(io.signal);
+  return printSummaries(
+    planned.map((update) => ({ subject: update.subject, summary: summarise(update, false) })),
+    io,
+  );
+}
+
+async function once(updater: Updater, io: CommandIo): Promise<number> {
+  const { results } = await updater.round(io.signal);
+  return printSummaries(
+    results.map((result) => ({ subject: result.subject, summary: summarise(result, true) })),
+    io,
+  );
+}
+
+function printSummaries(
+  summaries: readonly { readonly subject: Subject; readonly summary: Summary }[],
+  io: CommandIo,
+): number {
+  for (const { subject, summary } of summaries) {
+    const { what, because, todo } = summary;
+    io.out(`${subject.title}: ${what}: ${because}${todo ? `; ${todo}` : ""}\n`);
+  }
+  return summaries.some(({ summary: { kind } }) => kind === "failed" || kind === "waiting") ? 1 : 0;
+}
+
+async function keepWatching(
+  updater: Updater,
+  config: UpdaterConfig,
+  options: UpdateOptions,
+  io: CommandIo,
+): Promise<number> {
+  const [{ createLog }, { watch }] = await Promise.all([import("../process/log.ts"), import("../updater/watch.ts")]);
+  const log = createLog({ format: options.json ? "json" : "text", write: io.out });
+  log.info({ config: config.file, names: config.names.length, everySeconds: config.interval / 1000 }, "watching");
+  await watch(updater, { interval: config.interval, log, now: Date.now, random: Math.random }, io.signal);
+  log.info("stopped");
+  return 0;
+}

@@ -1,0 +1,88 @@
+import type { ReadableInterface, ReadableIpv6 } from "../contract/interfaces.ts";
+import type { InterfaceReport, ReportedInterface, ReportedIpv6 } from "../core/interface-report.ts";
+
+type Read =
+  | { readonly kind: "report"; readonly report: InterfaceReport }
+  | { readonly kind: "unreadable"; readonly because: string };
+
+/** One wrong type makes the whole answer doubtful, and a doubtful answer changes no record. */
+export function readInterfaceReport(body: string): Read {
+  let wire: unknown;
+  try {
+    wire = JSON.parse(body);
+  } catch {
+    return { kind: "unreadable", because: "the firewall's answer is not JSON, or was cut off" };
+  }
+  // The original writes an empty report so; it is a report, and every interface is unknown in it.
+  if (Array.isArray(wire) && wire.length === 0) return { kind: "report", report: new Map() };
+  if (!isObject(wire)) return { kind: "unreadable", because: "the firewall's answer is not a list of interfaces" };
+  const fault = Object.entries(wire)
+    .map(([device, value]) => faultIn(device, value))
+    .find((found) => found !== undefined);
+  if (fault) return { kind: "unreadable", because: `the firewall's answer is not as agreed: ${fault}` };
+  const readable = wire as Readonly<Record<string, ReadableInterface>>;
+  return {
+    kind: "report",
+    report: new Map(Object.entries(readable).map(([key, value]) => [key, fromWire(key, value)])),
+  };
+}
+
+function faultIn(device: string, value: unknown): string | undefined {
+  if (!isObject(value)) return `${device} is not an object`;
+  if (value.flags !== undefined && !isTexts(value.flags)) return `${device}.flags is not a list of texts`;
+  for (const family of ["ipv4", "ipv6"] as const) {
+    const list = value[family] ?? [];
+    if (!Array.isArray(list)) return `${device}.${family} is not a list`;
+    for (const [index, entry] of list.entries()) {
+      const fault = faultInEntry(entry);
+      if (fault) return `${device}.${family}[${index}]${fault}`;
+    }
+  }
+  return undefined;
+}
+
+const flagNames = ["link-local", "deprecated", "tentative", "detached"] as const;
+
+function faultInEntry(entry: unknown): string | undefined {
+  if (!isObject(entry)) return " is not an object";
+  if (typeof entry.ipaddr !== "string") return ".ipaddr is not a text";
+  for (const flag of flagNames) {
+    if (!["boolean", "undefined"].includes(typeof entry[flag])) return `.${flag} is neither true nor false`;
+  }
+  return undefined;
+}
+
+/** What a release does not tell yet is false, or unknown. */
+function fromWire(device: string, wire: ReadableInterface): ReportedInterface {
+  return {
+    device,
+    ...(wire.flags === undefined ? {} : { up: wire.flags.includes("up") }),
+    ipv4: (wire.ipv4 ?? []).map(({ ipaddr }) => ({ text: ipaddr })),
+    ipv6: (wire.ipv6 ?? []).map(fromWireIpv6),
+  };
+}
+
+function fromWireIpv6(wire: ReadableIpv6): ReportedIpv6 {
+  const validLifetime = lifetimeOf(wire.vltime);
+  return {
+    text: wire.ipaddr,
+    linkLocal: wire["link-local"] ?? false,
+    deprecated: wire.deprecated ?? false,
+    tentative: wire.tentative ?? false,
+    detached: wire.detached ?? false,
+    ...(validLifetime === undefined ? {} : { validLifetime }),
+  };
+}
+
+/** "0" means that the kernel lists none; "infty" that it never ends. */
+function lifetimeOf(text: unknown): number | undefined {
+  if (text === "infty") return Number.POSITIVE_INFINITY;
+  const seconds = typeof text === "string" && /^\d+$/.test(text) ? Number(text) : 0;
+  return seconds > 0 ? seconds : undefined;
+}
+
+const isTexts = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((item) => typeof item === "string");
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

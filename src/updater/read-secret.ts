@@ -1,0 +1,102 @@
+import { readFileSync, statSync } from "node:fs";
+import type { Secret } from "./config.ts";
+import type { Spot, YamlReader } from "./yaml-reader.ts";
+
+/** Where secrets and other files named in a config come from. Every secret is read once, when the config is. */
+export type Surroundings = {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** A path as written in the config, made absolute. */
+  readonly resolve: (path: string) => string;
+  readonly warn: (text: string) => void;
+};
+
+/** `{ file: path }` or `{ env: NAME }`. `line` is the key to look for in a downloaded `key=…`, `secret=…` file. */
+export function readSecret(
+  yaml: YamlReader,
+  at: Spot,
+  what: string,
+  surroundings: Surroundings,
+  line?: "key" | "secret",
+): Secret | undefined {
+  if (!yaml.isMapping(at)) {
+    return yaml.fault(at, {
+      code: "secret-in-config",
+      message: `${what} stands in the config itself`,
+      todo: "keep it in a file of its own and write { file: path }, or { env: NAME } for an environment variable",
+    });
+  }
+  const fields = yaml.fields(at, what, ["file", "env"]);
+  const file = fields?.get("file");
+  const env = fields?.get("env");
+  if (!fields || (file && env) || (!file && !env)) {
+    return yaml.fault(at, {
+      code: "secret-place",
+      message: `${what} needs exactly one of file and env`,
+      todo: "write { file: path } or { env: NAME }",
+    });
+  }
+  if (file) return fromFile(yaml, file, what, surroundings, line);
+  return env && fromEnvironment(yaml, env, what, surroundings);
+}
+
+/** Both halves out of the one file that OPNsense lets its user download. */
+export function readKeyFile(yaml: YamlReader, at: Spot, what: string, surroundings: Surroundings) {
+  const key = fromFile(yaml, at, `the key in ${what}`, surroundings, "key");
+  return key && { key, secret: fromFile(yaml, at, `the secret in ${what}`, surroundings, "secret") };
+}
+
+export function readTextFile(yaml: YamlReader, at: Spot, what: string, { resolve }: Surroundings): string | undefined {
+  const path = yaml.text(at, what);
+  if (path === undefined) return undefined;
+  try {
+    return readFileSync(resolve(path), "utf8");
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? "unreadable";
+    return yaml.fault(at, {
+      code: code === "ENOENT" ? "missing-file" : "unreadable-file",
+      message: code === "ENOENT" ? `${what}: there is no file ${path}` : `${what}: ${path} cannot be read (${code})`,
+      todo: code === "ENOENT" ? "make it, or mend the path (it starts at the config's folder)" : "mend its permissions",
+    });
+  }
+}
+
+function fromFile(
+  yaml: YamlReader,
+  at: Spot,
+  what: string,
+  surroundings: Surroundings,
+  line?: "key" | "secret",
+): Secret | undefined {
+  const text = readTextFile(yaml, at, what, surroundings);
+  if (text === undefined) return undefined;
+  const path = yaml.text(at, what) ?? "";
+  if ((statSync(surroundings.resolve(path)).mode & 0o077) !== 0) {
+    surroundings.warn(
+      `${path} can be read by other users of this machine; type: chmod 600 ${surroundings.resolve(path)}`,
+    );
+  }
+  const named = line && new RegExp(`^${line}=(.*)$`, "m").exec(text)?.[1];
+  return checked(yaml, at, what, (named ?? text).trim());
+}
+
+function fromEnvironment(yaml: YamlReader, at: Spot, what: string, { env }: Surroundings): Secret | undefined {
+  const name = yaml.text(at, what);
+  if (name === undefined) return undefined;
+  const value = env[name];
+  if (value !== undefined) return checked(yaml, at, what, value.trim());
+  return yaml.fault(at, {
+    code: "missing-env",
+    message: `${what}: the environment variable ${name} is not set`,
+    todo: "set it for this process, or use { file: path }",
+  });
+}
+
+/** HTTP headers carry visible ASCII only; anything else means the wrong file. The value itself is never said. */
+function checked(yaml: YamlReader, at: Spot, what: string, value: string): Secret | undefined {
+  if (/^[\x21-\x7e]+$/.test(value)) return () => value;
+  return yaml.fault(at, {
+    code: "bad-secret",
+    message: value === "" ? `${what} is empty` : `${what} holds more than one word or line`,
+    todo: "put the secret and nothing else there",
+  });
+}

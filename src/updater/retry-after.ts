@@ -1,0 +1,13 @@
+/** A service that asks for more than a day most likely means something else. */
+export const longestHold = 24 * 3_600_000;
+
+/** RFC 9110, 10.2.3: seconds or a date, here as milliseconds from `now`; undefined when it is neither. */
+export function parseRetryAfter(header: string | undefined, now: number): number | undefined {
+  const text = header?.trim() ?? "";
+  const wait = /^\d{1,10}$/.test(text) ? Number(text) * 1000 : dateIn(text) - now;
+  return Number.isNaN(wait) ? undefined : Math.min(Math.max(wait, 0), longestHold);
+}
+
+/** Only the HTTP date forms: JavaScript would read far more. */
+const dateIn = (text: string) =>
+  /^[A-Z][a-z]+,? .*\d{4}|^[A-Z][a-z]+, \d\d-/.test(text) ? Date.parse(text) : Number.NaN;

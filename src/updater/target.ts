@@ -1,0 +1,51 @@
+import type { Family } from "../core/address.ts";
+
+/** A place that holds records. Nothing here throws for what a service may answer. */
+export type RecordTarget = {
+  replace(order: ReplaceOrder, signal: AbortSignal): Promise<ReplaceOutcome>;
+  zones(signal: AbortSignal): Promise<Lookup<readonly ListedZone[]>>;
+  records(zone: string, signal: AbortSignal): Promise<Lookup<readonly ListedRecord[]>>;
+  record(id: string, signal: AbortSignal): Promise<Lookup<ListedRecord>>;
+  close(): void;
+};
+
+export type ReplaceOrder = {
+  readonly zone: string;
+  readonly name: string;
+  readonly family: Family;
+  readonly value: string;
+  /** Without it the record keeps its own. */
+  readonly ttl?: number;
+  /** Without it the record is found by zone, name and type. */
+  readonly recordId?: string;
+};
+
+/** Texts are stable from one try to the next, so that a failure that goes on is recognised as the same. */
+export type TargetFault = {
+  readonly kind:
+    | "missing"
+    | "ambiguous"
+    | "refused"
+    | "unauthorised"
+    /** May go well another time. */
+    | "later";
+  readonly because: string;
+  readonly todo: string;
+  /** Milliseconds the service asked us to stay away. */
+  readonly retryAfter?: number;
+};
+
+export type ReplaceOutcome = { readonly kind: "replaced"; readonly recordId: string } | TargetFault;
+
+export type Lookup<T> = { readonly kind: "found"; readonly value: T } | TargetFault;
+
+export type ListedZone = { readonly id: string; readonly name: string; readonly ttl?: number };
+
+export type ListedRecord = {
+  readonly id: string;
+  readonly zoneId: string;
+  readonly name: string;
+  readonly type: string;
+  readonly value: string;
+  readonly ttl?: number;
+};

@@ -1,0 +1,103 @@
+import type { Endpoint } from "./config.ts";
+import type { HttpLimits } from "./http-client.ts";
+
+/** What went wrong between here and there, in people's words, and what to do about it. */
+export type TransportFault = { readonly because: string; readonly todo: string };
+
+type Words = (place: Place) => readonly [because: string, todo: string];
+type Place = {
+  readonly host: string;
+  readonly address: string;
+  readonly seconds: number;
+  readonly mebibytes: number;
+  readonly message: string;
+  readonly seen: string;
+};
+
+export function describeTransportFault(error: unknown, { url }: Endpoint, limits: HttpLimits): TransportFault {
+  const { code, name, message, seen, cause } = error as Detailed;
+  const place: Place = {
+    host: url.hostname,
+    address: url.host,
+    seconds: limits.timeoutMs / 1000,
+    mebibytes: limits.maxBytes / 1024 / 1024,
+    message: message ?? String(error),
+    seen: seen ?? "",
+  };
+  // An aborted request says only that it was; the signal's reason is in its cause.
+  const key = name === "AbortError" ? ((cause as Detailed | undefined)?.name ?? "AbortError") : String(code);
+  const [because, todo] = (words[key] ?? words[family(key)] ?? other)(place);
+  return { because, todo };
+}
+
+type Detailed = { code?: string; name?: string; message?: string; seen?: string; cause?: unknown };
+
+const family = (code: string) => (/^(ERR_SSL|EPROTO)/.test(code) ? "EPROTO" : code);
+
+const other: Words = ({ address, message }) => [`${address} could not be asked: ${message}`, "see whether it is up"];
+
+const untrusted: Words = ({ host }) => [
+  `the certificate of ${host} is signed by nobody this config trusts`,
+  "set `ca:` to the file of its certificate authority, or `fingerprint:` to the certificate's SHA-256",
+];
+
+const expired: Words = ({ host }) => [
+  `the certificate of ${host} is not valid at this time`,
+  "renew it there, and see whether the clock here is right",
+];
+
+const unreachable: Words = ({ host }) => [
+  `there is no way to ${host}`,
+  "see whether this machine has a network and a route to it",
+];
+
+const dropped: Words = ({ address }) => [
+  `${address} broke the connection off`,
+  "see whether it is restarting, and whether the url has the right port",
+];
+
+const slow: Words = ({ address, seconds }) => [
+  `${address} did not finish its answer within ${seconds} s`,
+  "see whether it is up and whether a firewall drops the packets",
+];
+
+const words: Readonly<Record<string, Words>> = {
+  ECONNREFUSED: ({ address }) => [`nothing listens at ${address}`, "see whether it is up, and the port in the url"],
+  ENOTFOUND: ({ host }) => [`the name ${host} is not known to DNS`, "mend the url, or name the host by its address"],
+  EAI_AGAIN: ({ host }) => [`DNS did not answer for ${host}`, "see whether this machine's resolver works"],
+  EHOSTUNREACH: unreachable,
+  ENETUNREACH: unreachable,
+  ECONNRESET: dropped,
+  EPIPE: dropped,
+  HPE_INVALID_CONSTANT: ({ address }) => [
+    `${address} does not speak HTTP`,
+    "see the port and http or https in the url",
+  ],
+  ETIMEDOUT: slow,
+  TimeoutError: slow,
+  AbortError: () => ["stopped before it was done", "nothing: moor is shutting down"],
+  MOOR_TOO_LONG: ({ address, mebibytes }) => [
+    `${address} sent more than ${mebibytes} MiB`,
+    "see whether the url points at the right service",
+  ],
+  MOOR_FINGERPRINT: ({ host, seen }) => [
+    `${host} showed a certificate other than the pinned one: ${seen}`,
+    "if the certificate was renewed, put this new SHA-256 into `fingerprint:`; if not, somebody stands between",
+  ],
+  SELF_SIGNED_CERT_IN_CHAIN: untrusted,
+  DEPTH_ZERO_SELF_SIGNED_CERT: untrusted,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted,
+  UNABLE_TO_GET_ISSUER_CERT: untrusted,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: untrusted,
+  CERT_SIGNATURE_FAILURE: untrusted,
+  CERT_HAS_EXPIRED: expired,
+  CERT_NOT_YET_VALID: expired,
+  ERR_TLS_CERT_ALTNAME_INVALID: ({ host }) => [
+    `the certificate is not made out to ${host}`,
+    "use the name in the certificate as the url's host, or set `serverName:` to it",
+  ],
+  EPROTO: ({ address }) => [
+    `${address} does not speak TLS as expected`,
+    "see whether the port is the HTTPS one, and http or https in the url",
+  ],
+};
