@@ -106,6 +106,15 @@ describe("laws", () => {
     );
   });
 
+  test("a history of changes is undone from its end", () => {
+    fc.assert(
+      fc.property(anySets, anySets, anySets, (a, b, c) => {
+        const history = [...diffSets(a, b), ...diffSets(b, c)];
+        expect(said(applyChanges(c, invertChanges(history)))).toEqual(said(a));
+      }),
+    );
+  });
+
   test("no change is between sets that say the same, and no set has two", () => {
     fc.assert(
       fc.property(anySets, anySets, (a, b) => {

@@ -54,6 +54,7 @@ describe("sets of the owners that a write touches", () => {
     ["an SOA below the apex", [set("www", "SOA", "x")], ["soa-not-at-apex at www SOA"]],
     ["two SOA records", [set("@", "SOA", "x", "y")], ["soa-single at @ SOA"]],
     ["a set given twice", [set("www", "A", "192.0.2.1"), set("www", "A", "192.0.2.2")], ["duplicate-set at www A"]],
+    ["an alias given twice", [set("www", "CNAME", "a."), set("www", "CNAME", "b.")], ["duplicate-set at www CNAME"]],
     [
       "faults at several owners",
       [set("a", "A"), set("b", "CNAME", "x."), set("b", "MX", "1 x."), set("c", "TXT", '"x"', '"x"')],

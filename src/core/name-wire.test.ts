@@ -34,6 +34,7 @@ describe("bytes that are no name", () => {
     ["no end", bytes(1, "a")],
     ["a label cut short", bytes(5, "abc", 0)],
     ["a pointer", bytes(0xc0, 0)],
+    ["a label of 64 bytes", bytes(64, "a".repeat(64), 0)],
     ["a label type that is not used", bytes(0x40, "a", 0)],
     ["256 bytes", bytes(...Array.from({ length: 127 }, () => bytes(1, "a")).flatMap((label) => [...label]), 1, "a", 0)],
   ])("%s", (_, wire) => {

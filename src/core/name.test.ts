@@ -89,6 +89,15 @@ describe("owners in example.org", () => {
   });
 });
 
+test("a name of a megabyte is one fault", () => {
+  expect(outcome(parseOwner(".".repeat(1_000_000), zone))).toEqual(["name-too-long"]);
+});
+
+test("a name with every byte escaped is still read", () => {
+  const escaped = longest.replaceAll("a", "\\097");
+  expect(outcome(parseName(`${escaped}.`))).toBe(longest);
+});
+
 describe("zone names", () => {
   test.each<[string, string | readonly string[]]>([
     ["example.org", "example.org"],

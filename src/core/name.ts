@@ -90,8 +90,12 @@ export function labelsOf(name: string): readonly Label[] {
 const plainName = /^[a-z0-9_*-]{1,63}(?:\.[a-z0-9_*-]{1,63})*$/;
 const isPlain = (text: string): boolean => text.length <= 253 && plainName.test(text);
 
+/** 255 bytes, each written as `\DDD`: nothing longer is looked at, however long it is. */
+const longestText = 1020;
+
 function readName(text: string, where: string): Result<LabelledText> {
   if (text === "" || text === ".") return fail(emptyName(where));
+  if (text.length > longestText) return fail(nameTooLong(where));
   const read = readLabels(text, where);
   return "labels" in read ? ok(read) : fail(...read);
 }

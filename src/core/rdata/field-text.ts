@@ -9,14 +9,13 @@ export const characterStrings: FieldKind<readonly string[]> = {
   takes: "rest",
   parse(tokens, { where }) {
     const strings: string[] = [];
-    const faults: Fault[] = [];
     for (const token of tokens) {
       const bytes = tokenBytes(token, where);
-      if (!bytes.ok) faults.push(...bytes.faults);
-      else if (bytes.value.length > maximumString) faults.push(stringTooLong(bytes.value.length, where));
-      else strings.push(bytes.value);
+      if (!bytes.ok) return bytes;
+      if (bytes.value.length > maximumString) return fail(stringTooLong(bytes.value.length, where));
+      strings.push(bytes.value);
     }
-    return faults.length > 0 ? fail(...faults) : ok(strings);
+    return ok(strings);
   },
   print: (strings) => strings.map(quote).join(" "),
   write(strings, out) {

@@ -99,6 +99,10 @@ test("the fields are there for a form", () => {
 });
 
 describe("faults", () => {
+  test("a field has one, however many parts it has", () => {
+    expect(read("TXT", "\\9 ".repeat(300_000))).toBe("bad-character at value");
+  });
+
   test("an address of the wrong family is told the right type", () => {
     expect(parseRdata("A", "2001:db8::1", zone, "records[0].value")).toEqual({
       ok: false,
