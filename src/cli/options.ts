@@ -1,0 +1,27 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { ListenAddress } from "../process/http-server.ts";
+import { createLog, type Logger } from "../process/log.ts";
+import type { CommandIo } from "./command-io.ts";
+
+/** `127.0.0.1:8053`, `[::1]:8053`, `localhost:8053`; the port may be 0 for any free one. */
+export function readListen(text: string): ListenAddress {
+  const [, bracketed, plain, port] = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(text) ?? [];
+  const host = bracketed ?? plain;
+  if (host === undefined || Number(port) > 65_535) {
+    throw new InvalidArgumentError("It takes a host and a port, such as 127.0.0.1:8053 or [::1]:8053.");
+  }
+  return { host, port: Number(port) };
+}
+
+export const repeated = (text: string, before: readonly string[]): readonly string[] => [...before, text];
+
+export type LogOptions = { readonly logFormat: "text" | "json" };
+
+export function logOptions(command: Command): Command {
+  return command.addOption(
+    new Option("--log-format <format>", "how log lines are written").choices(["text", "json"]).default("text"),
+  );
+}
+
+export const logTo = (io: CommandIo, { logFormat }: LogOptions): Logger =>
+  createLog({ format: logFormat, write: io.err });

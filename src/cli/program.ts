@@ -1,0 +1,35 @@
+import { Command, CommanderError } from "commander";
+import { addAdminVerbs } from "./admin-verbs.ts";
+import { addClientVerbs } from "./client-verbs.ts";
+import type { CommandIo, Run } from "./command-io.ts";
+import { addServiceVerbs } from "./service-verbs.ts";
+
+/** 0: fine. 1: it was tried and failed. 2: what was typed cannot be understood. */
+export async function runMoor(argv: readonly string[], io: CommandIo): Promise<number> {
+  let code = 0;
+  const run: Run = async (verb) => {
+    code = await verb();
+  };
+  try {
+    await createProgram(io, run).parseAsync(argv, { from: "user" });
+    return code;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    io.err(`moor: ${error instanceof Error ? error.message : String(error)}\n`);
+    return 1;
+  }
+}
+
+function createProgram(io: CommandIo, run: Run): Command {
+  const program = new Command("moor")
+    .description("Keeps a DNS name pointing at an address that changes.")
+    .version("0.1.0")
+    .configureOutput({ writeOut: io.out, writeErr: io.err })
+    .exitOverride()
+    .showHelpAfterError("(moor --help lists what there is)")
+    .helpCommand(false);
+  addServiceVerbs(program, io, run);
+  addClientVerbs(program, io, run);
+  addAdminVerbs(program, io, run);
+  return program;
+}

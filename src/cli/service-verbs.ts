@@ -1,0 +1,39 @@
+import type { Command } from "commander";
+import type { CommandIo, Run } from "./command-io.ts";
+import { logOptions, readListen, repeated } from "./options.ts";
+
+/** The services, and all of them at once. Each verb's code is loaded when it is used. */
+export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void {
+  program
+    .command("up")
+    .summary("try it: all three programs on this machine")
+    .description(
+      "Starts the record service, the firewall status service and the updating client in one process, over HTTPS on\n" +
+        "loopback, with a zone home.test whose records follow this machine's addresses.",
+    )
+    .option("--data <folder>", "where everything is kept", "./moor-data")
+    .option("--interface <name>", "the interface to follow (default: the one that leads out)")
+    .option("--records <host:port>", "where the record service listens", readListen, readListen("127.0.0.1:8053"))
+    .option("--firewall <host:port>", "where the firewall service listens", readListen, readListen("127.0.0.1:8443"))
+    .action((options) => run(async () => (await import("./up.ts")).up(options, io)));
+
+  const records = program
+    .command("records")
+    .summary("the DNS record service")
+    .description("Serves zones and records over HTTPS: the v1 API under /api/v1, its description at /docs.")
+    .option("--data <folder>", "where the database and the certificates are kept", "./moor-data")
+    .option("--listen <host:port>", "where to listen", readListen, readListen("127.0.0.1:8053"))
+    .option("--name <host>", "a further host name or address for the certificate (may be repeated)", repeated, [])
+    .option("--nameserver <host>", "a name server of new zones (may be repeated)", repeated, [])
+    .option("--plain-http", "no TLS: only behind a proxy on this machine");
+  logOptions(records).action((options) => run(async () => (await import("./records.ts")).records(options, io)));
+
+  const firewall = program
+    .command("firewall")
+    .summary("the firewall status service")
+    .description("Serves the addresses of this machine's interfaces over HTTPS, as an OPNsense would.")
+    .option("--data <folder>", "where the keys and the certificates are kept", "./moor-data")
+    .option("--listen <host:port>", "where to listen", readListen, readListen("127.0.0.1:8443"))
+    .option("--name <host>", "a further host name or address for the certificate (may be repeated)", repeated, []);
+  logOptions(firewall).action((options) => run(async () => (await import("./firewall.ts")).firewall(options, io)));
+}

@@ -1,0 +1,100 @@
+import { resolve } from "node:path";
+import { createToken, hashSecret } from "../access/secret.ts";
+import { type Scope, wholeAccount } from "../core/may.ts";
+import { parseZoneName } from "../core/name.ts";
+import { openDataFolder, replaceFile } from "../process/data-folder.ts";
+import { recordsDatabase } from "../records/start.ts";
+import type { RecordStore, Token } from "../records/store.ts";
+import { openSqliteStore } from "../records/store-sqlite.ts";
+import type { CommandIo } from "./command-io.ts";
+import { printTable } from "./print-table.ts";
+
+type InData = { readonly data: string };
+
+export type TokenAdd = InData & {
+  readonly name: string;
+  readonly account: string;
+  readonly readOnly?: boolean;
+  readonly zone: readonly string[];
+  readonly to?: string;
+};
+
+export async function tokenAdd(options: TokenAdd, io: CommandIo): Promise<number> {
+  const scope = readScope(options);
+  if (typeof scope === "string") {
+    io.err(`${scope}\n`);
+    return 2;
+  }
+  const secret = createToken();
+  const token = await withStore(options, async (store) => {
+    const now = Date.now();
+    const account = await store.ensureAccount(options.account, now);
+    return await store.addToken({ account: account.id, name: options.name, hash: hashSecret(secret), scope, created: now });
+  });
+  io.err(`Token ${token.id} (${token.name}) for the account ${token.accountName}: ${inWords(scope)}.\n`);
+  if (options.to === undefined) {
+    io.err("This is the only time that it is shown:\n");
+    io.out(`${secret}\n`);
+  } else {
+    await replaceFile(resolve(io.cwd, options.to), `${secret}\n`);
+    io.err(`Written to ${options.to}\n`);
+  }
+  return 0;
+}
+
+export async function tokenList(options: InData & { readonly json?: boolean }, io: CommandIo): Promise<number> {
+  const tokens = await withStore(options, (store) => store.tokens());
+  if (options.json) io.out(`${JSON.stringify(tokens.map(forPrograms), null, 2)}\n`);
+  else if (tokens.length === 0) io.out("There are no tokens yet; make one with: moor token add\n");
+  else io.out(printTable(["id", "name", "account", "may", "made", "state"], tokens.map(row)));
+  return 0;
+}
+
+export async function tokenRevoke(id: string, options: InData, io: CommandIo): Promise<number> {
+  const revoked = /^\d{1,15}$/.test(id) && (await withStore(options, (store) => store.revokeToken(Number(id), Date.now())));
+  if (revoked) io.out(`Token ${id} is revoked.\n`);
+  else io.err(`There is no token ${id} that could be revoked; moor token list shows those there are.\n`);
+  return revoked ? 0 : 1;
+}
+
+async function withStore<T>({ data }: InData, work: (store: RecordStore) => Promise<T>): Promise<T> {
+  await openDataFolder(data);
+  const store = openSqliteStore(recordsDatabase(data));
+  try {
+    return await work(store);
+  } finally {
+    store.close();
+  }
+}
+
+function readScope({ readOnly, zone }: TokenAdd): Scope | string {
+  const names = zone.map((text) => parseZoneName(text));
+  const faults = names.flatMap((name) => (name.ok ? [] : name.faults));
+  if (faults.length > 0) return faults.map((fault) => `--zone: ${fault.message}`).join("\n");
+  return {
+    ...wholeAccount,
+    ...(readOnly && { access: "read" as const }),
+    ...(zone.length > 0 && { zones: names.flatMap((name) => (name.ok ? [name.value] : [])) }),
+  };
+}
+
+const inWords = ({ access, zones }: Scope): string =>
+  `may ${access === "read" ? "read" : "read and write"} ${zones === undefined ? "all its zones" : zones.join(", ")}`;
+
+const row = ({ id, name, accountName, scope, created, revoked }: Token): readonly string[] => [
+  String(id),
+  name,
+  accountName,
+  inWords(scope).replace(/^may /, ""),
+  new Date(created).toISOString().slice(0, 16).replace("T", " "),
+  revoked === undefined ? "good" : "revoked",
+];
+
+const forPrograms = ({ id, name, accountName, scope, created, revoked }: Token) => ({
+  id,
+  name,
+  account: accountName,
+  scope,
+  created: new Date(created).toISOString(),
+  revoked: revoked === undefined ? null : new Date(revoked).toISOString(),
+});

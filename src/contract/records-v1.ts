@@ -1,0 +1,113 @@
+import { type Static, Type } from "typebox";
+
+/**
+ * The v1 API of the record service: what goes over the wire, in the key order that its clients rely on. Field meanings:
+ * a time is Go's text form (`2021-02-05 12:57:21.941 +0000 UTC`); a record without `ttl` uses its zone's.
+ */
+
+export const WireZone = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    ttl: Type.Integer(),
+    registrar: Type.String(),
+    legacy_dns_host: Type.String(),
+    legacy_ns: Type.Union([Type.Array(Type.String()), Type.Null()]),
+    ns: Type.Union([Type.Array(Type.String()), Type.Null()]),
+    created: Type.String(),
+    verified: Type.String(),
+    modified: Type.String(),
+    project: Type.String(),
+    owner: Type.String(),
+    permission: Type.String(),
+    zone_type: Type.Object({
+      id: Type.String(),
+      name: Type.String(),
+      description: Type.String(),
+      prices: Type.Null(),
+    }),
+    status: Type.String({ description: "verified, failed or pending" }),
+    paused: Type.Boolean(),
+    is_secondary_dns: Type.Boolean(),
+    txt_verification: Type.Object({ name: Type.String(), token: Type.String() }),
+    records_count: Type.Integer(),
+  },
+  { title: "Zone" },
+);
+export type WireZone = Static<typeof WireZone>;
+
+export const WireRecord = Type.Object(
+  {
+    id: Type.String(),
+    type: Type.String(),
+    name: Type.String({ description: "relative to the zone; @ is the zone itself" }),
+    value: Type.String(),
+    ttl: Type.Optional(Type.Integer()),
+    zone_id: Type.String(),
+    created: Type.String(),
+    modified: Type.String(),
+  },
+  { title: "Record" },
+);
+export type WireRecord = Static<typeof WireRecord>;
+
+export const Pagination = Type.Object({
+  page: Type.Integer(),
+  per_page: Type.Integer(),
+  previous_page: Type.Integer(),
+  next_page: Type.Integer(),
+  last_page: Type.Integer(),
+  total_entries: Type.Integer(),
+});
+export type Pagination = Static<typeof Pagination>;
+
+const Meta = Type.Object({ pagination: Pagination });
+
+export const WireError = Type.Object({ message: Type.String(), code: Type.Integer() }, { title: "Error" });
+export type WireError = Static<typeof WireError>;
+
+const MaybeError = Type.Optional(Type.Partial(WireError));
+export const ZoneAnswer = Type.Object({ zone: WireZone, error: MaybeError });
+export const ZonesAnswer = Type.Object({ zones: Type.Array(WireZone), meta: Meta, error: MaybeError });
+export const RecordAnswer = Type.Object({ record: WireRecord, error: MaybeError });
+export const RecordsAnswer = Type.Object({
+  records: Type.Array(WireRecord),
+  meta: Type.Optional(Meta),
+  error: MaybeError,
+});
+export const DeletedAnswer = Type.Object({ error: Type.Partial(WireError) });
+export const GatewayAnswer = Type.Object({ message: Type.String() }, { title: "No or wrong token" });
+
+/** Numeric texts and null are taken too: some clients send them. Other keys are ignored. */
+const TtlInput = Type.Optional(Type.Union([Type.Integer({ minimum: 0, maximum: 2_147_483_647 }), Type.Null()]));
+
+export const ZoneInput = Type.Object({ name: Type.String(), ttl: TtlInput }, { title: "ZoneInput" });
+
+export const RecordInput = Type.Object(
+  {
+    zone_id: Type.String(),
+    type: Type.String(),
+    name: Type.String(),
+    value: Type.String(),
+    ttl: TtlInput,
+  },
+  { title: "RecordInput" },
+);
+
+const Paging = {
+  page: Type.Optional(Type.Integer({ minimum: 1, default: 1 })),
+  per_page: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+};
+
+export const ZonesQuery = Type.Object({
+  name: Type.Optional(Type.String({ description: "exactly this zone name; no match is a 404" })),
+  search_name: Type.Optional(Type.String({ description: "part of a zone name" })),
+  ...Paging,
+});
+
+export const RecordsQuery = Type.Object({
+  zone_id: Type.Optional(Type.String({ description: "left out: all records of the account" })),
+  name: Type.Optional(Type.String()),
+  type: Type.Optional(Type.String()),
+  ...Paging,
+});

@@ -1,0 +1,56 @@
+import type { Instant } from "../core/instant.ts";
+import { may, type Operation, type Refusal, type Scope } from "../core/may.ts";
+import type { Fault } from "../core/result.ts";
+import type { PlacedRecord, RecordStore, Zone } from "./store.ts";
+
+/** Who asks, from where, and what that one may do. */
+export type Actor = {
+  readonly account: number;
+  /** How the change log names this one. */
+  readonly label: string;
+  readonly scope: Scope;
+  readonly from?: string;
+};
+
+/** Why a write was not done. `missing` is also the answer about what the actor may not see. */
+export type NotDone =
+  | { readonly kind: "missing"; readonly what: "zone" | "record" }
+  | { readonly kind: "denied"; readonly because: Refusal }
+  | { readonly kind: "refused"; readonly faults: readonly Fault[] };
+
+export const missing = (what: "zone" | "record"): NotDone => ({ kind: "missing", what });
+export const denied = (because: Refusal): NotDone => ({ kind: "denied", because });
+export const refused = (faults: readonly Fault[]): NotDone => ({ kind: "refused", faults });
+
+/** The store as one actor sees it: what the actor may not see is not there. */
+export function createSight(store: RecordStore, now: () => Instant) {
+  const refusal = (actor: Actor, operation: Untimed<Operation>): Refusal | undefined => {
+    const from = actor.from === undefined ? {} : { from: actor.from };
+    const verdict = may(actor.scope, { ...operation, ...from, now: now() });
+    return verdict.kind === "no" ? verdict.because : undefined;
+  };
+  const allows = (actor: Actor, operation: Untimed<Operation>) => refusal(actor, operation) === undefined;
+
+  return {
+    refusal,
+    allows,
+    zone: async (actor: Actor, id: string): Promise<Zone | undefined> => {
+      const zone = await store.zone(actor.account, id);
+      return zone && allows(actor, { kind: "read-zone", zone: zone.name }) ? zone : undefined;
+    },
+    record: async (actor: Actor, id: string): Promise<PlacedRecord | undefined> => {
+      const placed = await store.record(actor.account, id);
+      return placed && allows(actor, { kind: "read-set", ...placeOf(placed) }) ? placed : undefined;
+    },
+  };
+}
+
+export type Sight = ReturnType<typeof createSight>;
+
+export const placeOf = ({ zone, owner, type }: Omit<PlacedRecord, "ttl" | "record">) => ({
+  zone: zone.name,
+  owner,
+  type,
+});
+
+type Untimed<T> = T extends unknown ? Omit<T, "now" | "from"> : never;

@@ -1,0 +1,93 @@
+import type { FastifyInstance, FastifyReply } from "fastify";
+import { Type } from "typebox";
+import {
+  DeletedAnswer,
+  GatewayAnswer,
+  ZoneAnswer,
+  ZoneInput,
+  ZonesAnswer,
+  ZonesQuery,
+} from "../contract/records-v1.ts";
+import { type NotDone, refused } from "./actor.ts";
+import type { RecordService } from "./service.ts";
+import type { Zone } from "./store.ts";
+import { deniedBody, errorOf } from "./v1-errors.ts";
+import { subjectOf, zoneFromWire } from "./v1-input.ts";
+import { pagingOf } from "./v1-paging.ts";
+import { paginationToWire, zeroPagination, zeroZone, zoneToWire } from "./v1-wire.ts";
+
+const tags = ["zones"];
+const params = Type.Object({ id: Type.String() });
+const answers = { 200: ZoneAnswer, 401: GatewayAnswer, 403: GatewayAnswer, 404: ZoneAnswer, 422: ZoneAnswer };
+const notFound = { message: "zone not found", code: 404 };
+
+export function zoneRoutes(api: FastifyInstance, service: RecordService): void {
+  const send = (reply: FastifyReply, outcome: { kind: "done"; zone: Zone } | NotDone, body: unknown) =>
+    outcome.kind === "done"
+      ? reply.send({ zone: zoneToWire(outcome.zone, service.nameservers) })
+      : sendNotDone(reply, outcome, body);
+
+  api.get<{ Querystring: Record<string, unknown> }>(
+    "/zones",
+    {
+      schema: {
+        tags,
+        summary: "List zones",
+        querystring: ZonesQuery,
+        response: { 200: ZonesAnswer, 404: ZonesAnswer },
+      },
+    },
+    async (request, reply) => {
+      const { name, search_name: search } = request.query;
+      const { page, perPage } = pagingOf(request.query, { perPage: 100, most: 100 });
+      const named = typeof name === "string" && name !== "" ? { name: name.toLowerCase() } : {};
+      const searched = typeof search === "string" && search !== "" ? { search: search.toLowerCase() } : {};
+      const { items, total } = await service.zones(request.actor, { ...named, ...searched, page, perPage });
+      if (total === 0)
+        return reply.code(404).send({ zones: [], meta: { pagination: zeroPagination }, error: notFound });
+      const zones = items.map((zone) => zoneToWire(zone, service.nameservers));
+      return reply.send({ zones, meta: { pagination: paginationToWire(page, perPage, total) } });
+    },
+  );
+
+  api.post(
+    "/zones",
+    { schema: { tags, summary: "Create a zone", body: ZoneInput, response: answers } },
+    async (request, reply) => {
+      const draft = zoneFromWire(request.body);
+      const outcome = draft.ok ? await service.createZone(request.actor, draft.value) : refused(draft.faults);
+      return send(reply, outcome, request.body);
+    },
+  );
+
+  api.get<{ Params: { id: string } }>(
+    "/zones/:id",
+    { schema: { tags, summary: "Read a zone", params, response: answers } },
+    async (request, reply) => {
+      const zone = await service.zone(request.actor, request.params.id);
+      return send(reply, zone ? { kind: "done", zone } : { kind: "missing", what: "zone" }, undefined);
+    },
+  );
+
+  api.delete<{ Params: { id: string } }>(
+    "/zones/:id",
+    { schema: { tags, summary: "Delete a zone with all its records", params, response: { 200: DeletedAnswer } } },
+    async (request, reply) => {
+      const outcome = await service.deleteZone(request.actor, request.params.id);
+      return outcome.kind === "done" ? reply.send({ error: {} }) : sendNotDone(reply, outcome, undefined);
+    },
+  );
+}
+
+function sendNotDone(reply: FastifyReply, outcome: NotDone, body: unknown): FastifyReply {
+  switch (outcome.kind) {
+    case "missing":
+      return reply.code(404).send({ zone: zeroZone, error: notFound });
+    case "denied":
+      return reply.code(403).send(deniedBody(outcome.because));
+    case "refused":
+      return reply.code(422).send({ zone: zeroZone, error: errorOf(outcome.faults, subjectOf(body)) });
+    default:
+      return outcome satisfies never;
+  }
+}

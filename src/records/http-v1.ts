@@ -1,0 +1,87 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Instant } from "../core/instant.ts";
+import type { Logger } from "../process/log.ts";
+import type { Actor } from "./actor.ts";
+import { actorOf } from "./authenticate.ts";
+import { recordRoutes } from "./http-v1-records.ts";
+import { zoneRoutes } from "./http-v1-zones.ts";
+import type { RecordService } from "./service.ts";
+import type { RecordStore } from "./store.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Whose token came with the request; set before any handler runs. */
+    actor: Actor;
+  }
+}
+
+export type V1Options = {
+  readonly service: RecordService;
+  readonly store: RecordStore;
+  readonly now: () => Instant;
+  readonly log: Logger;
+};
+
+/** The v1 API, to be registered under `/api/v1`: transport rules here, resources in the two route files. */
+export function v1Api(options: V1Options) {
+  const { service, log } = options;
+  return async (api: FastifyInstance): Promise<void> => {
+    api.decorateRequest("actor");
+    api.removeAllContentTypeParsers();
+    api.addContentTypeParser("*", { parseAs: "buffer" }, readBody);
+    // Requests are read by v1-input.ts, leniently; the schemas of the routes only document them.
+    api.setValidatorCompiler(() => () => true);
+    api.setSerializerCompiler(() => jsonLine);
+    api.addHook("onRequest", async (request, reply) => authenticate(options, request, reply));
+    api.setErrorHandler((error, _request, reply) => sendError(error as FailedRequest, reply, log));
+    api.setNotFoundHandler(sendNoRoute);
+    zoneRoutes(api, service);
+    recordRoutes(api, service);
+  };
+}
+
+/** Clients read this text with `grep`: compact, and with a newline at the end. */
+const jsonLine = (body: unknown): string => `${JSON.stringify(body)}\n`;
+
+async function authenticate({ store, now }: V1Options, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  reply.headers({ "access-control-allow-origin": "*", vary: "Origin" });
+  const secret = request.headers["auth-api-token"];
+  if (typeof secret !== "string" || secret === "") return await sendGateway(reply, "No API key found in request");
+  const actor = await actorOf(store, secret, request.ip, now());
+  if (actor === undefined) return await sendGateway(reply, "Invalid authentication credentials");
+  request.actor = actor;
+  return undefined;
+}
+
+const sendGateway = (reply: FastifyReply, message: string) =>
+  reply.code(401).type("application/json; charset=utf-8").send(jsonLine({ message }));
+
+type ReadDone = (error: Error | null, body?: unknown) => void;
+
+/** JSON whatever the content type says, or that none is said; never read where a body has no meaning. */
+function readBody(request: FastifyRequest, body: Buffer, done: ReadDone): void {
+  if (request.method !== "POST" && request.method !== "PUT") return done(null);
+  try {
+    done(null, JSON.parse(utf8.decode(body)));
+  } catch (error) {
+    done(Object.assign(new Error("the body is not JSON", { cause: error }), { statusCode: 400 }));
+  }
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+type FailedRequest = Error & { readonly statusCode?: number; readonly code?: string };
+
+function sendError(error: FailedRequest, reply: FastifyReply, log: Logger): FastifyReply {
+  const status = error.statusCode ?? 500;
+  reply.code(status).type("application/json; charset=utf-8");
+  if (status === 400) return reply.send(jsonLine({ error: "json not valid" }));
+  if (status < 500) return reply.send(jsonLine({ message: error.message }));
+  log.error({ err: error }, "a request failed");
+  return reply.send(jsonLine({ error: { message: "internal error, see the log of the service", code: status } }));
+}
+
+/** Outside the API no token is asked for; inside it an unknown path needs one like any other. */
+export function sendNoRoute(_request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return reply.code(404).type("text/plain; charset=utf-8").send("404 page not found");
+}

@@ -1,0 +1,67 @@
+/**
+ * Forwards only: a released step is never edited, a change is a new step at the end. `PRAGMA user_version` counts the steps
+ * that a file has taken.
+ *
+ * A set is one row: `records` is the JSON text of its records, so that a set is read and replaced whole. `record_ids` finds
+ * the set that holds a v1 record. The serial inside a stored SOA is not used: the zone's own column is the only one.
+ * `changes` has no foreign key: the log outlives the zone.
+ */
+export const migrations: readonly string[] = [
+  `
+  CREATE TABLE accounts (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    created INTEGER NOT NULL
+  ) STRICT;
+
+  CREATE TABLE tokens (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    account INTEGER NOT NULL REFERENCES accounts,
+    name TEXT NOT NULL,
+    hash TEXT NOT NULL UNIQUE,
+    scope TEXT NOT NULL,
+    created INTEGER NOT NULL,
+    revoked INTEGER
+  ) STRICT;
+
+  CREATE TABLE zones (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    account INTEGER NOT NULL REFERENCES accounts,
+    name TEXT NOT NULL UNIQUE,
+    ttl INTEGER NOT NULL,
+    serial INTEGER NOT NULL,
+    record_count INTEGER NOT NULL,
+    created INTEGER NOT NULL,
+    modified INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX zones_of_account ON zones (account, number);
+
+  CREATE TABLE rrsets (
+    zone INTEGER NOT NULL REFERENCES zones,
+    owner TEXT NOT NULL,
+    type TEXT NOT NULL,
+    ttl INTEGER,
+    records TEXT NOT NULL,
+    PRIMARY KEY (zone, owner, type)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE record_ids (
+    id TEXT PRIMARY KEY,
+    zone INTEGER NOT NULL,
+    owner TEXT NOT NULL,
+    type TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE changes (
+    position INTEGER PRIMARY KEY AUTOINCREMENT,
+    zone INTEGER NOT NULL,
+    zone_name TEXT NOT NULL,
+    serial INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    actor TEXT NOT NULL,
+    change TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX changes_of_zone ON changes (zone, position);
+  `,
+];

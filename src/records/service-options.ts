@@ -1,0 +1,9 @@
+import type { Instant } from "../core/instant.ts";
+import type { RecordStore } from "./store.ts";
+
+export type RecordServiceOptions = {
+  readonly store: RecordStore;
+  readonly now: () => Instant;
+  /** Names of the servers that publish the zones, without a dot at the end; the first one stands in each SOA. */
+  readonly nameservers: readonly [string, ...string[]];
+};

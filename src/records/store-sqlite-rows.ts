@@ -1,0 +1,87 @@
+import type { Change } from "../core/changes.ts";
+import type { Scope } from "../core/may.ts";
+import type { RecordType } from "../core/rdata/table.ts";
+import type { RRset, ZoneRecord } from "../core/rrset.ts";
+import { withSerial } from "../core/serial.ts";
+import type { LoggedChange, PlacedRecord, Token, Zone } from "./store.ts";
+
+/** Rows as SQLite gives them back, and what they mean. The columns are those of `schema-sqlite.ts`. */
+
+export type ZoneRow = {
+  readonly number: number;
+  readonly id: string;
+  readonly account: number;
+  readonly name: string;
+  readonly ttl: number;
+  readonly serial: number;
+  readonly record_count: number;
+  readonly created: number;
+  readonly modified: number;
+};
+
+export function zoneFromRow(row: ZoneRow): Zone {
+  const { number, id, account, name, ttl, serial, created, modified } = row;
+  return { number, id, account, name, ttl, serial, created, modified, recordCount: row.record_count };
+}
+
+export type SetRow = {
+  readonly owner: string;
+  readonly type: string;
+  readonly ttl: number | null;
+  readonly records: string;
+};
+
+export function setFromRow(row: SetRow, zone: Zone): RRset {
+  const type = row.type as RecordType;
+  const stored = JSON.parse(row.records) as readonly ZoneRecord[];
+  const records = type === "SOA" ? stored.map((record) => atSerial(record, zone)) : stored;
+  return { owner: row.owner, type, ttl: row.ttl, records };
+}
+
+/** The SOA changes with every write to its zone; it is not written each time, but told with the zone's serial and time. */
+function atSerial(record: ZoneRecord, zone: Zone): ZoneRecord {
+  const rdata = withSerial(record.rdata, zone.serial);
+  return { ...record, rdata, value: rdata, modified: zone.modified };
+}
+
+export type PlacedRow = ZoneRow & SetRow & { readonly record: string; readonly set_ttl: number | null };
+
+export function placedFromRow(row: PlacedRow): PlacedRecord {
+  const zone = zoneFromRow(row);
+  const { owner, type, ttl, records } = setFromRow({ ...row, ttl: row.set_ttl }, zone);
+  const record = records.find((each) => each.id === row.record);
+  if (record === undefined) throw new Error(`the index names a record that its set does not hold: ${row.record}`);
+  return { zone, owner, type, ttl, record };
+}
+
+export type TokenRow = {
+  readonly id: number;
+  readonly account: number;
+  readonly account_name: string;
+  readonly name: string;
+  readonly hash: string;
+  readonly scope: string;
+  readonly created: number;
+  readonly revoked: number | null;
+};
+
+export function tokenFromRow(row: TokenRow): Token {
+  const { id, account, name, hash, created } = row;
+  const scope = JSON.parse(row.scope) as Scope;
+  return { id, account, accountName: row.account_name, name, hash, scope, created, revoked: row.revoked ?? undefined };
+}
+
+export type ChangeRow = {
+  readonly position: number;
+  readonly zone: number;
+  readonly zone_name: string;
+  readonly serial: number;
+  readonly at: number;
+  readonly actor: string;
+  readonly change: string;
+};
+
+export function changeFromRow(row: ChangeRow): LoggedChange {
+  const { position, zone, serial, at, actor } = row;
+  return { position, zone, zoneName: row.zone_name, serial, at, actor, change: JSON.parse(row.change) as Change };
+}

@@ -1,0 +1,66 @@
+import type { DatabaseSync } from "node:sqlite";
+import { type Change, diffSets } from "../core/changes.ts";
+import type { Instant } from "../core/instant.ts";
+import type { RRset } from "../core/rrset.ts";
+import { nextSerial } from "../core/serial.ts";
+import type { Zone } from "./store.ts";
+
+/** Turns sets into rows. To be called inside a transaction. */
+export type SetWriter = {
+  /** Brings the stored sets to the wanted ones under a new serial; without a difference nothing is written. */
+  readonly replaceSets: (zone: Zone, existing: readonly RRset[], wanted: readonly RRset[], by: Writer) => void;
+  /** The first sets of a zone, under the serial that it was made with. */
+  readonly createSets: (zone: Zone, sets: readonly RRset[], by: Writer) => void;
+};
+
+type Writer = { readonly actor: string; readonly now: Instant };
+
+export function prepareSetWriter(database: DatabaseSync): SetWriter {
+  const upsertSet = database.prepare(
+    "INSERT INTO rrsets (zone, owner, type, ttl, records) VALUES (?, ?, ?, ?, ?) " +
+      "ON CONFLICT DO UPDATE SET ttl = excluded.ttl, records = excluded.records",
+  );
+  const deleteSet = database.prepare("DELETE FROM rrsets WHERE zone = ? AND owner = ? AND type = ?");
+  const insertId = database.prepare("INSERT INTO record_ids (id, zone, owner, type) VALUES (?, ?, ?, ?)");
+  const deleteId = database.prepare("DELETE FROM record_ids WHERE id = ?");
+  const updateZone = database.prepare(
+    "UPDATE zones SET serial = ?, modified = ?, record_count = record_count + ? WHERE number = ?",
+  );
+  const insertChange = database.prepare(
+    "INSERT INTO changes (zone, zone_name, serial, at, actor, change) VALUES (?, ?, ?, ?, ?, ?)",
+  );
+
+  const writeSet = (zone: Zone, { owner, type, after }: Change) => {
+    if (after === null) deleteSet.run(zone.number, owner, type);
+    else upsertSet.run(zone.number, owner, type, after.ttl, JSON.stringify(after.records));
+  };
+
+  const applyChanges = (zone: Zone, changes: readonly Change[], serial: number, { actor, now }: Writer) => {
+    // An id is unique, and a record may move from one set to another: all leave before any enters.
+    for (const change of changes) for (const id of idsOnlyIn(change.before, change.after)) deleteId.run(id);
+    for (const change of changes) {
+      writeSet(zone, change);
+      for (const id of idsOnlyIn(change.after, change.before)) insertId.run(id, zone.number, change.owner, change.type);
+      insertChange.run(zone.number, zone.name, serial, now, actor, JSON.stringify(change));
+    }
+  };
+
+  return {
+    replaceSets: (zone, existing, wanted, by) => {
+      const changes = diffSets(existing, wanted);
+      if (changes.length === 0) return;
+      const serial = nextSerial(zone.serial, by.now);
+      applyChanges(zone, changes, serial, by);
+      const grown = changes.reduce((sum, { before, after }) => sum + sizeOf(after) - sizeOf(before), 0);
+      updateZone.run(serial, by.now, grown, zone.number);
+    },
+    createSets: (zone, sets, by) => applyChanges(zone, diffSets([], sets), zone.serial, by),
+  };
+}
+
+const sizeOf = (set: RRset | null): number => set?.records.length ?? 0;
+
+function idsOnlyIn(set: RRset | null, other: RRset | null): readonly string[] {
+  const known = new Set(other?.records.map((record) => record.id));
+  return set?.records.map((record) => record.id).filter((id) => !known.has(id)) ?? [];
+}

@@ -1,0 +1,75 @@
+import { mkdtemp, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { beforeEach, describe, expect, it } from "vitest";
+import { wholeAccount } from "../core/may.ts";
+import { describeStore } from "./store.suite.ts";
+import { openSqliteStore } from "./store-sqlite.ts";
+
+describeStore("SQLite", async () => openSqliteStore(":memory:"));
+
+describe("a SQLite file", () => {
+  let path: string;
+  beforeEach(async () => {
+    path = join(await mkdtemp(join(tmpdir(), "moor-store-")), "records.sqlite");
+  });
+
+  it("holds what was written when it is opened again", async () => {
+    const first = openSqliteStore(path);
+    const account = await first.ensureAccount("main", 1);
+    await first.addToken({ account: account.id, name: "t", hash: "h", scope: wholeAccount, created: 1 });
+    first.close();
+    const second = openSqliteStore(path);
+    expect(await second.tokenByHash("h")).toMatchObject({ name: "t" });
+    second.close();
+  });
+
+  it("writes what is still waiting when it is closed", async () => {
+    const store = openSqliteStore(path);
+    const pending = store.ensureAccount("main", 1);
+    store.close();
+    expect(await pending).toMatchObject({ name: "main" });
+  });
+
+  it("shows at once what another process has written", async () => {
+    const [one, two] = [openSqliteStore(path), openSqliteStore(path)];
+    const account = await one.ensureAccount("main", 1);
+    await one.addToken({ account: account.id, name: "t", hash: "h", scope: wholeAccount, created: 1 });
+    expect(await two.tokenByHash("h")).toMatchObject({ name: "t" });
+    one.close();
+    two.close();
+  });
+
+  it("is readable by its owner alone", async () => {
+    openSqliteStore(path).close();
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+  });
+
+  it.each([
+    [
+      "no database at all",
+      async () => await writeFile(path, "this is not a database, it is a text about one".repeat(20)),
+    ],
+    ["a file cut in the middle", async () => await cutInTheMiddle(path)],
+    ["made by a newer version", async () => newerVersion(path)],
+  ])("stops the start when it is %s, and says what to do", async (what, damage) => {
+    await damage();
+    const todo = what.includes("newer") ? /start the newer version/ : /cannot be used[^]*move it away/;
+    expect(() => openSqliteStore(path)).toThrow(todo);
+  });
+});
+
+async function cutInTheMiddle(path: string): Promise<void> {
+  openSqliteStore(path).close();
+  const { readFile } = await import("node:fs/promises");
+  const bytes = await readFile(path);
+  await writeFile(path, Buffer.concat([bytes.subarray(0, 4096), Buffer.alloc(bytes.length - 4096, 0x5a)]));
+}
+
+function newerVersion(path: string): void {
+  openSqliteStore(path).close();
+  const database = new DatabaseSync(path);
+  database.exec("PRAGMA user_version = 9999");
+  database.close();
+}

@@ -1,0 +1,279 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { wholeAccount } from "../core/may.ts";
+import type { RecordType } from "../core/rdata/table.ts";
+import type { RRset, ZoneRecord } from "../core/rrset.ts";
+import type { NewZone, RecordStore, WriteRequest, Zone } from "./store.ts";
+
+/** What every RecordStore does. `open` gives an empty store of its own each time. */
+export function describeStore(name: string, open: () => Promise<RecordStore>): void {
+  describe(`${name} as a RecordStore`, () => {
+    let store: RecordStore;
+    let account: number;
+    beforeEach(async () => {
+      store = await open();
+      account = (await store.ensureAccount("main", at)).id;
+    });
+    afterEach(() => store.close());
+
+    const makeZone = async (overrides: Partial<NewZone> = {}): Promise<Zone> => {
+      const zone = await store.createZone({ ...exampleZone(account), ...overrides }, "tester");
+      if (zone === "name-taken") throw new Error("name taken");
+      return zone;
+    };
+    const request = (zone: Zone, owners: WriteRequest["owners"], now = at + 1000): WriteRequest => ({
+      account,
+      zone: zone.id,
+      owners,
+      actor: "tester",
+      now,
+    });
+    /** Replaces what stands at the owners of the given sets. */
+    const put = (zone: Zone, sets: readonly RRset[], owners = sets.map((set) => set.owner)) =>
+      store.write(request(zone, owners), () => ({ wanted: sets, result: "written" }));
+    const log = async () => await store.changesAfter(0, 1000);
+
+    describe("accounts and tokens", () => {
+      it("makes an account once", async () => {
+        expect(await store.ensureAccount("main", at + 5)).toEqual({ id: account, name: "main" });
+        expect((await store.ensureAccount("other", at)).id).not.toBe(account);
+      });
+
+      it("finds a token by the hash of its secret and knows when it was revoked", async () => {
+        const token = await store.addToken({ account, name: "home", hash: "h1", scope: wholeAccount, created: at });
+        expect(await store.tokenByHash("h1")).toEqual({ ...token, accountName: "main", revoked: undefined });
+        expect(await store.tokenByHash("h2")).toBeUndefined();
+        expect(await store.revokeToken(token.id, at + 1)).toBe(true);
+        expect(await store.revokeToken(token.id, at + 2)).toBe(false);
+        expect((await store.tokenByHash("h1"))?.revoked).toBe(at + 1);
+        expect(await store.tokens()).toHaveLength(1);
+      });
+
+      it("keeps the scope of a token", async () => {
+        const scope = { access: "read", zones: ["example.org"] } as const;
+        await store.addToken({ account, name: "narrow", hash: "h3", scope, created: at });
+        expect((await store.tokenByHash("h3"))?.scope).toEqual(scope);
+      });
+    });
+
+    describe("zones", () => {
+      it("gives back what was made, with its record count", async () => {
+        const zone = await makeZone();
+        expect(zone).toMatchObject({ name: "example.org", ttl: 600, serial: 2026111500, recordCount: 1, modified: at });
+        expect(await store.zone(account, zone.id)).toEqual(zone);
+      });
+
+      it("has each name once, whoever asks", async () => {
+        await makeZone();
+        const other = await store.ensureAccount("other", at);
+        expect(await store.createZone({ ...exampleZone(other.id), id: "z2" }, "tester")).toBe("name-taken");
+      });
+
+      it("shows an account nothing of another", async () => {
+        const zone = await makeZone();
+        const other = await store.ensureAccount("other", at);
+        expect(await store.zone(other.id, zone.id)).toBeUndefined();
+        expect(await store.zones(other.id, { page: 1, perPage: 10 })).toEqual({ items: [], total: 0 });
+        expect(await store.record(other.id, "soa-example.org")).toBeUndefined();
+        expect(await store.deleteZone(other.id, zone.id, "tester", at)).toBe(false);
+        const write = { ...request(zone, ["www"]), account: other.id };
+        expect(await store.write(write, () => ({ wanted: [aSet("www", "1")], result: 1 }))).toBeUndefined();
+        expect(await store.sets(zone, {})).toHaveLength(1);
+      });
+
+      it.each([
+        ["all, by age", {}, ["b.org", "a.org", "ab.net"]],
+        ["an exact name", { name: "a.org" }, ["a.org"]],
+        ["a name that is not there", { name: "org" }, []],
+        ["a part of a name", { search: "b" }, ["b.org", "ab.net"]],
+        ["a part with a wildcard of SQL in it", { search: "%" }, []],
+        ["certain names", { within: ["a.org", "b.org", "c.org"] }, ["b.org", "a.org"]],
+        ["an exact name outside certain names", { name: "ab.net", within: ["a.org"] }, []],
+        ["no names", { within: [] }, []],
+      ])("lists %s", async (_, query, names) => {
+        for (const name of ["b.org", "a.org", "ab.net"])
+          await makeZone({ id: `id-${name}`, name, sets: [soaOf(name)] });
+        const { items, total } = await store.zones(account, { ...query, page: 1, perPage: 10 });
+        expect(items.map((zone) => zone.name)).toEqual(names);
+        expect(total).toBe(names.length);
+      });
+
+      it("pages, and counts all pages", async () => {
+        for (const name of ["a.org", "b.org", "c.org"]) await makeZone({ id: `id-${name}`, name, sets: [soaOf(name)] });
+        const page = await store.zones(account, { page: 2, perPage: 2 });
+        expect(page.items.map((zone) => zone.name)).toEqual(["c.org"]);
+        expect(page.total).toBe(3);
+      });
+
+      it("deletes a zone with all that is in it; the log keeps it", async () => {
+        const zone = await makeZone();
+        await put(zone, [aSet("www", "192.0.2.1")]);
+        expect(await store.deleteZone(account, zone.id, "remover", at + 9)).toBe(true);
+        expect(await store.zone(account, zone.id)).toBeUndefined();
+        expect(await store.record(account, "www-192.0.2.1")).toBeUndefined();
+        const last = (await log()).filter((row) => row.actor === "remover");
+        expect(last.map((row) => [row.change.kind, row.change.type]).sort()).toEqual([
+          ["delete", "A"],
+          ["delete", "SOA"],
+        ]);
+        expect(await makeZone()).toMatchObject({ name: "example.org", recordCount: 1 });
+      });
+    });
+
+    describe("writes", () => {
+      it("shows the writer the sets of the owners it asked for, and no others", async () => {
+        const zone = await makeZone();
+        await put(zone, [aSet("www", "192.0.2.1"), aSet("mail", "192.0.2.2")]);
+        const seen = await store.write(request(zone, ["www", "none", "www"]), ({ sets }) => ({
+          wanted: undefined,
+          result: sets.map((set) => set.owner),
+        }));
+        expect(seen).toEqual(["www"]);
+        const all = await store.write(request(zone, "all"), ({ sets }) => ({ wanted: undefined, result: sets.length }));
+        expect(all).toBe(3);
+      });
+
+      it("raises the serial once a write, by one or to today's first", async () => {
+        const zone = await makeZone();
+        await put(zone, [aSet("a", "192.0.2.1"), aSet("b", "192.0.2.2")]);
+        expect(await store.zone(account, zone.id)).toMatchObject({
+          serial: 2026111501,
+          modified: at + 1000,
+          recordCount: 3,
+        });
+        const tomorrow = at + 86_400_000;
+        await store.write(request(zone, ["c"], tomorrow), () => ({ wanted: [aSet("c", "192.0.2.3")], result: 0 }));
+        expect((await store.zone(account, zone.id))?.serial).toBe(2026111600);
+      });
+
+      it("writes nothing and logs nothing for a write that changes nothing", async () => {
+        const zone = await makeZone();
+        await put(zone, [aSet("www", "192.0.2.1")]);
+        const before = [await store.zone(account, zone.id), await log()];
+        await put(zone, [aSet("www", "192.0.2.1")]);
+        await store.write(request(zone, ["www"]), () => ({ wanted: undefined, result: 0 }));
+        expect([await store.zone(account, zone.id), await log()]).toEqual(before);
+      });
+
+      it("logs before and after of each set, under one serial a write", async () => {
+        const zone = await makeZone();
+        const [first, second] = [aSet("www", "192.0.2.1"), aSet("www", "192.0.2.2")];
+        await put(zone, [first]);
+        await put(zone, [second, aSet("new", "192.0.2.9")], ["www", "new"]);
+        await put(zone, [], ["www"]);
+        const rows = (await log()).filter((row) => row.change.type === "A");
+        expect(rows.map(({ serial, change }) => [serial, change.kind, change.owner])).toEqual([
+          [2026111501, "create", "www"],
+          [2026111502, "replace", "www"],
+          [2026111502, "create", "new"],
+          [2026111503, "delete", "www"],
+        ]);
+        expect(rows[1]).toMatchObject({ actor: "tester", zoneName: "example.org", at: at + 1000 });
+        expect(rows[1]?.change).toMatchObject({ before: first, after: second });
+        expect(await store.changesAfter(rows[2]?.position ?? 0, 10)).toEqual([rows[3]]);
+      });
+
+      it("finds a record by its id wherever it has moved", async () => {
+        const zone = await makeZone();
+        const old = aSet("www", "192.0.2.1");
+        await put(zone, [old]);
+        await put(zone, [{ ...old, owner: "moved", ttl: 77 }], ["www", "moved"]);
+        expect(await store.record(account, "www-192.0.2.1")).toMatchObject({ owner: "moved", type: "A", ttl: 77 });
+        expect((await store.zone(account, zone.id))?.recordCount).toBe(2);
+      });
+
+      it("lets two sets swap their records in one write", async () => {
+        const zone = await makeZone();
+        const [x, y] = [aSet("x", "192.0.2.1"), aSet("y", "192.0.2.2")];
+        await put(zone, [x, y]);
+        await put(zone, [
+          { ...x, records: y.records },
+          { ...y, records: x.records },
+        ]);
+        expect(await store.record(account, "x-192.0.2.1")).toMatchObject({ owner: "y" });
+        expect(await store.record(account, "y-192.0.2.2")).toMatchObject({ owner: "x" });
+      });
+
+      it("tells the SOA with the zone's serial and time", async () => {
+        const zone = await makeZone();
+        await put(zone, [aSet("www", "192.0.2.1")]);
+        const soa = await store.record(account, "soa-example.org");
+        expect(soa?.record).toMatchObject({
+          value: "ns1.example.net. admin.example.net. 2026111501 2 3 4 5",
+          modified: at + 1000,
+        });
+        expect(soa?.record.rdata).toBe(soa?.record.value);
+      });
+
+      it("keeps nothing of a write whose rule throws, and all of those beside it", async () => {
+        const zone = await makeZone();
+        const outcomes = await Promise.allSettled([
+          put(zone, [aSet("one", "192.0.2.1")]),
+          store.write(request(zone, ["bad"]), () => {
+            throw new Error("a bug in a rule");
+          }),
+          put(zone, [aSet("two", "192.0.2.2")]),
+        ]);
+        expect(outcomes.map((outcome) => outcome.status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+        expect((await store.sets(zone, {})).map((set) => set.owner).sort()).toEqual(["@", "one", "two"]);
+        expect((await store.zone(account, zone.id))?.serial).toBe(2026111502);
+      });
+
+      it("loses and doubles nothing with many writers on one set", async () => {
+        const zone = await makeZone();
+        const add = (i: number) =>
+          store.write(request(zone, ["pool"]), ({ sets }) => ({
+            wanted: [{ ...aSet("pool"), records: [...(sets[0]?.records ?? []), aRecord("pool", `192.0.2.${i}`)] }],
+            result: i,
+          }));
+        await Promise.all(Array.from({ length: 100 }, (_, i) => add(i)));
+        const [pool] = await store.sets(zone, { owner: "pool" });
+        expect(new Set(pool?.records.map((record) => record.id)).size).toBe(100);
+        expect(await store.zone(account, zone.id)).toMatchObject({ serial: 2026111600, recordCount: 101 });
+      });
+
+      it("reads sets of one owner and of one type", async () => {
+        const zone = await makeZone();
+        await put(zone, [aSet("www", "192.0.2.1"), { ...aSet("www", "t"), type: "TXT" }, aSet("mail", "192.0.2.2")]);
+        const names = async (query: { owner?: string; type?: RecordType }) =>
+          (await store.sets(zone, query)).map((set) => `${set.owner}/${set.type}`);
+        expect(await names({ owner: "www" })).toEqual(["www/A", "www/TXT"]);
+        expect(await names({ type: "A" })).toEqual(["mail/A", "www/A"]);
+        expect(await names({ owner: "www", type: "TXT" })).toEqual(["www/TXT"]);
+      });
+    });
+  });
+}
+
+const at = Date.UTC(2026, 10, 15, 12);
+
+const aRecord = (owner: string, value: string): ZoneRecord => ({
+  id: `${owner}-${value}`,
+  name: owner,
+  value,
+  rdata: value,
+  comment: "",
+  created: at,
+  modified: at,
+});
+
+const aSet = (owner: string, ...values: readonly string[]): RRset => ({
+  owner,
+  type: "A",
+  ttl: null,
+  records: values.map((value) => aRecord(owner, value)),
+});
+
+const soaOf = (zone: string): RRset => {
+  const rdata = "ns1.example.net. admin.example.net. 0 2 3 4 5";
+  return { owner: "@", type: "SOA", ttl: null, records: [{ ...aRecord("@", rdata), id: `soa-${zone}` }] };
+};
+
+const exampleZone = (account: number): NewZone => ({
+  account,
+  id: "zone-1",
+  name: "example.org",
+  ttl: 600,
+  serial: 2026111500,
+  created: at,
+  sets: [soaOf("example.org")],
+});

@@ -1,0 +1,118 @@
+import type { Change } from "../core/changes.ts";
+import type { Instant } from "../core/instant.ts";
+import type { Scope } from "../core/may.ts";
+import type { RecordType } from "../core/rdata/table.ts";
+import type { RRset, ZoneRecord } from "../core/rrset.ts";
+
+/**
+ * Where zones, record sets, tokens and the change log are kept. Every write is one transaction: it is on disk, whole, when
+ * its promise resolves, and nothing of it is there when the promise rejects. Writes to one zone happen one after another.
+ */
+export type RecordStore = {
+  readonly ensureAccount: (name: string, now: Instant) => Promise<Account>;
+  readonly addToken: (token: NewToken) => Promise<Token>;
+  readonly tokenByHash: (hash: string) => Promise<Token | undefined>;
+  readonly tokens: () => Promise<readonly Token[]>;
+  /** True when a token that was still good has been revoked. */
+  readonly revokeToken: (id: number, now: Instant) => Promise<boolean>;
+
+  readonly zone: (account: number, id: string) => Promise<Zone | undefined>;
+  readonly zones: (account: number, query: ZoneQuery) => Promise<Page<Zone>>;
+  readonly createZone: (zone: NewZone, actor: string) => Promise<Zone | "name-taken">;
+  readonly deleteZone: (account: number, id: string, actor: string, now: Instant) => Promise<boolean>;
+
+  readonly record: (account: number, id: string) => Promise<PlacedRecord | undefined>;
+  readonly sets: (zone: Zone, query: SetQuery) => Promise<readonly RRset[]>;
+  /** Undefined when the account has no such zone; otherwise what `decide` gave as its result. */
+  readonly write: <T>(request: WriteRequest, decide: Decide<T>) => Promise<T | undefined>;
+
+  /** The change log behind `position`, oldest first. */
+  readonly changesAfter: (position: number, limit: number) => Promise<readonly LoggedChange[]>;
+  readonly close: () => void;
+};
+
+export type Account = { readonly id: number; readonly name: string };
+
+export type NewToken = {
+  readonly account: number;
+  readonly name: string;
+  readonly hash: string;
+  readonly scope: Scope;
+  readonly created: Instant;
+};
+
+export type Token = NewToken & {
+  readonly id: number;
+  readonly accountName: string;
+  readonly revoked: Instant | undefined;
+};
+
+export type NewZone = {
+  readonly account: number;
+  readonly id: string;
+  readonly name: string;
+  readonly ttl: number;
+  readonly serial: number;
+  readonly created: Instant;
+  readonly sets: readonly RRset[];
+};
+
+export type Zone = Omit<NewZone, "sets"> & {
+  /** The same zone to APIs that know zones by a number. */
+  readonly number: number;
+  readonly modified: Instant;
+  readonly recordCount: number;
+};
+
+export type ZoneQuery = {
+  /** Exactly this one: there is no second page. */
+  readonly name?: string;
+  /** Part of a name. */
+  readonly search?: string;
+  /** Only zones of these names. */
+  readonly within?: readonly string[];
+  readonly page: number;
+  readonly perPage: number;
+};
+
+export type Page<T> = { readonly items: readonly T[]; readonly total: number };
+
+export type SetQuery = { readonly owner?: string; readonly type?: RecordType };
+
+/** One record with what the set around it says. */
+export type PlacedRecord = {
+  readonly zone: Zone;
+  readonly owner: string;
+  readonly type: RecordType;
+  readonly ttl: number | null;
+  readonly record: ZoneRecord;
+};
+
+export type WriteRequest = {
+  readonly account: number;
+  readonly zone: string;
+  /** The owners whose sets `decide` sees and may change. */
+  readonly owners: readonly string[] | "all";
+  readonly actor: string;
+  readonly now: Instant;
+};
+
+/**
+ * The rule of one write: sees the zone as it is inside the transaction and says what the sets of the requested owners shall
+ * be. `wanted: undefined` leaves all as it is. Must be pure: it may be called again when the transaction has to be repeated.
+ */
+export type Decide<T> = (view: { readonly zone: Zone; readonly sets: readonly RRset[] }) => {
+  readonly wanted: readonly RRset[] | undefined;
+  readonly result: T;
+};
+
+/** What one write did to one set; all rows of one write share zone and serial. Zones come and go as their SOA set. */
+export type LoggedChange = {
+  readonly position: number;
+  readonly zone: number;
+  readonly zoneName: string;
+  readonly serial: number;
+  readonly at: Instant;
+  readonly actor: string;
+  readonly change: Change;
+};

@@ -1,0 +1,67 @@
+import type { WireError } from "../contract/records-v1.ts";
+import type { Refusal } from "../core/may.ts";
+import type { Fault } from "../core/result.ts";
+
+/** What the v1 API calls a fault. `subject` is what the record or zone was to be: its type, name and value. */
+export type Subject = { readonly type?: string; readonly name?: string; readonly value?: string };
+
+/** One message for all faults, in the words that clients of the API know; moor's own words follow where those say little. */
+export function errorOf(faults: readonly Fault[], subject: Subject): WireError {
+  return { message: [...new Set(faults.map((fault) => messageOf(fault, subject)))].join(" "), code: 422 };
+}
+
+function messageOf(fault: Fault, { type, name, value }: Subject): string {
+  switch (fault.code) {
+    case "duplicate-value":
+      return `422 Unprocessable Entity: taken: ${value}; `;
+    case "cname-and-other":
+      return `422 Unprocessable Entity: taken  ${name}`;
+    case "cname-at-apex":
+      return "422 Unprocessable Entity: invalid: CNAME not allowed for zone apex @; ";
+    case "out-of-zone":
+      return "422 Unprocessable Entity: invalid: out of zone data .; ";
+    case "zone-taken":
+      return "zone already exists";
+    case "zone-missing":
+      return "zone not found";
+    case "type-not-allowed":
+    case "soa-stays":
+      return "record type not allowed";
+    case "missing-key":
+      return `422 Unprocessable Entity: missing: ${fault.where}; `;
+    case "bad-key":
+    case "bad-ttl":
+      return `422 Unprocessable Entity: invalid: ${fault.message}; `;
+    default:
+      return fault.where.startsWith("value") ? `invalid ${type} record` : nameMessage(fault, type !== undefined);
+  }
+}
+
+function nameMessage(fault: Fault, ofRecord: boolean): string {
+  switch (fault.code) {
+    case "empty-name":
+      return "422 : empty zone name";
+    case "single-label":
+      return "422 : invalid zone name";
+    case "label-starts-with-dash":
+      return "422 Unprocessable Entity: invalid label must not start with a dash";
+    case "bad-character":
+      return ofRecord
+        ? "422 Unprocessable Entity: invalid ASCII character:  ; "
+        : "422 Unprocessable Entity: invalid invalid character for domain name";
+    default:
+      return `422 Unprocessable Entity: invalid: ${fault.message}; `;
+  }
+}
+
+/** The API's gateway answers so, without an `error` object. */
+export const deniedBody = (because: Refusal): { message: string } => ({ message: deniedMessages[because] });
+
+const deniedMessages: Readonly<Record<Refusal, string>> = {
+  expired: "this token has expired: make a new one",
+  "network-not-in-scope": "this token may not be used from this address",
+  "zone-not-in-scope": "this token is not for this zone",
+  "set-not-in-scope": "this token is not for this name and type",
+  "account-not-in-scope": "this token is not for the whole account",
+  "read-only": "this token may read but not write",
+};

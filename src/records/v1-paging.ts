@@ -1,0 +1,17 @@
+export type Paging = { readonly page: number; readonly perPage: number };
+
+/** Query texts that are no numbers count as not given; too large a page is cut to the most that there is. */
+export function pagingOf(
+  query: Readonly<Record<string, unknown>>,
+  { perPage, most }: { readonly perPage: number; readonly most: number },
+): Paging {
+  return {
+    page: positive(query.page) ?? 1,
+    perPage: Math.min(positive(query.per_page) ?? perPage, most),
+  };
+}
+
+function positive(text: unknown): number | undefined {
+  const number = typeof text === "string" && /^\d{1,9}$/.test(text) ? Number(text) : 0;
+  return number > 0 ? number : undefined;
+}

@@ -1,0 +1,29 @@
+import type { RecordType } from "../core/rdata/table.ts";
+
+/** A value of the v1 API: what is given back for it, and what it says in the syntax of zone files. */
+export type V1Value = { readonly value: string; readonly text: string };
+
+/**
+ * Values of the v1 API are zone-file text, except TXT: text that does not begin with a quote is taken as it stands, blanks,
+ * semicolons and backslashes included. It is given back as sent, up to the 255 bytes of one string; longer text comes back
+ * as quoted strings with one blank behind each.
+ */
+export function readV1Value(type: RecordType, value: string): V1Value {
+  if (type !== "TXT" || value.trimStart().startsWith('"') || value === "") return { value, text: value };
+  const chunks = chunksOf(Buffer.from(value), 255).map(quoted);
+  const text = chunks.join(" ");
+  return { value: chunks.length === 1 ? value : `${text} `, text };
+}
+
+function chunksOf(bytes: Buffer, size: number): readonly Buffer[] {
+  return Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) => bytes.subarray(i * size, (i + 1) * size));
+}
+
+/** Bytes outside printable ASCII become `\DDD`, so that a character cut in two by the limit is not lost. */
+function quoted(bytes: Buffer): string {
+  const escaped = Array.from(bytes, (byte) => {
+    if (byte === 0x22 || byte === 0x5c) return `\\${String.fromCharCode(byte)}`;
+    return byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : `\\${String(byte).padStart(3, "0")}`;
+  });
+  return `"${escaped.join("")}"`;
+}

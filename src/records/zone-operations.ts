@@ -1,0 +1,64 @@
+import type { Instant } from "../core/instant.ts";
+import { apex, parseZoneName } from "../core/name.ts";
+import type { Fault } from "../core/result.ts";
+import type { RRset } from "../core/rrset.ts";
+import { nextSerial } from "../core/serial.ts";
+import { type Actor, denied, missing, type NotDone, refused, type Sight } from "./actor.ts";
+import { newRecordId, newZoneId } from "./new-id.ts";
+import type { RecordServiceOptions } from "./service-options.ts";
+import type { Page, Zone, ZoneQuery } from "./store.ts";
+
+export type ZoneDraft = { readonly name: string; readonly ttl: number | undefined };
+
+const defaultTtl = 86_400;
+
+export function zoneOperations({ store, now, nameservers }: RecordServiceOptions, sight: Sight) {
+  return {
+    zone: sight.zone,
+
+    zones: async (actor: Actor, query: ZoneQuery): Promise<Page<Zone>> => {
+      if (!sight.allows(actor, { kind: "list-zones" })) return { items: [], total: 0 };
+      const { zones } = actor.scope;
+      return await store.zones(actor.account, zones === undefined ? query : { ...query, within: zones });
+    },
+
+    createZone: async (actor: Actor, draft: ZoneDraft): Promise<{ kind: "done"; zone: Zone } | NotDone> => {
+      const name = parseZoneName(draft.name);
+      if (!name.ok) return refused(name.faults);
+      const refusal = sight.refusal(actor, { kind: "create-zone", zone: name.value });
+      if (refusal) return denied(refusal);
+      const created = now();
+      const serial = nextSerial(0, created);
+      const sets = [firstSoa(nameservers[0], serial, created)];
+      const identity = { account: actor.account, id: newZoneId(), name: name.value };
+      const zone = await store.createZone(
+        { ...identity, ttl: draft.ttl ?? defaultTtl, serial, created, sets },
+        actor.label,
+      );
+      return zone === "name-taken" ? refused([zoneTaken(name.value)]) : { kind: "done", zone };
+    },
+
+    deleteZone: async (actor: Actor, id: string): Promise<{ kind: "done" } | NotDone> => {
+      const zone = await sight.zone(actor, id);
+      if (zone === undefined) return missing("zone");
+      const refusal = sight.refusal(actor, { kind: "delete-zone", zone: zone.name });
+      if (refusal) return denied(refusal);
+      const deleted = await store.deleteZone(actor.account, id, actor.label, now());
+      return deleted ? { kind: "done" } : missing("zone");
+    },
+  };
+}
+
+/** The only record of a new zone. The timers are those that existing zones of the v1 API have. */
+function firstSoa(nameserver: string, serial: number, now: Instant): RRset {
+  const rdata = `${nameserver}. hostmaster.${nameserver}. ${serial} 86400 10800 3600000 3600`;
+  const record = { id: newRecordId(), name: apex, value: rdata, rdata, comment: "", created: now, modified: now };
+  return { owner: apex, type: "SOA", ttl: null, records: [record] };
+}
+
+const zoneTaken = (name: string): Fault => ({
+  code: "zone-taken",
+  where: "name",
+  message: `the zone ${name} exists already`,
+  todo: "use the one that is there, or delete it first",
+});
