@@ -11,8 +11,8 @@ export type UpdateOptions = {
   readonly once?: boolean | undefined;
   readonly dryRun?: boolean | undefined;
   readonly check?: boolean | undefined;
-  /** JSON log lines while watching. */
-  readonly json?: boolean | undefined;
+  /** Of the log lines while watching. */
+  readonly logFormat?: "text" | "json" | undefined;
 };
 
 /** `moor update`: keeps the config's names at their addresses, until told to stop unless asked for one round. */
@@ -94,7 +94,7 @@ async function keepWatching(
   io: CommandIo,
 ): Promise<number> {
   const [{ createLog }, { watch }] = await Promise.all([import("../process/log.ts"), import("../updater/watch.ts")]);
-  const log = createLog({ format: options.json ? "json" : "text", write: io.out });
+  const log = createLog({ format: options.logFormat ?? "text", write: io.err });
   log.info({ config: config.file, names: config.names.length, everySeconds: config.interval / 1000 }, "watching");
   await watch(updater, { interval: config.interval, log, now: Date.now, random: Math.random }, io.signal);
   log.info("stopped");

@@ -1,0 +1,107 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { UpdaterConfig } from "../config.ts";
+import { summarise } from "../describe-round.ts";
+import { readConfig } from "../read-config.ts";
+import { openStateFile } from "../state-file.ts";
+import { openUpdater, type Updater } from "../updater.ts";
+import {
+  type Asked,
+  type Reply,
+  recordService,
+  startServer,
+  type TestRecord,
+  type TestServer,
+  wanWith,
+} from "./services.ts";
+
+/** For tests: a firewall, a record service and an updater between them, all real but for what they say. */
+export type Loop = {
+  readonly firewall: TestServer;
+  readonly service: TestServer;
+  readonly records: TestRecord[];
+  readonly config: UpdaterConfig;
+  readonly updater: Updater;
+  /** What the two answer; changed while it runs. */
+  readonly says: Says;
+  /** The time as the updater sees it. */
+  readonly clock: { now: number };
+  readonly folder: string;
+  writes(): readonly Asked[];
+  stored(): Readonly<Record<string, string>>;
+  round(): Promise<readonly string[]>;
+  reopen(): Promise<void>;
+  close(): Promise<void>;
+};
+
+type Says = { firewall: () => Reply; service: (asked: Asked) => Reply | undefined };
+
+export const goodFirewall = (): Reply => ({ body: { wan0: wanWith(["9.9.9.9"], ["2a00::9", "fe80::1"]) } });
+
+export const firstRecords = (): TestRecord[] => [
+  { id: "soa", type: "SOA", name: "@", value: "ns. host. 1 2 3 4 5", zone_id: "z1" },
+  { id: "r4", type: "A", name: "home", value: "192.0.2.1", ttl: 77, zone_id: "z1" },
+  { id: "r6", type: "AAAA", name: "home", value: "2001:db8::1", zone_id: "z1" },
+];
+
+export async function openLoop(names = `  - { name: home, zone: example.org, ipv4: wan0, ipv6: wan0 }`): Promise<Loop> {
+  const folder = mkdtempSync(join(tmpdir(), "moor-loop-"));
+  const says: Says = { firewall: goodFirewall, service: () => undefined };
+  const records = firstRecords();
+  const firewall = await startServer(() => says.firewall());
+  const service = await startServer((asked) => recordService(records, (question) => says.service(question))(asked));
+  writeFileSync(join(folder, "k"), "key=thekey\nsecret=thesecret\n", { mode: 0o600 });
+  writeFileSync(join(folder, "t"), "t0ken\n", { mode: 0o600 });
+  const text = `sources: { home: { url: "${firewall.url}", keyFile: k } }
+targets: { dns: { url: "${service.url}", token: { file: t } } }
+names:
+${names}
+`;
+  writeFileSync(join(folder, "moor.yaml"), text);
+  const read = readConfig("moor.yaml", {}, folder);
+  if (!read.ok) throw new Error(JSON.stringify(read.faults));
+  const config = read.value;
+  const clock = { now: Date.now() };
+  const open = async () => {
+    const opened = await openStateFile(config.stateFile, clock.now, { write: true });
+    if (opened.kind !== "open") throw new Error(opened.because);
+    return openUpdater(config, { state: opened.state, now: () => clock.now, random: () => 0 });
+  };
+  let updater = await open();
+  return {
+    ...{ firewall, service, records, config, says, clock, folder },
+    get updater() {
+      return updater;
+    },
+    writes: () => service.asked.filter(({ method }) => method !== "GET"),
+    stored: () => storedIn(config.stateFile),
+    async round() {
+      const { results } = await updater.round(new AbortController().signal);
+      return results.map((result) => summarise(result, true).kind);
+    },
+    async reopen() {
+      updater.close();
+      updater = await open();
+    },
+    async close() {
+      updater.close();
+      await Promise.all([firewall.close(), service.close()]);
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+/** Type to address, as the state file on disk has it. */
+function storedIn(path: string): Readonly<Record<string, string>> {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch {
+    return {};
+  }
+  const { entries } = JSON.parse(text) as { entries: Record<string, { address: string }> };
+  return Object.fromEntries(
+    Object.entries(entries).map(([key, { address }]) => [key.split(" ").at(-1) ?? "", address]),
+  );
+}
