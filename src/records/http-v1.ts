@@ -45,6 +45,8 @@ const jsonLine = (body: unknown): string => `${JSON.stringify(body)}\n`;
 
 async function authenticate({ store, now }: V1Options, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   reply.headers({ "access-control-allow-origin": "*", vary: "Origin" });
+  // Whatever the client says it sends, readBody reads it; a type that cannot be parsed would end the request before that.
+  request.raw.headers["content-type"] = "application/json";
   const secret = request.headers["auth-api-token"];
   if (typeof secret !== "string" || secret === "") return await sendGateway(reply, "No API key found in request");
   const actor = await actorOf(store, secret, request.ip, now());

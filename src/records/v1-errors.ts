@@ -7,7 +7,8 @@ export type Subject = { readonly type?: string; readonly name?: string; readonly
 
 /** One message for all faults, in the words that clients of the API know; moor's own words follow where those say little. */
 export function errorOf(faults: readonly Fault[], subject: Subject): WireError {
-  return { message: [...new Set(faults.map((fault) => messageOf(fault, subject)))].join(" "), code: 422 };
+  const messages = new Set(faults.map((fault) => messageOf(fault, subject)));
+  return { message: [...messages].reduce((all, next) => `${all.trimEnd()} ${next}`), code: 422 };
 }
 
 function messageOf(fault: Fault, { type, name, value }: Subject): string {

@@ -9,11 +9,15 @@ export type V1Value = { readonly value: string; readonly text: string };
  * as quoted strings with one blank behind each.
  */
 export function readV1Value(type: RecordType, value: string): V1Value {
-  if (type !== "TXT" || value.trimStart().startsWith('"') || value === "") return { value, text: value };
+  if (type !== "TXT" || value === "" || isZoneFileText.test(value)) return { value, text: value };
   const chunks = chunksOf(Buffer.from(value), 255).map(quoted);
   const text = chunks.join(" ");
   return { value: chunks.length === 1 ? value : `${text} `, text };
 }
+
+/** Quoted already; or with a line break or NUL in it, which no TXT record may have and the rule for its type refuses. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is left to be refused
+const isZoneFileText = /^\s*"|[\0\r\n]/;
 
 function chunksOf(bytes: Buffer, size: number): readonly Buffer[] {
   return Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) => bytes.subarray(i * size, (i + 1) * size));

@@ -1,0 +1,521 @@
+import { mkdtemp, readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Agent, request } from "undici";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createToken, hashSecret } from "../access/secret.ts";
+import { type Scope, wholeAccount } from "../core/may.ts";
+import { createLog } from "../process/log.ts";
+import { type RunningRecords, recordsDatabase, startRecords } from "./start.ts";
+import { openSqliteStore } from "./store-sqlite.ts";
+
+let service: RunningRecords;
+let folder: string;
+let agent: Agent;
+let token: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "moor-v1-"));
+  const log = createLog({ format: "text", level: "error", write: (line) => process.stderr.write(line) });
+  const listen = { host: "127.0.0.1", port: 0 };
+  service = await startRecords({ dataFolder: folder, listen, names: [], nameservers: ["ns1.example.net"], log });
+  agent = new Agent({ connect: { ca: await readFile(service.caFile, "utf8") } });
+  token = await newToken("main");
+});
+afterAll(async () => {
+  await agent.close();
+  await service.close();
+});
+
+/** Written by a second connection to the database, as `moor token add` does while the service runs. */
+async function newToken(account: string, scope: Scope = wholeAccount): Promise<string> {
+  const secret = createToken();
+  const store = openSqliteStore(recordsDatabase(folder));
+  const { id } = await store.ensureAccount(account, Date.now());
+  await store.addToken({ account: id, name: "test", hash: hashSecret(secret), scope, created: Date.now() });
+  store.close();
+  return secret;
+}
+
+type Sent = { readonly body?: string; readonly headers?: Record<string, string>; readonly token?: string };
+
+async function call(method: string, path: string, sent: Sent = {}) {
+  const secret = sent.token ?? token;
+  const answer = await request(`${service.url}${path}`, {
+    dispatcher: agent,
+    method,
+    headers: { ...(secret === "" ? {} : { "auth-api-token": secret }), ...sent.headers },
+    ...(sent.body === undefined ? {} : { body: sent.body }),
+  });
+  const text = await answer.body.text();
+  const json = String(answer.headers["content-type"]).startsWith("application/json") ? JSON.parse(text) : undefined;
+  return { status: answer.statusCode, headers: answer.headers, text, json };
+}
+
+const post = (path: string, body: unknown, sent: Sent = {}) =>
+  call("POST", path, { ...sent, body: JSON.stringify(body) });
+const put = (path: string, body: unknown, sent: Sent = {}) =>
+  call("PUT", path, { ...sent, body: JSON.stringify(body) });
+
+let zones = 0;
+async function newZone(): Promise<{ id: string; name: string }> {
+  zones += 1;
+  const { status, json } = await post("/api/v1/zones", { name: `z${zones}.example`, ttl: 600 });
+  expect(status).toBe(200);
+  return json.zone;
+}
+async function newRecord(zoneId: string, fields: Record<string, unknown>) {
+  const { status, json } = await post("/api/v1/records", {
+    zone_id: zoneId,
+    type: "A",
+    name: "www",
+    value: "192.0.2.1",
+    ...fields,
+  });
+  expect(status).toBe(200);
+  return json.record;
+}
+
+const goTime = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} \+0000 UTC$/;
+
+describe("what breaks real clients (wire section 0)", () => {
+  it("1: the token header is known in any case", async () => {
+    await newZone();
+    const { status } = await call("GET", "/api/v1/zones", { token: "", headers: { "Auth-Api-Token": token } });
+    expect(status).toBe(200);
+  });
+
+  it("2: create answers 200", async () => {
+    const zone = await newZone();
+    expect((await post("/api/v1/records", { zone_id: zone.id, type: "A", name: "a", value: "192.0.2.1" })).status).toBe(
+      200,
+    );
+  });
+
+  it("3, 24: JSON is compact, ends with a newline, has its length, and a zone begins with its id", async () => {
+    const zone = await newZone();
+    const { text, headers } = await call("GET", `/api/v1/zones?name=${zone.name}`);
+    expect(text).toMatch(new RegExp(`^\\{"zones":\\[\\{"id":"${zone.id}","name":"${zone.name}","ttl":600,`));
+    expect(text.endsWith("}\n")).toBe(true);
+    expect(headers["content-length"]).toBe(String(Buffer.byteLength(text)));
+    expect(headers["transfer-encoding"]).toBeUndefined();
+    expect(headers["content-type"]).toBe("application/json; charset=utf-8");
+  });
+
+  it("4, 5: a record is flat, in its order, and has no ttl unless it has its own", async () => {
+    const zone = await newZone();
+    const record = await newRecord(zone.id, {});
+    expect(Object.keys(record)).toEqual(["id", "type", "name", "value", "zone_id", "created", "modified"]);
+    const timed = await newRecord(zone.id, { name: "timed", ttl: 300 });
+    expect(Object.keys(timed)).toEqual(["id", "type", "name", "value", "ttl", "zone_id", "created", "modified"]);
+    expect(timed.id).toMatch(/^[0-9a-f]{32}$/);
+  });
+
+  it.each([
+    ["application/x-www-form-urlencoded"],
+    ["application/json; charset=utf-8"],
+    ["text/plain"],
+    ["nonsense"],
+    [undefined],
+  ])("6: a body is JSON whatever its content type says: %s", async (type) => {
+    const zone = await newZone();
+    const body = JSON.stringify({ zone_id: zone.id, type: "A", name: "a", value: "192.0.2.1" });
+    const headers = type === undefined ? {} : { "content-type": type };
+    expect((await call("POST", "/api/v1/records", { body, headers })).status).toBe(200);
+  });
+
+  it("7: GET and DELETE may carry a body of any kind", async () => {
+    const zone = await newZone();
+    const record = await newRecord(zone.id, {});
+    const headers = { "content-type": "application/json" };
+    expect((await call("GET", `/api/v1/records/${record.id}`, { body: "{}", headers })).status).toBe(200);
+    expect((await call("DELETE", `/api/v1/records/${record.id}`, { body: "parameters", headers })).status).toBe(200);
+    expect((await call("DELETE", `/api/v1/zones/${zone.id}`, { body: "", headers })).status).toBe(200);
+  });
+
+  it("8: a ttl of null is none, of 0 is 0, of a numeric text is that number", async () => {
+    const zone = await newZone();
+    expect(await newRecord(zone.id, { name: "null", ttl: null })).not.toHaveProperty("ttl");
+    expect(await newRecord(zone.id, { name: "zero", ttl: 0 })).toHaveProperty("ttl", 0);
+    expect(await newRecord(zone.id, { name: "text", ttl: "300" })).toHaveProperty("ttl", 300);
+    expect((await post("/api/v1/zones", { name: "null-ttl.example", ttl: null })).json.zone.ttl).toBe(86_400);
+  });
+
+  it("9, 10: unknown keys in bodies and queries are ignored", async () => {
+    const zone = await newZone();
+    await newRecord(zone.id, { id: "", created: "x", extra: { deep: [] } });
+    const { status, json } = await call("GET", `/api/v1/records?${zone.id}`);
+    expect(status).toBe(200);
+    expect(json.records.filter((record: { zone_id: string }) => record.zone_id === zone.id)).toHaveLength(2);
+  });
+
+  it("11: a zone name without a match is a 404 with an empty list", async () => {
+    const { status, json } = await call("GET", "/api/v1/zones?name=no.such.example");
+    expect(status).toBe(404);
+    expect(json).toEqual({
+      zones: [],
+      meta: { pagination: { page: 0, per_page: 0, previous_page: 0, next_page: 0, last_page: 0, total_entries: 0 } },
+      error: { message: "zone not found", code: 404 },
+    });
+    const empty = await call("GET", "/api/v1/zones", { token: await newToken("without zones") });
+    expect(empty.status).toBe(404);
+    expect(empty.json).toEqual(json);
+  });
+
+  it("12: total_entries counts what matches", async () => {
+    const zone = await newZone();
+    await newZone();
+    const { json } = await call("GET", `/api/v1/zones?name=${zone.name}`);
+    expect(json.meta.pagination).toEqual({
+      page: 1,
+      per_page: 100,
+      previous_page: 1,
+      next_page: 1,
+      last_page: 1,
+      total_entries: 1,
+    });
+  });
+
+  it("13: without a token, and with a wrong one", async () => {
+    const none = await call("GET", "/api/v1/zones", { token: "" });
+    expect([none.status, none.text]).toEqual([401, '{"message":"No API key found in request"}\n']);
+    const wrong = await call("GET", "/api/v1/zones", { token: "x".repeat(32) });
+    expect([wrong.status, wrong.text]).toEqual([401, '{"message":"Invalid authentication credentials"}\n']);
+    expect(wrong.headers["content-type"]).toBe("application/json; charset=utf-8");
+  });
+
+  it("14: a refused body is answered with a zero object and an error", async () => {
+    const zone = await newZone();
+    const { status, json } = await post("/api/v1/records", {
+      zone_id: zone.id,
+      type: "A",
+      name: "a",
+      value: "1.2.3.4.5",
+    });
+    expect(status).toBe(422);
+    expect(json).toEqual({
+      record: { id: "", type: "", name: "", value: "", zone_id: "", created: "", modified: "" },
+      error: { message: "invalid A record", code: 422 },
+    });
+  });
+
+  it("15: an unknown zone_id in a new record is a 422", async () => {
+    const { status, json } = await post("/api/v1/records", {
+      zone_id: "none",
+      type: "A",
+      name: "a",
+      value: "192.0.2.1",
+    });
+    expect([status, json.error]).toEqual([422, { message: "zone not found", code: 422 }]);
+  });
+
+  it("16: the same record again is taken", async () => {
+    const zone = await newZone();
+    await newRecord(zone.id, {});
+    const again = await post("/api/v1/records", { zone_id: zone.id, type: "A", name: "www", value: "192.0.2.1" });
+    expect([again.status, again.json.error.message]).toEqual([422, "422 Unprocessable Entity: taken: 192.0.2.1; "]);
+  });
+
+  it.each([
+    ["an ACME token", "LHDhK3oGRvkiefQnx7OOczTY5Tic_xZ6HcMOc_gmtoM", undefined],
+    ["blanks", "v=spf1 include:example.net ~all", undefined],
+    ["a semicolon and a backslash", "a;b \\ c", undefined],
+    ["quotes", '"quoted text"', undefined],
+    ["255 bytes", "x".repeat(255), undefined],
+    ["more than that", "y".repeat(300), `"${"y".repeat(255)}" "${"y".repeat(45)}" `],
+  ])("17: TXT with %s comes back as it was sent", async (_, value, expected) => {
+    const zone = await newZone();
+    const { id } = await newRecord(zone.id, { type: "TXT", value });
+    const { json } = await call("GET", `/api/v1/records/${id}`);
+    expect(json.record.value).toBe(expected ?? value);
+  });
+
+  it("18, 19: all records at once, or pages with their count", async () => {
+    const zone = await newZone();
+    for (let i = 0; i < 120; i += 1) await newRecord(zone.id, { value: `192.0.2.${i}` });
+    const all = await call("GET", `/api/v1/records?zone_id=${zone.id}`);
+    expect(all.json.records).toHaveLength(121);
+    const page = await call("GET", `/api/v1/records?zone_id=${zone.id}&page=2&per_page=100`);
+    expect(page.json.records).toHaveLength(21);
+    expect(page.json.meta.pagination).toMatchObject({
+      page: 2,
+      last_page: 2,
+      next_page: 2,
+      previous_page: 1,
+      total_entries: 121,
+    });
+    const beyond = await call("GET", `/api/v1/records?zone_id=${zone.id}&page=9&per_page=100`);
+    expect([beyond.status, beyond.json.records]).toEqual([200, []]);
+  });
+
+  it("20: PUT replaces all: leaving ttl out clears it", async () => {
+    const zone = await newZone();
+    const record = await newRecord(zone.id, { ttl: 300 });
+    const { json } = await put(`/api/v1/records/${record.id}`, {
+      zone_id: zone.id,
+      type: "A",
+      name: "www",
+      value: "192.0.2.2",
+    });
+    expect(json.record).not.toHaveProperty("ttl");
+    expect(json.record).toMatchObject({ id: record.id, value: "192.0.2.2", created: record.created });
+  });
+
+  it("21: DELETE answers 200 with a JSON body", async () => {
+    const zone = await newZone();
+    const record = await newRecord(zone.id, {});
+    const deleted = await call("DELETE", `/api/v1/records/${record.id}`);
+    expect([deleted.status, deleted.text]).toEqual([200, '{"error":{}}\n']);
+    expect((await call("DELETE", `/api/v1/zones/${zone.id}`)).text).toBe('{"error":{}}\n');
+  });
+
+  it("22: times are Go's text with three digits", async () => {
+    const zone = await newZone();
+    const record = await newRecord(zone.id, {});
+    expect(record.created).toMatch(goTime);
+    expect(record.modified).toMatch(goTime);
+    expect((await call("GET", `/api/v1/zones/${zone.id}`)).json.zone).toMatchObject({ verified: "" });
+  });
+});
+
+describe("the calls of the spec", () => {
+  it("4.1 lists zones with every field in its order", async () => {
+    const zone = await newZone();
+    const { json } = await call("GET", `/api/v1/zones/${zone.id}`);
+    expect(Object.keys(json.zone).join(" ")).toBe(
+      "id name ttl registrar legacy_dns_host legacy_ns ns created verified modified project owner permission zone_type " +
+        "status paused is_secondary_dns txt_verification records_count",
+    );
+    expect(json.zone).toMatchObject({
+      id: expect.stringMatching(/^[0-9A-Za-z]{22}$/),
+      ns: ["ns1.example.net"],
+      records_count: 1,
+    });
+    const { json: list } = await call("GET", "/api/v1/zones?per_page=500&page=1");
+    expect(list.meta.pagination.per_page).toBe(100);
+  });
+
+  it("a new zone has its SOA and nothing else, and the SOA stays", async () => {
+    const zone = await newZone();
+    const { json } = await call("GET", `/api/v1/records?zone_id=${zone.id}`);
+    expect(json.records).toHaveLength(1);
+    const [soa] = json.records;
+    expect(soa).toMatchObject({
+      type: "SOA",
+      name: "@",
+      value: expect.stringMatching(/^ns1\.example\.net\. .* 86400 10800 3600000 3600$/),
+    });
+    expect((await call("DELETE", `/api/v1/records/${soa.id}`)).json.error).toEqual({
+      message: "record type not allowed",
+      code: 422,
+    });
+    const edit = await put(`/api/v1/records/${soa.id}`, { zone_id: zone.id, type: "A", name: "@", value: "192.0.2.1" });
+    expect([edit.status, edit.json.error.message]).toEqual([422, "record type not allowed"]);
+  });
+
+  it("4.4 raises the serial by one for a change and not for the same again", async () => {
+    const zone = await newZone();
+    const record = await newRecord(zone.id, {});
+    const serial = async () => {
+      const { json } = await call("GET", `/api/v1/records?zone_id=${zone.id}&type=SOA`);
+      return Number(json.records[0].value.split(" ")[2]);
+    };
+    const before = await serial();
+    const body = { zone_id: zone.id, type: "A", name: "www", value: "192.0.2.77" };
+    const first = await put(`/api/v1/records/${record.id}`, body);
+    expect(await serial()).toBe(before + 1);
+    const second = await put(`/api/v1/records/${record.id}`, body);
+    expect(await serial()).toBe(before + 1);
+    expect(second.text).toBe(first.text);
+  });
+
+  it("moves a record to another name and type under its id", async () => {
+    const zone = await newZone();
+    const record = await newRecord(zone.id, {});
+    const moved = await put(`/api/v1/records/${record.id}`, {
+      zone_id: zone.id,
+      type: "AAAA",
+      name: "six",
+      value: "2001:DB8::1",
+    });
+    expect(moved.json.record).toMatchObject({ id: record.id, type: "AAAA", name: "six", value: "2001:DB8::1" });
+    const { json } = await call("GET", `/api/v1/records?zone_id=${zone.id}`);
+    expect(json.records).toHaveLength(2);
+  });
+
+  it("finds records by name and type", async () => {
+    const zone = await newZone();
+    await newRecord(zone.id, {});
+    await newRecord(zone.id, { type: "AAAA", value: "2001:db8::1" });
+    await newRecord(zone.id, { name: "@" });
+    const found = async (query: string) =>
+      (await call("GET", `/api/v1/records?zone_id=${zone.id}&${query}`)).json.records.map(
+        (record: { name: string; type: string }) => `${record.name}/${record.type}`,
+      );
+    expect(await found("name=www&type=AAAA&page=1&per_page=1")).toEqual(["www/AAAA"]);
+    expect(await found("name=@&type=A")).toEqual(["@/A"]);
+    expect(await found("type=NOPE")).toEqual([]);
+  });
+
+  it.each([
+    ["@", "@"],
+    ["", "@"],
+    ["foo", "foo"],
+    ["*.sub", "*.sub"],
+    ["_acme-challenge", "_acme-challenge"],
+  ])("a name is given back as sent: %j", async (name) => {
+    const zone = await newZone();
+    expect((await newRecord(zone.id, { name })).name).toBe(name);
+  });
+
+  it("an absolute name inside the zone is taken, one outside refused", async () => {
+    const zone = await newZone();
+    expect((await newRecord(zone.id, { name: `in.${zone.name}.` })).name).toBe(`in.${zone.name}.`);
+    const body = { zone_id: zone.id, type: "A", name: "www.example.com.", value: "192.0.2.1" };
+    expect((await post("/api/v1/records", body)).json.error.message).toBe(
+      "422 Unprocessable Entity: invalid: out of zone data .; ",
+    );
+  });
+});
+
+describe("bad input", () => {
+  it.each([
+    ["AAAA with an IPv4 address", { type: "AAAA", value: "192.0.2.1" }, "invalid AAAA record"],
+    ["A with an IPv6 address", { value: "2001:db8::1" }, "invalid A record"],
+    [
+      "a CNAME at the apex",
+      { type: "CNAME", name: "@", value: "a.example." },
+      "422 Unprocessable Entity: invalid: CNAME not allowed for zone apex @; 422 Unprocessable Entity: taken  @",
+    ],
+    ["an unknown type", { type: "NOPE" }, "record type not allowed"],
+    ["an SOA", { type: "SOA", value: "a. b. 1 2 3 4 5" }, "record type not allowed"],
+    ["no value", { value: undefined }, "422 Unprocessable Entity: missing: value; "],
+    ["a number for a value", { value: 7 }, "422 Unprocessable Entity: invalid: value must be a text; "],
+    ["a negative ttl", { ttl: -1 }, /invalid: a TTL is/],
+    ["a fractional ttl", { ttl: 1.5 }, /invalid: a TTL is/],
+    ["a label of 64 bytes", { name: "x".repeat(64) }, /^422 Unprocessable Entity: invalid: /],
+    ["a name of 300 bytes", { name: "abcdefghi.".repeat(30).slice(0, -1) }, /^422 Unprocessable Entity: invalid: /],
+    ["a NUL in a value", { type: "TXT", value: "a\0b" }, "invalid TXT record"],
+  ])("%s is refused, nothing is stored", async (_, fields, message) => {
+    const zone = await newZone();
+    const body = { zone_id: zone.id, type: "A", name: "www", value: "192.0.2.1", ...fields };
+    const answer = await post("/api/v1/records", body);
+    expect(answer.status).toBe(422);
+    expect(answer.json.error.message).toEqual(typeof message === "string" ? message : expect.stringMatching(message));
+    expect((await call("GET", `/api/v1/records?zone_id=${zone.id}`)).json.records).toHaveLength(1);
+  });
+
+  it("a CNAME beside other records is taken", async () => {
+    const zone = await newZone();
+    await newRecord(zone.id, {});
+    const body = { zone_id: zone.id, type: "CNAME", name: "www", value: "other.example." };
+    expect((await post("/api/v1/records", body)).json.error.message).toBe("422 Unprocessable Entity: taken  www");
+  });
+
+  it.each([
+    ["", "422 : empty zone name"],
+    ["localhost", "422 : invalid zone name"],
+    ["-bad.example", "422 Unprocessable Entity: invalid label must not start with a dash"],
+    ["sp ace.example", "422 Unprocessable Entity: invalid invalid character for domain name"],
+  ])("a zone cannot be called %j", async (name, message) => {
+    const { status, json } = await post("/api/v1/zones", { name });
+    expect([status, json.error, json.zone.id, json.zone.ns]).toEqual([422, { message, code: 422 }, "", null]);
+  });
+
+  it("a zone name is taken once", async () => {
+    const zone = await newZone();
+    const { status, json } = await post("/api/v1/zones", { name: zone.name.toUpperCase() });
+    expect([status, json.error.message]).toEqual([422, "zone already exists"]);
+  });
+
+  it.each([["{"], [""], ["[1,"], ["\u0000"]])("a body that is not JSON is a 400: %j", async (body) => {
+    const answer = await call("POST", "/api/v1/records", { body, headers: { "content-type": "application/json" } });
+    expect([answer.status, answer.text]).toEqual([400, '{"error":"json not valid"}\n']);
+  });
+
+  it.each([["[]"], ["null"], ["7"], ['"text"']])("JSON that is not an object is refused: %s", async (body) => {
+    expect((await call("POST", "/api/v1/records", { body })).status).toBe(422);
+  });
+
+  it("a body over 1 MiB is a 413", async () => {
+    expect((await call("POST", "/api/v1/records", { body: `"${"x".repeat(1024 * 1024)}"` })).status).toBe(413);
+  });
+
+  it.each([
+    ["GET", "/api/v1/zones/none", { message: "zone not found", code: 404 }],
+    ["DELETE", "/api/v1/zones/none", { message: "zone not found", code: 404 }],
+    ["GET", "/api/v1/records?zone_id=none", { message: "zone not found", code: 404 }],
+    ["GET", "/api/v1/records/none", { message: "record not found", code: 404 }],
+    ["DELETE", "/api/v1/records/none", { message: "record not found", code: 404 }],
+  ])("%s %s is a 404", async (method, path, error) => {
+    const { status, json } = await call(method, path);
+    expect([status, json.error]).toEqual([404, error]);
+  });
+
+  it("PUT on a record that does not exist is a 404", async () => {
+    const zone = await newZone();
+    const { status, json } = await put("/api/v1/records/none", {
+      zone_id: zone.id,
+      type: "A",
+      name: "a",
+      value: "192.0.2.1",
+    });
+    expect([status, json.error.message]).toEqual([404, "record not found"]);
+  });
+
+  it("an unknown path is a plain 404", async () => {
+    const answer = await call("GET", "/api/v1/nope");
+    expect([answer.status, answer.text]).toEqual([404, "404 page not found"]);
+    expect((await call("GET", "/nope")).status).toBe(404);
+  });
+});
+
+describe("tokens", () => {
+  it("of another account see nothing of ours", async () => {
+    const zone = await newZone();
+    const record = await newRecord(zone.id, {});
+    const stranger = { token: await newToken("stranger") };
+    expect((await call("GET", `/api/v1/zones/${zone.id}`, stranger)).status).toBe(404);
+    expect((await call("GET", `/api/v1/records/${record.id}`, stranger)).status).toBe(404);
+    expect((await call("DELETE", `/api/v1/records/${record.id}`, stranger)).status).toBe(404);
+    expect((await call("GET", "/api/v1/records", stranger)).json.records).toEqual([]);
+  });
+
+  it("that only read cannot write", async () => {
+    const zone = await newZone();
+    const reader = { token: await newToken("main", { access: "read" }) };
+    expect((await call("GET", `/api/v1/zones/${zone.id}`, reader)).status).toBe(200);
+    const write = await post("/api/v1/records", { zone_id: zone.id, type: "A", name: "a", value: "192.0.2.1" }, reader);
+    expect([write.status, write.json]).toEqual([403, { message: "this token may read but not write" }]);
+    expect((await call("DELETE", `/api/v1/zones/${zone.id}`, reader)).status).toBe(403);
+  });
+
+  it("of one zone see that zone only", async () => {
+    const [mine, other] = [await newZone(), await newZone()];
+    const narrow = { token: await newToken("main", { access: "write", zones: [mine.name] }) };
+    const { json } = await call("GET", "/api/v1/zones", narrow);
+    expect(json.zones.map((zone: { id: string }) => zone.id)).toEqual([mine.id]);
+    expect((await call("GET", `/api/v1/zones/${other.id}`, narrow)).status).toBe(404);
+    const body = { zone_id: other.id, type: "A", name: "a", value: "192.0.2.1" };
+    expect((await post("/api/v1/records", body, narrow)).json.error.message).toBe("zone not found");
+  });
+
+  it("that have expired or come from elsewhere open nothing", async () => {
+    for (const scope of [
+      { ...wholeAccount, expires: 1 },
+      { ...wholeAccount, networks: ["192.0.2.0/24"] },
+    ]) {
+      expect((await call("GET", "/api/v1/zones", { token: await newToken("main", scope) })).status).toBe(401);
+    }
+  });
+});
+
+describe("the description", () => {
+  it("is an OpenAPI document with the calls of the API", async () => {
+    const { json } = await call("GET", "/docs/json", { token: "" });
+    expect(Object.keys(json.paths)).toEqual(
+      expect.arrayContaining(["/api/v1/zones", "/api/v1/zones/{id}", "/api/v1/records", "/api/v1/records/{id}"]),
+    );
+    expect((await call("GET", "/docs", { token: "" })).status).toBe(200);
+  });
+});
