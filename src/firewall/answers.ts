@@ -1,0 +1,58 @@
+/** The original's answers, byte for byte, but for the missing header (docs/decisions/0003-firewall-answers-401.md). */
+export type Answer = {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+/** What PHP adds to everything that reaches a controller. */
+const neverStored = {
+  expires: "Thu, 19 Nov 1981 08:52:00 GMT",
+  "cache-control": "no-store, no-cache, must-revalidate",
+  pragma: "no-cache",
+};
+
+const fromController = (status: number, body: string): Answer => ({
+  status,
+  contentType: "application/json; charset=UTF-8",
+  body,
+  headers: neverStored,
+});
+
+export const report = (body: string): Answer => fromController(200, body);
+export const invalidJson = fromController(400, '{"status":400,"message":"Invalid JSON syntax"}');
+export const authenticationFailed = fromController(401, '{"status":401,"message":"Authentication Failed"}');
+export const forbidden = fromController(403, '{"status":403,"message":"Forbidden"}');
+
+export const authenticationMissing = (path: string): Answer => ({
+  ...authenticationFailed,
+  headers: { ...neverStored, "www-authenticate": 'Basic realm="moor"', location: `/?url=${path}` },
+});
+
+const fromRouter = (status: number, errorMessage: string): Answer => ({
+  status,
+  contentType: "application/json;charset=utf-8",
+  body: JSON.stringify({ errorMessage }),
+});
+
+export const notFound = fromRouter(404, "Endpoint not found");
+export const unexpected = fromRouter(500, "Unexpected error, check log for details");
+
+const page = (status: number, title: string): Answer => ({
+  status,
+  contentType: "text/html",
+  body: `<!DOCTYPE html>\n<html lang="en"><head><title>${title}</title></head><body><h1>${title}</h1></body></html>\n`,
+});
+
+export const apiRootForbidden = page(403, "403 Forbidden");
+export const lengthRequired = page(411, "411 Length Required");
+
+export const welcome: Answer = {
+  status: 200,
+  contentType: "text/plain; charset=utf-8",
+  body:
+    "moor firewall: this machine's network interfaces, in the shape that OPNsense reports them.\n\n" +
+    "GET /api/diagnostics/interface/getinterfaceconfig with HTTP Basic: the API key is the user, its secret the password.\n" +
+    "A key is made with: moor key add\n",
+};
