@@ -1,7 +1,7 @@
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, Agent as PlainAgent } from "node:http";
 import type { AgentOptions } from "node:https";
 import type { Endpoint } from "./config.ts";
-import { describeTransportFault } from "./transport-faults.ts";
+import { describeStop, describeTransportFault } from "./transport-faults.ts";
 
 /** Why the other side's certificate is believed. */
 export type HttpTrust =
@@ -55,6 +55,8 @@ export async function createHttpClient(endpoint: Endpoint, limits: HttpLimits = 
       return { outcome: await answerOf(response, limits.maxBytes), staleSocket: false };
     } catch (error) {
       sent.destroy();
+      if (signal.aborted)
+        return { outcome: { kind: "failed", ...describeStop(signal, endpoint, limits) }, staleSocket: false };
       const staleSocket = sent.reusedSocket && (error as NodeJS.ErrnoException).code === "ECONNRESET";
       return { outcome: { kind: "failed", ...describeTransportFault(error, endpoint, limits) }, staleSocket };
     }

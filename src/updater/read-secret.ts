@@ -75,8 +75,13 @@ function fromFile(
       `${path} can be read by other users of this machine; type: chmod 600 ${surroundings.resolve(path)}`,
     );
   }
-  const named = line && new RegExp(`^${line}=(.*)$`, "m").exec(text)?.[1];
-  return checked(yaml, at, what, (named ?? text).trim());
+  return checked(yaml, at, what, (line && downloadedLine(text, line)) ?? text.trim());
+}
+
+/** Undefined when the file is not in the downloaded form; empty when it is, and this line is missing. */
+function downloadedLine(text: string, line: "key" | "secret"): string | undefined {
+  if (!/^(key|secret)=/m.test(text)) return undefined;
+  return new RegExp(`^${line}=(.*)$`, "m").exec(text)?.[1]?.trim() ?? "";
 }
 
 function fromEnvironment(yaml: YamlReader, at: Spot, what: string, { env }: Surroundings): Secret | undefined {

@@ -240,6 +240,36 @@ describe("manners", () => {
   });
 });
 
+describe("back-off", () => {
+  const openWithBackOff = async () => {
+    await loop.close();
+    loop = await openLoop(undefined, () => 0.5);
+  };
+
+  it("leaves a failing firewall alone for a while, and still knows nothing meanwhile", async () => {
+    await openWithBackOff();
+    loop.says.firewall = () => ({ status: 500 });
+    expect(await loop.round()).toEqual(["failed", "failed"]);
+    loop.says.firewall = goodFirewall;
+    loop.clock.now += 1_999;
+    expect(await loop.round()).toEqual(["failed", "failed"]);
+    expect(loop.firewall.asked.length).toBe(1);
+    loop.clock.now += 1;
+    expect(await loop.round()).toEqual(["done", "done"]);
+  });
+
+  it("leaves a failing record alone, and no other", async () => {
+    await openWithBackOff();
+    loop.says.service = ({ method, path }) => (method === "PUT" && path.endsWith("r4") ? { status: 500 } : undefined);
+    expect(await loop.round()).toEqual(["failed", "done"]);
+    loop.says.service = () => undefined;
+    loop.says.firewall = () => ({ body: { wan0: wanWith(["9.9.9.9"], ["2a00::10"]) } });
+    expect(await loop.round()).toEqual(["waiting", "done"]);
+    loop.clock.now += 2_000;
+    expect(await loop.round()).toEqual(["done", "nothing"]);
+  });
+});
+
 describe("records named by id", () => {
   it.each([
     ["the right one", "r4", "replaced"],

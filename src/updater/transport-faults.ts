@@ -14,23 +14,27 @@ type Place = {
   readonly seen: string;
 };
 
-export function describeTransportFault(error: unknown, { url }: Endpoint, limits: HttpLimits): TransportFault {
-  const { code, name, message, seen, cause } = error as Detailed;
-  const place: Place = {
-    host: url.hostname,
-    address: url.host,
-    seconds: limits.timeoutMs / 1000,
-    mebibytes: limits.maxBytes / 1024 / 1024,
-    message: message ?? String(error),
-    seen: seen ?? "",
-  };
-  // An aborted request says only that it was; the signal's reason is in its cause.
-  const key = name === "AbortError" ? ((cause as Detailed | undefined)?.name ?? "AbortError") : String(code);
-  const [because, todo] = (words[key] ?? words[family(key)] ?? other)(place);
-  return { because, todo };
+export function describeTransportFault(error: unknown, endpoint: Endpoint, limits: HttpLimits): TransportFault {
+  const { code, message, seen } = error as { code?: string; message?: string; seen?: string };
+  return describe(String(code), endpoint, limits, { message: message ?? String(error), seen: seen ?? "" });
 }
 
-type Detailed = { code?: string; name?: string; message?: string; seen?: string; cause?: unknown };
+/** A request that was broken off says only so; why, the signal knows. */
+export function describeStop({ reason }: AbortSignal, endpoint: Endpoint, limits: HttpLimits): TransportFault {
+  const late = reason instanceof Error && reason.name === "TimeoutError";
+  return describe(late ? "ETIMEDOUT" : "MOOR_STOPPED", endpoint, limits, { message: "", seen: "" });
+}
+
+function describe(
+  code: string,
+  { url }: Endpoint,
+  { timeoutMs, maxBytes }: HttpLimits,
+  said: Pick<Place, "message" | "seen">,
+): TransportFault {
+  const place = { host: url.hostname, address: url.host, seconds: timeoutMs / 1000, mebibytes: maxBytes / 1024 / 1024 };
+  const [because, todo] = (words[code] ?? words[family(code)] ?? other)({ ...place, ...said });
+  return { because, todo };
+}
 
 const family = (code: string) => (/^(ERR_SSL|EPROTO)/.test(code) ? "EPROTO" : code);
 
@@ -74,8 +78,7 @@ const words: Readonly<Record<string, Words>> = {
     "see the port and http or https in the url",
   ],
   ETIMEDOUT: slow,
-  TimeoutError: slow,
-  AbortError: () => ["stopped before it was done", "nothing: moor is shutting down"],
+  MOOR_STOPPED: () => ["stopped before it was done", "nothing: moor is shutting down"],
   MOOR_TOO_LONG: ({ address, mebibytes }) => [
     `${address} sent more than ${mebibytes} MiB`,
     "see whether the url points at the right service",

@@ -45,7 +45,10 @@ export const firstRecords = (): TestRecord[] => [
   { id: "r6", type: "AAAA", name: "home", value: "2001:db8::1", zone_id: "z1" },
 ];
 
-export async function openLoop(names = `  - { name: home, zone: example.org, ipv4: wan0, ipv6: wan0 }`): Promise<Loop> {
+const oneName = "  - { name: home, zone: example.org, ipv4: wan0, ipv6: wan0 }";
+
+/** Without `random` no back-off ever lasts. */
+export async function openLoop(names = oneName, random = () => 0): Promise<Loop> {
   const folder = mkdtempSync(join(tmpdir(), "moor-loop-"));
   const says: Says = { firewall: goodFirewall, service: () => undefined };
   const records = firstRecords();
@@ -66,7 +69,7 @@ ${names}
   const open = async () => {
     const opened = await openStateFile(config.stateFile, clock.now, { write: true });
     if (opened.kind !== "open") throw new Error(opened.because);
-    return openUpdater(config, { state: opened.state, now: () => clock.now, random: () => 0 });
+    return openUpdater(config, { state: opened.state, now: () => clock.now, random });
   };
   let updater = await open();
   return {

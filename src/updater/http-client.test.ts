@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { createHttpClient, type HttpOutcome, type HttpTrust } from "./http-client.ts";
+import { makeCertificate, type TestCertificate } from "./rig/certificates.ts";
+import { type Reply, startServer, type TestServer } from "./rig/services.ts";
+
+const never = new AbortController().signal;
+const limits = { timeoutMs: 400, maxBytes: 1000 };
+
+async function get(url: string, trust: HttpTrust = { kind: "system" }, serverName?: string): Promise<HttpOutcome> {
+  const endpoint = { url: new URL(url), trust, ...(serverName === undefined ? {} : { serverName }) };
+  const client = await createHttpClient(endpoint, limits);
+  try {
+    return await client.send({ method: "GET", path: "/x", headers: { authorization: "Basic c2VjcmV0" } }, never);
+  } finally {
+    client.close();
+  }
+}
+
+describe("trust", () => {
+  let good: TestCertificate;
+  let server: TestServer;
+  let expired: TestServer;
+  let expiredCa: string;
+  beforeAll(async () => {
+    good = makeCertificate("IP:127.0.0.1,DNS:OPNsense.internal");
+    const old = makeCertificate("IP:127.0.0.1", -1);
+    expiredCa = old.ca;
+    server = await startServer(() => ({ body: { fine: true } }), good);
+    expired = await startServer(() => ({ body: {} }), old);
+  });
+  afterAll(() => Promise.all([server.close(), expired.close()]));
+
+  const pinned = (sha256: string): HttpTrust => ({ kind: "fingerprint", sha256 });
+  const cases: [string, () => Promise<HttpOutcome>, RegExp | "answer"][] = [
+    ["the right CA", () => get(server.url, { kind: "ca", pem: good.ca }), "answer"],
+    ["the well-known CAs", () => get(server.url), /signed by nobody this config trusts.*`ca:`/],
+    ["another CA", () => get(server.url, { kind: "ca", pem: expiredCa }), /signed by nobody/],
+    [
+      "the right CA, another name",
+      () => get(server.url, { kind: "ca", pem: good.ca }, "other.test"),
+      /not made out to.*serverName/,
+    ],
+    [
+      "the right CA, the certificate's name",
+      () => get(server.url, { kind: "ca", pem: good.ca }, "OPNsense.internal"),
+      "answer",
+    ],
+    ["expired", () => get(expired.url, { kind: "ca", pem: expiredCa }), /not valid at this time/],
+    ["the pinned certificate, expired or not", () => get(server.url, pinned(good.fingerprint)), "answer"],
+    ["the pinned certificate under any name", () => get(server.url, pinned(good.fingerprint), "other.test"), "answer"],
+    [
+      "a certificate other than the pinned one",
+      () => get(expired.url, pinned(good.fingerprint)),
+      /other than the pinned one: ([0-9A-F]{2}:){31}/,
+    ],
+    ["insecure", () => get(expired.url, { kind: "insecure" }), "answer"],
+    [
+      "TLS where there is none",
+      async () => withPlain((url) => get(url.replace("http:", "https:"))),
+      /does not speak TLS/,
+    ],
+    [
+      "no TLS where there is",
+      () => get(server.url.replace("https:", "http:")),
+      /broke the connection off|does not speak HTTP/,
+    ],
+  ];
+  test.each(cases)("%s", async (_, ask, expected) => {
+    const outcome = await ask();
+    if (expected === "answer") expect(outcome).toMatchObject({ kind: "answer", status: 200 });
+    else expect(outcome.kind === "failed" ? `${outcome.because}; ${outcome.todo}` : outcome).toMatch(expected);
+  });
+
+  it("sends no secret to a server it does not believe", async () => {
+    const before = [server.asked.length, expired.asked.length];
+    await get(server.url);
+    await get(server.url, { kind: "ca", pem: good.ca }, "other.test");
+    await get(expired.url, pinned(good.fingerprint));
+    expect([server.asked.length, expired.asked.length]).toEqual(before);
+  });
+});
+
+async function withPlain<T>(use: (url: string) => Promise<T>, reply: () => Reply = () => ({ body: {} })): Promise<T> {
+  const server = await startServer(reply);
+  try {
+    return await use(server.url);
+  } finally {
+    await server.close();
+  }
+}
+
+describe("what can happen on the way", () => {
+  const cases: [string, () => Promise<HttpOutcome>, RegExp][] = [
+    ["nothing listens", () => get("http://127.0.0.1:1"), /nothing listens at 127\.0\.0\.1:1/],
+    ["no such name", () => get("http://nowhere.invalid"), /not known to DNS|DNS did not answer/],
+    ["no end of the body", () => withPlain(get, () => ({ body: { a: 1 }, fault: "hang" })), /within 0\.4 s/],
+    ["cut off", () => withPlain(get, () => ({ body: { a: 1 }, fault: "truncate" })), /broke the connection off/],
+    ["too long", () => withPlain(get, () => ({ body: "x".repeat(2000) })), /sent more than/],
+  ];
+  test.each(cases)("%s", async (_, ask, expected) => {
+    const outcome = await ask();
+    expect(outcome.kind === "failed" ? outcome.because : outcome).toMatch(expected);
+  });
+
+  it("never follows a redirect", async () => {
+    const server = await startServer(() => ({ status: 302, headers: { location: "/login" } }));
+    expect(await get(server.url)).toMatchObject({ kind: "answer", status: 302 });
+    expect(server.asked.map(({ path }) => path)).toEqual(["/x"]);
+    await server.close();
+  });
+
+  it("puts the path behind that of the url", async () => {
+    const server = await startServer(() => ({ body: {} }));
+    await get(`${server.url}/behind/proxy/`);
+    expect(server.asked[0]?.path).toBe("/behind/proxy/x");
+    await server.close();
+  });
+
+  it("stops when told to", async () => {
+    await withPlain(
+      async (url) => {
+        const client = await createHttpClient({ url: new URL(url), trust: { kind: "system" } });
+        const signal = AbortSignal.timeout(50);
+        const outcome = await client.send({ method: "GET", path: "/", headers: {} }, signal);
+        expect(outcome.kind).toBe("failed");
+        client.close();
+      },
+      () => ({ body: "abc", fault: "hang" }),
+    );
+  });
+});

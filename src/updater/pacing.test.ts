@@ -1,0 +1,21 @@
+import { expect, it } from "vitest";
+import { createPacing } from "./pacing.ts";
+
+it("doubles with each failure in a row, starts anew after a success, and keeps things apart", () => {
+  const pacing = createPacing(() => 0.5);
+  pacing.failed("x", 1000);
+  expect(pacing.notBefore("x", 1000)).toBe(3000);
+  pacing.failed("x", 3000);
+  expect(pacing.notBefore("x", 3000)).toBe(7000);
+  expect(pacing.notBefore("y", 3000)).toBeUndefined();
+  pacing.succeeded("x");
+  expect(pacing.notBefore("x", 3000)).toBeUndefined();
+  pacing.failed("x", 7000);
+  expect(pacing.notBefore("x", 7000)).toBe(9000);
+});
+
+it("does not wait for a time that a wrong clock has put far away", () => {
+  const pacing = createPacing(() => 0.5);
+  pacing.failed("x", 1_000_000);
+  expect(pacing.notBefore("x", 0)).toBeUndefined();
+});

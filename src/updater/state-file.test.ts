@@ -1,0 +1,89 @@
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
+import { openStateFile, type StateFile } from "./state-file.ts";
+
+const now = Date.UTC(2026, 0, 2, 3, 4, 5);
+let folder: string;
+let path: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "moor-state-"));
+  path = join(folder, "state.json");
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+async function open(): Promise<StateFile> {
+  const opened = await openStateFile(path, now, { write: true });
+  if (opened.kind !== "open") throw new Error(opened.because);
+  return opened.state;
+}
+
+const entry = (address: string) => ({ address, storedAt: "2026-01-02T03:04:05.000Z" });
+
+describe("the state file", () => {
+  it("is there again after it was closed, readable by its owner only, and leaves nothing beside it", async () => {
+    const state = await open();
+    await state.set("a", entry("9.9.9.9"));
+    await state.setHold("https://x/", now + 5);
+    const again = await open();
+    expect(again.get("a")).toEqual(entry("9.9.9.9"));
+    expect(again.get("b")).toBeUndefined();
+    expect(again.hold("https://x/")).toBe(now + 5);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(readdirSync(folder)).toEqual(["state.json"]);
+  });
+
+  it("loses nothing when many are stored at once", async () => {
+    const state = await open();
+    await Promise.all(Array.from({ length: 20 }, (_, i) => state.set(`k${i}`, entry(`9.9.9.${i}`))));
+    const again = await open();
+    expect(again.get("k0")).toBeDefined();
+    expect(again.get("k19")).toBeDefined();
+  });
+
+  const damaged: [string, string][] = [
+    ["empty", ""],
+    ["torn", '{"version":1,"entr'],
+    ["another file altogether", "[]"],
+    ["a version from the future", '{"version":2,"entries":{}}'],
+    ["entries of a wrong type", '{"version":1,"entries":{"a":"9.9.9.9"}}'],
+    ["holds of a wrong type", '{"version":1,"entries":{},"holds":{"a":"x"}}'],
+  ];
+  test.each(damaged)("damaged (%s): set aside with a warning, and treated as empty", async (_, text) => {
+    writeFileSync(path, text);
+    const opened = await openStateFile(path, now, { write: true });
+    expect(opened).toMatchObject({ kind: "open", warning: expect.stringContaining("damaged") });
+    expect(opened.kind === "open" && opened.state.get("a")).toBeUndefined();
+    expect(readdirSync(folder)).toEqual(["state.json.damaged-20260102T030405000Z"]);
+    expect(readFileSync(join(folder, "state.json.damaged-20260102T030405000Z"), "utf8")).toBe(text);
+  });
+
+  it("leaves a damaged one where it is when only planning", async () => {
+    writeFileSync(path, "torn");
+    expect(await openStateFile(path, now, { write: false })).toMatchObject({ kind: "open" });
+    expect(readdirSync(folder)).toEqual(["state.json"]);
+  });
+
+  it("says so before anything is sent when its folder is not there", async () => {
+    const opened = await openStateFile(join(folder, "no", "state.json"), now, { write: true });
+    expect(opened).toMatchObject({ kind: "unusable", because: expect.stringContaining("ENOENT") });
+  });
+
+  it("says so when it cannot be read", async () => {
+    mkdirSync(path);
+    chmodSync(path, 0o700);
+    expect(await openStateFile(path, now, { write: true })).toMatchObject({ kind: "unusable" });
+  });
+
+  it("keeps in mind what the disk did not take, and puts it there later", async () => {
+    const state = await open();
+    mkdirSync(path);
+    await expect(state.set("a", entry("9.9.9.9"))).rejects.toThrow();
+    expect(state.get("a")).toEqual(entry("9.9.9.9"));
+    await expect(state.flush()).rejects.toThrow();
+    rmSync(path, { recursive: true });
+    await state.flush();
+    expect((await open()).get("a")).toEqual(entry("9.9.9.9"));
+  });
+});
