@@ -230,6 +230,7 @@ describe("addresses", () => {
       { deprecated: true, pltime: "0", vltime: "90" },
     ],
     ["tentative", { tentative: true }, { tentative: true }],
+    ["a mark of an old `ip`", { deprecated: null }, { deprecated: true }],
     ["made from a router's announcement", { mngtmpaddr: true }, { autoconf: true }],
     ["a privacy address", { temporary: true }, { autoconf: true }],
     ["a stable privacy address", { "stable-privacy": true }, { autoconf: true }],
@@ -322,6 +323,11 @@ describe("parseKernelRows", () => {
     ["null", "null"],
     ["a device without a name", '[{"flags":[],"addr_info":[]}]'],
     ["a device without its addresses", '[{"ifname":"eth0","flags":[]}]'],
+    ["a device that is a list", "[[]]"],
+    ["a device whose flags are text", '[{"ifname":"eth0","flags":"UP","addr_info":[]}]'],
+    ["a device whose kind is a number", '[{"ifname":"eth0","flags":[],"linkinfo":{"info_kind":1},"addr_info":[]}]'],
+    ["an MTU that is text", '[{"ifname":"eth0","flags":[],"mtu":"1500","addr_info":[]}]'],
+    ["an address without its text", '[{"ifname":"eth0","flags":[],"addr_info":[{"family":"inet"}]}]'],
     ["an address that is a number", '[{"ifname":"eth0","flags":[],"addr_info":[{"family":"inet","local":1}]}]'],
   ])("refuses %s", (_, text) => {
     expect(() => parseKernelRows(text)).toThrow(/JSON|not a list of devices/);

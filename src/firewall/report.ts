@@ -1,5 +1,5 @@
 import type { WireInterface, WireIpv4, WireIpv6 } from "../contract/interfaces.ts";
-import type { KernelAddress, KernelRow } from "./kernel-row.ts";
+import { isMarked, type KernelAddress, type KernelRow } from "./kernel-row.ts";
 import { reportKind } from "./report-kind.ts";
 
 /** A map, not an object: a device may be called `7` or `__proto__`, and the order is the kernel's. */
@@ -71,13 +71,13 @@ function reportIpv6(address: KernelAddress): WireIpv6[] {
   return [
     {
       ...(known && { autoconf: isAutoconfigured(address) }),
-      ...(known && { deprecated: address.deprecated === true }),
+      ...(known && { deprecated: isMarked(address.deprecated) }),
       // Linux forgets the prefix of a router that went away instead of keeping it detached.
       ...(known && { detached: false }),
       ipaddr,
       "link-local": isLinkLocal(ipaddr),
       ...(known && { pltime: lifetime(address.preferred_life_time) }),
-      ...(known && { tentative: address.tentative === true }),
+      ...(known && { tentative: isMarked(address.tentative) }),
       ...("tunnel" in peer && { tunnel: peer.tunnel }),
       ...(known && { vltime: lifetime(address.valid_life_time) }),
       ...("endpoint" in peer && { endpoint: peer.endpoint }),
@@ -97,9 +97,9 @@ function reportPeer(address: KernelAddress): { tunnel: boolean; endpoint?: strin
 /** `dynamic` alone is no sign: DHCPv6 clients and people set lifetimes too. */
 const isAutoconfigured = (address: KernelAddress): boolean =>
   address.protocol === "kernel_ra" ||
-  address.mngtmpaddr === true ||
-  address.temporary === true ||
-  address["stable-privacy"] === true;
+  isMarked(address.mngtmpaddr) ||
+  isMarked(address.temporary) ||
+  isMarked(address["stable-privacy"]);
 
 const forever = 0xffffffff;
 const lifetime = (seconds: number | undefined): string =>
