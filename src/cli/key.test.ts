@@ -21,6 +21,7 @@ beforeEach(async () => {
     err: (more) => {
       text.err += more;
     },
+    program: "moor",
     env: {},
     cwd,
     signal: new AbortController().signal,

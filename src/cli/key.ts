@@ -33,7 +33,7 @@ export async function keyAdd(options: KeyAdd, io: CommandIo): Promise<number> {
 export async function keyList(options: InData & { readonly json?: boolean }, io: CommandIo): Promise<number> {
   const all = await withKeys(options, io, async (keys) => keys.list());
   if (options.json) io.out(`${JSON.stringify(all.map(forPrograms), null, 2)}\n`);
-  else if (all.length === 0) io.out("There are no keys yet; make one with: moor key add\n");
+  else if (all.length === 0) io.out(`There are no keys yet; make one with: ${io.program} key add\n`);
   else io.out(printTable(["key", "name", "may", "made", "state"], all.map(row)));
   return 0;
 }
@@ -49,10 +49,12 @@ export async function keyRevoke(key: string, options: InData, io: CommandIo): Pr
       io.err(`Key ${shortened(outcome.key.key)} was revoked before, on ${minute(outcome.key.revoked)}.\n`);
       return 0;
     case "several":
-      io.err(`${outcome.count} keys begin with ${key}; type more of the one you mean. moor key list shows them.\n`);
+      io.err(
+        `${outcome.count} keys begin with ${key}; type more of the one you mean. ${io.program} key list shows them.\n`,
+      );
       return 1;
     case "unknown":
-      io.err(`There is no key ${key}; moor key list shows those there are.\n`);
+      io.err(`There is no key ${key}; ${io.program} key list shows those there are.\n`);
       return 1;
     default:
       return outcome satisfies never;
