@@ -1,0 +1,194 @@
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Loop, openLoop } from "../updater/rig/loop.ts";
+import { wanWith } from "../updater/rig/services.ts";
+import type { CommandIo } from "./command-io.ts";
+import { interfaces } from "./interfaces.ts";
+import { list } from "./list.ts";
+import { show } from "./show.ts";
+import { update } from "./update.ts";
+import { zones } from "./zones.ts";
+
+let loop: Loop;
+beforeEach(async () => {
+  loop = await openLoop();
+});
+afterEach(() => loop.close());
+
+function terminal(signal: AbortSignal = new AbortController().signal) {
+  const printed = { out: "", err: "" };
+  const io = {
+    out: (text: string) => {
+      printed.out += text;
+    },
+    err: (text: string) => {
+      printed.err += text;
+    },
+    env: {},
+    cwd: loop.folder,
+    signal,
+    program: "moor",
+  };
+  return { io, printed };
+}
+
+describe("moor update", () => {
+  it("--check says what would be kept, and asks nobody", async () => {
+    const { io, printed } = terminal();
+    expect(await update({ check: true }, io)).toBe(0);
+    expect(printed.out).toMatch(
+      /^ok: .*moor\.yaml\nhome\.example\.org A: from wan0 of home .*\n.* AAAA: .*\nevery 30 s/,
+    );
+    expect([loop.firewall.asked.length, loop.service.asked.length]).toEqual([0, 0]);
+  });
+
+  it("names faults with their place, and ends with 2", async () => {
+    writeFileSync(join(loop.folder, "bad.yaml"), "names: []\ncolour: red\n");
+    const { io, printed } = terminal();
+    expect(await update({ config: "bad.yaml", once: true }, io)).toBe(2);
+    expect(printed.err).toBe(
+      'bad.yaml:2:1: the config has no setting "colour"; the settings are state, interval, sources, targets, names\n',
+    );
+  });
+
+  it("does not start without names", async () => {
+    writeFileSync(join(loop.folder, "none.yaml"), "interval: 30s\n");
+    const { io, printed } = terminal();
+    expect(await update({ config: "none.yaml", once: true }, io)).toBe(2);
+    expect(printed.err).toMatch(/no names to keep/);
+  });
+
+  it("--dry-run tells the plan and why; nothing is sent or stored", async () => {
+    const { io, printed } = terminal();
+    const before = readdirSync(loop.folder);
+    expect(await update({ dryRun: true }, io)).toBe(0);
+    expect(printed.out).toBe(
+      "home.example.org A: would be replaced by 9.9.9.9: wan0 has it, none was stored\n" +
+        "home.example.org AAAA: would be replaced by 2a00::9: wan0 has it, none was stored\n",
+    );
+    expect(loop.service.asked).toEqual([]);
+    expect(readdirSync(loop.folder)).toEqual(before);
+  });
+
+  it("--once tells what was done, then that nothing is to be done", async () => {
+    loop.says.firewall = () => ({ body: { wan0: wanWith(["10.0.0.1"], ["2a00::9"]) } });
+    const first = terminal();
+    expect(await update({ once: true }, first.io)).toBe(0);
+    expect(first.printed.out).toMatch(/A: replaced by 10\.0\.0\.1: wan0 has it, none was stored; careful: a private/);
+    const second = terminal();
+    expect(await update({ once: true }, second.io)).toBe(0);
+    expect(second.printed.out).toMatch(/A: left as it is: 10\.0\.0\.1 is what was stored last\n/);
+    expect(loop.writes().length).toBe(2);
+  });
+
+  it("--once ends with 1 when something failed, and says what to do", async () => {
+    loop.says.firewall = () => ({ body: { eth7: wanWith(["9.9.9.9"], []) } });
+    const { io, printed } = terminal();
+    expect(await update({ once: true }, io)).toBe(1);
+    expect(printed.out).toMatch(/A: left as it is: the firewall home has no interface wan0; those it has are eth7\n/);
+  });
+
+  it("has no failure to tell when an interface merely has no address", async () => {
+    loop.says.firewall = () => ({ body: { wan0: wanWith([], ["fe80::1"]) } });
+    const { io, printed } = terminal();
+    expect(await update({ once: true }, io)).toBe(0);
+    expect(printed.out).toMatch(/AAAA: left as it is: wan0 has no fit address: fe80::1 is link-local\n/);
+  });
+
+  it("sets a damaged state file aside and says so", async () => {
+    writeFileSync(loop.config.stateFile, "{torn");
+    const { io, printed } = terminal();
+    expect(await update({ once: true }, io)).toBe(0);
+    expect(printed.err).toMatch(/^warning: the state file .* was damaged/);
+    expect(loop.stored()).toEqual({ A: "9.9.9.9", AAAA: "2a00::9" });
+  });
+
+  it("watches until it is told to stop", async () => {
+    const stop = new AbortController();
+    const { io, printed } = terminal(stop.signal);
+    const running = update({ logFormat: "json" }, io);
+    while (!printed.err.includes("replaced by 2a00::9")) await new Promise((resolve) => setTimeout(resolve, 10));
+    stop.abort();
+    expect(await running).toBe(0);
+    const lines = printed.err.trim().split("\n");
+    expect(lines.map((line) => JSON.parse(line).msg)).toEqual([
+      "watching",
+      "record replaced by 9.9.9.9",
+      "record replaced by 2a00::9",
+      "stopped",
+    ]);
+  });
+});
+
+describe("moor interfaces", () => {
+  it("shows each address, and why it would or would not be taken", async () => {
+    const { io, printed } = terminal();
+    expect(await interfaces({}, io)).toBe(0);
+    expect(printed.out).toBe(
+      "INTERFACE  STATE  ADDRESS  TYPE  CHOICE\n" +
+        "wan0       up     9.9.9.9  A     would be taken\n" +
+        "wan0       up     2a00::9  AAAA  would be taken\n" +
+        "wan0       up     fe80::1  AAAA  no: link-local\n",
+    );
+  });
+
+  it("--json for programs", async () => {
+    const { io, printed } = terminal();
+    expect(await interfaces({ json: true }, io)).toBe(0);
+    expect(JSON.parse(printed.out)[0]).toMatchObject({
+      interface: "wan0",
+      up: true,
+      addresses: [{ verdict: "taken" }, {}, {}],
+    });
+  });
+
+  it("ends with 1 when the firewall cannot be read, and with 2 for a source that is not in the config", async () => {
+    loop.says.firewall = () => ({ status: 403 });
+    const refused = terminal();
+    expect(await interfaces({}, refused.io)).toBe(1);
+    expect(refused.printed.err).toMatch(/may not read.*All pages/);
+    const unknown = terminal();
+    expect(await interfaces({ source: "hme" }, unknown.io)).toBe(2);
+    expect(unknown.printed.err).toBe("there is no source hme; there are home; did you mean home?\n");
+  });
+});
+
+describe("zones, list and show", () => {
+  it("print tables for people", async () => {
+    const { io, printed } = terminal();
+    expect([await zones({}, io), await list({ zone: "Example.org." }, io), await show({ record: "r6" }, io)]).toEqual([
+      0, 0, 0,
+    ]);
+    expect(printed.out).toBe(
+      "ZONE         TTL   ID\n" +
+        "example.org  3600  z1\n" +
+        "NAME  TYPE  TTL  VALUE                ID\n" +
+        "@     SOA        ns. host. 1 2 3 4 5  soa\n" +
+        "home  A     77   192.0.2.1            r4\n" +
+        "home  AAAA       2001:db8::1          r6\n" +
+        "name     home\ntype     AAAA\nvalue    2001:db8::1\nttl      the zone's\nid       r6\nzone id  z1\n",
+    );
+  });
+
+  it("print JSON for programs", async () => {
+    const { io, printed } = terminal();
+    await show({ record: "r4", json: true }, io);
+    expect(JSON.parse(printed.out)).toEqual({
+      ...{ id: "r4", zoneId: "z1", name: "home", type: "A", value: "192.0.2.1", ttl: 77 },
+    });
+  });
+
+  const wrong: [string, (io: CommandIo) => Promise<number>, number, RegExp][] = [
+    ["a zone that is not there", (io) => list({ zone: "other.org" }, io), 1, /no zone other\.org.*`moor zones`/],
+    ["a zone that cannot be", (io) => list({ zone: "org" }, io), 2, /at least two labels/],
+    ["a record that is not there", (io) => show({ record: "r9" }, io), 1, /no record with the id r9.*`moor list ZONE`/],
+    ["a target that is not there", (io) => zones({ target: "x" }, io), 2, /no target x; there are dns/],
+  ];
+  it.each(wrong)("say what to do about %s", async (_, ask, code, words) => {
+    const { io, printed } = terminal();
+    expect(await ask(io)).toBe(code);
+    expect(printed.err).toMatch(words);
+    expect(printed.out).toBe("");
+  });
+});
