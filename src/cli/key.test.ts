@@ -15,13 +15,13 @@ beforeEach(async () => {
   cwd = await mkdtemp(join(tmpdir(), "moor-key-"));
   text = { out: "", err: "" };
   io = {
+    program: "moor",
     out: (more) => {
       text.out += more;
     },
     err: (more) => {
       text.err += more;
     },
-    program: "moor",
     env: {},
     cwd,
     signal: new AbortController().signal,
