@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { enableCompileCache } from "node:module";
+import { join, relative } from "node:path";
 
 // The second start is a third faster when compiled code is kept; where it cannot be kept, nothing is lost.
 enableCompileCache();
@@ -12,7 +13,11 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
 // A reader that has gone, as in `moor list | head`, is no fault of ours.
 process.stdout.on("error", () => process.exit(0));
 
+// In a clone the script beside this file runs it; installed, it is on the PATH.
+const inClone = import.meta.filename.endsWith(".ts");
+
 process.exitCode = await runMoor(process.argv.slice(2), {
+  program: inClone ? relative(process.cwd(), join(import.meta.dirname, "moor")) : "moor",
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),
   env: process.env,

@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { CommandIo, Run } from "./command-io.ts";
 import { repeated } from "./options.ts";
 
@@ -7,8 +7,16 @@ const asJson = ["--json", "for programs"] as const;
 
 /** Administration without a browser. */
 export function addAdminVerbs(program: Command, io: CommandIo, run: Run): void {
-  addTokenVerbs(program.command("token").description("Tokens of the record service: who may read and write records."), io, run);
-  addKeyVerbs(program.command("key").description("Keys of the firewall service: who may read the interfaces."), io, run);
+  addTokenVerbs(
+    program.command("token").description("Tokens of the record service: who may read and write records."),
+    io,
+    run,
+  );
+  addKeyVerbs(
+    program.command("key").description("Keys of the firewall service: who may read the interfaces."),
+    io,
+    run,
+  );
 }
 
 function addTokenVerbs(token: Command, io: CommandIo, run: Run): void {
@@ -37,7 +45,28 @@ function addTokenVerbs(token: Command, io: CommandIo, run: Run): void {
 }
 
 function addKeyVerbs(key: Command, io: CommandIo, run: Run): void {
-  void key;
-  void io;
-  void run;
+  key
+    .command("add")
+    .description("Makes a key and its secret and shows them, once.")
+    .option(...dataFolder)
+    .option("--name <text>", "what it is for", "unnamed")
+    .addOption(
+      new Option("--privilege <what>", "what it opens")
+        .choices(["interface-status", "all"])
+        .default("interface-status"),
+    )
+    .option("--to <file>", "write both to a file that only you can read, instead of showing them")
+    .action((options) => run(async () => (await import("./key.ts")).keyAdd(options, io)));
+  key
+    .command("list")
+    .description("Lists the keys, never their secrets.")
+    .option(...dataFolder)
+    .option(...asJson)
+    .action((options) => run(async () => (await import("./key.ts")).keyList(options, io)));
+  key
+    .command("revoke")
+    .description("Ends a key, at once.")
+    .argument("<key>", "the key, or the beginning of it")
+    .option(...dataFolder)
+    .action((key, options) => run(async () => (await import("./key.ts")).keyRevoke(key, options, io)));
 }

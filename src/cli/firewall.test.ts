@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import type { CommandIo } from "./command-io.ts";
-import { curlForInterfaces, firewall } from "./firewall.ts";
+import { firewall } from "./firewall.ts";
 import { keyAdd } from "./key.ts";
+import { curlForInterfaces, curlForInterfaces } from "./try-lines.ts";
 
 const run = promisify(execFile);
 
@@ -14,6 +15,7 @@ function terminal(cwd: string) {
   const stop = new AbortController();
   const text = { out: "", err: "" };
   const io: CommandIo = {
+    program: "moor",
     out: (more) => {
       text.out += more;
     },

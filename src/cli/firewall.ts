@@ -4,6 +4,7 @@ import { startFirewall } from "../firewall/start.ts";
 import type { ListenAddress } from "../process/http-server.ts";
 import type { CommandIo } from "./command-io.ts";
 import { type LogOptions, logTo } from "./options.ts";
+import { curlForInterfaces, shellWord } from "./try-lines.ts";
 import { untilStopped } from "./until-stopped.ts";
 
 export type FirewallCommand = LogOptions & {
@@ -24,22 +25,13 @@ export async function firewall(options: FirewallCommand, io: CommandIo): Promise
   io.out(`The firewall status service listens on ${service.url}\n`);
   io.out(`Clients must trust the certificate in ${service.caFile}\n`);
   io.out("Try it:\n");
-  if (!(await isThere(keyFile))) io.out(`  moor key add --data ${shellWord(data)} --to ${shellWord(keyFile)}\n`);
+  if (!(await isThere(keyFile)))
+    io.out(`  ${io.program} key add --data ${shellWord(data)} --to ${shellWord(keyFile)}\n`);
   io.out(`  ${curlForInterfaces({ url: service.url, caFile: service.caFile, keyFile })}\n`);
   await untilStopped(io.signal);
   await service.close();
   return 0;
 }
-
-/** A line to paste. curl is told the secret over a pipe: on its command line every user of the machine could read it. */
-export function curlForInterfaces(where: { url: string; caFile: string; keyFile: string }): string {
-  const asConfig = `sed -n 'N;s/^key=\\(.*\\)\\nsecret=\\(.*\\)$/user = "\\1:\\2"/p' ${shellWord(where.keyFile)}`;
-  const url = `${where.url}/api/diagnostics/interface/getinterfaceconfig`;
-  return `${asConfig} | curl -sS --config - --cacert ${shellWord(where.caFile)} ${shellWord(url)}`;
-}
-
-const shellWord = (text: string): string =>
-  /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
 const isThere = (path: string): Promise<boolean> =>
   stat(path).then(

@@ -15,7 +15,6 @@ beforeEach(async () => {
   cwd = await mkdtemp(join(tmpdir(), "moor-key-"));
   text = { out: "", err: "" };
   io = {
-    program: "moor",
     out: (more) => {
       text.out += more;
     },

@@ -1,7 +1,9 @@
+import { resolve } from "node:path";
 import type { ListenAddress } from "../process/http-server.ts";
 import { startRecords } from "../records/start.ts";
 import type { CommandIo } from "./command-io.ts";
 import { type LogOptions, logTo } from "./options.ts";
+import { shellWord } from "./try-lines.ts";
 import { untilStopped } from "./until-stopped.ts";
 
 export type RecordsCommand = LogOptions & {
@@ -19,7 +21,7 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
   const log = logTo(io, options);
   const [first, ...others] = options.nameserver;
   const service = await startRecords({
-    dataFolder: options.data,
+    dataFolder: resolve(io.cwd, options.data),
     listen: options.listen,
     names: options.name,
     nameservers: first === undefined ? unsetNameservers : [first, ...others],
@@ -29,7 +31,7 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
   io.out(`The record service listens on ${service.url}\n`);
   io.out(`Its API is described at ${service.url}/docs\n`);
   if (!options.plainHttp) io.out(`Clients must trust the certificate in ${service.caFile}\n`);
-  io.out("A token for it is made with: moor token add\n");
+  io.out(`A token for it is made with: ${io.program} token add --data ${shellWord(options.data)}\n`);
   await untilStopped(io.signal);
   await service.close();
   return 0;

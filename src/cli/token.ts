@@ -26,10 +26,16 @@ export async function tokenAdd(options: TokenAdd, io: CommandIo): Promise<number
     return 2;
   }
   const secret = createToken();
-  const token = await withStore(options, async (store) => {
+  const token = await withStore(options, io, async (store) => {
     const now = Date.now();
     const account = await store.ensureAccount(options.account, now);
-    return await store.addToken({ account: account.id, name: options.name, hash: hashSecret(secret), scope, created: now });
+    return await store.addToken({
+      account: account.id,
+      name: options.name,
+      hash: hashSecret(secret),
+      scope,
+      created: now,
+    });
   });
   io.err(`Token ${token.id} (${token.name}) for the account ${token.accountName}: ${inWords(scope)}.\n`);
   if (options.to === undefined) {
@@ -43,7 +49,7 @@ export async function tokenAdd(options: TokenAdd, io: CommandIo): Promise<number
 }
 
 export async function tokenList(options: InData & { readonly json?: boolean }, io: CommandIo): Promise<number> {
-  const tokens = await withStore(options, (store) => store.tokens());
+  const tokens = await withStore(options, io, (store) => store.tokens());
   if (options.json) io.out(`${JSON.stringify(tokens.map(forPrograms), null, 2)}\n`);
   else if (tokens.length === 0) io.out("There are no tokens yet; make one with: moor token add\n");
   else io.out(printTable(["id", "name", "account", "may", "made", "state"], tokens.map(row)));
@@ -51,15 +57,17 @@ export async function tokenList(options: InData & { readonly json?: boolean }, i
 }
 
 export async function tokenRevoke(id: string, options: InData, io: CommandIo): Promise<number> {
-  const revoked = /^\d{1,15}$/.test(id) && (await withStore(options, (store) => store.revokeToken(Number(id), Date.now())));
+  const revoked =
+    /^\d{1,15}$/.test(id) && (await withStore(options, io, (store) => store.revokeToken(Number(id), Date.now())));
   if (revoked) io.out(`Token ${id} is revoked.\n`);
   else io.err(`There is no token ${id} that could be revoked; moor token list shows those there are.\n`);
   return revoked ? 0 : 1;
 }
 
-async function withStore<T>({ data }: InData, work: (store: RecordStore) => Promise<T>): Promise<T> {
-  await openDataFolder(data);
-  const store = openSqliteStore(recordsDatabase(data));
+async function withStore<T>({ data }: InData, io: CommandIo, work: (store: RecordStore) => Promise<T>): Promise<T> {
+  const folder = resolve(io.cwd, data);
+  await openDataFolder(folder);
+  const store = openSqliteStore(recordsDatabase(folder));
   try {
     return await work(store);
   } finally {

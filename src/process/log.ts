@@ -34,7 +34,7 @@ function textLine(json: string): string {
   const clock = typeof time === "string" ? time.slice(11, 19) : "";
   const cause = err === undefined ? {} : { error: (err as { message?: unknown }).message ?? err };
   const rest = Object.entries({ ...fields, ...cause }).map(([key, value]) => ` ${key}=${textValue(value)}`);
-  return `${clock} ${String(level).padEnd(5)} ${String(msg ?? "")}${rest.length > 0 ? " " : ""}${rest.join("")}\n`;
+  return `${clock} ${String(level).padEnd(5)} ${typeof msg === "string" ? msg : ""}${rest.length > 0 ? " " : ""}${rest.join("")}\n`;
 }
 
 function textValue(value: unknown): string {

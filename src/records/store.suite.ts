@@ -111,10 +111,9 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         expect(await store.zone(account, zone.id)).toBeUndefined();
         expect(await store.record(account, "www-192.0.2.1")).toBeUndefined();
         const last = (await log()).filter((row) => row.actor === "remover");
-        expect(last.map((row) => [row.change.kind, row.change.type]).sort()).toEqual([
-          ["delete", "A"],
-          ["delete", "SOA"],
-        ]);
+        expect(new Set(last.map((row) => `${row.change.kind} ${row.change.type}`))).toEqual(
+          new Set(["delete A", "delete SOA"]),
+        );
         expect(await makeZone()).toMatchObject({ name: "example.org", recordCount: 1 });
       });
     });

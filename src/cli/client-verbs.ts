@@ -1,0 +1,54 @@
+import type { Command } from "commander";
+import type { CommandIo, Run } from "./command-io.ts";
+import { logOptions } from "./options.ts";
+
+const configFile = ["--config <file>", "the updater's config file", "moor.yaml"] as const;
+const asJson = ["--json", "for programs"] as const;
+const whichTarget = ["--target <name>", "which record service of the config, when there are several"] as const;
+
+/** The updating client, and what prepares its config. */
+export function addClientVerbs(program: Command, io: CommandIo, run: Run): void {
+  const update = program
+    .command("update")
+    .summary("the updating client: keeps names at their addresses")
+    .description("Reads addresses from firewalls and writes those that changed into DNS records, until stopped.")
+    .option(...configFile)
+    .option("--once", "one round, then end")
+    .option("--dry-run", "say what would be done and why; send and store nothing")
+    .option("--check", "only check the config; every fault with its line");
+  logOptions(update).action((options) => run(async () => (await import("./update.ts")).update(options, io)));
+
+  program
+    .command("interfaces")
+    .summary("what the firewall reports, which address would be taken, and why not the others")
+    .option(...configFile)
+    .option("--source <name>", "which firewall of the config, when there are several")
+    .option(...asJson)
+    .action((options) => run(async () => (await import("./interfaces.ts")).interfaces(options, io)));
+
+  program
+    .command("zones")
+    .summary("the zones that the record service shows to the config's token")
+    .option(...configFile)
+    .option(...whichTarget)
+    .option(...asJson)
+    .action((options) => run(async () => (await import("./zones.ts")).zones(options, io)));
+
+  program
+    .command("list")
+    .summary("the records of a zone, with their ids")
+    .argument("<zone>", "its name")
+    .option(...configFile)
+    .option(...whichTarget)
+    .option(...asJson)
+    .action((zone, options) => run(async () => (await import("./list.ts")).list({ ...options, zone }, io)));
+
+  program
+    .command("show")
+    .summary("one record")
+    .argument("<record>", "its id")
+    .option(...configFile)
+    .option(...whichTarget)
+    .option(...asJson)
+    .action((record, options) => run(async () => (await import("./show.ts")).show({ ...options, record }, io)));
+}

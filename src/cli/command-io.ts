@@ -1,0 +1,13 @@
+/** All that a command sees of the process it runs in. */
+export type CommandIo = {
+  /** What to type to run moor again, from `cwd`. */
+  readonly program: string;
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly signal: AbortSignal;
+};
+
+/** Runs a verb and keeps its exit code. */
+export type Run = (verb: () => Promise<number>) => Promise<void>;

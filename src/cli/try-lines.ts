@@ -1,0 +1,17 @@
+/**
+ * Lines to paste. curl is told the secret over a pipe: on its command line every user of the machine could read it.
+ */
+
+export function curlForInterfaces(where: { url: string; caFile: string; keyFile: string }): string {
+  const asConfig = `sed -n 'N;s/^key=\\(.*\\)\\nsecret=\\(.*\\)$/user = "\\1:\\2"/p' ${shellWord(where.keyFile)}`;
+  const url = `${where.url}/api/diagnostics/interface/getinterfaceconfig`;
+  return `${asConfig} | curl -sS --config - --cacert ${shellWord(where.caFile)} ${shellWord(url)}`;
+}
+
+export function curlForRecords(where: { url: string; caFile: string; tokenFile: string }): string {
+  const asHeader = `sed 's/^/Auth-API-Token: /' ${shellWord(where.tokenFile)}`;
+  return `${asHeader} | curl -sS -H @- --cacert ${shellWord(where.caFile)} ${shellWord(`${where.url}/api/v1/records`)}`;
+}
+
+export const shellWord = (text: string): string =>
+  /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;

@@ -1,0 +1,116 @@
+import { relative, resolve } from "node:path";
+import { startFirewall } from "../firewall/start.ts";
+import type { ListenAddress } from "../process/http-server.ts";
+import { createLog, type Logger } from "../process/log.ts";
+import { closeInReverse, type Opened } from "../process/shutdown.ts";
+import { startRecords } from "../records/start.ts";
+import { summarise } from "../updater/describe-round.ts";
+import { openStateFile } from "../updater/state-file.ts";
+import { openUpdater, type Updater } from "../updater/updater.ts";
+import { watch } from "../updater/watch.ts";
+import type { CommandIo } from "./command-io.ts";
+import { loadConfig } from "./load-config.ts";
+import { unsetNameservers } from "./records.ts";
+import { curlForInterfaces, curlForRecords } from "./try-lines.ts";
+import { type Home, prepareHome, writeHomeConfig } from "./up-prepare.ts";
+
+export type UpCommand = {
+  readonly data: string;
+  readonly interface?: string;
+  readonly records: ListenAddress;
+  readonly firewall: ListenAddress;
+};
+
+/** Everything on one machine: what a newcomer starts first. */
+export async function up(options: UpCommand, io: CommandIo): Promise<number> {
+  const log = createLog({ format: "text", write: io.err });
+  const opened: Opened[] = [];
+  try {
+    const folder = resolve(io.cwd, options.data);
+    const home = await prepareHome(folder, options.interface, io);
+    if (home === undefined) return 2;
+    const urls = await startServices(options, folder, log, opened);
+    await writeHomeConfig(home, urls);
+    const updater = await startUpdater(home, io, opened);
+    if (updater === undefined) return 1;
+    tellState(home, urls, io);
+    const ready = await firstRound(updater, io);
+    tellNext(home, urls, io);
+    if (ready) await watch(updater, { interval: home.interval, log, now: Date.now, random: Math.random }, io.signal);
+    return 0;
+  } finally {
+    if (opened.length > 0) io.out("\nStopping.\n");
+    await closeInReverse(opened, log);
+  }
+}
+
+export type Urls = { readonly records: string; readonly firewall: string; readonly caFile: string };
+
+async function startServices(options: UpCommand, dataFolder: string, log: Logger, opened: Opened[]): Promise<Urls> {
+  const shared = { dataFolder, log, names: [] };
+  const records = await startRecords({ ...shared, listen: options.records, nameservers: unsetNameservers });
+  opened.push({ name: "record service", close: records.close });
+  const firewall = await startFirewall({ ...shared, listen: options.firewall });
+  opened.push({ name: "firewall status service", close: firewall.close });
+  return { records: records.url, firewall: firewall.url, caFile: records.caFile };
+}
+
+async function startUpdater(home: Home, io: CommandIo, opened: Opened[]): Promise<Updater | undefined> {
+  const config = loadConfig(home.configFile, io);
+  if (config === undefined) return undefined;
+  const state = await openStateFile(config.stateFile, Date.now(), { write: true });
+  if (state.kind === "unusable") {
+    io.err(`${state.because}; ${state.todo}\n`);
+    return undefined;
+  }
+  const updater = await openUpdater(config, { state: state.state, now: Date.now, random: Math.random });
+  opened.push({ name: "updating client", close: () => updater.close() });
+  return updater;
+}
+
+/** False when it was stopped before the round had ended. */
+async function firstRound(updater: Updater, io: CommandIo): Promise<boolean> {
+  const { results } = await updater.round(io.signal);
+  for (const result of results) {
+    const { what, because, todo } = summarise(result, true);
+    io.out(`  ${result.subject.title}: ${what}: ${because}${todo ? `; ${todo}` : ""}\n`);
+  }
+  return !io.signal.aborted;
+}
+
+function tellState(home: Home, urls: Urls, io: CommandIo): void {
+  io.out("moor is up, all of it on this machine:\n");
+  io.out(`  record service   ${urls.records}  (its API is described at ${urls.records}/docs)\n`);
+  io.out(`  firewall status  ${urls.firewall}\n`);
+  io.out(`  updating client  follows ${home.device}, looks every ${home.interval / 1000} s\n`);
+  io.out(`  data             ${home.folder}\n`);
+  for (const made of home.made) io.out(`  made             ${made}\n`);
+  io.out("\n");
+}
+
+function tellNext(home: Home, urls: Urls, io: CommandIo): void {
+  const here = (path: string) => relative(io.cwd, path) || ".";
+  const withConfig = `--config ${here(home.configFile)}`;
+  const records = { ...urls, url: urls.records, caFile: here(urls.caFile), tokenFile: here(home.tokenFile) };
+  const firewall = { ...urls, url: urls.firewall, caFile: here(urls.caFile), keyFile: here(home.keyFile) };
+  io.out(`
+Worth typing next, in another terminal:
+
+# the records, from the record service
+${curlForRecords(records)}
+
+# the interfaces, from the firewall status service
+${curlForInterfaces(firewall)}
+
+# every address of this machine, and why one of them is taken
+${io.program} interfaces ${withConfig}
+
+# the records of the zone, as a table
+${io.program} list ${home.zone} ${withConfig}
+
+# the config of the updating client, with its comments
+cat ${here(home.configFile)}
+
+Ctrl-C stops it; the same command starts it again with all its data in ${here(home.folder)}
+`);
+}
