@@ -1,0 +1,72 @@
+import type { Label } from "../core/label.ts";
+import type { ReadName } from "./read-name.ts";
+
+/** What stands in the data of a type, from its start: so many bytes, a string with its length byte, or a name. */
+type Part = number | "string" | "name";
+
+/** RFC 1035's own types, and those whose names RFC 3597 section 4 tells a reader to expect compressed. */
+const layouts: ReadonlyMap<number, readonly Part[]> = new Map<number, readonly Part[]>([
+  [2, ["name"]], // NS
+  [3, ["name"]], // MD
+  [4, ["name"]], // MF
+  [5, ["name"]], // CNAME
+  [6, ["name", "name", 20]], // SOA
+  [7, ["name"]], // MB
+  [8, ["name"]], // MG
+  [9, ["name"]], // MR
+  [12, ["name"]], // PTR
+  [14, ["name", "name"]], // MINFO
+  [15, [2, "name"]], // MX
+  [17, ["name", "name"]], // RP
+  [18, [2, "name"]], // AFSDB
+  [21, [2, "name"]], // RT
+  [26, [2, "name", "name"]], // PX
+  [33, [6, "name"]], // SRV
+  [35, [4, "string", "string", "string", "name"]], // NAPTR
+  [39, ["name"]], // DNAME
+]);
+
+/** The types whose names moor compresses: of those that every reader knows (RFC 3597 section 4), the ones in use. */
+const compressed = new Set([2, 5, 6, 12, 15]);
+
+/** Where the parts of a type's data are that moor may compress; undefined when it must stay as it is. */
+export const compressibleLayout = (type: number): readonly Part[] | undefined =>
+  compressed.has(type) ? layouts.get(type) : undefined;
+
+/** Data as it would stand outside of a message: without pointers. Undefined when it is not that of its type. */
+export function expandRdata(
+  type: number,
+  message: Uint8Array,
+  place: { readonly start: number; readonly end: number },
+  readName: ReadName,
+): Uint8Array | undefined {
+  const { start, end } = place;
+  const layout = layouts.get(type);
+  // No data at all is a condition in an UPDATE message (RFC 2136 section 2.4), whatever the type.
+  if (layout === undefined || start === end) return new Uint8Array(message.subarray(start, end));
+  const out: number[] = [];
+  let at = start;
+  for (const part of layout) {
+    if (part === "name") {
+      const name = readName(at, end);
+      if (name === undefined) return undefined;
+      writeLabels(name.labels, out);
+      at = name.end;
+      continue;
+    }
+    const length = part === "string" ? 1 + (message[at] ?? 0) : part;
+    if (at + length > end) return undefined;
+    out.push(...message.subarray(at, at + length));
+    at += length;
+  }
+  return at === end ? Uint8Array.from(out) : undefined;
+}
+
+/** A name without pointers, as bytes. */
+function writeLabels(labels: readonly Label[], out: number[]): void {
+  for (const label of labels) {
+    out.push(label.length);
+    for (let i = 0; i < label.length; i++) out.push(label.charCodeAt(i));
+  }
+  out.push(0);
+}
