@@ -1,0 +1,35 @@
+import type { Namespace } from "./namespace.ts";
+
+/** A real interface, one end of a veth pair, whose addresses a test changes as a provider would. */
+export type Device = {
+  readonly name: string;
+  /** Takes the addresses it has away and gives it these; without `ipv6` only the link-local one is left. */
+  readdress(to: Addresses): Promise<void>;
+  remove(): Promise<void>;
+  /** The interface again, after `remove`. */
+  restore(): Promise<void>;
+};
+
+export type Addresses = { readonly ipv4?: string; readonly ipv6?: string };
+
+export async function makeDevice(inside: Namespace, name: string): Promise<Device> {
+  const make = () =>
+    inside.ip(
+      `link add ${name} type veth peer name ${name}-far`,
+      `link set ${name} up`,
+      // The far end must be up, or the near one has no carrier and no link-local address.
+      `link set ${name}-far up`,
+    );
+  await make();
+  return {
+    name,
+    async readdress({ ipv4, ipv6 }) {
+      await inside.ip(`-4 addr flush dev ${name}`, `-6 addr flush dev ${name} scope global`);
+      if (ipv4 !== undefined) await inside.ip(`addr add ${ipv4}/24 dev ${name}`);
+      // Without `nodad` the kernel would probe for a second before the address may be used.
+      if (ipv6 !== undefined) await inside.ip(`addr add ${ipv6}/64 dev ${name} nodad`);
+    },
+    remove: () => inside.ip(`link del ${name}`),
+    restore: make,
+  };
+}

@@ -1,0 +1,18 @@
+import { join } from "node:path";
+import { type Namespace, node, repository, type StartOptions } from "./namespace.ts";
+import type { Ended, StartedProcess } from "./started-process.ts";
+
+const program = [node, join(repository, "bin", "moor.ts")] as const;
+
+export const startMoor = (inside: Namespace, words: readonly string[], options: StartOptions = {}): StartedProcess =>
+  inside.start([...program, ...words], options);
+
+export const runMoor = (inside: Namespace, words: readonly string[], options: StartOptions = {}): Promise<Ended> =>
+  inside.run([...program, ...words], options);
+
+/** For what only prepares a test: throws when it does not end with 0. */
+export async function prepareWithMoor(inside: Namespace, words: readonly string[]): Promise<Ended> {
+  const ended = await runMoor(inside, words);
+  if (ended.code !== 0) throw new Error(`moor ${words.join(" ")} ended with ${ended.code}: ${ended.err}`);
+  return ended;
+}

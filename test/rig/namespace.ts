@@ -1,0 +1,67 @@
+import { join } from "node:path";
+import { type Ended, type StartedProcess, startProcess } from "./started-process.ts";
+
+/** A network of its own: its interfaces, addresses and ports are seen by nobody else. Needs no root. */
+export type Namespace = {
+  /** Starts a program there. It is killed when the namespace is closed, and when the tests die. */
+  start(command: readonly [string, ...string[]], options?: StartOptions): StartedProcess;
+  /** Runs a program there to its end. */
+  run(command: readonly [string, ...string[]], options?: StartOptions): Promise<Ended>;
+  /** `ip link add wan0 type veth`, one command a line; throws when one of them fails. */
+  ip(...lines: readonly string[]): Promise<void>;
+  close(): Promise<void>;
+};
+
+export type StartOptions = {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** A channel for messages, as `child_process.fork` has it. */
+  readonly channel?: boolean;
+};
+
+export const repository = join(import.meta.dirname, "..", "..");
+export const node = join(repository, "node_modules", ".bin", "node");
+
+/** As in an ordinary user's shell, but `ip` is found there as well. */
+const environment = { PATH: `${process.env.PATH}:/usr/sbin:/sbin`, HOME: "/nonexistent", LANG: "C.UTF-8" };
+
+export async function openNamespace(): Promise<Namespace> {
+  // Its end of the pipe is all that keeps it alive: however the tests end, the namespace ends with them.
+  const hold = "ip link set lo up && echo ready && exec cat";
+  const holder = startProcess(["unshare", "--user", "--map-root-user", "--net", "sh", "-c", hold], {
+    env: environment,
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  await holder.says(/ready/).catch((error: unknown) => {
+    throw new Error("no network namespace could be made; does this kernel let users make them?", { cause: error });
+  });
+  const inside = [
+    ...["nsenter", "--user", "--net", "--preserve-credentials", "--target", String(holder.pid)],
+    ...["setpriv", "--pdeathsig", "KILL"],
+  ] as [string, ...string[]];
+  const started: StartedProcess[] = [];
+
+  const start: Namespace["start"] = (command, { cwd = repository, env = {}, channel = false } = {}) => {
+    const process = startProcess([...inside, ...command], {
+      cwd,
+      env: { ...environment, ...env },
+      stdio: ["ignore", "pipe", "pipe", ...(channel ? ["ipc" as const] : [])],
+    });
+    started.push(process);
+    return process;
+  };
+  return {
+    start,
+    run: (command, options) => start(command, options).ended,
+    async ip(...lines) {
+      for (const line of lines) {
+        const { code, err } = await start(["ip", ...line.split(" ")]).ended;
+        if (code !== 0) throw new Error(`ip ${line}: ${err}`);
+      }
+    },
+    async close() {
+      for (const process of started.toReversed()) await process.stop("SIGKILL");
+      await holder.stop("SIGKILL");
+    },
+  };
+}

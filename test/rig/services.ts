@@ -1,0 +1,41 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { prepareWithMoor, startMoor } from "./moor.ts";
+import type { Namespace } from "./namespace.ts";
+import type { StartedProcess } from "./started-process.ts";
+
+/** A record service and a firewall service, as two processes on one data folder. */
+export type Services = {
+  readonly data: string;
+  readonly caFile: string;
+  readonly tokenFile: string;
+  readonly keyFile: string;
+  readonly records: Service;
+  readonly firewall: Service;
+};
+
+export type Service = { readonly url: string; readonly process: StartedProcess };
+
+export async function startServices(inside: Namespace, folder: string): Promise<Services> {
+  const data = join(folder, "data");
+  const [tokenFile, keyFile] = [join(folder, "token"), join(folder, "key")];
+  await prepareWithMoor(inside, ["token", "add", "--data", data, "--to", tokenFile]);
+  await prepareWithMoor(inside, ["key", "add", "--data", data, "--to", keyFile]);
+  // One after the other: each makes the certificates that it does not find.
+  const records = await startService(inside, "records", data, "127.0.0.1:8053");
+  const firewall = await startService(inside, "firewall", data, "127.0.0.1:8443");
+  return { data, caFile: join(data, "ca.pem"), tokenFile, keyFile, records, firewall };
+}
+
+export async function startService(
+  inside: Namespace,
+  verb: "records" | "firewall",
+  data: string,
+  listen: string,
+): Promise<Service> {
+  const process = startMoor(inside, [verb, "--data", data, "--listen", listen]);
+  await process.says(/ listens on https:.*\n/);
+  return { url: `https://${listen}`, process };
+}
+
+export const secretIn = (file: string): string => readFileSync(file, "utf8").trim();

@@ -1,0 +1,67 @@
+import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
+import { until } from "./until.ts";
+
+/** A real process, and all it has said so far. */
+export type StartedProcess = {
+  readonly child: ChildProcess;
+  readonly pid: number;
+  /** Standard output and standard error, as they came. */
+  readonly out: () => string;
+  readonly err: () => string;
+  readonly ended: Promise<Ended>;
+  /** Waits until its output, both streams together, has the text; fails at once when the process ends without it. */
+  says(pattern: RegExp, limit?: number): Promise<void>;
+  /** Sends the signal and waits for the end; a process that does not end in time is killed, and that is a failure. */
+  stop(signal?: NodeJS.Signals, limit?: number): Promise<Ended>;
+};
+
+export type Ended = {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly out: string;
+  readonly err: string;
+};
+
+export function startProcess(command: readonly [string, ...string[]], options: SpawnOptions): StartedProcess {
+  const [program, ...args] = command;
+  const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], ...options });
+  const texts = { out: "", err: "" };
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+    texts.out += text;
+  });
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    texts.err += text;
+  });
+  let over = false;
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code, signal) => {
+      over = true;
+      resolve({ code, signal, ...texts });
+    });
+  });
+  // A process that cannot be started shows where its end is awaited.
+  ended.catch(() => undefined);
+  const told = () => `${command.join(" ")}\n${texts.out}${texts.err}`;
+
+  return {
+    child,
+    pid: child.pid ?? -1,
+    out: () => texts.out,
+    err: () => texts.err,
+    ended,
+    async says(pattern, limit = 15_000) {
+      const found = () => pattern.test(texts.out) || pattern.test(texts.err);
+      await until(() => found() || over, { limit, what: () => `${pattern} from ${told()}` });
+      if (!found()) throw new Error(`ended without saying ${pattern}: ${told()}`);
+    },
+    async stop(signal = "SIGTERM", limit = 6_000) {
+      if (!over) child.kill(signal);
+      const late = setTimeout(() => child.kill("SIGKILL"), limit);
+      const how = await ended;
+      clearTimeout(late);
+      if (how.signal === "SIGKILL" && signal !== "SIGKILL") throw new Error(`did not stop in ${limit} ms: ${told()}`);
+      return how;
+    },
+  };
+}
