@@ -25,6 +25,14 @@ describe("presentation text", () => {
     ['a\\"b', 'a\\"b'],
     ["v=DMARC1; p=none (x)", "v=DMARC1;|p=none|(x)"],
     ["a\\", "a\\"],
+    ['alpn="h2,h3" port=53', 'alpn="h2,h3"|port=53'],
+    ['k="a b\\"c" d', 'k="a b\\"c"|d'],
+    ['k=""', 'k=""'],
+    ['k="a"b', "bad-quotes"],
+    ['k="a""b"', "bad-quotes"],
+    ['k="a', "bad-quotes"],
+    ['k="a\\"', "bad-quotes"],
+    ['="a"', '="a"'],
     ['"a', "bad-quotes"],
     ['a"', "bad-quotes"],
     ['a"b"', "bad-quotes"],
@@ -60,6 +68,10 @@ describe("the bytes of a token", () => {
 });
 
 const byteText = fc.uint8Array({ maxLength: 40 }).map((bytes) => String.fromCharCode(...bytes));
+
+test("a quote inside a bare token has no meaning of its own as text", () => {
+  expect(tokenBytes({ raw: 'k="a"', quoted: false }, "value")).toMatchObject({ faults: [{ code: "bad-quotes" }] });
+});
 
 describe("laws", () => {
   test("quoted bytes are one token of the same bytes, in visible ASCII", () => {

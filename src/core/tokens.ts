@@ -26,7 +26,8 @@ export function tokenize(text: string, where: string): Result<readonly Token[]> 
 
 /**
  * The token that starts here: up to its closing quote, or up to the first of `delimiters` when it is bare. Undefined
- * when a quote is not closed, or stands inside a bare token, or a closing one is followed by text.
+ * when a quote is not closed, or stands inside a bare token, or a closing one is followed by text. In a bare token quotes
+ * may stand only behind `=`, as in the parameters of SVCB records (RFC 9460 section 2.1), and stay in `raw`.
  */
 export function readToken(
   text: string,
@@ -42,7 +43,9 @@ export function readToken(
     } else if (quoted ? character === '"' : delimiters.includes(character)) {
       return closed(text, at, quoted, from, delimiters);
     } else if (character === '"') {
-      return undefined;
+      const end = at > from && text[at - 1] === "=" ? closingQuote(text, at + 1) : undefined;
+      if (end === undefined || !(end === text.length || delimiters.includes(text.charAt(end)))) return undefined;
+      return { token: { raw: text.slice(from, end), quoted }, end };
     }
   }
   return quoted ? undefined : { token: { raw: text.slice(from), quoted }, end: text.length };
@@ -53,6 +56,15 @@ function closed(text: string, at: number, quoted: boolean, from: number, delimit
   const next = text[at + 1];
   if (quoted && next !== undefined && next !== '"' && !delimiters.includes(next)) return undefined;
   return { token: { raw: text.slice(from, at), quoted }, end: quoted ? at + 1 : at };
+}
+
+/** Behind the quote that closes the string which is open here. */
+function closingQuote(text: string, start: number): number | undefined {
+  for (let at = start; at < text.length; at++) {
+    if (text[at] === '"') return at + 1;
+    if (text[at] === "\\") at += 1;
+  }
+  return undefined;
 }
 
 /** The bytes that a token stands for, one character a byte; text beyond ASCII counts as UTF-8. */
@@ -68,6 +80,8 @@ export function tokenBytes(token: Token, where: string): Result<string> {
       at += special.length;
     } else if (code === 0x5c) {
       return fail(badEscape(where));
+    } else if (code === 0x22 && !token.quoted) {
+      return fail(badQuotes(where));
     } else {
       bytes += code < 0x80 ? String.fromCharCode(code) : utf8(code);
       at += code > 0xffff ? 2 : 1;
@@ -77,11 +91,10 @@ export function tokenBytes(token: Token, where: string): Result<string> {
 }
 
 /** Bytes as a quoted token: the one canonical way. */
-export const quote = (bytes: string): string => `"${plainQuoted.test(bytes) ? bytes : escaped(bytes)}"`;
+export const quote = (bytes: string): string => `"${plain.test(bytes) ? bytes : escaped(bytes)}"`;
 
 const simple = /^[^\s"\\]+$/;
-const plain = /^[\x20-\x5b\x5d-\x7e]*$/;
-const plainQuoted = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
+const plain = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
 const escaped = (bytes: string): string =>
   bytes.replaceAll(/["\\]|[^\x20-\x7e]/g, (byte) =>

@@ -1,36 +1,48 @@
-import { type Fault, fail, ok } from "../result.ts";
+import { type Fault, fail, ok, type Result } from "../result.ts";
 import { quote, type Token, tokenBytes } from "../tokens.ts";
 import { type FieldKind, quotedFault, type WireReader } from "./field.ts";
 
 const maximumString = 255;
 
-/** One or more character-strings (RFC 1035 section 3.3), each a length byte and at most 255 bytes. */
+/** A character-string (RFC 1035 section 3.3): a length byte and at most 255 bytes. */
+export const characterString: FieldKind<string> = {
+  takes: "one",
+  parse: ([token], { where }) => parseString(token, where),
+  print: quote,
+  write(string, out) {
+    out.push(string.length);
+    writeBytes(string, out);
+  },
+  read(wire) {
+    if (wire.at >= wire.end) return undefined;
+    const length = wire.bytes[wire.at] ?? 0;
+    wire.at += 1;
+    return wire.at + length > wire.end ? undefined : readBytes(wire, length);
+  },
+};
+
+/** One or more of them, up to the end. */
 export const characterStrings: FieldKind<readonly string[]> = {
   takes: "rest",
   parse(tokens, { where }) {
     const strings: string[] = [];
     for (const token of tokens) {
-      const bytes = tokenBytes(token, where);
+      const bytes = parseString(token, where);
       if (!bytes.ok) return bytes;
-      if (bytes.value.length > maximumString) return fail(stringTooLong(bytes.value.length, where));
       strings.push(bytes.value);
     }
     return ok(strings);
   },
   print: (strings) => strings.map(quote).join(" "),
   write(strings, out) {
-    for (const string of strings) {
-      out.push(string.length);
-      writeBytes(string, out);
-    }
+    for (const string of strings) characterString.write(string, out);
   },
   read(wire) {
     const strings: string[] = [];
     while (wire.at < wire.end) {
-      const length = wire.bytes[wire.at] ?? 0;
-      wire.at += 1;
-      if (wire.at + length > wire.end) return undefined;
-      strings.push(readBytes(wire, length));
+      const string = characterString.read(wire);
+      if (string === undefined) return undefined;
+      strings.push(string);
     }
     return strings.length > 0 ? strings : undefined;
   },
@@ -70,15 +82,20 @@ export const textToEnd: FieldKind<string> = {
 const tagText = /^[a-z0-9]{1,255}$/i;
 const tagRule = "a tag is a word of letters and digits, such as issue, issuewild or iodef";
 
-function writeBytes(bytes: string, out: number[]): void {
+export function writeBytes(bytes: string, out: number[]): void {
   for (let i = 0; i < bytes.length; i++) out.push(bytes.charCodeAt(i));
 }
 
-function readBytes(wire: WireReader, length: number): string {
+export function readBytes(wire: WireReader, length: number): string {
   let bytes = "";
   for (const byte of wire.bytes.subarray(wire.at, wire.at + length)) bytes += String.fromCharCode(byte);
   wire.at += length;
   return bytes;
+}
+
+function parseString(token: Token, where: string): Result<string> {
+  const bytes = tokenBytes(token, where);
+  return bytes.ok && bytes.value.length > maximumString ? fail(stringTooLong(bytes.value.length, where)) : bytes;
 }
 
 const stringTooLong = (length: number, where: string): Fault => ({

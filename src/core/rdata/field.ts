@@ -11,6 +11,8 @@ export type FieldValue = number | string | readonly string[];
 export type FieldKind<V extends FieldValue = FieldValue> = {
   /** A kind that takes the rest takes every token that is left, and stands last. */
   readonly takes: "one" | "rest";
+  /** The value when no token is left; a kind without it must be given. */
+  readonly absent?: V;
   parse(tokens: readonly [Token, ...Token[]], place: FieldPlace): Result<V>;
   print(value: V): string;
   write(value: V, out: number[]): void;
@@ -29,10 +31,15 @@ export type WireReader = {
 
 export type FieldDefinition = { readonly name: string; readonly kind: FieldKind };
 
+/** The value of each field of a record, by the field's name. */
+export type FieldValues = Readonly<Record<string, FieldValue>>;
+
 /** A record type: its fields in order. `todo` tells a person what the value looks like, with an example. */
 export type TypeDefinition = {
   readonly code: number;
   readonly fields: readonly FieldDefinition[];
+  /** What is wrong with fields that are each right, if anything. */
+  readonly check?: (fields: FieldValues) => string | undefined;
   readonly todo: string;
 };
 

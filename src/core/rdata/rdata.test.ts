@@ -4,6 +4,7 @@ import { definitionOf, type RecordType, recordTypes } from "./table.ts";
 
 const zone = "example.org";
 const long = "x".repeat(255);
+const sha1 = "2bb183af5f22588179a53b0a98631fad1a292118";
 
 const read = (type: RecordType, text: string): string => {
   const rdata = parseRdata(type, text, zone);
@@ -86,6 +87,49 @@ describe("values, and their canonical text or faults", () => {
     ["CAA", '256 is-sue "x"', "bad-number at value.flags, bad-tag at value.tag"],
     ["CAA", '0 issue "x" "y"', "extra-field at value"],
     ["CAA", "0 issue", "missing-field at value.value"],
+    ["TXT", 'v="a b"', "bad-quotes at value"],
+    ["DS", "60485 5 1 2BB183AF5F22588179A53B0A 98631FAD1A292118", `60485 5 1 ${sha1}`],
+    ["DS", `1 RsaSha256 1 ${sha1}`, `1 8 1 ${sha1}`],
+    ["DS", "1 8 99 ab", "1 8 99 ab"],
+    ["DS", "1 8 2 abcd", "bad-together at value"],
+    ["DS", "1 8 99 abc", "bad-hex at value.digest"],
+    ["DS", "65536 SHA 2 xy", "bad-number at value.keyTag, bad-number at value.algorithm, bad-hex at value.digest"],
+    ["DS", "1 8 99", "missing-field at value.digest"],
+    ["HINFO", "ARM64 'x'", '"ARM64" "\'x\'"'],
+    ["HINFO", '"" ""', '"" ""'],
+    ["HINFO", "ARM64", "missing-field at value.os"],
+    ["HINFO", "a b c", "extra-field at value"],
+    ["HINFO", `a ${long}x`, "string-too-long at value.os"],
+    ["RP", "admin people", "admin.example.org. people.example.org."],
+    ["RP", "admin.example.net. .", "admin.example.net. ."],
+    ["RP", "me@example.org .", "bad-name at value.mailbox"],
+    ["TLSA", "3 1 1 AB cd", "3 1 1 abcd"],
+    ["TLSA", "3 1 1 abc", "bad-hex at value.data"],
+    ["TLSA", '3 1 256 "ab"', "bad-number at value.matchingType, bad-quotes at value.data"],
+  ])("%s %j", (type, text, expected) => {
+    expect(read(type, text)).toBe(expected);
+  });
+});
+
+describe("unknown types and generic data (RFC 3597)", () => {
+  test.each<[RecordType, string, string]>([
+    ["TYPE65280", "\\# 0", "\\# 0"],
+    ["TYPE65280", "\\# 3 ABCD ef", "\\# 3 abcdef"],
+    ["TYPE65280", "\\# 3 abcd", "bad-generic at value"],
+    ["TYPE65280", "\\# 1 zz", "bad-hex at value"],
+    ["TYPE65280", "\\# x ab", "bad-generic at value"],
+    ["TYPE65280", "\\#", "bad-generic at value"],
+    ["TYPE65280", '"\\#" 0', "bad-generic at value"],
+    ["TYPE65280", "192.0.2.1", "bad-generic at value"],
+    ["TYPE65280", "", "missing-field at value"],
+    ["TYPE65280", `\\# 65535 ${"ab".repeat(65_535)}`, `\\# 65535 ${"ab".repeat(65_535)}`],
+    ["TYPE65280", `\\# 65536 ${"ab".repeat(65_536)}`, "rdata-too-long at value"],
+    ["A", "\\# 4 C0000201", "192.0.2.1"],
+    ["A", "\\# 5 C000020100", "bad-wire at value"],
+    ["A", "\\# 3 C0000201", "bad-generic at value"],
+    ["MX", "\\# 5 000a 0141 00", "10 a."],
+    ["TXT", "\\# 2 0161", '"a"'],
+    ["TXT", '"\\#" 2 0161', '"#" "2" "0161"'],
   ])("%s %j", (type, text, expected) => {
     expect(read(type, text)).toBe(expected);
   });
@@ -126,8 +170,7 @@ describe("faults", () => {
 
   test.each(recordTypes)("the example that %s gives is one", (type) => {
     const { todo } = definitionOf(type);
-    const example =
-      / such as (.*?)(?:;| with a dot|$)/.exec(todo.replace(/^.*contact with a dot for @/, ""))?.[1] ?? "";
+    const example = / such as (.*?)(?:;| with a dot|$)/.exec(todo.replace(/^.*with a dot for @/, ""))?.[1] ?? "";
     expect(parseRdata(type, example, zone)).toMatchObject({ ok: true });
   });
 });
@@ -145,6 +188,12 @@ describe("wire form", () => {
     ["SOA", "a. b. 4294967295 1 2 3 4", "016100 016200 ffffffff 00000001 00000002 00000003 00000004"],
     ["TXT", '"ab" ""', "026162 00"],
     ["CAA", '128 issue "x"', "80 05 6973737565 78"],
+    ["DS", "1 8 99 abcd", "0001 08 63 abcd"],
+    ["HINFO", '"a" ""', "0161 00"],
+    ["RP", "a. .", "016100 00"],
+    ["TLSA", "3 1 1 ab", "03 01 01 ab"],
+    ["TYPE65280", "\\# 2 abcd", "abcd"],
+    ["TYPE65280", "\\# 0", ""],
   ])("%s %s", (type, text, hex) => {
     const bytes = bytesOf(hex);
     const rdata = parseRdata(type, text, zone);
@@ -166,6 +215,11 @@ describe("wire form", () => {
     ["CAA", "00 00"],
     ["CAA", "00 01 2d 78"],
     ["CAA", "00"],
+    ["DS", "0001 08 63"],
+    ["DS", "0001 08 02 abcd"],
+    ["HINFO", "0161"],
+    ["HINFO", "0161 0262"],
+    ["TLSA", "03 01 01"],
   ])("%s %j is refused", (type, hex) => {
     expect(rdataFromWire(type, bytesOf(hex))).toMatchObject({
       ok: false,

@@ -1,8 +1,9 @@
 import { nameFromWire } from "../name-wire.ts";
 import { type Fault, fail, ok, type Result } from "../result.ts";
 import { type Token, tokenize } from "../tokens.ts";
-import type { FieldDefinition, FieldValue, TypeDefinition, WireReader } from "./field.ts";
-import { definitionOf, type RecordType } from "./table.ts";
+import type { FieldDefinition, FieldValue, FieldValues, TypeDefinition, WireReader } from "./field.ts";
+import { genericData, isGenericMark } from "./field-hex.ts";
+import { definitionOf, isKnownType, type KnownType, type RecordType } from "./table.ts";
 
 /** What a record says. `text` is canonical: two of one type mean the same exactly when their texts are equal. */
 export type Rdata = {
@@ -11,7 +12,7 @@ export type Rdata = {
   readonly text: string;
 };
 
-export type RdataFields = Readonly<Record<string, FieldValue>>;
+export type RdataFields = FieldValues;
 
 const maximumWire = 65_535;
 
@@ -30,6 +31,9 @@ export function rdataFromTokens(
   zoneName: string,
   where = "value",
 ): Result<Rdata> {
+  const [mark, ...after] = tokens;
+  if (mark !== undefined && isGenericMark(mark) && isKnownType(type))
+    return rdataFromGeneric(type, [mark, ...after], zoneName, where);
   const definition = definitionOf(type);
   const fields: Record<string, FieldValue> = {};
   const faults: Fault[] = [];
@@ -38,6 +42,10 @@ export function rdataFromTokens(
     const given = field.kind.takes === "rest" ? tokens.slice(next) : tokens.slice(next, next + 1);
     const [first, ...others] = given;
     const place = placeOf(definition, field, where);
+    if (first === undefined && field.kind.absent !== undefined) {
+      fields[field.name] = field.kind.absent;
+      continue;
+    }
     if (first === undefined) {
       faults.push(missingField(field, place));
       break;
@@ -48,16 +56,35 @@ export function rdataFromTokens(
     else faults.push(...parsed.faults);
   }
   if (next < tokens.length) faults.push(extraField(tokens.length - next, where));
+  const together = faults.length > 0 ? undefined : definition.check?.(fields);
+  if (together !== undefined) faults.push({ code: "bad-together", where, message: together });
   if (faults.length > 0) return fail(...faults.map((fault) => ({ todo: definition.todo, ...fault })));
   const rdata = rdataFromFields(type, fields);
   return fits(rdata) ? ok(rdata) : fail({ ...rdataTooLong(where), todo: definition.todo });
+}
+
+/** Known types may come in the form of unknown ones too (RFC 3597 section 5). */
+function rdataFromGeneric(
+  type: KnownType,
+  tokens: readonly [Token, ...Token[]],
+  zoneName: string,
+  where: string,
+): Result<Rdata> {
+  const { todo } = definitionOf(type);
+  const bytes = genericData.parse(tokens, { zoneName, where });
+  if (!bytes.ok) return fail(...bytes.faults.map((fault) => ({ todo, ...fault })));
+  const rdata = rdataFromWire(
+    type,
+    Uint8Array.from(bytes.value, (byte) => byte.charCodeAt(0)),
+  );
+  return rdata.ok ? rdata : fail(...rdata.faults.map((fault) => ({ todo, ...fault, where })));
 }
 
 /** The fields must be those of the type, with values as parsing gives them; a form parses its texts instead. */
 export function rdataFromFields(type: RecordType, fields: RdataFields): Rdata {
   const { fields: definitions } = definitionOf(type);
   const texts = definitions.map((field) => field.kind.print(fieldValue(fields, field)));
-  return { type, fields, text: texts.length === 1 ? (texts[0] ?? "") : texts.join(" ") };
+  return { type, fields, text: texts.length === 1 ? (texts[0] ?? "") : joined(texts) };
 }
 
 /** As a message carries it, without compression. */
@@ -79,8 +106,12 @@ export function readRdata(type: RecordType, wire: WireReader): Result<Rdata> {
     if (value === undefined) return fail(badWire(type, field.name));
     fields[field.name] = value;
   }
-  return wire.at === wire.end ? ok(rdataFromFields(type, fields)) : fail(badWire(type, "end"));
+  if (wire.at !== wire.end || definitionOf(type).check?.(fields) !== undefined) return fail(badWire(type, "end"));
+  return ok(rdataFromFields(type, fields));
 }
+
+/** A field that is absent prints nothing, and leaves no blank. */
+const joined = (texts: readonly string[]): string => (texts.at(-1) === "" ? texts.slice(0, -1) : texts).join(" ");
 
 function fieldValue(fields: RdataFields, field: FieldDefinition): FieldValue {
   const value = fields[field.name];
@@ -93,8 +124,8 @@ const placeOf = (definition: TypeDefinition, field: FieldDefinition, where: stri
 
 const unprintable = /[\0\r\n]/;
 
-/** Only text can be long, and its escapes and quotes make it longer than its bytes: short ones need no counting. */
-const fits = (rdata: Rdata): boolean => rdata.text.length < maximumWire / 2 || rdataToWire(rdata).length <= maximumWire;
+/** The shortest text for its bytes is `::`, an address of 16: what is shorter than an eighth needs no counting. */
+const fits = (rdata: Rdata): boolean => rdata.text.length < maximumWire / 8 || rdataToWire(rdata).length <= maximumWire;
 
 const badCharacter = (where: string): Fault => ({
   code: "bad-character",

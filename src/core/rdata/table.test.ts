@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { definitionOf, isRecordType, recordTypes, typeCode, typeFromCode } from "./table.ts";
+import { definitionOf, isKnownType, isRecordType, parseType, recordTypes, typeCode, typeFromCode } from "./table.ts";
 
 test("the types and the numbers that IANA gave them", () => {
   expect(Object.fromEntries(recordTypes.map((type) => [type, typeCode(type)]))).toEqual({
@@ -7,17 +7,66 @@ test("the types and the numbers that IANA gave them", () => {
     AAAA: 28,
     CAA: 257,
     CNAME: 5,
+    DS: 43,
+    HINFO: 13,
+    HTTPS: 65,
     MX: 15,
     NS: 2,
     PTR: 12,
+    RP: 17,
     SOA: 6,
     SRV: 33,
+    SVCB: 64,
+    TLSA: 52,
     TXT: 16,
   });
 });
 
-test.each(["", "a", "Txt", "ANY", "constructor", "__proto__", "A "])("%j is no type", (text) => {
+describe("types without a name (RFC 3597)", () => {
+  test.each(["TYPE65280", "TYPE3", "TYPE256", "TYPE65535"] as const)("%s", (type) => {
+    expect(isRecordType(type)).toBe(true);
+    expect(isKnownType(type)).toBe(false);
+    expect(typeFromCode(typeCode(type))).toBe(type);
+    expect(definitionOf(type).code).toBe(typeCode(type));
+  });
+
+  test("what has a name has one name", () => {
+    expect(typeFromCode(28)).toBe("AAAA");
+    expect(isRecordType("TYPE28")).toBe(false);
+    expect(parseType("type28")).toBe("AAAA");
+  });
+});
+
+const noTypes = [
+  "",
+  "ANY",
+  "constructor",
+  "__proto__",
+  "A ",
+  "TYPE",
+  "TYPE0",
+  "TYPE41",
+  "TYPE255",
+  "TYPE65536",
+  "TYPE1e3",
+];
+
+test.each(["a", "Txt", "type65280", "TYPE065", "TYPE1", ...noTypes])("%j is no type as an API writes it", (text) => {
   expect(isRecordType(text)).toBe(false);
+});
+
+test.each(["H\u0131NFO", "aaaa ", ...noTypes])("%j is no type in a zone file", (text) => {
+  expect(parseType(text)).toBeUndefined();
+});
+
+test.each([
+  ["a", "A"],
+  ["Txt", "TXT"],
+  ["type65280", "TYPE65280"],
+  ["TYPE065", "HTTPS"],
+  ["CNAME", "CNAME"],
+])("a zone file's %j is %s", (text, type) => {
+  expect(parseType(text)).toBe(type);
 });
 
 describe.each(recordTypes)("%s", (type) => {
@@ -36,6 +85,6 @@ describe.each(recordTypes)("%s", (type) => {
   });
 });
 
-test("a number that is no type's", () => {
-  expect(typeFromCode(65_280)).toBeUndefined();
+test.each([0, 41, 128, 255, 65_536, -1, 1.5, Number.NaN])("%j is the number of no record", (code) => {
+  expect(typeFromCode(code)).toBeUndefined();
 });

@@ -2,12 +2,19 @@ import { a } from "./a.ts";
 import { aaaa } from "./aaaa.ts";
 import { caa } from "./caa.ts";
 import { cname } from "./cname.ts";
+import { ds } from "./ds.ts";
 import type { TypeDefinition } from "./field.ts";
+import { genericData } from "./field-hex.ts";
+import { hinfo } from "./hinfo.ts";
+import { https } from "./https.ts";
 import { mx } from "./mx.ts";
 import { ns } from "./ns.ts";
 import { ptr } from "./ptr.ts";
+import { rp } from "./rp.ts";
 import { soa } from "./soa.ts";
 import { srv } from "./srv.ts";
+import { svcb } from "./svcb.ts";
+import { tlsa } from "./tlsa.ts";
 import { txt } from "./txt.ts";
 
 const table = {
@@ -15,28 +22,70 @@ const table = {
   AAAA: aaaa,
   CAA: caa,
   CNAME: cname,
+  DS: ds,
+  HINFO: hinfo,
+  HTTPS: https,
   MX: mx,
   NS: ns,
   PTR: ptr,
+  RP: rp,
   SOA: soa,
   SRV: srv,
+  SVCB: svcb,
+  TLSA: tlsa,
   TXT: txt,
 } satisfies Record<string, TypeDefinition>;
 
-export type RecordType = keyof typeof table;
+/** A type of the table: one that moor can explain, and that its APIs let people make. */
+export type KnownType = keyof typeof table;
 
-export const recordTypes: readonly RecordType[] = Object.keys(table).filter(isRecordType);
+/** Any other: its data is bytes, and passes through unread (RFC 3597). */
+export type UnknownType = `TYPE${number}`;
+
+export type RecordType = KnownType | UnknownType;
+
+/** The types of the table; there is no list of the unknown ones. */
+export const recordTypes: readonly KnownType[] = Object.keys(table).filter(isKnownType);
 
 /** Upper case only, as every API writes types. */
-export function isRecordType(text: string): text is RecordType {
+export function isKnownType(text: string): text is KnownType {
   return Object.hasOwn(table, text);
 }
 
-export const definitionOf = (type: RecordType): TypeDefinition => table[type];
+/** Also unknown ones, under the one name that each has: `TYPE65280`, and never `TYPE1` for A. */
+export function isRecordType(text: string): text is RecordType {
+  return isKnownType(text) || (numbered.test(text) && typeFromCode(Number(text.slice(4))) === text);
+}
+
+/** As zone files write types: in any case, and a known one perhaps by its number. */
+export function parseType(text: string): RecordType | undefined {
+  if (isKnownType(text)) return text;
+  const upper = asciiWord.test(text) ? text.toUpperCase() : "";
+  if (isKnownType(upper)) return upper;
+  return numbered.test(upper) ? typeFromCode(Number(upper.slice(4))) : undefined;
+}
+
+export const definitionOf = (type: RecordType): TypeDefinition =>
+  isKnownType(type) ? table[type] : { code: typeCode(type), ...unknown };
 
 /** The number that a DNS message carries for this type. */
-export const typeCode = (type: RecordType): number => table[type].code;
+export const typeCode = (type: RecordType): number => (isKnownType(type) ? table[type].code : Number(type.slice(4)));
 
-export const typeFromCode = (code: number): RecordType | undefined => byCode.get(code);
+/** Undefined for numbers that no record can have: those of questions and of messages' own records. */
+export function typeFromCode(code: number): RecordType | undefined {
+  return byCode.get(code) ?? (isDataCode(code) ? `TYPE${code}` : undefined);
+}
 
-const byCode = new Map(recordTypes.map((type) => [typeCode(type), type]));
+const byCode: ReadonlyMap<number, KnownType> = new Map(recordTypes.map((type) => [typeCode(type), type]));
+
+/** RFC 6895 section 3.1: 0 is reserved, 41 is OPT, 128 to 255 are of questions and of messages. */
+const isDataCode = (code: number): boolean =>
+  Number.isInteger(code) && code > 0 && code <= 65_535 && code !== 41 && !(code >= 128 && code <= 255);
+
+const numbered = /^TYPE\d{1,5}$/;
+const asciiWord = /^[a-z0-9]{1,10}$/i;
+
+const unknown = {
+  fields: [{ name: "data", kind: genericData }],
+  todo: "a record of a type without a name takes bytes in hexadecimal, such as \\# 4 c0000201",
+} satisfies Omit<TypeDefinition, "code">;

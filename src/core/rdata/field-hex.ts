@@ -1,0 +1,67 @@
+import { type Fault, fail, ok } from "../result.ts";
+import type { Token } from "../tokens.ts";
+import { type FieldKind, quotedFault } from "./field.ts";
+import { readBytes, writeBytes } from "./field-text.ts";
+
+/** Bytes in hexadecimal up to the end, in as many words as the writer liked; at least one byte. */
+export const hexToEnd: FieldKind<string> = {
+  takes: "rest",
+  parse(tokens, { where }) {
+    const bytes = readHex(tokens);
+    if (bytes !== undefined && bytes !== "") return ok(bytes);
+    return fail(quotedFault(tokens[0], where) ?? badHex(where));
+  },
+  print: printHex,
+  write: writeBytes,
+  read: (wire) => (wire.at < wire.end ? readBytes(wire, wire.end - wire.at) : undefined),
+};
+
+/**
+ * Data of any type, in the form that RFC 3597 section 5 gives to unknown ones: `\#`, the number of bytes, and the bytes
+ * in hexadecimal.
+ */
+export const genericData: FieldKind<string> = {
+  takes: "rest",
+  parse([mark, count, ...words], { where }) {
+    if (!isGenericMark(mark)) return fail(notGeneric(where));
+    const bytes = readHex(words);
+    if (count === undefined || !/^\d{1,5}$/.test(count.raw) || count.quoted) return fail(notGeneric(where));
+    if (bytes === undefined) return fail(badHex(where));
+    return bytes.length === Number(count.raw) ? ok(bytes) : fail(wrongLength(bytes.length, count.raw, where));
+  },
+  print: (bytes) => (bytes === "" ? "\\# 0" : `\\# ${bytes.length} ${printHex(bytes)}`),
+  write: writeBytes,
+  read: (wire) => readBytes(wire, wire.end - wire.at),
+};
+
+export const isGenericMark = (token: Token | undefined): boolean => token?.raw === "\\#" && !token.quoted;
+
+function readHex(tokens: readonly Token[]): string | undefined {
+  const digits = tokens.map((token) => token.raw).join("");
+  if (digits.length % 2 === 1 || !/^[0-9a-f]*$/i.test(digits) || tokens.some((token) => token.quoted)) return undefined;
+  return digits.replaceAll(/../g, (pair) => String.fromCharCode(Number.parseInt(pair, 16)));
+}
+
+function printHex(bytes: string): string {
+  let digits = "";
+  for (let i = 0; i < bytes.length; i++) digits += bytes.charCodeAt(i).toString(16).padStart(2, "0");
+  return digits;
+}
+
+const badHex = (where: string): Fault => ({
+  code: "bad-hex",
+  where,
+  message: "this is not a row of bytes with two hexadecimal digits each",
+});
+
+const notGeneric = (where: string): Fault => ({
+  code: "bad-generic",
+  where,
+  message: "data in generic form is \\#, the number of bytes, and the bytes in hexadecimal",
+});
+
+const wrongLength = (given: number, said: string, where: string): Fault => ({
+  code: "bad-generic",
+  where,
+  message: `${said} bytes are announced and ${given} given`,
+});
