@@ -40,7 +40,8 @@ const defaultLimits: HttpLimits = { timeoutMs: 15_000, maxBytes: 4 * 1024 * 1024
  */
 export async function createHttpClient(endpoint: Endpoint, limits: HttpLimits = defaultLimits): Promise<HttpClient> {
   const secure = endpoint.url.protocol === "https:";
-  const http = secure ? await import("node:https") : await import("node:http");
+  // Not by `import`: that reads every export of the module, among them one that loads a WebSocket client of 10 MB.
+  const http = process.getBuiltinModule(secure ? "node:https" : "node:http");
   const agent = secure ? await secureAgent(endpoint) : new http.Agent({ keepAlive: true });
 
   const attempt = async (request: HttpRequest, signal: AbortSignal): Promise<Attempt> => {
@@ -55,10 +56,11 @@ export async function createHttpClient(endpoint: Endpoint, limits: HttpLimits = 
       return { outcome: await answerOf(response, limits.maxBytes), staleSocket: false };
     } catch (error) {
       sent.destroy();
-      if (signal.aborted)
-        return { outcome: { kind: "failed", ...describeStop(signal, endpoint, limits) }, staleSocket: false };
-      const staleSocket = sent.reusedSocket && (error as NodeJS.ErrnoException).code === "ECONNRESET";
-      return { outcome: { kind: "failed", ...describeTransportFault(error, endpoint, limits) }, staleSocket };
+      const fault = signal.aborted
+        ? describeStop(signal, endpoint, limits)
+        : describeTransportFault(error, endpoint, limits);
+      const reset = (error as NodeJS.ErrnoException).code === "ECONNRESET";
+      return { outcome: { kind: "failed", ...fault }, staleSocket: sent.reusedSocket && reset && !signal.aborted };
     }
   };
 
@@ -107,7 +109,7 @@ async function answerOf(response: IncomingMessage, maxBytes: number): Promise<Ht
 }
 
 async function secureAgent({ trust, serverName }: Endpoint): Promise<PlainAgent> {
-  const { Agent } = await import("node:https");
+  const { Agent } = process.getBuiltinModule("node:https");
   const options: AgentOptions = { keepAlive: true, ...(serverName === undefined ? {} : { servername: serverName }) };
   switch (trust.kind) {
     case "system":
