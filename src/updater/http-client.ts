@@ -66,12 +66,28 @@ export async function createHttpClient(endpoint: Endpoint, limits: HttpLimits = 
 
   return {
     async send(request, signal) {
-      const bounded = AbortSignal.any([signal, AbortSignal.timeout(limits.timeoutMs)]);
-      const first = await attempt(request, bounded);
+      using bounded = boundedBy(signal, limits.timeoutMs);
+      const first = await attempt(request, bounded.signal);
       // The other side closed an idle connection as we took it up: nothing was read, so ask once more on a fresh one.
-      return first.staleSocket ? (await attempt(request, bounded)).outcome : first.outcome;
+      return first.staleSocket ? (await attempt(request, bounded.signal)).outcome : first.outcome;
     },
     close: () => agent.destroy(),
+  };
+}
+
+/** Let go of at once when the answer is there: the outer signal lives as long as the program. */
+function boundedBy(outer: AbortSignal, ms: number): Disposable & { readonly signal: AbortSignal } {
+  const inner = new AbortController();
+  const stop = () => inner.abort(outer.reason);
+  const timer = setTimeout(() => inner.abort(new DOMException("too slow", "TimeoutError")), ms);
+  outer.addEventListener("abort", stop, { once: true });
+  if (outer.aborted) stop();
+  return {
+    signal: inner.signal,
+    [Symbol.dispose]() {
+      clearTimeout(timer);
+      outer.removeEventListener("abort", stop);
+    },
   };
 }
 
