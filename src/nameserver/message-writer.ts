@@ -71,7 +71,7 @@ export function createMessageWriter(limit = maximumMessage): MessageWriter {
       const label = labels[i] ?? "";
       if (reserve(1 + label.length)) {
         buffer[at] = label.length;
-        at += 1 + buffer.latin1Write(label, at + 1);
+        at += 1 + buffer.write(label, at + 1, "latin1");
       }
     }
     u8(0);

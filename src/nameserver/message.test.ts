@@ -147,21 +147,22 @@ const wireName = name.map((text) => {
 const typeAndData = fc.oneof(
   fc.tuple(fc.constantFrom(1, 16, 28, 257, 65_280), fc.uint8Array({ maxLength: 40 })),
   fc.tuple(fc.constantFrom(2, 5, 12, 39), wireName),
-  fc.tuple(fc.constant(15), fc.tuple(fc.uint8Array({ minLength: 2, maxLength: 2 }), wireName).map(Buffer.concat)),
+  fc.tuple(
+    fc.constant(15),
+    fc.tuple(fc.uint8Array({ minLength: 2, maxLength: 2 }), wireName).map((parts) => Buffer.concat(parts)),
+  ),
   fc.tuple(
     fc.constant(6),
-    fc.tuple(wireName, wireName, fc.uint8Array({ minLength: 20, maxLength: 20 })).map(Buffer.concat),
+    fc.tuple(wireName, wireName, fc.uint8Array({ minLength: 20, maxLength: 20 })).map((parts) => Buffer.concat(parts)),
   ),
 );
-const record = fc
-  .tuple(name, typeAndData, u16, u32)
-  .map(([owner, [type, data], recordClass, ttl]) => ({
-    name: owner,
-    type,
-    class: recordClass,
-    ttl,
-    data: Uint8Array.from(data),
-  }));
+const record = fc.tuple(name, typeAndData, u16, u32).map(([owner, [type, data], recordClass, ttl]) => ({
+  name: owner,
+  type,
+  class: recordClass,
+  ttl,
+  data: Uint8Array.from(data),
+}));
 const records = fc.array(record, { maxLength: 4 });
 const option = fc.record({ code: u16, data: fc.uint8Array({ maxLength: 9 }).map((data) => Uint8Array.from(data)) });
 const edns = fc.record({

@@ -1,0 +1,25 @@
+import { parseRdata } from "./rdata/rdata.ts";
+import { isRecordType } from "./rdata/table.ts";
+import { type RRset, setKey } from "./rrset.ts";
+import type { ZoneContent } from "./zone-view.ts";
+
+/** A zone for tests, from lines such as `www 300 A 192.0.2.1`; `-` for the zone's TTL. It gets an SOA if it has none. */
+export function writtenZone(name: string, text: string, serial = 1): ZoneContent {
+  const lines = text.includes(" SOA ") ? text : `@ 3600 SOA ns1 hostmaster ${serial} 7200 900 1209600 300\n${text}`;
+  return { name, ttl: 600, serial, sets: writtenSets(name, lines) };
+}
+
+export function writtenSets(zoneName: string, text: string): readonly RRset[] {
+  const sets = new Map<string, RRset>();
+  for (const line of text.split("\n").filter((each) => each.trim() !== "")) {
+    const [owner = "", ttl = "", type = "", ...rest] = line.trim().split(/\s+/);
+    if (!isRecordType(type)) throw new Error(`not a type: ${line}`);
+    const read = parseRdata(type, rest.join(" "), zoneName);
+    if (!read.ok) throw new Error(`${line}: ${read.faults[0]?.message}`);
+    const rdata = read.value.text;
+    const record = { id: "", name: owner, value: rdata, rdata, comment: "", created: 0, modified: 0 };
+    const records = [...(sets.get(setKey(owner, type))?.records ?? []), record];
+    sets.set(setKey(owner, type), { owner, type, ttl: ttl === "-" ? null : Number(ttl), records });
+  }
+  return [...sets.values()];
+}
