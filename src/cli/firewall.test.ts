@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import type { CommandIo } from "./command-io.ts";
 import { firewall } from "./firewall.ts";
 import { keyAdd } from "./key.ts";
-import { curlForInterfaces, curlForInterfaces } from "./try-lines.ts";
+import { curlForInterfaces } from "./try-lines.ts";
 
 const run = promisify(execFile);
 

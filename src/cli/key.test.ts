@@ -15,6 +15,7 @@ beforeEach(async () => {
   cwd = await mkdtemp(join(tmpdir(), "moor-key-"));
   text = { out: "", err: "" };
   io = {
+    program: "moor",
     out: (more) => {
       text.out += more;
     },

@@ -16,58 +16,52 @@ export type RecordContent = {
   readonly rdata: string;
 };
 
-export type Edited =
+type View = { readonly zone: Zone; readonly sets: readonly RRset[] };
+type Identity = { readonly id: string; readonly now: Instant };
+
+type Edited =
   | { readonly kind: "done"; readonly placed: PlacedRecord }
-  | { readonly kind: "missing"; readonly what: "record" }
   | { readonly kind: "refused"; readonly faults: readonly Fault[] };
 
 /** One more record in its set. A TTL that is said counts for the whole set; one that is not leaves the set's own. */
-export function createRecord(content: RecordContent, id: string, now: Instant): Decide<Edited> {
-  return ({ zone, sets }) => {
-    const record = recordOf(content, { id, comment: "", created: now, modified: now });
-    const set = setAt(sets, content);
-    const grown = { ...set, ttl: content.ttl ?? set.ttl, records: [...set.records, record] };
-    return checked(zone, withSet(sets, grown), id);
-  };
+export function createRecord({ zone, sets }: View, content: RecordContent, { id, now }: Identity) {
+  const record = recordOf(content, { id, comment: "", created: now, modified: now });
+  const set = setAt(sets, content);
+  const grown = { ...set, ttl: content.ttl ?? set.ttl, records: [...set.records, record] };
+  return checked(zone, withSet(sets, grown), id);
 }
 
 /** All of the record is replaced, also its TTL: not saying one clears it. Id and creation time stay. */
-export function replaceRecord(content: RecordContent, id: string, now: Instant): Decide<Edited> {
-  return ({ zone, sets }) => {
-    const home = sets.find((set) => holds(set, id));
-    const old = home?.records.find((record) => record.id === id);
-    if (home === undefined || old === undefined) return notThere;
-    const record = recordOf(content, { ...old, modified: now });
-    const stays = home.owner === content.owner && home.type === content.type;
-    const ttl = content.ttl ?? null;
-    if (stays) {
-      if (sameContent(old, record) && home.ttl === ttl) return checked(zone, sets, id);
-      const records = home.records.map((each) => (each === old ? record : each));
-      return checked(zone, withSet(sets, { ...home, ttl, records }), id);
-    }
-    const left = withSet(sets, without(home, id));
-    const set = setAt(left, content);
-    return checked(zone, withSet(left, { ...set, ttl, records: [...set.records, record] }), id);
-  };
+export function replaceRecord({ zone, sets }: View, content: RecordContent, { id, now }: Identity) {
+  const { home, old } = find(sets, id);
+  const record = recordOf(content, { ...old, modified: now });
+  const ttl = content.ttl ?? null;
+  if (isAt(home, content)) {
+    if (sameContent(old, record) && home.ttl === ttl) return checked(zone, sets, id);
+    const records = home.records.map((each) => (each === old ? record : each));
+    return checked(zone, withSet(sets, { ...home, ttl, records }), id);
+  }
+  const left = withSet(sets, without(home, id));
+  const set = setAt(left, content);
+  return checked(zone, withSet(left, { ...set, ttl, records: [...set.records, record] }), id);
 }
 
-export function deleteRecord(id: string): Decide<{ kind: "done" } | { kind: "missing"; what: "record" }> {
-  return ({ sets }) => {
-    const home = sets.find((set) => holds(set, id));
-    if (home === undefined) return notThere;
-    return { wanted: withSet(sets, without(home, id)), result: { kind: "done" } };
-  };
+export function deleteRecord({ sets }: View, id: string) {
+  return { wanted: withSet(sets, without(find(sets, id).home, id)), result: { kind: "done" as const } };
 }
 
-const notThere = { wanted: undefined, result: { kind: "missing", what: "record" } } as const;
+function find(sets: readonly RRset[], id: string): { home: RRset; old: ZoneRecord } {
+  const home = sets.find((set) => holds(set, id));
+  const old = home?.records.find((record) => record.id === id);
+  if (home === undefined || old === undefined) throw new Error("the record is in none of the sets");
+  return { home, old };
+}
 
 function checked(zone: Zone, wanted: readonly RRset[], id: string): ReturnType<Decide<Edited>> {
   const faults = checkOwners(wanted);
   if (faults.length > 0) return { wanted: undefined, result: { kind: "refused", faults } };
-  const set = wanted.find((each) => holds(each, id));
-  const record = set?.records.find((each) => each.id === id);
-  if (set === undefined || record === undefined) throw new Error("the edited record is in none of the sets");
-  const { owner, type, ttl } = set;
+  const { home, old: record } = find(wanted, id);
+  const { owner, type, ttl } = home;
   return { wanted, result: { kind: "done", placed: { zone, owner, type, ttl, record } } };
 }
 
@@ -78,7 +72,7 @@ function recordOf(
   return { id, name, value, rdata, comment, created, modified };
 }
 
-const holds = (set: RRset, id: string): boolean => set.records.some((record) => record.id === id);
+export const holds = (set: RRset, id: string): boolean => set.records.some((record) => record.id === id);
 
 const without = (set: RRset, id: string): RRset => ({ ...set, records: set.records.filter((each) => each.id !== id) });
 

@@ -3,6 +3,9 @@ import type { DatabaseSync } from "node:sqlite";
 /** Runs `work` inside a transaction; resolves when that is on disk. */
 export type Commit = <T>(work: () => T) => Promise<T>;
 
+/** What else belongs to a transaction: `begun` when it has just begun, `ending` right before it is committed. */
+export type Edges = { readonly begun: () => void; readonly ending: () => void };
+
 type Waiting = { readonly run: () => void; readonly settle: () => void; readonly fail: (error: unknown) => void };
 
 /**
@@ -10,7 +13,7 @@ type Waiting = { readonly run: () => void; readonly settle: () => void; readonly
  * suffers for another: when one of a group throws, the group is rolled back and each of its writes is run again alone.
  * So `work` must be repeatable: it may touch the database and nothing else.
  */
-export function createGroupCommit(database: DatabaseSync): Commit & { readonly flush: () => void } {
+export function createGroupCommit(database: DatabaseSync, edges: Edges): Commit & { readonly flush: () => void } {
   let waiting: Waiting[] = [];
 
   const flush = () => {
@@ -18,12 +21,12 @@ export function createGroupCommit(database: DatabaseSync): Commit & { readonly f
     waiting = [];
     if (group.length === 0) return;
     try {
-      inTransaction(database, () => {
+      inTransaction(database, edges, () => {
         for (const each of group) each.run();
       });
     } catch (error) {
       if (group.length === 1) group[0]?.fail(error);
-      else for (const each of group) runAlone(database, each);
+      else for (const each of group) runAlone(database, edges, each);
       return;
     }
     for (const each of group) each.settle();
@@ -45,9 +48,9 @@ export function createGroupCommit(database: DatabaseSync): Commit & { readonly f
   return Object.assign(commit, { flush });
 }
 
-function runAlone(database: DatabaseSync, each: Waiting): void {
+function runAlone(database: DatabaseSync, edges: Edges, each: Waiting): void {
   try {
-    inTransaction(database, each.run);
+    inTransaction(database, edges, each.run);
   } catch (error) {
     each.fail(error);
     return;
@@ -55,10 +58,12 @@ function runAlone(database: DatabaseSync, each: Waiting): void {
   each.settle();
 }
 
-function inTransaction(database: DatabaseSync, work: () => void): void {
+function inTransaction(database: DatabaseSync, edges: Edges, work: () => void): void {
   database.exec("BEGIN IMMEDIATE");
   try {
+    edges.begun();
     work();
+    edges.ending();
     database.exec("COMMIT");
   } catch (error) {
     // SQLite itself rolls back on some faults (disk full, for one); rolling back twice would hide the first fault.

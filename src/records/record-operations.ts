@@ -2,11 +2,12 @@ import { parseOwner } from "../core/name.ts";
 import { parseRdata } from "../core/rdata/rdata.ts";
 import { isRecordType, type RecordType } from "../core/rdata/table.ts";
 import { fail, ok, type Result } from "../core/result.ts";
+import type { RRset } from "../core/rrset.ts";
 import { type Actor, denied, missing, type NotDone, placeOf, refused, type Sight } from "./actor.ts";
-import { createRecord, deleteRecord, type RecordContent, replaceRecord } from "./edit-record.ts";
+import { createRecord, deleteRecord, holds, type RecordContent, replaceRecord } from "./edit-record.ts";
 import { newRecordId } from "./new-id.ts";
 import type { RecordServiceOptions } from "./service-options.ts";
-import type { Decide, PlacedRecord, RecordStore, Zone } from "./store.ts";
+import type { PlacedRecord, RecordStore, Zone } from "./store.ts";
 
 export type RecordDraft = {
   readonly type: RecordType;
@@ -24,11 +25,18 @@ export type RecordsQuery = { readonly zone?: string; readonly name?: string; rea
 type Written = { readonly kind: "done"; readonly placed: PlacedRecord } | NotDone;
 
 export function recordOperations({ store, now }: RecordServiceOptions, sight: Sight) {
-  const write = async <T>(actor: Actor, zone: Zone, owners: readonly string[], decide: Decide<T>) =>
-    await store.write({ account: actor.account, zone: zone.id, owners, actor: actor.label, now: now() }, decide);
-
   const writeRefusal = (actor: Actor, zone: Zone, { owner, type }: { owner: string; type: RecordType }) =>
     sight.refusal(actor, { kind: "write-set", zone: zone.name, owner, type });
+
+  /** What stands in the way of changing a record: it is not there for this actor, is the SOA, or may not be written. */
+  const obstacle = (actor: Actor, zone: Zone, set: RRset | undefined): NotDone | undefined => {
+    if (set === undefined || !sight.allows(actor, { kind: "read-set", ...placeOf({ ...set, zone }) })) {
+      return missing("record");
+    }
+    if (set.type === "SOA") return refused([soaStays]);
+    const refusal = writeRefusal(actor, zone, set);
+    return refusal && denied(refusal);
+  };
 
   return {
     record: sight.record,
@@ -43,49 +51,66 @@ export function recordOperations({ store, now }: RecordServiceOptions, sight: Si
     },
 
     createRecord: async (actor: Actor, zoneId: string, draft: RecordDraft): Promise<Written> => {
-      const zone = await sight.zone(actor, zoneId);
-      if (zone === undefined) return missing("zone");
-      const content = readDraft(draft, zone);
-      if (!content.ok) return refused(content.faults);
-      const refusal = writeRefusal(actor, zone, content.value);
-      if (refusal) return denied(refusal);
-      const decide = createRecord(content.value, newRecordId(), now());
-      return (await write(actor, zone, [content.value.owner], decide)) ?? missing("zone");
+      const [at, id] = [now(), newRecordId()];
+      const request = {
+        account: actor.account,
+        at: { zone: zoneId },
+        owners: ownersOf(draft),
+        actor: actor.label,
+        now: at,
+      };
+      const outcome = await store.write<Written>(request, (view) => {
+        if (!sight.allows(actor, { kind: "read-zone", zone: view.zone.name })) return leave(missing("zone"));
+        const content = readDraft(draft, view.zone);
+        if (!content.ok) return leave(refused(content.faults));
+        const refusal = writeRefusal(actor, view.zone, content.value);
+        return refusal ? leave(denied(refusal)) : createRecord(view, content.value, { id, now: at });
+      });
+      return outcome ?? missing("zone");
     },
 
-    replaceRecord: async (actor: Actor, id: string, draft: RecordDraft): Promise<Written> =>
-      untilSettled(async () => {
-        const old = await sight.record(actor, id);
-        if (old === undefined) return missing("record");
-        if (old.type === "SOA") return refused([soaStays]);
-        const content = readDraft(draft, old.zone);
-        if (!content.ok) return refused(content.faults);
-        const refusal = writeRefusal(actor, old.zone, old) ?? writeRefusal(actor, old.zone, content.value);
-        if (refusal) return denied(refusal);
-        const owners = [old.owner, content.value.owner];
-        return (await write(actor, old.zone, owners, replaceRecord(content.value, id, now()))) ?? missing("record");
-      }),
+    replaceRecord: async (actor: Actor, id: string, draft: RecordDraft): Promise<Written> => {
+      const at = now();
+      const request = {
+        account: actor.account,
+        at: { record: id },
+        owners: ownersOf(draft),
+        actor: actor.label,
+        now: at,
+      };
+      const outcome = await store.write<Written>(request, (view) => {
+        const home = view.sets.find((set) => holds(set, id));
+        const inTheWay = obstacle(actor, view.zone, home);
+        if (inTheWay) return leave(inTheWay);
+        const content = readDraft(draft, view.zone);
+        if (!content.ok) return leave(refused(content.faults));
+        const refusal = writeRefusal(actor, view.zone, content.value);
+        return refusal ? leave(denied(refusal)) : replaceRecord(view, content.value, { id, now: at });
+      });
+      return outcome ?? missing("record");
+    },
 
-    deleteRecord: async (actor: Actor, id: string): Promise<{ kind: "done" } | NotDone> =>
-      untilSettled(async () => {
-        const old = await sight.record(actor, id);
-        if (old === undefined) return missing("record");
-        if (old.type === "SOA") return refused([soaStays]);
-        const refusal = writeRefusal(actor, old.zone, old);
-        if (refusal) return denied(refusal);
-        return (await write(actor, old.zone, [old.owner], deleteRecord(id))) ?? missing("record");
-      }),
+    deleteRecord: async (actor: Actor, id: string): Promise<{ kind: "done" } | NotDone> => {
+      const request = { account: actor.account, at: { record: id }, owners: () => [], actor: actor.label, now: now() };
+      const outcome = await store.write<{ kind: "done" } | NotDone>(request, (view) => {
+        const home = view.sets.find((set) => holds(set, id));
+        const inTheWay = obstacle(actor, view.zone, home);
+        return inTheWay ? leave(inTheWay) : deleteRecord(view, id);
+      });
+      return outcome ?? missing("record");
+    },
   };
 }
 
-/**
- * A record is found first and then written in the sets of its owner. When another writer has renamed it in between, it is
- * not in those sets: then it is looked for again.
- */
-async function untilSettled<T extends { readonly kind: string }>(attempt: () => Promise<T>): Promise<T> {
-  const outcome = await attempt();
-  return outcome.kind === "missing" ? await attempt() : outcome;
-}
+const leave = <T>(result: T) => ({ wanted: undefined, result });
+
+/** The owner that a draft means; one that cannot be read is refused by the rule, which needs no sets for that. */
+const ownersOf =
+  (draft: RecordDraft) =>
+  (zone: Zone): readonly string[] => {
+    const owner = parseOwner(draft.name, zone.name);
+    return owner.ok ? [owner.value] : [];
+  };
 
 const soaStays = {
   code: "soa-stays",

@@ -31,27 +31,46 @@ export type SetRow = {
   readonly records: string;
 };
 
-export function setFromRow(row: SetRow, zone: Zone): RRset {
-  const type = row.type as RecordType;
-  const stored = JSON.parse(row.records) as readonly ZoneRecord[];
-  const records = type === "SOA" ? stored.map((record) => atSerial(record, zone)) : stored;
-  return { owner: row.owner, type, ttl: row.ttl, records };
+export function setFromRow({ owner, type, ttl, records }: SetRow, zone: Zone): RRset {
+  return { owner, type: type as RecordType, ttl, records: recordsFromText(records, type, zone) };
 }
 
 /** The SOA changes with every write to its zone; it is not written each time, but told with the zone's serial and time. */
+function recordsFromText(text: string, type: string, zone: Zone): readonly ZoneRecord[] {
+  const records = JSON.parse(text) as readonly ZoneRecord[];
+  return type === "SOA" ? records.map((record) => atSerial(record, zone)) : records;
+}
+
 function atSerial(record: ZoneRecord, zone: Zone): ZoneRecord {
   const rdata = withSerial(record.rdata, zone.serial);
   return { ...record, rdata, value: rdata, modified: zone.modified };
 }
 
-export type PlacedRow = ZoneRow & SetRow & { readonly record: string; readonly set_ttl: number | null };
+/** One record is the most frequent read: an array of columns takes a third less time than an object of them. */
+export const placedColumns =
+  "number, zones.id, account, name, zones.ttl, serial, record_count, created, modified, owner, type, rrsets.ttl, records";
+export type PlacedRow = readonly [
+  number: number,
+  id: string,
+  account: number,
+  name: string,
+  ttl: number,
+  serial: number,
+  recordCount: number,
+  created: number,
+  modified: number,
+  owner: string,
+  type: string,
+  setTtl: number | null,
+  records: string,
+];
 
-export function placedFromRow(row: PlacedRow): PlacedRecord {
-  const zone = zoneFromRow(row);
-  const { owner, type, ttl, records } = setFromRow({ ...row, ttl: row.set_ttl }, zone);
-  const record = records.find((each) => each.id === row.record);
-  if (record === undefined) throw new Error(`the index names a record that its set does not hold: ${row.record}`);
-  return { zone, owner, type, ttl, record };
+export function placedFromRow(row: PlacedRow, record: string): PlacedRecord {
+  const [number, id, account, name, ttl, serial, recordCount, created, modified, owner, type, setTtl, records] = row;
+  const zone = { number, id, account, name, ttl, serial, recordCount, created, modified };
+  const found = recordsFromText(records, type, zone).find((each) => each.id === record);
+  if (found === undefined) throw new Error(`the index names a record that its set does not hold: ${record}`);
+  return { zone, owner, type: type as RecordType, ttl: setTtl, record: found };
 }
 
 export type TokenRow = {

@@ -2,6 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Commit } from "./group-commit.ts";
 import type { RecordStore } from "./store.ts";
 import { type TokenRow, tokenFromRow } from "./store-sqlite-rows.ts";
+import { createTurnCache } from "./turn-cache.ts";
 
 type TokenStore = Pick<RecordStore, "ensureAccount" | "addToken" | "tokenByHash" | "tokens" | "revokeToken">;
 
@@ -18,6 +19,11 @@ export function prepareTokens(database: DatabaseSync, commit: Commit): TokenStor
   const selectTokens = database.prepare(`SELECT ${tokenColumns} ORDER BY tokens.id`);
   const updateRevoked = database.prepare("UPDATE tokens SET revoked = ? WHERE id = ? AND revoked IS NULL");
 
+  const byHash = createTurnCache(database, (hash) => {
+    const row = selectByHash.get(hash) as TokenRow | undefined;
+    return row && tokenFromRow(row);
+  });
+
   return {
     ensureAccount: (name, now) =>
       commit(() => {
@@ -33,13 +39,14 @@ export function prepareTokens(database: DatabaseSync, commit: Commit): TokenStor
         return tokenFromRow(selectToken.get(added.id) as TokenRow);
       }),
 
-    tokenByHash: async (hash) => {
-      const row = selectByHash.get(hash) as TokenRow | undefined;
-      return row && tokenFromRow(row);
-    },
+    tokenByHash: async (hash) => byHash.get(hash),
 
     tokens: async () => (selectTokens.all() as TokenRow[]).map(tokenFromRow),
 
-    revokeToken: (id, now) => commit(() => updateRevoked.run(now, id).changes === 1),
+    revokeToken: (id, now) =>
+      commit(() => {
+        byHash.clear();
+        return updateRevoked.run(now, id).changes === 1;
+      }),
   };
 }

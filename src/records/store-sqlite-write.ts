@@ -7,8 +7,8 @@ import type { Zone } from "./store.ts";
 
 /** Turns sets into rows. To be called inside a transaction. */
 export type SetWriter = {
-  /** Brings the stored sets to the wanted ones under a new serial; without a difference nothing is written. */
-  readonly replaceSets: (zone: Zone, existing: readonly RRset[], wanted: readonly RRset[], by: Writer) => void;
+  /** Brings the stored sets to the wanted ones; gives the zone as it is then, itself when there was no difference. */
+  readonly replaceSets: (zone: Zone, existing: readonly RRset[], wanted: readonly RRset[], by: Writer) => Zone;
   /** The first sets of a zone, under the serial that it was made with. */
   readonly createSets: (zone: Zone, sets: readonly RRset[], by: Writer) => void;
 };
@@ -23,9 +23,6 @@ export function prepareSetWriter(database: DatabaseSync): SetWriter {
   const deleteSet = database.prepare("DELETE FROM rrsets WHERE zone = ? AND owner = ? AND type = ?");
   const insertId = database.prepare("INSERT INTO record_ids (id, zone, owner, type) VALUES (?, ?, ?, ?)");
   const deleteId = database.prepare("DELETE FROM record_ids WHERE id = ?");
-  const updateZone = database.prepare(
-    "UPDATE zones SET serial = ?, modified = ?, record_count = record_count + ? WHERE number = ?",
-  );
   const insertChange = database.prepare(
     "INSERT INTO changes (zone, zone_name, serial, at, actor, change) VALUES (?, ?, ?, ?, ?, ?)",
   );
@@ -48,11 +45,11 @@ export function prepareSetWriter(database: DatabaseSync): SetWriter {
   return {
     replaceSets: (zone, existing, wanted, by) => {
       const changes = diffSets(existing, wanted);
-      if (changes.length === 0) return;
+      if (changes.length === 0) return zone;
       const serial = nextSerial(zone.serial, by.now);
       applyChanges(zone, changes, serial, by);
       const grown = changes.reduce((sum, { before, after }) => sum + sizeOf(after) - sizeOf(before), 0);
-      updateZone.run(serial, by.now, grown, zone.number);
+      return { ...zone, serial, modified: by.now, recordCount: zone.recordCount + grown };
     },
     createSets: (zone, sets, by) => applyChanges(zone, diffSets([], sets), zone.serial, by),
   };

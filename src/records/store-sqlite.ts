@@ -2,12 +2,14 @@ import type { DatabaseSync } from "node:sqlite";
 import type { RRset } from "../core/rrset.ts";
 import { openSqlite } from "../process/open-sqlite.ts";
 import { createGroupCommit } from "./group-commit.ts";
+import { createOpenZones } from "./open-zones.ts";
 import { migrations } from "./schema-sqlite.ts";
 import type { Page, RecordStore, SetQuery, WriteRequest, Zone, ZoneQuery } from "./store.ts";
 import {
   type ChangeRow,
   changeFromRow,
   type PlacedRow,
+  placedColumns,
   placedFromRow,
   type SetRow,
   setFromRow,
@@ -20,8 +22,9 @@ import { prepareSetWriter } from "./store-sqlite-write.ts";
 /** `path` may be `:memory:`: the same store for tests, gone when closed. */
 export function openSqliteStore(path: string): RecordStore {
   const database = openSqlite(path, migrations);
-  const commit = createGroupCommit(database);
   const read = prepareReads(database);
+  const zones = createOpenZones(database, read.zone);
+  const commit = createGroupCommit(database, zones);
   const writer = prepareSetWriter(database);
   const insertZone = database.prepare(
     "INSERT INTO zones (id, account, name, ttl, serial, record_count, created, modified) " +
@@ -50,20 +53,24 @@ export function openSqliteStore(path: string): RecordStore {
 
     deleteZone: (account, id, actor, now) =>
       commit(() => {
-        const zone = read.zone(account, id);
+        const zone = zones.get(account, id);
         if (zone === undefined) return false;
         writer.replaceSets(zone, read.sets(zone, {}), [], { actor, now });
+        zones.remove(id);
         removeZone.run(zone.number);
         return true;
       }),
 
     write: (request, decide) =>
       commit(() => {
-        const zone = read.zone(request.account, request.zone);
+        const place =
+          "record" in request.at ? read.place(request.at.record) : { zone: request.at.zone, owner: undefined };
+        const zone = place && zones.get(request.account, place.zone);
         if (zone === undefined) return undefined;
-        const sets = setsOf(request, zone, read.sets);
+        const sets = setsOf(request, zone, place?.owner, read.sets);
         const { wanted, result } = decide({ zone, sets });
-        if (wanted) writer.replaceSets(zone, sets, wanted, request);
+        const after = wanted ? writer.replaceSets(zone, sets, wanted, request) : zone;
+        if (after !== zone) zones.put(after);
         return result;
       }),
 
@@ -74,8 +81,16 @@ export function openSqliteStore(path: string): RecordStore {
   };
 }
 
-function setsOf({ owners }: WriteRequest, zone: Zone, read: (zone: Zone, query: SetQuery) => readonly RRset[]) {
-  return owners === "all" ? read(zone, {}) : [...new Set(owners)].flatMap((owner) => read(zone, { owner }));
+function setsOf(
+  { owners }: WriteRequest,
+  zone: Zone,
+  owner: string | undefined,
+  read: (zone: Zone, query: SetQuery) => readonly RRset[],
+): readonly RRset[] {
+  if (owners === "all") return read(zone, {});
+  const asked = new Set(owners(zone));
+  if (owner !== undefined) asked.add(owner);
+  return [...asked].flatMap((each) => read(zone, { owner: each }));
 }
 
 function prepareReads(database: DatabaseSync) {
@@ -87,9 +102,12 @@ function prepareReads(database: DatabaseSync) {
   const countZones = database.prepare(`SELECT count(*) AS total FROM zones WHERE ${zoneFilter}`);
   const selectZones = database.prepare(`SELECT * FROM zones WHERE ${zoneFilter} ORDER BY number LIMIT ?4 OFFSET ?5`);
   const selectRecord = database.prepare(
-    "SELECT zones.*, rrsets.owner, rrsets.type, rrsets.ttl AS set_ttl, rrsets.records, record_ids.id AS record " +
-      "FROM record_ids JOIN rrsets USING (zone, owner, type) JOIN zones ON zones.number = record_ids.zone " +
-      "WHERE record_ids.id = ? AND zones.account = ?",
+    `SELECT ${placedColumns} FROM record_ids JOIN rrsets USING (zone, owner, type) ` +
+      "JOIN zones ON zones.number = record_ids.zone WHERE record_ids.id = ? AND zones.account = ?",
+  );
+  selectRecord.setReturnArrays(true);
+  const selectPlace = database.prepare(
+    "SELECT zones.id AS zone, owner FROM record_ids JOIN zones ON zones.number = record_ids.zone WHERE record_ids.id = ?",
   );
   const selectSets = database.prepare("SELECT owner, type, ttl, records FROM rrsets WHERE zone = ?");
   const selectOwnerSets = database.prepare("SELECT owner, type, ttl, records FROM rrsets WHERE zone = ? AND owner = ?");
@@ -116,8 +134,11 @@ function prepareReads(database: DatabaseSync) {
 
     record: (account: number, id: string) => {
       const row = selectRecord.get(id, account) as PlacedRow | undefined;
-      return row && placedFromRow(row);
+      return row && placedFromRow(row, id);
     },
+
+    /** Where a record stands. */
+    place: (record: string) => selectPlace.get(record) as { zone: string; owner: string } | undefined,
 
     sets: (zone: Zone, { owner, type }: SetQuery): readonly RRset[] => {
       const rows = owner === undefined ? selectSets.all(zone.number) : selectOwnerSets.all(zone.number, owner);

@@ -20,10 +20,10 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
       if (zone === "name-taken") throw new Error("name taken");
       return zone;
     };
-    const request = (zone: Zone, owners: WriteRequest["owners"], now = at + 1000): WriteRequest => ({
+    const request = (zone: Zone, owners: "all" | readonly string[], now = at + 1000): WriteRequest => ({
       account,
-      zone: zone.id,
-      owners,
+      at: { zone: zone.id },
+      owners: owners === "all" ? owners : () => owners,
       actor: "tester",
       now,
     });
@@ -77,6 +77,8 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         expect(await store.deleteZone(other.id, zone.id, "tester", at)).toBe(false);
         const write = { ...request(zone, ["www"]), account: other.id };
         expect(await store.write(write, () => ({ wanted: [aSet("www", "1")], result: 1 }))).toBeUndefined();
+        const byRecord = { ...write, at: { record: "soa-example.org" } };
+        expect(await store.write(byRecord, () => ({ wanted: [], result: 1 }))).toBeUndefined();
         expect(await store.sets(zone, {})).toHaveLength(1);
       });
 
@@ -178,6 +180,19 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         await put(zone, [{ ...old, owner: "moved", ttl: 77 }], ["www", "moved"]);
         expect(await store.record(account, "www-192.0.2.1")).toMatchObject({ owner: "moved", type: "A", ttl: 77 });
         expect((await store.zone(account, zone.id))?.recordCount).toBe(2);
+      });
+
+      it("shows the writer the sets beside a record, wherever that is", async () => {
+        const zone = await makeZone();
+        await put(zone, [aSet("www", "192.0.2.1"), aSet("mail", "192.0.2.2"), aSet("ftp", "192.0.2.3")]);
+        const beside = { ...request(zone, ["mail"]), at: { record: "www-192.0.2.1" } };
+        const seen = await store.write(beside, (view) => ({
+          wanted: undefined,
+          result: view.sets.map((set) => set.owner).sort((a, b) => a.localeCompare(b)),
+        }));
+        expect(seen).toEqual(["mail", "www"]);
+        const nowhere = { ...request(zone, ["mail"]), at: { record: "none" } };
+        expect(await store.write(nowhere, () => ({ wanted: [], result: 1 }))).toBeUndefined();
       });
 
       it("lets two sets swap their records in one write", async () => {

@@ -23,7 +23,7 @@ export type RecordStore = {
 
   readonly record: (account: number, id: string) => Promise<PlacedRecord | undefined>;
   readonly sets: (zone: Zone, query: SetQuery) => Promise<readonly RRset[]>;
-  /** Undefined when the account has no such zone; otherwise what `decide` gave as its result. */
+  /** Undefined when the account has no such zone or record; otherwise what `decide` gave as its result. */
   readonly write: <T>(request: WriteRequest, decide: Decide<T>) => Promise<T | undefined>;
 
   /** The change log behind `position`, oldest first. */
@@ -90,9 +90,10 @@ export type PlacedRecord = {
 
 export type WriteRequest = {
   readonly account: number;
-  readonly zone: string;
-  /** The owners whose sets `decide` sees and may change. */
-  readonly owners: readonly string[] | "all";
+  /** The zone to write to, or the zone that holds a record. */
+  readonly at: { readonly zone: string } | { readonly record: string };
+  /** The owners whose sets `decide` sees and may change. The owner of the record named in `at` is always one of them. */
+  readonly owners: "all" | ((zone: Zone) => readonly string[]);
   readonly actor: string;
   readonly now: Instant;
 };

@@ -1,0 +1,46 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { cpus } from "node:os";
+import { join } from "node:path";
+
+/** One table of figures. `rows` are printed as they are; `how` is the command that measured them. */
+export type Table = {
+  readonly title: string;
+  readonly how: string;
+  readonly heads: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+};
+
+/** Each bench is loaded when it is run. A peer that is not installed is named in its table, never a failure. */
+const benches: Readonly<Record<string, () => Promise<readonly Table[]>>> = {
+  records: async () => (await import("./records.ts")).benchRecords(),
+  updater: async () => (await import("./updater.ts")).benchUpdater(),
+};
+
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => !(name in benches));
+if (unknown.length > 0) {
+  console.error(`There is no bench ${unknown.join(", ")}; there are ${Object.keys(benches).join(", ")}`);
+  process.exit(2);
+}
+
+for (const [name, bench] of Object.entries(benches)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  const tables = await bench();
+  const text = `# ${name}\n\n${await machine()}\n${tables.map(markdown).join("")}`;
+  const folder = join(import.meta.dirname, "results");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, `${name}.md`), text);
+  console.log(text);
+}
+
+async function machine(): Promise<string> {
+  const kernel = execFileSync("uname", ["-sr"], { encoding: "utf8" }).trim();
+  const model = cpus()[0]?.model ?? "unknown processor";
+  return `${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${model}, ${kernel}, Node ${process.version}\n`;
+}
+
+function markdown({ title, how, heads, rows }: Table): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |\n`;
+  return `\n## ${title}\n\n\`${how}\`\n\n${line(heads)}${line(heads.map(() => "---"))}${rows.map(line).join("")}`;
+}

@@ -1,0 +1,5 @@
+import type { Table } from "./run.ts";
+
+export async function benchUpdater(): Promise<readonly Table[]> {
+  return [];
+}
