@@ -1,0 +1,103 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import type { Rule } from "../rig/gate.ts";
+import { type Namespace, openNamespace } from "../rig/namespace.ts";
+import { type Service, startService } from "../rig/services.ts";
+import { accepted, type Harbour, openHarbour, type WatchedName, watchName } from "../rig/watched-name.ts";
+
+// Most of the time is spent waiting for the updater to try again.
+vi.setConfig({ maxConcurrency: 12, testTimeout: 60_000 });
+
+let inside: Namespace;
+let folder: string;
+let harbour: Harbour;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "moor-e2e-firewall-"));
+  inside = await openNamespace();
+  harbour = await openHarbour(inside, folder);
+});
+afterAll(async () => {
+  await inside?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** What a firewall says instead of its interfaces, and what the updater says to that. */
+const scripted: [string, Omit<Extract<Rule, { kind: "answer" }>, "kind">, RegExp][] = [
+  [
+    "401",
+    { status: 401, body: '{"status":401,"message":"Authentication Failed"}' },
+    /does not accept the key.*\(401\)/,
+  ],
+  ["403", { status: 403, body: '{"status":403,"message":"Forbidden"}' }, /may not read the interfaces \(403\)/],
+  ["500", { status: 500, body: '{"errorMessage":"Unexpected error"}' }, /the firewall answered 500/],
+  ["a web page", { status: 200, body: "<!doctype html><p>Login", type: "text/html" }, /a web page instead of data/],
+  ["an empty body", { status: 200, body: "", type: "text/html" }, /200 with an empty body/],
+  ["[]", { status: 200, body: "[]" }, /has no interface w\d+.*it reports none at all/],
+  ["half its answer", { status: 200, body: '{"w1":{"ipv4":[{"ipad' }, /not JSON, or was cut off/],
+];
+
+describe.concurrent("a firewall that answers wrongly: no request to the record service, and the next good round recovers", () => {
+  test.each(scripted.map((row, index) => [...row, index + 1] as const))("%s", async (_, answer, reason, number) => {
+    const it = await watchName(harbour, number);
+    await it.firewall.obey({ kind: "answer", ...answer });
+    await it.move(it.second);
+    await expectNothingSent(it, reason);
+    await it.firewall.obey({ kind: "pass" });
+    await expectRecovery(it);
+  });
+});
+
+describe.concurrent("a firewall that is not what it was", () => {
+  test("it is stopped, and started again", async () => {
+    const start = (): Promise<Service> => startService(inside, "firewall", harbour.services.data, "127.0.0.1:9443");
+    const before = await start();
+    const it = await watchName(harbour, 21, { firewall: before.url });
+    expect(await before.process.stop()).toMatchObject({ code: 0 });
+    await it.move(it.second);
+    await expectNothingSent(it, /nothing listens at 127\.0\.0\.1:9443/);
+    await start();
+    await expectRecovery(it);
+  });
+
+  test("the interface is gone, and comes back with other addresses", async () => {
+    const it = await watchName(harbour, 22);
+    await it.device.remove();
+    await expectNothingSent(it, /has no interface w22.*those it has are lo/);
+    await it.device.restore();
+    await it.move(it.second);
+    await expectRecovery(it);
+  });
+
+  test("the interface has no address but a link-local one: the other family goes on", async () => {
+    const it = await watchName(harbour, 23);
+    await it.device.readdress({ ipv4: it.second.A });
+    await it.updater.says(/record replaced by 9\.9\.23\.2/);
+    await it.updater.says(/w23 has no fit address: fe80::\S+ is link-local/);
+    const mixed = { A: it.second.A, AAAA: it.first.AAAA };
+    await it.stores(mixed);
+    await sleep(1_200);
+    expect(await it.records.writes()).toEqual([...accepted(it.first), accepted(it.second)[0]]);
+    expect(await it.published()).toEqual(mixed);
+    await it.move(it.second);
+    await expectRecovery(it);
+  });
+});
+
+/** During the fault: told, once for each record at most; the record service is left in peace; nothing is forgotten. */
+async function expectNothingSent(it: WatchedName, reason: RegExp): Promise<void> {
+  await it.updater.says(reason);
+  await sleep(1_200);
+  expect((await it.records.asked()).length).toBe(it.askedAtFirst);
+  expect(await it.published()).toEqual(it.first);
+  expect(it.home.stored()).toEqual(it.first);
+}
+
+async function expectRecovery(it: WatchedName): Promise<void> {
+  await it.stores(it.second);
+  expect(await it.published()).toEqual(it.second);
+  expect(await it.records.writes()).toEqual([...accepted(it.first), ...accepted(it.second)]);
+  expect(await it.updater.stop()).toMatchObject({ code: 0 });
+}

@@ -1,0 +1,176 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import type { Rule } from "../rig/gate.ts";
+import { prepareWithMoor } from "../rig/moor.ts";
+import { type Namespace, openNamespace } from "../rig/namespace.ts";
+import { startService } from "../rig/services.ts";
+import { until } from "../rig/until.ts";
+import { accepted, type Harbour, openHarbour, type WatchedName, watchName } from "../rig/watched-name.ts";
+
+// Most of the time is spent waiting for the updater to try again.
+vi.setConfig({ maxConcurrency: 16, testTimeout: 60_000 });
+
+let inside: Namespace;
+let folder: string;
+let harbour: Harbour;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "moor-e2e-records-"));
+  inside = await openNamespace();
+  harbour = await openHarbour(inside, folder);
+});
+afterAll(async () => {
+  await inside?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const put = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Rule => ({
+  ...{ kind: "answer", only: "PUT", status, headers },
+  body: JSON.stringify(body),
+});
+
+/** What a record service says to a write, and what the updater says to that. */
+const scripted: [string, Rule, RegExp][] = [
+  ["401", put(401, { message: "Invalid authentication credentials" }), /does not accept the token \(401: Invalid/],
+  ["403", put(403, { message: "Forbidden" }), /does not accept the token \(403: Forbidden\)/],
+  ["404", put(404, { error: { message: "record not found", code: 404 } }), /no record with the id \w+/],
+  ["422", put(422, { error: { message: "invalid A record", code: 422 } }), /refused: 422: invalid A record/],
+  ["500", put(500, { message: "oops" }), /the record service answered 500: oops/],
+  ["a web page", { kind: "answer", status: 502, body: "<html>", type: "text/html" }, /the record service answered 502/],
+];
+
+describe.concurrent("a record service that does not take it: only right writes, and the next good round recovers", () => {
+  test.each(scripted.map((row, index) => [...row, index + 1] as const))("%s", async (_, rule, reason, number) => {
+    const it = await watchName(harbour, number);
+    await it.records.obey(rule);
+    await it.move(it.second);
+    await it.updater.says(reason);
+    await sleep(1_200);
+    expect(it.home.stored()).toEqual(it.first);
+    expect(await it.published()).toEqual(it.first);
+    await it.records.obey({ kind: "pass" });
+    await expectRecovery(it);
+  });
+});
+
+describe.concurrent("a record service that is not what it was", () => {
+  test("it is stopped, and started again", async () => {
+    const start = () => startService(inside, "records", harbour.services.data, "127.0.0.1:9053");
+    const before = await start();
+    const it = await watchName(harbour, 21, { records: before.url });
+    expect(await before.process.stop()).toMatchObject({ code: 0 });
+    await it.move(it.second);
+    await it.updater.says(/nothing listens at 127\.0\.0\.1:9053/);
+    expect(it.home.stored()).toEqual(it.first);
+    await start();
+    await it.stores(it.second);
+    expect(await it.published()).toEqual(it.second);
+    expect(it.updater.err().match(/record replaced by \S+/g)?.length).toBe(4);
+    expect(await it.updater.stop()).toMatchObject({ code: 0 });
+  });
+
+  test("the record is deleted, and made anew with another id", async () => {
+    const it = await watchName(harbour, 22);
+    expect((await harbour.api.ask("DELETE", `/records/${it.recordIds.A}`)).status).toBe(200);
+    await it.move(it.second);
+    await it.updater.says(/there is no record home\.zone22\.example A/);
+    await it.updater.says(/record replaced by 2a00:22::2/);
+    await sleep(1_200);
+    expect(await it.published()).toEqual({ AAAA: it.second.AAAA });
+    await harbour.api.makeRecord({ zone_id: it.zoneId, name: "home", type: "A", value: "192.0.2.1" });
+    await it.stores(it.second);
+    const [a, aaaa] = accepted(it.second);
+    expect(await it.records.writes()).toEqual([...accepted(it.first), aaaa, a]);
+    expect(await it.published()).toEqual(it.second);
+  });
+
+  test("the token is revoked: nothing is written until it runs with a good one", async () => {
+    const { data } = harbour.services;
+    const tokenFile = join(folder, "own-token");
+    const { err } = await prepareWithMoor(inside, ["token", "add", "--data", data, "--to", tokenFile]);
+    const it = await watchName(harbour, 23, { tokenFile });
+    await prepareWithMoor(inside, ["token", "revoke", /^Token (\d+)/.exec(err)?.[1] ?? "", "--data", data]);
+    await it.move(it.second);
+    await it.updater.says(/does not accept the token \(401/);
+    await sleep(1_200);
+    expect(await it.records.writes()).toEqual(accepted(it.first));
+    await it.updater.stop();
+    await prepareWithMoor(inside, ["token", "add", "--data", data, "--to", tokenFile]);
+    it.restart();
+    await expectRecovery(it);
+  });
+
+  test.each([
+    ["while it runs", 24, false],
+    ["also when it is started anew", 25, true],
+  ])("429 with Retry-After: not one request before that time, %s", async (_, number, again) => {
+    const it = await watchName(harbour, number);
+    await it.records.obey(put(429, { message: "slow down" }, { "retry-after": "4" }));
+    await it.move(it.second);
+    await it.updater.says(/the record service answered 429: slow down/);
+    await it.records.obey({ kind: "pass" });
+    if (again) {
+      await it.updater.stop();
+      it.restart();
+    }
+    await it.stores(it.second);
+    const asked = await it.records.asked();
+    const refused = asked.findIndex(({ status }) => status === 429);
+    expect((asked[refused + 1]?.at ?? 0) - (asked[refused]?.at ?? 0)).toBeGreaterThanOrEqual(4_000);
+    expect((await it.records.writes()).filter(({ status }) => status === 429)).toHaveLength(1);
+    await expectRecovery(it);
+  });
+});
+
+/** One write more than needed is allowed, when it says the same: what was done is known to the service alone. */
+describe.concurrent("kill -9 between the write and the state", () => {
+  test("before the answer came: the same write once more, and no other", async () => {
+    const it = await watchName(harbour, 31);
+    await it.records.obey({ kind: "hold" });
+    await it.move(it.second);
+    await until(async () => (await it.published()).A === it.second.A, {
+      ...{ limit: 10_000, every: 100, what: () => "the write that gets no answer" },
+    });
+    await it.updater.stop("SIGKILL");
+    await it.records.obey({ kind: "pass" });
+    expect(it.home.stored()).toEqual(it.first);
+    it.restart();
+    await it.stores(it.second);
+    const [a, aaaa] = accepted(it.second);
+    expect(await it.records.writes()).toEqual([...accepted(it.first), a, a, aaaa]);
+    expect(await it.published()).toEqual(it.second);
+  });
+
+  test("while the state cannot be written: told, not repeated as long as it runs, and once more after that", async () => {
+    const it = await watchName(harbour, 32);
+    const written = readFileSync(it.home.stateFile, "utf8");
+    rmSync(it.home.stateFile);
+    mkdirSync(it.home.stateFile);
+    await it.move(it.second);
+    await it.updater.says(/replaced by 2a00:32::2.*the state file could not be written/);
+    await sleep(2_200);
+    expect(await it.records.writes()).toEqual([...accepted(it.first), ...accepted(it.second)]);
+    await it.updater.stop("SIGKILL");
+    rmSync(it.home.stateFile, { recursive: true });
+    writeFileSync(it.home.stateFile, written);
+    it.restart();
+    await it.stores(it.second);
+    expect(await it.records.writes()).toEqual([...accepted(it.first), ...accepted(it.second), ...accepted(it.second)]);
+    expect(await it.published()).toEqual(it.second);
+  });
+});
+
+/** Each refused write was a right one too, and just one for each change was accepted. */
+async function expectRecovery(it: WatchedName): Promise<void> {
+  await it.stores(it.second);
+  expect(await it.published()).toEqual(it.second);
+  const [first4, first6, ...later] = await it.records.writes();
+  expect([first4, first6]).toEqual(accepted(it.first));
+  for (const { value, type } of later) expect(value).toBe(type === "A" ? it.second.A : it.second.AAAA);
+  // Each family is tried again when its own back-off ends, so either may be first.
+  const taken = later.filter(({ status }) => status === 200).map(({ value }) => value);
+  expect(taken.toSorted()).toEqual([it.second.A, it.second.AAAA].toSorted());
+  expect(await it.updater.stop()).toMatchObject({ code: 0 });
+}
