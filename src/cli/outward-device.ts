@@ -1,16 +1,27 @@
 import { readFileIfThere } from "../process/data-folder.ts";
 
-export type Device = { readonly name: string; readonly loopback: boolean; readonly addressed: boolean };
+export type Device = {
+  readonly name: string;
+  readonly loopback: boolean;
+  readonly addressed: boolean;
+  /** Has an address that is not link-local. */
+  readonly publishable: boolean;
+};
 
-/** The device that leads out: the one of the default route, or the first that has an address and is not loopback. */
+/** The device that leads out, as far as this machine's own routes and addresses tell. */
 export async function outwardDevice(devices: readonly Device[]): Promise<string | undefined> {
   const [routes4, routes6] = await Promise.all([
     readFileIfThere("/proc/net/route"),
     readFileIfThere("/proc/net/ipv6_route"),
   ]);
-  const route = defaultRoute4(routes4 ?? "") ?? defaultRoute6(routes6 ?? "");
+  return pickOutward(devices, defaultRoute4(routes4 ?? "") ?? defaultRoute6(routes6 ?? ""));
+}
+
+/** The one of the default route; or the first whose address could be published; or the first that has any. */
+export function pickOutward(devices: readonly Device[], route: string | undefined): string | undefined {
   const usable = devices.filter(({ loopback, addressed }) => addressed && !loopback);
-  return usable.find(({ name }) => name === route)?.name ?? usable[0]?.name;
+  const found = usable.find(({ name }) => name === route) ?? usable.find(({ publishable }) => publishable) ?? usable[0];
+  return found?.name;
 }
 
 /** Columns: device, destination, gateway, flags, ...; the default route leads to 0. */

@@ -1,6 +1,8 @@
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { createToken, hashSecret } from "../access/secret.ts";
+import { parseAddress } from "../core/address.ts";
+import { scopeOf } from "../core/address-scope.ts";
 import { wholeAccount } from "../core/may.ts";
 import { nearest } from "../core/nearest.ts";
 import { openKeys } from "../firewall/keys.ts";
@@ -65,12 +67,18 @@ async function pickDevice(wanted: string | undefined, io: CommandIo): Promise<st
       name: ifname,
       loopback: flags.includes("LOOPBACK"),
       addressed: addr_info.length > 0,
+      publishable: addr_info.some(({ local }) => !isLinkLocal(local)),
     })),
   );
   if (found === undefined) {
     io.err(`No interface but loopback has an address. Name one to follow with --interface: ${names.join(", ")}\n`);
   }
   return found;
+}
+
+function isLinkLocal(text: string): boolean {
+  const address = parseAddress(text);
+  return address !== undefined && scopeOf(address) === "link-local";
 }
 
 /** This machine's own name as one label of a DNS name. */
