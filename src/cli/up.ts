@@ -11,7 +11,7 @@ import { watch } from "../updater/watch.ts";
 import type { CommandIo } from "./command-io.ts";
 import { loadConfig } from "./load-config.ts";
 import { unsetNameservers } from "./records.ts";
-import { curlForInterfaces, curlForRecords } from "./try-lines.ts";
+import { curlForInterfaces, curlForRecords, shellWord } from "./try-lines.ts";
 import { type Home, prepareHome, writeHomeConfig } from "./up-prepare.ts";
 
 export type UpCommand = {
@@ -90,7 +90,8 @@ function tellState(home: Home, urls: Urls, io: CommandIo): void {
 
 function tellNext(home: Home, urls: Urls, io: CommandIo): void {
   const here = (path: string) => relative(io.cwd, path) || ".";
-  const withConfig = `--config ${here(home.configFile)}`;
+  const configFile = shellWord(here(home.configFile));
+  const withConfig = `--config ${configFile}`;
   const records = { ...urls, url: urls.records, caFile: here(urls.caFile), tokenFile: here(home.tokenFile) };
   const firewall = { ...urls, url: urls.firewall, caFile: here(urls.caFile), keyFile: here(home.keyFile) };
   io.out(`
@@ -109,7 +110,7 @@ ${io.program} interfaces ${withConfig}
 ${io.program} list ${home.zone} ${withConfig}
 
 # the config of the updating client, with its comments
-cat ${here(home.configFile)}
+cat ${configFile}
 
 Ctrl-C stops it; the same command starts it again with all its data in ${here(home.folder)}
 `);

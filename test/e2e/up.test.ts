@@ -1,0 +1,149 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { makeDevice } from "../rig/device.ts";
+import { startMoor } from "../rig/moor.ts";
+import { type Namespace, openNamespace } from "../rig/namespace.ts";
+import type { Ended, StartedProcess } from "../rig/started-process.ts";
+
+/** Run as a newcomer would, but in a folder whose name a shell would cut in two. */
+let inside: Namespace;
+let cwd: string;
+let up: StartedProcess;
+const said: string[] = [];
+const data = () => join(cwd, "my data");
+const inData = (name: string) => readFileSync(join(data(), name), "utf8");
+
+beforeAll(async () => {
+  cwd = mkdtempSync(join(tmpdir(), "moor-e2e-up-"));
+  inside = await openNamespace();
+  const wan = await makeDevice(inside, "wan0");
+  await wan.readdress({ ipv4: "9.9.1.1", ipv6: "2a00:1::1" });
+  up = await start();
+});
+afterAll(async () => {
+  await inside?.close();
+  rmSync(cwd, { recursive: true, force: true });
+});
+
+async function start(): Promise<StartedProcess> {
+  const started = startMoor(inside, ["up", "--data", "my data"], { cwd });
+  await started.says(/Ctrl-C stops it/);
+  return started;
+}
+
+/** Every line below "Worth typing next" that is neither empty nor a comment. */
+const commandsIn = (text: string): readonly string[] =>
+  (/Worth typing next.*\n([\s\S]*)\nCtrl-C/.exec(text)?.[1] ?? "").split("\n").filter((line) => /^[^#]/.test(line));
+
+async function paste(line: string): Promise<Ended> {
+  const ended = await inside.run(["bash", "-c", line], { cwd });
+  said.push(ended.out, ended.err);
+  return ended;
+}
+
+describe("the first start", () => {
+  it("makes what is needed, and says what it made and where it listens", () => {
+    const made = up.out().match(/^ {2}made .*$/gm) ?? [];
+    expect(made.map((line) => line.replace(/^ {2}made +/, ""))).toEqual([
+      `a key that may read the interfaces, in ${data()}/firewall-key.txt`,
+      `a token for the record service, in ${data()}/records-token`,
+      "the zone home.test",
+      expect.stringMatching(/^the record \S+\.home\.test A$/),
+      expect.stringMatching(/^the record \S+\.home\.test AAAA$/),
+    ]);
+    expect(up.out()).toMatch(/record service +https:\/\/127\.0\.0\.1:8053 /);
+    expect(up.out()).toMatch(/firewall status +https:\/\/127\.0\.0\.1:8443\n/);
+  });
+
+  it("finds the interface that has addresses, and writes them", () => {
+    expect(up.out()).toMatch(/follows wan0,/);
+    expect(up.out()).toMatch(/\S+\.home\.test A: replaced by 9\.9\.1\.1/);
+    expect(up.out()).toMatch(/\S+\.home\.test AAAA: replaced by 2a00:1::1/);
+  });
+
+  it("lets nobody else read its files", () => {
+    expect(statSync(data()).mode & 0o777).toBe(0o700);
+    const modes = readdirSync(data()).map((name) => [name, statSync(join(data(), name)).mode & 0o777] as const);
+    expect(modes.length).toBeGreaterThan(5);
+    // Certificates are handed to anyone who connects.
+    for (const [name, mode] of modes) expect([name, mode]).toEqual([name, name.endsWith(".pem") ? 0o644 : 0o600]);
+  });
+});
+
+/** What each printed line must show when it is pasted as it stands. */
+const lines: [string, RegExp, (out: string) => void][] = [
+  [
+    "the records",
+    /curl .*\/api\/v1\/records$/,
+    (out) => {
+      const values = (JSON.parse(out) as { records: { value: string }[] }).records.map(({ value }) => value);
+      expect(values).toEqual(expect.arrayContaining(["9.9.1.1", "2a00:1::1"]));
+    },
+  ],
+  [
+    "the interfaces",
+    /curl .*\/getinterfaceconfig$/,
+    (out) => {
+      const { wan0 } = JSON.parse(out) as { wan0: { ipv4: { ipaddr: string }[] } };
+      expect(wan0.ipv4[0]?.ipaddr).toBe("9.9.1.1");
+    },
+  ],
+  [
+    "which address is taken",
+    /moor interfaces /,
+    (out) => expect(out).toMatch(/^wan0 +up +9\.9\.1\.1 +A +would be taken/m),
+  ],
+  ["the zone as a table", /moor list home\.test /, (out) => expect(out).toMatch(/^\S+ +A +60 +9\.9\.1\.1 +\w+$/m)],
+  ["the config", /^cat /, (out) => expect(out).toMatch(/^sources:\n[\s\S]*^names:\n/m)],
+];
+
+describe("the lines worth typing next", () => {
+  test.each(lines)("%s", async (_, wanted, shows) => {
+    const line = commandsIn(up.out()).find((each) => wanted.test(each)) ?? "";
+    expect(line).toMatch(wanted);
+    const { code, out, err } = await paste(line);
+    expect([code, err]).toEqual([0, ""]);
+    shows(out);
+  });
+
+  it("are all tried here", () => {
+    const untried = commandsIn(up.out()).filter((line) => !lines.some(([, wanted]) => wanted.test(line)));
+    expect(untried).toEqual([]);
+  });
+});
+
+describe("stopping and starting again", () => {
+  it("follows a change, and stops in order on Ctrl-C", async () => {
+    await inside.ip("addr del 9.9.1.1/24 dev wan0", "addr add 9.9.1.2/24 dev wan0");
+    await up.says(/record replaced by 9\.9\.1\.2/);
+    const ended = await up.stop("SIGINT", 5_000);
+    expect(ended.code).toBe(0);
+    expect(ended.out).toMatch(/\nStopping\.\n$/);
+    expect(ended.err).not.toMatch(/warn|error/);
+  });
+
+  it("finds everything in place", async () => {
+    const kept = ["ca.pem", "ca.key", "server.pem", "records-token", "firewall-key.txt"];
+    const before = kept.map(inData);
+    const first = up;
+    up = await start();
+    expect(up.out()).not.toMatch(/^ {2}made /m);
+    expect(up.out()).toMatch(/\.home\.test A: left as it is: 9\.9\.1\.2 is what was stored last/);
+    expect(kept.map(inData)).toEqual(before);
+    expect(commandsIn(up.out())).toEqual(commandsIn(first.out()));
+    said.push(first.out(), first.err());
+    expect(await up.stop("SIGTERM", 5_000)).toMatchObject({ code: 0 });
+  });
+
+  it("has said no secret in all that time", () => {
+    const secrets = `${inData("records-token")}${inData("firewall-key.txt").replaceAll(/^\w+=/gm, "")}`
+      .trim()
+      .split("\n");
+    expect(secrets.map(({ length }) => length)).toEqual([32, 80, 80]);
+    const everything = [...said, up.out(), up.err()].join("");
+    for (const secret of secrets) expect(everything).not.toContain(secret);
+    expect(everything).not.toContain("PRIVATE KEY");
+  });
+});
