@@ -3,7 +3,8 @@ import { join, resolve } from "node:path";
 import { startFirewall } from "../firewall/start.ts";
 import type { ListenAddress } from "../process/http-server.ts";
 import type { CommandIo } from "./command-io.ts";
-import { type LogOptions, logTo } from "./options.ts";
+import { logTo } from "./log-to.ts";
+import type { LogOptions } from "./options.ts";
 import { curlForInterfaces, shellWord } from "./try-lines.ts";
 import { untilStopped } from "./until-stopped.ts";
 

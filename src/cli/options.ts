@@ -1,7 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { ListenAddress } from "../process/http-server.ts";
-import { createLog, type Logger } from "../process/log.ts";
-import type { CommandIo } from "./command-io.ts";
 
 /** `127.0.0.1:8053`, `[::1]:8053`, `localhost:8053`; the port may be 0 for any free one. */
 export function readListen(text: string): ListenAddress {
@@ -22,6 +20,3 @@ export function logOptions(command: Command): Command {
     new Option("--log-format <format>", "how log lines are written").choices(["text", "json"]).default("text"),
   );
 }
-
-export const logTo = (io: CommandIo, { logFormat }: LogOptions): Logger =>
-  createLog({ format: logFormat, write: io.err });

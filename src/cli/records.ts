@@ -2,7 +2,8 @@ import { resolve } from "node:path";
 import type { ListenAddress } from "../process/http-server.ts";
 import { startRecords } from "../records/start.ts";
 import type { CommandIo } from "./command-io.ts";
-import { type LogOptions, logTo } from "./options.ts";
+import { logTo } from "./log-to.ts";
+import type { LogOptions } from "./options.ts";
 import { shellWord } from "./try-lines.ts";
 import { untilStopped } from "./until-stopped.ts";
 
