@@ -55,8 +55,9 @@ function invertChange(change: Change): Change {
   }
 }
 
-/** Sets say the same when TTL and records do, whatever the order and the ids of the records. */
+/** Sets say the same when TTL, marks and records do, whatever the order and the ids of the records. */
 export function sameSet(a: RRset, b: RRset): boolean {
+  if ((a.locked ?? false) !== (b.locked ?? false) || !sameLabels(a.labels, b.labels)) return false;
   if (a.owner !== b.owner || a.type !== b.type || a.ttl !== b.ttl || a.records.length !== b.records.length)
     return false;
   if (a.records.every((record, i) => sameRecord(record, b.records[i]))) return true;
@@ -66,6 +67,11 @@ export function sameSet(a: RRset, b: RRset): boolean {
     .map(content)
     .sort()
     .every((text, i) => text === contents[i]);
+}
+
+function sameLabels(a: RRset["labels"] = {}, b: RRset["labels"] = {}): boolean {
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
 }
 
 const sameRecord = (a: ZoneRecord, b: ZoneRecord | undefined): boolean =>

@@ -8,6 +8,10 @@ export type RRset = {
   readonly type: RecordType;
   readonly ttl: number | null;
   readonly records: readonly ZoneRecord[];
+  /** What people have written on it; says nothing in DNS. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** While true, no write may change or remove the set. */
+  readonly locked?: boolean;
 };
 
 /** One value of a set. `rdata` is canonical and what the rules compare; `name` and `value` are given back as sent. */

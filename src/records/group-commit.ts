@@ -3,8 +3,8 @@ import type { DatabaseSync } from "node:sqlite";
 /** Runs `work` inside a transaction; resolves when that is on disk. */
 export type Commit = <T>(work: () => T) => Promise<T>;
 
-/** What else belongs to a transaction: `begun` when it has just begun, `ending` right before it is committed. */
-export type Edges = { readonly begun: () => void; readonly ending: () => void };
+/** What else belongs to a transaction: told when it has begun, right before it is committed, and when it is on disk. */
+export type Edges = { readonly begun: () => void; readonly ending: () => void; readonly committed: () => void };
 
 type Waiting = { readonly run: () => void; readonly settle: () => void; readonly fail: (error: unknown) => void };
 
@@ -30,6 +30,7 @@ export function createGroupCommit(database: DatabaseSync, edges: Edges): Commit 
       return;
     }
     for (const each of group) each.settle();
+    edges.committed();
   };
 
   const commit: Commit = (work) =>
@@ -56,6 +57,7 @@ function runAlone(database: DatabaseSync, edges: Edges, each: Waiting): void {
     return;
   }
   each.settle();
+  edges.committed();
 }
 
 function inTransaction(database: DatabaseSync, edges: Edges, work: () => void): void {

@@ -6,9 +6,12 @@ import type { Zone } from "./store.ts";
  * and written once at its end.
  */
 export function createOpenZones(database: DatabaseSync, read: (account: number, id: string) => Zone | undefined) {
-  const update = database.prepare("UPDATE zones SET serial = ?, modified = ?, record_count = ? WHERE number = ?");
+  const update = database.prepare(
+    "UPDATE zones SET settings = ?, serial = ?, modified = ?, record_count = ? WHERE number = ?",
+  );
   const open = new Map<string, Zone>();
   const changed = new Set<string>();
+  let removed = false;
 
   return {
     get: (account: number, id: string): Zone | undefined => {
@@ -25,16 +28,23 @@ export function createOpenZones(database: DatabaseSync, read: (account: number, 
     remove: (id: string): void => {
       open.delete(id);
       changed.delete(id);
+      removed = true;
     },
     begun: (): void => {
       open.clear();
       changed.clear();
+      removed = false;
     },
-    ending: (): void => {
+    /** True when there was something to write. */
+    ending: (): boolean => {
+      const any = changed.size > 0 || removed;
       for (const id of changed) {
         const zone = open.get(id);
-        if (zone !== undefined) update.run(zone.serial, zone.modified, zone.recordCount, zone.number);
+        if (zone === undefined) continue;
+        const { settings, serial, modified, recordCount, number } = zone;
+        update.run(JSON.stringify(settings), serial, modified, recordCount, number);
       }
+      return any;
     },
   };
 }

@@ -4,7 +4,8 @@
  *
  * A set is one row: `records` is the JSON text of its records, so that a set is read and replaced whole. `record_ids` finds
  * the set that holds a v1 record. The serial inside a stored SOA is not used: the zone's own column is the only one.
- * `changes` has no foreign key: the log outlives the zone.
+ * `settings` and `marks` are JSON texts of what is rarely there and never searched for. `changes` has no foreign key: the
+ * log outlives the zone.
  */
 export const migrations: readonly string[] = [
   `
@@ -21,7 +22,9 @@ export const migrations: readonly string[] = [
     hash TEXT NOT NULL UNIQUE,
     scope TEXT NOT NULL,
     created INTEGER NOT NULL,
-    revoked INTEGER
+    revoked INTEGER,
+    last_used INTEGER,
+    uses INTEGER NOT NULL DEFAULT 0
   ) STRICT;
 
   CREATE TABLE zones (
@@ -29,7 +32,7 @@ export const migrations: readonly string[] = [
     id TEXT NOT NULL UNIQUE,
     account INTEGER NOT NULL REFERENCES accounts,
     name TEXT NOT NULL UNIQUE,
-    ttl INTEGER NOT NULL,
+    settings TEXT NOT NULL,
     serial INTEGER NOT NULL,
     record_count INTEGER NOT NULL,
     created INTEGER NOT NULL,
@@ -43,6 +46,7 @@ export const migrations: readonly string[] = [
     type TEXT NOT NULL,
     ttl INTEGER,
     records TEXT NOT NULL,
+    marks TEXT,
     PRIMARY KEY (zone, owner, type)
   ) STRICT, WITHOUT ROWID;
 

@@ -1,9 +1,8 @@
-import type { Change } from "../core/changes.ts";
 import type { Scope } from "../core/may.ts";
 import type { RecordType } from "../core/rdata/table.ts";
 import type { RRset, ZoneRecord } from "../core/rrset.ts";
 import { withSerial } from "../core/serial.ts";
-import type { LoggedChange, PlacedRecord, Token, Zone } from "./store.ts";
+import type { LoggedChange, PlacedRecord, Token, Zone, ZoneSettings } from "./store.ts";
 
 /** Rows as SQLite gives them back, and what they mean. The columns are those of `schema-sqlite.ts`. */
 
@@ -12,7 +11,7 @@ export type ZoneRow = {
   readonly id: string;
   readonly account: number;
   readonly name: string;
-  readonly ttl: number;
+  readonly settings: string;
   readonly serial: number;
   readonly record_count: number;
   readonly created: number;
@@ -20,19 +19,32 @@ export type ZoneRow = {
 };
 
 export function zoneFromRow(row: ZoneRow): Zone {
-  const { number, id, account, name, ttl, serial, created, modified } = row;
-  return { number, id, account, name, ttl, serial, created, modified, recordCount: row.record_count };
+  const { number, id, account, name, serial, created, modified } = row;
+  const settings = settingsFromText(row.settings);
+  return { number, id, account, name, settings, serial, created, modified, recordCount: row.record_count };
 }
+
+const settingsFromText = (text: string): ZoneSettings => JSON.parse(text) as ZoneSettings;
 
 export type SetRow = {
   readonly owner: string;
   readonly type: string;
   readonly ttl: number | null;
   readonly records: string;
+  readonly marks: string | null;
 };
 
-export function setFromRow({ owner, type, ttl, records }: SetRow, zone: Zone): RRset {
-  return { owner, type: type as RecordType, ttl, records: recordsFromText(records, type, zone) };
+type Marks = Pick<RRset, "labels" | "locked">;
+
+export function setFromRow({ owner, type, ttl, records, marks }: SetRow, zone: Zone): RRset {
+  const set = { owner, type: type as RecordType, ttl, records: recordsFromText(records, type, zone) };
+  return marks === null ? set : { ...set, ...(JSON.parse(marks) as Marks) };
+}
+
+/** Most sets have none. */
+export function marksToText({ labels, locked }: Marks): string | null {
+  const marks = { ...(labels && Object.keys(labels).length > 0 && { labels }), ...(locked && { locked }) };
+  return Object.keys(marks).length === 0 ? null : JSON.stringify(marks);
 }
 
 /** The SOA changes with every write to its zone; it is not written each time, but told with the zone's serial and time. */
@@ -48,29 +60,39 @@ function atSerial(record: ZoneRecord, zone: Zone): ZoneRecord {
 
 /** One record is the most frequent read: an array of columns takes a third less time than an object of them. */
 export const placedColumns =
-  "number, zones.id, account, name, zones.ttl, serial, record_count, created, modified, owner, type, rrsets.ttl, records";
+  "number, zones.id, account, name, settings, serial, record_count, created, modified, owner, type, rrsets.ttl, records";
 export type PlacedRow = readonly [
   number: number,
   id: string,
   account: number,
   name: string,
-  ttl: number,
+  settings: string,
   serial: number,
   recordCount: number,
   created: number,
   modified: number,
   owner: string,
   type: string,
-  setTtl: number | null,
+  ttl: number | null,
   records: string,
 ];
 
 export function placedFromRow(row: PlacedRow, record: string): PlacedRecord {
-  const [number, id, account, name, ttl, serial, recordCount, created, modified, owner, type, setTtl, records] = row;
-  const zone = { number, id, account, name, ttl, serial, recordCount, created, modified };
+  const [number, id, account, name, settings, serial, recordCount, created, modified, owner, type, ttl, records] = row;
+  const zone = {
+    number,
+    id,
+    account,
+    name,
+    settings: settingsFromText(settings),
+    serial,
+    recordCount,
+    created,
+    modified,
+  };
   const found = recordsFromText(records, type, zone).find((each) => each.id === record);
   if (found === undefined) throw new Error(`the index names a record that its set does not hold: ${record}`);
-  return { zone, owner, type: type as RecordType, ttl: setTtl, record: found };
+  return { zone, owner, type: type as RecordType, ttl, record: found };
 }
 
 export type TokenRow = {
@@ -102,5 +124,13 @@ export type ChangeRow = {
 
 export function changeFromRow(row: ChangeRow): LoggedChange {
   const { position, zone, serial, at, actor } = row;
-  return { position, zone, zoneName: row.zone_name, serial, at, actor, change: JSON.parse(row.change) as Change };
+  return {
+    position,
+    zone,
+    zoneName: row.zone_name,
+    serial,
+    at,
+    actor,
+    change: JSON.parse(row.change) as LoggedChange["change"],
+  };
 }

@@ -1,24 +1,27 @@
 import type { DatabaseSync } from "node:sqlite";
+import { isDeepStrictEqual } from "node:util";
 import { type Change, diffSets } from "../core/changes.ts";
 import type { Instant } from "../core/instant.ts";
 import type { RRset } from "../core/rrset.ts";
 import { nextSerial } from "../core/serial.ts";
-import type { Zone } from "./store.ts";
+import type { SettingsChange, Zone, ZoneSettings } from "./store.ts";
+import { marksToText } from "./store-sqlite-rows.ts";
 
 /** Turns sets into rows. To be called inside a transaction. */
 export type SetWriter = {
-  /** Brings the stored sets to the wanted ones; gives the zone as it is then, itself when there was no difference. */
-  readonly replaceSets: (zone: Zone, existing: readonly RRset[], wanted: readonly RRset[], by: Writer) => Zone;
+  /** Brings sets and settings to what is wanted; gives the zone as it is then, itself when there was no difference. */
+  readonly replace: (zone: Zone, existing: readonly RRset[], wanted: Wanted, by: Writer) => Zone;
   /** The first sets of a zone, under the serial that it was made with. */
   readonly createSets: (zone: Zone, sets: readonly RRset[], by: Writer) => void;
 };
 
+type Wanted = { readonly sets: readonly RRset[] | undefined; readonly settings?: ZoneSettings | undefined };
 type Writer = { readonly actor: string; readonly now: Instant };
 
 export function prepareSetWriter(database: DatabaseSync): SetWriter {
   const upsertSet = database.prepare(
-    "INSERT INTO rrsets (zone, owner, type, ttl, records) VALUES (?, ?, ?, ?, ?) " +
-      "ON CONFLICT DO UPDATE SET ttl = excluded.ttl, records = excluded.records",
+    "INSERT INTO rrsets (zone, owner, type, ttl, records, marks) VALUES (?, ?, ?, ?, ?, ?) " +
+      "ON CONFLICT DO UPDATE SET ttl = excluded.ttl, records = excluded.records, marks = excluded.marks",
   );
   const deleteSet = database.prepare("DELETE FROM rrsets WHERE zone = ? AND owner = ? AND type = ?");
   const insertId = database.prepare("INSERT INTO record_ids (id, zone, owner, type) VALUES (?, ?, ?, ?)");
@@ -29,7 +32,7 @@ export function prepareSetWriter(database: DatabaseSync): SetWriter {
 
   const writeSet = (zone: Zone, { owner, type, after }: Change) => {
     if (after === null) deleteSet.run(zone.number, owner, type);
-    else upsertSet.run(zone.number, owner, type, after.ttl, JSON.stringify(after.records));
+    else upsertSet.run(zone.number, owner, type, after.ttl, JSON.stringify(after.records), marksToText(after));
   };
 
   const applyChanges = (zone: Zone, changes: readonly Change[], serial: number, { actor, now }: Writer) => {
@@ -42,14 +45,22 @@ export function prepareSetWriter(database: DatabaseSync): SetWriter {
     }
   };
 
+  const logSettings = (zone: Zone, after: ZoneSettings, serial: number, { actor, now }: Writer) => {
+    const change: SettingsChange = { kind: "settings", before: zone.settings, after };
+    insertChange.run(zone.number, zone.name, serial, now, actor, JSON.stringify(change));
+  };
+
   return {
-    replaceSets: (zone, existing, wanted, by) => {
-      const changes = diffSets(existing, wanted);
-      if (changes.length === 0) return zone;
+    replace: (zone, existing, wanted, by) => {
+      const changes = wanted.sets ? diffSets(existing, wanted.sets) : [];
+      const { settings = zone.settings } = wanted;
+      const newSettings = settings !== zone.settings && !isDeepStrictEqual(settings, zone.settings);
+      if (changes.length === 0 && !newSettings) return zone;
       const serial = nextSerial(zone.serial, by.now);
+      if (newSettings) logSettings(zone, settings, serial, by);
       applyChanges(zone, changes, serial, by);
       const grown = changes.reduce((sum, { before, after }) => sum + sizeOf(after) - sizeOf(before), 0);
-      return { ...zone, serial, modified: by.now, recordCount: zone.recordCount + grown };
+      return { ...zone, settings, serial, modified: by.now, recordCount: zone.recordCount + grown };
     },
     createSets: (zone, sets, by) => applyChanges(zone, diffSets([], sets), zone.serial, by),
   };

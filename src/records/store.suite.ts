@@ -2,7 +2,14 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { wholeAccount } from "../core/may.ts";
 import type { RecordType } from "../core/rdata/table.ts";
 import type { RRset, ZoneRecord } from "../core/rrset.ts";
-import type { NewZone, RecordStore, WriteRequest, Zone } from "./store.ts";
+import {
+  type LoggedChange,
+  type NewZone,
+  plainSettings,
+  type RecordStore,
+  type WriteRequest,
+  type Zone,
+} from "./store.ts";
 
 /** What every RecordStore does. `open` gives an empty store of its own each time. */
 export function describeStore(name: string, open: () => Promise<RecordStore>): void {
@@ -58,7 +65,13 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
     describe("zones", () => {
       it("gives back what was made, with its record count", async () => {
         const zone = await makeZone();
-        expect(zone).toMatchObject({ name: "example.org", ttl: 600, serial: 2026111500, recordCount: 1, modified: at });
+        expect(zone).toMatchObject({
+          name: "example.org",
+          settings: plainSettings(600),
+          serial: 2026111500,
+          recordCount: 1,
+          modified: at,
+        });
         expect(await store.zone(account, zone.id)).toEqual(zone);
       });
 
@@ -106,6 +119,29 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         expect(page.total).toBe(3);
       });
 
+      it("finds a zone by number, by name, and by a name inside it", async () => {
+        const outer = await makeZone();
+        const inner = await makeZone({ id: "inner", name: "sub.example.org", sets: [soaOf("sub.example.org")] });
+        expect(await store.zoneBy(account, { number: outer.number })).toEqual(outer);
+        expect(await store.zoneBy(account, { name: "sub.example.org" })).toEqual(inner);
+        expect(await store.zoneBy(account + 1, { name: "sub.example.org" })).toBeUndefined();
+        expect((await store.zoneHolding("a.b.example.org"))?.name).toBe("example.org");
+        expect((await store.zoneHolding("x.sub.example.org"))?.name).toBe("sub.example.org");
+        expect((await store.zoneHolding("sub.example.org"))?.name).toBe("sub.example.org");
+        expect(await store.zoneHolding("xexample.org")).toBeUndefined();
+      });
+
+      it("changes the settings of a zone under a new serial, and not for the same again", async () => {
+        const zone = await makeZone();
+        const settings = { ...zone.settings, ttl: 66, labels: { team: "ops" } };
+        const set = () => store.write(request(zone, []), () => ({ wanted: undefined, settings, result: 0 }));
+        await set();
+        await set();
+        expect(await store.zone(account, zone.id)).toMatchObject({ settings, serial: 2026111501 });
+        const rows = (await log()).filter((row) => row.change.kind === "settings");
+        expect(rows.map((row) => row.change)).toEqual([{ kind: "settings", before: zone.settings, after: settings }]);
+      });
+
       it("deletes a zone with all that is in it; the log keeps it", async () => {
         const zone = await makeZone();
         await put(zone, [aSet("www", "192.0.2.1")]);
@@ -113,9 +149,7 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         expect(await store.zone(account, zone.id)).toBeUndefined();
         expect(await store.record(account, "www-192.0.2.1")).toBeUndefined();
         const last = (await log()).filter((row) => row.actor === "remover");
-        expect(new Set(last.map((row) => `${row.change.kind} ${row.change.type}`))).toEqual(
-          new Set(["delete A", "delete SOA"]),
-        );
+        expect(new Set(last.map(setChanged))).toEqual(new Set(["delete www A", "delete @ SOA"]));
         expect(await makeZone()).toMatchObject({ name: "example.org", recordCount: 1 });
       });
     });
@@ -161,12 +195,12 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         await put(zone, [first]);
         await put(zone, [second, aSet("new", "192.0.2.9")], ["www", "new"]);
         await put(zone, [], ["www"]);
-        const rows = (await log()).filter((row) => row.change.type === "A");
-        expect(rows.map(({ serial, change }) => [serial, change.kind, change.owner])).toEqual([
-          [2026111501, "create", "www"],
-          [2026111502, "replace", "www"],
-          [2026111502, "create", "new"],
-          [2026111503, "delete", "www"],
+        const rows = (await log()).filter((row) => setChanged(row).endsWith(" A"));
+        expect(rows.map((row) => `${row.serial} ${setChanged(row)}`)).toEqual([
+          "2026111501 create www A",
+          "2026111502 replace www A",
+          "2026111502 create new A",
+          "2026111503 delete www A",
         ]);
         expect(rows[1]).toMatchObject({ actor: "tester", zoneName: "example.org", at: at + 1000 });
         expect(rows[1]?.change).toMatchObject({ before: first, after: second });
@@ -205,6 +239,50 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         ]);
         expect(await store.record(account, "x-192.0.2.1")).toMatchObject({ owner: "y" });
         expect(await store.record(account, "y-192.0.2.2")).toMatchObject({ owner: "x" });
+      });
+
+      it("keeps labels and the lock of a set, and sees when they change", async () => {
+        const zone = await makeZone();
+        const marked = { ...aSet("www", "192.0.2.1"), labels: { env: "prod" }, locked: true };
+        await put(zone, [marked]);
+        expect(await store.sets(zone, { owner: "www" })).toEqual([marked]);
+        await put(zone, [{ ...marked, locked: false }]);
+        expect((await store.zone(account, zone.id))?.serial).toBe(2026111502);
+        expect(await store.sets(zone, { owner: "www" })).toEqual([
+          { ...aSet("www", "192.0.2.1"), labels: { env: "prod" } },
+        ]);
+      });
+
+      it("tells the history of one zone, newest first", async () => {
+        const zone = await makeZone();
+        const other = await makeZone({ id: "other", name: "other.org", sets: [soaOf("other.org")] });
+        await put(zone, [aSet("www", "192.0.2.1")]);
+        await put(other, [aSet("www", "192.0.2.9")]);
+        await put(zone, [aSet("www", "192.0.2.2")]);
+        const history = await store.historyOf(zone, { limit: 10 });
+        expect(history.map(setChanged)).toEqual(["replace www A", "create www A", "create @ SOA"]);
+        const [newest] = history;
+        expect((await store.historyOf(zone, { limit: 1, before: newest?.position ?? 0 })).map(setChanged)).toEqual([
+          "create www A",
+        ]);
+        expect(await store.historyOf(zone, { limit: 9, serial: newest?.serial ?? 0 })).toEqual([newest]);
+      });
+
+      it("calls back after a commit that has changed something, and only then", async () => {
+        const zone = await makeZone();
+        let calls = 0;
+        const end = store.onChange(() => {
+          calls += 1;
+        });
+        await put(zone, [aSet("www", "192.0.2.1")]);
+        expect(calls).toBe(1);
+        await put(zone, [aSet("www", "192.0.2.1")]);
+        expect(calls).toBe(1);
+        await store.deleteZone(account, zone.id, "tester", at);
+        expect(calls).toBe(2);
+        end();
+        await makeZone({ id: "again" });
+        expect(calls).toBe(2);
       });
 
       it("tells the SOA with the zone's serial and time", async () => {
@@ -260,6 +338,9 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
 
 const at = Date.UTC(2026, 10, 15, 12);
 
+const setChanged = ({ change }: LoggedChange): string =>
+  change.kind === "settings" ? "settings" : `${change.kind} ${change.owner} ${change.type}`;
+
 const aRecord = (owner: string, value: string): ZoneRecord => ({
   id: `${owner}-${value}`,
   name: owner,
@@ -286,7 +367,7 @@ const exampleZone = (account: number): NewZone => ({
   account,
   id: "zone-1",
   name: "example.org",
-  ttl: 600,
+  settings: plainSettings(600),
   serial: 2026111500,
   created: at,
   sets: [soaOf("example.org")],

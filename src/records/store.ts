@@ -17,6 +17,9 @@ export type RecordStore = {
   readonly revokeToken: (id: number, now: Instant) => Promise<boolean>;
 
   readonly zone: (account: number, id: string) => Promise<Zone | undefined>;
+  readonly zoneBy: (account: number, key: ZoneKey) => Promise<Zone | undefined>;
+  /** The zone of any account that holds a name: the closest one above it, or of that very name. */
+  readonly zoneHolding: (name: string) => Promise<Zone | undefined>;
   readonly zones: (account: number, query: ZoneQuery) => Promise<Page<Zone>>;
   readonly createZone: (zone: NewZone, actor: string) => Promise<Zone | "name-taken">;
   readonly deleteZone: (account: number, id: string, actor: string, now: Instant) => Promise<boolean>;
@@ -28,6 +31,10 @@ export type RecordStore = {
 
   /** The change log behind `position`, oldest first. */
   readonly changesAfter: (position: number, limit: number) => Promise<readonly LoggedChange[]>;
+  /** What was done to one zone, newest first, before `position` when one is given. */
+  readonly historyOf: (zone: Zone, query: HistoryQuery) => Promise<readonly LoggedChange[]>;
+  /** Calls back after every commit that has added to the change log. Gives the way to end it. */
+  readonly onChange: (listener: () => void) => () => void;
   readonly close: () => void;
 };
 
@@ -47,11 +54,41 @@ export type Token = NewToken & {
   readonly revoked: Instant | undefined;
 };
 
+/** What an owner of a zone may change about the zone itself. */
+export type ZoneSettings = {
+  /** Of sets without their own. */
+  readonly ttl: number;
+  /** Secondary: its records come from `primaries` by zone transfer. */
+  readonly mode: "primary" | "secondary";
+  readonly labels: Readonly<Record<string, string>>;
+  /** While true, the zone cannot be deleted. */
+  readonly locked: boolean;
+  readonly primaries: readonly PrimaryServer[];
+};
+
+export type PrimaryServer = {
+  readonly id: string;
+  readonly address: string;
+  readonly port: number;
+  readonly tsig?: { readonly algorithm: string; readonly key: string };
+  readonly created: Instant;
+  readonly modified: Instant;
+};
+
+/** What a zone has unless somebody says otherwise. */
+export const plainSettings = (ttl: number): ZoneSettings => ({
+  ttl,
+  mode: "primary",
+  labels: {},
+  locked: false,
+  primaries: [],
+});
+
 export type NewZone = {
   readonly account: number;
   readonly id: string;
   readonly name: string;
-  readonly ttl: number;
+  readonly settings: ZoneSettings;
   readonly serial: number;
   readonly created: Instant;
   readonly sets: readonly RRset[];
@@ -63,6 +100,8 @@ export type Zone = Omit<NewZone, "sets"> & {
   readonly modified: Instant;
   readonly recordCount: number;
 };
+
+export type ZoneKey = { readonly number: number } | { readonly name: string };
 
 export type ZoneQuery = {
   /** Exactly this one: there is no second page. */
@@ -104,10 +143,14 @@ export type WriteRequest = {
  */
 export type Decide<T> = (view: { readonly zone: Zone; readonly sets: readonly RRset[] }) => {
   readonly wanted: readonly RRset[] | undefined;
+  /** Left out: as they are. */
+  readonly settings?: ZoneSettings;
   readonly result: T;
 };
 
-/** What one write did to one set; all rows of one write share zone and serial. Zones come and go as their SOA set. */
+export type HistoryQuery = { readonly before?: number; readonly serial?: number; readonly limit: number };
+
+/** What one write did to one set or to the zone's settings; all rows of one write share zone and serial. Zones come and go as their SOA set. */
 export type LoggedChange = {
   readonly position: number;
   readonly zone: number;
@@ -115,5 +158,11 @@ export type LoggedChange = {
   readonly serial: number;
   readonly at: Instant;
   readonly actor: string;
-  readonly change: Change;
+  readonly change: Change | SettingsChange;
+};
+
+export type SettingsChange = {
+  readonly kind: "settings";
+  readonly before: ZoneSettings;
+  readonly after: ZoneSettings;
 };

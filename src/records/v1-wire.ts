@@ -8,7 +8,7 @@ export function zoneToWire(zone: Zone, nameservers: readonly string[]): WireZone
   return {
     id: zone.id,
     name: zone.name,
-    ttl: zone.ttl,
+    ttl: zone.settings.ttl,
     registrar: "",
     legacy_dns_host: "",
     legacy_ns: [],
@@ -22,7 +22,7 @@ export function zoneToWire(zone: Zone, nameservers: readonly string[]): WireZone
     zone_type: { id: "", name: "", description: "", prices: null },
     status: "verified",
     paused: false,
-    is_secondary_dns: false,
+    is_secondary_dns: zone.settings.mode === "secondary",
     txt_verification: { name: "", token: "" },
     records_count: zone.recordCount,
   };

@@ -6,7 +6,7 @@ import { nextSerial } from "../core/serial.ts";
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "./actor.ts";
 import { newRecordId, newZoneId } from "./new-id.ts";
 import type { RecordServiceOptions } from "./service-options.ts";
-import type { Page, Zone, ZoneQuery } from "./store.ts";
+import { type Page, plainSettings, type Zone, type ZoneQuery } from "./store.ts";
 
 export type ZoneDraft = { readonly name: string; readonly ttl: number | undefined };
 
@@ -32,7 +32,7 @@ export function zoneOperations({ store, now, nameservers }: RecordServiceOptions
       const sets = [firstSoa(nameservers[0], serial, created)];
       const identity = { account: actor.account, id: newZoneId(), name: name.value };
       const zone = await store.createZone(
-        { ...identity, ttl: draft.ttl ?? defaultTtl, serial, created, sets },
+        { ...identity, settings: plainSettings(draft.ttl ?? defaultTtl), serial, created, sets },
         actor.label,
       );
       return zone === "name-taken" ? refused([zoneTaken(name.value)]) : { kind: "done", zone };

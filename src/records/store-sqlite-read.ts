@@ -1,0 +1,105 @@
+import type { DatabaseSync } from "node:sqlite";
+import { labelsOf } from "../core/name.ts";
+import type { RRset } from "../core/rrset.ts";
+import type { HistoryQuery, Page, SetQuery, Zone, ZoneKey, ZoneQuery } from "./store.ts";
+import {
+  type ChangeRow,
+  changeFromRow,
+  type PlacedRow,
+  placedColumns,
+  placedFromRow,
+  type SetRow,
+  setFromRow,
+  type ZoneRow,
+  zoneFromRow,
+} from "./store-sqlite-rows.ts";
+
+/** Every read of the store, on statements prepared once. */
+export function prepareReads(database: DatabaseSync) {
+  const selectZone = database.prepare("SELECT * FROM zones WHERE id = ? AND account = ?");
+  const selectNumbered = database.prepare("SELECT * FROM zones WHERE number = ? AND account = ?");
+  const selectHolding = database.prepare(
+    "SELECT * FROM zones WHERE name IN (SELECT value FROM json_each(?)) ORDER BY length(name) DESC LIMIT 1",
+  );
+  const zoneFilter =
+    "account = ?1 AND (?2 IS NULL OR instr(name, ?2) > 0) " +
+    "AND (?3 IS NULL OR name IN (SELECT value FROM json_each(?3)))";
+  const selectNamed = database.prepare("SELECT * FROM zones WHERE name = ? AND account = ?");
+  const countZones = database.prepare(`SELECT count(*) AS total FROM zones WHERE ${zoneFilter}`);
+  const selectZones = database.prepare(`SELECT * FROM zones WHERE ${zoneFilter} ORDER BY number LIMIT ?4 OFFSET ?5`);
+  const selectRecord = database.prepare(
+    `SELECT ${placedColumns} FROM record_ids JOIN rrsets USING (zone, owner, type) ` +
+      "JOIN zones ON zones.number = record_ids.zone WHERE record_ids.id = ? AND zones.account = ?",
+  );
+  selectRecord.setReturnArrays(true);
+  const selectPlace = database.prepare(
+    "SELECT zones.id AS zone, owner FROM record_ids JOIN zones ON zones.number = record_ids.zone WHERE record_ids.id = ?",
+  );
+  const selectSets = database.prepare("SELECT owner, type, ttl, records, marks FROM rrsets WHERE zone = ?");
+  const selectOwnerSets = database.prepare(
+    "SELECT owner, type, ttl, records, marks FROM rrsets WHERE zone = ? AND owner = ?",
+  );
+  const selectChanges = database.prepare("SELECT * FROM changes WHERE position > ? ORDER BY position LIMIT ?");
+  const selectHistory = database.prepare(
+    "SELECT * FROM changes WHERE zone = ?1 AND (?2 IS NULL OR position < ?2) AND (?3 IS NULL OR serial = ?3) " +
+      "ORDER BY position DESC LIMIT ?4",
+  );
+
+  return {
+    zone: (account: number, id: string): Zone | undefined => {
+      const row = selectZone.get(id, account) as ZoneRow | undefined;
+      return row && zoneFromRow(row);
+    },
+
+    zoneBy: (account: number, key: ZoneKey): Zone | undefined => {
+      const row = "name" in key ? selectNamed.get(key.name, account) : selectNumbered.get(key.number, account);
+      return row && zoneFromRow(row as ZoneRow);
+    },
+
+    zoneHolding: (name: string): Zone | undefined => {
+      const row = selectHolding.get(JSON.stringify(enclosing(name))) as ZoneRow | undefined;
+      return row && zoneFromRow(row);
+    },
+
+    zones: (account: number, query: ZoneQuery): Page<Zone> => {
+      const { name, search = null, within, page, perPage } = query;
+      if (name !== undefined) {
+        const row = selectNamed.get(name, account) as ZoneRow | undefined;
+        const items = row && (within === undefined || within.includes(name)) ? [zoneFromRow(row)] : [];
+        return { items, total: items.length };
+      }
+      const filter = [account, search, within === undefined ? null : JSON.stringify(within)];
+      const { total } = countZones.get(...filter) as { total: number };
+      const rows = selectZones.all(...filter, perPage, (page - 1) * perPage) as ZoneRow[];
+      return { items: rows.map(zoneFromRow), total };
+    },
+
+    record: (account: number, id: string) => {
+      const row = selectRecord.get(id, account) as PlacedRow | undefined;
+      return row && placedFromRow(row, id);
+    },
+
+    /** Where a record stands. */
+    place: (record: string) => selectPlace.get(record) as { zone: string; owner: string } | undefined,
+
+    sets: (zone: Zone, { owner, type }: SetQuery): readonly RRset[] => {
+      const rows = owner === undefined ? selectSets.all(zone.number) : selectOwnerSets.all(zone.number, owner);
+      const sets = (rows as SetRow[]).map((row) => setFromRow(row, zone));
+      return type === undefined ? sets : sets.filter((set) => set.type === type);
+    },
+
+    changesAfter: (position: number, limit: number) =>
+      (selectChanges.all(position, limit) as ChangeRow[]).map(changeFromRow),
+
+    historyOf: (zone: Zone, { before = null, serial = null, limit }: Nullable<HistoryQuery>) =>
+      (selectHistory.all(zone.number, before, serial, limit) as ChangeRow[]).map(changeFromRow),
+  };
+}
+
+/** A name and every name above it but the root. */
+function enclosing(name: string): readonly string[] {
+  const labels = labelsOf(name);
+  return labels.map((_, i) => labels.slice(i).join("."));
+}
+
+type Nullable<T> = { readonly [K in keyof T]: T[K] | null };
