@@ -1,0 +1,53 @@
+import { createServer, isIPv6, type Server, type Socket } from "node:net";
+import type { ListenAddress } from "../process/http-server.ts";
+import type { Logger } from "../process/log.ts";
+import { listenFailure } from "./listen-failure.ts";
+import type { Listening } from "./listen-udp.ts";
+import type { Respond } from "./respond.ts";
+import { serveConnection, type TcpLimits } from "./tcp-connection.ts";
+
+export type TcpOptions = {
+  readonly respond: Respond;
+  readonly log: Logger;
+  readonly reusePort?: boolean;
+  readonly limits?: TcpLimits;
+};
+
+export const defaultTcpLimits: TcpLimits = { connections: 1_000, idle: 10_000, waiting: 64, unread: 256 * 1024 };
+
+export async function listenTcp(at: ListenAddress, options: TcpOptions): Promise<Listening> {
+  const { respond, log, limits = defaultTcpLimits } = options;
+  /** In the order in which they last asked something. */
+  const connections = new Set<Socket>();
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+    const [longestIdle] = connections;
+    if (connections.size >= limits.connections) longestIdle?.destroy();
+    connections.add(socket);
+    socket.on("close", () => connections.delete(socket));
+    const asked = () => {
+      connections.delete(socket);
+      connections.add(socket);
+    };
+    serveConnection(socket, { respond, limits, asked, log });
+  });
+  await listen(server, at, options.reusePort ?? false);
+  server.on("error", (error) => log.warn({ err: error }, "a connection could not be taken"));
+  const bound = server.address();
+  const port = typeof bound === "object" && bound !== null ? bound.port : at.port;
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      for (const socket of connections) socket.destroy();
+    });
+  return { address: { host: at.host, port }, close };
+}
+
+function listen(server: Server, { host, port }: ListenAddress, reusePort: boolean): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (error) => reject(listenFailure(error, { host, port }, "TCP")));
+    server.listen({ host, port, reusePort, ipv6Only: isIPv6(host) && host !== "::", backlog: 511 }, () => {
+      server.removeAllListeners("error");
+      resolve();
+    });
+  });
+}

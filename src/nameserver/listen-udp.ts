@@ -1,0 +1,93 @@
+import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
+import { lookup } from "node:dns";
+import { isIP, isIPv6 } from "node:net";
+import type { ListenAddress } from "../process/http-server.ts";
+import type { Logger } from "../process/log.ts";
+import { listenFailure } from "./listen-failure.ts";
+import type { RateLimit } from "./rate-limit.ts";
+import { cutShort } from "./reply.ts";
+import type { Reply, Respond } from "./respond.ts";
+
+export type Listening = { readonly address: ListenAddress; readonly close: () => Promise<void> };
+
+export type UdpOptions = {
+  readonly respond: Respond;
+  readonly rateLimit: RateLimit;
+  readonly log: Logger;
+  /** Lets several threads or processes share the port. */
+  readonly reusePort?: boolean;
+};
+
+/** Queries that wait for a zone; more are not taken, and their clients ask again. */
+const maximumWaiting = 1_000;
+const receiveBuffer = 4 * 1024 * 1024;
+
+export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise<Listening> {
+  const { respond, rateLimit, log } = options;
+  const socket = createSocket({
+    type: isIPv6(at.host) ? "udp6" : "udp4",
+    ipv6Only: isIPv6(at.host) && at.host !== "::",
+    reusePort: options.reusePort ?? false,
+    lookup: asItIs,
+  });
+  let waiting = 0;
+
+  const send = (reply: Reply, query: Buffer, client: RemoteInfo) => {
+    if (reply === undefined) return;
+    const passage = rateLimit(client.address, reply, Date.now());
+    if (passage === "drop") return;
+    socket.send(passage === "cut" ? cutShort(reply, query) : reply, client.port, client.address);
+  };
+
+  const wait = async (reply: Promise<Reply>, query: Buffer, client: RemoteInfo) => {
+    waiting += 1;
+    try {
+      send(await reply, query, client);
+    } finally {
+      waiting -= 1;
+    }
+  };
+
+  socket.on("message", (query, client) => {
+    // Port 0 cannot be sent to; only forged packets come from there.
+    if (client.port === 0 || waiting >= maximumWaiting) return;
+    const reply = respond(query, "udp");
+    if (reply instanceof Promise)
+      void wait(reply, query, client).catch((error) => log.debug({ err: error }, "no reply"));
+    else send(reply, query, client);
+  });
+
+  await bind(socket, at);
+  socket.on("error", (error) => log.debug({ err: error }, "a reply could not be sent"));
+  setReceiveBuffer(socket);
+  const { port } = socket.address();
+  return { address: { host: at.host, port }, close: () => new Promise((resolve) => socket.close(() => resolve())) };
+}
+
+function bind(socket: Socket, { host, port }: ListenAddress): Promise<void> {
+  return new Promise((resolve, reject) => {
+    socket.once("error", (error) => reject(listenFailure(error, { host, port }, "UDP")));
+    socket.bind(port, host, () => {
+      socket.removeAllListeners("error");
+      resolve();
+    });
+  });
+}
+
+/** Clients are known by address: each reply would otherwise wait for the next tick, to look up what is no name. */
+function asItIs(host: string, family: unknown, give: LookupResult): void {
+  const known = isIP(host);
+  if (known !== 0) give(null, host, known);
+  else lookup(host, { family: family === 6 ? 6 : 4 }, give);
+}
+
+type LookupResult = (error: NodeJS.ErrnoException | null, address: string, family: number) => void;
+
+/** For bursts; a system that allows less gives less. */
+function setReceiveBuffer(socket: Socket): void {
+  try {
+    socket.setRecvBufferSize(receiveBuffer);
+  } catch {
+    // The system's own size stays.
+  }
+}

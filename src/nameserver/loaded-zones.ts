@@ -1,0 +1,185 @@
+import { type Label, printLabel } from "../core/label.ts";
+import { apex } from "../core/name.ts";
+import { compareSerials } from "../core/serial.ts";
+import { changeZoneView, createZoneView, type ZoneContent, type ZoneView } from "../core/zone-view.ts";
+import { createKeptMap } from "./kept-map.ts";
+import type { ZoneEvent, ZoneSource } from "./zone-source.ts";
+
+/** The zones that were asked for, each followed from then on. */
+export type LoadedZones = {
+  /** The zone that a name is in. A promise only when the source has to be asked; it rejects when that fails. */
+  readonly find: (name: readonly Label[]) => LoadedZone | undefined | Promise<LoadedZone | undefined>;
+  readonly apply: (event: ZoneEvent) => void;
+  /** Grows when a zone comes or goes: a name may then be in another one than before. */
+  readonly generation: () => number;
+  /** How many zones are held. */
+  readonly count: () => number;
+};
+
+/** `current` ends when the zone is no longer followed: what was prepared from its view is then worth nothing. */
+export type LoadedZone = { readonly view: ZoneView; current: boolean; used: boolean };
+
+export type LoadLimits = {
+  /** Sets held in memory, all zones together. Zones that were not asked for lately leave first. */
+  readonly sets: number;
+  /** Names that are remembered as no zone's. */
+  readonly absent: number;
+  /** Milliseconds that a zone may take to load. */
+  readonly wait: number;
+};
+
+export const defaultLoadLimits: LoadLimits = { sets: 1_000_000, absent: 50_000, wait: 5_000 };
+
+/** How often a zone may come or go under a question before it is given up. */
+const tries = 4;
+
+/** How many zones are passed over, at most, before one leaves that is in use. */
+const secondChances = 32;
+
+export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits): LoadedZones {
+  const zones = new Map<string, LoadedZone>();
+  const loading = new Map<string, { readonly result: Promise<LoadedZone | undefined>; readonly missed: ZoneEvent[] }>();
+  const absent = createKeptMap<true>(limits.absent);
+  let generation = 0;
+  let held = 0;
+
+  const find = (name: readonly Label[], left = tries): ReturnType<LoadedZones["find"]> => {
+    const unknown: string[] = [];
+    let nearest: LoadedZone | undefined;
+    for (const candidate of upwards(name)) {
+      nearest = zones.get(candidate);
+      if (nearest !== undefined) break;
+      if (absent.get(candidate) === undefined) unknown.push(candidate);
+    }
+    if (nearest) nearest.used = true;
+    if (unknown.length === 0) return nearest;
+    if (left === 0) throw new Error("zones come and go faster than they can be found");
+    const asked = generation;
+    const settle = (closest: string | undefined): ReturnType<LoadedZones["find"]> => {
+      if (generation !== asked || nearest?.current === false) return find(name, left - 1);
+      for (const each of unknown) {
+        if (each === closest) break;
+        absent.set(each, true);
+      }
+      return closest === undefined ? nearest : load(closest);
+    };
+    const closest = source.closest(unknown);
+    return closest instanceof Promise ? within(limits.wait, closest).then(settle) : settle(closest);
+  };
+
+  const load = (name: string): Promise<LoadedZone | undefined> => {
+    const underway = loading.get(name);
+    if (underway) return underway.result;
+    const missed: ZoneEvent[] = [];
+    const result = read(name, missed).finally(() => loading.delete(name));
+    loading.set(name, { result, missed });
+    return result;
+  };
+
+  const read = async (name: string, missed: ZoneEvent[]): Promise<LoadedZone | undefined> => {
+    for (let i = 0; i < tries; i++) {
+      const content = await within(limits.wait, source.load(name));
+      // Whether the content is from before or after cannot be told, so it is read again.
+      if (missed.some((event) => event.kind !== "changed" || comesOrGoes(event))) {
+        missed.length = 0;
+        continue;
+      }
+      return content && hold(content, missed);
+    }
+    throw new Error(`the zone ${name} changes faster than it can be loaded`);
+  };
+
+  const hold = (content: ZoneContent, missed: readonly ZoneEvent[]): LoadedZone => {
+    const zone: LoadedZone = { view: createZoneView(content), current: true, used: true };
+    zones.set(content.name, zone);
+    held += zone.view.size;
+    for (const event of missed) apply(event);
+    makeRoom(zone);
+    return zone;
+  };
+
+  const drop = (name: string): void => {
+    const zone = zones.get(name);
+    if (zone === undefined) return;
+    zone.current = false;
+    held -= zone.view.size;
+    zones.delete(name);
+  };
+
+  /** The map is in order of loading; a zone that was asked for since it was last looked at may go to the end of it. */
+  const makeRoom = (newest: LoadedZone): void => {
+    let chances = secondChances;
+    for (const [name, zone] of zones) {
+      if (held <= limits.sets || zones.size === 1) return;
+      if (zone === newest || (zone.used && chances > 0)) {
+        chances -= 1;
+        zone.used = false;
+        zones.delete(name);
+        zones.set(name, zone);
+      } else {
+        drop(name);
+      }
+    }
+  };
+
+  const comeOrGo = (name: string): void => {
+    generation += 1;
+    absent.delete(name);
+    drop(name);
+  };
+
+  const change = (event: Extract<ZoneEvent, { kind: "changed" }>): void => {
+    const zone = zones.get(event.zone);
+    const order = zone && compareSerials(event.serial, zone.view.serial);
+    if (zone && order === 1) {
+      const before = zone.view.size;
+      changeZoneView(zone.view, event.serial, event.changes);
+      held += zone.view.size - before;
+    } else if (zone && order === undefined) {
+      comeOrGo(event.zone);
+    }
+  };
+
+  const apply = (event: ZoneEvent): void => {
+    if (event.kind === "lost") {
+      generation += 1;
+      absent.clear();
+      for (const name of [...zones.keys()]) drop(name);
+      for (const { missed } of loading.values()) missed.push(event);
+      return;
+    }
+    loading.get(event.zone)?.missed.push(event);
+    if (event.kind === "replaced" || comesOrGoes(event)) comeOrGo(event.zone);
+    else change(event);
+  };
+
+  return { find: (name) => find(name), apply, generation: () => generation, count: () => zones.size };
+}
+
+const comesOrGoes = (event: ZoneEvent): boolean =>
+  event.kind === "changed" &&
+  event.changes.some((change) => change.type === "SOA" && change.owner === apex && change.kind !== "replace");
+
+/** The name and every name above it, except the root, which is nobody's zone here. */
+function upwards(name: readonly Label[]): readonly string[] {
+  const printed = name.map(printLabel);
+  const names: string[] = [];
+  let above = "";
+  for (let i = printed.length - 1; i >= 0; i--) {
+    above = above === "" ? (printed[i] ?? "") : `${printed[i]}.${above}`;
+    names.push(above);
+  }
+  return names.reverse();
+}
+
+async function within<T>(limit: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`the zones did not answer within ${limit} ms`)), limit);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,115 @@
+import { headerLength, opcodes, rcodes, types } from "./codes.ts";
+import { bareOptLength } from "./edns.ts";
+import { decodeMessage } from "./message.ts";
+
+/** What came, as far as answering needs it. Its bytes stay where they are: most of them go back as they came. */
+export type Query = {
+  readonly kind: "query";
+  readonly bytes: Buffer;
+  readonly type: number;
+  readonly class: number;
+  /** Where the question ends. */
+  readonly end: number;
+  /** Name and type as bytes, one character each, the name in lower case: equal for equal questions. */
+  readonly key: string;
+  /** The name was not in lower case. */
+  readonly mixedCase: boolean;
+  readonly edns: QueryEdns | undefined;
+};
+
+export type QueryEdns = { readonly udpSize: number; readonly version: number; readonly dnssecOk: boolean };
+
+export type Unreadable =
+  /** To an answer nothing is answered, and to half a header nothing can be. */
+  { readonly kind: "silence" } | { readonly kind: "refusal"; readonly bytes: Buffer; readonly rcode: number };
+
+/** Reads a query without a copy of anything but its question; what is unusual is left to `decodeMessage`. */
+export function readQuery(bytes: Buffer): Query | Unreadable {
+  if (bytes.length < headerLength || (byteAt(bytes, 2) & 0x80) !== 0) return silence;
+  const opcode = (byteAt(bytes, 2) >> 3) & 0xf;
+  if (opcode !== opcodes.query) return { kind: "refusal", bytes, rcode: rcodes.notImp };
+  // RFC 9619: a query has one question.
+  if (u16(bytes, 4) !== 1 || u16(bytes, 6) !== 0) return malformed(bytes);
+  const name = scanName(bytes);
+  if (name === undefined || name.end + 4 > bytes.length) return malformed(bytes);
+  const end = name.end + 4;
+  const edns = readEdns(bytes, end);
+  if (edns === "malformed") return malformed(bytes);
+  return {
+    kind: "query",
+    bytes,
+    type: u16(bytes, name.end),
+    class: u16(bytes, name.end + 2),
+    end,
+    key: name.mixedCase ? lowered(bytes, name.end) : bytes.toString("latin1", headerLength, name.end + 2),
+    mixedCase: name.mixedCase,
+    edns,
+  };
+}
+
+/** The labels of the name in a key. */
+export function labelsOfKey(key: string): readonly string[] {
+  const labels: string[] = [];
+  for (let at = 0; key.charCodeAt(at) > 0; at += 1 + key.charCodeAt(at)) {
+    labels.push(key.slice(at + 1, at + 1 + key.charCodeAt(at)));
+  }
+  return labels;
+}
+
+const silence: Unreadable = { kind: "silence" };
+const malformed = (bytes: Buffer): Unreadable => ({ kind: "refusal", bytes, rcode: rcodes.formErr });
+
+const byteAt = (bytes: Buffer, at: number): number => bytes[at] ?? 0;
+const u16 = (bytes: Buffer, at: number): number => (byteAt(bytes, at) << 8) | byteAt(bytes, at + 1);
+
+const maximumName = 255;
+
+/** The first name of a message has nothing to point back to, so it is whole. */
+function scanName(bytes: Buffer): { readonly end: number; readonly mixedCase: boolean } | undefined {
+  let at = headerLength;
+  let mixedCase = false;
+  for (;;) {
+    const length = bytes[at];
+    if (length === undefined || length > 63) return undefined;
+    at += 1;
+    if (length === 0) return at - headerLength > maximumName ? undefined : { end: at, mixedCase };
+    const next = at + length;
+    if (next >= bytes.length) return undefined;
+    for (; at < next; at++) {
+      const byte = byteAt(bytes, at);
+      if (byte >= 0x41 && byte <= 0x5a) mixedCase = true;
+    }
+  }
+}
+
+/** A length byte is at most 63 and a type comes behind the name, so folding the name's bytes folds only letters. */
+function lowered(bytes: Buffer, end: number): string {
+  const copy = Buffer.from(bytes.subarray(headerLength, end + 2));
+  for (let at = 0; at < end - headerLength; at++) {
+    const byte = byteAt(copy, at);
+    if (byte >= 0x41 && byte <= 0x5a) copy[at] = byte + 32;
+  }
+  return copy.toString("latin1");
+}
+
+function readEdns(bytes: Buffer, end: number): QueryEdns | undefined | "malformed" {
+  const behind = bytes.length - end;
+  const counts = (u16(bytes, 8) << 16) | u16(bytes, 10);
+  if (counts === 0) return behind === 0 ? undefined : "malformed";
+  if (counts === 1 && behind === bareOptLength && isBareOpt(bytes, end)) {
+    return {
+      udpSize: u16(bytes, end + 3),
+      version: byteAt(bytes, end + 6),
+      dnssecOk: (byteAt(bytes, end + 7) & 0x80) !== 0,
+    };
+  }
+  const decoded = decodeMessage(bytes);
+  if (!decoded.ok) return "malformed";
+  const { authorities, edns } = decoded.message;
+  // Only IXFR says something in the authority section (RFC 1995 section 3).
+  if (authorities.length > 0 && u16(bytes, end - 4) !== types.ixfr) return "malformed";
+  return edns;
+}
+
+const isBareOpt = (bytes: Buffer, at: number): boolean =>
+  byteAt(bytes, at) === 0 && u16(bytes, at + 1) === types.opt && u16(bytes, at + 9) === 0;

@@ -1,0 +1,85 @@
+import type { Label } from "../core/label.ts";
+import { classes, rcodes, types } from "./codes.ts";
+import { createKeptMap } from "./kept-map.ts";
+import type { LoadedZone, LoadedZones } from "./loaded-zones.ts";
+import { type Prepared, prepareAnswer, stillHolds } from "./prepare.ts";
+import { labelsOfKey, type Query, readQuery } from "./read-query.ts";
+import { refuseUnread, replyWith, replyWithCode, type Transport } from "./reply.ts";
+
+/** Bytes in, bytes out; undefined when the best answer is none. A promise only when a zone has to be loaded first. */
+export type Respond = (query: Buffer, transport: Transport) => Reply | Promise<Reply>;
+
+export type Reply = Buffer | undefined;
+
+export type ResponderOptions = {
+  readonly zones: LoadedZones;
+  /** Told when a zone that should be there could not be had; the client gets SERVFAIL. */
+  readonly onTrouble: (error: unknown) => void;
+  /** How many answers are kept as bytes. */
+  readonly keep?: number;
+};
+
+/** Authoritative answers only; it holds no socket, so that any thread can have one. */
+export function createResponder(options: ResponderOptions): Respond {
+  const { zones, onTrouble } = options;
+  const kept = createKeptMap<Prepared>(options.keep ?? 20_000);
+
+  const answerFrom = (zone: LoadedZone | undefined, name: readonly Label[], query: Query, transport: Transport) => {
+    if (zone === undefined) return replyWithCode(query, rcodes.refused);
+    const prepared = prepareAnswer(zone, zones.generation(), name, query.type);
+    if (prepared === undefined) return replyWithCode(query, rcodes.servFail);
+    if (!prepared.forManyNames) kept.set(query.key, prepared);
+    return replyWith(prepared, query, transport);
+  };
+
+  const failed = (error: unknown, query: Query): Buffer => {
+    onTrouble(error);
+    return replyWithCode(query, rcodes.servFail);
+  };
+
+  return (bytes, transport) => {
+    const query = readQuery(bytes);
+    if (query.kind === "silence") return undefined;
+    if (query.kind === "refusal") return refuseUnread(query.bytes, query.rcode);
+    const rcode = refusalOf(query);
+    if (rcode !== undefined) return replyWithCode(query, rcode);
+    const prepared = kept.get(query.key);
+    if (prepared !== undefined && stillHolds(prepared, zones)) return replyWith(prepared, query, transport);
+    try {
+      const name = labelsOfKey(query.key);
+      const zone = zoneFor(zones, name, query.type);
+      if (!(zone instanceof Promise)) return answerFrom(zone, name, query, transport);
+      return zone.then((found) => answerFrom(found, name, query, transport)).catch((error) => failed(error, query));
+    } catch (error) {
+      return failed(error, query);
+    }
+  };
+}
+
+/** The code for what is refused before any zone is looked at. */
+function refusalOf(query: Query): number | undefined {
+  if (query.edns !== undefined && query.edns.version !== 0) return rcodes.badVers;
+  if (query.class !== classes.in) return rcodes.refused;
+  switch (query.type) {
+    case types.ixfr:
+    case types.axfr:
+      return rcodes.refused;
+    case types.maila:
+    case types.mailb:
+      return rcodes.notImp;
+    case types.opt:
+    case types.tsig:
+    case types.tkey:
+      return rcodes.formErr;
+    default:
+      return undefined;
+  }
+}
+
+/** A DS set stands on the parent's side of a cut: the parent is asked for it when it is here (RFC 4035 section 3.1.4.1). */
+function zoneFor(zones: LoadedZones, name: readonly Label[], type: number): ReturnType<LoadedZones["find"]> {
+  if (type !== types.ds || name.length === 0) return zones.find(name);
+  const parent = zones.find(name.slice(1));
+  if (parent instanceof Promise) return parent.then((found) => found ?? zones.find(name));
+  return parent ?? zones.find(name);
+}

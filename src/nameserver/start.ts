@@ -1,0 +1,69 @@
+import { randomInt } from "node:crypto";
+import type { ListenAddress } from "../process/http-server.ts";
+import type { Logger } from "../process/log.ts";
+import { listenTcp } from "./listen-tcp.ts";
+import { type Listening, listenUdp } from "./listen-udp.ts";
+import { createLoadedZones } from "./loaded-zones.ts";
+import { createRateLimit, defaultRateLimit } from "./rate-limit.ts";
+import { createResponder, type Respond } from "./respond.ts";
+import type { ZoneSource } from "./zone-source.ts";
+
+export type NameserverOptions = {
+  /** Each over UDP and TCP. Port 0 takes a free one, the same for both. */
+  readonly listen: readonly ListenAddress[];
+  readonly source: ZoneSource;
+  readonly log: Logger;
+  /** Replies a second to one network. */
+  readonly repliesPerSecond?: number;
+};
+
+export type Nameserver = { readonly addresses: readonly ListenAddress[]; readonly close: () => Promise<void> };
+
+/** Listens everywhere or nowhere; the error says where it could not and what to do. */
+export async function startNameserver(options: NameserverOptions): Promise<Nameserver> {
+  const { listen, source, log } = options;
+  const zones = createLoadedZones(source);
+  const unfollow = source.follow(zones.apply);
+  const respond = createResponder({ zones, onTrouble: tellSometimes(log) });
+  const perSecond = options.repliesPerSecond ?? defaultRateLimit.perSecond;
+  const rateLimit = createRateLimit({ ...defaultRateLimit, perSecond, seed: randomInt(2 ** 32) });
+  const opened: Listening[] = [];
+  const close = async () => {
+    unfollow();
+    for (const each of opened.toReversed()) await each.close();
+  };
+  try {
+    for (const at of listen) opened.push(...(await listenBoth(at, respond, { rateLimit, log })));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const addresses = opened.filter((_, i) => i % 2 === 0).map((each) => each.address);
+  return { addresses, close };
+}
+
+type UdpNeeds = Omit<Parameters<typeof listenUdp>[1], "respond">;
+
+/** A port that is free for one protocol may be taken for the other: a free one is then tried again. */
+async function listenBoth(at: ListenAddress, respond: Respond, options: UdpNeeds): Promise<readonly Listening[]> {
+  for (let left = 10; ; left--) {
+    const tcp = await listenTcp(at, { respond, log: options.log });
+    try {
+      return [tcp, await listenUdp({ ...at, port: tcp.address.port }, { respond, ...options })];
+    } catch (error) {
+      await tcp.close();
+      if (at.port !== 0 || left === 0) throw error;
+    }
+  }
+}
+
+/** A source that is down fails every query: it is told at once, and then at most every ten seconds. */
+function tellSometimes(log: Logger): (error: unknown) => void {
+  let next = 0;
+  return (error) => {
+    const now = Date.now();
+    if (now < next) return;
+    next = now + 10_000;
+    log.error({ err: error }, "a zone could not be loaded; its queries are answered with SERVFAIL");
+  };
+}

@@ -1,0 +1,107 @@
+import type { Socket } from "node:net";
+import type { Logger } from "../process/log.ts";
+import { headerLength } from "./codes.ts";
+import type { Reply, Respond } from "./respond.ts";
+
+export type TcpLimits = {
+  readonly connections: number;
+  /** Milliseconds without a whole query, or without taking what was answered. */
+  readonly idle: number;
+  /** Queries of one connection that wait for their answer. */
+  readonly waiting: number;
+  /** Bytes answered to one connection that it has not taken. */
+  readonly unread: number;
+};
+
+export type ConnectionOptions = {
+  readonly respond: Respond;
+  readonly limits: TcpLimits;
+  /** Called for every whole query. */
+  readonly asked: () => void;
+  readonly log: Logger;
+};
+
+/**
+ * Queries as they come, each behind its length (RFC 7766), answered as soon as each can be. Reading stops while too much is
+ * unanswered or untaken; who neither asks a whole question nor takes its answers for too long is disconnected.
+ */
+export function serveConnection(socket: Socket, options: ConnectionOptions): void {
+  const { respond, limits, asked, log } = options;
+  let unread: Buffer = Buffer.of();
+  /** Behind `unread`; joined to it only when that makes a query whole, so that bytes that trickle in are copied once. */
+  let trickled: Buffer[] = [];
+  let missing = 0;
+  let waiting = 0;
+  let ended = false;
+  const timer = setTimeout(() => socket.destroy(), limits.idle);
+
+  const mayRead = () => waiting < limits.waiting && socket.writableLength < limits.unread;
+
+  const write = (reply: Reply) => {
+    if (reply === undefined || socket.destroyed) return;
+    const framed = Buffer.allocUnsafe(reply.length + 2);
+    framed.writeUInt16BE(reply.length, 0);
+    framed.set(reply, 2);
+    socket.write(framed);
+  };
+
+  const wait = async (reply: Promise<Reply>) => {
+    waiting += 1;
+    try {
+      write(await reply);
+    } catch (error) {
+      log.debug({ err: error }, "no reply");
+    } finally {
+      waiting -= 1;
+      work();
+    }
+  };
+
+  const answerWhole = () => {
+    let at = 0;
+    missing = 0;
+    while (mayRead() && at + 2 <= unread.length) {
+      const length = unread.readUInt16BE(at);
+      if (length < headerLength) return void socket.destroy();
+      const end = at + 2 + length;
+      missing = end - unread.length;
+      if (missing > 0) break;
+      asked();
+      timer.refresh();
+      const reply = respond(unread.subarray(at + 2, end), "tcp");
+      if (reply instanceof Promise) void wait(reply);
+      else write(reply);
+      at = end;
+    }
+    if (at > 0) unread = unread.subarray(at);
+  };
+
+  const work = () => {
+    if (socket.destroyed) return;
+    socket.cork();
+    answerWhole();
+    socket.uncork();
+    if (mayRead()) socket.resume();
+    else socket.pause();
+    if (ended && waiting === 0 && mayRead()) socket.end();
+  };
+
+  socket.on("data", (chunk) => {
+    trickled.push(chunk);
+    missing -= chunk.length;
+    if (missing > 0) return;
+    unread = unread.length === 0 && trickled.length === 1 ? chunk : Buffer.concat([unread, ...trickled]);
+    trickled = [];
+    work();
+  });
+  socket.on("drain", () => {
+    timer.refresh();
+    work();
+  });
+  socket.on("end", () => {
+    ended = true;
+    work();
+  });
+  socket.on("error", () => socket.destroy());
+  socket.on("close", () => clearTimeout(timer));
+}

@@ -1,0 +1,57 @@
+import { type Change, diffSets } from "../../src/core/changes.ts";
+import type { RRset } from "../../src/core/rrset.ts";
+import type { ZoneContent } from "../../src/core/zone-view.ts";
+import type { ZoneEvent, ZoneSource } from "../../src/nameserver/zone-source.ts";
+
+/** Zones that a test puts, changes and removes; what was asked of them is counted. */
+export type ZonesInMemory = ZoneSource & {
+  readonly put: (zone: ZoneContent) => void;
+  readonly remove: (name: string) => void;
+  /** Replaces the sets of a zone under its next serial. */
+  readonly write: (name: string, sets: readonly RRset[]) => void;
+  readonly tell: (event: ZoneEvent) => void;
+  readonly asked: { closest: number; load: number };
+};
+
+export function zonesInMemory(...initial: readonly ZoneContent[]): ZonesInMemory {
+  const zones = new Map(initial.map((zone) => [zone.name, zone]));
+  const listeners = new Set<(event: ZoneEvent) => void>();
+  const asked = { closest: 0, load: 0 };
+  const tell = (event: ZoneEvent) => {
+    for (const listener of listeners) listener(event);
+  };
+  const changed = (zone: ZoneContent, changes: readonly Change[]) =>
+    tell({ kind: "changed", zone: zone.name, serial: zone.serial, changes });
+  return {
+    asked,
+    tell,
+    closest: async (names) => {
+      asked.closest += 1;
+      return names.find((name) => zones.has(name));
+    },
+    load: async (name) => {
+      asked.load += 1;
+      return zones.get(name);
+    },
+    follow: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    put: (zone) => {
+      zones.set(zone.name, zone);
+      changed(zone, diffSets([], zone.sets));
+    },
+    remove: (name) => {
+      const zone = zones.get(name);
+      zones.delete(name);
+      if (zone) changed({ ...zone, serial: zone.serial + 1 }, diffSets(zone.sets, []));
+    },
+    write: (name, sets) => {
+      const zone = zones.get(name);
+      if (zone === undefined) throw new Error(`no zone ${name}`);
+      const after = { ...zone, sets, serial: zone.serial + 1 };
+      zones.set(name, after);
+      changed(after, diffSets(zone.sets, sets));
+    },
+  };
+}
