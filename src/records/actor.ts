@@ -6,6 +6,8 @@ import type { PlacedRecord, RecordStore, Zone } from "./store.ts";
 /** Who asks, from where, and what that one may do. */
 export type Actor = {
   readonly account: number;
+  /** The number of the token that was shown; absent for whoever needs none. */
+  readonly token?: number;
   /** How the change log names this one. */
   readonly label: string;
   readonly scope: Scope;

@@ -15,5 +15,6 @@ export async function actorOf(
   if (token === undefined || token.revoked !== undefined) return undefined;
   const { account, scope, id, name } = token;
   if (may(scope, { kind: "list-zones", from, now }).kind === "no") return undefined;
-  return { account, scope, label: `token ${id} (${name})`, from };
+  store.noteUse(id, now);
+  return { account, token: id, scope, label: `token ${id} (${name})`, from };
 }

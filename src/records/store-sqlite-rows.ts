@@ -104,12 +104,15 @@ export type TokenRow = {
   readonly scope: string;
   readonly created: number;
   readonly revoked: number | null;
+  readonly last_used: number | null;
+  readonly uses: number;
 };
 
 export function tokenFromRow(row: TokenRow): Token {
-  const { id, account, name, hash, created } = row;
+  const { id, account, name, hash, created, uses } = row;
   const scope = JSON.parse(row.scope) as Scope;
-  return { id, account, accountName: row.account_name, name, hash, scope, created, revoked: row.revoked ?? undefined };
+  const [revoked, lastUsed] = [row.revoked ?? undefined, row.last_used ?? undefined];
+  return { id, account, accountName: row.account_name, name, hash, scope, created, revoked, lastUsed, uses };
 }
 
 export type ChangeRow = {

@@ -1,12 +1,20 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Commit } from "./group-commit.ts";
-import type { RecordStore } from "./store.ts";
+import type { RecordStore, Token } from "./store.ts";
 import { type TokenRow, tokenFromRow } from "./store-sqlite-rows.ts";
 import { createTurnCache } from "./turn-cache.ts";
+import { type Counted, createUseCounter, type UseCount } from "./use-counter.ts";
 
-type TokenStore = Pick<RecordStore, "ensureAccount" | "addToken" | "tokenByHash" | "tokens" | "revokeToken">;
+type TokenStore = Pick<
+  RecordStore,
+  "ensureAccount" | "addToken" | "tokenByHash" | "tokens" | "revokeToken" | "noteUse"
+>;
 
-export function prepareTokens(database: DatabaseSync, commit: Commit): TokenStore {
+/** `flushUses` hands what was counted to the next transaction. */
+export function prepareTokens(
+  database: DatabaseSync,
+  commit: Commit,
+): { readonly store: TokenStore; readonly flushUses: () => void } {
   const tokenColumns =
     "tokens.*, accounts.name AS account_name FROM tokens JOIN accounts ON accounts.id = tokens.account";
   const insertAccount = database.prepare("INSERT INTO accounts (name, created) VALUES (?, ?) ON CONFLICT DO NOTHING");
@@ -24,7 +32,17 @@ export function prepareTokens(database: DatabaseSync, commit: Commit): TokenStor
     return row && tokenFromRow(row);
   });
 
-  return {
+  const updateUses = database.prepare("UPDATE tokens SET uses = uses + ?, last_used = ? WHERE id = ?");
+  const writeUses = (counted: Counted) =>
+    commit(() => {
+      for (const [id, { count, last }] of counted) updateUses.run(count, last, id);
+    });
+  // A count that could not be written harms nobody; writes that matter fail by themselves.
+  const uses = createUseCounter((counted) => void writeUses(counted).catch(() => undefined));
+
+  const store: TokenStore = {
+    noteUse: uses.note,
+
     ensureAccount: (name, now) =>
       commit(() => {
         insertAccount.run(name, now);
@@ -41,7 +59,10 @@ export function prepareTokens(database: DatabaseSync, commit: Commit): TokenStor
 
     tokenByHash: async (hash) => byHash.get(hash),
 
-    tokens: async () => (selectTokens.all() as TokenRow[]).map(tokenFromRow),
+    tokens: async () => {
+      const known = (selectTokens.all() as TokenRow[]).map(tokenFromRow);
+      return known.map((token) => withUses(token, uses.get(token.id)));
+    },
 
     revokeToken: (id, now) =>
       commit(() => {
@@ -49,4 +70,8 @@ export function prepareTokens(database: DatabaseSync, commit: Commit): TokenStor
         return updateRevoked.run(now, id).changes === 1;
       }),
   };
+  return { store, flushUses: uses.flush };
 }
+
+const withUses = (token: Token, counted: UseCount | undefined): Token =>
+  counted === undefined ? token : { ...token, uses: token.uses + counted.count, lastUsed: counted.last };

@@ -5,9 +5,13 @@ import { DatabaseSync } from "node:sqlite";
 import { beforeEach, describe, expect, it } from "vitest";
 import { wholeAccount } from "../core/may.ts";
 import { describeStore } from "./store.suite.ts";
+import { describeManyWrites } from "./store-many.suite.ts";
 import { openSqliteStore } from "./store-sqlite.ts";
+import { describeTokens } from "./store-tokens.suite.ts";
 
 describeStore("SQLite", async () => openSqliteStore(":memory:"));
+describeTokens("SQLite", async () => openSqliteStore(":memory:"));
+describeManyWrites("SQLite", async () => openSqliteStore(":memory:"));
 
 describe("a SQLite file", () => {
   let path: string;
@@ -30,6 +34,17 @@ describe("a SQLite file", () => {
     const pending = store.ensureAccount("main", 1);
     store.close();
     expect(await pending).toMatchObject({ name: "main" });
+  });
+
+  it("holds the uses that were counted when it is closed", async () => {
+    const first = openSqliteStore(path);
+    const account = await first.ensureAccount("main", 1);
+    const token = { account: account.id, name: "t", hash: "h", scope: wholeAccount, created: 1 };
+    first.noteUse((await first.addToken(token)).id, 7);
+    first.close();
+    const second = openSqliteStore(path);
+    expect(await second.tokens()).toMatchObject([{ uses: 1, lastUsed: 7 }]);
+    second.close();
   });
 
   it("shows at once what another process has written", async () => {
@@ -55,7 +70,7 @@ describe("a SQLite file", () => {
     ["made by a newer version", async () => newerVersion(path)],
   ])("stops the start when it is %s, and says what to do", async (what, damage) => {
     await damage();
-    const todo = what.includes("newer") ? /start the newer version/ : /cannot be used[^]*move it away/;
+    const todo = what.includes("newer") ? /start the newer version/ : /cannot be used[\s\S]*move it away/;
     expect(() => openSqliteStore(path)).toThrow(todo);
   });
 });

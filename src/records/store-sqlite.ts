@@ -1,10 +1,9 @@
-import type { RRset } from "../core/rrset.ts";
 import { openSqlite } from "../process/open-sqlite.ts";
 import { createChangeFeed } from "./change-feed.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { createOpenZones } from "./open-zones.ts";
 import { migrations } from "./schema-sqlite.ts";
-import type { RecordStore, SetQuery, WriteRequest, Zone } from "./store.ts";
+import type { Decision, RecordStore, WriteRequest, WriteView } from "./store.ts";
 import { prepareReads } from "./store-sqlite-read.ts";
 import { prepareTokens } from "./store-sqlite-tokens.ts";
 import { prepareSetWriter } from "./store-sqlite-write.ts";
@@ -20,6 +19,7 @@ export function openSqliteStore(path: string): RecordStore {
     ending: () => feed.note(zones.ending()),
     committed: feed.announce,
   });
+  const tokens = prepareTokens(database, commit);
   const writer = prepareSetWriter(database);
   const insertZone = database.prepare(
     "INSERT INTO zones (id, account, name, settings, serial, record_count, created, modified) " +
@@ -27,8 +27,28 @@ export function openSqliteStore(path: string): RecordStore {
   );
   const removeZone = database.prepare("DELETE FROM zones WHERE number = ?");
 
+  const viewOf = (request: WriteRequest): WriteView | undefined => {
+    const { at } = request;
+    const place = "record" in at ? read.place(at.record) : { zone: at.zone, owner: undefined };
+    const zone = place && zones.get(request.account, place.zone);
+    if (zone === undefined) return undefined;
+    if (request.owners === "all") return { zone, sets: read.sets(zone, {}) };
+    const owners = new Set(request.owners(zone));
+    if (place?.owner !== undefined) owners.add(place.owner);
+    for (const record of request.records ?? []) {
+      const other = read.place(record);
+      if (other?.zone === zone.id) owners.add(other.owner);
+    }
+    return { zone, sets: [...owners].flatMap((owner) => read.sets(zone, { owner })) };
+  };
+
+  const apply = (request: WriteRequest, { zone, sets }: WriteView, { wanted, settings }: Decision): void => {
+    const after = writer.replace(zone, sets, { sets: wanted, settings }, request);
+    if (after !== zone) zones.put(after);
+  };
+
   return {
-    ...prepareTokens(database, commit),
+    ...tokens.store,
     zone: async (account, id) => read.zone(account, id),
     zoneBy: async (account, key) => read.zoneBy(account, key),
     zoneHolding: async (name) => read.zoneHolding(name),
@@ -64,32 +84,28 @@ export function openSqliteStore(path: string): RecordStore {
 
     write: (request, decide) =>
       commit(() => {
-        const place =
-          "record" in request.at ? read.place(request.at.record) : { zone: request.at.zone, owner: undefined };
-        const zone = place && zones.get(request.account, place.zone);
-        if (zone === undefined) return undefined;
-        const sets = setsOf(request, zone, place?.owner, read.sets);
-        const { wanted, settings, result } = decide({ zone, sets });
-        const after = writer.replace(zone, sets, { sets: wanted, settings }, request);
-        if (after !== zone) zones.put(after);
+        const view = viewOf(request);
+        if (view === undefined) return undefined;
+        const decision = decide(view);
+        apply(request, view, decision);
+        return decision.result;
+      }),
+
+    writeAll: (requests, decide) =>
+      commit(() => {
+        const views = requests.map(viewOf);
+        const { decisions, result } = decide(views);
+        for (const [i, request] of requests.entries()) {
+          const [view, decision] = [views[i], decisions[i]];
+          if (view !== undefined && decision !== undefined) apply(request, view, decision);
+        }
         return result;
       }),
 
     close: () => {
+      tokens.flushUses();
       commit.flush();
       database.close();
     },
   };
-}
-
-function setsOf(
-  { owners }: WriteRequest,
-  zone: Zone,
-  owner: string | undefined,
-  read: (zone: Zone, query: SetQuery) => readonly RRset[],
-): readonly RRset[] {
-  if (owners === "all") return read(zone, {});
-  const asked = new Set(owners(zone));
-  if (owner !== undefined) asked.add(owner);
-  return [...asked].flatMap((each) => read(zone, { owner: each }));
 }

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { wholeAccount } from "../core/may.ts";
 import type { RecordType } from "../core/rdata/table.ts";
 import type { RRset, ZoneRecord } from "../core/rrset.ts";
 import {
@@ -38,29 +37,6 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
     const put = (zone: Zone, sets: readonly RRset[], owners = sets.map((set) => set.owner)) =>
       store.write(request(zone, owners), () => ({ wanted: sets, result: "written" }));
     const log = async () => await store.changesAfter(0, 1000);
-
-    describe("accounts and tokens", () => {
-      it("makes an account once", async () => {
-        expect(await store.ensureAccount("main", at + 5)).toEqual({ id: account, name: "main" });
-        expect((await store.ensureAccount("other", at)).id).not.toBe(account);
-      });
-
-      it("finds a token by the hash of its secret and knows when it was revoked", async () => {
-        const token = await store.addToken({ account, name: "home", hash: "h1", scope: wholeAccount, created: at });
-        expect(await store.tokenByHash("h1")).toEqual({ ...token, accountName: "main", revoked: undefined });
-        expect(await store.tokenByHash("h2")).toBeUndefined();
-        expect(await store.revokeToken(token.id, at + 1)).toBe(true);
-        expect(await store.revokeToken(token.id, at + 2)).toBe(false);
-        expect((await store.tokenByHash("h1"))?.revoked).toBe(at + 1);
-        expect(await store.tokens()).toHaveLength(1);
-      });
-
-      it("keeps the scope of a token", async () => {
-        const scope = { access: "read", zones: ["example.org"] } as const;
-        await store.addToken({ account, name: "narrow", hash: "h3", scope, created: at });
-        expect((await store.tokenByHash("h3"))?.scope).toEqual(scope);
-      });
-    });
 
     describe("zones", () => {
       it("gives back what was made, with its record count", async () => {

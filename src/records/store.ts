@@ -15,6 +15,8 @@ export type RecordStore = {
   readonly tokens: () => Promise<readonly Token[]>;
   /** True when a token that was still good has been revoked. */
   readonly revokeToken: (id: number, now: Instant) => Promise<boolean>;
+  /** Counts one use. Costs no write: what was counted is written together, every few seconds and when the store closes. */
+  readonly noteUse: (id: number, now: Instant) => void;
 
   readonly zone: (account: number, id: string) => Promise<Zone | undefined>;
   readonly zoneBy: (account: number, key: ZoneKey) => Promise<Zone | undefined>;
@@ -28,6 +30,8 @@ export type RecordStore = {
   readonly sets: (zone: Zone, query: SetQuery) => Promise<readonly RRset[]>;
   /** Undefined when the account has no such zone or record; otherwise what `decide` gave as its result. */
   readonly write: <T>(request: WriteRequest, decide: Decide<T>) => Promise<T | undefined>;
+  /** Several zones in one transaction: all of it is done, or nothing. No two requests are for the same zone. */
+  readonly writeAll: <T>(requests: readonly WriteRequest[], decide: DecideAll<T>) => Promise<T>;
 
   /** The change log behind `position`, oldest first. */
   readonly changesAfter: (position: number, limit: number) => Promise<readonly LoggedChange[]>;
@@ -52,6 +56,8 @@ export type Token = NewToken & {
   readonly id: number;
   readonly accountName: string;
   readonly revoked: Instant | undefined;
+  readonly lastUsed: Instant | undefined;
+  readonly uses: number;
 };
 
 /** What an owner of a zone may change about the zone itself. */
@@ -133,6 +139,8 @@ export type WriteRequest = {
   readonly at: { readonly zone: string } | { readonly record: string };
   /** The owners whose sets `decide` sees and may change. The owner of the record named in `at` is always one of them. */
   readonly owners: "all" | ((zone: Zone) => readonly string[]);
+  /** Further records: their owners are asked for too, wherever in the zone they stand by then. */
+  readonly records?: readonly string[];
   readonly actor: string;
   readonly now: Instant;
 };
@@ -141,11 +149,20 @@ export type WriteRequest = {
  * The rule of one write: sees the zone as it is inside the transaction and says what the sets of the requested owners shall
  * be. `wanted: undefined` leaves all as it is. Must be pure: it may be called again when the transaction has to be repeated.
  */
-export type Decide<T> = (view: { readonly zone: Zone; readonly sets: readonly RRset[] }) => {
+export type Decide<T> = (view: WriteView) => Decision & { readonly result: T };
+
+/** One decision for each request, in their order; an account that has no such zone or record has no view of it. */
+export type DecideAll<T> = (views: readonly (WriteView | undefined)[]) => {
+  readonly decisions: readonly Decision[];
+  readonly result: T;
+};
+
+export type WriteView = { readonly zone: Zone; readonly sets: readonly RRset[] };
+
+export type Decision = {
   readonly wanted: readonly RRset[] | undefined;
   /** Left out: as they are. */
   readonly settings?: ZoneSettings;
-  readonly result: T;
 };
 
 export type HistoryQuery = { readonly before?: number; readonly serial?: number; readonly limit: number };

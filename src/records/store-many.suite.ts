@@ -1,0 +1,101 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { RRset, ZoneRecord } from "../core/rrset.ts";
+import { plainSettings, type RecordStore, type WriteRequest, type Zone } from "./store.ts";
+
+/** What every RecordStore does with writes to many records and zones. `open` gives an empty store of its own each time. */
+export function describeManyWrites(name: string, open: () => Promise<RecordStore>): void {
+  describe(`${name}, many records in one write`, () => {
+    let store: RecordStore;
+    let account: number;
+    let one: Zone;
+    let two: Zone;
+    beforeEach(async () => {
+      store = await open();
+      account = (await store.ensureAccount("main", at)).id;
+      one = await makeZone("one.example");
+      two = await makeZone("two.example");
+    });
+    afterEach(() => store.close());
+
+    const makeZone = async (zone: string): Promise<Zone> => {
+      const identity = { account, id: `id-${zone}`, name: zone, settings: plainSettings(600), created: at };
+      const made = await store.createZone({ ...identity, serial: 2026111500, sets: [] }, "tester");
+      if (made === "name-taken") throw new Error("name taken");
+      return made;
+    };
+    const request = (zone: Zone, owners: readonly string[]): WriteRequest => ({
+      account,
+      at: { zone: zone.id },
+      owners: () => owners,
+      actor: "tester",
+      now: at,
+    });
+    const serials = async () =>
+      (await store.zones(account, { page: 1, perPage: 9 })).items.map((zone) => zone.serial - 2026111500);
+
+    it("writes to several zones at once, each under one new serial", async () => {
+      const result = await store.writeAll([request(one, ["a"]), request(two, ["b"])], (views) => ({
+        decisions: [{ wanted: [aSet("a", "1"), aSet("b", "2")] }, { wanted: [aSet("b", "3")] }],
+        result: views.map((view) => view?.zone.name),
+      }));
+      expect(result).toEqual(["one.example", "two.example"]);
+      expect(await serials()).toEqual([1, 1]);
+      expect(await store.record(account, "b-3")).toMatchObject({ owner: "b" });
+    });
+
+    it("has no view of a zone that is not there, and writes to the others what was decided", async () => {
+      const nowhere = { ...request(one, []), at: { zone: "none" } };
+      const seen = await store.writeAll([nowhere, request(two, ["b"])], (views) => ({
+        decisions: [{ wanted: [aSet("a", "1")] }, { wanted: [aSet("b", "2")] }],
+        result: views.map((view) => view?.zone.name),
+      }));
+      expect(seen).toEqual([undefined, "two.example"]);
+      expect(await serials()).toEqual([0, 1]);
+    });
+
+    it("keeps nothing of any zone when one of them fails", async () => {
+      // The same record id in both zones cannot be.
+      const twice = store.writeAll([request(one, ["a"]), request(two, ["a"])], () => ({
+        decisions: [{ wanted: [aSet("a", "1")] }, { wanted: [aSet("a", "1")] }],
+        result: 0,
+      }));
+      await expect(twice).rejects.toThrow(/UNIQUE|unique/);
+      expect(await serials()).toEqual([0, 0]);
+      expect(await store.sets(one, {})).toEqual([]);
+    });
+
+    it("shows the writer the sets around further records of the zone, wherever they have moved", async () => {
+      await store.write(request(one, ["a", "b"]), () => ({ wanted: [aSet("a", "1"), aSet("b", "2")], result: 0 }));
+      await store.write(request(two, ["c"]), () => ({ wanted: [aSet("c", "3")], result: 0 }));
+      const moving = store.write(request(one, ["a", "z"]), () => ({
+        wanted: [{ ...aSet("a", "1"), owner: "z" }],
+        result: 0,
+      }));
+      const seen = store.write({ ...request(one, []), records: ["a-1", "b-2", "c-3", "none"] }, ({ sets }) => ({
+        wanted: undefined,
+        result: sets.map((set) => set.owner),
+      }));
+      await moving;
+      expect(await seen).toEqual(["z", "b"]);
+    });
+  });
+}
+
+const at = Date.UTC(2026, 10, 15, 12);
+
+const aRecord = (owner: string, value: string): ZoneRecord => ({
+  id: `${owner}-${value}`,
+  name: owner,
+  value,
+  rdata: value,
+  comment: "",
+  created: at,
+  modified: at,
+});
+
+const aSet = (owner: string, value: string): RRset => ({
+  owner,
+  type: "A",
+  ttl: null,
+  records: [aRecord(owner, value)],
+});

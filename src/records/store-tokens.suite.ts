@@ -1,0 +1,54 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { wholeAccount } from "../core/may.ts";
+import type { RecordStore } from "./store.ts";
+
+/** What every RecordStore does with accounts and tokens. `open` gives an empty store of its own each time. */
+export function describeTokens(name: string, open: () => Promise<RecordStore>): void {
+  describe(`${name} as a keeper of accounts and tokens`, () => {
+    let store: RecordStore;
+    let account: number;
+    beforeEach(async () => {
+      store = await open();
+      account = (await store.ensureAccount("main", at)).id;
+    });
+    afterEach(() => store.close());
+
+    it("makes an account once", async () => {
+      expect(await store.ensureAccount("main", at + 5)).toEqual({ id: account, name: "main" });
+      expect((await store.ensureAccount("other", at)).id).not.toBe(account);
+    });
+
+    it("finds a token by the hash of its secret and knows when it was revoked", async () => {
+      const token = await store.addToken({ account, name: "home", hash: "h1", scope: wholeAccount, created: at });
+      expect(await store.tokenByHash("h1")).toEqual({ ...token, accountName: "main", revoked: undefined });
+      expect(await store.tokenByHash("h2")).toBeUndefined();
+      expect(await store.revokeToken(token.id, at + 1)).toBe(true);
+      expect(await store.revokeToken(token.id, at + 2)).toBe(false);
+      expect((await store.tokenByHash("h1"))?.revoked).toBe(at + 1);
+      expect(await store.tokens()).toHaveLength(1);
+    });
+
+    it("keeps the scope of a token", async () => {
+      const scope = { access: "read", zones: ["example.org"] } as const;
+      await store.addToken({ account, name: "narrow", hash: "h3", scope, created: at });
+      expect((await store.tokenByHash("h3"))?.scope).toEqual(scope);
+    });
+
+    it("counts uses and keeps the time of the last one", async () => {
+      const { id, uses, lastUsed } = await store.addToken({
+        account,
+        name: "home",
+        hash: "h1",
+        scope: wholeAccount,
+        created: at,
+      });
+      expect([uses, lastUsed]).toEqual([0, undefined]);
+      for (let i = 1; i <= 3; i += 1) store.noteUse(id, at + i);
+      expect(await store.tokens()).toMatchObject([{ uses: 3, lastUsed: at + 3 }]);
+      store.noteUse(id, at + 9);
+      expect(await store.tokens()).toMatchObject([{ uses: 4, lastUsed: at + 9 }]);
+    });
+  });
+}
+
+const at = Date.UTC(2026, 10, 15, 12);
