@@ -1,5 +1,5 @@
-import { X509Certificate } from "node:crypto";
-import { mkdtemp, stat } from "node:fs/promises";
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -40,6 +40,42 @@ describe("ensureCertificate", () => {
     expect(second.ca).toBe(first.ca);
     expect(second.cert).not.toBe(first.cert);
     expect(new X509Certificate(second.cert).validToDate.getTime()).toBeGreaterThan(inDays(395).getTime() - 1);
+  });
+
+  it("makes one authority though many processes start at once", async () => {
+    const made = await Promise.all(
+      Array.from({ length: 8 }, (_, at) => ensureCertificate(folder, [], now, at % 2 === 0 ? "server" : "firewall")),
+    );
+    expect(new Set(made.map(({ ca }) => ca)).size).toBe(1);
+    expect(await readFile(join(folder, "ca.pem"), "utf8")).toBe(made[0]?.ca);
+    for (const { cert, ca } of made)
+      expect(new X509Certificate(cert).verify(new X509Certificate(ca).publicKey)).toBe(true);
+    expect((await readdir(folder)).toSorted()).toEqual([
+      "ca.key",
+      "ca.pem",
+      "firewall.key",
+      "firewall.pem",
+      "server.key",
+      "server.pem",
+    ]);
+  });
+
+  it("takes an authority whose two halves are two files, as older releases wrote them", async () => {
+    const { ca } = await ensureCertificate(folder, [], now);
+    const whole = await readFile(join(folder, "ca.key"), "utf8");
+    await writeFile(join(folder, "ca.key"), whole.slice(0, whole.indexOf("-----BEGIN CERTIFICATE")));
+    expect((await ensureCertificate(folder, ["new.example.org"], now)).ca).toBe(ca);
+  });
+
+  it("finishes what a crash left half done", async () => {
+    const { ca } = await ensureCertificate(folder, [], now);
+    await rm(join(folder, "ca.pem"));
+    expect((await ensureCertificate(folder, [], now)).ca).toBe(ca);
+    expect(await readFile(join(folder, "ca.pem"), "utf8")).toBe(ca);
+    const other = await ensureCertificate(folder, [], now, "firewall");
+    await writeFile(join(folder, "server.key"), other.key);
+    const again = await ensureCertificate(folder, [], now);
+    expect(new X509Certificate(again.cert).checkPrivateKey(createPrivateKey(again.key))).toBe(true);
   });
 
   it("lets nobody else read the private keys", async () => {

@@ -1,4 +1,5 @@
-import { X509Certificate } from "node:crypto";
+import { createPrivateKey, randomBytes, X509Certificate } from "node:crypto";
+import { link, rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { parseAddress } from "../core/address.ts";
@@ -11,6 +12,9 @@ export type ServerCertificate = Pair & {
   readonly caFile: string;
 };
 
+/** Services that share a folder share its authority; each has a certificate of its own, since each has names of its own. */
+export type PairName = "server" | "firewall";
+
 const day = 24 * 60 * 60 * 1000;
 
 /**
@@ -21,37 +25,90 @@ export async function ensureCertificate(
   folder: string,
   names: readonly string[],
   now: Date,
+  pairName: PairName = "server",
 ): Promise<ServerCertificate> {
-  const authority = (await readPair(folder, "ca")) ?? (await makeAuthority(folder, now));
+  const authority = (await readAuthority(folder)) ?? (await makeAuthority(folder, now));
   const wanted = [...new Set(["localhost", "127.0.0.1", "::1", hostname(), ...names])];
-  const present = await readPair(folder, "server");
+  const present = await readPair(folder, pairName);
   const server =
-    present && stillGood(present.cert, wanted, authority.cert, now)
+    present && stillGood(present, wanted, authority.cert, now)
       ? present
-      : await makeServerPair(folder, authority, wanted, now);
-  return { ...server, ca: authority.cert, caFile: join(folder, "ca.pem") };
+      : await makeServerPair(folder, pairName, authority, wanted, now);
+  return { ...server, ca: authority.cert, caFile: caFileIn(folder) };
+}
+
+/** What clients import. */
+export const caFileIn = (folder: string): string => join(folder, "ca.pem");
+
+/** Undefined when no service was ever started on this folder. */
+export const readAuthorityCertificate = async (folder: string): Promise<string | undefined> =>
+  (await readAuthority(folder))?.cert;
+
+/**
+ * Key and certificate come into being together, in one file that only one process can make: whoever starts at the same
+ * moment finds it there and takes it. `ca.pem` is a copy of the half that is not secret.
+ */
+async function makeAuthority(folder: string, now: Date): Promise<Pair> {
+  const { issueAuthority } = await import("./issue-certificate.ts");
+  const { cert, key } = await issueAuthority(now);
+  await createWhole(join(folder, "ca.key"), key + cert);
+  const authority = await readAuthority(folder);
+  if (authority === undefined) throw new Error(`${join(folder, "ca.key")} is not the key of ${caFileIn(folder)}`);
+  return authority;
+}
+
+async function readAuthority(folder: string): Promise<Pair | undefined> {
+  const key = await readFileIfThere(join(folder, "ca.key"));
+  const published = await readFileIfThere(caFileIn(folder));
+  const within = /-----BEGIN CERTIFICATE-----[\s\S]*-----END CERTIFICATE-----\n/.exec(key ?? "")?.[0];
+  if (key === undefined) return undefined;
+  if (within !== undefined && within !== published) await replaceFile(caFileIn(folder), within, 0o644);
+  const cert = within ?? published;
+  return cert === undefined ? undefined : { cert, key };
+}
+
+/** The whole content or nothing, and never over a file that is there. */
+async function createWhole(path: string, content: string): Promise<void> {
+  const draft = `${path}.${randomBytes(4).toString("hex")}`;
+  try {
+    await replaceFile(draft, content, 0o600);
+    await link(draft, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  } finally {
+    await rm(draft, { force: true });
+  }
 }
 
 // The library behind issue-certificate is large and needed once a year, so it is loaded on use.
-async function makeAuthority(folder: string, now: Date): Promise<Pair> {
-  const { issueAuthority } = await import("./issue-certificate.ts");
-  return await savePair(folder, "ca", await issueAuthority(now));
-}
-
-async function makeServerPair(folder: string, authority: Pair, names: readonly string[], now: Date): Promise<Pair> {
+async function makeServerPair(
+  folder: string,
+  pairName: PairName,
+  authority: Pair,
+  names: readonly string[],
+  now: Date,
+): Promise<Pair> {
   const { issueServerCertificate } = await import("./issue-certificate.ts");
-  return await savePair(folder, "server", await issueServerCertificate(authority, names, now));
+  const pair = await issueServerCertificate(authority, names, now);
+  await replaceFile(join(folder, `${pairName}.key`), pair.key, 0o600);
+  await replaceFile(join(folder, `${pairName}.pem`), pair.cert, 0o644);
+  return pair;
 }
 
-function stillGood(cert: string, names: readonly string[], ca: string, now: Date): boolean {
-  const certificate = new X509Certificate(cert);
+function stillGood(pair: Pair, names: readonly string[], ca: string, now: Date): boolean {
+  const certificate = new X509Certificate(pair.cert);
   const covers = (name: string) => (parseAddress(name) ? certificate.checkIP(name) : certificate.checkHost(name));
   return (
     certificate.validToDate.getTime() - now.getTime() > 30 * day &&
+    belongTogether(pair) &&
     certificate.verify(new X509Certificate(ca).publicKey) &&
     names.every((name) => covers(name) !== undefined)
   );
 }
+
+/** Two files are replaced one after the other: between the two they do not fit. */
+export const belongTogether = ({ cert, key }: Pair): boolean =>
+  new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
 
 async function readPair(folder: string, name: string): Promise<Pair | undefined> {
   const [cert, key] = await Promise.all([
@@ -59,10 +116,4 @@ async function readPair(folder: string, name: string): Promise<Pair | undefined>
     readFileIfThere(join(folder, `${name}.key`)),
   ]);
   return cert === undefined || key === undefined ? undefined : { cert, key };
-}
-
-async function savePair(folder: string, name: string, pair: Pair): Promise<Pair> {
-  await replaceFile(join(folder, `${name}.key`), pair.key, 0o600);
-  await replaceFile(join(folder, `${name}.pem`), pair.cert, 0o644);
-  return pair;
 }

@@ -1,6 +1,7 @@
 import { type FastifyInstance, fastify } from "fastify";
+import { type ListenAddress, listenTrouble } from "./listen-address.ts";
 
-export type ListenAddress = { readonly host: string; readonly port: number };
+export { type ListenAddress, urlOf } from "./listen-address.ts";
 
 export type HttpServerOptions = {
   /** Without it the server speaks plain HTTP: only behind a proxy, and in benchmarks. */
@@ -36,19 +37,3 @@ export async function listen(server: FastifyInstance, at: ListenAddress): Promis
   const bound = server.server.address();
   return typeof bound === "object" && bound !== null ? { host: at.host, port: bound.port } : at;
 }
-
-function listenTrouble(error: NodeJS.ErrnoException, { host, port }: ListenAddress): string {
-  switch (error.code) {
-    case "EADDRINUSE":
-      return `port ${port} on ${host} is in use by another program; stop that one, or choose another with --listen HOST:PORT`;
-    case "EACCES":
-      return `port ${port} on ${host} needs special permission; choose one above 1023 with --listen HOST:PORT`;
-    case "EADDRNOTAVAIL":
-      return `this machine has no address ${host}; choose one of its own with --listen HOST:PORT`;
-    default:
-      return `cannot listen on ${host} port ${port}: ${error.message}`;
-  }
-}
-
-export const urlOf = ({ host, port }: ListenAddress, scheme = "https"): string =>
-  `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;

@@ -1,0 +1,18 @@
+export type ListenAddress = { readonly host: string; readonly port: number };
+
+export const urlOf = ({ host, port }: ListenAddress, scheme = "https"): string =>
+  `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
+
+/** In people's words why it was not possible to listen there. */
+export function listenTrouble(error: NodeJS.ErrnoException, { host, port }: ListenAddress): string {
+  switch (error.code) {
+    case "EADDRINUSE":
+      return `port ${port} on ${host} is in use by another program; stop that one, or choose another with --listen HOST:PORT`;
+    case "EACCES":
+      return `port ${port} on ${host} needs special permission; choose one above 1023 with --listen HOST:PORT`;
+    case "EADDRNOTAVAIL":
+      return `this machine has no address ${host}; choose one of its own with --listen HOST:PORT`;
+    default:
+      return `cannot listen on ${host} port ${port}: ${error.message}`;
+  }
+}

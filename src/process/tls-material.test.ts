@@ -1,0 +1,121 @@
+import { X509Certificate } from "node:crypto";
+import { mkdtemp, readFile, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { connect } from "node:tls";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { ensureCertificate } from "./certificates.ts";
+import type { Pair } from "./issue-certificate.ts";
+import { createLog } from "./log.ts";
+import { openTlsMaterial, type TlsOptions } from "./tls-material.ts";
+import { closeServer, createTlsServer, listenOn } from "./tls-server.ts";
+
+let folder: string;
+let logged: string[];
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "moor-tls-"));
+  logged = [];
+});
+
+const days = (count: number) => new Date(Date.UTC(2026, 10, 15) + count * 86_400_000);
+
+async function followed(options: Partial<TlsOptions> = {}) {
+  const shown: Pair[] = [];
+  const material = await openTlsMaterial({
+    folder,
+    pairName: "firewall",
+    names: () => [],
+    log: createLog({ format: "json", write: (line) => logged.push(line) }),
+    every: 20,
+    ...options,
+  });
+  material.follow((pair) => shown.push(pair));
+  onTestFinished(material.close);
+  return { material, shown };
+}
+
+describe("the private authority's certificate", () => {
+  it("is renewed while the service runs, before it ends", async () => {
+    let now = days(0);
+    const { material, shown } = await followed({ now: () => now });
+    now = days(360);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(shown).toEqual([]);
+    now = days(367);
+    await expect.poll(() => shown.length).toBe(1);
+    expect(new X509Certificate(shown[0]?.cert ?? "").validToDate.getTime()).toBeGreaterThan(days(700).getTime());
+    const ca = new X509Certificate(await readFile(material.caFile ?? ""));
+    expect(new X509Certificate(shown[0]?.cert ?? "").verify(ca.publicKey)).toBe(true);
+  });
+
+  it("follows the addresses of the machine", async () => {
+    let names = ["192.0.2.1"];
+    const { shown } = await followed({ names: () => names });
+    names = ["192.0.2.2"];
+    await expect.poll(() => shown.length).toBe(1);
+    expect(new X509Certificate(shown[0]?.cert ?? "").checkIP("192.0.2.2")).toBe("192.0.2.2");
+  });
+
+  it("is shown to the next connection, and the one before is not cut off", async () => {
+    let names = ["before.test"];
+    const { material } = await followed({ names: () => names });
+    const server = createTlsServer(material.pair, (_, response) => response.end("x"));
+    onTestFinished(() => closeServer(server));
+    material.follow((pair) => server.setSecureContext(pair));
+    const { port } = await listenOn(server, { host: "127.0.0.1", port: 0 });
+    const ca = await readFile(material.caFile ?? "");
+    const shownTo = (servername: string) =>
+      new Promise<string>((resolve, reject) => {
+        const socket = connect({ host: "127.0.0.1", port, ca, servername }, () => {
+          resolve(socket.getPeerX509Certificate()?.subjectAltName ?? "");
+          socket.end();
+        });
+        socket.once("error", reject);
+      });
+    expect(await shownTo("before.test")).toContain("before.test");
+    names = ["after.test"];
+    await expect.poll(() => shownTo("after.test").catch(() => "")).toContain("after.test");
+  });
+});
+
+describe("the operator's files", () => {
+  const files = () => ({ cert: join(folder, "own.pem"), key: join(folder, "own.key") });
+  const put = async (names: readonly string[]) => {
+    const pair = await ensureCertificate(await mkdtemp(join(tmpdir(), "moor-tls-own-")), names, new Date());
+    await writeFile(files().cert, pair.cert);
+    return { ...pair, finish: () => writeFile(files().key, pair.key) };
+  };
+
+  it("are used as they are, without an authority of ours", async () => {
+    const own = await put(["own.test"]);
+    await own.finish();
+    const { material } = await followed({ files: files() });
+    expect(material).toMatchObject({ pair: { cert: own.cert, key: own.key } });
+    expect(material).not.toHaveProperty("caFile");
+    await expect(readFile(join(folder, "ca.key"))).rejects.toThrow(/ENOENT/);
+  });
+
+  it("are read again when both have changed, and not in between", async () => {
+    await (await put(["own.test"])).finish();
+    const { shown } = await followed({ files: files() });
+    const next = await put(["next.test"]);
+    await expect.poll(() => logged.join("")).toContain("is not the key of the certificate");
+    expect(shown).toEqual([]);
+    await next.finish();
+    await expect.poll(() => shown).toEqual([{ cert: next.cert, key: next.key }]);
+    expect(logged.filter((line) => line.includes("the old one stays"))).toHaveLength(1);
+  });
+
+  it.each([
+    ["are missing", async () => undefined, /ENOENT/],
+    [
+      "do not belong together",
+      async () => void (await (await put(["a"])).finish(), await put(["b"])),
+      /is not the key/,
+    ],
+    ["are not PEM", async () => void (await (await put(["a"])).finish(), await writeFile(files().cert, "x")), /./],
+  ])("stop the start when they %s", async (_, prepare, message) => {
+    await prepare();
+    await expect(followed({ files: files() })).rejects.toThrow(message);
+  });
+});

@@ -1,0 +1,88 @@
+import { readFile } from "node:fs/promises";
+import { belongTogether, caFileIn, ensureCertificate, type PairName } from "./certificates.ts";
+import type { Pair } from "./issue-certificate.ts";
+import type { Logger } from "./log.ts";
+
+/** The certificate a server shows, and its successors: nothing has to be restarted for them. */
+export type TlsMaterial = {
+  readonly pair: Pair;
+  /** What clients must trust; not there when the operator brings the certificate. */
+  readonly caFile?: string;
+  /** Hands over every new pair: `follow((pair) => server.setSecureContext(pair))`. */
+  readonly follow: (use: (pair: Pair) => void) => void;
+  readonly close: () => void;
+};
+
+export type TlsOptions = {
+  readonly folder: string;
+  readonly pairName: PairName;
+  /** Asked again each time: a machine's addresses change. */
+  readonly names: () => readonly string[];
+  /** The operator's own certificate and key, instead of one from the private authority. */
+  readonly files?: CertificateFiles;
+  readonly log: Logger;
+  readonly now?: () => Date;
+  /** Milliseconds between two looks. */
+  readonly every?: number;
+};
+
+export type CertificateFiles = { readonly cert: string; readonly key: string };
+
+/** Renewal is due 30 days before the end; a look costs the reading of four small files. */
+const hour = 60 * 60 * 1000;
+const tenSeconds = 10_000;
+
+export async function openTlsMaterial(options: TlsOptions): Promise<TlsMaterial> {
+  const { folder, pairName, names, files, now = () => new Date() } = options;
+  const load = (): Promise<Pair> =>
+    files === undefined ? ensureCertificate(folder, names(), now(), pairName) : readFiles(files);
+  const first = await load();
+  const watch = createWatch(load, first, options);
+  return {
+    pair: { cert: first.cert, key: first.key },
+    ...(files === undefined && { caFile: caFileIn(folder) }),
+    follow: watch.start,
+    close: watch.stop,
+  };
+}
+
+function createWatch(load: () => Promise<Pair>, first: Pair, { files, log, every }: TlsOptions) {
+  let timer: NodeJS.Timeout | undefined;
+  let [shown, trouble] = [first, ""];
+
+  const look = async (use: (pair: Pair) => void) => {
+    try {
+      const { cert, key } = await load();
+      if (cert !== shown.cert || key !== shown.key) {
+        use({ cert, key });
+        shown = { cert, key };
+        log.info("a new certificate is in use");
+      }
+      trouble = "";
+    } catch (error) {
+      const message = (error as Error).message;
+      if (message !== trouble) log.warn({ err: error }, "the new certificate cannot be used; the old one stays");
+      trouble = message;
+    }
+  };
+
+  const start = (use: (pair: Pair) => void) => {
+    const again = async () => {
+      await look(use);
+      if (timer !== undefined) timer = setTimeout(again, pause).unref();
+    };
+    const pause = every ?? (files === undefined ? hour : tenSeconds);
+    timer = setTimeout(again, pause).unref();
+  };
+  const stop = () => {
+    clearTimeout(timer);
+    timer = undefined;
+  };
+  return { start, stop };
+}
+
+async function readFiles({ cert, key }: CertificateFiles): Promise<Pair> {
+  const pair = { cert: await readFile(cert, "utf8"), key: await readFile(key, "utf8") };
+  if (!belongTogether(pair)) throw new Error(`${key} is not the key of the certificate in ${cert}`);
+  return pair;
+}

@@ -1,0 +1,52 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer, type Server } from "node:https";
+import type { Pair } from "./issue-certificate.ts";
+import { type ListenAddress, listenTrouble } from "./listen-address.ts";
+
+export type Handle = (request: IncomingMessage, response: ServerResponse) => void;
+
+/**
+ * HTTPS with every wait bounded and nothing else: a service that mostly waits on a small router has no room for a framework
+ * (docs/firewall.md, "What it costs"). What is not HTTP at all is answered 400 or 431 by Node and closed.
+ */
+export function createTlsServer(pair: Pair, handle: Handle): Server {
+  const server = createServer(
+    {
+      ...pair,
+      minVersion: "TLSv1.2",
+      handshakeTimeout: 10_000,
+      headersTimeout: 15_000,
+      requestTimeout: 30_000,
+      keepAliveTimeout: 65_000,
+      connectionsCheckingInterval: 5_000,
+    },
+    handle,
+  );
+  server.timeout = 60_000;
+  server.maxConnections = 4_000;
+  return server;
+}
+
+/** Listens, or says in people's words why it cannot. */
+export async function listenOn(server: Server, at: ListenAddress): Promise<ListenAddress> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once("error", reject);
+  server.listen(at.port, at.host, resolve);
+  try {
+    await promise;
+  } catch (error) {
+    throw new Error(listenTrouble(error as NodeJS.ErrnoException, at), { cause: error });
+  } finally {
+    server.off("error", reject);
+  }
+  const bound = server.address();
+  return typeof bound === "object" && bound !== null ? { host: at.host, port: bound.port } : at;
+}
+
+/** Whoever still waits for an answer is cut off. */
+export function closeServer(server: Server): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.close(() => resolve());
+  server.closeAllConnections();
+  return promise;
+}
