@@ -1,0 +1,112 @@
+import { execFile, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { makeCertificate } from "../src/updater/rig/certificates.ts";
+import { recordService, startServer, type TestRecord, wanWith } from "../src/updater/rig/services.ts";
+import type { Table } from "./run.ts";
+
+const repository = join(import.meta.dirname, "..");
+
+/** What `moor update` costs when there is nothing to do, from a clone and as it is installed; over HTTPS. */
+export async function benchCost(): Promise<Table> {
+  execFileSync("npm", ["run", "-s", "build"], { cwd: repository });
+  const home = await openHome();
+  try {
+    const rows: string[][] = [];
+    for (const { how, command } of programs(home.folder)) {
+      // The first starts fill the compile cache; the very first writes both records.
+      await onceCost(command, home.folder);
+      await onceCost(command, home.folder);
+      const cpu = median(await inTurn(5, () => onceCost(command, home.folder)));
+      await idle(command, home.folder, 2_000);
+      const resident = await idle(command, home.folder, 20_000);
+      rows.push(
+        [how, "update --once with nothing to do, CPU", `${cpu.toFixed(0)} ms`, "350 ms"],
+        [how, "update, watching, resident after 20 s", `${resident.toFixed(1)} MB`, "65 MB"],
+      );
+    }
+    return {
+      title: "Nothing to do",
+      how: "npm run bench updater",
+      heads: ["program", "what", "measured", "target"],
+      rows,
+    };
+  } finally {
+    await home.close();
+  }
+}
+
+const programs = (folder: string) => [
+  { how: "from a clone (bin/moor)", command: ["env", `XDG_CACHE_HOME=${join(folder, "cache")}`, "bin/moor"] },
+  { how: "built (dist/bin/moor.js)", command: [process.execPath, "dist/bin/moor.js"] },
+];
+
+async function openHome() {
+  const folder = mkdtempSync(join(tmpdir(), "moor-bench-updater-"));
+  const certificate = makeCertificate("IP:127.0.0.1");
+  const records: TestRecord[] = ["A", "AAAA"].map((type) => ({
+    id: type,
+    type,
+    name: "home",
+    value: "",
+    zone_id: "z1",
+  }));
+  const firewall = await startServer(
+    ({ path }) =>
+      path.includes("getinterfaceconfig") ? { body: { wan0: wanWith(["9.9.9.9"], ["2a00::9"]) } } : { status: 404 },
+    certificate,
+  );
+  const service = await startServer(recordService(records), certificate);
+  const write = (name: string, text: string) => writeFileSync(join(folder, name), text, { mode: 0o600 });
+  write("key", "key=thekey\nsecret=thesecret\n");
+  write("token", "t0ken\n");
+  write("ca.pem", certificate.ca);
+  write(
+    "moor.yaml",
+    `sources: { home: { url: "${firewall.url}", keyFile: key, ca: ca.pem } }
+targets: { dns: { url: "${service.url}", token: { file: token }, ca: ca.pem } }
+names: [{ name: home, zone: example.org, ipv4: wan0, ipv6: wan0 }]
+`,
+  );
+  const close = async () => {
+    await Promise.all([firewall.close(), service.close()]);
+    rmSync(folder, { recursive: true });
+  };
+  return { folder, close };
+}
+
+/** Milliseconds of CPU, user and system together. */
+async function onceCost(command: readonly string[], folder: string): Promise<number> {
+  const words = [...command, "update", "--once", "--config", join(folder, "moor.yaml")].map((word) => `'${word}'`);
+  const script = `TIMEFORMAT='%U %S'; time ${words.join(" ")} >/dev/null`;
+  const { stderr } = await promisify(execFile)("bash", ["-c", script], { cwd: repository });
+  const [user = Number.NaN, system = Number.NaN] = stderr.trim().split("\n").at(-1)?.split(" ").map(Number) ?? [];
+  return 1000 * (user + system);
+}
+
+/** Megabytes resident after some milliseconds of watching. */
+async function idle([program = "", ...args]: readonly string[], folder: string, after: number): Promise<number> {
+  const child = spawn(program, [...args, "update", "--config", join(folder, "moor.yaml")], {
+    cwd: repository,
+    stdio: "ignore",
+  });
+  await sleep(after);
+  const status = readFileSync(`/proc/${child.pid}/status`, "utf8");
+  const ended = once(child, "exit");
+  child.kill("SIGTERM");
+  await ended;
+  return (Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) * 1024) / 1e6;
+}
+
+async function inTurn<T>(times: number, measure: () => Promise<T>): Promise<readonly T[]> {
+  const all: T[] = [];
+  for (let i = 0; i < times; i++) all.push(await measure());
+  return all;
+}
+
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
