@@ -1,9 +1,9 @@
-import { checkOwners } from "../core/check-zone.ts";
 import type { Instant } from "../core/instant.ts";
 import type { RecordType } from "../core/rdata/table.ts";
 import type { Fault } from "../core/result.ts";
 import type { RRset, ZoneRecord } from "../core/rrset.ts";
-import type { Decide, PlacedRecord, Zone } from "./store.ts";
+import { checkWrite } from "./check-write.ts";
+import type { Decide, PlacedRecord, WriteView } from "./store.ts";
 
 /** A checked record, with the place it shall have. */
 export type RecordContent = {
@@ -16,38 +16,41 @@ export type RecordContent = {
   readonly rdata: string;
 };
 
-type View = { readonly zone: Zone; readonly sets: readonly RRset[] };
 type Identity = { readonly id: string; readonly now: Instant };
 
-type Edited =
-  | { readonly kind: "done"; readonly placed: PlacedRecord }
-  | { readonly kind: "refused"; readonly faults: readonly Fault[] };
+type Refused = { readonly kind: "refused"; readonly faults: readonly Fault[] };
+type Edited = { readonly kind: "done"; readonly placed: PlacedRecord } | Refused;
 
 /** One more record in its set. A TTL that is said counts for the whole set; one that is not leaves the set's own. */
-export function createRecord({ zone, sets }: View, content: RecordContent, { id, now }: Identity) {
+export function createRecord(view: WriteView, content: RecordContent, { id, now }: Identity) {
+  const { sets } = view;
   const record = recordOf(content, { id, comment: "", created: now, modified: now });
   const set = setAt(sets, content);
   const grown = { ...set, ttl: content.ttl ?? set.ttl, records: [...set.records, record] };
-  return checked(zone, withSet(sets, grown), id);
+  return checked(view, withSet(sets, grown), id);
 }
 
 /** All of the record is replaced, also its TTL: not saying one clears it. Id and creation time stay. */
-export function replaceRecord({ zone, sets }: View, content: RecordContent, { id, now }: Identity) {
+export function replaceRecord(view: WriteView, content: RecordContent, { id, now }: Identity) {
+  const { sets } = view;
   const { home, old } = find(sets, id);
   const record = recordOf(content, { ...old, modified: now });
   const ttl = content.ttl ?? null;
   if (isAt(home, content)) {
-    if (sameContent(old, record) && home.ttl === ttl) return checked(zone, sets, id);
+    if (sameContent(old, record) && home.ttl === ttl) return checked(view, sets, id);
     const records = home.records.map((each) => (each === old ? record : each));
-    return checked(zone, withSet(sets, { ...home, ttl, records }), id);
+    return checked(view, withSet(sets, { ...home, ttl, records }), id);
   }
   const left = withSet(sets, without(home, id));
   const set = setAt(left, content);
-  return checked(zone, withSet(left, { ...set, ttl, records: [...set.records, record] }), id);
+  return checked(view, withSet(left, { ...set, ttl, records: [...set.records, record] }), id);
 }
 
-export function deleteRecord({ sets }: View, id: string) {
-  return { wanted: withSet(sets, without(find(sets, id).home, id)), result: { kind: "done" as const } };
+export function deleteRecord(view: WriteView, id: string): ReturnType<Decide<{ readonly kind: "done" } | Refused>> {
+  const wanted = withSet(view.sets, without(find(view.sets, id).home, id));
+  const faults = checkWrite(view, wanted);
+  if (faults.length > 0) return { wanted: undefined, result: { kind: "refused", faults } };
+  return { wanted, result: { kind: "done" } };
 }
 
 function find(sets: readonly RRset[], id: string): { home: RRset; old: ZoneRecord } {
@@ -57,12 +60,12 @@ function find(sets: readonly RRset[], id: string): { home: RRset; old: ZoneRecor
   return { home, old };
 }
 
-function checked(zone: Zone, wanted: readonly RRset[], id: string): ReturnType<Decide<Edited>> {
-  const faults = checkOwners(wanted);
+function checked(view: WriteView, wanted: readonly RRset[], id: string): ReturnType<Decide<Edited>> {
+  const faults = checkWrite(view, wanted);
   if (faults.length > 0) return { wanted: undefined, result: { kind: "refused", faults } };
   const { home, old: record } = find(wanted, id);
   const { owner, type, ttl } = home;
-  return { wanted, result: { kind: "done", placed: { zone, owner, type, ttl, record } } };
+  return { wanted, result: { kind: "done", placed: { zone: view.zone, owner, type, ttl, record } } };
 }
 
 function recordOf(

@@ -1,0 +1,34 @@
+import { diffSets } from "../core/changes.ts";
+import { checkOwners } from "../core/check-zone.ts";
+import type { Fault } from "../core/result.ts";
+import { type RRset, setKey } from "../core/rrset.ts";
+import type { WriteView, Zone } from "./store.ts";
+
+/** Why a zone cannot become so, whoever wants it: every fault at once. */
+export function checkWrite({ zone, sets }: WriteView, wanted: readonly RRset[]): readonly Fault[] {
+  return [...zoneFaults(zone), ...lockFaults(sets, wanted), ...checkOwners(wanted)];
+}
+
+export function zoneFaults(zone: Zone): readonly Fault[] {
+  if (zone.settings.mode === "primary") return [];
+  return [
+    {
+      code: "zone-is-secondary",
+      where: "zone",
+      message: `the records of ${zone.name} come from its primary servers`,
+      todo: "change them there, or remove the primary servers first",
+    },
+  ];
+}
+
+function lockFaults(before: readonly RRset[], wanted: readonly RRset[]): readonly Fault[] {
+  if (!before.some((set) => set.locked)) return [];
+  return diffSets(before, wanted)
+    .filter((change) => change.before?.locked)
+    .map(({ owner, type }) => ({
+      code: "set-locked",
+      where: setKey(owner, type),
+      message: `the ${type} set at ${owner} is protected against changes`,
+      todo: "remove its protection first",
+    }));
+}
