@@ -3,7 +3,7 @@ import { type Fault, fail, ok, type Result } from "../result.ts";
 import { type Token, tokenize } from "../tokens.ts";
 import type { FieldDefinition, FieldValue, FieldValues, TypeDefinition, WireReader } from "./field.ts";
 import { genericData, isGenericMark } from "./field-hex.ts";
-import { definitionOf, isKnownType, type KnownType, type RecordType } from "./table.ts";
+import { definitionOf, isKnownType, type RecordType } from "./table.ts";
 
 /** What a record says. `text` is canonical: two of one type mean the same exactly when their texts are equal. */
 export type Rdata = {
@@ -31,16 +31,14 @@ export function rdataFromTokens(
   zoneName: string,
   where = "value",
 ): Result<Rdata> {
-  const [mark, ...after] = tokens;
-  if (mark !== undefined && isGenericMark(mark) && isKnownType(type))
-    return rdataFromGeneric(type, [mark, ...after], zoneName, where);
+  const [start, ...after] = isGenericMark(tokens[0]) && isKnownType(type) ? tokens : [];
+  if (start !== undefined) return rdataFromGeneric(type, [start, ...after], zoneName, where);
   const definition = definitionOf(type);
   const fields: Record<string, FieldValue> = {};
   const faults: Fault[] = [];
   let next = 0;
   for (const field of definition.fields) {
-    const given = field.kind.takes === "rest" ? tokens.slice(next) : tokens.slice(next, next + 1);
-    const [first, ...others] = given;
+    const first = tokens[next];
     const place = placeOf(definition, field, where);
     if (first === undefined && field.kind.absent !== undefined) {
       fields[field.name] = field.kind.absent;
@@ -50,7 +48,8 @@ export function rdataFromTokens(
       faults.push(missingField(field, place));
       break;
     }
-    next += given.length;
+    const others = field.kind.takes === "rest" ? tokens.slice(next + 1) : [];
+    next += 1 + others.length;
     const parsed = field.kind.parse([first, ...others], { zoneName, where: place });
     if (parsed.ok) fields[field.name] = parsed.value;
     else faults.push(...parsed.faults);
@@ -65,7 +64,7 @@ export function rdataFromTokens(
 
 /** Known types may come in the form of unknown ones too (RFC 3597 section 5). */
 function rdataFromGeneric(
-  type: KnownType,
+  type: RecordType,
   tokens: readonly [Token, ...Token[]],
   zoneName: string,
   where: string,

@@ -36,6 +36,8 @@ const table = {
   TXT: txt,
 } satisfies Record<string, TypeDefinition>;
 
+const known: Readonly<Partial<Record<RecordType, TypeDefinition>>> = table;
+
 /** A type of the table: one that moor can explain, and that its APIs let people make. */
 export type KnownType = keyof typeof table;
 
@@ -66,10 +68,10 @@ export function parseType(text: string): RecordType | undefined {
 }
 
 export const definitionOf = (type: RecordType): TypeDefinition =>
-  isKnownType(type) ? table[type] : { code: typeCode(type), ...unknown };
+  known[type] ?? { code: Number(type.slice(4)), ...unknown };
 
 /** The number that a DNS message carries for this type. */
-export const typeCode = (type: RecordType): number => (isKnownType(type) ? table[type].code : Number(type.slice(4)));
+export const typeCode = (type: RecordType): number => known[type]?.code ?? Number(type.slice(4));
 
 /** Undefined for numbers that no record can have: those of questions and of messages' own records. */
 export function typeFromCode(code: number): RecordType | undefined {
