@@ -13,7 +13,7 @@ export function openSqlite(path: string, migrations: readonly string[]): Databas
   try {
     database = new DatabaseSync(path);
     database.exec(
-      "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;",
+      "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = 4000;",
     );
     if (path !== ":memory:") checkFile(database, path);
     migrate(database, path, migrations);
