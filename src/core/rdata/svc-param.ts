@@ -150,7 +150,7 @@ const base64: ValueKind = {
 
 type ParamDefinition = { readonly name: string; readonly kind: ValueKind };
 
-/** By number: RFC 9460 section 14.3.2, RFC 9461 and RFC 9540. */
+/** By number (RFC 9460 section 14.3.2). */
 const definitions: readonly ParamDefinition[] = [
   { name: "mandatory", kind: keyList },
   { name: "alpn", kind: protocols },
@@ -159,15 +159,20 @@ const definitions: readonly ParamDefinition[] = [
   { name: "ipv4hint", kind: addressList("ipv4", 4, "a list of IPv4 addresses, such as 192.0.2.1,192.0.2.2") },
   { name: "ech", kind: base64 },
   { name: "ipv6hint", kind: addressList("ipv6", 16, "a list of IPv6 addresses, such as 2001:db8::1,2001:db8::2") },
-  { name: "dohpath", kind: anything },
-  { name: "ohttp", kind: nothing },
 ];
+
+/** Names of later keys (RFC 9461, RFC 9540) are read, but not written: nameservers in use do not know them yet. */
+const laterKeys: ReadonlyMap<string, number> = new Map([
+  ["dohpath", 7],
+  ["ohttp", 8],
+]);
 
 const definitionFor = (key: number): ParamDefinition => definitions[key] ?? { name: `key${key}`, kind: anything };
 
 function keyNumber(name: string): number | undefined {
   const known = definitions.findIndex((definition) => definition.name === name);
   if (known >= 0) return known;
+  if (laterKeys.has(name)) return laterKeys.get(name);
   const digits = /^key(0|[1-9]\d{0,4})$/.exec(name)?.[1];
   return digits === undefined || Number(digits) > maximumKey ? undefined : Number(digits);
 }

@@ -84,7 +84,7 @@ describe("parameters", () => {
     ["1 . key667=", "1 . key667"],
     ['1 . key667=""', "1 . key667"],
     ['1 . key667="a b;c"', '1 . key667="a b;c"'],
-    ["1 . ech=AEj+DQ== ohttp dohpath=/q{?dns}", '1 . ech=AEj+DQ== dohpath="/q{?dns}" ohttp'],
+    ["1 . ech=AEj+DQ== ohttp dohpath=/q{?dns}", '1 . ech=AEj+DQ== key7="/q{?dns}" key8'],
     ["1 . ipv6hint=::ffff:192.0.2.1,::", "1 . ipv6hint=::ffff:192.0.2.1,::"],
     ["0 . alpn=h2", "0 . alpn=h2"],
     ["1 . alpn=x\\\\,", '1 . alpn="x\\\\,"'],
