@@ -1,0 +1,71 @@
+import { connect } from "node:net";
+import { decodeMessage, encodeMessage, type Message } from "../../src/nameserver/message.ts";
+
+export type Asked = { readonly name: string; readonly type: number };
+
+/** Asks all of them over one connection, some at a time, and gives the replies in the order of the questions. */
+export function askOverTcp(port: number, questions: readonly Asked[], limit = 20_000): Promise<readonly Message[]> {
+  return new Promise((resolve, reject) => {
+    const replies: Message[] = [];
+    let sent = 0;
+    let received = 0;
+    let unread: Buffer = Buffer.of();
+    const socket = connect(port, "127.0.0.1");
+    const timer = setTimeout(() => finish(new Error(`${received} of ${questions.length} answered in time`)), limit);
+    const finish = (error?: Error) => {
+      clearTimeout(timer);
+      socket.destroy();
+      if (error) reject(error);
+      else resolve(replies);
+    };
+    const send = () => {
+      for (; sent < questions.length && sent < received + 100; sent++) {
+        const question = questions[sent];
+        if (question) socket.write(framed(sent, question));
+      }
+    };
+    socket.on("connect", send);
+    socket.on("error", finish);
+    socket.on("close", () => finish(new Error(`closed after ${received} of ${questions.length} answers`)));
+    socket.on("data", (chunk) => {
+      unread = Buffer.concat([unread, chunk]);
+      while (unread.length >= 2 && unread.length >= 2 + unread.readUInt16BE(0)) {
+        const end = 2 + unread.readUInt16BE(0);
+        const decoded = decodeMessage(unread.subarray(2, end));
+        if (!decoded.ok) return finish(new Error(`a reply that cannot be read: ${decoded.because}`));
+        replies[decoded.message.id] = decoded.message;
+        unread = unread.subarray(end);
+        received += 1;
+      }
+      if (received === questions.length) finish();
+      else send();
+    });
+    if (questions.length === 0) finish();
+  });
+}
+
+function framed(id: number, { name, type }: Asked): Buffer {
+  const message = encodeMessage(queryFor({ name, type }, id));
+  if (message === undefined) throw new Error("a question too long");
+  const length = Buffer.alloc(2);
+  length.writeUInt16BE(message.length);
+  return Buffer.concat([length, message]);
+}
+
+export const queryFor = ({ name, type }: Asked, id: number): Message => ({
+  id,
+  opcode: 0,
+  rcode: 0,
+  response: false,
+  authoritative: false,
+  truncated: false,
+  recursionDesired: false,
+  recursionAvailable: false,
+  authenticData: false,
+  checkingDisabled: false,
+  questions: [{ name, type, class: 1 }],
+  answers: [],
+  authorities: [],
+  additionals: [],
+  edns: undefined,
+});
