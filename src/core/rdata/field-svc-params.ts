@@ -25,8 +25,10 @@ export const svcParams: FieldKind<readonly string[]> = {
       else faults.push(...param.faults);
     }
     params.sort((a, b) => a.key - b.key);
-    faults.push(...togetherFaults(params, where));
-    return faults.length > 0 ? fail(...faults) : ok(params.map((param) => printSvcParam(param) ?? ""));
+    const all = [...faults, ...togetherFaults(params, where)];
+    return all.length > 0
+      ? fail(...all.slice(0, maximumFaults))
+      : ok(params.map((param) => printSvcParam(param) ?? ""));
   },
   print: (texts) => texts.join(" "),
   write(texts, out) {
@@ -46,6 +48,9 @@ export const svcParams: FieldKind<readonly string[]> = {
     return texts.length === params.length && togetherFaults(params, "").length === 0 ? texts : undefined;
   },
 };
+
+/** A value can have hundreds of thousands of parts; nobody reads as many faults. */
+const maximumFaults = 20;
 
 /** Each key once, what is mandatory is there (RFC 9460 section 8), and without default protocols there are others. */
 function togetherFaults(params: readonly SvcParam[], where: string): readonly Fault[] {

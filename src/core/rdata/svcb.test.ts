@@ -124,6 +124,10 @@ describe("parameters", () => {
     expect(read("x . port=a foo=b key9=c key9=d").split("\n")).toHaveLength(4);
   });
 
+  test.each(["x ", "key9 ", "port=x ", "key9=1 x "])("but not more than a person reads, for %j many times", (part) => {
+    expect(read(`1 . ${part.repeat(300_000)}`).split("\n")).toHaveLength(20);
+  });
+
   test("a form shows each by itself", () => {
     expect(parseRdata("HTTPS", '1 @ port=53 alpn="h2"', "example.org")).toMatchObject({
       value: { fields: { priority: 1, target: "example.org.", params: ["alpn=h2", "port=53"] } },
