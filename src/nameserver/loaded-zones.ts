@@ -90,7 +90,7 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
   };
 
   const hold = (content: ZoneContent, missed: readonly ZoneEvent[]): LoadedZone => {
-    const zone: LoadedZone = { view: createZoneView(content), current: true, used: true };
+    const zone: LoadedZone = { view: createZoneView(content), current: true, used: false };
     zones.set(content.name, zone);
     held += zone.view.size;
     for (const event of missed) apply(event);

@@ -1,0 +1,217 @@
+import { describe, expect, it } from "vitest";
+import { zonesInMemory } from "../../test/nameserver/zones-in-memory.ts";
+import { labelsOf } from "../core/name.ts";
+import { writtenSets, writtenZone } from "../core/written-sets.suite.ts";
+import { setsOfView, type ZoneContent } from "../core/zone-view.ts";
+import { createLoadedZones, defaultLoadLimits, type LoadedZone } from "./loaded-zones.ts";
+import type { ZoneSource } from "./zone-source.ts";
+
+const zone = (name: string, text = "www - A 192.0.2.1", serial = 1) => writtenZone(name, text, serial);
+const soaLine = "@ 3600 SOA ns1 hostmaster 1 7200 900 1209600 300\n";
+
+function follow(source: ZoneSource, limits = defaultLoadLimits) {
+  const zones = createLoadedZones(source, limits);
+  source.follow(zones.apply);
+  return { ...zones, where: async (name: string) => (await zones.find(labelsOf(name)))?.view.name };
+}
+
+const values = (loaded: LoadedZone | undefined, type: string): readonly string[] =>
+  loaded ? [...setsOfView(loaded.view)].filter(({ set }) => set.type === type).flatMap(({ set }) => set.values) : [];
+
+describe("the zone of a name", () => {
+  const source = zonesInMemory(zone("example.org"), zone("sub.example.org"), zone("a\\.b.example.net"));
+  it.each([
+    ["example.org", "example.org"],
+    ["www.example.org", "example.org"],
+    ["a.b.c.example.org", "example.org"],
+    ["sub.example.org", "sub.example.org"],
+    ["x.sub.example.org", "sub.example.org"],
+    ["badsub.example.org", "example.org"],
+    ["org", undefined],
+    ["example.net", undefined],
+    ["x.a\\.b.example.net", "a\\.b.example.net"],
+    ["", undefined],
+  ])("%s", async (name, expected) => {
+    expect(await follow(source).where(name)).toBe(expected);
+  });
+});
+
+describe("asking the source", () => {
+  it("happens once for a name, whether it is there or not", async () => {
+    const source = zonesInMemory(zone("example.org"));
+    const zones = follow(source);
+    for (let i = 0; i < 3; i++) {
+      await zones.where("www.example.org");
+      await zones.where("www.example.net");
+    }
+    expect(source.asked).toEqual({ closest: 2, load: 1 });
+    expect(zones.find(labelsOf("www.example.org"))).not.toBeInstanceOf(Promise);
+    expect(zones.find(labelsOf("www.example.net"))).toBeUndefined();
+  });
+
+  it("loads a zone once, however many ask at the same time", async () => {
+    const source = zonesInMemory(zone("example.org"));
+    const zones = follow(source);
+    const found = await Promise.all(Array.from({ length: 50 }, (_, i) => zones.where(`h${i}.example.org`)));
+    expect(new Set(found)).toEqual(new Set(["example.org"]));
+    expect(source.asked.load).toBe(1);
+  });
+
+  it("is given up after its time", async () => {
+    const never = new Promise<never>(() => {});
+    const source: ZoneSource = { closest: () => "example.org", load: () => never, follow: () => () => {} };
+    await expect(follow(source, { ...defaultLoadLimits, wait: 20 }).where("example.org")).rejects.toThrow("20 ms");
+  });
+
+  it("is tried again after it failed", async () => {
+    const good = zonesInMemory(zone("example.org"));
+    let left = 1;
+    const load: ZoneSource["load"] = async (name) => {
+      if (left-- > 0) throw new Error("disk");
+      return await good.load(name);
+    };
+    const zones = follow({ ...good, load });
+    await expect(zones.where("example.org")).rejects.toThrow("disk");
+    expect(await zones.where("example.org")).toBe("example.org");
+  });
+});
+
+describe("following", () => {
+  it("applies a change in place", async () => {
+    const source = zonesInMemory(zone("example.org"));
+    const zones = follow(source);
+    const loaded = await zones.find(labelsOf("example.org"));
+    source.write("example.org", writtenSets("example.org", `${soaLine}www - A 192.0.2.2`));
+    expect(values(loaded, "A")).toEqual(["192.0.2.2"]);
+    expect(values(loaded, "SOA")[0]).toContain(" 2 7200");
+    expect(source.asked.load).toBe(1);
+  });
+
+  it("passes over a change that the zone was loaded with", async () => {
+    const source = zonesInMemory(zone("example.org", "www - A 192.0.2.9", 5));
+    const zones = follow(source);
+    const loaded = await zones.find(labelsOf("example.org"));
+    const [old] = writtenSets("example.org", "www - A 192.0.2.1");
+    if (old === undefined) throw new Error("no set");
+    const change = { kind: "create", owner: "www", type: "A", before: null, after: old } as const;
+    source.tell({ kind: "changed", zone: "example.org", serial: 5, changes: [change] });
+    expect(values(loaded, "A")).toEqual(["192.0.2.9"]);
+  });
+
+  it("finds a zone that came after its name was asked for", async () => {
+    const source = zonesInMemory(zone("example.org"));
+    const zones = follow(source);
+    expect(await zones.where("www.sub.example.org")).toBe("example.org");
+    source.put(zone("sub.example.org"));
+    expect(await zones.where("www.sub.example.org")).toBe("sub.example.org");
+    source.remove("sub.example.org");
+    expect(await zones.where("www.sub.example.org")).toBe("example.org");
+  });
+
+  it("lets go of what it knew when changes were missed", async () => {
+    const source = zonesInMemory(zone("example.org"));
+    const zones = follow(source);
+    const before = await zones.find(labelsOf("example.org"));
+    source.tell({ kind: "lost" });
+    expect(before?.current).toBe(false);
+    expect(await zones.find(labelsOf("example.org"))).not.toBe(before);
+  });
+
+  it("reads again a zone that became another", async () => {
+    const source = zonesInMemory(zone("example.org"));
+    const zones = follow(source);
+    const before = await zones.find(labelsOf("example.org"));
+    source.tell({ kind: "replaced", zone: "example.org" });
+    expect(await zones.find(labelsOf("example.org"))).not.toBe(before);
+    expect(source.asked.load).toBe(2);
+  });
+});
+
+describe("what happens while a zone is being loaded", () => {
+  /** The first load hangs until it is let go, and gives what stood when it began. */
+  function slowSource(...initial: readonly ZoneContent[]) {
+    const source = zonesInMemory(...initial);
+    const gate = Promise.withResolvers<void>();
+    const load: ZoneSource["load"] = async (name) => {
+      const content = await source.load(name);
+      await gate.promise;
+      return content;
+    };
+    return { ...source, load, letGo: gate.resolve };
+  }
+
+  it("is a change: it is applied afterwards", async () => {
+    const source = slowSource(zone("example.org"));
+    const found = follow(source).find(labelsOf("example.org"));
+    await Promise.resolve();
+    await Promise.resolve();
+    source.write("example.org", writtenSets("example.org", `${soaLine}www - A 192.0.2.2`));
+    source.letGo();
+    expect(values(await found, "A")).toEqual(["192.0.2.2"]);
+  });
+
+  it("is its end: it is not found", async () => {
+    const source = slowSource(zone("example.org"));
+    const found = follow(source).find(labelsOf("example.org"));
+    await new Promise(setImmediate);
+    source.remove("example.org");
+    source.letGo();
+    expect(await found).toBeUndefined();
+  });
+
+  it("is its end and a new start: the new one is found", async () => {
+    const source = slowSource(zone("example.org"));
+    const found = follow(source).find(labelsOf("example.org"));
+    await new Promise(setImmediate);
+    source.remove("example.org");
+    source.put(zone("example.org", "www - A 192.0.2.7"));
+    source.letGo();
+    expect(values(await found, "A")).toEqual(["192.0.2.7"]);
+  });
+});
+
+it("a zone that comes while its name is looked up is not missed", async () => {
+  const source = zonesInMemory();
+  const gate = Promise.withResolvers<void>();
+  const closest: ZoneSource["closest"] = async (names) => {
+    const found = await source.closest(names);
+    await gate.promise;
+    return found;
+  };
+  const zones = follow({ ...source, closest });
+  const found = zones.where("www.example.org");
+  await new Promise(setImmediate);
+  source.put(zone("example.org"));
+  gate.resolve();
+  expect(await found).toBe("example.org");
+});
+
+describe("memory", () => {
+  const names = Array.from({ length: 200 }, (_, i) => `z${i}.example`);
+
+  it("holds no more sets than it may, and what is in use longest", async () => {
+    const source = zonesInMemory(...names.map((name) => zone(name)));
+    const zones = follow(source, { ...defaultLoadLimits, sets: 40 });
+    for (const name of names) {
+      await zones.where(name);
+      await zones.where("z0.example");
+    }
+    expect(zones.count()).toBe(20);
+    expect(source.asked.load).toBe(200);
+  });
+
+  it("makes room even when everything is in use", async () => {
+    const zones = follow(zonesInMemory(...names.map((name) => zone(name))), { ...defaultLoadLimits, sets: 40 });
+    for (const name of names) {
+      await zones.where(name);
+      for (const other of names.slice(0, 3)) await zones.where(other);
+    }
+    expect(zones.count()).toBeLessThanOrEqual(20);
+  });
+
+  it("keeps a zone that alone is larger than it may be", async () => {
+    const zones = follow(zonesInMemory(zone("example.org")), { ...defaultLoadLimits, sets: 1 });
+    expect(await zones.where("example.org")).toBe("example.org");
+    expect(zones.count()).toBe(1);
+  });
+});

@@ -1,0 +1,69 @@
+import { describe, expect, it } from "vitest";
+import { createRateLimit, networkOf, type Passage } from "./rate-limit.ts";
+
+const options = { perSecond: 5, slip: 2, slots: 1_024, seed: 7 };
+const answer = Buffer.from("000084000001000100000000", "hex");
+const noName = Buffer.from("000084030001000000010000", "hex");
+
+const times = (count: number, ask: () => Passage): Passage[] => Array.from({ length: count }, ask);
+
+describe("replies to one network", () => {
+  it("are sent up to the limit, then every second is cut short", () => {
+    const limit = createRateLimit(options);
+    expect(times(9, () => limit("192.0.2.1", answer, 1_000))).toEqual([
+      ...Array(5).fill("send"),
+      "drop",
+      "cut",
+      "drop",
+      "cut",
+    ]);
+  });
+
+  it("count for all its addresses", () => {
+    const limit = createRateLimit(options);
+    for (let i = 0; i < 5; i++) limit(`192.0.2.${i}`, answer, 1_000);
+    expect(limit("192.0.2.200", answer, 1_000)).toBe("drop");
+    expect(limit("192.0.3.1", answer, 1_000)).toBe("send");
+  });
+
+  it("are counted by kind, so that a flood of one leaves the other", () => {
+    const limit = createRateLimit(options);
+    times(9, () => limit("192.0.2.1", noName, 1_000));
+    expect(limit("192.0.2.1", answer, 1_000)).toBe("send");
+  });
+
+  it("flow again with time, at the same rate", () => {
+    const limit = createRateLimit(options);
+    times(20, () => limit("192.0.2.1", answer, 1_000));
+    expect(times(3, () => limit("192.0.2.1", answer, 1_400))).toEqual(["send", "send", "cut"]);
+    expect(times(7, () => limit("192.0.2.1", answer, 60_000)).filter((each) => each === "send")).toHaveLength(5);
+  });
+
+  it("are not held back when the clock goes back", () => {
+    const limit = createRateLimit(options);
+    limit("192.0.2.1", answer, 10_000);
+    expect(limit("192.0.2.1", answer, 1_000)).toBe("send");
+  });
+});
+
+it.each(["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"])("loopback %s is never limited", (client) => {
+  const limit = createRateLimit(options);
+  expect(new Set(times(100, () => limit(client, answer, 1_000)))).toEqual(new Set(["send"]));
+});
+
+it("many networks take no more memory than few, and a full table still limits", () => {
+  const limit = createRateLimit({ ...options, slots: 16 });
+  for (let i = 0; i < 10_000; i++) limit(`10.${i >> 8}.${i & 255}.1`, answer, 1_000);
+  expect(times(6, () => limit("192.0.2.1", answer, 1_000)).at(-1)).toBe("drop");
+});
+
+it.each([
+  ["192.0.2.77", "192.0.2.1", true],
+  ["192.0.2.77", "192.0.3.77", false],
+  ["::ffff:192.0.2.77", "192.0.2.1", true],
+  ["2001:db8:0:100::1", "2001:db8:0:1ff::2", true],
+  ["2001:db8:0:100::1", "2001:db8:0:200::1", false],
+  ["fe80::1%eth0", "fe80::2%eth1", true],
+])("%s and %s are one network: %s", (one, other, expected) => {
+  expect(networkOf(one) === networkOf(other)).toBe(expected);
+});
