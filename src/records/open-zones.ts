@@ -1,37 +1,60 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Zone } from "./store.ts";
+import type { Zone, ZoneKey } from "./store.ts";
+
+type ZoneReads = {
+  readonly zone: (account: number, id: string) => Zone | undefined;
+  readonly zoneBy: (account: number, key: ZoneKey) => Zone | undefined;
+};
 
 /**
  * The zones that the running transaction has touched. A zone with many writes in one transaction is read once at its start
  * and written once at its end.
  */
-export function createOpenZones(database: DatabaseSync, read: (account: number, id: string) => Zone | undefined) {
+export function createOpenZones(database: DatabaseSync, read: ZoneReads) {
   const update = database.prepare(
     "UPDATE zones SET settings = ?, serial = ?, modified = ?, record_count = ? WHERE number = ?",
   );
   const open = new Map<string, Zone>();
+  /** Ids of the open zones by number and by name. */
+  const ids = new Map<number | string, string>();
   const changed = new Set<string>();
   let removed = false;
 
+  const enter = (zone: Zone): void => {
+    open.set(zone.id, zone);
+    ids.set(zone.number, zone.id).set(zone.name, zone.id);
+  };
+  const get = (account: number, id: string): Zone | undefined => {
+    const known = open.get(id);
+    if (known !== undefined) return known.account === account ? known : undefined;
+    const zone = read.zone(account, id);
+    if (zone !== undefined) enter(zone);
+    return zone;
+  };
+
   return {
-    get: (account: number, id: string): Zone | undefined => {
-      const known = open.get(id);
-      if (known !== undefined) return known.account === account ? known : undefined;
-      const zone = read(account, id);
-      if (zone !== undefined) open.set(id, zone);
+    get,
+    find: (account: number, key: ZoneKey): Zone | undefined => {
+      const id = ids.get("name" in key ? key.name : key.number);
+      if (id !== undefined) return get(account, id);
+      const zone = read.zoneBy(account, key);
+      if (zone !== undefined) enter(zone);
       return zone;
     },
     put: (zone: Zone): void => {
-      open.set(zone.id, zone);
+      enter(zone);
       changed.add(zone.id);
     },
-    remove: (id: string): void => {
+    remove: ({ id, number, name }: Zone): void => {
       open.delete(id);
+      ids.delete(number);
+      ids.delete(name);
       changed.delete(id);
       removed = true;
     },
     begun: (): void => {
       open.clear();
+      ids.clear();
       changed.clear();
       removed = false;
     },

@@ -4,8 +4,9 @@
  *
  * A set is one row: `records` is the JSON text of its records, so that a set is read and replaced whole. `record_ids` finds
  * the set that holds a v1 record. The serial inside a stored SOA is not used: the zone's own column is the only one.
- * `settings` and `marks` are JSON texts of what is rarely there and never searched for. `changes` has no foreign key: the
- * log outlives the zone.
+ * `settings` and `marks` are JSON texts of what is rarely there and never searched for. `changes` and
+ * `actions` have no foreign keys: they outlive the zone. `once_keys` holds what was answered to requests that may be sent
+ * twice.
  */
 export const migrations: readonly string[] = [
   `
@@ -59,6 +60,7 @@ export const migrations: readonly string[] = [
 
   CREATE TABLE changes (
     position INTEGER PRIMARY KEY AUTOINCREMENT,
+    account INTEGER NOT NULL,
     zone INTEGER NOT NULL,
     zone_name TEXT NOT NULL,
     serial INTEGER NOT NULL,
@@ -66,6 +68,26 @@ export const migrations: readonly string[] = [
     actor TEXT NOT NULL,
     change TEXT NOT NULL
   ) STRICT;
-  CREATE INDEX changes_of_zone ON changes (zone, position);
+  CREATE INDEX changes_of_zone ON changes (zone, position, serial);
+
+  CREATE TABLE actions (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    account INTEGER NOT NULL,
+    zone INTEGER NOT NULL,
+    zone_name TEXT NOT NULL,
+    command TEXT NOT NULL,
+    at INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX actions_of_zone ON actions (zone);
+
+  CREATE TABLE once_keys (
+    actor TEXT NOT NULL,
+    key TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    outcome TEXT NOT NULL,
+    PRIMARY KEY (actor, key)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX once_keys_by_age ON once_keys (at);
   `,
 ];

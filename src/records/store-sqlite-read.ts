@@ -1,7 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import { labelsOf } from "../core/name.ts";
 import type { RRset } from "../core/rrset.ts";
-import type { HistoryQuery, Page, SetQuery, Zone, ZoneKey, ZoneQuery } from "./store.ts";
+import type { HistoryQuery, Page, SetPageQuery, SetQuery, Zone, ZoneKey, ZoneQuery } from "./store.ts";
+import { createOrdered } from "./store-sqlite-order.ts";
 import {
   type ChangeRow,
   changeFromRow,
@@ -26,7 +27,10 @@ export function prepareReads(database: DatabaseSync) {
     "AND (?3 IS NULL OR name IN (SELECT value FROM json_each(?3)))";
   const selectNamed = database.prepare("SELECT * FROM zones WHERE name = ? AND account = ?");
   const countZones = database.prepare(`SELECT count(*) AS total FROM zones WHERE ${zoneFilter}`);
-  const selectZones = database.prepare(`SELECT * FROM zones WHERE ${zoneFilter} ORDER BY number LIMIT ?4 OFFSET ?5`);
+  const selectZones = createOrdered<keyof typeof zoneColumns>(database, (order) => {
+    const sorted = order.map(({ by, descending }) => `${zoneColumns[by]} ${descending ? "DESC" : "ASC"}, `).join("");
+    return `SELECT * FROM zones WHERE ${zoneFilter} ORDER BY ${sorted}number LIMIT ?4 OFFSET ?5`;
+  });
   const selectRecord = database.prepare(
     `SELECT ${placedColumns} FROM record_ids JOIN rrsets USING (zone, owner, type) ` +
       "JOIN zones ON zones.number = record_ids.zone WHERE record_ids.id = ? AND zones.account = ?",
@@ -39,6 +43,15 @@ export function prepareReads(database: DatabaseSync) {
   const selectOwnerSets = database.prepare(
     "SELECT owner, type, ttl, records, marks FROM rrsets WHERE zone = ? AND owner = ?",
   );
+  const setFilter =
+    "zone = ?1 AND (?2 IS NULL OR owner = ?2) AND (?3 IS NULL OR type IN (SELECT value FROM json_each(?3)))";
+  const countSets = database.prepare(`SELECT count(*) AS total FROM rrsets WHERE ${setFilter}`);
+  const selectSetPage = createOrdered<keyof typeof setColumns>(database, (order) => {
+    const sorted = order.flatMap(({ by, descending }) => setColumns[by].map((each) => turned(each, descending)));
+    const all = [...sorted, ...(order.length === 0 ? ["type"] : []), ...setColumns.name, "type"].join(", ");
+    return `SELECT owner, type, ttl, records, marks FROM rrsets WHERE ${setFilter} ORDER BY ${all} LIMIT ?4 OFFSET ?5`;
+  });
+  const selectLastChange = database.prepare("SELECT coalesce(max(position), 0) AS position FROM changes");
   const selectChanges = database.prepare("SELECT * FROM changes WHERE position > ? ORDER BY position LIMIT ?");
   const selectHistory = database.prepare(
     "SELECT * FROM changes WHERE zone = ?1 AND (?2 IS NULL OR position < ?2) AND (?3 IS NULL OR serial = ?3) " +
@@ -62,7 +75,7 @@ export function prepareReads(database: DatabaseSync) {
     },
 
     zones: (account: number, query: ZoneQuery): Page<Zone> => {
-      const { name, search = null, within, page, perPage } = query;
+      const { name, search = null, within, order = [], page, perPage } = query;
       if (name !== undefined) {
         const row = selectNamed.get(name, account) as ZoneRow | undefined;
         const items = row && (within === undefined || within.includes(name)) ? [zoneFromRow(row)] : [];
@@ -70,7 +83,7 @@ export function prepareReads(database: DatabaseSync) {
       }
       const filter = [account, search, within === undefined ? null : JSON.stringify(within)];
       const { total } = countZones.get(...filter) as { total: number };
-      const rows = selectZones.all(...filter, perPage, (page - 1) * perPage) as ZoneRow[];
+      const rows = selectZones(order).all(...filter, perPage, (page - 1) * perPage) as ZoneRow[];
       return { items: rows.map(zoneFromRow), total };
     },
 
@@ -88,6 +101,15 @@ export function prepareReads(database: DatabaseSync) {
       return type === undefined ? sets : sets.filter((set) => set.type === type);
     },
 
+    setPage: (zone: Zone, { owner, types, order = [], page, perPage }: SetPageQuery): Page<RRset> => {
+      const filter = [zone.number, owner ?? null, types === undefined ? null : JSON.stringify(types)];
+      const { total } = countSets.get(...filter) as { total: number };
+      const rows = selectSetPage(order).all(...filter, perPage, (page - 1) * perPage) as SetRow[];
+      return { items: rows.map((row) => setFromRow(row, zone)), total };
+    },
+
+    lastChange: (): number => (selectLastChange.get() as { position: number }).position,
+
     changesAfter: (position: number, limit: number) =>
       (selectChanges.all(position, limit) as ChangeRow[]).map(changeFromRow),
 
@@ -95,6 +117,16 @@ export function prepareReads(database: DatabaseSync) {
       (selectHistory.all(zone.number, before, serial, limit) as ChangeRow[]).map(changeFromRow),
   };
 }
+
+const zoneColumns = { id: "number", name: "name", created: "created" } as const;
+const setColumns = {
+  id: ["owner || '/' || type ASC"],
+  name: ["owner = '@' DESC", "owner ASC"],
+} as const;
+
+/** An order of one column, the other way round when asked. */
+const turned = (order: string, descending: boolean): string =>
+  descending ? order.replace(/ASC$|DESC$/, (end) => (end === "ASC" ? "DESC" : "ASC")) : order;
 
 /** A name and every name above it but the root. */
 function enclosing(name: string): readonly string[] {

@@ -117,6 +117,7 @@ export function tokenFromRow(row: TokenRow): Token {
 
 export type ChangeRow = {
   readonly position: number;
+  readonly account: number;
   readonly zone: number;
   readonly zone_name: string;
   readonly serial: number;
@@ -126,9 +127,10 @@ export type ChangeRow = {
 };
 
 export function changeFromRow(row: ChangeRow): LoggedChange {
-  const { position, zone, serial, at, actor } = row;
+  const { position, account, zone, serial, at, actor } = row;
   return {
     position,
+    account,
     zone,
     zoneName: row.zone_name,
     serial,

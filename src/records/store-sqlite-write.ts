@@ -27,27 +27,25 @@ export function prepareSetWriter(database: DatabaseSync): SetWriter {
   const insertId = database.prepare("INSERT INTO record_ids (id, zone, owner, type) VALUES (?, ?, ?, ?)");
   const deleteId = database.prepare("DELETE FROM record_ids WHERE id = ?");
   const insertChange = database.prepare(
-    "INSERT INTO changes (zone, zone_name, serial, at, actor, change) VALUES (?, ?, ?, ?, ?, ?)",
+    "INSERT INTO changes (account, zone, zone_name, serial, at, actor, change) VALUES (?, ?, ?, ?, ?, ?, ?)",
   );
+
+  const log = (zone: Zone, serial: number, { actor, now }: Writer, change: Change | SettingsChange) =>
+    insertChange.run(zone.account, zone.number, zone.name, serial, now, actor, JSON.stringify(change));
 
   const writeSet = (zone: Zone, { owner, type, after }: Change) => {
     if (after === null) deleteSet.run(zone.number, owner, type);
     else upsertSet.run(zone.number, owner, type, after.ttl, JSON.stringify(after.records), marksToText(after));
   };
 
-  const applyChanges = (zone: Zone, changes: readonly Change[], serial: number, { actor, now }: Writer) => {
+  const applyChanges = (zone: Zone, changes: readonly Change[], serial: number, by: Writer) => {
     // An id is unique, and a record may move from one set to another: all leave before any enters.
     for (const change of changes) for (const id of idsOnlyIn(change.before, change.after)) deleteId.run(id);
     for (const change of changes) {
       writeSet(zone, change);
       for (const id of idsOnlyIn(change.after, change.before)) insertId.run(id, zone.number, change.owner, change.type);
-      insertChange.run(zone.number, zone.name, serial, now, actor, JSON.stringify(change));
+      log(zone, serial, by, change);
     }
-  };
-
-  const logSettings = (zone: Zone, after: ZoneSettings, serial: number, { actor, now }: Writer) => {
-    const change: SettingsChange = { kind: "settings", before: zone.settings, after };
-    insertChange.run(zone.number, zone.name, serial, now, actor, JSON.stringify(change));
   };
 
   return {
@@ -57,7 +55,7 @@ export function prepareSetWriter(database: DatabaseSync): SetWriter {
       const newSettings = settings !== zone.settings && !isDeepStrictEqual(settings, zone.settings);
       if (changes.length === 0 && !newSettings) return zone;
       const serial = nextSerial(zone.serial, by.now);
-      if (newSettings) logSettings(zone, settings, serial, by);
+      if (newSettings) log(zone, serial, by, { kind: "settings", before: zone.settings, after: settings });
       applyChanges(zone, changes, serial, by);
       const grown = changes.reduce((sum, { before, after }) => sum + sizeOf(after) - sizeOf(before), 0);
       return { ...zone, settings, serial, modified: by.now, recordCount: zone.recordCount + grown };

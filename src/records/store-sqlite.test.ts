@@ -5,12 +5,14 @@ import { DatabaseSync } from "node:sqlite";
 import { beforeEach, describe, expect, it } from "vitest";
 import { wholeAccount } from "../core/may.ts";
 import { describeStore } from "./store.suite.ts";
+import { describeActions } from "./store-actions.suite.ts";
 import { describeManyWrites } from "./store-many.suite.ts";
 import { openSqliteStore } from "./store-sqlite.ts";
 import { describeTokens } from "./store-tokens.suite.ts";
 
 describeStore("SQLite", async () => openSqliteStore(":memory:"));
 describeTokens("SQLite", async () => openSqliteStore(":memory:"));
+describeActions("SQLite", async () => openSqliteStore(":memory:"));
 describeManyWrites("SQLite", async () => openSqliteStore(":memory:"));
 
 describe("a SQLite file", () => {

@@ -3,7 +3,8 @@ import { createChangeFeed } from "./change-feed.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { createOpenZones } from "./open-zones.ts";
 import { migrations } from "./schema-sqlite.ts";
-import type { Decision, RecordStore, WriteRequest, WriteView } from "./store.ts";
+import type { Decision, NewZone, RecordStore, WriteRequest, WriteView, Zone } from "./store.ts";
+import { prepareActions } from "./store-sqlite-actions.ts";
 import { prepareReads } from "./store-sqlite-read.ts";
 import { prepareTokens } from "./store-sqlite-tokens.ts";
 import { prepareSetWriter } from "./store-sqlite-write.ts";
@@ -12,7 +13,7 @@ import { prepareSetWriter } from "./store-sqlite-write.ts";
 export function openSqliteStore(path: string): RecordStore {
   const database = openSqlite(path, migrations);
   const read = prepareReads(database);
-  const zones = createOpenZones(database, read.zone);
+  const zones = createOpenZones(database, read);
   const feed = createChangeFeed();
   const commit = createGroupCommit(database, {
     begun: zones.begun,
@@ -21,6 +22,7 @@ export function openSqliteStore(path: string): RecordStore {
   });
   const tokens = prepareTokens(database, commit);
   const writer = prepareSetWriter(database);
+  const actions = prepareActions(database);
   const insertZone = database.prepare(
     "INSERT INTO zones (id, account, name, settings, serial, record_count, created, modified) " +
       "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING",
@@ -42,7 +44,29 @@ export function openSqliteStore(path: string): RecordStore {
     return { zone, sets: [...owners].flatMap((owner) => read.sets(zone, { owner })) };
   };
 
-  const apply = (request: WriteRequest, { zone, sets }: WriteView, { wanted, settings }: Decision): void => {
+  const insertNew = (zone: NewZone, actor: string): Zone | "name-taken" => {
+    const { id, account, name, settings, serial, created: at, sets } = zone;
+    const count = sets.reduce((sum, set) => sum + set.records.length, 0);
+    const added = insertZone.run(id, account, name, JSON.stringify(settings), serial, count, at, at);
+    if (added.changes === 0) return "name-taken";
+    const made = zones.get(account, id);
+    if (made === undefined) throw new Error("the zone just written cannot be read");
+    writer.createSets(made, sets, { actor, now: at });
+    zones.put(made);
+    return made;
+  };
+
+  const removeWith = (zone: Zone, sets: WriteView["sets"], by: Pick<WriteRequest, "actor" | "now">): void => {
+    writer.replace(zone, sets, { sets: [] }, by);
+    removeZone.run(zone.number);
+    zones.remove(zone);
+  };
+
+  const apply = (
+    request: Pick<WriteRequest, "actor" | "now">,
+    { zone, sets }: WriteView,
+    { wanted, settings }: Decision,
+  ): void => {
     const after = writer.replace(zone, sets, { sets: wanted, settings }, request);
     if (after !== zone) zones.put(after);
   };
@@ -55,30 +79,19 @@ export function openSqliteStore(path: string): RecordStore {
     zones: async (account, query) => read.zones(account, query),
     record: async (account, id) => read.record(account, id),
     sets: async (zone, query) => read.sets(zone, query),
+    setPage: async (zone, query) => read.setPage(zone, query),
+    lastChange: async () => read.lastChange(),
     changesAfter: async (position, limit) => read.changesAfter(position, limit),
     historyOf: async (zone, query) => read.historyOf(zone, query),
     onChange: feed.listen,
 
-    createZone: (zone, actor) =>
-      commit(() => {
-        const { id, account, name, settings, serial, created: at, sets } = zone;
-        const count = sets.reduce((sum, set) => sum + set.records.length, 0);
-        const added = insertZone.run(id, account, name, JSON.stringify(settings), serial, count, at, at);
-        if (added.changes === 0) return "name-taken";
-        const made = zones.get(account, id);
-        if (made === undefined) throw new Error("the zone just written cannot be read");
-        writer.createSets(made, sets, { actor, now: at });
-        zones.put(made);
-        return made;
-      }),
+    createZone: (zone, actor) => commit(() => insertNew(zone, actor)),
 
     deleteZone: (account, id, actor, now) =>
       commit(() => {
         const zone = zones.get(account, id);
         if (zone === undefined) return false;
-        writer.replace(zone, read.sets(zone, {}), { sets: [] }, { actor, now });
-        removeZone.run(zone.number);
-        zones.remove(id);
+        removeWith(zone, read.sets(zone, {}), { actor, now });
         return true;
       }),
 
@@ -101,6 +114,31 @@ export function openSqliteStore(path: string): RecordStore {
         }
         return result;
       }),
+
+    act: (request, decide) =>
+      commit(() => {
+        const known = actions.known<ReturnType<typeof decide>["result"]>(request);
+        if (known !== undefined) return known;
+        const zone = zones.find(request.account, request.at);
+        const view = zone && viewOf({ ...request, at: { zone: zone.id } });
+        if (view === undefined) return "no-zone";
+        const { command, remove, result, ...decision } = decide(view);
+        if (remove) removeWith(view.zone, view.sets, request);
+        else apply(request, view, decision);
+        return command === undefined
+          ? { result, action: undefined }
+          : actions.keep(view.zone, command, request, result);
+      }),
+
+    actCreateZone: (zone, act) =>
+      commit(() => {
+        const known = actions.known<Zone>(act);
+        if (known !== undefined) return known;
+        const made = insertNew(zone, act.actor);
+        return made === "name-taken" ? made : actions.keep(made, act.command, act, made);
+      }),
+
+    actions: async (account, query) => actions.list(account, query),
 
     close: () => {
       tokens.flushUses();

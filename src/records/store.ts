@@ -28,13 +28,25 @@ export type RecordStore = {
 
   readonly record: (account: number, id: string) => Promise<PlacedRecord | undefined>;
   readonly sets: (zone: Zone, query: SetQuery) => Promise<readonly RRset[]>;
+  readonly setPage: (zone: Zone, query: SetPageQuery) => Promise<Page<RRset>>;
   /** Undefined when the account has no such zone or record; otherwise what `decide` gave as its result. */
   readonly write: <T>(request: WriteRequest, decide: Decide<T>) => Promise<T | undefined>;
   /** Several zones in one transaction: all of it is done, or nothing. No two requests are for the same zone. */
   readonly writeAll: <T>(requests: readonly WriteRequest[], decide: DecideAll<T>) => Promise<T>;
 
+  /**
+   * A write that is kept as an action: that is there exactly when the write is. `"no-zone"` when the account has none; with
+   * `once`, what was done under that key before is told again, or `"key-taken"` when the key was for something else.
+   */
+  readonly act: <T>(request: ActRequest, decide: DecideAct<T>) => Promise<Acted<T> | "no-zone" | "key-taken">;
+  readonly actCreateZone: (zone: NewZone, act: NewAction) => Promise<Acted<Zone> | "name-taken" | "key-taken">;
+  /** Actions are dropped when they are a week old, or when there are very many newer ones. */
+  readonly actions: (account: number, query: ActionQuery) => Promise<Page<Action>>;
+
   /** The change log behind `position`, oldest first. */
   readonly changesAfter: (position: number, limit: number) => Promise<readonly LoggedChange[]>;
+  /** The position of the last change in the log; 0 when there is none. */
+  readonly lastChange: () => Promise<number>;
   /** What was done to one zone, newest first, before `position` when one is given. */
   readonly historyOf: (zone: Zone, query: HistoryQuery) => Promise<readonly LoggedChange[]>;
   /** Calls back after every commit that has added to the change log. Gives the way to end it. */
@@ -116,11 +128,24 @@ export type ZoneQuery = {
   readonly search?: string;
   /** Only zones of these names. */
   readonly within?: readonly string[];
+  /** By age when not said. */
+  readonly order?: readonly Order<"id" | "name" | "created">[];
   readonly page: number;
   readonly perPage: number;
 };
 
 export type Page<T> = { readonly items: readonly T[]; readonly total: number };
+
+export type Order<By extends string> = { readonly by: By; readonly descending: boolean };
+
+/** Sorted by type, then name, the zone's own first, as far as `order` does not say otherwise. */
+export type SetPageQuery = {
+  readonly owner?: string;
+  readonly types?: readonly RecordType[];
+  readonly order?: readonly Order<"id" | "name">[];
+  readonly page: number;
+  readonly perPage: number;
+};
 
 export type SetQuery = { readonly owner?: string; readonly type?: RecordType };
 
@@ -165,11 +190,55 @@ export type Decision = {
   readonly settings?: ZoneSettings;
 };
 
+/** `owners` are asked for as in a `WriteRequest`. */
+export type ActRequest = NewAct & {
+  readonly account: number;
+  readonly at: ZoneKey;
+  readonly owners: "all" | ((zone: Zone) => readonly string[]);
+};
+
+type NewAct = { readonly actor: string; readonly now: Instant; readonly once?: Once };
+export type NewAction = NewAct & { readonly command: string };
+
+/** The same key with the same fingerprint is the same request, sent again within a day. Keys are each actor's own. */
+export type Once = { readonly key: string; readonly fingerprint: string };
+
+/** As `Decide`. Without a command nothing is kept: neither an action nor the key. */
+export type DecideAct<T> = (view: WriteView) => Decision & {
+  readonly command?: string;
+  /** The zone goes, with all that is in it. Only for those who asked for all owners. */
+  readonly remove?: boolean;
+  /** Plain data: it is kept with the key as JSON. */
+  readonly result: T;
+};
+
+export type Acted<T> = { readonly result: T; readonly action: Action | undefined };
+
+/** What was done, through an API that calls it so. Every action that is there is finished: it is written with its effect. */
+export type Action = {
+  readonly id: number;
+  readonly zone: number;
+  readonly zoneName: string;
+  readonly command: string;
+  readonly at: Instant;
+};
+
+export type ActionQuery = {
+  readonly ids?: readonly number[];
+  readonly zone?: number;
+  /** Only of zones of these names. */
+  readonly within?: readonly string[];
+  readonly order?: readonly Order<"id" | "command" | "started">[];
+  readonly page: number;
+  readonly perPage: number;
+};
+
 export type HistoryQuery = { readonly before?: number; readonly serial?: number; readonly limit: number };
 
 /** What one write did to one set or to the zone's settings; all rows of one write share zone and serial. Zones come and go as their SOA set. */
 export type LoggedChange = {
   readonly position: number;
+  readonly account: number;
   readonly zone: number;
   readonly zoneName: string;
   readonly serial: number;

@@ -1,0 +1,225 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { RecordType } from "../core/rdata/table.ts";
+import type { RRset } from "../core/rrset.ts";
+import { type ActRequest, type NewZone, type Once, plainSettings, type RecordStore, type Zone } from "./store.ts";
+
+/** What every RecordStore does with actions, keys that make a request count once, and pages. */
+export function describeActions(name: string, open: () => Promise<RecordStore>): void {
+  describe(`${name} as a keeper of actions`, () => {
+    let store: RecordStore;
+    let account: number;
+    let zone: Zone;
+    beforeEach(async () => {
+      store = await open();
+      account = (await store.ensureAccount("main", at)).id;
+      zone = await makeZone("one.example");
+    });
+    afterEach(() => store.close());
+
+    const newZone = (zoneName: string): NewZone => ({
+      account,
+      id: `id-${zoneName}`,
+      name: zoneName,
+      settings: plainSettings(600),
+      serial: 2026111500,
+      created: at,
+      sets: [aSet("@", "SOA", `ns1.${zoneName}. admin.example.net. 0 2 3 4 5`)],
+    });
+    const makeZone = async (zoneName: string): Promise<Zone> => {
+      const made = await store.createZone(newZone(zoneName), "tester");
+      if (made === "name-taken") throw new Error("name taken");
+      return made;
+    };
+    const request = (overrides: Partial<ActRequest> = {}): ActRequest => ({
+      account,
+      at: { name: "one.example" },
+      owners: () => ["www"],
+      actor: "tester",
+      now: at,
+      ...overrides,
+    });
+    const put = (value: string, overrides: Partial<ActRequest> = {}) =>
+      store.act(request(overrides), () => ({ wanted: [aSet("www", "A", value)], command: "put", result: value }));
+    const all = { page: 1, perPage: 100 };
+    const commands = async (query = {}) =>
+      (await store.actions(account, { ...all, ...query })).items.map((action) => action.command);
+
+    it("keeps an action with the write, whether or not that changed anything", async () => {
+      const first = await put("192.0.2.1");
+      const second = await put("192.0.2.1", { at: { number: zone.number }, now: at + 5 });
+      expect(first).toMatchObject({
+        result: "192.0.2.1",
+        action: { zone: zone.number, zoneName: "one.example", command: "put", at },
+      });
+      expect((await store.actions(account, all)).items).toEqual([
+        typeof first === "object" && first.action,
+        typeof second === "object" && second.action,
+      ]);
+      expect((await store.zone(account, zone.id))?.serial).toBe(2026111501);
+    });
+
+    it("keeps none for a write that was refused, or threw, or found no zone", async () => {
+      const refused = await store.act(request(), () => ({ wanted: undefined, result: "no" }));
+      expect(refused).toEqual({ result: "no", action: undefined });
+      expect(await put("192.0.2.1", { at: { name: "two.example" } })).toBe("no-zone");
+      expect(await put("192.0.2.1", { account: account + 1 })).toBe("no-zone");
+      const bug = store.act(request(), () => {
+        throw new Error("a bug in a rule");
+      });
+      await expect(bug).rejects.toThrow(/bug/);
+      expect(await commands()).toEqual([]);
+    });
+
+    it("keeps the actions of a zone that was made and removed", async () => {
+      const made = await store.actCreateZone(newZone("two.example"), { command: "make", actor: "tester", now: at });
+      expect(made).toMatchObject({ result: { name: "two.example" }, action: { command: "make" } });
+      expect(await store.actCreateZone(newZone("two.example"), { command: "make", actor: "tester", now: at })).toBe(
+        "name-taken",
+      );
+      const drop = request({ at: { name: "two.example" }, owners: "all" });
+      await store.act(drop, () => ({ wanted: undefined, remove: true, command: "drop", result: 0 }));
+      expect(await store.zoneBy(account, { name: "two.example" })).toBeUndefined();
+      expect(await store.act(drop, () => ({ wanted: undefined, result: 0 }))).toBe("no-zone");
+      expect(await commands()).toEqual(["make", "drop"]);
+    });
+
+    it("sees what writes before it in the same transaction have done to the zone", async () => {
+      const serials = await Promise.all(
+        [{ name: "one.example" }, { number: zone.number }, { name: "one.example" }].map((key, i) =>
+          store.act(request({ at: key }), (view) => ({
+            wanted: [aSet("www", "A", `192.0.2.${i}`)],
+            result: view.zone.serial - 2026111500,
+          })),
+        ),
+      );
+      expect(serials).toEqual([0, 1, 2].map((result) => ({ result, action: undefined })));
+    });
+
+    it("lists actions of a zone, of certain names, of certain ids, in any order, in pages, and to their account alone", async () => {
+      await makeZone("two.example");
+      for (const [i, zoneName] of ["one.example", "two.example", "one.example"].entries()) {
+        const decision = { wanted: undefined, command: `c${3 - i}`, result: 0 };
+        await store.act(request({ at: { name: zoneName }, now: at + i }), () => decision);
+      }
+      const { items } = await store.actions(account, all);
+      const id = items[1]?.id ?? 0;
+      expect(await commands({ zone: zone.number })).toEqual(["c3", "c1"]);
+      expect(await commands({ within: ["two.example"] })).toEqual(["c2"]);
+      expect(await commands({ ids: [id, 999] })).toEqual(["c2"]);
+      expect(await commands({ order: [{ by: "command", descending: false }] })).toEqual(["c1", "c2", "c3"]);
+      expect(await commands({ order: [{ by: "started", descending: true }] })).toEqual(["c1", "c2", "c3"]);
+      expect(await store.actions(account, { page: 2, perPage: 2 })).toMatchObject({
+        items: [{ command: "c1" }],
+        total: 3,
+      });
+      expect(await store.actions(account + 1, { ...all, ids: [id] })).toEqual({ items: [], total: 0 });
+    });
+
+    it("drops actions after a week", async () => {
+      await put("192.0.2.1");
+      const week = 7 * 86_400_000;
+      for (let i = 0; i < 999; i += 1) void put("192.0.2.2", { now: at + week - 1 });
+      await put("192.0.2.3", { now: at + week + 1 });
+      expect((await store.actions(account, { page: 1, perPage: 1 })).items[0]?.at).toBe(at + week - 1);
+    });
+
+    describe("a key", () => {
+      const once: Once = { key: "k", fingerprint: "f" };
+
+      it("makes the same request count once, also at the same time", async () => {
+        const add = () =>
+          store.act(request({ once }), ({ sets }) => ({
+            wanted: [aSet("www", "A", "192.0.2.1"), ...sets.map((set) => ({ ...set, type: "TXT" as const }))],
+            command: "add",
+            result: { sets: sets.length },
+          }));
+        const [one, two] = await Promise.all([add(), add()]);
+        expect(one).toMatchObject({ result: { sets: 0 } });
+        expect(two).toEqual(one);
+        expect(await add()).toEqual(one);
+        expect(await commands()).toEqual(["add"]);
+      });
+
+      it("is refused for another request, is each actor's own, and is forgotten after a day", async () => {
+        await put("192.0.2.1", { once });
+        expect(await put("192.0.2.2", { once: { ...once, fingerprint: "other" } })).toBe("key-taken");
+        expect(await put("192.0.2.2", { once: { ...once, fingerprint: "other" }, actor: "another" })).toMatchObject({
+          result: "192.0.2.2",
+        });
+        expect(await put("192.0.2.3", { once, now: at + 86_400_000 - 1 })).toMatchObject({ result: "192.0.2.1" });
+        expect(await put("192.0.2.3", { once, now: at + 86_400_000 })).toMatchObject({ result: "192.0.2.3" });
+      });
+
+      it("is not used up by a write that was refused", async () => {
+        await store.act(request({ once }), () => ({ wanted: undefined, result: "refused" }));
+        expect(await put("192.0.2.1", { once: { ...once, fingerprint: "other" } })).toMatchObject({
+          result: "192.0.2.1",
+        });
+      });
+
+      it("makes a zone once", async () => {
+        const make = () =>
+          store.actCreateZone(newZone("two.example"), { command: "make", actor: "tester", now: at, once });
+        const first = await make();
+        expect(await make()).toEqual(first);
+      });
+    });
+
+    describe("pages", () => {
+      const sets = [
+        aSet("b", "A", "192.0.2.1"),
+        aSet("a", "TXT", '"t"'),
+        aSet("@", "A", "192.0.2.1"),
+        aSet("a", "A", "192.0.2.1"),
+      ];
+      beforeEach(() =>
+        store.act(request({ owners: () => ["a", "b"] }), () => ({ wanted: sets, command: "put", result: 0 })),
+      );
+
+      it.each([
+        ["by type, then name, the zone's own first", {}, ["@/A", "a/A", "b/A", "@/SOA", "a/TXT"]],
+        ["by name", { order: [{ by: "name", descending: false }] }, ["@/A", "@/SOA", "a/A", "a/TXT", "b/A"]],
+        ["by name, last first", { order: [{ by: "name", descending: true }] }, ["b/A", "a/A", "a/TXT", "@/A", "@/SOA"]],
+        ["by id, last first", { order: [{ by: "id", descending: true }] }, ["b/A", "a/TXT", "a/A", "@/SOA", "@/A"]],
+        ["of a name", { owner: "a" }, ["a/A", "a/TXT"]],
+        ["of certain types", { types: ["SOA", "TXT"] }, ["@/SOA", "a/TXT"]],
+        ["of no type", { types: [] }, []],
+        ["a second page", { page: 2, perPage: 2 }, ["b/A", "@/SOA"]],
+      ] as const)("of sets: %s", async (_, query, ids) => {
+        const page = await store.setPage(zone, { page: 1, perPage: 10, ...query });
+        expect(page.items.map((set) => `${set.owner}/${set.type}`)).toEqual(ids);
+        expect(page.total).toBe("page" in query ? 5 : ids.length);
+      });
+
+      it("of zones, in any order", async () => {
+        for (const each of ["c.example", "b.example"]) await makeZone(each);
+        const names = async (by: "id" | "name" | "created", descending: boolean) =>
+          (await store.zones(account, { ...all, order: [{ by, descending }] })).items
+            .map((each) => each.name[0])
+            .join();
+        expect(await names("name", false)).toBe("b,c,o");
+        expect(await names("name", true)).toBe("o,c,b");
+        expect(await names("id", true)).toBe("b,c,o");
+        expect(await names("created", true)).toBe("o,c,b");
+      });
+    });
+
+    it("tells the position of the last change, and whose it is", async () => {
+      await put("192.0.2.1");
+      const log = await store.changesAfter(0, 100);
+      expect(await store.lastChange()).toBe(log.at(-1)?.position);
+      expect(log.at(-1)?.account).toBe(account);
+    });
+  });
+}
+
+const at = Date.UTC(2026, 10, 15, 12);
+
+const aSet = (owner: string, type: RecordType, value: string): RRset => ({
+  owner,
+  type,
+  ttl: null,
+  records: [
+    { id: `${owner}-${type}-${value}`, name: owner, value, rdata: value, comment: "", created: at, modified: at },
+  ],
+});

@@ -1,0 +1,117 @@
+import type { DatabaseSync } from "node:sqlite";
+import type { Instant } from "../core/instant.ts";
+import type { Acted, Action, ActionQuery, Once, Page, Zone } from "./store.ts";
+import { createOrdered } from "./store-sqlite-order.ts";
+
+const day = 86_400_000;
+const actionsKept = { days: 7, most: 500_000 };
+const keysKept = { days: 1, most: 100_000 };
+/** How many are written between two looks at what is too old, and how many then go at the most. */
+const between = 1_000;
+const atOnce = 5_000;
+
+type By = { readonly actor: string; readonly now: Instant; readonly once?: Once };
+
+/** To be called inside a transaction, except `list`. */
+export function prepareActions(database: DatabaseSync) {
+  const insert = database.prepare(
+    "INSERT INTO actions (account, zone, zone_name, command, at) VALUES (?, ?, ?, ?, ?) RETURNING id",
+  );
+  insert.setReturnArrays(true);
+  const filter =
+    "account = ?1 AND (?2 IS NULL OR zone = ?2) AND (?3 IS NULL OR id IN (SELECT value FROM json_each(?3))) " +
+    "AND (?4 IS NULL OR zone_name IN (SELECT value FROM json_each(?4)))";
+  const count = database.prepare(`SELECT count(*) AS total FROM actions WHERE ${filter}`);
+  const select = createOrdered<"id" | "command" | "started">(database, (order) => {
+    const sorted = order.map(({ by, descending }) => `${columns[by]} ${descending ? "DESC" : "ASC"}, `).join("");
+    return `SELECT * FROM actions WHERE ${filter} ORDER BY ${sorted}id LIMIT ?5 OFFSET ?6`;
+  });
+  const selectKey = database.prepare("SELECT fingerprint, at, outcome FROM once_keys WHERE actor = ? AND key = ?");
+  const insertKey = database.prepare(
+    "INSERT OR REPLACE INTO once_keys (actor, key, fingerprint, at, outcome) VALUES (?, ?, ?, ?, ?)",
+  );
+  const purgeActions = createPurge(database, {
+    insertedIn: "actions",
+    old: "SELECT id FROM actions WHERE id < (SELECT coalesce(min(id), 9e15) FROM actions WHERE at >= ?1)",
+    surplus: `SELECT id FROM actions WHERE id <= (SELECT max(id) FROM actions) - ${actionsKept.most}`,
+    key: "id",
+    days: actionsKept.days,
+  });
+  const purgeKeys = createPurge(database, {
+    insertedIn: "once_keys",
+    old: "SELECT actor, key FROM once_keys WHERE at < ?1",
+    surplus: `SELECT actor, key FROM once_keys ORDER BY at DESC LIMIT -1 OFFSET ${keysKept.most}`,
+    key: "(actor, key)",
+    days: keysKept.days,
+  });
+
+  const add = ({ account, number, name }: Zone, command: string, now: Instant): Action => {
+    purgeActions(now);
+    const [id] = insert.get(account, number, name, command, now) as unknown as readonly [number];
+    return { id, zone: number, zoneName: name, command, at: now };
+  };
+
+  return {
+    list: (account: number, query: ActionQuery): Page<Action> => {
+      const { ids, zone = null, within, order = [], page, perPage } = query;
+      const given = [account, zone, ids ? JSON.stringify(ids) : null, within ? JSON.stringify(within) : null];
+      const { total } = count.get(...given) as { total: number };
+      const rows = select(order).all(...given, perPage, (page - 1) * perPage) as ActionRow[];
+      return { items: rows.map(actionFromRow), total };
+    },
+
+    /** What was answered to the same request before. */
+    known: <T>({ actor, now, once }: By): Acted<T> | "key-taken" | undefined => {
+      const row = once && (selectKey.get(actor, once.key) as KeyRow | undefined);
+      if (row === undefined || row.at <= now - keysKept.days * day) return undefined;
+      return row.fingerprint === once?.fingerprint ? (JSON.parse(row.outcome) as Acted<T>) : "key-taken";
+    },
+
+    /** Keeps the action, and under the key what was answered. */
+    keep: <T>(zone: Zone, command: string, { actor, now, once }: By, result: T): Acted<T> => {
+      const acted = { result, action: add(zone, command, now) };
+      if (once !== undefined) {
+        purgeKeys(now);
+        insertKey.run(actor, once.key, once.fingerprint, now, JSON.stringify(acted));
+      }
+      return acted;
+    },
+  };
+}
+
+const columns = { id: "id", command: "command", started: "at" } as const;
+
+type ActionRow = {
+  readonly id: number;
+  readonly zone: number;
+  readonly zone_name: string;
+  readonly command: string;
+  readonly at: number;
+};
+type KeyRow = { readonly fingerprint: string; readonly at: number; readonly outcome: string };
+
+const actionFromRow = ({ id, zone, zone_name: zoneName, command, at }: ActionRow): Action => ({
+  id,
+  zone,
+  zoneName,
+  command,
+  at,
+});
+
+/** Looks at the first row that is written and then at each thousandth: what is too old or too much goes, a part at a time. */
+function createPurge(
+  database: DatabaseSync,
+  { insertedIn, old, surplus, key, days }: Record<"insertedIn" | "old" | "surplus" | "key", string> & { days: number },
+) {
+  const deletes = [old, surplus].map((which) =>
+    database.prepare(`DELETE FROM ${insertedIn} WHERE ${key} IN (SELECT * FROM (${which}) LIMIT ${atOnce})`),
+  );
+  let since = between;
+  return (now: Instant): void => {
+    since += 1;
+    if (since < between) return;
+    since = 0;
+    deletes[0]?.run(now - days * day);
+    deletes[1]?.run();
+  };
+}
