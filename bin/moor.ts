@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { enableCompileCache } from "node:module";
-import { join, relative } from "node:path";
+import { join } from "node:path";
+import { scriptToType } from "../src/cli/try-lines.ts";
 import { keepFootprintSmall } from "../src/process/small-footprint.ts";
 
 // The one verb that runs for months and has nearly nothing to do; --once ends before it would matter.
@@ -20,7 +21,7 @@ process.stdout.on("error", () => process.exit(0));
 const inClone = import.meta.filename.endsWith(".ts");
 
 process.exitCode = await runMoor(process.argv.slice(2), {
-  program: inClone ? relative(process.cwd(), join(import.meta.dirname, "moor")) : "moor",
+  program: inClone ? scriptToType(join(import.meta.dirname, "moor"), process.cwd()) : "moor",
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),
   env: process.env,

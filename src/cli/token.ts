@@ -51,7 +51,7 @@ export async function tokenAdd(options: TokenAdd, io: CommandIo): Promise<number
 export async function tokenList(options: InData & { readonly json?: boolean }, io: CommandIo): Promise<number> {
   const tokens = await withStore(options, io, (store) => store.tokens());
   if (options.json) io.out(`${JSON.stringify(tokens.map(forPrograms), null, 2)}\n`);
-  else if (tokens.length === 0) io.out("There are no tokens yet; make one with: moor token add\n");
+  else if (tokens.length === 0) io.out(`There are no tokens yet; make one with: ${io.program} token add\n`);
   else io.out(printTable(["id", "name", "account", "may", "made", "state"], tokens.map(row)));
   return 0;
 }
@@ -60,7 +60,7 @@ export async function tokenRevoke(id: string, options: InData, io: CommandIo): P
   const revoked =
     /^\d{1,15}$/.test(id) && (await withStore(options, io, (store) => store.revokeToken(Number(id), Date.now())));
   if (revoked) io.out(`Token ${id} is revoked.\n`);
-  else io.err(`There is no token ${id} that could be revoked; moor token list shows those there are.\n`);
+  else io.err(`There is no token ${id} that could be revoked; ${io.program} token list shows those there are.\n`);
   return revoked ? 0 : 1;
 }
 

@@ -1,3 +1,5 @@
+import { relative } from "node:path";
+
 /**
  * Lines to paste. curl is told the secret over a pipe: on its command line every user of the machine could read it.
  */
@@ -15,3 +17,9 @@ export function curlForRecords(where: { url: string; caFile: string; tokenFile: 
 
 export const shellWord = (text: string): string =>
   /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** What to type in `cwd` to run the script. A bare name would be looked for on the PATH. */
+export function scriptToType(script: string, cwd: string): string {
+  const path = relative(cwd, script);
+  return shellWord(path.includes("/") ? path : `./${path}`);
+}
