@@ -16,11 +16,13 @@ export type Actor = {
 
 /** Why a write was not done. `missing` is also the answer about what the actor may not see. */
 export type NotDone =
-  | { readonly kind: "missing"; readonly what: "zone" | "record" }
+  | { readonly kind: "missing"; readonly what: Missing }
   | { readonly kind: "denied"; readonly because: Refusal }
   | { readonly kind: "refused"; readonly faults: readonly Fault[] };
 
-export const missing = (what: "zone" | "record"): NotDone => ({ kind: "missing", what });
+type Missing = "zone" | "record" | "primary server";
+
+export const missing = (what: Missing): NotDone => ({ kind: "missing", what });
 export const denied = (because: Refusal): NotDone => ({ kind: "denied", because });
 export const refused = (faults: readonly Fault[]): NotDone => ({ kind: "refused", faults });
 

@@ -21,7 +21,7 @@ export function zoneFaults(zone: Zone): readonly Fault[] {
   ];
 }
 
-function lockFaults(before: readonly RRset[], wanted: readonly RRset[]): readonly Fault[] {
+export function lockFaults(before: readonly RRset[], wanted: readonly RRset[]): readonly Fault[] {
   if (!before.some((set) => set.locked)) return [];
   return diffSets(before, wanted)
     .filter((change) => change.before?.locked)

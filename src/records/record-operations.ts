@@ -1,43 +1,17 @@
 import { parseOwner } from "../core/name.ts";
-import { parseRdata } from "../core/rdata/rdata.ts";
-import { isRecordType, type RecordType } from "../core/rdata/table.ts";
-import { fail, ok, type Result } from "../core/result.ts";
-import type { RRset } from "../core/rrset.ts";
-import { type Actor, denied, missing, type NotDone, placeOf, refused, type Sight } from "./actor.ts";
-import { createRecord, deleteRecord, holds, type RecordContent, replaceRecord } from "./edit-record.ts";
+import { isRecordType } from "../core/rdata/table.ts";
+import { type Actor, missing, type NotDone, placeOf, type Sight } from "./actor.ts";
+import { createRecord, deleteRecord, holds, replaceRecord } from "./edit-record.ts";
 import { newRecordId } from "./new-id.ts";
+import { ownersOf, type RecordDraft, type RecordRules } from "./record-rules.ts";
 import type { RecordServiceOptions } from "./service-options.ts";
 import type { PlacedRecord, RecordStore, Zone } from "./store.ts";
-
-export type RecordDraft = {
-  readonly type: RecordType;
-  /** As sent; given back so. */
-  readonly name: string;
-  readonly value: string;
-  /** What the value means, in the syntax of zone files. */
-  readonly text: string;
-  /** Undefined: not said. */
-  readonly ttl: number | undefined;
-};
 
 export type RecordsQuery = { readonly zone?: string; readonly name?: string; readonly type?: string };
 
 type Written = { readonly kind: "done"; readonly placed: PlacedRecord } | NotDone;
 
-export function recordOperations({ store, now }: RecordServiceOptions, sight: Sight) {
-  const writeRefusal = (actor: Actor, zone: Zone, { owner, type }: { owner: string; type: RecordType }) =>
-    sight.refusal(actor, { kind: "write-set", zone: zone.name, owner, type });
-
-  /** What stands in the way of changing a record: it is not there for this actor, is the SOA, or may not be written. */
-  const obstacle = (actor: Actor, zone: Zone, set: RRset | undefined): NotDone | undefined => {
-    if (set === undefined || !sight.allows(actor, { kind: "read-set", ...placeOf({ ...set, zone }) })) {
-      return missing("record");
-    }
-    if (set.type === "SOA") return refused([soaStays]);
-    const refusal = writeRefusal(actor, zone, set);
-    return refusal && denied(refusal);
-  };
-
+export function recordOperations({ store, now }: RecordServiceOptions, sight: Sight, rules: RecordRules) {
   return {
     record: sight.record,
 
@@ -55,16 +29,13 @@ export function recordOperations({ store, now }: RecordServiceOptions, sight: Si
       const request = {
         account: actor.account,
         at: { zone: zoneId },
-        owners: ownersOf(draft),
+        owners: ownersOf([draft]),
         actor: actor.label,
         now: at,
       };
       const outcome = await store.write<Written>(request, (view) => {
-        if (!sight.allows(actor, { kind: "read-zone", zone: view.zone.name })) return leave(missing("zone"));
-        const content = readDraft(draft, view.zone);
-        if (!content.ok) return leave(refused(content.faults));
-        const refusal = writeRefusal(actor, view.zone, content.value);
-        return refusal ? leave(denied(refusal)) : createRecord(view, content.value, { id, now: at });
+        const read = rules.newContent(actor, view.zone, draft);
+        return read.kind === "content" ? createRecord(view, read.content, { id, now: at }) : leave(read);
       });
       return outcome ?? missing("zone");
     },
@@ -74,18 +45,14 @@ export function recordOperations({ store, now }: RecordServiceOptions, sight: Si
       const request = {
         account: actor.account,
         at: { record: id },
-        owners: ownersOf(draft),
+        owners: ownersOf([draft]),
         actor: actor.label,
         now: at,
       };
       const outcome = await store.write<Written>(request, (view) => {
         const home = view.sets.find((set) => holds(set, id));
-        const inTheWay = obstacle(actor, view.zone, home);
-        if (inTheWay) return leave(inTheWay);
-        const content = readDraft(draft, view.zone);
-        if (!content.ok) return leave(refused(content.faults));
-        const refusal = writeRefusal(actor, view.zone, content.value);
-        return refusal ? leave(denied(refusal)) : replaceRecord(view, content.value, { id, now: at });
+        const read = rules.nextContent(actor, view.zone, home, draft);
+        return read.kind === "content" ? replaceRecord(view, read.content, { id, now: at }) : leave(read);
       });
       return outcome ?? missing("record");
     },
@@ -94,7 +61,7 @@ export function recordOperations({ store, now }: RecordServiceOptions, sight: Si
       const request = { account: actor.account, at: { record: id }, owners: () => [], actor: actor.label, now: now() };
       const outcome = await store.write<{ kind: "done" } | NotDone>(request, (view) => {
         const home = view.sets.find((set) => holds(set, id));
-        const inTheWay = obstacle(actor, view.zone, home);
+        const inTheWay = rules.obstacle(actor, view.zone, home);
         return inTheWay ? leave(inTheWay) : deleteRecord(view, id);
       });
       return outcome ?? missing("record");
@@ -103,30 +70,6 @@ export function recordOperations({ store, now }: RecordServiceOptions, sight: Si
 }
 
 const leave = <T>(result: T) => ({ wanted: undefined, result });
-
-/** The owner that a draft means; one that cannot be read is refused by the rule, which needs no sets for that. */
-const ownersOf =
-  (draft: RecordDraft) =>
-  (zone: Zone): readonly string[] => {
-    const owner = parseOwner(draft.name, zone.name);
-    return owner.ok ? [owner.value] : [];
-  };
-
-const soaStays = {
-  code: "soa-stays",
-  where: "type",
-  message: "the SOA record comes and goes with its zone",
-  todo: "delete the zone instead",
-};
-
-/** Name and value at once, so that every fault is told. */
-function readDraft(draft: RecordDraft, zone: Zone): Result<RecordContent> {
-  const owner = parseOwner(draft.name, zone.name);
-  const rdata = parseRdata(draft.type, draft.text, zone.name);
-  if (!owner.ok || !rdata.ok) return fail(...(owner.ok ? [] : owner.faults), ...(rdata.ok ? [] : rdata.faults));
-  const { type, name, value, ttl } = draft;
-  return ok({ owner: owner.value, type, ttl, name, value, rdata: rdata.value.text });
-}
 
 async function zonesAsked(
   store: RecordStore,

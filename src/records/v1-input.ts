@@ -1,7 +1,7 @@
 import { isRecordType } from "../core/rdata/table.ts";
 import { type Fault, fail, ok, type Result } from "../core/result.ts";
 import { parseTtl } from "../core/rrset.ts";
-import type { RecordDraft } from "./record-operations.ts";
+import type { RecordDraft } from "./record-rules.ts";
 import { readV1Value } from "./v1-text.ts";
 import type { ZoneDraft } from "./zone-operations.ts";
 
