@@ -63,6 +63,7 @@ async function startUpdater(home: Home, io: CommandIo, opened: Opened[]): Promis
     io.err(`${state.because}; ${state.todo}\n`);
     return undefined;
   }
+  if (state.warning) io.err(`warning: ${state.warning}\n`);
   const updater = await openUpdater(config, { state: state.state, now: Date.now, random: Math.random });
   opened.push({ name: "updating client", close: () => updater.close() });
   return updater;

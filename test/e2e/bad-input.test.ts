@@ -1,0 +1,160 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { makeDevice } from "../rig/device.ts";
+import { prepareWithMoor, runMoor, startMoor } from "../rig/moor.ts";
+import { type Namespace, openNamespace } from "../rig/namespace.ts";
+import { openRecordsApi, type RecordsApi } from "../rig/records-api.ts";
+import { type Services, startServices } from "../rig/services.ts";
+import { makeUpdaterHome } from "../rig/updater-home.ts";
+
+let inside: Namespace;
+let folder: string;
+let services: Services;
+let api: RecordsApi;
+let zone: string;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "moor-e2e-bad-"));
+  inside = await openNamespace();
+  await (await makeDevice(inside, "wan0")).readdress({ ipv4: "9.9.1.1" });
+  services = await startServices(inside, folder);
+  api = openRecordsApi(inside, services, folder);
+  zone = await api.makeZone("example.org");
+  const urls = { firewall: services.firewall.url, records: services.records.url };
+  makeUpdaterHome(folder, { ...services, ...urls, zone: "example.org", name: "home", device: "wan9" });
+});
+afterAll(async () => {
+  await inside?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** What is typed, how it ends, and what is said on standard error; nothing goes to standard output. */
+const typed: [words: string, code: number, ...says: RegExp[]][] = [
+  ["updat", 2, /unknown command 'updat'\n\(Did you mean update\?\)/],
+  ["frobnicate", 2, /unknown command 'frobnicate'\n/, /moor --help lists/],
+  ["token ad", 2, /unknown command 'ad'\n\(Did you mean add\?\)/],
+  ["update --onse", 2, /unknown option '--onse'\n\(Did you mean --once\?\)/],
+  ["key add --privilage all", 2, /unknown option '--privilage'\n\(Did you mean --privilege\?\)/],
+  ["update now", 2, /too many arguments/],
+  ["list", 2, /missing required argument 'zone'/],
+  ["records --listen 8053", 2, /a host and a port, such as 127\.0\.0\.1:8053/],
+  ["update --log-format xml", 2, /Allowed choices are text, json/],
+  ["key add --privilege some --data data", 2, /Allowed choices are interface-status, all/],
+  ["token add --zone a..b --data data", 2, /--zone: .*dots/],
+  ["update --config none.yaml", 2, /^none\.yaml: there is no such config file; copy moor\.sample\.yaml/],
+  [
+    "up --interface wan8 --data up",
+    2,
+    /There is no interface wan8\. Did you mean wan0\? There are: lo, wan0-far, wan0/,
+  ],
+  ["list nope.example", 1, /no zone nope\.example.*`moor zones` lists/],
+  ["list a..b", 2, /^ZONE: .*dots/],
+  ["show 0123456789abcdef", 1, /no record with the id 0123456789abcdef; `moor zones` and `moor list ZONE`/],
+  ["zones --target dnss", 2, /no target dnss; there are dns; did you mean dns\?/],
+  ["interfaces --source walls", 2, /no source walls; there are wall; did you mean wall\?/],
+  ["token revoke 999 --data data", 1, /no token 999 .*moor token list shows/],
+  ["token revoke x --data data", 1, /no token x .*moor token list shows/],
+  ["key revoke zzz --data data", 1, /no key zzz; .*moor key list shows/],
+];
+
+describe("what cannot be meant is said, with what could be", () => {
+  test.concurrent.each(typed)("moor %s", async (words, code, ...says) => {
+    const ended = await runMoor(inside, words.split(" "), { cwd: folder });
+    for (const pattern of says) expect(ended.err).toMatch(pattern);
+    expect({ code: ended.code, out: ended.out }).toEqual({ code, out: "" });
+  });
+
+  test("an interface that the firewall does not have: those it has, for each record", async () => {
+    const { code, out } = await runMoor(inside, ["update", "--once"], { cwd: folder });
+    expect(code).toBe(1);
+    expect(out.trim().split("\n")).toEqual(
+      ["A", "AAAA"].map((type) =>
+        expect.stringMatching(
+          `^home.example.org ${type}: left as it is: the firewall wall has no interface wan9; those it has are lo, `,
+        ),
+      ),
+    );
+  });
+});
+
+test("every fault of a config is named at once, each with its place", async () => {
+  const text = `interval: soon
+colour: red
+sources:
+  wall: { url: "ftp://x", key: hunter2 }
+targets:
+  dns: { api: v9, url: "https://127.0.0.1:1", token: { file: none } }
+names:
+  - { name: home, zone: a..b, ipv4: wan0 }
+  - { name: home }
+`;
+  writeFileSync(join(folder, "bad.yaml"), text);
+  for (const words of [["update", "--check"], ["update", "--once"], ["zones"]]) {
+    const ended = await runMoor(inside, [...words, "--config", "bad.yaml"], { cwd: folder });
+    expect({ code: ended.code, out: ended.out }).toEqual({ code: 2, out: "" });
+    const places = ended.err.match(/^bad\.yaml:\d+(?=:\d+: )/gm);
+    expect(new Set(places)).toEqual(new Set([1, 2, 4, 6, 8, 9].map((line) => `bad.yaml:${line}`)));
+    expect(places?.length).toBe(ended.err.trim().split("\n").length);
+    expect(ended.err).not.toContain("hunter2");
+  }
+});
+
+describe("a damaged database stops the start, says what to do, and is left as it is", () => {
+  const garbage = Buffer.alloc(8192, "not a database ");
+  const damaged: [verb: string, file: string][] = [
+    ["records --listen 127.0.0.1:0", "records.sqlite"],
+    ["firewall --listen 127.0.0.1:0", "firewall.sqlite"],
+    ["up --records 127.0.0.1:0 --firewall 127.0.0.1:0", "records.sqlite"],
+    ["token list", "records.sqlite"],
+    ["key list", "firewall.sqlite"],
+  ];
+  test.concurrent.each(damaged)("moor %s", async (words, file) => {
+    const data = mkdtempSync(join(folder, "damaged-"));
+    writeFileSync(join(data, file), garbage);
+    const { code, err } = await runMoor(inside, [...words.split(" "), "--data", data]);
+    expect(code).toBe(1);
+    expect(err).toContain(`the database ${join(data, file)} cannot be used: `);
+    expect(err).toMatch(/Put a good copy of the file in its place, or move it away/);
+    expect(readFileSync(join(data, file))).toEqual(garbage);
+  });
+
+  test("also when only some of its pages are", async () => {
+    const data = join(folder, "pages");
+    await prepareWithMoor(inside, ["token", "add", "--data", data, "--to", join(folder, "unused")]);
+    const file = join(data, "records.sqlite");
+    writeFileSync(file, readFileSync(file).fill(0xa5, 8192, 16_384));
+    const { code, err } = await runMoor(inside, ["records", "--data", data, "--listen", "127.0.0.1:0"]);
+    expect(code).toBe(1);
+    expect(err).toMatch(/cannot be used: its integrity check says[\s\S]*Put a good copy of the file/);
+  });
+});
+
+test("moor up sets a damaged state file aside, with a warning", async () => {
+  const data = join(folder, "up-damaged");
+  mkdirSync(data);
+  writeFileSync(join(data, "up-state.json"), "{");
+  const up = startMoor(inside, ["up", "--data", data, "--records", "127.0.0.1:0", "--firewall", "127.0.0.1:0"]);
+  await up.says(/Ctrl-C stops it/);
+  expect(up.err()).toMatch(/warning: the state file \S+ was damaged: it is kept as /);
+  expect(readdirSync(data).filter((name) => name.startsWith("up-state.json.damaged-"))).toHaveLength(1);
+  await up.stop();
+});
+
+/** The API's own error shape for each kind of bad record; nothing of it is stored. */
+const records: [string, unknown, number][] = [
+  ["a wrong type", { name: "x", type: "A", value: 7 }, 422],
+  ["an address of the other family", { name: "x", type: "A", value: "2a00::1" }, 422],
+  ["a name outside the zone", { name: "x.example.net.", type: "A", value: "9.9.9.9" }, 422],
+  ["a type that does not exist", { name: "x", type: "BOGUS", value: "9.9.9.9" }, 422],
+];
+
+describe("a record that cannot be", () => {
+  test.each(records)("%s", async (_, record, status) => {
+    const before = await api.ask("GET", `/records?zone_id=${zone}`);
+    const answer = await api.ask("POST", "/records", { zone_id: zone, ...(record as object) });
+    expect(answer).toMatchObject({ status, body: { error: { code: status, message: expect.any(String) } } });
+    expect(await api.ask("GET", `/records?zone_id=${zone}`)).toEqual(before);
+  });
+});
