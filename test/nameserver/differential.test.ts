@@ -12,6 +12,7 @@ import { type ServerName, startRealServer } from "./real-servers.ts";
 import { zonesInMemory } from "./zones-in-memory.ts";
 
 const seed = Number(process.env.MOOR_SEED ?? Date.now() % 1_000_000);
+const ds = 43;
 const zoneCount = 8;
 const questionsPerZone = 700;
 
@@ -53,8 +54,8 @@ const knownDifferences: readonly {
     servers: ["NSD", "BIND"],
     because:
       "an alias is followed into other zones of the server; resolvers ask there by themselves and trust nothing else",
-    applies: ({ name }, ours, theirs) =>
-      targetsOf(ours).some((target) => target.endsWith(".example") && zoneOf(target) !== zoneOf(name)) &&
+    applies: ({ name, type }, ours, theirs) =>
+      targetsOf(ours).some((target) => zoneOf(target) !== zoneOf(name) || (type === ds && target === zoneOf(name))) &&
       ours.answer.every((line) => theirs.answer.includes(line)),
   },
 ];
@@ -133,8 +134,11 @@ function sectionsOf(message: Message | undefined): Sections {
   };
 }
 
-const lines = (records: readonly ResourceRecord[]): readonly string[] =>
-  records.map(({ name, type, ttl, data }) => `${name} ${ttl} ${type} ${Buffer.from(data).toString("hex")}`).sort();
+/** Each record once: Knot repeats a wildcard that is an alias of itself. */
+const lines = (records: readonly ResourceRecord[]): readonly string[] => {
+  const all = records.map(({ name, type, ttl, data }) => `${name} ${ttl} ${type} ${Buffer.from(data).toString("hex")}`);
+  return [...new Set(all)].sort();
+};
 
 const show = ({ rcode, authoritative, truncated, ...sections }: Sections): string =>
   [
