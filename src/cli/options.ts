@@ -11,6 +11,11 @@ export function readListen(text: string): ListenAddress {
   return { host, port: Number(port) };
 }
 
+export const readListens = (text: string, before: readonly ListenAddress[]): readonly ListenAddress[] => [
+  ...before,
+  readListen(text),
+];
+
 export const repeated = (text: string, before: readonly string[]): readonly string[] => [...before, text];
 
 export type LogOptions = { readonly logFormat: "text" | "json" };

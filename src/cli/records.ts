@@ -1,9 +1,12 @@
 import { resolve } from "node:path";
+import { parseName } from "../core/name.ts";
 import type { ListenAddress } from "../process/http-server.ts";
+import { closeInReverse, type Opened } from "../process/shutdown.ts";
 import { startRecords } from "../records/start.ts";
 import type { CommandIo } from "./command-io.ts";
 import { logTo } from "./log-to.ts";
 import type { LogOptions } from "./options.ts";
+import { startDns } from "./start-dns.ts";
 import { shellWord } from "./try-lines.ts";
 import { untilStopped } from "./until-stopped.ts";
 
@@ -12,6 +15,7 @@ export type RecordsCommand = LogOptions & {
   readonly listen: ListenAddress;
   readonly name: readonly string[];
   readonly nameserver: readonly string[];
+  readonly dns: readonly ListenAddress[];
   readonly plainHttp?: boolean;
 };
 
@@ -20,20 +24,40 @@ export const unsetNameservers = ["ns1.moor.invalid", "ns2.moor.invalid"] as cons
 
 export async function records(options: RecordsCommand, io: CommandIo): Promise<number> {
   const log = logTo(io, options);
-  const [first, ...others] = options.nameserver;
-  const service = await startRecords({
-    dataFolder: resolve(io.cwd, options.data),
-    listen: options.listen,
-    names: options.name,
-    nameservers: first === undefined ? unsetNameservers : [first, ...others],
-    log,
-    plainHttp: options.plainHttp ?? false,
-  });
-  io.out(`The record service listens on ${service.url}\n`);
-  io.out(`Its API is described at ${service.url}/docs\n`);
-  if (!options.plainHttp) io.out(`Clients must trust the certificate in ${service.caFile}\n`);
-  io.out(`A token for it is made with: ${io.program} token add --data ${shellWord(options.data)}\n`);
-  await untilStopped(io.signal);
-  await service.close();
-  return 0;
+  const nameservers = readNameservers(options.nameserver);
+  if (typeof nameservers === "string") {
+    io.err(`--nameserver: ${nameservers}\n`);
+    return 2;
+  }
+  const opened: Opened[] = [];
+  try {
+    const service = await startRecords({
+      dataFolder: resolve(io.cwd, options.data),
+      listen: options.listen,
+      names: options.name,
+      nameservers,
+      log,
+      plainHttp: options.plainHttp ?? false,
+    });
+    opened.push({ name: "record service", close: service.close });
+    const dns = await startDns({ listen: options.dns, store: service.store, nameservers, log });
+    opened.push({ name: "nameserver", close: dns.close });
+    io.out(`The record service listens on ${service.url}\n`);
+    io.out(`Its API is described at ${service.url}/docs\n`);
+    if (!options.plainHttp) io.out(`Clients must trust the certificate in ${service.caFile}\n`);
+    for (const { host, port } of dns.addresses) io.out(`DNS is answered on ${host} port ${port}, UDP and TCP\n`);
+    io.out(`A token for it is made with: ${io.program} token add --data ${shellWord(options.data)}\n`);
+    await untilStopped(io.signal);
+    return 0;
+  } finally {
+    await closeInReverse(opened, log);
+  }
+}
+
+function readNameservers(texts: readonly string[]): readonly [string, ...string[]] | string {
+  const names = texts.map((text) => parseName(text));
+  const faults = names.flatMap((name) => (name.ok ? [] : name.faults));
+  if (faults.length > 0) return faults.map((fault) => fault.message).join("; ");
+  const [first, ...others] = names.flatMap((name) => (name.ok ? [name.value] : []));
+  return first === undefined ? unsetNameservers : [first, ...others];
 }

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { CommandIo, Run } from "./command-io.ts";
-import { logOptions, readListen, repeated } from "./options.ts";
+import { logOptions, readListen, readListens, repeated } from "./options.ts";
 
 /** The services, and all of them at once. Each verb's code is loaded when it is used. */
 export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void {
@@ -15,6 +15,7 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
     .option("--interface <name>", "the interface to follow (default: the one that leads out)")
     .option("--records <host:port>", "where the record service listens", readListen, readListen("127.0.0.1:8053"))
     .option("--firewall <host:port>", "where the firewall service listens", readListen, readListen("127.0.0.1:8443"))
+    .option("--dns <host:port>", "where the nameserver listens", readListen, readListen("127.0.0.1:5300"))
     .action((options) => run(async () => (await import("./up.ts")).up(options, io)));
 
   const records = program
@@ -25,6 +26,7 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
     .option("--listen <host:port>", "where to listen", readListen, readListen("127.0.0.1:8053"))
     .option("--name <host>", "a further host name or address for the certificate (may be repeated)", repeated, [])
     .option("--nameserver <host>", "a name server of new zones (may be repeated)", repeated, [])
+    .option("--dns <host:port>", "also answer DNS there, UDP and TCP (may be repeated)", readListens, [])
     .option("--plain-http", "no TLS: only behind a proxy on this machine");
   logOptions(records).action((options) => run(async () => (await import("./records.ts")).records(options, io)));
 

@@ -11,6 +11,7 @@ import { watch } from "../updater/watch.ts";
 import type { CommandIo } from "./command-io.ts";
 import { loadConfig } from "./load-config.ts";
 import { unsetNameservers } from "./records.ts";
+import { startDns } from "./start-dns.ts";
 import { curlForInterfaces, curlForRecords, shellWord } from "./try-lines.ts";
 import { type Home, prepareHome, writeHomeConfig } from "./up-prepare.ts";
 
@@ -19,6 +20,7 @@ export type UpCommand = {
   readonly interface?: string;
   readonly records: ListenAddress;
   readonly firewall: ListenAddress;
+  readonly dns: ListenAddress;
 };
 
 /** Everything on one machine: what a newcomer starts first. */
@@ -44,15 +46,23 @@ export async function up(options: UpCommand, io: CommandIo): Promise<number> {
   }
 }
 
-export type Urls = { readonly records: string; readonly firewall: string; readonly caFile: string };
+export type Urls = {
+  readonly records: string;
+  readonly firewall: string;
+  readonly dns: ListenAddress;
+  readonly caFile: string;
+};
 
 async function startServices(options: UpCommand, dataFolder: string, log: Logger, opened: Opened[]): Promise<Urls> {
   const shared = { dataFolder, log, names: [] };
   const records = await startRecords({ ...shared, listen: options.records, nameservers: unsetNameservers });
   opened.push({ name: "record service", close: records.close });
+  const dns = await startDns({ listen: [options.dns], store: records.store, nameservers: unsetNameservers, log });
+  opened.push({ name: "nameserver", close: dns.close });
   const firewall = await startFirewall({ ...shared, listen: options.firewall });
   opened.push({ name: "firewall status service", close: firewall.close });
-  return { records: records.url, firewall: firewall.url, caFile: records.caFile };
+  const [at = options.dns] = dns.addresses;
+  return { records: records.url, firewall: firewall.url, dns: at, caFile: records.caFile };
 }
 
 async function startUpdater(home: Home, io: CommandIo, opened: Opened[]): Promise<Updater | undefined> {
@@ -82,6 +92,7 @@ async function firstRound(updater: Updater, io: CommandIo): Promise<boolean> {
 function tellState(home: Home, urls: Urls, io: CommandIo): void {
   io.out("moor is up, all of it on this machine:\n");
   io.out(`  record service   ${urls.records}  (its API is described at ${urls.records}/docs)\n`);
+  io.out(`  nameserver       ${urls.dns.host} port ${urls.dns.port}, UDP and TCP\n`);
   io.out(`  firewall status  ${urls.firewall}\n`);
   io.out(`  updating client  follows ${home.device}, looks every ${home.interval / 1000} s\n`);
   io.out(`  data             ${home.folder}\n`);
@@ -97,6 +108,9 @@ function tellNext(home: Home, urls: Urls, io: CommandIo): void {
   const firewall = { ...urls, url: urls.firewall, caFile: here(urls.caFile), keyFile: here(home.keyFile) };
   io.out(`
 Worth typing next, in another terminal:
+
+# the name, asked of the nameserver
+dig +short @${urls.dns.host} -p ${urls.dns.port} ${home.name}.${home.zone} A ${home.name}.${home.zone} AAAA
 
 # the records, from the record service
 ${curlForRecords(records)}

@@ -7,6 +7,7 @@ import { closeInReverse, type Opened } from "../process/shutdown.ts";
 import { serveDocs } from "./http-docs.ts";
 import { sendNoRoute, v1Api } from "./http-v1.ts";
 import { createRecordService } from "./service.ts";
+import type { RecordStore } from "./store.ts";
 import { openSqliteStore } from "./store-sqlite.ts";
 
 export type RecordsOptions = {
@@ -23,6 +24,8 @@ export type RecordsOptions = {
 export type RunningRecords = {
   readonly url: string;
   readonly caFile: string;
+  /** For what is fed from the change log beside the HTTP faces. */
+  readonly store: RecordStore;
   readonly close: () => Promise<void>;
 };
 
@@ -44,7 +47,7 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
     await server.register(v1Api({ service, store, now: Date.now, log }), { prefix: "/api/v1" });
     const address = await listen(server, options.listen);
     const url = urlOf(address, options.plainHttp ? "http" : "https");
-    return { url, caFile: certificate.caFile, close: () => closeInReverse(opened, log) };
+    return { url, caFile: certificate.caFile, store, close: () => closeInReverse(opened, log) };
   } catch (error) {
     await closeInReverse(opened, log);
     throw error;
