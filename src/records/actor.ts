@@ -1,7 +1,7 @@
 import type { Instant } from "../core/instant.ts";
 import { may, type Operation, type Refusal, type Scope } from "../core/may.ts";
 import type { Fault } from "../core/result.ts";
-import type { PlacedRecord, RecordStore, Zone } from "./store.ts";
+import type { PlacedRecord, RecordStore, Zone, ZoneKey } from "./store.ts";
 
 /** Who asks, from where, and what that one may do. */
 export type Actor = {
@@ -40,6 +40,10 @@ export function createSight(store: RecordStore, now: () => Instant) {
     allows,
     zone: async (actor: Actor, id: string): Promise<Zone | undefined> => {
       const zone = await store.zone(actor.account, id);
+      return zone && allows(actor, { kind: "read-zone", zone: zone.name }) ? zone : undefined;
+    },
+    zoneBy: async (actor: Actor, key: ZoneKey): Promise<Zone | undefined> => {
+      const zone = await store.zoneBy(actor.account, key);
       return zone && allows(actor, { kind: "read-zone", zone: zone.name }) ? zone : undefined;
     },
     record: async (actor: Actor, id: string): Promise<PlacedRecord | undefined> => {
