@@ -1,0 +1,82 @@
+import { mkdtemp, readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Agent, request } from "undici";
+import { afterAll, beforeAll, expect } from "vitest";
+import { createToken, hashSecret } from "../../access/secret.ts";
+import { type Scope, wholeAccount } from "../../core/may.ts";
+import { createLog } from "../../process/log.ts";
+import { type RunningRecords, recordsDatabase, startRecords } from "../start.ts";
+import { openSqliteStore } from "../store-sqlite.ts";
+
+type Sent = { readonly body?: string; readonly headers?: Record<string, string>; readonly token?: string };
+
+/** For tests: a record service with HTTPS on a port of its own, started and stopped with the file, and a client of it. */
+export function v1Service() {
+  let service: RunningRecords;
+  let folder: string;
+  let agent: Agent;
+  let token: string;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "moor-v1-"));
+    const log = createLog({ format: "text", level: "error", write: (line) => process.stderr.write(line) });
+    const listen = { host: "127.0.0.1", port: 0 };
+    service = await startRecords({ dataFolder: folder, listen, names: [], nameservers: ["ns1.example.net"], log });
+    agent = new Agent({ connect: { ca: await readFile(service.caFile, "utf8") } });
+    token = await newToken("main");
+  });
+  afterAll(async () => {
+    await agent.close();
+    await service.close();
+  });
+
+  /** Written by a second connection to the database, as `moor token add` does while the service runs. */
+  async function newToken(account: string, scope: Scope = wholeAccount): Promise<string> {
+    const secret = createToken();
+    const store = openSqliteStore(recordsDatabase(folder));
+    const { id } = await store.ensureAccount(account, Date.now());
+    await store.addToken({ account: id, name: "test", hash: hashSecret(secret), scope, created: Date.now() });
+    store.close();
+    return secret;
+  }
+
+  async function call(method: string, path: string, sent: Sent = {}) {
+    const secret = sent.token ?? token;
+    const answer = await request(`${service.url}${path}`, {
+      dispatcher: agent,
+      method,
+      headers: { ...(secret === "" ? {} : { "auth-api-token": secret }), ...sent.headers },
+      ...(sent.body === undefined ? {} : { body: sent.body }),
+    });
+    const text = await answer.body.text();
+    const json = String(answer.headers["content-type"]).startsWith("application/json") ? JSON.parse(text) : undefined;
+    return { status: answer.statusCode, headers: answer.headers, text, json };
+  }
+
+  const post = (path: string, body: unknown, sent: Sent = {}) =>
+    call("POST", path, { ...sent, body: JSON.stringify(body) });
+  const put = (path: string, body: unknown, sent: Sent = {}) =>
+    call("PUT", path, { ...sent, body: JSON.stringify(body) });
+
+  let zones = 0;
+  async function newZone(): Promise<{ id: string; name: string }> {
+    zones += 1;
+    const { status, json } = await post("/api/v1/zones", { name: `z${zones}.example`, ttl: 600 });
+    expect(status).toBe(200);
+    return json.zone;
+  }
+  async function newRecord(zoneId: string, fields: Record<string, unknown>) {
+    const { status, json } = await post("/api/v1/records", {
+      zone_id: zoneId,
+      type: "A",
+      name: "www",
+      value: "192.0.2.1",
+      ...fields,
+    });
+    expect(status).toBe(200);
+    return json.record;
+  }
+
+  return { call, post, put, newZone, newRecord, newToken, token: () => token };
+}
