@@ -1,0 +1,112 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, test } from "vitest";
+import { faultsIn, type SourceFile } from "./rig/house-rules.ts";
+import { importsOf } from "./rig/read-imports.ts";
+
+const root = join(import.meta.dirname, "..");
+
+/** Every source file of ours, tracked or about to be. */
+function sourceFiles(folder = ""): readonly SourceFile[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry): readonly SourceFile[] => {
+    const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
+    if (entry.isDirectory()) return /^\.|^node_modules$|^dist$|^moor-data$/.test(entry.name) ? [] : sourceFiles(path);
+    return /\.[cm]?tsx?$/.test(entry.name) ? [{ path, text: readFileSync(join(root, path), "utf8") }] : [];
+  });
+}
+
+describe("the house", () => {
+  const files = sourceFiles();
+
+  it("is looked at whole", () => {
+    const rooms = new Set(files.map(({ path }) => path.split("/").slice(0, 2).join("/")));
+    for (const room of ["bin/moor.ts", "src/core", "src/cli", "src/updater", "test/rig"]) expect(rooms).toContain(room);
+    expect(files.length).toBeGreaterThan(200);
+  });
+
+  it("keeps its arrows, sizes and names", () => expect(faultsIn(files)).toEqual([]));
+});
+
+/** One bad file each, and what is said about it. */
+const bad: [path: string, text: string, fault: RegExp][] = [
+  ["src/core/a.ts", 'import { x } from "../records/store.ts";', /may not import from src\/records/],
+  ["src/core/a.ts", 'import { readFileSync } from "node:fs";', /may not import a module of Node: node:fs/],
+  ["src/core/a.ts", 'import { x } from "fs";', /may not import the library fs/],
+  ["src/core/rdata/a.ts", 'import { x } from "../../contract/records-v1.ts";', /may not import from src\/contract/],
+  ["src/core/a.ts", 'export * from "fastify";', /may not import the library fastify/],
+  ["src/core/a.ts", 'import "reflect-metadata";', /may not import the library reflect-metadata/],
+  ["src/core/a.ts", "export const at = Date.now();", /a rule may not use Date\.now/],
+  ["src/core/a.ts", "export const at = () => Math.random();", /a rule may not use Math\.random/],
+  ["src/contract/a.ts", 'import type { x } from "../access/secret.ts";', /may not import from src\/access/],
+  ["src/contract/a.ts", 'import { z } from "zod";', /may not import the library zod/],
+  ["src/access/a.ts", 'import { x } from "../firewall/keys.ts";', /may not import from src\/firewall/],
+  ["src/process/a.ts", 'import { x } from "../cli/up.ts";', /may not import from src\/cli/],
+  ["src/updater/a.ts", 'import type { x } from "../records/store.ts";', /may not import from src\/records/],
+  ["src/updater/a.ts", 'const x = await import("../firewall/start.ts");', /may not import from src\/firewall/],
+  ["src/updater/a.ts", 'type X = import("../records/store.ts").RecordStore;', /may not import from src\/records/],
+  ["src/updater/a.test.ts", 'import { x } from "../records/start.ts";', /may not import from src\/records/],
+  ["src/nameserver/a.ts", 'import { x } from "../../test/rig/until.ts";', /may not import from test/],
+  ["src/records/a.ts", "import {\n  x,\n  y,\n} from\n  '../nameserver/b.ts';", /may not import from src\/nameserver/],
+  ["src/records/a.ts", "const x = await import(name);", /imports something that is not written out/],
+  ["src/records/a.ts", 'import { x } from "../../console/page.ts";', /may not import from console/],
+  ["console/a.tsx", 'import { x } from "../src/records/store.ts";', /may not import from src\/records/],
+  ["console/a.tsx", 'import { x } from "node:path";', /may not import a module of Node/],
+  ["src/extras/a.ts", "", /no room src\/extras/],
+  ["src/a.ts", "", /no room src$/],
+  ["src/updater/helpers.ts", "", /says nothing by the name helpers/],
+  ["src/updater/http-utils.ts", "", /says nothing by the name utils/],
+  ["src/updater/index.ts", "", /says nothing by the name index/],
+  ["src/updater/common/a.ts", "", /says nothing by the name common/],
+];
+
+const good: [path: string, text: string][] = [
+  ["src/core/a.ts", 'import type { x } from "./b.ts"; // import { y } from "node:fs";'],
+  ["src/core/a.ts", '/* import { y } from "node:fs"; */\nexport const url = "https://example.org"; // Date.now()'],
+  ["src/core/a.test.ts", 'import { b } from "../../test/rig/until.ts";'],
+  ["src/core/a.ts", `export const text = 'import("node:fs")';`],
+  ["src/core/a.test.ts", 'import { domainToASCII } from "node:url";\nimport fc from "fast-check";'],
+  ["src/contract/a.ts", 'import { Type } from "typebox";\nimport { Value } from "typebox/value";'],
+  ["src/process/a.ts", 'import { x } from "../core/address.ts";\nimport { y } from "node:fs";'],
+  ["src/cli/a.ts", 'import { x } from "../records/start.ts";\nimport { y } from "../firewall/start.ts";'],
+];
+
+describe("what it would say", () => {
+  test.each(bad)("%s: %s", (path, text, fault) => {
+    expect(faultsIn([{ path, text }])).toEqual([expect.stringMatching(fault)]);
+  });
+
+  test.each(good)("nothing about %s: %s", (path, text) => expect(faultsIn([{ path, text }])).toEqual([]));
+
+  it("counts lines", () => {
+    const file = (lines: number) => [{ path: "src/updater/a.ts", text: "//\n".repeat(lines) }];
+    expect(faultsIn(file(400))).toEqual([]);
+    expect(faultsIn(file(401))).toEqual(["src/updater/a.ts: has 401 lines, 400 are the most"]);
+  });
+
+  it("finds rooms that import from one another, types included", () => {
+    const files = [
+      { path: "src/access/a.ts", text: 'import { b } from "../process/b.ts";' },
+      { path: "src/process/b.ts", text: 'import { c } from "./c.ts";' },
+      { path: "src/process/c.ts", text: 'import type { a } from "../access/a.ts";' },
+    ];
+    expect(faultsIn(files)).toEqual(["import cycle: src/access → src/process → src/access"]);
+    expect(faultsIn(files.slice(0, 2))).toEqual([]);
+  });
+
+  it("reads every form of import", () => {
+    const text = [
+      'import a from "a";',
+      'import { type B } from "b";',
+      'import type { C } from "c";',
+      'import * as d from "d";',
+      'import "e";',
+      'export { f } from "f";',
+      'export type * from "g";',
+      'const h = await import("h");',
+      'type I = import("i").I;',
+      'export const from = "not this";',
+      'const text = Array.from("nor this");',
+    ].join("\n");
+    expect(importsOf(text).toSorted()).toEqual(["a", "b", "c", "d", "e", "f", "g", "h", "i"]);
+  });
+});

@@ -1,0 +1,117 @@
+import { posix } from "node:path";
+import { computed, importsOf, stringsApart } from "./read-imports.ts";
+
+/** The arrows and sizes of docs/architecture.md. Paths start at the repository and are written with slashes. */
+export type SourceFile = { readonly path: string; readonly text: string };
+
+type Room = {
+  /** The rooms it may import from, beside itself. */
+  readonly from: readonly string[];
+  /** The libraries it may import; without a list, any that the project has. Tests may use others. */
+  readonly libraries?: readonly string[];
+  /** Rules only: nothing of Node, no clock, no randomness, no log. */
+  readonly pure?: boolean;
+  /** Runs in a browser. */
+  readonly browser?: boolean;
+};
+
+const below = ["src/core", "src/contract", "src/access", "src/process"];
+const features = ["src/records", "src/nameserver", "src/firewall", "src/updater"];
+
+const house: Readonly<Record<string, Room>> = {
+  "src/core": { from: [], libraries: [], pure: true, browser: true },
+  "src/contract": { from: ["src/core"], libraries: ["typebox"], pure: true, browser: true },
+  "src/access": { from: below },
+  "src/process": { from: below },
+  ...Object.fromEntries(features.map((feature) => [feature, { from: below }])),
+  "src/cli": { from: [...below, ...features] },
+  bin: { from: ["src/cli", "src/process"] },
+  console: { from: ["src/core", "src/contract"], browser: true },
+  bench: { from: [...below, ...features, "src/cli", "bin"] },
+  test: { from: [...below, ...features, "src/cli", "bin", "bench", "console", "."] },
+  ".": { from: [] },
+};
+
+const longest = 400;
+
+export function faultsIn(files: readonly SourceFile[]): readonly string[] {
+  return [...files.flatMap(faultsInFile), ...cyclesAmong(files)];
+}
+
+function faultsInFile(file: SourceFile): readonly string[] {
+  const room = house[roomOf(file.path)];
+  if (room === undefined) return [`${file.path}: the house has no room ${roomOf(file.path)}`];
+  return [
+    ...sizeFaults(file),
+    ...nameFaults(file.path),
+    ...importsOf(file.text).flatMap((specifier) => importFaults(file.path, room, specifier)),
+    ...(room.pure && !isTest(file.path) ? impurities(file) : []),
+  ].map((fault) => `${file.path}: ${fault}`);
+}
+
+function importFaults(path: string, room: Room, specifier: string): readonly string[] {
+  if (!specifier.startsWith(".")) return libraryFaults(path, room, specifier);
+  const target = roomOf(targetOf(path, specifier));
+  const open = [roomOf(path), ...room.from, ...(isTest(path) ? ["test"] : [])];
+  return open.includes(target) ? [] : [`may not import from ${target}: ${specifier}`];
+}
+
+function libraryFaults(path: string, room: Room, specifier: string): readonly string[] {
+  if (isTest(path)) return [];
+  if (specifier === computed) return ["imports something that is not written out"];
+  if (room.browser && specifier.startsWith("node:")) return [`may not import a module of Node: ${specifier}`];
+  const known = room.libraries?.some((library) => specifier === library || specifier.startsWith(`${library}/`)) ?? true;
+  return known ? [] : [`may not import the library ${specifier}`];
+}
+
+const worldly =
+  /\b(?:Date\.now|new Date\(\)|Math\.random|performance\.\w+|process\.\w+|console\.\w+|setTimeout|setInterval|setImmediate|fetch\(|Buffer\b|crypto\.\w+)/g;
+
+const impurities = ({ text }: SourceFile): readonly string[] =>
+  [...new Set(stringsApart(text).code.match(worldly) ?? [])].map((what) => `a rule may not use ${what}`);
+
+function sizeFaults({ text }: SourceFile): readonly string[] {
+  const lines = text.split("\n").length - 1;
+  return lines > longest ? [`has ${lines} lines, ${longest} are the most`] : [];
+}
+
+/** A shelf for anything says nothing about what stands on it. */
+const shelf = /^(?:utils?|helpers?|common|misc|shared|lib|manager|base|index)$/;
+
+function nameFaults(path: string): readonly string[] {
+  const folders = posix.dirname(path).split("/");
+  const [stem = "", ...kinds] = posix.basename(path).split(".");
+  const words = [...folders, stem, ...stem.split("-").filter((word) => word !== "base" && word !== "index"), ...kinds];
+  return [...new Set(words)].filter((word) => shelf.test(word)).map((word) => `says nothing by the name ${word}`);
+}
+
+/** Two rooms that import from one another are one room. What tests import does not count: they stand outside. */
+function cyclesAmong(files: readonly SourceFile[]): readonly string[] {
+  const arrows = new Map<string, Set<string>>();
+  for (const { path, text } of files.filter((file) => !isTest(file.path))) {
+    const own = importsOf(text).filter((specifier) => specifier.startsWith("."));
+    const rooms = own.map((specifier) => roomOf(targetOf(path, specifier))).filter((room) => room !== roomOf(path));
+    arrows.set(roomOf(path), new Set([...(arrows.get(roomOf(path)) ?? []), ...rooms]));
+  }
+  const settled = new Set<string>();
+  const visit = (room: string, trail: readonly string[]): readonly string[] => {
+    if (trail.includes(room)) return [`import cycle: ${[...trail.slice(trail.indexOf(room)), room].join(" → ")}`];
+    if (settled.has(room)) return [];
+    const found = [...(arrows.get(room) ?? [])].flatMap((next) => visit(next, [...trail, room]));
+    settled.add(room);
+    return found;
+  };
+  return [...arrows.keys()].flatMap((room) => visit(room, []));
+}
+
+const targetOf = (path: string, specifier: string): string => posix.join(posix.dirname(path), specifier);
+
+/** `src/core` for everything below it; the first folder for everything outside `src`; `.` for the root's own files. */
+function roomOf(path: string): string {
+  const [first = ".", second = "", third] = path.split("/");
+  if (first !== "src") return second === "" ? "." : first;
+  return third === undefined ? "src" : `src/${second}`;
+}
+
+/** Tests stand beside the code; what only they use is in a folder `rig` or in a suite. */
+const isTest = (path: string): boolean => /\.(?:test|suite)\.tsx?$|(?:^|\/)(?:test|rig)\//.test(path);
