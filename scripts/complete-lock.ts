@@ -1,0 +1,51 @@
+import { readFileSync, writeFileSync } from "node:fs";
+
+/**
+ * `npm install` leaves a platform's package out of the lock file when the registry at hand does not have it, and `npm ci` then
+ * refuses that lock file everywhere. This puts an entry for each of them back, with the platform that its name says; they are
+ * optional, so a machine of another platform never fetches them. Run it after `npm install`: node scripts/complete-lock.ts
+ */
+type Entry = {
+  version?: string;
+  dev?: boolean;
+  optional?: boolean;
+  cpu?: string[];
+  os?: string[];
+  libc?: string[];
+  optionalDependencies?: Record<string, string>;
+};
+
+const systems = ["android", "darwin", "freebsd", "linux", "netbsd", "openbsd", "openharmony", "sunos", "aix", "win32"];
+const processors = ["arm64", "x64", "arm", "ia32", "riscv64", "s390x", "ppc64", "loong64", "wasm32", "mips64el"];
+
+const file = new URL("../package-lock.json", import.meta.url);
+const lock = JSON.parse(readFileSync(file, "utf8")) as { packages: Record<string, Entry> };
+const added: string[] = [];
+
+for (const [place, { optionalDependencies = {}, dev }] of Object.entries(lock.packages)) {
+  for (const [name, range] of Object.entries(optionalDependencies)) {
+    if (`${place}/node_modules/${name}` in lock.packages || `node_modules/${name}` in lock.packages) continue;
+    lock.packages[`node_modules/${name}`] = entryFor(name, range, dev ?? false);
+    added.push(name);
+  }
+}
+
+lock.packages = Object.fromEntries(Object.entries(lock.packages).sort(([a], [b]) => (a < b ? -1 : 1)));
+writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`);
+console.log(added.length === 0 ? "the lock file is complete" : `added ${added.join(", ")}`);
+
+function entryFor(name: string, range: string, dev: boolean): Entry {
+  const words = name.replace("ppc64le", "ppc64").split(/[^a-z0-9]+/);
+  const os = systems.filter((system) => words.includes(system));
+  const cpu = processors.filter((processor) => words.includes(processor));
+  if (os.length + cpu.length === 0) throw new Error(`no platform in the name of ${name}: install it by hand`);
+  const libc = words.includes("musl") ? ["musl"] : words.includes("gnu") ? ["glibc"] : [];
+  return {
+    version: range.replace(/^[^0-9]+/, ""),
+    ...(cpu.length > 0 && { cpu }),
+    ...(dev && { dev }),
+    ...(libc.length > 0 && { libc }),
+    optional: true,
+    ...(os.length > 0 && { os }),
+  };
+}
