@@ -50,13 +50,13 @@ export function zoneOperations({ store, now, nameservers }: RecordServiceOptions
 }
 
 /** The only record of a new zone. The timers are those that existing zones of the v1 API have. */
-function firstSoa(nameserver: string, serial: number, now: Instant): RRset {
+export function firstSoa(nameserver: string, serial: number, now: Instant): RRset {
   const rdata = `${nameserver}. hostmaster.${nameserver}. ${serial} 86400 10800 3600000 3600`;
   const record = { id: newRecordId(), name: apex, value: rdata, rdata, comment: "", created: now, modified: now };
   return { owner: apex, type: "SOA", ttl: null, records: [record] };
 }
 
-const zoneTaken = (name: string): Fault => ({
+export const zoneTaken = (name: string): Fault => ({
   code: "zone-taken",
   where: "name",
   message: `the zone ${name} exists already`,
