@@ -41,7 +41,8 @@ describe("what is no message", () => {
     ["a pointer forwards", `${header("0001 0000 0000 0000")} c010 0001 0001 00`, "bad-name"],
     ["a pointer into the header", `${header("0001 0000 0000 0000")} c000 0001 0001`, "bad-name"],
     ["half a pointer", `${header("0001 0000 0000 0000")} c0`, "bad-name"],
-    ["two pointers to each other", `${header("0002 0000 0000 0000")} 01 61 c00c 0001 0001`, "bad-name"],
+    ["two pointers to each other", `${header("0001 0000 0000 0000")} 01 61 c00c 0001 0001`, "bad-name"],
+    ["two questions", `${header("0002 0000 0000 0000")} 00 0001 0001 00 0001 0001`, "two-questions"],
     ["a label type that does not exist", `${header("0001 0000 0000 0000")} 41 00 0001 0001`, "bad-name"],
     ["a name of 256 bytes", `${header("0001 0000 0000 0000")} ${`01 61`.repeat(127)} 01 6100 0001 0001`, "bad-name"],
     ["bytes behind the last section", `${header("0001 0000 0000 0000")} 00 0001 0001 ff`, "bytes-behind"],
@@ -85,6 +86,24 @@ describe("a message whose names point at one another", () => {
     expect(decodeMessage(bomb(4_000))).toMatchObject({ ok: false, because: "bad-name" });
   });
 });
+
+it("a long chain of pointers to pointers is no name", () => {
+  const chain = (length: number): Buffer => {
+    // The data of a record of unknown type holds the chain, and the name of the next record is its end.
+    const head = Buffer.from("123400000000000200000000 00 ff00000100000000".replaceAll(" ", ""), "hex");
+    const start = head.length + 2;
+    const pointers = Array.from({ length }, (_, i) => u16Bytes(0xc000 | (i === 0 ? 12 : start + 2 * (i - 1))));
+    const record = Buffer.from("00010001000000000000", "hex");
+    const last = u16Bytes(0xc000 | (start + 2 * (length - 1)));
+    return Buffer.concat([head, u16Bytes(2 * length), ...pointers, last, record]);
+  };
+  expect(decodeMessage(chain(100))).toMatchObject({ ok: true });
+  expect(decodeMessage(chain(8_000))).toMatchObject({ ok: false, because: "bad-name" });
+});
+
+function u16Bytes(value: number): Buffer {
+  return Buffer.of(value >> 8, value & 0xff);
+}
 
 describe("compression", () => {
   const soa: ResourceRecord = {
@@ -183,7 +202,7 @@ const message: fc.Arbitrary<Message> = fc
     recursionAvailable: fc.boolean(),
     authenticData: fc.boolean(),
     checkingDisabled: fc.boolean(),
-    questions: fc.array(fc.record({ name, type: u16, class: u16 }), { maxLength: 2 }),
+    questions: fc.array(fc.record({ name, type: u16, class: u16 }), { maxLength: 1 }),
     answers: records,
     authorities: records,
     additionals: records,

@@ -1,4 +1,3 @@
-import { printLabels } from "../core/label.ts";
 import { labelsOf } from "../core/name.ts";
 import { flags, headerLength, maximumMessage, types } from "./codes.ts";
 import { type Edns, ednsFromRecord, writeEdns } from "./edns.ts";
@@ -36,7 +35,7 @@ export type ResourceRecord = Question & {
 };
 
 /** Why bytes are no message. */
-export type Malformed = "short" | "bad-name" | "bad-data" | "bad-opt" | "two-opts" | "bytes-behind";
+export type Malformed = "short" | "bad-name" | "bad-data" | "bad-opt" | "two-opts" | "two-questions" | "bytes-behind";
 
 export type Decoded =
   | { readonly ok: true; readonly message: Message }
@@ -47,6 +46,8 @@ export function decodeMessage(bytes: Uint8Array): Decoded {
   if (bytes.length < headerLength) return malformed("short");
   const cursor: Cursor = { bytes, at: headerLength, readName: createNameReader(bytes) };
   const bits = u16(bytes, 2);
+  // RFC 9619: no message of any kind that moor takes part in has more.
+  if (u16(bytes, 4) > 1) return malformed("two-questions");
   const questions = readAll(cursor, u16(bytes, 4), readQuestion);
   if (typeof questions === "string") return malformed(questions);
   const answers = readAll(cursor, u16(bytes, 6), readRecord);
@@ -123,11 +124,11 @@ function readAll<T extends object>(
 function readQuestion(cursor: Cursor): Question | Malformed {
   const { bytes } = cursor;
   if (cursor.at >= bytes.length) return "short";
-  const name = cursor.readName(cursor.at, bytes.length);
-  if (name === undefined) return "bad-name";
-  if (name.end + 4 > bytes.length) return "short";
-  cursor.at = name.end + 4;
-  return { name: printLabels(name.labels), type: u16(bytes, name.end), class: u16(bytes, name.end + 2) };
+  const read = cursor.readName(cursor.at, bytes.length);
+  if (read === undefined) return "bad-name";
+  if (read.end + 4 > bytes.length) return "short";
+  cursor.at = read.end + 4;
+  return { name: read.name.text, type: u16(bytes, read.end), class: u16(bytes, read.end + 2) };
 }
 
 function readRecord(cursor: Cursor): ResourceRecord | Malformed {

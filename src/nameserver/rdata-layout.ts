@@ -1,4 +1,3 @@
-import type { Label } from "../core/label.ts";
 import type { ReadName } from "./read-name.ts";
 
 /** What stands in the data of a type, from its start: so many bytes, a string with its length byte, or a name. */
@@ -44,29 +43,30 @@ export function expandRdata(
   const layout = layouts.get(type);
   // No data at all is a condition in an UPDATE message (RFC 2136 section 2.4), whatever the type.
   if (layout === undefined || start === end) return new Uint8Array(message.subarray(start, end));
-  const out: number[] = [];
+  const parts: Uint8Array[] = [];
   let at = start;
   for (const part of layout) {
     if (part === "name") {
-      const name = readName(at, end);
-      if (name === undefined) return undefined;
-      writeLabels(name.labels, out);
-      at = name.end;
+      const read = readName(at, end);
+      if (read === undefined) return undefined;
+      parts.push(read.name.bytes);
+      at = read.end;
       continue;
     }
     const length = part === "string" ? 1 + (message[at] ?? 0) : part;
     if (at + length > end) return undefined;
-    out.push(...message.subarray(at, at + length));
+    parts.push(message.subarray(at, at + length));
     at += length;
   }
-  return at === end ? Uint8Array.from(out) : undefined;
+  return at === end ? joined(parts) : undefined;
 }
 
-/** A name without pointers, as bytes. */
-function writeLabels(labels: readonly Label[], out: number[]): void {
-  for (const label of labels) {
-    out.push(label.length);
-    for (let i = 0; i < label.length; i++) out.push(label.charCodeAt(i));
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const out = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    out.set(part, at);
+    at += part.length;
   }
-  out.push(0);
+  return out;
 }

@@ -103,6 +103,7 @@ function readEdns(bytes: Buffer, end: number): QueryEdns | undefined | "malforme
       dnssecOk: (byteAt(bytes, end + 7) & 0x80) !== 0,
     };
   }
+  if (u16(bytes, 8) > 1 || u16(bytes, 10) > mostAdditionals) return "malformed";
   const decoded = decodeMessage(bytes);
   if (!decoded.ok) return "malformed";
   const { authorities, edns } = decoded.message;
@@ -110,6 +111,9 @@ function readEdns(bytes: Buffer, end: number): QueryEdns | undefined | "malforme
   if (authorities.length > 0 && u16(bytes, end - 4) !== types.ixfr) return "malformed";
   return edns;
 }
+
+/** An OPT, a signature, and room for what nobody has thought of. */
+const mostAdditionals = 8;
 
 const isBareOpt = (bytes: Buffer, at: number): boolean =>
   byteAt(bytes, at) === 0 && u16(bytes, at + 1) === types.opt && u16(bytes, at + 9) === 0;

@@ -1,0 +1,101 @@
+import { execFile } from "node:child_process";
+import { createSocket } from "node:dgram";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { writtenSets, writtenZone } from "../../src/core/written-sets.suite.ts";
+import { type Nameserver, startNameserver } from "../../src/nameserver/start.ts";
+import { createLog } from "../../src/process/log.ts";
+import { zonesInMemory } from "./zones-in-memory.ts";
+
+const run = promisify(execFile);
+const log = createLog({ format: "text", level: "silent", write: () => {} });
+const text = `
+  @     300 NS   ns1
+  ns1   300 A    192.0.2.1
+  www   300 A    192.0.2.2
+  www   300 A    192.0.2.3
+  alias 300 CNAME www
+  sub   300 NS   ns.sub
+  ns.sub 300 A   192.0.2.4
+  long  300 TXT  "${"x".repeat(255)}" "${"y".repeat(255)}" "${"z".repeat(255)}" "${"x".repeat(255)}" "${"y".repeat(255)}"`;
+const source = zonesInMemory(writtenZone("example.org", text));
+let server: Nameserver;
+beforeAll(async () => {
+  const listen = [
+    { host: "127.0.0.1", port: 0 },
+    { host: "::1", port: 0 },
+  ];
+  server = await startNameserver({ listen, source, log });
+});
+afterAll(() => server.close());
+
+async function dig(args: string, host = 0): Promise<string[]> {
+  const at = server.addresses[host];
+  const { stdout } = await run("dig", [`@${at?.host}`, "-p", `${at?.port}`, "+tries=1", "+time=3", ...args.split(" ")]);
+  return stdout.split("\n").map((line) => line.replaceAll(/\s+/g, " "));
+}
+
+describe("real dig", () => {
+  it.each([
+    ["over UDP", "+short www.example.org", ["192.0.2.2", "192.0.2.3"]],
+    ["over TCP", "+short +tcp www.example.org", ["192.0.2.2", "192.0.2.3"]],
+    ["through an alias", "+short alias.example.org", ["www.example.org.", "192.0.2.2", "192.0.2.3"]],
+    ["without EDNS", "+short +noedns www.example.org", ["192.0.2.2", "192.0.2.3"]],
+    ["with a cookie and padding", "+short +cookie +padding=128 www.example.org", ["192.0.2.2", "192.0.2.3"]],
+    ["a type it does not know", "+short TYPE65400 www.example.org", []],
+  ])("%s", async (_, args, expected) => {
+    for (const host of [0, 1]) expect((await dig(args, host)).filter((line) => line !== "")).toEqual(expected);
+  });
+
+  it("asks again over TCP what did not fit", async () => {
+    const lines = await dig("long.example.org TXT");
+    expect(lines).toContain(";; Truncated, retrying in TCP mode.");
+    expect(lines.some((line) => line.startsWith("long.example.org. 300 IN TXT "))).toBe(true);
+  });
+
+  it("sees a referral with its glue", async () => {
+    const lines = await dig("+norecurse host.sub.example.org");
+    expect(lines).toContain("sub.example.org. 300 IN NS ns.sub.example.org.");
+    expect(lines).toContain("ns.sub.example.org. 300 IN A 192.0.2.4");
+  });
+
+  it.each([
+    ["no.example.org", "NXDOMAIN"],
+    ["www.example.net", "REFUSED"],
+    ["+opcode=status www.example.org", "NOTIMP"],
+    ["+edns=7 +noednsneg www.example.org", "BADVERS"],
+    ["version.bind CH TXT", "REFUSED"],
+    ["-t axfr example.org", "failed"],
+  ])("%s is %s", async (args, word) => {
+    expect((await dig(args)).join("\n")).toContain(word);
+  });
+
+  it("sees a change at once", async () => {
+    const before = source.asked.load;
+    const changed = text.replaceAll(/www +300 A +192\.0\.2\.[23]\n/g, "").concat("\nwww 300 A 192.0.2.99");
+    const soa = "@ 3600 SOA ns1 hostmaster 1 7200 900 1209600 300\n";
+    source.write("example.org", writtenSets("example.org", soa + changed));
+    expect(await dig("+short www.example.org")).toContain("192.0.2.99");
+    expect(source.asked.load).toBe(before);
+  });
+});
+
+it("gives one port to both protocols, and says when it is taken", async () => {
+  const [at] = server.addresses;
+  if (at === undefined) throw new Error("no address");
+  await expect(startNameserver({ listen: [at], source, log })).rejects.toThrow(
+    `port ${at.port} on 127.0.0.1 is in use`,
+  );
+});
+
+it("lets go of what it opened when a later address cannot be had", async () => {
+  const [taken] = server.addresses;
+  if (taken === undefined) throw new Error("no address");
+  const probe = createSocket("udp4");
+  const free = await new Promise<number>((resolve) => probe.bind(0, "127.0.0.1", () => resolve(probe.address().port)));
+  await new Promise<void>((resolve) => probe.close(() => resolve()));
+  const first = { host: "127.0.0.1", port: free };
+  await expect(startNameserver({ listen: [first, taken], source, log })).rejects.toThrow("in use");
+  const again = await startNameserver({ listen: [first], source, log });
+  await again.close();
+});
