@@ -16,6 +16,14 @@ export const readListens = (text: string, before: readonly ListenAddress[]): rea
   readListen(text),
 ];
 
+/** `300/min`, or `300`; `off` is 0. */
+export function readRateLimit(text: string): number {
+  if (text === "off") return 0;
+  const [, calls] = /^([1-9]\d{0,8})(?:\/min)?$/.exec(text) ?? [];
+  if (calls === undefined) throw new InvalidArgumentError("It takes calls a minute, such as 300/min, or off.");
+  return Number(calls);
+}
+
 export const repeated = (text: string, before: readonly string[]): readonly string[] => [...before, text];
 
 export type LogOptions = { readonly logFormat: "text" | "json" };

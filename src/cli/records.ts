@@ -17,6 +17,8 @@ export type RecordsCommand = LogOptions & {
   readonly nameserver: readonly string[];
   readonly dns: readonly ListenAddress[];
   readonly plainHttp?: boolean;
+  /** Calls a minute and token; 0: no limit. */
+  readonly rateLimit: number;
 };
 
 /** What stands in the SOA of a new zone until an operator says which servers publish it. */
@@ -38,6 +40,7 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
       nameservers,
       log,
       plainHttp: options.plainHttp ?? false,
+      ...(options.rateLimit > 0 && { rateLimit: options.rateLimit }),
     });
     opened.push({ name: "record service", close: service.close });
     const dns = await startDns({ listen: options.dns, store: service.store, nameservers, log });

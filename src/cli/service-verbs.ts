@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { CommandIo, Run } from "./command-io.ts";
-import { logOptions, readListen, readListens, repeated } from "./options.ts";
+import { logOptions, readListen, readListens, readRateLimit, repeated } from "./options.ts";
 
 /** The services, and all of them at once. Each verb's code is loaded when it is used. */
 export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void {
@@ -27,6 +27,12 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
     .option("--name <host>", "a further host name or address for the certificate (may be repeated)", repeated, [])
     .option("--nameserver <host>", "a name server of new zones (may be repeated)", repeated, [])
     .option("--dns <host:port>", "also answer DNS there, UDP and TCP (may be repeated)", readListens, [])
+    .option(
+      "--rate-limit <calls>",
+      "calls a minute for each token, such as 300/min, or off; callers on this machine have no limit",
+      readRateLimit,
+      readRateLimit("3000/min"),
+    )
     .option("--plain-http", "no TLS: only behind a proxy on this machine");
   logOptions(records).action((options) => run(async () => (await import("./records.ts")).records(options, io)));
 

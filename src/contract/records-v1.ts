@@ -51,6 +51,19 @@ export const WireRecord = Type.Object(
 );
 export type WireRecord = Static<typeof WireRecord>;
 
+export const WirePrimaryServer = Type.Object(
+  {
+    id: Type.String(),
+    port: Type.Integer(),
+    created: Type.String(),
+    modified: Type.String(),
+    zone_id: Type.String(),
+    address: Type.String(),
+  },
+  { title: "PrimaryServer" },
+);
+export type WirePrimaryServer = Static<typeof WirePrimaryServer>;
+
 export const Pagination = Type.Object({
   page: Type.Integer(),
   per_page: Type.Integer(),
@@ -75,6 +88,40 @@ export const RecordsAnswer = Type.Object({
   meta: Type.Optional(Meta),
   error: MaybeError,
 });
+export const FileCheckAnswer = Type.Object({
+  parsed_records: Type.Integer(),
+  valid_records: Type.Array(WireRecord, { description: "always empty, as it was at the original" }),
+  error: MaybeError,
+});
+
+/** What is repeated of an entry that was not processed: whatever was sent under the keys of a record. */
+const EchoedRecord = Type.Partial(
+  Type.Object({
+    id: Type.Unknown(),
+    type: Type.Unknown(),
+    name: Type.Unknown(),
+    value: Type.Unknown(),
+    ttl: Type.Unknown(),
+    zone_id: Type.Unknown(),
+  }),
+  { title: "EchoedRecord" },
+);
+
+export const BulkCreateAnswer = Type.Object({
+  records: Type.Array(WireRecord),
+  valid_records: Type.Array(EchoedRecord, { description: "good, but not created because others are not" }),
+  invalid_records: Type.Array(EchoedRecord),
+  error: MaybeError,
+});
+export const BulkUpdateAnswer = Type.Object({
+  records: Type.Array(WireRecord),
+  failed_records: Type.Array(EchoedRecord),
+  error: MaybeError,
+});
+
+export const PrimaryServerAnswer = Type.Object({ primary_server: WirePrimaryServer, error: MaybeError });
+export const PrimaryServersAnswer = Type.Object({ primary_servers: Type.Array(WirePrimaryServer), error: MaybeError });
+
 export const DeletedAnswer = Type.Object({ error: Type.Partial(WireError) });
 export const GatewayAnswer = Type.Object({ message: Type.String() }, { title: "No or wrong token" });
 
@@ -93,6 +140,22 @@ export const RecordInput = Type.Object(
   },
   { title: "RecordInput" },
 );
+
+export const BulkCreateInput = Type.Object({ records: Type.Array(RecordInput, { maxItems: 10_000 }) });
+export const BulkUpdateInput = Type.Object({
+  records: Type.Array(Type.Intersect([Type.Object({ id: Type.String() }), RecordInput]), { maxItems: 10_000 }),
+});
+
+export const PrimaryServerInput = Type.Object(
+  {
+    address: Type.String(),
+    port: Type.Integer({ minimum: 1, maximum: 65_535 }),
+    zone_id: Type.String(),
+  },
+  { title: "PrimaryServerInput" },
+);
+
+export const ZoneFileText = Type.String({ description: "a zone file (RFC 1035 section 5), at most 16 MiB" });
 
 const Paging = {
   page: Type.Optional(Type.Integer({ minimum: 1, default: 1 })),

@@ -12,9 +12,14 @@ export async function serveDocs(server: FastifyInstance): Promise<void> {
         version: "1",
         description: "The DNS record service. Every call carries a token in the header Auth-API-Token.",
       },
-      components: { securitySchemes: { token: { type: "apiKey", in: "header", name: "Auth-API-Token" } } },
+      components: {
+        securitySchemes: {
+          token: { type: "apiKey", in: "header", name: "Auth-API-Token" },
+          basic: { type: "http", scheme: "basic", description: "a token as the password" },
+        },
+      },
       security: [{ token: [] }],
-      tags: [{ name: "zones" }, { name: "records" }],
+      tags: [{ name: "zones" }, { name: "records" }, { name: "primary servers" }, { name: "dyndns2" }],
     },
   });
   await server.register(swaggerUi, { routePrefix: "/docs" });

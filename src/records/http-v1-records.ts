@@ -23,7 +23,14 @@ const answers = { 200: RecordAnswer, 401: GatewayAnswer, 403: GatewayAnswer, 404
 export function recordRoutes(api: FastifyInstance, service: RecordService): void {
   api.get<{ Querystring: Record<string, unknown> }>(
     "/records",
-    { schema: { tags, summary: "List records", querystring: RecordsQuery, response: { 200: RecordsAnswer } } },
+    {
+      schema: {
+        tags,
+        summary: "List records",
+        querystring: RecordsQuery,
+        response: { 200: RecordsAnswer, 401: GatewayAnswer, 404: RecordsAnswer },
+      },
+    },
     async (request, reply) => {
       const { zone_id, name, type } = request.query;
       const outcome = await service.records(request.actor, {
@@ -71,7 +78,14 @@ export function recordRoutes(api: FastifyInstance, service: RecordService): void
 
   api.delete<{ Params: { id: string } }>(
     "/records/:id",
-    { schema: { tags, summary: "Delete a record", params, response: { 200: DeletedAnswer, 404: DeletedAnswer } } },
+    {
+      schema: {
+        tags,
+        summary: "Delete a record",
+        params,
+        response: { ...answers, 200: DeletedAnswer, 404: DeletedAnswer },
+      },
+    },
     async (request, reply) => {
       const outcome = await service.deleteRecord(request.actor, request.params.id);
       if (outcome.kind === "done") return reply.send({ error: {} });

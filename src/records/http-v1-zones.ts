@@ -22,11 +22,6 @@ const answers = { 200: ZoneAnswer, 401: GatewayAnswer, 403: GatewayAnswer, 404: 
 const notFound = { message: "zone not found", code: 404 };
 
 export function zoneRoutes(api: FastifyInstance, service: RecordService): void {
-  const send = (reply: FastifyReply, outcome: { kind: "done"; zone: Zone } | NotDone, body: unknown) =>
-    outcome.kind === "done"
-      ? reply.send({ zone: zoneToWire(outcome.zone, service.nameservers) })
-      : sendNotDone(reply, outcome, body);
-
   api.get<{ Querystring: Record<string, unknown> }>(
     "/zones",
     {
@@ -34,7 +29,7 @@ export function zoneRoutes(api: FastifyInstance, service: RecordService): void {
         tags,
         summary: "List zones",
         querystring: ZonesQuery,
-        response: { 200: ZonesAnswer, 404: ZonesAnswer },
+        response: { 200: ZonesAnswer, 401: GatewayAnswer, 404: ZonesAnswer },
       },
     },
     async (request, reply) => {
@@ -56,7 +51,7 @@ export function zoneRoutes(api: FastifyInstance, service: RecordService): void {
     async (request, reply) => {
       const draft = zoneFromWire(request.body);
       const outcome = draft.ok ? await service.createZone(request.actor, draft.value) : refused(draft.faults);
-      return send(reply, outcome, request.body);
+      return sendZone(reply, service, outcome, request.body);
     },
   );
 
@@ -65,19 +60,48 @@ export function zoneRoutes(api: FastifyInstance, service: RecordService): void {
     { schema: { tags, summary: "Read a zone", params, response: answers } },
     async (request, reply) => {
       const zone = await service.zone(request.actor, request.params.id);
-      return send(reply, zone ? { kind: "done", zone } : { kind: "missing", what: "zone" }, undefined);
+      return sendZone(reply, service, zone ? { kind: "done", zone } : { kind: "missing", what: "zone" }, undefined);
+    },
+  );
+
+  api.put<{ Params: { id: string } }>(
+    "/zones/:id",
+    { schema: { tags, summary: "Change the TTL of a zone", params, body: ZoneInput, response: answers } },
+    async (request, reply) => {
+      const draft = zoneFromWire(request.body);
+      const outcome = draft.ok
+        ? await service.changeZone(request.actor, request.params.id, draft.value)
+        : refused(draft.faults);
+      return sendZone(reply, service, outcome, request.body);
     },
   );
 
   api.delete<{ Params: { id: string } }>(
     "/zones/:id",
-    { schema: { tags, summary: "Delete a zone with all its records", params, response: { 200: DeletedAnswer } } },
+    {
+      schema: {
+        tags,
+        summary: "Delete a zone with all its records",
+        params,
+        response: { ...answers, 200: DeletedAnswer },
+      },
+    },
     async (request, reply) => {
       const outcome = await service.deleteZone(request.actor, request.params.id);
       return outcome.kind === "done" ? reply.send({ error: {} }) : sendNotDone(reply, outcome, undefined);
     },
   );
 }
+
+export const sendZone = (
+  reply: FastifyReply,
+  service: RecordService,
+  outcome: { readonly kind: "done"; readonly zone: Zone } | NotDone,
+  body: unknown,
+): FastifyReply =>
+  outcome.kind === "done"
+    ? reply.send({ zone: zoneToWire(outcome.zone, service.nameservers) })
+    : sendNotDone(reply, outcome, body);
 
 function sendNotDone(reply: FastifyReply, outcome: NotDone, body: unknown): FastifyReply {
   switch (outcome.kind) {

@@ -3,8 +3,12 @@ import type { Instant } from "../core/instant.ts";
 import type { Logger } from "../process/log.ts";
 import type { Actor } from "./actor.ts";
 import { actorOf } from "./authenticate.ts";
+import { bulkRoutes } from "./http-v1-bulk.ts";
+import { primaryServerRoutes } from "./http-v1-primary-servers.ts";
 import { recordRoutes } from "./http-v1-records.ts";
+import { zoneFileRoutes } from "./http-v1-zone-file.ts";
 import { zoneRoutes } from "./http-v1-zones.ts";
+import type { Quota, RateLimit } from "./rate-limit.ts";
 import type { RecordService } from "./service.ts";
 import type { RecordStore } from "./store.ts";
 
@@ -13,6 +17,10 @@ declare module "fastify" {
     /** Whose token came with the request; set before any handler runs. */
     actor: Actor;
   }
+  interface FastifyContextConfig {
+    /** The body is given to the handler as it came. */
+    rawBody?: boolean;
+  }
 }
 
 export type V1Options = {
@@ -20,9 +28,11 @@ export type V1Options = {
   readonly store: RecordStore;
   readonly now: () => Instant;
   readonly log: Logger;
+  /** Absent: none. */
+  readonly rateLimit?: RateLimit;
 };
 
-/** The v1 API, to be registered under `/api/v1`: transport rules here, resources in the two route files. */
+/** The v1 API, to be registered under `/api/v1`: transport rules here, resources in the route files. */
 export function v1Api(options: V1Options) {
   const { service, log } = options;
   return async (api: FastifyInstance): Promise<void> => {
@@ -32,37 +42,67 @@ export function v1Api(options: V1Options) {
     // Requests are read by v1-input.ts, leniently; the schemas of the routes only document them.
     api.setValidatorCompiler(() => () => true);
     api.setSerializerCompiler(() => jsonLine);
-    api.addHook("onRequest", async (request, reply) => authenticate(options, request, reply));
+    api.addHook("onRequest", async (request, reply) => admit(options, request, reply));
     api.setErrorHandler((error, _request, reply) => sendError(error as FailedRequest, reply, log));
     api.setNotFoundHandler(sendNoRoute);
     zoneRoutes(api, service);
+    zoneFileRoutes(api, service);
     recordRoutes(api, service);
+    bulkRoutes(api, service);
+    primaryServerRoutes(api, service);
   };
 }
 
 /** Clients read this text with `grep`: compact, and with a newline at the end. */
 const jsonLine = (body: unknown): string => `${JSON.stringify(body)}\n`;
 
-async function authenticate({ store, now }: V1Options, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-  reply.headers({ "access-control-allow-origin": "*", vary: "Origin" });
+/** Who has a token that is good, and calls left. */
+async function admit(options: V1Options, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  reply.headers(forBrowsers);
   // Whatever the client says it sends, readBody reads it; a type that cannot be parsed would end the request before that.
   request.raw.headers["content-type"] = "application/json";
   const secret = request.headers["auth-api-token"];
-  if (typeof secret !== "string" || secret === "") return await sendGateway(reply, "No API key found in request");
-  const actor = await actorOf(store, secret, request.ip, now());
-  if (actor === undefined) return await sendGateway(reply, "Invalid authentication credentials");
+  if (typeof secret !== "string" || secret === "") return await sendGateway(reply, 401, "No API key found in request");
+  const [now, from] = [options.now(), request.ip];
+  const actor = await actorOf(options.store, secret, from, now);
+  if (actor === undefined) return await sendGateway(reply, 401, "Invalid authentication credentials");
   request.actor = actor;
-  return undefined;
+  if (options.rateLimit === undefined || actor.token === undefined) return undefined;
+  const quota = options.rateLimit.take(actor.token, from, now);
+  reply.headers(quotaHeaders(quota, now));
+  if (quota.retryAfter === undefined) return undefined;
+  reply.header("retry-after", String(quota.retryAfter));
+  return await sendGateway(reply, 429, "API rate limit exceeded");
 }
 
-const sendGateway = (reply: FastifyReply, message: string) =>
-  reply.code(401).type("application/json; charset=utf-8").send(jsonLine({ message }));
+const forBrowsers = { "access-control-allow-origin": "*", vary: "Origin" };
+
+/** The reset is in seconds from now: a client that takes it for a time of day would stall. */
+function quotaHeaders({ limit, remaining, fullAt }: Quota, now: Instant) {
+  return {
+    "ratelimit-limit": limit,
+    "ratelimit-remaining": remaining,
+    "ratelimit-reset": Math.ceil((fullAt - now) / 1000),
+    "x-ratelimit-limit-minute": limit,
+    "x-ratelimit-remaining-minute": remaining,
+  };
+}
+
+const sendGateway = (reply: FastifyReply, status: number, message: string) =>
+  reply.code(status).type("application/json; charset=utf-8").send(jsonLine({ message }));
 
 type ReadDone = (error: Error | null, body?: unknown) => void;
 
 /** JSON whatever the content type says, or that none is said; never read where a body has no meaning. */
 function readBody(request: FastifyRequest, body: Buffer, done: ReadDone): void {
-  if (request.method !== "POST" && request.method !== "PUT") return done(null);
+  if (request.method !== "POST" && request.method !== "PUT") {
+    done(null);
+    return;
+  }
+  if (request.routeOptions.config.rawBody) {
+    done(null, body);
+    return;
+  }
   try {
     done(null, JSON.parse(utf8.decode(body)));
   } catch (error) {

@@ -1,5 +1,6 @@
 import { createSight } from "./actor.ts";
 import { bulkOperations } from "./bulk-operations.ts";
+import { dyndnsOperations } from "./dyndns-operations.ts";
 import { primaryServerOperations } from "./primary-server-operations.ts";
 import { recordOperations } from "./record-operations.ts";
 import { recordRules } from "./record-rules.ts";
@@ -25,6 +26,7 @@ export function createRecordService(options: RecordServiceOptions) {
     ...bulkOperations(options, rules),
     ...zoneFileOperations(options, sight),
     ...settings,
+    ...dyndnsOperations(options, sight),
     ...primaryServerOperations(options, sight, settings.changeSettings),
   };
 }

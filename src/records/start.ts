@@ -4,8 +4,11 @@ import { openDataFolder } from "../process/data-folder.ts";
 import { createHttpServer, type ListenAddress, listen, urlOf } from "../process/http-server.ts";
 import type { Logger } from "../process/log.ts";
 import { closeInReverse, type Opened } from "../process/shutdown.ts";
+import { openConsole, signInLink } from "./console-open.ts";
 import { serveDocs } from "./http-docs.ts";
+import { dyndnsApi } from "./http-dyndns.ts";
 import { sendNoRoute, v1Api } from "./http-v1.ts";
+import { createRateLimit } from "./rate-limit.ts";
 import { createRecordService } from "./service.ts";
 import type { RecordStore } from "./store.ts";
 import { openSqliteStore } from "./store-sqlite.ts";
@@ -17,6 +20,8 @@ export type RecordsOptions = {
   readonly names: readonly string[];
   readonly nameservers: readonly [string, ...string[]];
   readonly log: Logger;
+  /** Calls a minute that each token has, callers on this machine aside; absent: no limit. */
+  readonly rateLimit?: number;
   /** Plain HTTP, for use behind a proxy that speaks TLS. */
   readonly plainHttp?: boolean;
 };
@@ -26,6 +31,10 @@ export type RunningRecords = {
   readonly caFile: string;
   /** For what is fed from the change log beside the HTTP faces. */
   readonly store: RecordStore;
+  /** An address that signs in to the console, once and within 15 minutes; an account of a new name is made. */
+  readonly createSignInLink: (account: string) => Promise<string>;
+  /** True while no account has a password, so that a link is the only way in. */
+  readonly needsSignInLink: () => Promise<boolean>;
   readonly close: () => Promise<void>;
 };
 
@@ -41,13 +50,26 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
     const server = createHttpServer({ ...(options.plainHttp ? {} : { tls: certificate }), bodyLimit: 1024 * 1024 });
     opened.push({ name: "record service", close: () => server.close() });
     server.setNotFoundHandler(sendNoRoute);
-    server.get("/", { schema: { hide: true } }, (_request, reply) => reply.redirect("/docs"));
+    const caFile = options.plainHttp ? undefined : certificate.caFile;
+    const console = openConsole({ database: recordsDatabase(dataFolder), store, log, caFile });
+    opened.push({ name: "console", close: console.close });
     await serveDocs(server);
+    await server.register(console.routes);
     const service = createRecordService({ store, now: Date.now, nameservers: options.nameservers });
-    await server.register(v1Api({ service, store, now: Date.now, log }), { prefix: "/api/v1" });
+    const { rateLimit } = options;
+    const shared = { service, store, now: Date.now, log, ...(rateLimit && { rateLimit: createRateLimit(rateLimit) }) };
+    await server.register(v1Api(shared), { prefix: "/api/v1" });
+    await server.register(dyndnsApi(shared));
     const address = await listen(server, options.listen);
     const url = urlOf(address, options.plainHttp ? "http" : "https");
-    return { url, caFile: certificate.caFile, store, close: () => closeInReverse(opened, log) };
+    return {
+      url,
+      caFile: certificate.caFile,
+      store,
+      createSignInLink: async (account) => signInLink(url, await console.sessions.makeLink(account)),
+      needsSignInLink: console.isNew,
+      close: () => closeInReverse(opened, log),
+    };
   } catch (error) {
     await closeInReverse(opened, log);
     throw error;

@@ -7,8 +7,18 @@ export type Subject = { readonly type?: string; readonly name?: string; readonly
 
 /** One message for all faults, in the words that clients of the API know; moor's own words follow where those say little. */
 export function errorOf(faults: readonly Fault[], subject: Subject): WireError {
+  return { message: messageOfAll(faults, subject), code: 422 };
+}
+
+export function messageOfAll(faults: readonly Fault[], subject: Subject): string {
   const messages = new Set(faults.map((fault) => messageOf(fault, subject)));
-  return { message: [...messages].reduce((all, next) => `${all.trimEnd()} ${next}`), code: 422 };
+  return [...messages].reduce((all, next) => `${all.trimEnd()} ${next}`);
+}
+
+/** Of a zone file: each fault with its line. */
+export function fileErrorOf(faults: readonly Fault[]): WireError {
+  const lines = faults.map(({ where, message }) => `${where}: ${message}; `);
+  return { message: `422 Unprocessable Entity: invalid: ${lines.join("")}`, code: 422 };
 }
 
 function messageOf(fault: Fault, { type, name, value }: Subject): string {
@@ -28,6 +38,19 @@ function messageOf(fault: Fault, { type, name, value }: Subject): string {
     case "type-not-allowed":
     case "soa-stays":
       return "record type not allowed";
+    case "private-address":
+      return "422 Unprocessable Entity: invalid is a private IP address";
+    case "server-taken":
+      return "422 Unprocessable Entity: taken ";
+    case "bulk-too-long":
+    case "given-twice":
+    case "name-stays":
+    case "set-locked":
+    case "zone-is-secondary":
+    case "zone-has-records":
+    case "bad-address":
+    case "bad-port":
+      return `422 Unprocessable Entity: invalid: ${fault.message}; `;
     case "missing-key":
       return `422 Unprocessable Entity: missing: ${fault.where}; `;
     case "bad-key":

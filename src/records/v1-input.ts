@@ -1,6 +1,7 @@
-import { isRecordType } from "../core/rdata/table.ts";
+import { isKnownType } from "../core/rdata/table.ts";
 import { type Fault, fail, ok, type Result } from "../core/result.ts";
 import { parseTtl } from "../core/rrset.ts";
+import type { ServerDraft } from "./primary-server-operations.ts";
 import type { RecordDraft } from "./record-rules.ts";
 import { readV1Value } from "./v1-text.ts";
 import type { ZoneDraft } from "./zone-operations.ts";
@@ -19,8 +20,53 @@ export function recordFromWire(body: unknown): Result<RecordInput> {
   const ttl = ttlAt(keys, faults);
   if (faults.length > 0) return fail(...faults);
   // A zone's SOA is made with it and cannot be made or edited by itself.
-  if (!isRecordType(type) || type === "SOA") return fail(typeNotAllowed(type));
+  if (!isKnownType(type) || type === "SOA") return fail(typeNotAllowed(type));
   return ok({ zoneId, draft: { type, name, ttl, ...readV1Value(type, value) } });
+}
+
+/** As a record, and the id of the one that it shall replace. */
+export function changedRecordFromWire(body: unknown): Result<RecordInput & { readonly id: string }> {
+  const faults: Fault[] = [];
+  const id = textAt(keysOf(body), "id", faults);
+  const record = recordFromWire(body);
+  if (!record.ok) return fail(...faults, ...record.faults);
+  return faults.length > 0 ? fail(...faults) : ok({ ...record.value, id });
+}
+
+export const maximumBulk = 10_000;
+
+/** The entries of a bulk, not yet read. */
+export function bulkFromWire(body: unknown): Result<readonly unknown[]> {
+  const { records } = keysOf(body);
+  if (!Array.isArray(records)) {
+    const message = "records must be a list";
+    return fail({ code: records === undefined ? "missing-key" : "bad-key", where: "records", message });
+  }
+  if (records.length <= maximumBulk) return ok(records);
+  const message = `a bulk has at most ${maximumBulk} records, this one has ${records.length}`;
+  return fail({ code: "bulk-too-long", where: "records", message, todo: "send it in parts" });
+}
+
+/** What an answer repeats of an entry that was not processed. */
+export function echoOf(entry: unknown, keys: readonly string[]): Record<string, unknown> {
+  const sent = keysOf(entry);
+  return Object.fromEntries(keys.flatMap((key) => (isFlat(sent[key]) ? [[key, sent[key]]] : [])));
+}
+
+const isFlat = (value: unknown): boolean => ["string", "number", "boolean"].includes(typeof value) || value === null;
+
+export function primaryServerFromWire(body: unknown): Result<{ readonly zoneId: string; readonly draft: ServerDraft }> {
+  const keys = keysOf(body);
+  const faults: Fault[] = [];
+  const zoneId = textAt(keys, "zone_id", faults);
+  const address = textAt(keys, "address", faults);
+  const { port } = keys;
+  if (port === undefined || port === null) {
+    faults.push({ code: "missing-key", where: "port", message: "port is missing" });
+  }
+  const number = typeof port === "string" && /^\d{1,5}$/.test(port) ? Number(port) : port;
+  const draft = { address, port: typeof number === "number" ? number : Number.NaN };
+  return faults.length > 0 ? fail(...faults) : ok({ zoneId, draft });
 }
 
 export function zoneFromWire(body: unknown): Result<ZoneDraft> {

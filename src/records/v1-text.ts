@@ -16,7 +16,6 @@ export function readV1Value(type: RecordType, value: string): V1Value {
 }
 
 /** Quoted already; or with a line break or NUL in it, which no TXT record may have and the rule for its type refuses. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is left to be refused
 const isZoneFileText = /^\s*"|[\0\r\n]/;
 
 function chunksOf(bytes: Buffer, size: number): readonly Buffer[] {

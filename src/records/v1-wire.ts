@@ -1,5 +1,6 @@
-import type { Pagination, WireRecord, WireZone } from "../contract/records-v1.ts";
+import type { Pagination, WirePrimaryServer, WireRecord, WireZone } from "../contract/records-v1.ts";
 import type { Instant } from "../core/instant.ts";
+import type { PlacedServer } from "./primary-server-operations.ts";
 import type { PlacedRecord, Zone } from "./store.ts";
 
 /** Objects of the v1 API. Their key order is part of the contract: some clients read them with grep. */
@@ -41,6 +42,25 @@ export function recordToWire({ zone, type, ttl, record }: PlacedRecord): WireRec
   };
 }
 
+export function primaryServerToWire({ zone, server }: PlacedServer): WirePrimaryServer {
+  return {
+    id: `${zone.id}${serverMark}${server.id}`,
+    port: server.port,
+    created: timeText(server.created),
+    modified: timeText(server.modified),
+    zone_id: zone.id,
+    address: server.address,
+  };
+}
+
+/** The id says the zone too, so that a server is found without a search through all zones. */
+export function primaryServerPlace(id: string): { readonly zone: string; readonly server: string } {
+  const cut = id.indexOf(serverMark);
+  return cut < 0 ? { zone: "", server: id } : { zone: id.slice(0, cut), server: id.slice(cut + serverMark.length) };
+}
+
+const serverMark = "-";
+
 /** What an error answer carries in place of the object. */
 export const zeroZone: WireZone = {
   id: "",
@@ -72,6 +92,15 @@ export const zeroRecord: WireRecord = {
   zone_id: "",
   created: "",
   modified: "",
+};
+
+export const zeroPrimaryServer: WirePrimaryServer = {
+  id: "",
+  port: 0,
+  created: "",
+  modified: "",
+  zone_id: "",
+  address: "",
 };
 
 export const zeroPagination: Pagination = {

@@ -1,0 +1,117 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { Type } from "typebox";
+import type { Instant } from "../core/instant.ts";
+import type { Logger } from "../process/log.ts";
+import type { Actor } from "./actor.ts";
+import { actorOf } from "./authenticate.ts";
+import type { HostOutcome } from "./dyndns-operations.ts";
+import { readDyndns } from "./dyndns-request.ts";
+import type { RateLimit } from "./rate-limit.ts";
+import type { RecordService } from "./service.ts";
+import type { RecordStore } from "./store.ts";
+
+export type DyndnsOptions = {
+  readonly service: Pick<RecordService, "pointHosts">;
+  readonly store: RecordStore;
+  readonly now: () => Instant;
+  readonly log: Logger;
+  readonly rateLimit?: RateLimit;
+};
+
+const paths = ["/nic/update", "/update", "/v3/update"] as const;
+
+const schema = {
+  tags: ["dyndns2"],
+  summary: "Point host names at addresses, as routers do",
+  description:
+    "HTTP Basic with a token as the password; the user name is not looked at. One line an answer and host name: " +
+    "good, nochg, notfqdn, nohost; or one line for all: badauth, abuse, 911.",
+  security: [{ basic: [] }],
+  querystring: Type.Object({
+    hostname: Type.String({ description: "full names, separated by commas; each must have A or AAAA records" }),
+    myip: Type.Optional(Type.String({ description: "addresses of either family; left out: that of the caller" })),
+    myipv6: Type.Optional(
+      Type.String({ description: "an IPv6 address, or a prefix such as 2001:db8:1::/64 that moves what a host has" }),
+    ),
+  }),
+  response: {
+    200: { description: "One line a host name", content: { "text/plain": { schema: Type.String() } } },
+    401: { description: "badauth", content: { "text/plain": { schema: Type.String() } } },
+    429: { description: "abuse", content: { "text/plain": { schema: Type.String() } } },
+  },
+};
+
+/** The dyndns2 protocol, under the paths that clients have built in. */
+export function dyndnsApi(options: DyndnsOptions) {
+  return async (api: FastifyInstance): Promise<void> => {
+    // What a router sends is read by dyndns-request.ts; the schema only documents it.
+    api.setValidatorCompiler(() => () => true);
+    api.setSerializerCompiler(() => String);
+    api.setErrorHandler((error, _request, reply) => {
+      options.log.error({ err: error }, "a dyndns2 request failed");
+      return sendLine(reply.code(500), "911");
+    });
+    for (const path of paths) {
+      api.get(path, { schema }, async (request, reply) => await answer(options, request, reply));
+    }
+  };
+}
+
+async function answer(options: DyndnsOptions, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { store, service, rateLimit } = options;
+  const now = options.now();
+  const secret = passwordOf(request.headers.authorization);
+  const actor = secret === undefined ? undefined : await actorOf(store, secret, request.ip, now);
+  if (actor === undefined) return sendLine(reply.code(401).header("www-authenticate", 'Basic realm="moor"'), "badauth");
+  const retryAfter = takeCall(rateLimit, actor, request.ip, now);
+  if (retryAfter !== undefined) return sendLine(reply.code(429).header("retry-after", String(retryAfter)), "abuse");
+  const asked = readDyndns(request.query as Record<string, unknown>, request.ip);
+  switch (asked.kind) {
+    case "no-host":
+      return sendLine(reply, "notfqdn");
+    case "too-many-hosts":
+      return sendLine(reply, "numhost");
+    case "bad-address":
+      return sendLine(reply, "911");
+    case "update": {
+      const outcomes = await service.pointHosts(actor, asked.hosts, asked.wanted);
+      return sendLine(reply, outcomes.map(lineOf).join("\n"));
+    }
+    default:
+      return asked satisfies never;
+  }
+}
+
+const takeCall = (limit: RateLimit | undefined, { token }: Actor, from: string, now: Instant): number | undefined =>
+  token === undefined ? undefined : limit?.take(token, from, now).retryAfter;
+
+function lineOf(outcome: HostOutcome): string {
+  switch (outcome.kind) {
+    case "changed":
+      return `good ${outcome.addresses.join(",")}`;
+    case "unchanged":
+      return `nochg ${outcome.addresses.join(",")}`.trimEnd();
+    case "not-a-full-name":
+      return "notfqdn";
+    case "unknown":
+      return "nohost";
+    case "read-only":
+      return "badauth";
+    case "refused":
+      return "911";
+    default:
+      return outcome satisfies never;
+  }
+}
+
+const sendLine = (reply: FastifyReply, line: string): FastifyReply =>
+  reply.type("text/plain; charset=utf-8").header("cache-control", "no-store").send(`${line}\n`);
+
+/** RFC 7617: what stands behind the first colon. Any user name will do. */
+function passwordOf(header: string | undefined): string | undefined {
+  const [, encoded] = /^basic +([A-Za-z0-9+/_-]+=*)$/i.exec(header ?? "") ?? [];
+  if (encoded === undefined) return undefined;
+  const text = Buffer.from(encoded, "base64").toString("utf8");
+  const cut = text.indexOf(":");
+  return cut < 0 || cut === text.length - 1 ? undefined : text.slice(cut + 1);
+}
