@@ -1,3 +1,5 @@
+import { consoleTables } from "./store-sqlite-console.ts";
+
 /**
  * Forwards only: a released step is never edited, a change is a new step at the end. `PRAGMA user_version` counts the steps
  * that a file has taken.
@@ -90,4 +92,5 @@ export const migrations: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX once_keys_by_age ON once_keys (at);
   `,
+  consoleTables,
 ];

@@ -1,0 +1,185 @@
+import type { Instant } from "../core/instant.ts";
+import type { Session, Sessions } from "./session.ts";
+import { dropCookie, isOwnOrigin, sessionOf, setCookie } from "./session-cookie.ts";
+import { createThrottle } from "./session-throttle.ts";
+
+export type PlainRequest = {
+  readonly method: string;
+  /** Without query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly body: string;
+  readonly from: string;
+};
+
+export type PlainAnswer = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+};
+
+/** The people of one service: how they are known by name and password. */
+export type People = {
+  /** Takes as long for a name that nobody has. */
+  readonly check: (name: string, password: string) => Promise<string | undefined>;
+  /** Undefined when they are gone or shut out. */
+  readonly describe: (who: string) => Promise<{ readonly name: string; readonly hasPassword: boolean } | undefined>;
+  readonly setPassword: (who: string, password: string) => Promise<void>;
+};
+
+export type SignInOptions = {
+  /** Part of the cookie's name. */
+  readonly service: string;
+  readonly sessions: Sessions;
+  readonly people: People;
+  readonly now: () => Instant;
+  /** Told about every change of who may come in. */
+  readonly note: (what: string, fields: Readonly<Record<string, unknown>>) => void;
+};
+
+const shortestPassword = 10;
+const longestPassword = 1_000;
+
+/** Signing in and out, the password and the sessions, below `/console`: the same for every service that has pages. */
+export function createSignIn(options: SignInOptions) {
+  const { service, sessions, people, now, note } = options;
+  const throttle = createThrottle();
+  let checking = 0;
+
+  const enter = async (who: string, request: PlainRequest): Promise<PlainAnswer> => {
+    const agent = String(request.headers["user-agent"] ?? "").slice(0, 300);
+    const secret = await sessions.begin(who, { from: request.from, agent });
+    return { status: 204, headers: { "set-cookie": setCookie(service, secret) }, body: "" };
+  };
+
+  const byPassword = async (request: PlainRequest): Promise<PlainAnswer> => {
+    const { name, password } = readBody(request);
+    if (typeof name !== "string" || typeof password !== "string") return problem(400, "Name and password are missing.");
+    const wait = throttle.wait(name, request.from, now());
+    // A check takes memory and time: more than a few at once would be an attack on the machine.
+    if (wait > 0 || checking >= 4) return tooMany(Math.max(wait, 1_000));
+    checking += 1;
+    let who: string | undefined;
+    try {
+      who = await people.check(name, password.slice(0, longestPassword));
+    } finally {
+      checking -= 1;
+    }
+    if (who === undefined) {
+      throttle.failed(name, request.from, now());
+      note("sign-in refused", { name: name.slice(0, 100), from: request.from });
+      return problem(401, "Name or password is wrong.");
+    }
+    throttle.succeeded(name, request.from);
+    note("signed in", { who, from: request.from });
+    return await enter(who, request);
+  };
+
+  const byLink = async (request: PlainRequest): Promise<PlainAnswer> => {
+    const { link } = readBody(request);
+    const wait = throttle.wait("", request.from, now());
+    if (wait > 0) return tooMany(wait);
+    const who = typeof link === "string" ? await sessions.redeemLink(link) : undefined;
+    if (who === undefined || (await people.describe(who)) === undefined) {
+      throttle.failed("", request.from, now());
+      return problem(401, "This link was used before, or is older than 15 minutes. Make a new one in the terminal.");
+    }
+    note("signed in by link", { who, from: request.from });
+    return await enter(who, request);
+  };
+
+  const changePassword = async (request: PlainRequest, session: Session): Promise<PlainAnswer> => {
+    const { current, next } = readBody(request);
+    const person = await people.describe(session.who);
+    if (person === undefined) return problem(401, "Sign in again.");
+    if (typeof next !== "string" || next.length < shortestPassword || next.length > longestPassword)
+      return problem(422, `A password has at least ${shortestPassword} characters.`);
+    if (person.hasPassword) {
+      const wait = throttle.wait(person.name, request.from, now());
+      if (wait > 0) return tooMany(wait);
+      if (typeof current !== "string" || (await people.check(person.name, current)) !== session.who) {
+        throttle.failed(person.name, request.from, now());
+        return problem(422, "The present password is wrong.");
+      }
+    }
+    await people.setPassword(session.who, next);
+    await sessions.endAll(session.who);
+    note("password changed, other sessions ended", { who: session.who, from: request.from });
+    return await enter(session.who, request);
+  };
+
+  const listSessions = async ({ who, id: own }: Session): Promise<PlainAnswer> => {
+    const list = await sessions.list(who);
+    return json(200, {
+      sessions: list.map(({ id, from, agent, created, seen }) => ({
+        id,
+        from,
+        agent,
+        created: new Date(created).toISOString(),
+        seen: new Date(seen).toISOString(),
+        current: id === own,
+      })),
+    });
+  };
+
+  const inside = async (request: PlainRequest, session: Session): Promise<PlainAnswer | undefined> => {
+    const route = `${request.method} ${request.path}`;
+    if (route === "GET /console/session") {
+      const person = await people.describe(session.who);
+      return person === undefined ? problem(401, "Sign in again.") : json(200, { ...person, csrf: session.csrf });
+    }
+    if (route === "PUT /console/password") return await changePassword(request, session);
+    if (route === "GET /console/sessions") return await listSessions(session);
+    if (route === "POST /console/sign-out") {
+      await sessions.end(session.who, session.id);
+      return { status: 204, headers: { "set-cookie": dropCookie(service) }, body: "" };
+    }
+    const ended = /^DELETE \/console\/sessions\/(\d{1,15})$/.exec(route)?.[1];
+    if (ended === undefined) return undefined;
+    const found = await sessions.end(session.who, Number(ended));
+    return found ? { status: 204, headers: {}, body: "" } : problem(404, "There is no such session.");
+  };
+
+  /** Undefined for what is not a matter of signing in. */
+  return async (request: PlainRequest): Promise<PlainAnswer | undefined> => {
+    const route = `${request.method} ${request.path}`;
+    if (route === "POST /console/sign-in" || route === "POST /console/sign-in-link") {
+      if (!isOwnOrigin(request.headers)) return forged;
+      return await (route === "POST /console/sign-in" ? byPassword(request) : byLink(request));
+    }
+    if (!ownPaths.test(request.path)) return undefined;
+    const found = await sessionOf(service, sessions, request);
+    if (found.kind === "session") return await inside(request, found.session);
+    return found.kind === "forged" ? forged : problem(401, "Sign in first.");
+  };
+}
+
+const ownPaths = /^\/console\/(?:session|sessions(?:\/\d+)?|password|sign-out)$/;
+
+function readBody({ body }: PlainRequest): Readonly<Record<string, unknown>> {
+  try {
+    const read: unknown = JSON.parse(body);
+    return typeof read === "object" && read !== null ? (read as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+export const json = (status: number, body: unknown): PlainAnswer => ({
+  status,
+  headers: { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" },
+  body: JSON.stringify(body),
+});
+
+export const problem = (status: number, message: string): PlainAnswer => json(status, { error: { message } });
+
+export const forged = problem(403, "This request did not come from the console's own page. Load the page anew.");
+
+function tooMany(wait: number): PlainAnswer {
+  const seconds = Math.ceil(wait / 1_000);
+  const answer = problem(429, `Too many wrong attempts. Try again in ${inWords(seconds)}.`);
+  return { ...answer, headers: { ...answer.headers, "retry-after": String(seconds) } };
+}
+
+const inWords = (seconds: number): string =>
+  seconds < 120 ? `${seconds} second${seconds === 1 ? "" : "s"}` : `${Math.ceil(seconds / 60)} minutes`;

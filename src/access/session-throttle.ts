@@ -1,0 +1,60 @@
+import type { Instant } from "../core/instant.ts";
+
+/** How many wrong guesses are free, and how long the next one waits after that: doubling, up to a limit. */
+const free = { pair: 5, source: 30 } as const;
+const first = 2_000;
+const longest = 15 * 60_000;
+/** A guess is forgotten after so long without another one. */
+const memory = 60 * 60_000;
+const most = 10_000;
+
+/**
+ * Slows guessing down for a name from one source, and for one source whatever the names. Never for a name alone: otherwise
+ * anybody could keep its owner out.
+ */
+export type Throttle = {
+  /** Milliseconds until this one may try again; 0 for at once. */
+  readonly wait: (name: string, source: string, now: Instant) => number;
+  readonly failed: (name: string, source: string, now: Instant) => void;
+  readonly succeeded: (name: string, source: string) => void;
+};
+
+type Count = { readonly failures: number; readonly last: Instant };
+
+export function createThrottle(): Throttle {
+  const pairs = new Map<string, Count>();
+  const sources = new Map<string, Count>();
+  const pairKey = (name: string, source: string) => `${networkOf(source)} ${name}`;
+  return {
+    wait: (name, source, now) =>
+      Math.max(
+        waitOf(pairs.get(pairKey(name, source)), free.pair, now),
+        waitOf(sources.get(networkOf(source)), free.source, now),
+      ),
+    failed: (name, source, now) => {
+      count(pairs, pairKey(name, source), now);
+      count(sources, networkOf(source), now);
+    },
+    succeeded: (name, source) => void pairs.delete(pairKey(name, source)),
+  };
+}
+
+function waitOf(known: Count | undefined, allowed: number, now: Instant): number {
+  if (known === undefined || known.failures < allowed || now - known.last > memory) return 0;
+  const pause = Math.min(longest, first * 2 ** (known.failures - allowed));
+  return Math.max(0, known.last + pause - now);
+}
+
+/** The oldest goes when there are too many: whoever has so many addresses would not be stopped by counting anyway. */
+function count(counts: Map<string, Count>, key: string, now: Instant): void {
+  const known = counts.get(key);
+  const failures = known === undefined || now - known.last > memory ? 1 : known.failures + 1;
+  counts.delete(key);
+  counts.set(key, { failures, last: now });
+  const oldest = counts.size > most ? counts.keys().next().value : undefined;
+  if (oldest !== undefined) counts.delete(oldest);
+}
+
+/** A household has a whole IPv6 network: its first four groups count as one source. */
+const networkOf = (source: string): string =>
+  /^::ffff:\d+\./i.test(source) || !source.includes(":") ? source : source.split(":").slice(0, 4).join(":");

@@ -1,0 +1,90 @@
+import type { Instant } from "../core/instant.ts";
+import { createToken, hashSecret } from "./secret.ts";
+
+/** Where sessions and sign-in links are kept: only hashes of what opens them. `who` is whatever the service calls its people. */
+export type SessionStore = {
+  readonly add: (session: NewSession) => Promise<StoredSession>;
+  readonly byHash: (hash: string) => Promise<StoredSession | undefined>;
+  /** The latest first. */
+  readonly of: (who: string) => Promise<readonly StoredSession[]>;
+  readonly noteSeen: (id: number, now: Instant) => Promise<void>;
+  /** False when this one has no such session. */
+  readonly remove: (who: string, id: number) => Promise<boolean>;
+  readonly removeAll: (who: string) => Promise<void>;
+  readonly addLink: (link: { readonly hash: string; readonly who: string; readonly expires: Instant }) => Promise<void>;
+  /** Whose link it is, and since when it is void; it is gone afterwards. */
+  readonly takeLink: (hash: string) => Promise<{ readonly who: string; readonly expires: Instant } | undefined>;
+  /** Drops what nobody can use any more. */
+  readonly dropOld: (limits: { readonly seenBefore: Instant; readonly now: Instant }) => Promise<void>;
+};
+
+export type NewSession = {
+  readonly hash: string;
+  readonly who: string;
+  readonly from: string;
+  /** What the browser calls itself. */
+  readonly agent: string;
+  readonly created: Instant;
+};
+
+export type StoredSession = NewSession & { readonly id: number; readonly seen: Instant };
+
+export type Session = StoredSession & { readonly csrf: string };
+
+const minute = 60_000;
+const day = 24 * 60 * minute;
+
+/** Unused for a week, or a month old: then people sign in again. */
+export const sessionLimits = { idle: 7 * day, whole: 30 * day } as const;
+
+/** A link from the terminal must be used soon. */
+export const linkLifetime = 15 * minute;
+
+export type Sessions = ReturnType<typeof createSessions>;
+
+export function createSessions(store: SessionStore, now: () => Instant) {
+  return {
+    /** What goes into the cookie. */
+    begin: async (who: string, browser: { readonly from: string; readonly agent: string }): Promise<string> => {
+      const secret = createToken(43);
+      const at = now();
+      await store.dropOld({ seenBefore: at - sessionLimits.idle, now: at });
+      await store.add({ hash: hashSecret(secret), who, ...browser, created: at });
+      return secret;
+    },
+
+    find: async (secret: string): Promise<Session | undefined> => {
+      const found = await store.byHash(hashSecret(secret));
+      const at = now();
+      if (found === undefined || !isInForce(found, at)) return undefined;
+      if (at - found.seen > minute) await store.noteSeen(found.id, at);
+      return { ...found, csrf: csrfOf(secret) };
+    },
+
+    list: async (who: string): Promise<readonly StoredSession[]> => {
+      const at = now();
+      return (await store.of(who)).filter((session) => isInForce(session, at));
+    },
+
+    end: (who: string, id: number) => store.remove(who, id),
+    endAll: (who: string) => store.removeAll(who),
+
+    makeLink: async (who: string): Promise<string> => {
+      const secret = createToken(43);
+      await store.addLink({ hash: hashSecret(secret), who, expires: now() + linkLifetime });
+      return secret;
+    },
+
+    /** Once only, also when it came too late. */
+    redeemLink: async (secret: string): Promise<string | undefined> => {
+      const link = await store.takeLink(hashSecret(secret));
+      return link !== undefined && now() < link.expires ? link.who : undefined;
+    },
+  };
+}
+
+const isInForce = ({ created, seen }: StoredSession, now: Instant): boolean =>
+  now - seen < sessionLimits.idle && now - created < sessionLimits.whole;
+
+/** Made from the session's secret, so that it needs no place of its own and ends with it. */
+const csrfOf = (secret: string): string => hashSecret(`csrf:${secret}`);

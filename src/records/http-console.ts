@@ -1,0 +1,103 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { createSignIn, forged, json, type PlainAnswer, type PlainRequest, problem } from "../access/session-http.ts";
+import type { Instant } from "../core/instant.ts";
+import type { Logger } from "../process/log.ts";
+import { createStaticPages } from "../process/static-pages.ts";
+import type { Actor } from "./actor.ts";
+import { type ConsoleSessions, consoleService } from "./console-sessions.ts";
+import { consoleTokens, readTokenWish } from "./console-tokens.ts";
+import type { RecordStore } from "./store.ts";
+
+export type ConsoleOptions = {
+  readonly store: RecordStore;
+  readonly sessions: ConsoleSessions;
+  readonly now: () => Instant;
+  readonly log: Logger;
+  /** What clients must trust, as PEM text; absent behind a proxy that speaks TLS. */
+  readonly readCa: (() => Promise<string>) | undefined;
+};
+
+/** The pages, and what they ask for beyond the public APIs: signing in, sessions and tokens. */
+export function serveConsole(options: ConsoleOptions) {
+  const pages = createStaticPages({ page: "records", isPage: (path) => pagePaths.test(path) });
+  const answerTo = createAnswering(options);
+  return async (server: FastifyInstance): Promise<void> => {
+    server.removeAllContentTypeParsers();
+    // A form on another site cannot send this type without asking first.
+    server.addContentTypeParser(
+      "application/json",
+      { parseAs: "string", bodyLimit: 64 * 1024 },
+      (_request, body, done) => done(null, body),
+    );
+    server.all("/console/*", { schema: { hide: true } }, async (request, reply) =>
+      send(reply, (await answerTo(toPlain(request), request.ip)) ?? problem(404, "There is nothing here.")),
+    );
+    for (const path of ["/", "/sign-in", "/tokens", "/account", "/zones", "/zones/*", "/assets/*"]) {
+      server.get(path, { schema: { hide: true } }, async (request, reply) => {
+        const answer = await pages(pathOf(request), request.headers["accept-encoding"]);
+        return send(reply, answer ?? problem(404, "There is nothing here."));
+      });
+    }
+  };
+}
+
+const pagePaths = /^\/(?:sign-in|tokens|account|zones(?:\/[^/]+){0,2})?$/;
+
+function createAnswering({ store, sessions, now, log, readCa }: ConsoleOptions) {
+  const tokens = consoleTokens(store, now);
+  const signIn = createSignIn({
+    service: consoleService,
+    sessions: sessions.sessions,
+    people: sessions.people,
+    now,
+    note: (what, fields) => log.info(fields, `console: ${what}`),
+  });
+
+  const forSignedIn = async ({ method, path, body }: PlainRequest, actor: Actor): Promise<PlainAnswer | undefined> => {
+    if (path === "/console/tokens" && method === "GET") return json(200, { tokens: await tokens.list(actor.account) });
+    if (path === "/console/tokens" && method === "POST") {
+      const wish = readTokenWish(parsed(body));
+      if (!wish.ok) return problem(422, wish.faults.map(({ where, message }) => `${where}: ${message}`).join("; "));
+      const made = await tokens.make(actor.account, wish.value);
+      log.info({ actor: actor.label, token: made.token.id }, "console: token made");
+      return json(201, made);
+    }
+    const id = method === "DELETE" ? /^\/console\/tokens\/(\d{1,15})$/.exec(path)?.[1] : undefined;
+    if (id === undefined) return undefined;
+    if (!(await tokens.revoke(actor.account, Number(id)))) return problem(404, "There is no such token.");
+    log.info({ actor: actor.label, token: Number(id) }, "console: token revoked");
+    return { status: 204, headers: {}, body: "" };
+  };
+
+  return async (request: PlainRequest, ip: string): Promise<PlainAnswer | undefined> => {
+    if (request.path === "/console/ca.pem" && readCa !== undefined)
+      return { status: 200, headers: { "content-type": "application/x-pem-file" }, body: await readCa() };
+    const answered = await signIn(request);
+    if (answered !== undefined) return answered;
+    const actor = await sessions.actorOf({ ...request, ip });
+    if (actor === "forged") return forged;
+    if (actor === "none") return problem(401, "Sign in first.");
+    return await forSignedIn(request, actor);
+  };
+}
+
+const pathOf = ({ url }: FastifyRequest): string => url.split("?", 1)[0] ?? "/";
+
+const toPlain = (request: FastifyRequest): PlainRequest => ({
+  method: request.method,
+  path: pathOf(request),
+  headers: request.headers,
+  body: typeof request.body === "string" ? request.body : "",
+  from: request.ip,
+});
+
+const send = (reply: FastifyReply, { status, headers, body }: Omit<PlainAnswer, "body"> & { body: string | Buffer }) =>
+  reply.code(status).headers(headers).send(body);
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
