@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Rule } from "../rig/gate.ts";
+import { prepareWithMoor } from "../rig/moor.ts";
 import { type Namespace, openNamespace } from "../rig/namespace.ts";
 import { type Service, startService } from "../rig/services.ts";
 import { accepted, type Harbour, openHarbour, type WatchedName, watchName } from "../rig/watched-name.ts";
@@ -59,6 +60,23 @@ describe.concurrent("a firewall that is not what it was", () => {
     await it.move(it.second);
     await expectNothingSent(it, /nothing listens at 127\.0\.0\.1:9443/);
     await start();
+    await expectRecovery(it);
+  });
+
+  test("the key is revoked: nothing is written until it runs with a good one", async () => {
+    const { data } = harbour.services;
+    const keyFile = join(folder, "own-key");
+    const addKey = () => prepareWithMoor(inside, ["key", "add", "--data", data, "--to", keyFile]);
+    await addKey();
+    const it = await watchName(harbour, 24, { keyFile });
+    const key = /^key=(.*)$/m.exec(readFileSync(keyFile, "utf8"))?.[1] ?? "";
+    await prepareWithMoor(inside, ["key", "revoke", key, "--data", data]);
+    await it.move(it.second);
+    await expectNothingSent(it, /does not accept the key.*\(401\)/);
+    await it.updater.stop();
+    rmSync(keyFile);
+    await addKey();
+    it.restart();
     await expectRecovery(it);
   });
 

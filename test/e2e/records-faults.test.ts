@@ -67,6 +67,8 @@ describe.concurrent("a record service that is not what it was", () => {
     await start();
     await it.stores(it.second);
     expect(await it.published()).toEqual(it.second);
+    // Told at the end of the round, when the state has long been written.
+    for (const address of Object.values(it.second)) await it.updater.says(new RegExp(`record replaced by ${address}`));
     expect(it.updater.err().match(/record replaced by \S+/g)?.length).toBe(4);
     expect(await it.updater.stop()).toMatchObject({ code: 0 });
   });

@@ -29,6 +29,7 @@ const house: Readonly<Record<string, Room>> = {
   console: { from: ["src/core", "src/contract"], browser: true },
   bench: { from: [...below, ...features, "src/cli", "bin"] },
   test: { from: [...below, ...features, "src/cli", "bin", "bench", "console", "."] },
+  scripts: { from: [] },
   ".": { from: [] },
 };
 
