@@ -1,6 +1,7 @@
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import type { CommandIo, Run } from "./command-io.ts";
 import { repeated } from "./options.ts";
+import { addAccessVerbs } from "./user-verbs.ts";
 
 const dataFolder = ["--data <folder>", "the data folder of the service", "./moor-data"] as const;
 const asJson = ["--json", "for programs"] as const;
@@ -12,11 +13,7 @@ export function addAdminVerbs(program: Command, io: CommandIo, run: Run): void {
     io,
     run,
   );
-  addKeyVerbs(
-    program.command("key").description("Keys of the firewall service: who may read the interfaces."),
-    io,
-    run,
-  );
+  addAccessVerbs(program, io, run);
 }
 
 function addTokenVerbs(token: Command, io: CommandIo, run: Run): void {
@@ -42,31 +39,4 @@ function addTokenVerbs(token: Command, io: CommandIo, run: Run): void {
     .argument("<id>", "its number in the list")
     .option(...dataFolder)
     .action((id, options) => run(async () => (await import("./token.ts")).tokenRevoke(id, options, io)));
-}
-
-function addKeyVerbs(key: Command, io: CommandIo, run: Run): void {
-  key
-    .command("add")
-    .description("Makes a key and its secret and shows them, once.")
-    .option(...dataFolder)
-    .option("--name <text>", "what it is for", "unnamed")
-    .addOption(
-      new Option("--privilege <what>", "what it opens")
-        .choices(["interface-status", "all"])
-        .default("interface-status"),
-    )
-    .option("--to <file>", "write both to a file that only you can read, instead of showing them")
-    .action((options) => run(async () => (await import("./key.ts")).keyAdd(options, io)));
-  key
-    .command("list")
-    .description("Lists the keys, never their secrets.")
-    .option(...dataFolder)
-    .option(...asJson)
-    .action((options) => run(async () => (await import("./key.ts")).keyList(options, io)));
-  key
-    .command("revoke")
-    .description("Ends a key, at once.")
-    .argument("<key>", "the key, or the beginning of it")
-    .option(...dataFolder)
-    .action((key, options) => run(async () => (await import("./key.ts")).keyRevoke(key, options, io)));
 }

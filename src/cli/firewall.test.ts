@@ -40,7 +40,7 @@ describe("moor firewall", () => {
     const [add = "", curl = ""] = text.out.split("\n").filter((line) => line.startsWith("  "));
     expect(add).toMatch(/^ {2}moor key add --data '.*' --to '.*firewall-key\.txt'$/);
     const to = join(cwd, "data", "firewall-key.txt");
-    await keyAdd({ data: join(cwd, "data"), name: "test", privilege: "interface-status", to }, io);
+    await keyAdd({ data: join(cwd, "data"), name: "test", privilege: ["interface-status"], to }, io);
     const { stdout } = await run("sh", ["-c", curl]);
     const report = JSON.parse(stdout) as Record<string, { ipv4: { ipaddr: string }[] }>;
     for (const [name, addresses = []] of Object.entries(networkInterfaces()))

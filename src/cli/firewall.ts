@@ -1,7 +1,9 @@
 import { stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { type FirewallConfig, noConfig, readConfig } from "../firewall/config.ts";
 import { startFirewall } from "../firewall/start.ts";
-import type { ListenAddress } from "../process/http-server.ts";
+import { readFileIfThere } from "../process/data-folder.ts";
+import type { ListenAddress } from "../process/listen-address.ts";
 import type { CommandIo } from "./command-io.ts";
 import { logTo } from "./log-to.ts";
 import type { LogOptions } from "./options.ts";
@@ -12,26 +14,65 @@ export type FirewallCommand = LogOptions & {
   readonly data: string;
   readonly listen: ListenAddress;
   readonly name: readonly string[];
+  readonly cert?: string;
+  readonly key?: string;
+  readonly config?: string;
 };
 
 export async function firewall(options: FirewallCommand, io: CommandIo): Promise<number> {
   const data = resolve(io.cwd, options.data);
+  const { cert, key } = options;
+  if ((cert === undefined) !== (key === undefined)) {
+    io.err("--cert and --key belong together: name both files, or neither.\n");
+    return 2;
+  }
+  const config = await loadFirewallConfig(options, data, io);
+  if (config === undefined) return 2;
   const service = await startFirewall({
     dataFolder: data,
     listen: options.listen,
     names: options.name,
     log: logTo(io, options),
+    config,
+    ...(cert !== undefined &&
+      key !== undefined && { certificate: { cert: resolve(io.cwd, cert), key: resolve(io.cwd, key) } }),
   });
-  const keyFile = join(data, "firewall-key.txt");
   io.out(`The firewall status service listens on ${service.url}\n`);
-  io.out(`Clients must trust the certificate in ${service.caFile}\n`);
-  io.out("Try it:\n");
-  if (!(await isThere(keyFile)))
-    io.out(`  ${io.program} key add --data ${shellWord(data)} --to ${shellWord(keyFile)}\n`);
-  io.out(`  ${curlForInterfaces({ url: service.url, caFile: service.caFile, keyFile })}\n`);
+  const caFile = service.caFile ?? resolve(io.cwd, cert ?? "");
+  io.out(service.caFile ? `Clients must trust the certificate in ${caFile}\n` : `Its certificate is ${caFile}\n`);
+  await tellNext({ url: service.url, caFile, keyFile: join(data, "firewall-key.txt") }, data, io);
   await untilStopped(io.signal);
   await service.close();
   return 0;
+}
+
+async function tellNext(
+  where: { readonly url: string; readonly caFile: string; readonly keyFile: string },
+  data: string,
+  io: CommandIo,
+): Promise<void> {
+  io.out("Try it:\n");
+  if (!(await isThere(where.keyFile)))
+    io.out(`  ${io.program} key add --data ${shellWord(data)} --to ${shellWord(where.keyFile)}\n`);
+  io.out(`  ${curlForInterfaces(where)}\n`);
+}
+
+/** Undefined after saying everything that is wrong with it. The YAML library is loaded only for those who have a file. */
+async function loadFirewallConfig(
+  options: FirewallCommand,
+  data: string,
+  io: CommandIo,
+): Promise<FirewallConfig | undefined> {
+  const file = options.config === undefined ? join(data, "firewall.yaml") : resolve(io.cwd, options.config);
+  const text = await readFileIfThere(file);
+  if (text === undefined && options.config !== undefined) io.err(`There is no file ${options.config}\n`);
+  if (text === undefined) return options.config === undefined ? noConfig : undefined;
+  const { parseDocument } = await import("yaml");
+  const document = parseDocument(text);
+  const read = readConfig(document.errors.length > 0 ? undefined : document.toJS());
+  const faults = read.kind === "faults" ? read.faults : document.errors.map(({ message }) => message);
+  for (const fault of faults) io.err(`${file}: ${fault}\n`);
+  return faults.length > 0 || read.kind === "faults" ? undefined : read.config;
 }
 
 const isThere = (path: string): Promise<boolean> =>

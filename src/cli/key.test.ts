@@ -2,8 +2,7 @@ import { mkdtemp, readFile, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { openKeys } from "../firewall/keys.ts";
-import { keysFile } from "../firewall/start.ts";
+import { keysFile, openKeys } from "../firewall/access-store.ts";
 import type { CommandIo } from "./command-io.ts";
 import { keyAdd, keyList, keyRevoke } from "./key.ts";
 
@@ -29,7 +28,7 @@ beforeEach(async () => {
 });
 
 const data = "data";
-const added = { data, name: "home", privilege: "interface-status" } as const;
+const added = { data, name: "home", privilege: ["interface-status"] } as const;
 const download = /^key=([A-Za-z0-9+/]{80})\nsecret=([A-Za-z0-9+/]{80})\n$/;
 
 function check(key = "", secret = "") {
@@ -50,7 +49,7 @@ describe("moor key add", () => {
   });
 
   it("writes the download of OPNsense to a file that only its owner can read", async () => {
-    expect(await keyAdd({ ...added, privilege: "all", to: "apikey.txt" }, io)).toBe(0);
+    expect(await keyAdd({ ...added, privilege: ["all"], to: "apikey.txt" }, io)).toBe(0);
     const file = join(cwd, "apikey.txt");
     const [, key, secret] = download.exec(await readFile(file, "utf8")) ?? [];
     expect(check(key, secret)?.privileges).toEqual(["all"]);

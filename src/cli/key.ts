@@ -1,14 +1,20 @@
 import { resolve } from "node:path";
-import { type ApiKey, type KeyStore, openKeys } from "../firewall/keys.ts";
+import type { AccessStore } from "../firewall/access-store.ts";
+import type { ApiKey, NewApiKey } from "../firewall/keys.ts";
 import type { Privilege } from "../firewall/privileges.ts";
-import { keysFile } from "../firewall/start.ts";
-import { openDataFolder, readFileIfThere, replaceFile } from "../process/data-folder.ts";
+import { readFileIfThere, replaceFile } from "../process/data-folder.ts";
 import type { CommandIo } from "./command-io.ts";
 import { printTable } from "./print-table.ts";
+import { type InData, listed, minute, personHere, readPrivileges, withAccess } from "./user-access.ts";
 
-type InData = { readonly data: string };
-
-export type KeyAdd = InData & { readonly name: string; readonly privilege: Privilege; readonly to?: string };
+export type KeyAdd = InData & {
+  /** A user that there is. */
+  readonly user?: string;
+  /** Otherwise a user of this name, made when missing. */
+  readonly name: string;
+  readonly privilege: readonly string[];
+  readonly to?: string;
+};
 
 /** Shows or writes the key as OPNsense's download has it. */
 export async function keyAdd(options: KeyAdd, io: CommandIo): Promise<number> {
@@ -17,11 +23,18 @@ export async function keyAdd(options: KeyAdd, io: CommandIo): Promise<number> {
     io.err(`${options.to} is there already, and may hold a key in use; choose another file, or remove that one.\n`);
     return 2;
   }
-  return withKeys(options, io, async (keys) => {
-    const made = keys.add({ name: options.name, privileges: [options.privilege], now: new Date() });
+  const wanted = readPrivileges(options.privilege, io);
+  if (wanted === undefined) return 2;
+  return withAccess(options, io, async (access) => {
+    const made = makeKey(access, options, wanted);
+    if (made === undefined) {
+      io.err(`There is no user ${options.user}; ${io.program} user list shows those there are.\n`);
+      return 1;
+    }
     const text = `key=${made.key}\nsecret=${made.secret}\n`;
-    if (file !== undefined) await writeOrRevoke(keys, made, () => replaceFile(file, text));
-    io.err(`Key ${shortened(made.key)} (${made.name}): ${inWords[options.privilege]}.\n`);
+    if (file !== undefined) await writeOrRevoke(access, made, () => replaceFile(file, text));
+    access.audit.note(personHere(), "key added", `${shortened(made.key)} of ${made.name}`, new Date());
+    io.err(`Key ${shortened(made.key)} (${made.name}): may ${inWords(made.privileges)}.\n`);
     if (file === undefined) {
       io.err("This is the only time that its secret is shown:\n");
       io.out(text);
@@ -30,17 +43,29 @@ export async function keyAdd(options: KeyAdd, io: CommandIo): Promise<number> {
   });
 }
 
+/** A key of a named user opens what he may, unless privileges are named too; others open the interfaces unless told. */
+function makeKey({ keys }: AccessStore, { user, name }: KeyAdd, wanted: readonly Privilege[]): NewApiKey | undefined {
+  const now = new Date();
+  if (user !== undefined) return keys.addFor(user, wanted.length === 0 ? undefined : wanted, now);
+  return keys.add({ name, privileges: wanted.length === 0 ? ["interface-status"] : wanted, now });
+}
+
 export async function keyList(options: InData & { readonly json?: boolean }, io: CommandIo): Promise<number> {
-  const all = await withKeys(options, io, async (keys) => keys.list());
+  const all = await withAccess(options, io, ({ keys }) => keys.list());
   if (options.json) io.out(`${JSON.stringify(all.map(forPrograms), null, 2)}\n`);
   else if (all.length === 0) io.out(`There are no keys yet; make one with: ${io.program} key add\n`);
-  else io.out(printTable(["key", "name", "may", "made", "state"], all.map(row)));
+  else io.out(printTable(["key", "user", "may", "made", "state"], all.map(row)));
   return 0;
 }
 
 /** `key` is a key or the beginning of one, as the list shows it. */
 export async function keyRevoke(key: string, options: InData, io: CommandIo): Promise<number> {
-  const outcome = await withKeys(options, io, async (keys) => keys.revoke(key.replace(/…$/, ""), new Date()));
+  const outcome = await withAccess(options, io, ({ keys, audit }) => {
+    const revocation = keys.revoke(key.replace(/…$/, ""), new Date());
+    if (revocation.kind === "revoked")
+      audit.note(personHere(), "key revoked", `${shortened(revocation.key.key)} of ${revocation.key.name}`, new Date());
+    return revocation;
+  });
   switch (outcome.kind) {
     case "revoked":
       io.out(`Key ${shortened(outcome.key.key)} (${outcome.key.name}) is revoked.\n`);
@@ -62,7 +87,7 @@ export async function keyRevoke(key: string, options: InData, io: CommandIo): Pr
 }
 
 /** A key whose secret nobody ever saw is of no use to anyone. */
-async function writeOrRevoke(keys: KeyStore, made: ApiKey, write: () => Promise<void>): Promise<void> {
+async function writeOrRevoke({ keys }: AccessStore, made: ApiKey, write: () => Promise<void>): Promise<void> {
   try {
     await write();
   } catch (error) {
@@ -71,29 +96,18 @@ async function writeOrRevoke(keys: KeyStore, made: ApiKey, write: () => Promise<
   }
 }
 
-async function withKeys<T>({ data }: InData, io: CommandIo, work: (keys: KeyStore) => Promise<T>): Promise<T> {
-  const folder = resolve(io.cwd, data);
-  await openDataFolder(folder);
-  const keys = openKeys(keysFile(folder));
-  try {
-    return await work(keys);
-  } finally {
-    keys.close();
-  }
+function inWords(privileges: readonly Privilege[]): string {
+  if (privileges.includes("all")) return "do everything";
+  if (privileges.length === 1 && privileges[0] === "interface-status") return "read the interfaces";
+  return privileges.length === 0 ? "do nothing yet: its user holds no privilege" : `call: ${privileges.join(", ")}`;
 }
 
-const inWords: Readonly<Record<Privilege, string>> = {
-  all: "may do everything",
-  "interface-status": "may read the interfaces",
-};
-
 const shortened = (key: string): string => `${key.slice(0, 12)}…`;
-const minute = (at: Date | undefined): string => at?.toISOString().slice(0, 16).replace("T", " ") ?? "";
 
 const row = ({ key, name, privileges, created, revoked }: ApiKey): readonly string[] => [
   shortened(key),
   name,
-  privileges.length === 0 ? "nothing" : privileges.join(", "),
+  listed(privileges),
   minute(created),
   revoked === undefined ? "good" : "revoked",
 ];

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { CommandIo, Run } from "./command-io.ts";
+import { addFirewallVerb } from "./firewall-verb.ts";
 import { logOptions, readListen, readListens, readRateLimit, repeated } from "./options.ts";
 
 /** The services, and all of them at once. Each verb's code is loaded when it is used. */
@@ -36,12 +37,5 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
     .option("--plain-http", "no TLS: only behind a proxy on this machine");
   logOptions(records).action((options) => run(async () => (await import("./records.ts")).records(options, io)));
 
-  const firewall = program
-    .command("firewall")
-    .summary("the firewall status service")
-    .description("Serves the addresses of this machine's interfaces over HTTPS, as an OPNsense would.")
-    .option("--data <folder>", "where the keys and the certificates are kept", "./moor-data")
-    .option("--listen <host:port>", "where to listen", readListen, readListen("127.0.0.1:8443"))
-    .option("--name <host>", "a further host name or address for the certificate (may be repeated)", repeated, []);
-  logOptions(firewall).action((options) => run(async () => (await import("./firewall.ts")).firewall(options, io)));
+  addFirewallVerb(program, io, run);
 }

@@ -49,6 +49,9 @@ const Interface = Type.Object({
       parent: Type.Optional(Type.String()),
     }),
   ),
+  laggproto: Type.Optional(Type.String()),
+  lagghash: Type.Optional(Type.String()),
+  laggport: Type.Optional(Type.Record(Type.String(), Type.Array(Type.String()))),
   members: Type.Optional(Type.Record(Type.String(), Type.Object({ flags: Type.Array(Type.String()) }))),
   priority: Type.Optional(Type.String()),
   hellotime: Type.Optional(Type.String()),
@@ -63,7 +66,10 @@ const Interface = Type.Object({
       remote: Type.Optional(Type.String()),
     }),
   ),
+  media: Type.Optional(Type.String()),
+  media_raw: Type.Optional(Type.String()),
   status: Type.Optional(Type.String()),
+  nd6: Type.Optional(Type.Object({ flags: Type.Array(Type.String()) })),
 });
 
 export type WireIpv4 = Static<typeof Ipv4Entry>;
@@ -72,22 +78,3 @@ export type WireInterface = Static<typeof Interface>;
 
 /** Keyed by kernel device name. */
 export const InterfaceConfig = Type.Record(Type.String(), Interface);
-
-/**
- * What a client may rely on from any release since 21.7.8 (spec 2.4): anything else may be missing or new. An empty report
- * is written `[]` by the original. Types only: the updating client checks by hand, so that it starts without a schema library.
- */
-export type ReadableInterface = {
-  readonly flags?: readonly string[];
-  readonly ipv4?: readonly { readonly ipaddr: string }[];
-  readonly ipv6?: readonly ReadableIpv6[];
-};
-
-export type ReadableIpv6 = {
-  readonly ipaddr: string;
-  readonly "link-local"?: boolean;
-  readonly deprecated?: boolean;
-  readonly tentative?: boolean;
-  readonly detached?: boolean;
-  readonly vltime?: string;
-};

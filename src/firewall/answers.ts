@@ -20,7 +20,10 @@ const fromController = (status: number, body: string): Answer => ({
   headers: neverStored,
 });
 
-export const report = (body: string): Answer => fromController(200, body);
+/** `body` is JSON as PHP writes it. */
+export const data = (body: string): Answer => fromController(200, body);
+/** One endpoint of the original writes its body before its headers, and is a web page to the client. */
+export const dataAsPage = (body: string): Answer => ({ ...data(body), contentType: "text/html; charset=UTF-8" });
 export const invalidJson = fromController(400, '{"status":400,"message":"Invalid JSON syntax"}');
 export const authenticationFailed = fromController(401, '{"status":401,"message":"Authentication Failed"}');
 export const forbidden = fromController(403, '{"status":403,"message":"Forbidden"}');
@@ -45,6 +48,11 @@ const page = (status: number, title: string): Answer => ({
   body: `<!DOCTYPE html>\n<html lang="en"><head><title>${title}</title></head><body><h1>${title}</h1></body></html>\n`,
 });
 
+export const tooManyStreams: Answer = {
+  ...fromRouter(503, "Too many event streams are open"),
+  headers: { "retry-after": "60" },
+};
+
 export const apiRootForbidden = page(403, "403 Forbidden");
 export const lengthRequired = page(411, "411 Length Required");
 
@@ -54,5 +62,6 @@ export const welcome: Answer = {
   body:
     "moor firewall: this machine's network interfaces, in the shape that OPNsense reports them.\n\n" +
     "GET /api/diagnostics/interface/getinterfaceconfig with HTTP Basic: the API key is the user, its secret the password.\n" +
+    "GET /api/diagnostics/interface/events says the same at once and again after every change.\n" +
     "A key is made with: moor key add\n",
 };

@@ -11,32 +11,32 @@ async function lasting(work: Promise<unknown>): Promise<number> {
 
 describe("createHoldBack", () => {
   it("holds each caller for the delay", async () => {
-    const hold = createHoldBack({ delay: 100, most: 10 });
-    expect(await lasting(Promise.all([hold(never), hold(never)]))).toBeGreaterThan(95);
+    const hold = createHoldBack(10);
+    expect(await lasting(Promise.all([hold(100, never), hold(100, never)]))).toBeGreaterThan(95);
   });
 
   it("lets callers go at once when too many wait, and holds again when some are done", async () => {
-    const hold = createHoldBack({ delay: 200, most: 2 });
-    const held = [hold(never), hold(never)];
-    expect(await lasting(hold(never))).toBeLessThan(150);
+    const hold = createHoldBack(2);
+    const held = [hold(200, never), hold(200, never)];
+    expect(await lasting(hold(200, never))).toBeLessThan(150);
     await Promise.all(held);
-    expect(await lasting(hold(never))).toBeGreaterThan(195);
+    expect(await lasting(hold(200, never))).toBeGreaterThan(195);
   });
 
   it("frees the place of a caller that is gone", async () => {
-    const hold = createHoldBack({ delay: 60_000, most: 1 });
+    const hold = createHoldBack(1);
     const gone = new AbortController();
-    const held = hold(gone.signal);
+    const held = hold(60_000, gone.signal);
     gone.abort();
     await held;
     const next = new AbortController();
-    const second = hold(next.signal);
+    const second = hold(60_000, next.signal);
     expect(await Promise.race([second.then(() => "free"), Promise.resolve("held")])).toBe("held");
     next.abort();
     await second;
   });
 
   it("lets a caller that was gone before go at once", async () => {
-    expect(await lasting(createHoldBack({ delay: 60_000, most: 1 })(AbortSignal.abort()))).toBeLessThan(1000);
+    expect(await lasting(createHoldBack(1)(60_000, AbortSignal.abort()))).toBeLessThan(1000);
   });
 });

@@ -1,15 +1,12 @@
 import { setTimeout as wait } from "node:timers/promises";
 
-export type HoldBackOptions = {
-  readonly delay: number;
-  /** Beyond so many at once nobody waits: a flood must not cost memory. */
-  readonly most: number;
-};
-
-/** Makes guessing slow: resolves after the delay, at once when too many wait already, and when `gone` aborts. */
-export function createHoldBack({ delay, most }: HoldBackOptions): (gone: AbortSignal) => Promise<void> {
+/**
+ * Makes guessing slow: resolves after `delay` ms, and when `gone` aborts. Beyond `most` at once nobody waits: a flood must
+ * not cost memory.
+ */
+export function createHoldBack(most: number): (delay: number, gone: AbortSignal) => Promise<void> {
   let waiting = 0;
-  return async (gone) => {
+  return async (delay, gone) => {
     if (waiting >= most) return;
     waiting += 1;
     try {

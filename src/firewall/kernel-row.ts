@@ -18,9 +18,31 @@ export type KernelRow = {
   readonly linkinfo?: {
     readonly info_kind?: string;
     readonly info_data?: Readonly<Record<string, unknown>>;
+    readonly info_slave_kind?: string;
     readonly info_slave_data?: Readonly<Record<string, unknown>>;
   };
+  readonly stats64?: { readonly rx?: Counters; readonly tx?: Counters };
+  /** From other places than `ip`. */
+  readonly details?: DeviceDetails;
   readonly addr_info: readonly KernelAddress[];
+};
+
+export type Counters = Readonly<Record<string, unknown>>;
+
+export type DeviceDetails = {
+  /** Mbit/s. */
+  readonly speed?: number;
+  readonly duplex?: "full" | "half";
+  readonly ipv6?: Ipv6Settings;
+};
+
+/** As in /proc/sys/net/ipv6/conf/<device>. */
+export type Ipv6Settings = {
+  readonly disable_ipv6: number;
+  readonly accept_ra: number;
+  readonly forwarding: number;
+  readonly addr_gen_mode: number;
+  readonly accept_dad: number;
 };
 
 export type KernelAddress = {
@@ -59,8 +81,15 @@ const rowFields: Partial<Record<keyof KernelRow, Kind>> = {
   permaddr: "string?",
   promiscuity: "number?",
   linkinfo: "object?",
+  stats64: "object?",
 };
-const linkFields = { info_kind: "string?", info_data: "object?", info_slave_data: "object?" } as const;
+const linkFields = {
+  info_kind: "string?",
+  info_data: "object?",
+  info_slave_kind: "string?",
+  info_slave_data: "object?",
+} as const;
+const counterFields = { rx: "object?", tx: "object?" } as const;
 const addressFields: Partial<Record<keyof KernelAddress, Kind>> = {
   family: "string",
   local: "string",
@@ -88,6 +117,7 @@ function isKernelRow(row: unknown): row is KernelRow {
     isRecord(row) &&
     fits(row, rowFields) &&
     fits(row.linkinfo ?? {}, linkFields) &&
+    fits(row.stats64 ?? {}, counterFields) &&
     Array.isArray(row.flags) &&
     row.flags.every((flag) => typeof flag === "string") &&
     Array.isArray(row.addr_info) &&

@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { type KeyStore, openKeys } from "./keys.ts";
+import { openKeys } from "./access-store.ts";
+import type { KeyStore } from "./keys.ts";
 
 const now = new Date("2026-11-15T12:00:00Z");
 const later = new Date("2026-11-16T12:00:00Z");
@@ -13,7 +14,7 @@ beforeEach(async () => {
   path = join(await mkdtemp(join(tmpdir(), "moor-keys-")), "firewall.sqlite");
 });
 
-function open(): KeyStore {
+function open(): KeyStore & { readonly close: () => void } {
   const keys = openKeys(path);
   onTestFinished(() => keys.close());
   return keys;

@@ -1,12 +1,14 @@
 import type { DatabaseSync } from "node:sqlite";
 import { createApiKeyPart, hashWithSalt, matchesSaltedHash } from "../access/api-key.ts";
-import { openSqlite } from "../process/open-sqlite.ts";
-import { type Privilege, privileges } from "./privileges.ts";
+import { isPrivilege, type Privilege } from "./privileges.ts";
+import { type Caller, type GroupRights, type Holder, isInForce, rightsOf } from "./rights.ts";
+import { listText, readList } from "./schema-access.ts";
 
 export type ApiKey = {
   readonly key: string;
-  /** What people call it; nothing is decided by it. */
+  /** Whose key it is. */
   readonly name: string;
+  /** What it opens for whoever asked: its user's privileges there and then, within the key's own limit. */
   readonly privileges: readonly Privilege[];
   readonly created: Date;
   readonly revoked?: Date;
@@ -22,87 +24,124 @@ export type Revocation =
 
 /** The keys of the firewall service. Every call reads the file, so what another process wrote counts at once. */
 export type KeyStore = {
+  /** A key limited to `privileges`, of the user `name`: he is made when missing, and given what he lacks of them. */
   readonly add: (wanted: { name: string; privileges: readonly Privilege[]; now: Date }) => NewApiKey;
-  /** The key, when it is in force and the secret is its own. */
-  readonly check: (key: string, secret: string) => ApiKey | undefined;
+  /** A key of a user that there is; without a limit it opens what he may, whatever that will be. */
+  readonly addFor: (user: string, limit: readonly Privilege[] | undefined, now: Date) => NewApiKey | undefined;
+  /** The key, when it and its user are in force and the secret is its own. */
+  readonly check: (key: string, secret: string, caller?: Caller) => ApiKey | undefined;
+  /** The same without the secret, for a caller who has shown it before. */
+  readonly stillGood: (key: string, caller: Caller) => ApiKey | undefined;
   readonly list: () => readonly ApiKey[];
   /** `text` is a key, or the beginning of one if no other key begins so. */
   readonly revoke: (text: string, now: Date) => Revocation;
-  readonly close: () => void;
 };
 
-/** Forwards only: a released step is never edited, a change is a new step at the end. Times are milliseconds since 1970. */
-const migrations: readonly string[] = [
-  `
-  CREATE TABLE api_keys (
-    key TEXT PRIMARY KEY,
-    name TEXT NOT NULL,
-    secret_hash TEXT NOT NULL,
-    privileges TEXT NOT NULL,
-    created INTEGER NOT NULL,
-    revoked INTEGER
-  ) STRICT;
-  `,
-];
+export function openKeyStore(database: DatabaseSync): KeyStore {
+  const statement = prepare(database);
+  const holderOf = (row: KeyRow): Holder => ({
+    disabled: row.disabled === 1,
+    ...(row.expires !== null && { expires: new Date(row.expires) }),
+    privileges: readList(row.held).filter(isPrivilege),
+    groups: (statement.groups.all(row.user_id) as GroupRow[]).map(groupRights),
+  });
+  const seenBy = (row: KeyRow, holder: Holder, caller: Caller): ApiKey => ({
+    key: row.key,
+    name: row.name,
+    privileges: rightsOf(holder, limitOf(row), caller),
+    created: new Date(row.created),
+    ...(row.revoked !== null && { revoked: new Date(row.revoked) }),
+  });
+  const inForce = (row: KeyRow | undefined, caller: Caller): ApiKey | undefined => {
+    if (row === undefined || row.revoked !== null) return undefined;
+    const holder = holderOf(row);
+    return isInForce(holder, caller.now) ? seenBy(row, holder, caller) : undefined;
+  };
+  const byKey = (key: string) => statement.byKey.get(key) as KeyRow | undefined;
+  const shown = (row: KeyRow) => seenBy(row, holderOf(row), { now: new Date(0) });
 
-export function openKeys(path: string): KeyStore {
-  const database = openSqlite(path, migrations);
-  const { insert, byKey, all, beginning, revoke } = prepare(database);
+  const addFor: KeyStore["addFor"] = (user, limit, now) => {
+    const [key, secret] = [createApiKeyPart(), createApiKeyPart()];
+    const limitText = limit === undefined ? null : listText(limit);
+    statement.insert.run(key, hashWithSalt(secret), limitText, now.getTime(), user);
+    const row = byKey(key);
+    return row && { ...shown(row), secret };
+  };
+
   return {
-    add: ({ name, privileges: held, now }) => {
-      const [key, secret] = [createApiKeyPart(), createApiKeyPart()];
-      insert.run(key, name, hashWithSalt(secret), JSON.stringify(held), now.getTime());
-      return { key, secret, name, privileges: held, created: now };
+    add: ({ name, privileges, now }) => {
+      statement.ensureUser.run(name, now.getTime());
+      const { held } = statement.heldBy.get(name) as { held: string };
+      const needed = privileges.filter((privilege) => !readList(held).includes(privilege));
+      if (needed.length > 0) statement.give.run(listText([...readList(held), ...needed]), name);
+      const made = addFor(name, privileges, now);
+      if (made === undefined) throw new Error(`the user ${name} went away while a key was made for him`);
+      return made;
     },
-    check: (key, secret) => {
-      const row = byKey.get(key) as KeyRow | undefined;
-      const matches = matchesSaltedHash(secret, row?.secret_hash);
-      return row !== undefined && matches && row.revoked === null ? fromRow(row) : undefined;
+    addFor,
+    check: (key, secret, caller = { now: new Date() }) => {
+      const row = byKey(key);
+      return matchesSaltedHash(secret, row?.secret_hash) ? inForce(row, caller) : undefined;
     },
-    list: () => (all.all() as KeyRow[]).map(fromRow),
+    stillGood: (key, caller) => inForce(byKey(key), caller),
+    list: () => (statement.all.all() as KeyRow[]).map(shown),
     revoke: (text, now) => {
-      const rows = text === "" ? [] : (beginning.all(text, text) as KeyRow[]);
+      const rows = text === "" ? [] : (statement.beginning.all(text, text) as KeyRow[]);
       const [row] = rows;
       if (row === undefined) return { kind: "unknown" };
       if (rows.length > 1) return { kind: "several", count: rows.length };
-      const changed = revoke.run(now.getTime(), row.key).changes === 1;
-      return changed
-        ? { kind: "revoked", key: { ...fromRow(row), revoked: now } }
-        : { kind: "already-revoked", key: fromRow(row) };
+      const changed = statement.revoke.run(now.getTime(), row.key).changes === 1;
+      return {
+        kind: changed ? "revoked" : "already-revoked",
+        key: { ...shown(row), ...(changed && { revoked: now }) },
+      };
     },
-    close: () => database.close(),
   };
 }
 
 function prepare(database: DatabaseSync) {
-  const columns = "key, name, secret_hash, privileges, created, revoked";
+  const from = `SELECT key, secret_hash, privilege_limit, api_keys.created, revoked, user_id, name, disabled, expires,
+    users.privileges AS held FROM api_keys JOIN users ON users.id = user_id`;
   return {
     insert: database.prepare(
-      "INSERT INTO api_keys (key, name, secret_hash, privileges, created) VALUES (?, ?, ?, ?, ?)",
+      "INSERT INTO api_keys (key, secret_hash, privilege_limit, created, user_id) " +
+        "SELECT ?, ?, ?, ?, id FROM users WHERE name = ?",
     ),
-    byKey: database.prepare(`SELECT ${columns} FROM api_keys WHERE key = ?`),
-    all: database.prepare(`SELECT ${columns} FROM api_keys ORDER BY created, key`),
-    beginning: database.prepare(`SELECT ${columns} FROM api_keys WHERE substr(key, 1, length(?)) = ?`),
+    ensureUser: database.prepare(
+      "INSERT INTO users (name, full_name, disabled, privileges, created) VALUES (?, '', 0, '[]', ?) " +
+        "ON CONFLICT (name) DO NOTHING",
+    ),
+    heldBy: database.prepare("SELECT privileges AS held FROM users WHERE name = ?"),
+    give: database.prepare("UPDATE users SET privileges = ? WHERE name = ?"),
+    byKey: database.prepare(`${from} WHERE key = ?`),
+    all: database.prepare(`${from} ORDER BY api_keys.created, key`),
+    beginning: database.prepare(`${from} WHERE substr(key, 1, length(?)) = ?`),
+    groups: database.prepare(
+      "SELECT privileges, networks FROM groups JOIN members ON members.group_id = groups.id WHERE user_id = ?",
+    ),
     revoke: database.prepare("UPDATE api_keys SET revoked = ? WHERE key = ? AND revoked IS NULL"),
   };
 }
 
 type KeyRow = {
   readonly key: string;
-  readonly name: string;
   readonly secret_hash: string;
-  readonly privileges: string;
+  readonly privilege_limit: string | null;
   readonly created: number;
   readonly revoked: number | null;
+  readonly user_id: number;
+  readonly name: string;
+  readonly disabled: number;
+  readonly expires: number | null;
+  readonly held: string;
 };
 
-function fromRow(row: KeyRow): ApiKey {
-  const held = JSON.parse(row.privileges) as readonly string[];
-  return {
-    key: row.key,
-    name: row.name,
-    privileges: privileges.filter((privilege) => held.includes(privilege)),
-    created: new Date(row.created),
-    ...(row.revoked !== null && { revoked: new Date(row.revoked) }),
-  };
-}
+type GroupRow = { readonly privileges: string; readonly networks: string };
+
+const groupRights = ({ privileges, networks }: GroupRow): GroupRights => ({
+  privileges: readList(privileges).filter(isPrivilege),
+  networks: readList(networks),
+});
+
+const limitOf = (row: KeyRow): readonly Privilege[] | undefined =>
+  row.privilege_limit === null ? undefined : readList(row.privilege_limit).filter(isPrivilege);

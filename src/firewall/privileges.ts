@@ -1,11 +1,52 @@
 import type { EndpointName } from "./resolve-endpoint.ts";
 
-/** `all` is the original's "All pages"; `interface-status` is the narrow one that the original lacks. */
-export const privileges = ["all", "interface-status"] as const;
+/**
+ * What a user or a group may hold. `all` is the original's "All pages"; `interface-status` is the narrow one that the
+ * original lacks; the others are the original's, under names that say what they open.
+ */
+export const privileges = [
+  "all",
+  "interface-status",
+  "interface-names",
+  "interface-statistics",
+  "overview",
+  "gateways",
+  "firmware",
+  "dashboard",
+  "user-management",
+] as const;
 export type Privilege = (typeof privileges)[number];
 
-const wanted: Readonly<Record<EndpointName, Privilege>> = {
+export const isPrivilege = (text: string): text is Privilege => (privileges as readonly string[]).includes(text);
+
+/** The original's display names, where it has the privilege. */
+export const displayNames: Readonly<Record<Privilege, string>> = {
+  all: "All pages",
+  "interface-status": "Diagnostics: Interface configuration",
+  "interface-names": "Diagnostics: Logs: Firewall: Live View",
+  "interface-statistics": "Diagnostics: Netstat",
+  overview: "Status: Interfaces",
+  gateways: "System: Gateways",
+  firmware: "System: Firmware",
+  dashboard: "Lobby: Dashboard",
+  "user-management": "System: Access: Management",
+};
+
+/** What each endpoint asks for, beside `all`. */
+export const wanted: Readonly<Record<EndpointName, Privilege>> = {
   "diagnostics/interface/get_interface_config": "interface-status",
+  "diagnostics/interface/events": "interface-status",
+  "diagnostics/interface/get_interface_names": "interface-names",
+  "diagnostics/interface/get_interface_statistics": "interface-statistics",
+  "diagnostics/system/system_information": "dashboard",
+  "interfaces/overview/export": "overview",
+  "interfaces/overview/interfaces_info": "overview",
+  "routes/gateway/status": "gateways",
+  "core/firmware/status": "firmware",
+  "auth/user/add_api_key": "user-management",
+  "auth/user/search_api_key": "user-management",
+  "auth/user/del_api_key": "user-management",
+  "auth/priv/search": "user-management",
 };
 
 /** Asked about the resolved endpoint, never about the text of the path. */

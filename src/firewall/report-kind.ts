@@ -1,18 +1,21 @@
 import type { WireInterface } from "../contract/interfaces.ts";
 import type { KernelRow } from "./kernel-row.ts";
+import { reportBond } from "./report-bond.ts";
 
 type Extra = Pick<
   WireInterface,
   "tunnel" | "groups" | "vlan" | "members" | "priority" | "hellotime" | "fwddelay" | "maxage" | "timeout" | "vxlan"
->;
+> &
+  ReturnType<typeof reportBond>;
 
-/** What only tunnels, grouped devices, VLANs, bridges and VXLANs have, in the order of the report. */
+/** What only tunnels, grouped devices, VLANs, bonds, bridges and VXLANs have, in the order of the report. */
 export function reportKind(row: KernelRow, all: readonly KernelRow[]): Extra {
   const kind = row.linkinfo?.info_kind;
   return {
     ...reportTunnel(row),
     ...(row.group !== undefined && row.group !== "default" && { groups: [row.group] }),
     ...(kind === "vlan" && reportVlan(row)),
+    ...(kind === "bond" && reportBond(row, all)),
     ...(kind === "bridge" && reportBridge(row, all)),
     ...(kind === "vxlan" && reportVxlan(row)),
   };

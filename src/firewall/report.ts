@@ -1,5 +1,6 @@
 import type { WireInterface, WireIpv4, WireIpv6 } from "../contract/interfaces.ts";
 import { isMarked, type KernelAddress, type KernelRow } from "./kernel-row.ts";
+import { reportMedia, reportNd6 } from "./report-details.ts";
 import { reportKind } from "./report-kind.ts";
 
 /** A map, not an object: a device may be called `7` or `__proto__`, and the order is the kernel's. */
@@ -28,7 +29,9 @@ function reportDevice(row: KernelRow, all: readonly KernelRow[]): WireInterface 
     ...(row.mtu !== undefined && { mtu: String(row.mtu) }),
     ...(ethernet && { macaddr_hw: isMac(row.permaddr) ? row.permaddr : macaddr }),
     ...reportKind(row, all),
+    ...reportMedia(row),
     ...(ethernet && { status: row.flags.includes("LOWER_UP") ? "active" : "no carrier" }),
+    ...reportNd6(row),
   };
 }
 

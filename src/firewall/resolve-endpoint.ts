@@ -1,36 +1,50 @@
-/** What the service can be asked, by the name it has in the original's documentation. */
-export type EndpointName = "diagnostics/interface/get_interface_config";
+/** What the service can be asked, by the name it has in the original's documentation; `events` is moor's own. */
+export const endpointNames = [
+  "diagnostics/interface/get_interface_config",
+  "diagnostics/interface/events",
+  "diagnostics/interface/get_interface_names",
+  "diagnostics/interface/get_interface_statistics",
+  "diagnostics/system/system_information",
+  "interfaces/overview/export",
+  "interfaces/overview/interfaces_info",
+  "routes/gateway/status",
+  "core/firmware/status",
+  "auth/user/add_api_key",
+  "auth/user/search_api_key",
+  "auth/user/del_api_key",
+  "auth/priv/search",
+] as const;
+export type EndpointName = (typeof endpointNames)[number];
+
+/** Without what follows the action these are not found. */
+const needParameter: ReadonlySet<EndpointName> = new Set<EndpointName>([
+  "auth/user/add_api_key",
+  "auth/user/del_api_key",
+]);
 
 export type Target =
-  | { readonly kind: "endpoint"; readonly name: EndpointName }
+  | { readonly kind: "endpoint"; readonly name: EndpointName; readonly parameters: readonly string[] }
   /** `/api/` itself: the original's web server lists no folders. */
   | { readonly kind: "api-root" }
   | { readonly kind: "not-found" };
 
-const endpointNames: readonly EndpointName[] = ["diagnostics/interface/get_interface_config"];
-
 /**
  * The endpoint that a request target (`/api/module/controller/action/…?query`) names. As in the original: the module in any
  * case, the controller in its own case but for the first letter, the action in any case with or without underscores;
- * empty segments, the query and whatever follows the action do not matter. Privileges are checked on the result, so every
- * spelling is guarded alike.
+ * empty segments and the query do not matter, nor does what follows an action that takes no parameter. Privileges are
+ * checked on the result, so every spelling is guarded alike.
  */
 export function resolveEndpoint(requestTarget: string): Target {
   const path = pathOf(requestTarget);
   if (!path.startsWith("/") || hasPathTrick(path)) return notFound;
-  const [root, module, controller, action] = path.split("/").filter((segment) => segment !== "");
+  const [root, module, controller, action, ...rest] = path.split("/").filter((segment) => segment !== "");
   if (root !== "api") return notFound;
   if (module === undefined) return { kind: "api-root" };
   if (controller === undefined || action === undefined) return notFound;
-  const name = endpointNames.find((each) => {
-    const [wantedModule = "", wantedController = "", wantedAction = ""] = each.split("/");
-    return (
-      sameLetters(module, wantedModule) &&
-      firstRaised(controller) === firstRaised(wantedController) &&
-      sameLetters(withoutUnderscores(action), withoutUnderscores(wantedAction))
-    );
-  });
-  return name === undefined ? notFound : { kind: "endpoint", name };
+  const name = byFoldedName.get(folded(module, controller, action));
+  const parameters = rest.map(decoded);
+  if (name === undefined || (needParameter.has(name) && parameters.length === 0)) return notFound;
+  return { kind: "endpoint", name, parameters };
 }
 
 const notFound: Target = { kind: "not-found" };
@@ -46,6 +60,21 @@ function hasPathTrick(path: string): boolean {
 }
 
 const asciiLower = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
-const sameLetters = (one: string, other: string): boolean => asciiLower(one) === asciiLower(other);
-const withoutUnderscores = (text: string): string => text.replaceAll("_", "");
 const firstRaised = (text: string): string => text.replace(/^[a-z]/, (letter) => letter.toUpperCase());
+const folded = (module: string, controller: string, action: string): string =>
+  `${asciiLower(module)}/${firstRaised(controller)}/${asciiLower(action.replaceAll("_", ""))}`;
+
+const byFoldedName: ReadonlyMap<string, EndpointName> = new Map(
+  endpointNames.map((name) => {
+    const [module = "", controller = "", action = ""] = name.split("/");
+    return [folded(module, controller, action), name];
+  }),
+);
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}

@@ -1,17 +1,24 @@
 import { networkInterfaces } from "node:os";
-import { join } from "node:path";
-import { ensureCertificate } from "../process/certificates.ts";
 import { openDataFolder } from "../process/data-folder.ts";
-import { createHttpServer, type ListenAddress, listen, urlOf } from "../process/http-server.ts";
+import { type ListenAddress, urlOf } from "../process/listen-address.ts";
 import type { Logger } from "../process/log.ts";
 import { closeInReverse, type Opened } from "../process/shutdown.ts";
+import { type CertificateFiles, openTlsMaterial } from "../process/tls-material.ts";
+import { closeServer, createTlsServer, listenOn } from "../process/tls-server.ts";
+import { keysFile, openAccess } from "./access-store.ts";
+import { type FirewallConfig, noConfig } from "./config.ts";
 import { foldReads } from "./fold-reads.ts";
-import { serveInterfaces } from "./http-interfaces.ts";
+import { readDefaultRoutes } from "./gateways.ts";
+import { accessEndpoints } from "./http-access.ts";
+import { createApi } from "./http-api.ts";
+import { createEventStreams } from "./http-events.ts";
+import { statusEndpoints } from "./http-status.ts";
 import type { KernelRow } from "./kernel-row.ts";
-import { openKeys } from "./keys.ts";
-import { phpJson } from "./php-json.ts";
+import { withDetails } from "./read-details.ts";
 import { readKernel } from "./read-kernel.ts";
-import { reportOf } from "./report.ts";
+import { createReportFeed, type ReportFeed } from "./report-feed.ts";
+import { type Snapshot, takeSnapshot } from "./snapshot.ts";
+import { watchKernel } from "./watch-kernel.ts";
 
 export type FirewallOptions = {
   readonly dataFolder: string;
@@ -19,43 +26,72 @@ export type FirewallOptions = {
   readonly log: Logger;
   /** Names and addresses that clients use for this machine, beside its own. */
   readonly names?: readonly string[];
+  /** The operator's certificate, instead of one from the private authority. */
+  readonly certificate?: CertificateFiles;
+  readonly config?: FirewallConfig;
   readonly read?: (signal: AbortSignal) => Promise<readonly KernelRow[]>;
 };
 
 export type RunningFirewall = {
   readonly url: string;
   readonly address: ListenAddress;
-  readonly caFile: string;
+  /** What clients must trust; not there with the operator's certificate. */
+  readonly caFile?: string;
   readonly close: () => Promise<void>;
 };
-
-/** Where the keys of a data folder are; `moor key` opens the same file. */
-export const keysFile = (dataFolder: string): string => join(dataFolder, "firewall.sqlite");
 
 /** A report handed out is never older. */
 const maxAge = 200;
 
 export async function startFirewall(options: FirewallOptions): Promise<RunningFirewall> {
-  const { dataFolder, log, read = (signal) => readKernel({ signal }) } = options;
+  const { dataFolder, log, certificate } = options;
   const opened: Opened[] = [];
   try {
     await openDataFolder(dataFolder);
-    const keys = openKeys(keysFile(dataFolder));
-    opened.push({ name: "keys", close: keys.close });
+    const access = openAccess(keysFile(dataFolder));
+    opened.push({ name: "users and keys", close: access.close });
     const stopping = new AbortController();
     opened.push({ name: "kernel reading", close: () => stopping.abort() });
-    const readReport = async () => phpJson(reportOf(await read(stopping.signal)));
-    const names = [...(options.names ?? []), ...namesFor(options.listen.host)];
-    const certificate = await ensureCertificate(dataFolder, names, new Date());
-    const server = createHttpServer({ tls: certificate, bodyLimit: 64 * 1024 });
-    opened.push({ name: "firewall server", close: () => server.close() });
-    serveInterfaces(server, { keys, log, readReport: foldReads(readReport, maxAge, () => performance.now()) });
-    const address = await listen(server, options.listen);
-    return { url: urlOf(address), address, caFile: certificate.caFile, close: () => closeInReverse(opened, log) };
+    const { feed, readSnapshot } = watchMachine(options, stopping.signal);
+    const tls = await openTlsMaterial({
+      ...{ folder: dataFolder, pairName: "firewall", log, ...(certificate && { files: certificate }) },
+      names: () => [...(options.names ?? []), ...namesFor(options.listen.host)],
+    });
+    opened.push({ name: "certificate", close: tls.close });
+    const streams = createEventStreams({ feed });
+    const [{ keys }, now, config] = [access, () => new Date(), options.config ?? noConfig];
+    const readRoutes = () => readDefaultRoutes({ signal: stopping.signal });
+    const endpoints = {
+      ...statusEndpoints({ config, readSnapshot, readRoutes, streams, keys, now }),
+      ...accessEndpoints(access, now),
+    };
+    const handle = createApi({ keys, endpoints, log, now });
+    const server = createTlsServer(tls.pair, (request, response) => void handle(request, response));
+    opened.push({ name: "firewall server", close: () => closeServer(server) });
+    tls.follow((pair) => server.setSecureContext({ ...pair, minVersion: "TLSv1.2" }));
+    const address = await listenOn(server, options.listen);
+    const { caFile } = tls;
+    return { url: urlOf(address), address, ...(caFile && { caFile }), close: () => closeInReverse(opened, log) };
   } catch (error) {
     await closeInReverse(opened, log);
     throw error;
   }
+}
+
+type Machine = { readonly feed: ReportFeed; readonly readSnapshot: () => Promise<Snapshot> };
+
+function watchMachine({ config = noConfig, log, read }: FirewallOptions, stopping: AbortSignal): Machine {
+  const now = () => performance.now();
+  const readRows = read ?? (async (signal: AbortSignal) => withDetails(await readKernel({ signal })));
+  const readNow = async () => {
+    const takenAt = now();
+    return takeSnapshot(await readRows(stopping), config, takenAt);
+  };
+  const readSnapshot = foldReads(readNow, maxAge, now);
+  const watch = (onChange: () => void, signal: AbortSignal) =>
+    watchKernel({ onChange, log, signal: AbortSignal.any([signal, stopping]) });
+  const feed = createReportFeed({ readRecent: readSnapshot, readNow, watch, epoch: String(Date.now()), log, now });
+  return { feed, readSnapshot };
 }
 
 /** Whoever listens everywhere is called by any of the machine's addresses. */

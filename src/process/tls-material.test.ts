@@ -106,16 +106,23 @@ describe("the operator's files", () => {
     expect(logged.filter((line) => line.includes("the old one stays"))).toHaveLength(1);
   });
 
+  const broken: Record<string, () => Promise<unknown>> = {
+    missing: async () => undefined,
+    "not of one another": async () => {
+      await (await put(["a"])).finish();
+      await put(["b"]);
+    },
+    "not PEM": async () => {
+      await (await put(["a"])).finish();
+      await writeFile(files().cert, "x");
+    },
+  };
   it.each([
-    ["are missing", async () => undefined, /ENOENT/],
-    [
-      "do not belong together",
-      async () => void (await (await put(["a"])).finish(), await put(["b"])),
-      /is not the key/,
-    ],
-    ["are not PEM", async () => void (await (await put(["a"])).finish(), await writeFile(files().cert, "x")), /./],
-  ])("stop the start when they %s", async (_, prepare, message) => {
-    await prepare();
+    ["missing", /ENOENT/],
+    ["not of one another", /is not the key/],
+    ["not PEM", /./],
+  ])("stop the start when they are %s", async (how, message) => {
+    await broken[how]?.();
     await expect(followed({ files: files() })).rejects.toThrow(message);
   });
 });

@@ -6,11 +6,12 @@ import { connect } from "node:tls";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createLog } from "../process/log.ts";
+import { keysFile, openKeys } from "./access-store.ts";
 import type { KernelRow } from "./kernel-row.ts";
-import { type KeyStore, type NewApiKey, openKeys } from "./keys.ts";
+import type { NewApiKey } from "./keys.ts";
 import { phpJson } from "./php-json.ts";
 import { reportOf } from "./report.ts";
-import { keysFile, type RunningFirewall, startFirewall } from "./start.ts";
+import { type RunningFirewall, startFirewall } from "./start.ts";
 
 const run = promisify(execFile);
 
@@ -36,7 +37,7 @@ const rows: readonly KernelRow[] = [
 const whole = phpJson(reportOf(rows));
 
 let service: RunningFirewall;
-let keys: KeyStore;
+let keys: ReturnType<typeof openKeys>;
 let all: NewApiKey;
 let narrow: NewApiKey;
 let bare: NewApiKey;
@@ -79,7 +80,7 @@ async function curl(path: string, ...options: string[]): Promise<Got> {
     "-i",
     "--path-as-is",
     "--cacert",
-    service.caFile,
+    service.caFile ?? "",
     ...options,
     service.url + path,
   ]);
@@ -312,7 +313,7 @@ describe("load and bad input", () => {
     await new Promise((resolve) => setTimeout(resolve, 250));
     const before = reads;
     const urls = Array.from({ length: 200 }, () => service.url + here);
-    const { stdout } = await run("curl", ["-sS", "-Z", "--cacert", service.caFile, ...user(all), ...urls], {
+    const { stdout } = await run("curl", ["-sS", "-Z", "--cacert", service.caFile ?? "", ...user(all), ...urls], {
       maxBuffer: 1e8,
     });
     expect(stdout.split('{"flags"').length - 1).toBe(200);
@@ -320,7 +321,7 @@ describe("load and bad input", () => {
   });
 
   async function raw(bytes: string): Promise<string> {
-    const socket = connect({ ...service.address, ca: await readFile(service.caFile), servername: "localhost" });
+    const socket = connect({ ...service.address, ca: await readFile(service.caFile ?? ""), servername: "localhost" });
     socket.setTimeout(5000, () => socket.destroy());
     socket.end(bytes, "latin1");
     let text = "";
@@ -367,7 +368,7 @@ describe("load and bad input", () => {
       log: createLog({ format: "json", level: "silent", write: () => undefined }),
       read: working,
     });
-    const refused = run("curl", ["-sS", "--cacert", other.caFile, "--user", "a:b", other.url + here]);
+    const refused = run("curl", ["-sS", "--cacert", other.caFile ?? "", "--user", "a:b", other.url + here]);
     const ended = refused.then(
       () => "answered",
       () => "cut off",

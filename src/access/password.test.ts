@@ -1,0 +1,40 @@
+import { describe, expect, it } from "vitest";
+import { hashPassword, matchesPassword } from "./password.ts";
+
+describe("passwords", () => {
+  it("match themselves and nothing else", async () => {
+    const stored = await hashPassword("correct horse");
+    expect(await matchesPassword("correct horse", stored)).toBe(true);
+    for (const wrong of ["", "correct hors", "correct horse ", "Correct horse"])
+      expect(await matchesPassword(wrong, stored)).toBe(false);
+  });
+
+  it("are stored with method, cost and a salt of their own", async () => {
+    const [one, other] = [await hashPassword("same"), await hashPassword("same")];
+    expect(one).toMatch(/^scrypt\$32768\$8\$1\$[\w-]{22}\$[\w-]{43}$/);
+    expect(one).not.toBe(other);
+  });
+
+  it("are the same text however their accents were typed", async () => {
+    expect(await matchesPassword("Bu\u0308ro", await hashPassword("B\u00fcro"))).toBe(true);
+  });
+
+  it("still match when the cost was another one", async () => {
+    const cheap = "scrypt$1024$8$1$c2FsdHNhbHRzYWx0c2FsdA$";
+    const { scryptSync } = await import("node:crypto");
+    const hash = scryptSync("old", Buffer.from("saltsaltsaltsalt"), 32, { N: 1024, r: 8, p: 1 }).toString("base64url");
+    expect(await matchesPassword("old", cheap + hash)).toBe(true);
+  });
+
+  it("of nobody match nothing, and take as long", async () => {
+    const stored = await hashPassword("x");
+    const lasting = async (hash: string | undefined) => {
+      const before = performance.now();
+      expect(await matchesPassword("none", hash)).toBe(false);
+      return performance.now() - before;
+    };
+    const [known, unknown] = [await lasting(stored), await lasting(undefined)];
+    expect(unknown).toBeGreaterThan(known / 4);
+    expect(await matchesPassword("x", "md5$x")).toBe(false);
+  });
+});

@@ -1,0 +1,46 @@
+import { userInfo } from "node:os";
+import { resolve } from "node:path";
+import { type AccessStore, keysFile, openAccess } from "../firewall/access-store.ts";
+import type { Actor } from "../firewall/audit.ts";
+import { isPrivilege, type Privilege, privileges } from "../firewall/privileges.ts";
+import { openDataFolder } from "../process/data-folder.ts";
+import type { CommandIo } from "./command-io.ts";
+
+export type InData = { readonly data: string };
+
+/** The users, groups and keys of the data folder; a running service sees every change at once. */
+export async function withAccess<T>(
+  { data }: InData,
+  io: CommandIo,
+  work: (access: AccessStore) => T | Promise<T>,
+): Promise<T> {
+  const folder = resolve(io.cwd, data);
+  await openDataFolder(folder);
+  const access = openAccess(keysFile(folder));
+  try {
+    return await work(access);
+  } finally {
+    access.close();
+  }
+}
+
+/** For the audit log: whoever may write the data folder is asked for no name. */
+export function personHere(): Actor {
+  const source = "command line";
+  try {
+    return { name: userInfo().username, source };
+  } catch {
+    return { name: `user ${process.getuid?.() ?? "unknown"}`, source };
+  }
+}
+
+/** Undefined after saying which of them there is not. */
+export function readPrivileges(texts: readonly string[], io: CommandIo): readonly Privilege[] | undefined {
+  const unknown = texts.filter((text) => !isPrivilege(text));
+  if (unknown.length === 0) return texts.filter(isPrivilege);
+  io.err(`There is no privilege ${unknown.join(", ")}; there are ${privileges.join(", ")}.\n`);
+  return undefined;
+}
+
+export const minute = (at: Date | undefined): string => at?.toISOString().slice(0, 16).replace("T", " ") ?? "";
+export const listed = (texts: readonly string[]): string => (texts.length === 0 ? "nothing" : texts.join(", "));

@@ -1,0 +1,142 @@
+import { resolve } from "node:path";
+import { createToken } from "../access/secret.ts";
+import type { AccessStore } from "../firewall/access-store.ts";
+import type { User, UserChange } from "../firewall/users.ts";
+import { readFileIfThere } from "../process/data-folder.ts";
+import type { CommandIo } from "./command-io.ts";
+import { printTable } from "./print-table.ts";
+import { type InData, listed, minute, personHere, readPrivileges, withAccess } from "./user-access.ts";
+
+export type UserSettings = InData & {
+  readonly fullName?: string;
+  readonly privilege: readonly string[];
+  /** A day, or `never`. */
+  readonly expires?: string;
+};
+
+export async function userAdd(name: string, options: UserSettings, io: CommandIo): Promise<number> {
+  const change = readChange(options, io);
+  if (change === undefined) return 2;
+  if (!/^[A-Za-z0-9._@-]{1,64}$/.test(name)) {
+    io.err("A user's name has letters, digits and . _ @ - only, 64 of them at most.\n");
+    return 2;
+  }
+  return withAccess(options, io, ({ users, audit }) => {
+    if (!users.add({ ...change, name, now: new Date() })) {
+      io.err(`There is a user ${name} already; ${io.program} user change changes him.\n`);
+      return 1;
+    }
+    audit.note(personHere(), "user added", described(name, change), new Date());
+    io.out(`User ${name} is there. A key for him: ${io.program} key add --user ${name}\n`);
+    return 0;
+  });
+}
+
+export type UserChanges = UserSettings & { readonly disable?: boolean; readonly enable?: boolean };
+
+/** Named privileges take the place of those before. */
+export async function userChange(name: string, options: UserChanges, io: CommandIo): Promise<number> {
+  const read = readChange(options, io);
+  if (read === undefined) return 2;
+  const change = { ...read, ...(options.disable && { disabled: true }), ...(options.enable && { disabled: false }) };
+  return withUser(name, options, io, ({ users, audit }) => {
+    users.change(name, change);
+    audit.note(personHere(), "user changed", described(name, change), new Date());
+    io.out(`User ${name} is changed.\n`);
+    return 0;
+  });
+}
+
+export async function userRemove(name: string, options: InData, io: CommandIo): Promise<number> {
+  return withUser(name, options, io, ({ users, audit }) => {
+    users.remove(name);
+    audit.note(personHere(), "user removed", name, new Date());
+    io.out(`User ${name} is gone, and his keys with him.\n`);
+    return 0;
+  });
+}
+
+/** Without a file a password is made and shown, once. */
+export async function userPassword(
+  name: string,
+  options: InData & { readonly from?: string },
+  io: CommandIo,
+): Promise<number> {
+  const given =
+    options.from === undefined ? undefined : (await readFileIfThere(resolve(io.cwd, options.from)))?.split("\n")[0];
+  if (options.from !== undefined && (given === undefined || given.length < 8)) {
+    io.err(`${options.from} must hold the password in its first line, eight characters or more.\n`);
+    return 2;
+  }
+  return withUser(name, options, io, async ({ users, audit }) => {
+    const password = given ?? createToken(20);
+    await users.setPassword(name, password);
+    audit.note(personHere(), "password set", name, new Date());
+    if (given === undefined) {
+      io.err(`The new password of ${name}; this is the only time that it is shown:\n`);
+      io.out(`${password}\n`);
+    } else io.out(`User ${name} has a new password.\n`);
+    return 0;
+  });
+}
+
+export async function userList(options: InData & { readonly json?: boolean }, io: CommandIo): Promise<number> {
+  const all = await withAccess(options, io, ({ users }) => users.list());
+  if (options.json) io.out(`${JSON.stringify(all, null, 2)}\n`);
+  else if (all.length === 0) io.out(`There are no users yet; make one with: ${io.program} user add\n`);
+  else io.out(printTable(["user", "may", "groups", "password", "expires", "state"], all.map(row)));
+  return 0;
+}
+
+export async function userLog(options: InData & { readonly most: number }, io: CommandIo): Promise<number> {
+  const entries = await withAccess(options, io, ({ audit }) => audit.latest(options.most));
+  const rows = entries.map(({ at, actor, source, action, subject }) => [minute(at), actor, source, action, subject]);
+  io.out(rows.length === 0 ? "Nothing was changed yet.\n" : printTable(["when", "who", "from", "did", "to"], rows));
+  return 0;
+}
+
+async function withUser(
+  name: string,
+  options: InData,
+  io: CommandIo,
+  work: (access: AccessStore) => number | Promise<number>,
+): Promise<number> {
+  return withAccess(options, io, (access) => {
+    if (access.users.find(name) !== undefined) return work(access);
+    io.err(`There is no user ${name}; ${io.program} user list shows those there are.\n`);
+    return 1;
+  });
+}
+
+function readChange({ fullName, privilege, expires }: UserSettings, io: CommandIo): UserChange | undefined {
+  const privileges = readPrivileges(privilege, io);
+  const end = expires === undefined || expires === "never" ? expires : readDay(expires);
+  if (end === null) io.err(`${expires} is no day; write it as 2027-12-31, or never.\n`);
+  if (privileges === undefined || end === null) return undefined;
+  return {
+    ...(fullName !== undefined && { fullName }),
+    ...(privilege.length > 0 && { privileges }),
+    ...(end !== undefined && { expires: end }),
+  };
+}
+
+/** The end of that day, UTC. */
+function readDay(text: string): Date | null {
+  const start = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
+  const real = !Number.isNaN(start) && new Date(start).toISOString().startsWith(text);
+  return real ? new Date(start + 24 * 60 * 60 * 1000) : null;
+}
+
+function described(name: string, change: UserChange): string {
+  const parts = Object.entries(change).map(([key, value]) => `${key}=${value instanceof Date ? minute(value) : value}`);
+  return [name, ...parts].join(" ");
+}
+
+const row = ({ name, privileges, groups, hasPassword, expires, disabled }: User): readonly string[] => [
+  name,
+  listed(privileges),
+  groups.join(", "),
+  hasPassword ? "yes" : "no",
+  expires === undefined ? "never" : minute(expires),
+  disabled ? "disabled" : "good",
+];

@@ -1,0 +1,29 @@
+import { arch, hostname, release, type } from "node:os";
+
+/** Which of the original's releases the answers look like: clients refuse those that they take for too old. */
+const likeRelease = "26.7.2";
+const moorVersion = "0.1.0";
+
+const machine = (): string => ({ x64: "amd64", arm64: "aarch64" })[arch() as "x64" | "arm64"] ?? arch();
+
+/** The connection test of nearly every client. There is nothing to update from here, and that is what it says. */
+export const firmwareStatus = () => ({
+  product: {
+    product_id: "moor",
+    product_name: "moor",
+    product_nickname: "moor",
+    product_version: likeRelease,
+    product_series: likeRelease.split(".").slice(0, 2).join("."),
+    product_arch: machine(),
+    product_abi: likeRelease.split(".").slice(0, 2).join("."),
+    product_moor: moorVersion,
+  },
+  status_msg: "moor is updated by the system it runs on.",
+  status: "none",
+});
+
+export const systemInformation = () => ({
+  name: hostname(),
+  versions: [`moor ${moorVersion}-${machine()}`, `${type()} ${release()}`, `OpenSSL ${process.versions.openssl}`],
+  updates: "moor is updated by the system it runs on.",
+});

@@ -1,0 +1,44 @@
+import type { DatabaseSync } from "node:sqlite";
+
+/** Who did what to the users, groups and keys. Secrets and passwords are never in it. */
+export type AuditEntry = {
+  readonly at: Date;
+  /** A user of the service, or the person at the command line. */
+  readonly actor: string;
+  readonly source: string;
+  readonly action: string;
+  readonly subject: string;
+};
+
+/** Whoever makes a change says who he is and from where. */
+export type Actor = { readonly name: string; readonly source: string };
+
+export type Audit = {
+  readonly note: (actor: Actor, action: string, subject: string, now: Date) => void;
+  /** The latest first. */
+  readonly latest: (most: number) => readonly AuditEntry[];
+};
+
+/** Years of a household's changes; the file must not grow for ever. */
+const kept = 10_000;
+
+export function openAudit(database: DatabaseSync): Audit {
+  const insert = database.prepare("INSERT INTO audit (at, actor, source, action, subject) VALUES (?, ?, ?, ?, ?)");
+  const forget = database.prepare("DELETE FROM audit WHERE id <= (SELECT max(id) FROM audit) - ?");
+  const read = database.prepare("SELECT at, actor, source, action, subject FROM audit ORDER BY id DESC LIMIT ?");
+  return {
+    note: (actor, action, subject, now) => {
+      insert.run(now.getTime(), actor.name, actor.source, action, subject);
+      forget.run(kept);
+    },
+    latest: (most) => (read.all(most) as AuditRow[]).map((row) => ({ ...row, at: new Date(row.at) })),
+  };
+}
+
+type AuditRow = {
+  readonly at: number;
+  readonly actor: string;
+  readonly source: string;
+  readonly action: string;
+  readonly subject: string;
+};

@@ -1,0 +1,52 @@
+import type { Logger } from "../process/log.ts";
+import * as answers from "./answers.ts";
+import { readCredentials } from "./basic-credentials.ts";
+import { createFailedLogins } from "./failed-logins.ts";
+import { createHoldBack } from "./hold-back.ts";
+import type { ApiKey, KeyStore } from "./keys.ts";
+import { mayCall } from "./privileges.ts";
+import { type EndpointName, pathOf } from "./resolve-endpoint.ts";
+
+export type Asking = {
+  readonly url: string;
+  readonly authorization: string | undefined;
+  readonly endpoint: EndpointName;
+  readonly from: string;
+  /** Aborts when the caller has hung up. */
+  readonly gone: AbortSignal;
+};
+
+export type Authorised =
+  | { readonly kind: "key"; readonly key: ApiKey }
+  | { readonly kind: "refused"; readonly answer: answers.Answer };
+
+/** So many failed calls are held back at once. */
+const mostHeldBack = 1_000;
+
+/** Lets a key through that may call the endpoint. Whoever shows a good key never waits, whatever others do from there. */
+export function createAuthorising(
+  keys: Pick<KeyStore, "check">,
+  log: Logger,
+  now: () => Date,
+): (asking: Asking) => Promise<Authorised> {
+  const failedLogins = createFailedLogins();
+  const holdBack = createHoldBack(mostHeldBack);
+  const refused = (answer: answers.Answer): Authorised => ({ kind: "refused", answer });
+  return async ({ url, authorization, endpoint, from, gone }) => {
+    const credentials = readCredentials(authorization);
+    if (credentials.kind === "missing") return refused(answers.authenticationMissing(pathOf(url)));
+    if (credentials.kind === "unusable") return refused(answers.authenticationFailed);
+    const key = keys.check(credentials.key, credentials.secret, { from, now: now() });
+    if (key === undefined) {
+      const { failures, delay } = failedLogins.note(from, now().getTime());
+      // The 1st, 2nd, 4th, 8th …: a flood must not fill the disk with its log.
+      if (Number.isInteger(Math.log2(failures)))
+        log.warn({ from, endpoint, failures }, "call refused: unknown key or wrong secret");
+      await holdBack(delay, gone);
+      return refused(answers.authenticationFailed);
+    }
+    if (mayCall(key.privileges, endpoint)) return { kind: "key", key };
+    log.warn({ from, endpoint, name: key.name }, "call refused: the key lacks the privilege");
+    return refused(answers.forbidden);
+  };
+}

@@ -1,0 +1,80 @@
+/** What the operator says about this machine's interfaces. */
+export type InterfaceSettings = {
+  /** Not in any answer. */
+  readonly hidden: boolean;
+  /** What people call it. */
+  readonly description?: string;
+  /** `wan`, `lan`, `opt1`: what OPNsense's own configuration would call it. */
+  readonly identifier?: string;
+};
+
+export type FirewallConfig = { readonly interfaces: readonly (readonly [pattern: string, InterfaceSettings])[] };
+
+export const noConfig: FirewallConfig = { interfaces: [] };
+
+/** The first line that fits counts; `*` in it stands for anything. */
+export function settingsOf({ interfaces }: FirewallConfig, device: string): InterfaceSettings {
+  return interfaces.find(([pattern]) => fits(pattern, device))?.[1] ?? { hidden: false };
+}
+
+function fits(pattern: string, device: string): boolean {
+  const [first = "", ...rest] = pattern.split("*");
+  const last = rest.pop();
+  if (last === undefined) return pattern === device;
+  if (!device.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of rest) {
+    const found = device.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return device.length - last.length >= at && device.endsWith(last);
+}
+
+/** OPNsense shows the description, and the identifier in capitals where there is none. */
+export function describe(config: FirewallConfig, device: string, flags: readonly string[]): string {
+  const { description, identifier } = settingsOf(config, device);
+  return description ?? (flags.includes("loopback") ? "Loopback" : (identifier ?? device).toUpperCase());
+}
+
+export const identify = (config: FirewallConfig, device: string): string =>
+  settingsOf(config, device).identifier ?? device;
+
+/** What a config file says, or everything that is wrong with it. */
+export type ReadConfig =
+  | { readonly kind: "config"; readonly config: FirewallConfig }
+  | { readonly kind: "faults"; readonly faults: readonly string[] };
+
+const known = ["hidden", "description", "identifier"];
+
+/** `content` is the file's, as data. */
+export function readConfig(content: unknown): ReadConfig {
+  if (content === null || content === undefined) return { kind: "config", config: noConfig };
+  if (!isRecord(content)) return { kind: "faults", faults: ["the file must hold `interfaces:` and what is below it"] };
+  const faults = Object.keys(content)
+    .filter((key) => key !== "interfaces")
+    .map((key) => `${key}: there is no such setting; there is interfaces`);
+  const listed = content.interfaces ?? {};
+  if (!isRecord(listed)) faults.push("interfaces: must be a list of names, each with its settings");
+  const interfaces = Object.entries(isRecord(listed) ? listed : {}).map(([name, value]) => {
+    faults.push(...faultsOf(name, value));
+    return [
+      name,
+      isRecord(value) ? { hidden: false, ...(value as Partial<InterfaceSettings>) } : { hidden: false },
+    ] as const;
+  });
+  return faults.length > 0 ? { kind: "faults", faults } : { kind: "config", config: { interfaces } };
+}
+
+function faultsOf(name: string, value: unknown): string[] {
+  if (!isRecord(value)) return [`interfaces.${name}: must have settings: ${known.join(", ")}`];
+  return Object.entries(value).flatMap(([key, setting]) => {
+    if (!known.includes(key))
+      return [`interfaces.${name}.${key}: there is no such setting; there are ${known.join(", ")}`];
+    const fitting = key === "hidden" ? typeof setting === "boolean" : typeof setting === "string" && setting !== "";
+    return fitting ? [] : [`interfaces.${name}.${key}: must be ${key === "hidden" ? "true or false" : "a text"}`];
+  });
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,0 +1,61 @@
+import { firmwareStatus, systemInformation } from "./about-machine.ts";
+import * as answers from "./answers.ts";
+import type { Endpoint } from "./call.ts";
+import { describe, type FirewallConfig } from "./config.ts";
+import { statisticsOf } from "./counters.ts";
+import { type DefaultRoute, gatewayItems } from "./gateways.ts";
+import type { EventStreams } from "./http-events.ts";
+import type { KeyStore } from "./keys.ts";
+import { overviewOf } from "./overview.ts";
+import { pageRows, readPageWish } from "./page-rows.ts";
+import { phpJson } from "./php-json.ts";
+import { mayCall } from "./privileges.ts";
+import { readFields } from "./read-fields.ts";
+import type { EndpointName } from "./resolve-endpoint.ts";
+import type { Snapshot } from "./snapshot.ts";
+
+export type StatusOptions = {
+  readonly config: FirewallConfig;
+  /** Rejects when the kernel could not be read. */
+  readonly readSnapshot: () => Promise<Snapshot>;
+  readonly readRoutes: () => Promise<readonly DefaultRoute[]>;
+  readonly streams: EventStreams;
+  readonly keys: Pick<KeyStore, "stillGood">;
+  readonly now: () => Date;
+};
+
+/** What the machine is like. */
+export function statusEndpoints(options: StatusOptions) {
+  const { config, readSnapshot, readRoutes, streams, keys, now } = options;
+  const events = "diagnostics/interface/events";
+  return {
+    "diagnostics/interface/get_interface_config": async () => answers.data((await readSnapshot()).text),
+    [events]: async ({ key, from, request, response }) => {
+      // A key that is revoked while it listens is revoked here too.
+      const mayStay = () => mayCall(keys.stillGood(key.key, { from, now: now() })?.privileges ?? [], events);
+      return (await streams.open(request, response, mayStay)) ? "taken" : answers.tooManyStreams;
+    },
+    "diagnostics/interface/get_interface_names": async () => {
+      const { report } = await readSnapshot();
+      const names = [...report].map(([name, { flags }]) => [name, describe(config, name, flags)] as const);
+      return answers.data(phpJson(new Map(names.toSorted(([, a], [, b]) => (a < b ? -1 : Number(a > b))))));
+    },
+    "diagnostics/interface/get_interface_statistics": async () =>
+      answers.data(phpJson(new Map([["statistics", asJson(statisticsOf(await readSnapshot(), config))]]))),
+    "interfaces/overview/export": async () =>
+      answers.dataAsPage(phpJson(overviewOf(await readSnapshot(), config, false))),
+    "interfaces/overview/interfaces_info": async ({ request, parameters }) => {
+      const rows = overviewOf(await readSnapshot(), config, parameters[0] === "1");
+      return answers.data(phpJson(pageRows(rows, readPageWish(await readFields(request)))));
+    },
+    "routes/gateway/status": async () => {
+      const [routes, { report }] = await Promise.all([readRoutes(), readSnapshot()]);
+      return answers.data(phpJson({ items: gatewayItems(routes, report), status: "ok" }));
+    },
+    "core/firmware/status": async () => answers.data(phpJson(firmwareStatus())),
+    "diagnostics/system/system_information": async () => answers.data(phpJson(systemInformation())),
+  } satisfies Partial<Record<EndpointName, Endpoint>>;
+}
+
+/** An empty PHP array is a list. No name of an entry is a number, so a plain object keeps their order. */
+const asJson = (map: ReadonlyMap<string, object>): unknown => (map.size === 0 ? [] : Object.fromEntries(map));

@@ -1,0 +1,74 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type Privilege, privileges } from "./privileges.ts";
+import { type Holder, isInForce, plainAddress, rightsOf } from "./rights.ts";
+
+const now = new Date("2026-11-15T12:00:00Z");
+const holder = (more: Partial<Holder> = {}): Holder => ({ disabled: false, privileges: [], groups: [], ...more });
+
+describe("rightsOf", () => {
+  it.each<[string, Partial<Holder>, readonly Privilege[] | undefined, readonly Privilege[]]>([
+    ["nothing", {}, undefined, []],
+    ["his own", { privileges: ["overview"] }, undefined, ["overview"]],
+    ["his group's", { groups: [{ privileges: ["gateways"], networks: [] }] }, undefined, ["gateways"]],
+    ["a key limited to one of two", { privileges: ["overview", "gateways"] }, ["gateways"], ["gateways"]],
+    ["a key limited to what he lost", { privileges: ["overview"] }, ["gateways"], []],
+    ["a key limited to nothing", { privileges: ["all"] }, [], []],
+    ["a narrow key of one who may do all", { privileges: ["all"] }, ["interface-status"], ["interface-status"]],
+    ["a wide key of one who may do little", { privileges: ["overview"] }, ["all"], ["overview"]],
+    ["a wide key of one who may do all", { privileges: ["all"] }, ["all"], ["all"]],
+  ])("%s", (_, more, limit, rights) => {
+    expect(rightsOf(holder(more), limit, { now })).toEqual(rights);
+  });
+
+  it.each([
+    ["192.0.2.9", ["192.0.2.0/24"], true],
+    ["192.0.3.9", ["192.0.2.0/24"], false],
+    ["::ffff:192.0.2.9", ["192.0.2.0/24"], true],
+    ["2001:db8::9", ["192.0.2.0/24", "2001:db8::/32"], true],
+    ["fe80::1%eth0", ["fe80::/10"], true],
+    ["192.0.2.9", [], true],
+    [undefined, ["0.0.0.0/0"], false],
+    ["nonsense", ["0.0.0.0/0", "::/0"], false],
+    ["192.0.2.9", ["nonsense"], false],
+  ])("from %s, a group of %j counts: %s", (from, networks, counts) => {
+    const groups = [{ privileges: ["overview"], networks }] as const;
+    const caller = { now, ...(from !== undefined && { from }) };
+    expect(rightsOf(holder({ groups }), undefined, caller)).toEqual(counts ? ["overview"] : []);
+  });
+
+  it("a limit never gives more than the user has", () => {
+    const some = fc.subarray([...privileges]);
+    fc.assert(
+      fc.property(some, some, (held, limit) => {
+        const rights = rightsOf(holder({ privileges: held }), limit, { now });
+        const covered = (set: readonly Privilege[]) =>
+          rights.every((each) => set.includes("all") || set.includes(each));
+        expect(covered(held) && covered(limit)).toBe(true);
+      }),
+    );
+  });
+});
+
+describe("isInForce", () => {
+  it.each([
+    ["as he is", {}, true],
+    ["disabled", { disabled: true }, false],
+    ["before his end", { expires: new Date("2026-11-15T12:00:01Z") }, true],
+    ["at his end", { expires: now }, false],
+  ])("%s: %s", (_, more, inForce) => {
+    expect(isInForce(holder(more), now)).toBe(inForce);
+  });
+});
+
+describe("plainAddress", () => {
+  it.each([
+    ["::ffff:192.0.2.1", "192.0.2.1"],
+    ["::FFFF:192.0.2.1", "192.0.2.1"],
+    ["fe80::1%eth0", "fe80::1"],
+    ["2001:db8::1", "2001:db8::1"],
+    ["::ffff:0:1", "::ffff:0:1"],
+  ])("%s → %s", (text, plain) => {
+    expect(plainAddress(text)).toBe(plain);
+  });
+});

@@ -1,0 +1,47 @@
+import { parseAddress } from "../core/address.ts";
+import { isInNetwork, parseNetwork } from "../core/network.ts";
+import { type Privilege, privileges } from "./privileges.ts";
+
+/** Whose key it is, and what he holds himself and by his groups. */
+export type Holder = {
+  readonly disabled: boolean;
+  readonly expires?: Date;
+  readonly privileges: readonly Privilege[];
+  readonly groups: readonly GroupRights[];
+};
+
+/** A group's privileges count only for calls from its networks; without networks they count from everywhere. */
+export type GroupRights = { readonly privileges: readonly Privilege[]; readonly networks: readonly string[] };
+
+/** Where a call comes from, and when; an unknown place is in no network. */
+export type Caller = { readonly from?: string; readonly now: Date };
+
+/** A key is void while its user is disabled or past the expiry date. */
+export const isInForce = ({ disabled, expires }: Holder, now: Date): boolean =>
+  !disabled && (expires === undefined || now.getTime() < expires.getTime());
+
+/** What a key opens: what its user holds here and now, cut down to the key's own limit if it has one. */
+export function rightsOf(holder: Holder, limit: readonly Privilege[] | undefined, caller: Caller): Privilege[] {
+  const counting = holder.groups.filter(({ networks }) => networks.length === 0 || isFrom(caller.from, networks));
+  const held = new Set([...holder.privileges, ...counting.flatMap((group) => group.privileges)]);
+  const covers = (set: ReadonlySet<Privilege>, privilege: Privilege) => set.has("all") || set.has(privilege);
+  if (limit === undefined) return privileges.filter((privilege) => held.has(privilege));
+  const within = new Set(limit);
+  return privileges.filter(
+    (privilege) =>
+      (held.has(privilege) && covers(within, privilege)) || (within.has(privilege) && covers(held, privilege)),
+  );
+}
+
+function isFrom(from: string | undefined, networks: readonly string[]): boolean {
+  const address = from === undefined ? undefined : parseAddress(plainAddress(from));
+  if (address === undefined) return false;
+  return networks.some((text) => {
+    const network = parseNetwork(text);
+    return network !== undefined && isInNetwork(address, network);
+  });
+}
+
+/** A socket that takes both families shows IPv4 as `::ffff:192.0.2.1`, and link-local addresses with their zone. */
+export const plainAddress = (text: string): string =>
+  text.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, "").replace(/%.*$/, "");

@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { setTimeout as wait } from "node:timers/promises";
+import { backOffDelay } from "../core/back-off.ts";
+import type { Logger } from "../process/log.ts";
+import { usualCommands } from "./run-ip.ts";
+
+export type WatchKernel = {
+  /** Something may have changed: look. */
+  readonly onChange: () => void;
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+  readonly random?: () => number;
+  readonly commands?: readonly string[];
+  /** Milliseconds between two looks, while the kernel tells of changes and while it does not. */
+  readonly looks?: { readonly told: number; readonly untold: number };
+  /** Milliseconds. */
+  readonly backOff?: { readonly base: number; readonly cap: number };
+};
+
+/** `ip` says nothing when it begins to listen; what changes before that is found by one more look. */
+const listeningBy = 150;
+
+/**
+ * Calls `onChange` whenever the kernel tells of a changed address or link, until the signal aborts. The teller (`ip
+ * monitor`) is started again when it ends. A net below it: a look every half minute, every second while nobody tells.
+ */
+export async function watchKernel(options: WatchKernel): Promise<void> {
+  const { onChange, signal, log, looks = { told: 30_000, untold: 1_000 } } = options;
+  const { random = Math.random, backOff = { base: 250, cap: 30_000 }, commands = usualCommands } = options;
+  let told = false;
+  const net = watchNet(() => (told ? looks.told : looks.untold), onChange, signal);
+  for (let failures = 0; !signal.aborted; ) {
+    const startedAt = performance.now();
+    const ended = await listen(commands, signal, onChange, (state) => {
+      told = state;
+    });
+    if (signal.aborted) break;
+    failures = performance.now() - startedAt > 60_000 ? 1 : failures + 1;
+    if (failures === 1) log.warn({ because: ended }, "the kernel's changes are looked for every second for now");
+    await pause(backOffDelay(failures, random(), backOff), signal);
+  }
+  await net;
+}
+
+async function watchNet(every: () => number, onChange: () => void, signal: AbortSignal): Promise<void> {
+  let waited = 0;
+  while (!signal.aborted) {
+    await pause(1_000, signal);
+    waited += 1_000;
+    if (waited < every()) continue;
+    waited = 0;
+    if (!signal.aborted) onChange();
+  }
+}
+
+/** Resolves with the reason when the teller has ended. */
+async function listen(
+  commands: readonly string[],
+  signal: AbortSignal,
+  onChange: () => void,
+  onState: (told: boolean) => void,
+): Promise<string> {
+  const child = await startFirst(commands);
+  if (child === undefined) return "there is no `ip` on this machine";
+  const stop = () => child.kill("SIGKILL");
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
+  child.stdout?.on("data", onChange);
+  const late = setTimeout(onChange, listeningBy);
+  onState(true);
+  try {
+    const [code, name] = (await once(child, "close")) as [number | null, string | null];
+    return `\`ip monitor\` ended (${name ?? code})`;
+  } finally {
+    onState(false);
+    clearTimeout(late);
+    signal.removeEventListener("abort", stop);
+    if (!signal.aborted) onChange();
+  }
+}
+
+async function startFirst(commands: readonly string[]): Promise<ChildProcess | undefined> {
+  for (const command of commands) {
+    const child = spawn(command, ["-o", "monitor", "address", "link"], { stdio: ["ignore", "pipe", "ignore"] });
+    const started = await once(child, "spawn").then(
+      () => true,
+      () => false,
+    );
+    if (started) return child;
+  }
+  return undefined;
+}
+
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  wait(ms, undefined, { signal }).catch(() => undefined);
