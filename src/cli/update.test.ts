@@ -47,9 +47,7 @@ describe("moor update", () => {
     writeFileSync(join(loop.folder, "bad.yaml"), "names: []\ncolour: red\n");
     const { io, printed } = terminal();
     expect(await update({ config: "bad.yaml", once: true }, io)).toBe(2);
-    expect(printed.err).toBe(
-      'bad.yaml:2:1: the config has no setting "colour"; the settings are state, interval, sources, targets, names\n',
-    );
+    expect(printed.err).toMatch(/^bad\.yaml:2:1: the config has no setting "colour"; the settings are state, .*\n$/);
   });
 
   it("does not start without names", async () => {

@@ -1,7 +1,7 @@
 import type { UpdaterConfig } from "../updater/config.ts";
 import { type Summary, summarise } from "../updater/describe-round.ts";
-import { type Subject, subjectsOf } from "../updater/plan-round.ts";
 import { openStateFile, type StateFile } from "../updater/state-file.ts";
+import { devicesOf, type Subject, subjectsOf } from "../updater/subjects.ts";
 import type { Updater } from "../updater/updater.ts";
 import type { CommandIo } from "./command-io.ts";
 import { loadConfig } from "./load-config.ts";
@@ -49,9 +49,10 @@ async function openState(config: UpdaterConfig, write: boolean, io: CommandIo): 
 
 function check(config: UpdaterConfig, io: CommandIo): number {
   io.out(`ok: ${config.file}\n`);
-  for (const { title, device, source, target, order } of subjectsOf(config)) {
+  for (const subject of subjectsOf(config)) {
+    const { title, source, target, order } = subject;
     const ttl = order.ttl === undefined ? "" : `, ttl ${order.ttl}`;
-    io.out(`${title}: from ${device} of ${source} (${hostOf(config.sources.get(source))})`);
+    io.out(`${title}: from ${devicesOf(subject)} of ${source} (${hostOf(config.sources.get(source))})`);
     io.out(`, written to ${target} (${hostOf(config.targets.get(target))})${ttl}\n`);
   }
   io.out(`every ${config.interval / 1000} s; last addresses in ${config.stateFile}\n`);

@@ -1,9 +1,18 @@
 import { type Address, type Family, parseAddress } from "./address.ts";
 import { scopeOf } from "./address-scope.ts";
-import type { InterfaceReport, ReportedIpv6 } from "./interface-report.ts";
-import { gate, type RefusedScope } from "./publish-gate.ts";
+import { type HostPart, withHostPart } from "./host-part.ts";
+import type { InterfaceReport, ReportedIpv4, ReportedIpv6 } from "./interface-report.ts";
+import { gate, type PublicRule, type UnfitScope } from "./publish-gate.ts";
 
-export type AddressPolicy = { readonly device: string; readonly family: Family };
+export type AddressPolicy = {
+  readonly device: string;
+  readonly family: Family;
+  readonly public?: PublicRule;
+  /** Only the address that this virtual host id (CARP) stands for. */
+  readonly vhid?: string;
+  /** For a machine behind the firewall: the interface gives the prefix alone. */
+  readonly host?: HostPart;
+};
 
 /**
  * `none` is knowledge: the interface was read and has no fit address. `unknown-interface` and `unknown` are the lack of
@@ -16,12 +25,14 @@ export type Choice =
   | { readonly kind: "unknown-interface"; readonly device: string; readonly known: readonly string[] };
 
 export type Refusal =
-  | RefusedScope
+  | UnfitScope
   | "malformed"
   | "wrong-family"
   | "deprecated"
   | "tentative"
   | "detached"
+  | "other-vhid"
+  | "no-prefix"
   | "not-first"
   | "ula-behind-global"
   | "reserved-behind-others"
@@ -33,10 +44,11 @@ export type Considered = { readonly text: string; readonly verdict: "taken" | Re
 
 export type Choosing = { readonly choice: Choice; readonly considered: readonly Considered[] };
 
-export function chooseAddress(report: InterfaceReport, { device, family }: AddressPolicy): Choosing {
+export function chooseAddress(report: InterfaceReport, policy: AddressPolicy): Choosing {
+  const { device, family } = policy;
   const reported = report.get(device);
   if (!reported) return { choice: { kind: "unknown-interface", device, known: [...report.keys()] }, considered: [] };
-  const candidates = family === "ipv4" ? considerIpv4(reported.ipv4) : considerIpv6(reported.ipv6);
+  const candidates = family === "ipv4" ? considerIpv4(reported.ipv4, policy) : considerIpv6(reported.ipv6, policy);
   return { choice: choiceOf(candidates), considered: candidates.map(({ text, verdict }) => ({ text, verdict })) };
 }
 
@@ -49,16 +61,18 @@ function choiceOf(candidates: readonly Candidate[]): Choice {
 }
 
 /** Spec 2.4: the element at index 0 and no other, so an unfit first one means none rather than an alias. */
-function considerIpv4(entries: readonly { readonly text: string }[]): Candidate[] {
+function considerIpv4(entries: readonly ReportedIpv4[], policy: AddressPolicy): Candidate[] {
+  const first = policy.vhid === undefined ? 0 : entries.findIndex(({ vhid }) => vhid === policy.vhid);
   return entries.map((entry, index) => {
-    const read = readAddress(entry.text, "ipv4");
+    if (isOtherVhid(entry, policy)) return { text: entry.text, verdict: "other-vhid" };
+    const read = readAddress(entry.text, policy);
     if (read.verdict !== "taken") return read;
-    return index === 0 ? read : { ...read, verdict: "not-first" };
+    return index === first ? read : { ...read, verdict: "not-first" };
   });
 }
 
-function considerIpv6(entries: readonly ReportedIpv6[]): Candidate[] {
-  const fit = entries.map(considerAlone);
+function considerIpv6(entries: readonly ReportedIpv6[], policy: AddressPolicy): Candidate[] {
+  const fit = entries.map((entry) => considerAlone(entry, policy));
   const best = fit.reduce<Ranked | undefined>((leader, candidate, index) => {
     const entry = entries[index];
     if (candidate.verdict !== "taken" || !candidate.address || !entry) return leader;
@@ -73,20 +87,28 @@ function considerIpv6(entries: readonly ReportedIpv6[]): Candidate[] {
 }
 
 /** What can be said about an address without looking at its neighbours. The flags may lie, so the text is read as well. */
-function considerAlone(entry: ReportedIpv6): Candidate {
+function considerAlone(entry: ReportedIpv6, policy: AddressPolicy): Candidate {
+  if (isOtherVhid(entry, policy)) return { text: entry.text, verdict: "other-vhid" };
   if (entry.linkLocal) return { text: entry.text, verdict: "link-local" };
-  const read = readAddress(entry.text, "ipv6");
-  if (read.verdict !== "taken") return read;
+  const read = readAddress(entry.text, policy);
+  if (read.verdict !== "taken" || !read.address) return read;
   if (entry.deprecated) return { ...read, verdict: "deprecated" };
   if (entry.tentative) return { ...read, verdict: "tentative" };
   if (entry.detached) return { ...read, verdict: "detached" };
-  return read;
+  const { host } = policy;
+  if (!host) return read;
+  // A single address, as DHCPv6 hands it out, says nothing about the network that is routed here.
+  if (!host.lengthIsGiven && (entry.prefixLength ?? 0) > host.prefixLength) return { ...read, verdict: "no-prefix" };
+  return { ...read, address: withHostPart(read.address, host) };
 }
 
-function readAddress(text: string, family: Family): Candidate {
+const isOtherVhid = (entry: { readonly vhid?: string }, { vhid }: AddressPolicy) =>
+  vhid !== undefined && entry.vhid !== vhid;
+
+function readAddress(text: string, policy: AddressPolicy): Candidate {
   const address = parseAddress(text);
   if (!address) return { text, verdict: "malformed" };
-  const verdict = gate(address, family);
+  const verdict = gate(address, policy.family, policy.public);
   return verdict.kind === "refuse" ? { text, verdict: verdict.because } : { text, address, verdict: "taken" };
 }
 

@@ -7,10 +7,16 @@ export type ReportedInterface = {
   readonly up?: boolean;
   readonly ipv4: readonly ReportedIpv4[];
   readonly ipv6: readonly ReportedIpv6[];
+  /** The part this firewall plays for each virtual address it shares with another (CARP), by VHID. */
+  readonly carp?: ReadonlyMap<string, string>;
 };
 
 /** `text` is what the firewall wrote: it may be malformed, and choosing says so. */
-export type ReportedIpv4 = { readonly text: string };
+export type ReportedIpv4 = {
+  readonly text: string;
+  /** Set for a virtual address (CARP). */
+  readonly vhid?: string;
+};
 
 export type ReportedIpv6 = {
   readonly text: string;
@@ -20,4 +26,6 @@ export type ReportedIpv6 = {
   readonly detached: boolean;
   /** Seconds; absent when the firewall lists no lifetime, `Infinity` when it never ends. */
   readonly validLifetime?: number;
+  readonly prefixLength?: number;
+  readonly vhid?: string;
 };

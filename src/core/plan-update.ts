@@ -1,13 +1,29 @@
 import type { Address, Family } from "./address.ts";
 import type { Choice } from "./choose-address.ts";
 import type { Instant } from "./instant.ts";
-import { gate, type WarnedScope } from "./publish-gate.ts";
+import { gate, type PublicRule, type WarnedScope } from "./publish-gate.ts";
 
 /** What to do about one name and one family; spec 4.7. */
 export type Plan =
-  | { readonly kind: "nothing"; readonly because: "same-as-stored" | "no-address" | "unknown" | "not-publishable" }
-  | { readonly kind: "wait"; readonly until: Instant; readonly address: Address }
+  | { readonly kind: "nothing"; readonly because: NoUpdate }
+  | { readonly kind: "wait"; readonly until: Instant; readonly address: Address; readonly because: WaitReason }
+  /** Read the record first, and replace it only when it holds anything else. */
+  | { readonly kind: "compare"; readonly address: Address; readonly warning?: WarnedScope }
   | { readonly kind: "replace"; readonly address: Address; readonly warning?: WarnedScope };
+
+export type NoUpdate = "same-as-stored" | "no-address" | "unknown" | "not-publishable" | "not-master";
+
+/** Asked to by the record service or by our own back-off, or kept from flapping. */
+export type WaitReason = "asked" | "hold-down" | "cap";
+
+export type UpdateRules = {
+  readonly public?: PublicRule;
+  /** Milliseconds for which an address must have been there before it replaces another. */
+  readonly holdDown?: number;
+  readonly changesPerHour?: number;
+  /** What the wanted address is held against: the address stored last, or the record itself, which others may write too. */
+  readonly compare?: "state" | "record";
+};
 
 export type UpdateFacts = {
   readonly family: Family;
@@ -17,9 +33,21 @@ export type UpdateFacts = {
   /** From the record service's Retry-After, or from our own back-off after a failed write. */
   readonly notBefore: Instant | undefined;
   readonly now: Instant;
+  /** Without any, spec 4.7 to the letter. */
+  readonly rules?: UpdateRules;
+  /** False on the one of two firewalls that stands by. */
+  readonly isMaster?: boolean;
+  /** Since when this very address has been seen without a break. */
+  readonly steadySince?: Instant | undefined;
+  /** When the record was replaced lately, oldest first. */
+  readonly changes?: readonly Instant[];
+  /** The time has come to see whether the record still holds what was stored. */
+  readonly verifyDue?: boolean;
 };
 
-export function planUpdate({ family, choice, stored, notBefore, now }: UpdateFacts): Plan {
+export function planUpdate(facts: UpdateFacts): Plan {
+  const { family, choice, stored, notBefore, now, rules = {} } = facts;
+  if (facts.isMaster === false) return { kind: "nothing", because: "not-master" };
   switch (choice.kind) {
     case "unknown":
     case "unknown-interface":
@@ -32,9 +60,28 @@ export function planUpdate({ family, choice, stored, notBefore, now }: UpdateFac
       return choice satisfies never;
   }
   const { address } = choice;
-  const verdict = gate(address, family);
+  const verdict = gate(address, family, rules.public);
   if (verdict.kind === "refuse") return { kind: "nothing", because: "not-publishable" };
-  if (address.text === stored) return { kind: "nothing", because: "same-as-stored" };
-  if (notBefore !== undefined && now < notBefore) return { kind: "wait", until: notBefore, address };
-  return verdict.kind === "warn" ? { kind: "replace", address, warning: verdict.scope } : { kind: "replace", address };
+  const same = address.text === stored;
+  const byRecord = rules.compare === "record" || (same && facts.verifyDue === true);
+  if (same && !byRecord) return { kind: "nothing", because: "same-as-stored" };
+  if (notBefore !== undefined && now < notBefore) return { kind: "wait", until: notBefore, address, because: "asked" };
+  const calm = untilCalm(facts, rules, same);
+  if (calm) return { kind: "wait", ...calm, address };
+  const warning = verdict.kind === "warn" ? { warning: verdict.scope } : {};
+  return { kind: byRecord ? "compare" : "replace", address, ...warning };
+}
+
+const hour = 3_600_000;
+
+/** The first address of all is never kept back: a wrong record is worse than a restless one. */
+function untilCalm({ stored, now, steadySince = now, changes = [] }: UpdateFacts, rules: UpdateRules, same: boolean) {
+  if (stored === undefined) return undefined;
+  const { holdDown = 0, changesPerHour } = rules;
+  // A clock that was put back must not make the wait longer than it is.
+  const steady = Math.min(steadySince, now) + holdDown;
+  if (!same && now < steady) return { until: steady, because: "hold-down" as const };
+  if (changesPerHour === undefined) return undefined;
+  const oldest = changes.filter((at) => at <= now && now - at < hour).at(-changesPerHour);
+  return oldest === undefined ? undefined : { until: oldest + hour, because: "cap" as const };
 }

@@ -3,17 +3,22 @@ import { type Scope, scopeOf } from "./address-scope.ts";
 
 /**
  * The last question before an address goes into DNS. Nobody could ever use an address of the refused scopes from another
- * machine; the warned ones work inside some network, so they are published as spec 4.7 says, and said aloud.
+ * machine; the others that are not global work inside some network, so they are published as spec 4.7 says, and said aloud,
+ * unless the config asks for public addresses only.
  */
 export type GateVerdict =
   | { readonly kind: "pass" }
   | { readonly kind: "warn"; readonly scope: WarnedScope }
-  | { readonly kind: "refuse"; readonly because: RefusedScope | "wrong-family" };
+  | { readonly kind: "refuse"; readonly because: UnfitScope | "wrong-family" };
 
-export type RefusedScope = "unspecified" | "loopback" | "link-local" | "multicast";
-export type WarnedScope = Exclude<Scope, RefusedScope | "global">;
+export type UnfitScope = Exclude<Scope, "global">;
+type RefusedScope = "unspecified" | "loopback" | "link-local" | "multicast";
+export type WarnedScope = Exclude<UnfitScope, RefusedScope>;
 
-export function gate(address: Address, family: Family): GateVerdict {
+/** What becomes of an address that only some network can reach. */
+export type PublicRule = "warn" | "require";
+
+export function gate(address: Address, family: Family, rule: PublicRule = "warn"): GateVerdict {
   if (address.family !== family) return { kind: "refuse", because: "wrong-family" };
   const scope = scopeOf(address);
   switch (scope) {
@@ -25,6 +30,6 @@ export function gate(address: Address, family: Family): GateVerdict {
     case "global":
       return { kind: "pass" };
     default:
-      return { kind: "warn", scope };
+      return rule === "require" ? { kind: "refuse", because: scope } : { kind: "warn", scope };
   }
 }

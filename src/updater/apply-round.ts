@@ -1,79 +1,115 @@
+import { parseAddress } from "../core/address.ts";
 import type { Instant } from "../core/instant.ts";
+import { boundedBy } from "./bounded-by.ts";
 import type { PlannedUpdate } from "./plan-round.ts";
+import type { Recall } from "./recall.ts";
 import type { StateFile } from "./state-file.ts";
 import type { RecordTarget, ReplaceOutcome } from "./target.ts";
 
 /** What became of one planned update. Only a replaced one was sent and accepted. */
 export type UpdateResult = PlannedUpdate & {
-  readonly outcome?: ReplaceOutcome;
-  /** The record was replaced, but that could not be put on disk. */
+  readonly outcome?: ReplaceOutcome | { readonly kind: "same" };
+  /** What the record held, where it was read before it was written. */
+  readonly found?: readonly string[];
+  /** The record is right, but that could not be put on disk. */
   readonly unsaved?: string;
 };
 
 export type ApplyTools = {
   readonly targets: ReadonlyMap<string, RecordTarget>;
   readonly state: StateFile;
-  readonly holdKey: (target: string) => string;
+  readonly recall: Recall;
   readonly now: () => Instant;
+  /** Targets with the same are one service to us. */
+  readonly serviceOf: (target: string) => string;
+  /** Until when this target is not to be asked: its hold, or the quota of its token. */
+  readonly notBefore: (target: string) => Instant | undefined;
+  readonly hold: (target: string, until: Instant) => Promise<void>;
 };
 
-/** Services side by side, so that a slow one delays nobody else; the names of one service after another. */
+const writesAtOnce = 4;
+/** A write with all its look-ups and the wait for its end. */
+const longestWrite = 90_000;
+
+/**
+ * Services side by side, so that a slow one delays nobody else; at each, a few names at once. The families of one name go one
+ * after the other: what the first is told, such as to stay away, holds for the second.
+ */
 export async function applyRound(
   planned: readonly PlannedUpdate[],
   tools: ApplyTools,
   signal: AbortSignal,
 ): Promise<readonly UpdateResult[]> {
-  const byTarget = Map.groupBy(planned, ({ subject }) => subject.target);
-  const done = await Promise.all([...byTarget.values()].map((group) => applyToTarget(group, tools, signal)));
-  const results = new Map(done.flat().map((result) => [result.subject.key, result]));
-  return planned.map((update) => results.get(update.subject.key) ?? update);
+  const results = new Map<PlannedUpdate, UpdateResult>();
+  const wanted = planned.filter(({ plan: { kind } }) => kind === "replace" || kind === "compare");
+  const byService = Map.groupBy(wanted, ({ subject }) => tools.serviceOf(subject.target));
+  const queues = [...byService.values()].map((group) => {
+    const names = Map.groupBy(group, ({ subject: { order } }) => `${order.zone} ${order.name}`).values();
+    const lane = async () => {
+      for (const name of names) {
+        for (const update of name) results.set(update, await applyUnlessHeld(update, tools, signal));
+      }
+    };
+    return Promise.all(Array.from({ length: writesAtOnce }, lane));
+  });
+  await Promise.all(queues);
+  return planned.map((update) => results.get(update) ?? update);
 }
 
-async function applyToTarget(
-  group: readonly PlannedUpdate[],
-  tools: ApplyTools,
-  signal: AbortSignal,
-): Promise<readonly UpdateResult[]> {
-  const results: UpdateResult[] = [];
-  let heldUntil: Instant | undefined;
-  for (const update of group) {
-    if (update.plan.kind !== "replace" || signal.aborted) {
-      results.push(update);
-    } else if (heldUntil !== undefined) {
-      results.push({ ...update, plan: { kind: "wait", until: heldUntil, address: update.plan.address } });
-    } else {
-      const result = await applyOne(update, update.plan.address.text, tools, signal);
-      heldUntil = await holdAfter(result, tools);
-      results.push(result);
-    }
+async function applyUnlessHeld(update: PlannedUpdate, tools: ApplyTools, signal: AbortSignal): Promise<UpdateResult> {
+  const { plan, subject } = update;
+  if ((plan.kind !== "replace" && plan.kind !== "compare") || signal.aborted) return update;
+  const until = tools.notBefore(subject.target);
+  if (until !== undefined && tools.now() < until) {
+    return { ...update, plan: { kind: "wait", until, address: plan.address, because: "asked" } };
   }
-  return results;
+  using bounded = boundedBy(signal, longestWrite);
+  const result = await applyOne(update, plan, tools, bounded.signal);
+  const { outcome } = result;
+  if (outcome && "retryAfter" in outcome && outcome.retryAfter) {
+    await tools.hold(subject.target, tools.now() + outcome.retryAfter);
+  }
+  return result;
 }
+
+type Acting = Extract<PlannedUpdate["plan"], { kind: "replace" | "compare" }>;
 
 async function applyOne(
   update: PlannedUpdate,
-  value: string,
-  { targets, state, now }: ApplyTools,
+  { kind, address: { text: value } }: Acting,
+  tools: ApplyTools,
   signal: AbortSignal,
 ): Promise<UpdateResult> {
   const { subject } = update;
-  const target = targets.get(subject.target);
+  const target = tools.targets.get(subject.target);
   if (!target) throw new Error(`no target ${subject.target}`);
-  const outcome = await target.replace({ ...subject.order, value }, signal);
-  if (outcome.kind !== "replaced") return { ...update, outcome };
-  try {
-    await state.set(subject.key, { address: value, storedAt: new Date(now()).toISOString() });
-    return { ...update, outcome };
-  } catch (error) {
-    return { ...update, outcome, unsaved: (error as NodeJS.ErrnoException).code ?? String(error) };
+  const before = kind === "compare" ? await target.current(subject.order, signal) : undefined;
+  if (before && before.kind !== "found" && !(before.kind === "missing" && subject.order.create)) {
+    return { ...update, outcome: before };
   }
+  const found = before?.kind === "found" ? before.value : undefined;
+  if (found && holdsOnly(found, value)) {
+    tools.recall.verified(subject.key, tools.now());
+    return remembered({ ...update, outcome: { kind: "same" }, found }, value, tools);
+  }
+  const outcome = await target.replace({ ...subject.order, value }, signal);
+  const result: UpdateResult = { ...update, outcome, ...(found ? { found } : {}) };
+  if (outcome.kind !== "replaced") return result;
+  tools.recall.changed(subject.key, tools.now());
+  tools.recall.verified(subject.key, tools.now());
+  return remembered(result, value, tools);
 }
 
-/** A Retry-After speaks for the whole service, so no other name asks before its end. It outlives this process. */
-async function holdAfter({ outcome, subject }: UpdateResult, tools: ApplyTools): Promise<Instant | undefined> {
-  if (outcome === undefined || outcome.kind === "replaced" || !outcome.retryAfter) return undefined;
-  const until = tools.now() + outcome.retryAfter;
-  // Known in memory in any case; a disk that does not take it shows at the next stored address.
-  await tools.state.setHold(tools.holdKey(subject.target), until).catch(() => undefined);
-  return until;
+const holdsOnly = (found: readonly string[], value: string) =>
+  found.length === 1 && parseAddress(found[0] ?? "")?.text === value;
+
+async function remembered(result: UpdateResult, value: string, { state, now }: ApplyTools): Promise<UpdateResult> {
+  const { key } = result.subject;
+  if (result.outcome?.kind === "same" && state.get(key)?.address === value) return result;
+  try {
+    await state.set(key, { address: value, storedAt: new Date(now()).toISOString() });
+    return result;
+  } catch (error) {
+    return { ...result, unsaved: (error as NodeJS.ErrnoException).code ?? String(error) };
+  }
 }

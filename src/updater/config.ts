@@ -1,4 +1,6 @@
 import type { Family } from "../core/address.ts";
+import type { HostPart } from "../core/host-part.ts";
+import type { UpdateRules } from "../core/plan-update.ts";
 import type { HttpTrust } from "./http-client.ts";
 
 /** A config file after every check: files are read, references hold, nothing is left to default. */
@@ -10,6 +12,13 @@ export type UpdaterConfig = {
   readonly sources: ReadonlyMap<string, SourceConfig>;
   readonly targets: ReadonlyMap<string, TargetConfig>;
   readonly names: readonly NameConfig[];
+  readonly historyFile: string;
+  /** Where this process answers about itself; nowhere without it. */
+  readonly control?: ControlConfig;
+  readonly notify: readonly NotifyConfig[];
+  readonly heartbeats: readonly HeartbeatConfig[];
+  /** The config itself and every file it names: when one changes, all are read again. */
+  readonly files: readonly string[];
   /** Said at every start: what works but is not safe. */
   readonly warnings: readonly string[];
 };
@@ -40,10 +49,52 @@ export type NameConfig = {
   /** Relative to the zone; `@` for the zone itself. */
   readonly name: string;
   readonly zone: string;
-  readonly source: string;
   readonly target: string;
   readonly ttl?: number;
+  /** Make the record where there is none yet; only some APIs can. */
+  readonly create: boolean;
+  readonly rules: NameRules;
   readonly families: ReadonlyMap<Family, FamilyConfig>;
 };
 
-export type FamilyConfig = { readonly device: string; readonly recordId?: string };
+export type FamilyConfig = {
+  readonly source: string;
+  /** In order of preference. */
+  readonly devices: readonly string[];
+  readonly recordId?: string;
+  readonly vhid?: string;
+  readonly host?: HostPart;
+};
+
+export type NameRules = UpdateRules & {
+  /** Milliseconds between two looks at the record itself. */
+  readonly verify?: number;
+  /** After a write, ask these DNS servers (those of the zone when there are none) whether they answer with it. */
+  readonly confirm?: { readonly servers: readonly string[] };
+  /** Act only while the firewall is the master of this VHID. */
+  readonly carpMaster?: string;
+};
+
+export type ControlConfig = { readonly host: string; readonly port: number; readonly token: Secret };
+
+export type NotifyConfig =
+  | { readonly kind: "webhook"; readonly endpoint: Endpoint; readonly token?: Secret }
+  | { readonly kind: "ntfy"; readonly endpoint: Endpoint; readonly token?: Secret }
+  | MailConfig;
+
+export type MailConfig = {
+  readonly kind: "mail";
+  /** `smtp:` (with STARTTLS where it is offered) or `smtps:`. */
+  readonly server: URL;
+  readonly user?: string;
+  readonly password?: Secret;
+  readonly from: string;
+  readonly to: readonly string[];
+};
+
+export type HeartbeatConfig = {
+  readonly kind: "healthchecks" | "uptime-kuma";
+  readonly endpoint: Endpoint;
+  /** Milliseconds. */
+  readonly every: number;
+};

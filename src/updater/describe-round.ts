@@ -1,6 +1,9 @@
 import type { Considered } from "../core/choose-address.ts";
+import type { PassedOver } from "../core/choose-in-order.ts";
+import type { NoUpdate, Plan, WaitReason } from "../core/plan-update.ts";
 import type { UpdateResult } from "./apply-round.ts";
 import type { PlannedUpdate } from "./plan-round.ts";
+import { devicesOf } from "./subjects.ts";
 
 /** What one update came to, for a log line, a table row or an exit code. */
 export type Summary = {
@@ -14,17 +17,18 @@ export type Summary = {
 export function summarise(result: UpdateResult, sent: boolean): Summary {
   const { plan, outcome } = result;
   if (outcome?.kind === "replaced") return replaced(result);
+  if (outcome?.kind === "same") return same(result);
   if (outcome) return { kind: "failed", what: "not replaced", because: outcome.because, todo: outcome.todo };
   switch (plan.kind) {
     case "replace":
-      return sent
-        ? { kind: "failed", what: "not replaced", because: "stopped before it was sent" }
-        : { kind: "planned", what: `would be replaced by ${plan.address.text}`, because: change(result) };
+    case "compare":
+      if (sent) return { kind: "failed", what: "not replaced", because: "stopped before it was sent" };
+      return { kind: "planned", what: plannedWords[plan.kind](plan.address.text), because: change(result) };
     case "wait":
       return {
         kind: "waiting",
         what: `waits until ${new Date(plan.until).toISOString()}`,
-        because: `to be replaced by ${plan.address.text}, but the record service is not to be asked before`,
+        because: `to be replaced by ${plan.address.text}, but ${waitWords[plan.because]}`,
       };
     case "nothing":
       return nothing(result, plan.because);
@@ -33,22 +37,55 @@ export function summarise(result: UpdateResult, sent: boolean): Summary {
   }
 }
 
+const plannedWords = {
+  replace: (address: string) => `would be replaced by ${address}`,
+  compare: (address: string) => `would be read, and replaced unless it holds ${address}`,
+} as const;
+
+const waitWords: Readonly<Record<WaitReason, string>> = {
+  asked: "the record service is not to be asked before",
+  "hold-down": "the address has not been there for long (holdDown)",
+  cap: "it was replaced as often as it may be in an hour (changesPerHour)",
+};
+
 function replaced(result: UpdateResult): Summary {
-  const address = result.plan.kind === "replace" ? result.plan.address.text : "";
-  if (result.unsaved === undefined) return { kind: "done", what: `replaced by ${address}`, because: change(result) };
-  return {
-    kind: "failed",
-    what: `replaced by ${address}`,
-    because: `but the state file could not be written (${result.unsaved}): a restart would write it again`,
-    todo: "make room or mend the permissions there",
-  };
+  const address = addressIn(result.plan);
+  if (result.unsaved !== undefined) return unsaved(`replaced by ${address}`, result.unsaved);
+  return { kind: "done", what: `replaced by ${address}`, because: change(result) };
 }
 
-function change({ plan, stored, subject }: PlannedUpdate): string {
-  const before = stored === undefined ? "none was stored" : `stored was ${stored}`;
-  const warning = plan.kind === "replace" && plan.warning ? `; careful: ${scopeWords[plan.warning]}` : "";
-  return `${subject.device} has it, ${before}${warning}`;
+function same(result: UpdateResult): Summary {
+  const address = addressIn(result.plan);
+  if (result.unsaved !== undefined) return unsaved("left as it is", result.unsaved);
+  return { kind: "nothing", what: "left as it is", because: `the record holds ${address} already` };
 }
+
+const unsaved = (what: string, code: string): Summary => ({
+  kind: "failed",
+  what,
+  because: `but the state file could not be written (${code}): a restart would write it again`,
+  todo: "make room or mend the permissions there",
+});
+
+const addressIn = (plan: Plan) => ("address" in plan ? plan.address.text : "");
+
+function change({ plan, stored, device, found, passedOver }: PlannedUpdate & Pick<UpdateResult, "found">): string {
+  const before = stored === undefined ? "none was stored" : `stored was ${stored}`;
+  const held = found === undefined ? before : `the record held ${found.join(" and ") || "nothing"}`;
+  const warning = "warning" in plan && plan.warning ? `; careful: ${scopeWords[plan.warning]}` : "";
+  return `${device} has it${instead(passedOver)}, ${held}${warning}`;
+}
+
+const instead = (passedOver: readonly PassedOver[]) =>
+  passedOver.length === 0
+    ? ""
+    : ` (${passedOver.map(({ device, because }) => `${device} ${passedWords[because]}`).join(", ")})`;
+
+const passedWords: Readonly<Record<PassedOver["because"], string>> = {
+  "not-there": "is not there",
+  down: "is down",
+  "no-fit-address": "has no fit address",
+};
 
 const scopeWords = {
   private: "a private address, no use outside its network",
@@ -58,22 +95,31 @@ const scopeWords = {
   reserved: "an address of a reserved range",
 } as const;
 
-function nothing(
-  result: PlannedUpdate,
-  because: "same-as-stored" | "no-address" | "unknown" | "not-publishable",
-): Summary {
+function nothing(result: PlannedUpdate, because: NoUpdate): Summary {
   const what = "left as it is";
   switch (because) {
     case "same-as-stored":
       return { kind: "nothing", what, because: `${result.stored} is what was stored last` };
     case "no-address":
     case "not-publishable":
-      return { kind: "none", what, because: `${result.subject.device} has no fit address${seen(result.considered)}` };
+      return { kind: "none", what, because: noAddress(result) };
     case "unknown":
       return { kind: "failed", what, because: "the address is not known", ...result.trouble };
+    case "not-master":
+      return {
+        kind: "nothing",
+        what,
+        because: `this firewall is not the master of VHID ${result.subject.rules.carpMaster}`,
+      };
     default:
       return because satisfies never;
   }
+}
+
+function noAddress({ subject, device, considered, passedOver }: PlannedUpdate): string {
+  if (passedOver.length < 2) return `${device} has no fit address${seen(considered)}`;
+  const others = passedOver.map((each) => `${each.device} ${passedWords[each.because]}`);
+  return `none of ${devicesOf(subject)} can be used: ${others.join(", ")}`;
 }
 
 const seen = (considered: readonly Considered[]) =>
@@ -92,6 +138,13 @@ export const refusalWords: Readonly<Record<Considered["verdict"], string>> = {
   deprecated: "deprecated",
   tentative: "tentative",
   detached: "detached",
+  private: "private, and only public ones are wanted",
+  cgnat: "of the provider's NAT, and only public ones are wanted",
+  ula: "unique local, and only public ones are wanted",
+  documentation: "for documentation, and only public ones are wanted",
+  reserved: "reserved, and only public ones are wanted",
+  "other-vhid": "not that of the VHID",
+  "no-prefix": "without a prefix to take",
   "not-first": "not the first",
   "ula-behind-global": "unique local, and there is a global one",
   "reserved-behind-others": "reserved, and there is a better one",

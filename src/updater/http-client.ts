@@ -1,5 +1,6 @@
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, Agent as PlainAgent } from "node:http";
 import type { AgentOptions } from "node:https";
+import { boundedBy } from "./bounded-by.ts";
 import type { Endpoint } from "./config.ts";
 import { describeStop, describeTransportFault } from "./transport-faults.ts";
 
@@ -13,7 +14,7 @@ export type HttpTrust =
   | { readonly kind: "insecure" };
 
 export type HttpRequest = {
-  readonly method: "GET" | "PUT";
+  readonly method: "GET" | "PUT" | "POST";
   /** Starts with a slash; comes behind the path of the endpoint's own URL. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -27,8 +28,21 @@ export type HttpOutcome =
 export type HttpClient = {
   /** Never throws and never follows a redirect; ends within the time limit whatever the other side does. */
   send(request: HttpRequest, signal: AbortSignal): Promise<HttpOutcome>;
+  /**
+   * For an answer without an end: `begin` says whether it is what was hoped for, `text` is handed what arrives. Returns when
+   * the other side ends it, when the signal says stop, when `text` throws, or when nothing has come for `silence` ms. Never throws.
+   */
+  stream(request: HttpRequest, listener: StreamListener, signal: AbortSignal): Promise<StreamEnd>;
   close(): void;
 };
+
+export type StreamListener = {
+  begin(status: number, headers: IncomingHttpHeaders): boolean;
+  text(text: string): void;
+  readonly silence: number;
+};
+
+export type StreamEnd = { readonly kind: "declined" } | { readonly kind: "ended" };
 
 export type HttpLimits = { readonly timeoutMs: number; readonly maxBytes: number };
 
@@ -71,19 +85,43 @@ export async function createHttpClient(endpoint: Endpoint, limits: HttpLimits = 
       // The other side closed an idle connection as we took it up: nothing was read, so ask once more on a fresh one.
       return first.staleSocket ? (await attempt(request, bounded.signal)).outcome : first.outcome;
     },
+    async stream(request, listener, signal) {
+      using quiet = silenceOf(signal, Math.max(listener.silence, limits.timeoutMs));
+      const options = { method: request.method, headers: headers(request), agent, signal: quiet.signal };
+      const sent = http.request(target(endpoint.url, request), options);
+      try {
+        const response = await responseTo(sent, request.body);
+        if (!listener.begin(response.statusCode ?? 0, response.headers)) return { kind: "declined" };
+        quiet.heard(listener.silence);
+        response.setEncoding("utf8");
+        for await (const chunk of response as AsyncIterable<string>) {
+          quiet.heard(listener.silence);
+          listener.text(chunk);
+        }
+      } catch {
+        // However it ended: the poll that follows says what is wrong with the other side.
+      } finally {
+        sent.destroy();
+      }
+      return { kind: "ended" };
+    },
     close: () => agent.destroy(),
   };
 }
 
-/** Let go of at once when the answer is there: the outer signal lives as long as the program. */
-function boundedBy(outer: AbortSignal, ms: number): Disposable & { readonly signal: AbortSignal } {
+/** A signal that stops with `outer`, and when nothing was heard for long. */
+function silenceOf(outer: AbortSignal, ms: number) {
   const inner = new AbortController();
   const stop = () => inner.abort(outer.reason);
-  const timer = setTimeout(() => inner.abort(new DOMException("too slow", "TimeoutError")), ms);
+  let timer = setTimeout(stop, ms);
   outer.addEventListener("abort", stop, { once: true });
   if (outer.aborted) stop();
   return {
     signal: inner.signal,
+    heard(next: number) {
+      clearTimeout(timer);
+      timer = setTimeout(stop, next);
+    },
     [Symbol.dispose]() {
       clearTimeout(timer);
       outer.removeEventListener("abort", stop);

@@ -1,31 +1,20 @@
-import { type Family, recordTypeOf } from "../core/address.ts";
-import { type Choice, type Considered, chooseAddress } from "../core/choose-address.ts";
+import { carpRole } from "../core/carp-role.ts";
+import type { Choice, Considered } from "../core/choose-address.ts";
+import { chooseInOrder, type OrderedChoosing, type PassedOver } from "../core/choose-in-order.ts";
 import type { Instant } from "../core/instant.ts";
-import { absoluteName } from "../core/name.ts";
 import { type Plan, planUpdate } from "../core/plan-update.ts";
-import type { NameConfig, UpdaterConfig } from "./config.ts";
-import { longestHold } from "./retry-after.ts";
+import type { Recall } from "./recall.ts";
 import type { SourceReading } from "./source.ts";
 import type { StateFile } from "./state-file.ts";
-import type { ReplaceOrder } from "./target.ts";
-
-/** One name and one family: what decisions are made about, each apart from all others. */
-export type Subject = {
-  /** Where its last written address is stored: another service or name never takes it over. */
-  readonly key: string;
-  /** `home.example.org A` */
-  readonly title: string;
-  readonly family: Family;
-  readonly device: string;
-  readonly source: string;
-  readonly target: string;
-  readonly order: Omit<ReplaceOrder, "value">;
-};
+import type { Subject } from "./subjects.ts";
 
 export type PlannedUpdate = {
   readonly subject: Subject;
   readonly choice: Choice;
+  /** The interface that the choice speaks about. */
+  readonly device: string;
   readonly considered: readonly Considered[];
+  readonly passedOver: readonly PassedOver[];
   readonly stored: string | undefined;
   readonly plan: Plan;
   /** Set when the address is not known: why, and what to do. */
@@ -34,61 +23,57 @@ export type PlannedUpdate = {
 
 export type RoundFacts = {
   readonly readings: ReadonlyMap<string, SourceReading>;
-  readonly state: Pick<StateFile, "get" | "hold">;
-  /** Our own back-off after a failed write. */
-  readonly notBefore: (key: string) => Instant | undefined;
+  readonly state: Pick<StateFile, "get">;
+  readonly recall: Recall;
+  /** The record service asked to be left alone, or our own back-off after a failed write. */
+  readonly notBefore: (subject: Subject) => Instant | undefined;
   readonly now: Instant;
 };
 
-export function planRound(config: UpdaterConfig, facts: RoundFacts): readonly PlannedUpdate[] {
-  return subjectsOf(config).map((subject) => planSubject(config, subject, facts));
+export function planRound(subjects: readonly Subject[], facts: RoundFacts): readonly PlannedUpdate[] {
+  const chosen = new Map<string, OrderedChoosing>();
+  return subjects.map((subject) => {
+    const choosing = chosen.get(subject.policyKey) ?? choose(subject, facts);
+    chosen.set(subject.policyKey, choosing);
+    return planSubject(subject, choosing, facts);
+  });
 }
 
-export function subjectsOf(config: UpdaterConfig): readonly Subject[] {
-  return config.names.flatMap((name) => [...name.families.keys()].map((family) => subjectOf(config, name, family)));
+function choose({ source, policy }: Subject, { readings }: RoundFacts): OrderedChoosing {
+  const reading = readings.get(source);
+  if (reading?.kind === "report") return chooseInOrder(reading.report, policy);
+  const choice = { kind: "unknown", because: reading?.because ?? "not read" } as const;
+  return { choice, device: policy.devices[0] ?? "", considered: [], passedOver: [] };
 }
 
-function subjectOf({ targets }: UpdaterConfig, entry: NameConfig, family: Family): Subject {
-  const { name, zone, source, target, ttl, families } = entry;
-  const wanted = families.get(family);
-  const type = recordTypeOf(family);
-  return {
-    key: `${targets.get(target)?.url.href} ${zone} ${name} ${type}`,
-    title: `${absoluteName(name, zone)} ${type}`,
-    family,
-    device: wanted?.device ?? "",
-    source,
-    target,
-    order: {
-      zone,
-      name,
-      family,
-      ...(ttl === undefined ? {} : { ttl }),
-      ...(wanted?.recordId === undefined ? {} : { recordId: wanted.recordId }),
-    },
-  };
-}
-
-function planSubject(config: UpdaterConfig, subject: Subject, facts: RoundFacts): PlannedUpdate {
+function planSubject(subject: Subject, choosing: OrderedChoosing, facts: RoundFacts): PlannedUpdate {
+  const { key, family, rules } = subject;
+  const { recall, now } = facts;
+  const { choice } = choosing;
   const reading = facts.readings.get(subject.source);
-  const { choice, considered } =
-    reading?.kind === "report"
-      ? chooseAddress(reading.report, subject)
-      : { choice: { kind: "unknown" as const, because: reading?.because ?? "not read" }, considered: [] };
-  const stored = facts.state.get(subject.key)?.address;
-  const notBefore = latest(holdOf(config, subject, facts), facts.notBefore(subject.key));
-  const plan = planUpdate({ family: subject.family, choice, stored, notBefore, now: facts.now });
+  const kept = facts.state.get(key);
+  recall.saw(key, choice.kind === "address" ? choice.address.text : undefined, now);
+  const plan = planUpdate({
+    ...{ family, choice, rules, now },
+    stored: kept?.address,
+    notBefore: facts.notBefore(subject),
+    ...(reading?.kind === "report" ? { isMaster: isMaster(subject, reading) } : {}),
+    steadySince: recall.steadySince(key),
+    changes: recall.changes(key),
+    verifyDue: isDue(rules.verify, recall.verifiedAt(key) ?? Date.parse(kept?.storedAt ?? ""), now),
+  });
   const trouble = troubleOf(choice, subject, reading);
-  return { subject, choice, considered, stored, plan, ...(trouble ? { trouble } : {}) };
+  return { subject, ...choosing, stored: kept?.address, plan, ...(trouble ? { trouble } : {}) };
 }
 
-/** A hold further away than any service may ask for comes from a clock that was wrong. */
-function holdOf(config: UpdaterConfig, { target }: Subject, { state, now }: RoundFacts): Instant | undefined {
-  const until = state.hold(holdKey(config, target));
-  return until !== undefined && until - now <= longestHold ? until : undefined;
+function isMaster({ rules }: Subject, reading: SourceReading & { readonly kind: "report" }): boolean {
+  return rules.carpMaster === undefined || carpRole(reading.report, rules.carpMaster) === "master";
 }
 
-export const holdKey = ({ targets }: UpdaterConfig, target: string): string => targets.get(target)?.url.href ?? target;
+/** A last time that lies ahead, or none at all, counts as long ago: the clock was put back. */
+function isDue(every: number | undefined, last: Instant, now: Instant): boolean {
+  return every !== undefined && !(last <= now && now - last < every);
+}
 
 function troubleOf(choice: Choice, { source }: Subject, reading: SourceReading | undefined): PlannedUpdate["trouble"] {
   if (reading?.kind === "unavailable") return { because: reading.because, todo: reading.todo };
@@ -97,8 +82,4 @@ function troubleOf(choice: Choice, { source }: Subject, reading: SourceReading |
     because: `the firewall ${source} has no interface ${choice.device}`,
     todo: choice.known.length === 0 ? "it reports none at all" : `those it has are ${choice.known.join(", ")}`,
   };
-}
-
-function latest(a: Instant | undefined, b: Instant | undefined): Instant | undefined {
-  return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
 }

@@ -43,7 +43,7 @@ describe("a good config", () => {
       value: {
         stateFile: join(folder, "moor-state.json"),
         interval: 30_000,
-        names: [{ name: "home", zone: "example.org", source: "fw", target: "dns" }],
+        names: [{ name: "home", zone: "example.org", target: "dns", create: false, rules: {} }],
         warnings: [],
       },
     });
@@ -99,10 +99,10 @@ names:
     const config = read(text);
     expect(config.ok && config.value.names.map(({ families }) => [...families])).toEqual([
       [
-        ["ipv4", { device: "wan0" }],
-        ["ipv6", { device: "lan0", recordId: "r6" }],
+        ["ipv4", { source: "fw", devices: ["wan0"] }],
+        ["ipv6", { source: "fw", devices: ["lan0"], recordId: "r6" }],
       ],
-      [["ipv4", { device: "wan0" }]],
+      [["ipv4", { source: "fw", devices: ["wan0"] }]],
     ]);
   });
 });
@@ -113,7 +113,7 @@ const faults: [string, string, RegExp][] = [
   ["a list", "- 1", /^moor\.yaml:1:1: the config is a list/],
   ["a key twice", "interval: 30s\ninterval: 40s", /^moor\.yaml:2:1: this key is there twice/],
   ["a misspelt key", "soruces: {}", /^moor\.yaml:1:1: the config has no setting "soruces"; did you mean "sources"\?/],
-  ["an unknown key", "colour: red", /the settings are state, interval/],
+  ["an unknown key", "colour: red", /the settings are state, history, interval/],
   ["a bad interval", "interval: 30", /^moor\.yaml:1:11: interval is no span of time.*like 30s/],
   ["an interval of 0", "interval: 0s", /interval is no span of time/],
   ["no url", good.replace("url: 'https://dns.test', ", ""), /^moor\.yaml:2:17: target dns has no url/],

@@ -2,9 +2,13 @@ import { readFileSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { type Fault, fail, ok, type Result } from "../core/result.ts";
 import type { SourceConfig, TargetConfig, UpdaterConfig } from "./config.ts";
+import { readChoice } from "./read-choice.ts";
+import { readDuration } from "./read-duration.ts";
 import { endpointKeys, missing, readEndpoint } from "./read-endpoint.ts";
 import { readNames } from "./read-names.ts";
+import { readRules, ruleKeys } from "./read-rules.ts";
 import { readKeyFile, readSecret, type Surroundings } from "./read-secret.ts";
+import { readControl, readHeartbeats, readNotify } from "./read-telling.ts";
 import { sourceKinds } from "./sources.ts";
 import { targetApis } from "./targets.ts";
 import { createYamlReader, type Spot, type YamlReader } from "./yaml-reader.ts";
@@ -21,37 +25,62 @@ export function readConfig(file: string, env: Surroundings["env"], cwd: string):
     return fail(unreadable(file, (error as NodeJS.ErrnoException).code));
   }
   const warnings: string[] = [];
+  const files = new Set([path]);
   const surroundings: Surroundings = {
     env,
     resolve: (other) => resolve(dirname(path), other),
     warn: (warning) => warnings.includes(warning) || warnings.push(warning),
+    sawFile: (seen) => void files.add(seen),
   };
   const yaml = createYamlReader(text, file);
   const config = yaml.faults.length === 0 ? readRoot(yaml, path, surroundings) : undefined;
-  return config && yaml.faults.length === 0 ? ok({ ...config, warnings }) : { ok: false, faults: sorted(yaml.faults) };
+  return config && yaml.faults.length === 0
+    ? ok({ ...config, warnings, files: [...files] })
+    : { ok: false, faults: sorted(yaml.faults) };
 }
 
+const rootKeys = [
+  "state",
+  "history",
+  "interval",
+  "sources",
+  "targets",
+  "names",
+  "control",
+  "notify",
+  "heartbeat",
+] as const;
+
 function readRoot(yaml: YamlReader, path: string, surroundings: Surroundings): UpdaterConfig | undefined {
-  const fields = yaml.fields(yaml.root, "the config", ["state", "interval", "sources", "targets", "names"]);
+  const fields = yaml.fields(yaml.root, "the config", [...rootKeys, ...ruleKeys]);
   if (!fields) return undefined;
+  const read = <T>(key: (typeof rootKeys)[number], reader: (at: Spot) => T): T | undefined => {
+    const at = fields.get(key);
+    return at && reader(at);
+  };
   const sources = readEach(yaml, fields.get("sources"), "sources", (name, at) =>
     readSource(yaml, name, at, surroundings),
   );
   const targets = readEach(yaml, fields.get("targets"), "targets", (name, at) =>
     readTarget(yaml, name, at, surroundings),
   );
-  const state = fields.get("state");
-  const interval = fields.get("interval");
-  const names = fields.get("names");
-  const stateFile = (state && yaml.text(state, "state")) ?? `${basename(path).replace(/\.ya?ml$/, "")}-state.json`;
+  const apis = new Map(targets.known.map((name) => [name, targets.read.get(name)?.api]));
+  const known = { sources: sources.known, targets: apis, rules: readRules(yaml, fields) };
+  const base = basename(path).replace(/\.ya?ml$/, "");
+  const control = read("control", (at) => readControl(yaml, at, surroundings));
   return {
     file: path,
-    stateFile: surroundings.resolve(stateFile),
-    interval: (interval && readDuration(yaml, interval, "interval")) ?? defaultInterval,
+    stateFile: surroundings.resolve(read("state", (at) => yaml.text(at, "state")) ?? `${base}-state.json`),
+    historyFile: surroundings.resolve(read("history", (at) => yaml.text(at, "history")) ?? `${base}-history.jsonl`),
+    interval: read("interval", (at) => readDuration(yaml, at, "interval")) ?? defaultInterval,
     sources: sources.read,
     targets: targets.read,
-    names: names ? readNames(yaml, names, { sources: sources.known, targets: targets.known }) : [],
+    names: read("names", (at) => readNames(yaml, at, known)) ?? [],
+    ...(control ? { control } : {}),
+    notify: read("notify", (at) => readNotify(yaml, at, surroundings)) ?? [],
+    heartbeats: read("heartbeat", (at) => readHeartbeats(yaml, at, surroundings)) ?? [],
     warnings: [],
+    files: [],
   };
 }
 
@@ -76,7 +105,7 @@ function readSource(yaml: YamlReader, name: string, at: Spot, around: Surroundin
   const fields = yaml.fields(at, what, ["kind", ...endpointKeys, "key", "secret", "keyFile"]);
   if (!fields) return undefined;
   const endpoint = readEndpoint(yaml, fields, what, around);
-  const kind = readOneOf(yaml, fields.get("kind"), `kind of ${what}`, sourceKinds, "firewall");
+  const kind = readNamed(yaml, fields.get("kind"), `kind of ${what}`, sourceKinds, "firewall");
   const both = fields.get("keyFile");
   if (both) {
     const pair = readKeyFile(yaml, both, `keyFile of ${what}`, around);
@@ -96,7 +125,7 @@ function readTarget(yaml: YamlReader, name: string, at: Spot, around: Surroundin
   const fields = yaml.fields(at, what, ["api", ...endpointKeys, "token"]);
   if (!fields) return undefined;
   const endpoint = readEndpoint(yaml, fields, what, around);
-  const api = readOneOf(yaml, fields.get("api"), `api of ${what}`, targetApis, "v1");
+  const api = readNamed(yaml, fields.get("api"), `api of ${what}`, targetApis, "v1");
   const spot = fields.get("token");
   const token = spot
     ? readSecret(yaml, spot, `token of ${what}`, around)
@@ -104,31 +133,8 @@ function readTarget(yaml: YamlReader, name: string, at: Spot, around: Surroundin
   return endpoint && api && token ? { ...endpoint, name, api, token } : undefined;
 }
 
-function readOneOf(
-  yaml: YamlReader,
-  at: Spot | undefined,
-  what: string,
-  known: readonly string[],
-  fallback: string,
-): string | undefined {
-  if (!at) return fallback;
-  const text = yaml.text(at, what);
-  if (text === undefined || known.includes(text)) return text;
-  const todo = `write ${known.join(" or ")}`;
-  return yaml.fault(at, { code: "unknown-choice", message: `${what} cannot be "${text}"`, todo });
-}
-
-const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
-
-function readDuration(yaml: YamlReader, at: Spot, what: string): number | undefined {
-  const text = yaml.text(at, what);
-  if (text === undefined) return undefined;
-  const [, digits = "", unit = ""] = /^(\d{1,6})([smh])$/.exec(text) ?? [];
-  const duration = Number(digits) * (unitMs[unit] ?? 0);
-  if (duration >= 1_000 && duration <= 24 * 3_600_000) return duration;
-  const message = `${what} is no span of time from 1s to 24h: ${text}`;
-  return yaml.fault(at, { code: "bad-duration", message, todo: "write it like 30s, 5m or 1h" });
-}
+const readNamed = (yaml: YamlReader, at: Spot | undefined, what: string, known: readonly string[], fallback: string) =>
+  at ? readChoice(yaml, at, what, known) : fallback;
 
 function unreadable(file: string, code = "unreadable"): Fault {
   return code === "ENOENT"

@@ -12,15 +12,17 @@ export function readEndpoint(
   fields: Fields<EndpointKey>,
   what: string,
   surroundings: Surroundings,
+  /** For addresses that people are given as a whole, such as those of web hooks. */
+  mayHaveQuery = false,
 ): Endpoint | undefined {
-  const url = readUrl(yaml, fields, what);
+  const url = readUrl(yaml, fields, what, mayHaveQuery);
   const trust = readTrust(yaml, fields, what, surroundings);
   const named = fields.get("serverName");
   const serverName = named && yaml.text(named, `serverName of ${what}`);
   return url && trust && { url, trust, ...(serverName === undefined ? {} : { serverName }) };
 }
 
-function readUrl(yaml: YamlReader, fields: Fields<EndpointKey>, what: string): URL | undefined {
+function readUrl(yaml: YamlReader, fields: Fields<EndpointKey>, what: string, mayHaveQuery: boolean): URL | undefined {
   const at = fields.get("url");
   if (!at) return yaml.fault(fields.self, missing(`${what} has no url`, "add `url: https://…`"));
   const text = yaml.text(at, `url of ${what}`);
@@ -31,7 +33,8 @@ function readUrl(yaml: YamlReader, fields: Fields<EndpointKey>, what: string): U
   if (!url || !/^https?:$/.test(url.protocol)) return bad(`url of ${what} is no web address`, "write https://host");
   if (url.username || url.password)
     return bad(`url of ${what} holds a user name`, "leave out what stands before the @");
-  if (url.search || url.hash) return bad(`url of ${what} has a ? or # part`, "write https://host, and :port if needed");
+  if ((url.search && !mayHaveQuery) || url.hash)
+    return bad(`url of ${what} has a ? or # part`, "write https://host, and :port if needed");
   if (url.protocol === "http:" && !isLoopback(url.hostname)) {
     return bad(`url of ${what} would send its secret unencrypted`, "write https:// (http:// is for loopback only)");
   }

@@ -1,4 +1,4 @@
-import type { ReadableInterface, ReadableIpv6 } from "../contract/interfaces.ts";
+import type { ReadableInterface, ReadableIpv6 } from "../contract/interfaces-client.ts";
 import type { InterfaceReport, ReportedInterface, ReportedIpv6 } from "../core/interface-report.ts";
 
 type Read =
@@ -30,6 +30,7 @@ export function readInterfaceReport(body: string): Read {
 function faultIn(device: string, value: unknown): string | undefined {
   if (!isObject(value)) return `${device} is not an object`;
   if (value.flags !== undefined && !isTexts(value.flags)) return `${device}.flags is not a list of texts`;
+  if (value.carp !== undefined && !isCarp(value.carp)) return `${device}.carp does not say who is the master`;
   for (const family of ["ipv4", "ipv6"] as const) {
     const list = value[family] ?? [];
     if (!Array.isArray(list)) return `${device}.${family} is not a list`;
@@ -46,6 +47,8 @@ const flagNames = ["link-local", "deprecated", "tentative", "detached"] as const
 function faultInEntry(entry: unknown): string | undefined {
   if (!isObject(entry)) return " is not an object";
   if (typeof entry.ipaddr !== "string") return ".ipaddr is not a text";
+  if (!["string", "undefined"].includes(typeof entry.vhid)) return ".vhid is not a text";
+  if (!["number", "undefined"].includes(typeof entry.subnetbits)) return ".subnetbits is not a number";
   for (const flag of flagNames) {
     if (!["boolean", "undefined"].includes(typeof entry[flag])) return `.${flag} is neither true nor false`;
   }
@@ -54,11 +57,13 @@ function faultInEntry(entry: unknown): string | undefined {
 
 /** What a release does not tell yet is false, or unknown. */
 function fromWire(device: string, wire: ReadableInterface): ReportedInterface {
+  const carp = Object.entries(wire.carp ?? {}).map(([vhid, { status }]) => [vhid, status ?? ""] as const);
   return {
     device,
     ...(wire.flags === undefined ? {} : { up: wire.flags.includes("up") }),
-    ipv4: (wire.ipv4 ?? []).map(({ ipaddr }) => ({ text: ipaddr })),
+    ipv4: (wire.ipv4 ?? []).map(({ ipaddr, vhid }) => ({ text: ipaddr, ...(vhid === undefined ? {} : { vhid }) })),
     ipv6: (wire.ipv6 ?? []).map(fromWireIpv6),
+    ...(carp.length === 0 ? {} : { carp: new Map(carp) }),
   };
 }
 
@@ -71,6 +76,8 @@ function fromWireIpv6(wire: ReadableIpv6): ReportedIpv6 {
     tentative: wire.tentative ?? false,
     detached: wire.detached ?? false,
     ...(validLifetime === undefined ? {} : { validLifetime }),
+    ...(wire.subnetbits === undefined ? {} : { prefixLength: wire.subnetbits }),
+    ...(wire.vhid === undefined ? {} : { vhid: wire.vhid }),
   };
 }
 
@@ -83,6 +90,11 @@ function lifetimeOf(text: unknown): number | undefined {
 
 const isTexts = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((item) => typeof item === "string");
+
+/** PHP writes an empty map as a list. */
+const isCarp = (value: unknown) =>
+  (Array.isArray(value) && value.length === 0) ||
+  (isObject(value) && Object.values(value).every((entry) => isObject(entry) && typeof entry.status === "string"));
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

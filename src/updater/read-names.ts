@@ -1,13 +1,23 @@
 import { type Family, families, recordTypeOf } from "../core/address.ts";
 import { absoluteName, parseOwner, parseZoneName } from "../core/name.ts";
 import { nearest } from "../core/nearest.ts";
-import type { FamilyConfig, NameConfig } from "./config.ts";
+import type { FamilyConfig, NameConfig, NameRules } from "./config.ts";
 import { missing } from "./read-endpoint.ts";
+import { readFamily } from "./read-family.ts";
+import { readRules, ruleKeys } from "./read-rules.ts";
 import type { Fields, Spot, YamlReader } from "./yaml-reader.ts";
 
-type Known = { readonly sources: readonly string[]; readonly targets: readonly string[] };
+type Known = {
+  readonly sources: readonly string[];
+  /** With the API that each speaks; undefined where that is not known for its faults. */
+  readonly targets: ReadonlyMap<string, string | undefined>;
+  readonly rules: NameRules;
+};
 
-const nameKeys = ["name", "zone", "source", "target", "ttl", "ipv4", "ipv6"] as const;
+/** The APIs through which a record can be made. */
+const creatingApis = ["rrsets"];
+
+const nameKeys = ["name", "zone", "source", "target", "ttl", "create", "ipv4", "ipv6", ...ruleKeys] as const;
 type NameFields = Fields<(typeof nameKeys)[number]>;
 
 export function readNames(yaml: YamlReader, at: Spot, known: Known): readonly NameConfig[] {
@@ -24,24 +34,55 @@ export function readNames(yaml: YamlReader, at: Spot, known: Known): readonly Na
 function readName(yaml: YamlReader, fields: NameFields, known: Known): NameConfig | undefined {
   const zone = readZone(yaml, fields);
   const name = readOwner(yaml, fields, zone);
-  const source = readReference(yaml, fields, "source", known.sources);
-  const target = readReference(yaml, fields, "target", known.targets);
+  const target = readReference(yaml, fields, "target", [...known.targets.keys()]);
   const ttlSpot = fields.get("ttl");
   const ttl = ttlSpot && yaml.integer(ttlSpot, "ttl", { min: 0, max: 2_147_483_647 });
-  const wanted = new Map<Family, FamilyConfig>();
-  for (const family of families) {
+  const create = readCreate(yaml, fields, target === undefined ? undefined : known.targets.get(target));
+  const wanted = readFamilies(yaml, fields, known);
+  const rules = readRules(yaml, fields, known.rules);
+  if (zone === undefined || name === undefined || target === undefined || wanted === undefined) return undefined;
+  return { name, zone, target, create, rules, families: wanted, ...(ttl === undefined ? {} : { ttl }) };
+}
+
+/** Undefined when a source is missing: its fault is said once, and no second one for each name and family. */
+function readFamilies(
+  yaml: YamlReader,
+  fields: NameFields,
+  known: Known,
+): ReadonlyMap<Family, FamilyConfig> | undefined {
+  const given = families.filter((family) => fields.get(family));
+  if (given.length === 0) {
+    const todo = "add `ipv4: DEVICE`, `ipv6: DEVICE`, or both";
+    yaml.fault(fields.self, missing("this name has neither ipv4 nor ipv6", todo));
+  }
+  const read = given.map((family) => {
     const spot = fields.get(family);
-    const config = spot && readFamily(yaml, spot, family);
-    if (config) wanted.set(family, config);
+    return [family, spot && readFamily(yaml, spot, family)] as const;
+  });
+  // A source of the family's own spares the name its source.
+  const needsSource = read.length === 0 || read.some(([, config]) => config?.source === undefined);
+  const source = needsSource ? readReference(yaml, fields, "source", known.sources) : "";
+  for (const [, config] of read) {
+    if (config?.source) checkReference(yaml, config.source.at, config.source.name, "source", known.sources);
   }
-  if (!fields.get("ipv4") && !fields.get("ipv6")) {
-    yaml.fault(
-      fields.self,
-      missing("this name has neither ipv4 nor ipv6", "add `ipv4: DEVICE`, `ipv6: DEVICE`, or both"),
-    );
+  if (source === undefined) return undefined;
+  const wanted = new Map<Family, FamilyConfig>();
+  for (const [family, config] of read) {
+    if (!config) continue;
+    const { source: own, ...rest } = config;
+    wanted.set(family, { ...rest, source: own?.name ?? source });
   }
-  if (zone === undefined || name === undefined || source === undefined || target === undefined) return undefined;
-  return { name, zone, source, target, families: wanted, ...(ttl === undefined ? {} : { ttl }) };
+  return wanted;
+}
+
+function readCreate(yaml: YamlReader, fields: NameFields, api: string | undefined): boolean {
+  const at = fields.get("create");
+  const create = at ? (yaml.flag(at, "create") ?? false) : false;
+  if (at && create && api !== undefined && !creatingApis.includes(api)) {
+    const message = `a record cannot be made through the api ${api}, so it must exist`;
+    yaml.fault(at, { code: "cannot-create", message, todo: "make it in the console, and leave `create:` out" });
+  }
+  return create;
 }
 
 function readZone(yaml: YamlReader, fields: NameFields): string | undefined {
@@ -86,33 +127,24 @@ function readReference(
     return yaml.fault(fields.self, missing(`this name has no ${kind}`, `add \`${kind}: …\`; ${there}`));
   }
   const text = yaml.text(at, kind);
-  if (text === undefined || known.includes(text)) return text;
+  return text === undefined ? undefined : checkReference(yaml, at, text, kind, known);
+}
+
+function checkReference(
+  yaml: YamlReader,
+  at: Spot,
+  text: string,
+  kind: "source" | "target",
+  known: readonly string[],
+): string | undefined {
+  if (known.includes(text)) return text;
+  const there = known.length === 0 ? `there are no ${kind}s yet` : `the ${kind}s are ${known.join(", ")}`;
   const meant = nearest(text, known);
   return yaml.fault(at, {
     code: `unknown-${kind}`,
     message: `there is no ${kind} "${text}"`,
     todo: `${there}${meant ? `; did you mean "${meant}"?` : ""}`,
   });
-}
-
-/** `ipv4: pppoe0` is short for `ipv4: { interface: pppoe0 }`. */
-function readFamily(yaml: YamlReader, at: Spot, family: Family): FamilyConfig | undefined {
-  if (!yaml.isMapping(at)) {
-    const device = yaml.text(at, family);
-    return device === undefined ? undefined : { device };
-  }
-  const fields = yaml.fields(at, family, ["interface", "record"]);
-  const interfaceSpot = fields?.get("interface");
-  if (!fields || !interfaceSpot) {
-    return yaml.fault(
-      at,
-      missing(`${family} has no interface`, "add `interface: DEVICE`; `moor interfaces` lists them"),
-    );
-  }
-  const device = yaml.text(interfaceSpot, `interface of ${family}`);
-  const recordSpot = fields.get("record");
-  const recordId = recordSpot && yaml.text(recordSpot, `record of ${family}`);
-  return device === undefined ? undefined : { device, ...(recordId === undefined ? {} : { recordId }) };
 }
 
 function refuseTwice(yaml: YamlReader, fields: NameFields, name: NameConfig, family: Family, taken: Set<string>): void {

@@ -2,12 +2,14 @@ import { readFileSync, statSync } from "node:fs";
 import type { Secret } from "./config.ts";
 import type { Spot, YamlReader } from "./yaml-reader.ts";
 
-/** Where secrets and other files named in a config come from. Every secret is read once, when the config is. */
+/** Where secrets and other files named in a config come from. Every secret is read when the config is, and again with it. */
 export type Surroundings = {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** A path as written in the config, made absolute. */
   readonly resolve: (path: string) => string;
   readonly warn: (text: string) => void;
+  /** Told of every file that is read, by its absolute path. */
+  readonly sawFile: (path: string) => void;
 };
 
 /** `{ file: path }` or `{ env: NAME }`. `line` is the key to look for in a downloaded `key=…`, `secret=…` file. */
@@ -45,11 +47,13 @@ export function readKeyFile(yaml: YamlReader, at: Spot, what: string, surroundin
   return key && { key, secret: fromFile(yaml, at, `the secret in ${what}`, surroundings, "secret") };
 }
 
-export function readTextFile(yaml: YamlReader, at: Spot, what: string, { resolve }: Surroundings): string | undefined {
+export function readTextFile(yaml: YamlReader, at: Spot, what: string, around: Surroundings): string | undefined {
   const path = yaml.text(at, what);
   if (path === undefined) return undefined;
+  const absolute = around.resolve(path);
+  around.sawFile(absolute);
   try {
-    return readFileSync(resolve(path), "utf8");
+    return readFileSync(absolute, "utf8");
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? "unreadable";
     return yaml.fault(at, {

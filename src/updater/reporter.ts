@@ -2,21 +2,37 @@ import type { Logger } from "pino";
 import { summarise } from "./describe-round.ts";
 import type { Round } from "./updater.ts";
 
-/** Tells the log what changed: each failure once, and its end once. */
+/** Something worth telling: a failure, its end, or a record that was replaced. */
+export type Notice = {
+  readonly kind: "failing" | "over" | "done";
+  /** Equal for a failure and its end. */
+  readonly key: string;
+  readonly message: string;
+  /** `name` or `source`, whom it is about; `because` and `todo`. */
+  readonly fields: Readonly<Record<string, string>>;
+};
+
+export type Tell = (notice: Notice) => void;
+
+/** Finds out what changed: each failure is told once, and its end once. */
 export type Reporter = { report(round: Round): void };
 
-export function createReporter(log: Logger): Reporter {
+export function createReporter(log: Logger, tell: Tell = () => undefined): Reporter {
   /** What is wrong at present, as it was last told. */
   const told = new Map<string, string>();
 
-  const failing = (key: string, fields: Readonly<Record<string, string>>, message: string) => {
+  const emit = (notice: Notice) => {
+    log[notice.kind === "failing" ? "warn" : "info"](notice.fields, notice.message);
+    tell(notice);
+  };
+  const failing = (key: string, fields: Notice["fields"], message: string) => {
     const text = `${message} ${fields.because}`;
     if (told.get(key) === text) return;
     told.set(key, text);
-    log.warn(fields, message);
+    emit({ kind: "failing", key, fields, message });
   };
-  const fine = (key: string, fields: Readonly<Record<string, string>>, message: string) => {
-    if (told.delete(key)) log.info(fields, message);
+  const fine = (key: string, fields: Notice["fields"], message: string) => {
+    if (told.delete(key)) emit({ kind: "over", key, fields, message });
   };
 
   return {
@@ -37,7 +53,8 @@ export function createReporter(log: Logger): Reporter {
           failing(key, { name, ...textsOf(summary) }, "no address; the record is left as it is");
         if (summary.kind === "done" || summary.kind === "nothing")
           fine(key, { name }, "the trouble with this record is over");
-        if (summary.kind === "done") log.info({ name, because: summary.because }, `record ${summary.what}`);
+        if (summary.kind === "done")
+          emit({ kind: "done", key, fields: { name, because: summary.because }, message: `record ${summary.what}` });
       }
     },
   };

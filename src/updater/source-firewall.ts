@@ -1,21 +1,55 @@
+import type { IncomingHttpHeaders } from "node:http";
 import type { SourceConfig } from "./config.ts";
+import { createEventStreamReader } from "./event-stream.ts";
 import type { HttpClient, HttpOutcome } from "./http-client.ts";
 import { readInterfaceReport } from "./read-interface-report.ts";
-import type { AddressSource, SourceReading } from "./source.ts";
+import type { AddressSource, FollowEnd, SourceReading } from "./source.ts";
 
-const endpoint = "/diagnostics/interface/getinterfaceconfig";
+const reportPath = "/diagnostics/interface/getinterfaceconfig";
+const eventsPath = "/diagnostics/interface/events";
 
-/** Spec 4.5: moor's firewall service, or an OPNsense. */
+/** The stream has a comment every 15 s: after three that did not come, nobody is there. */
+const silence = 45_000;
+const longestReport = 4 * 1024 * 1024;
+
+/** Spec 4.5: moor's firewall service, or an OPNsense. The latter has no stream of events. */
 export function createFirewallSource(config: SourceConfig, client: HttpClient): AddressSource {
   // People copy the url with or without the `/api` that all calls have.
-  const path = /\/api\/?$/.test(config.url.pathname) ? endpoint : `/api${endpoint}`;
+  const base = /\/api\/?$/.test(config.url.pathname) ? "" : "/api";
   // Sent unasked: an OPNsense never sends the challenge that would ask for it.
   const authorization = () => `Basic ${Buffer.from(`${config.key()}:${config.secret()}`).toString("base64")}`;
+  let lastEventId: string | undefined;
   return {
     async read(signal) {
       // No Content-Type: with one, an OPNsense tries to parse the body that a GET does not have, and answers 400.
-      const outcome = await client.send({ method: "GET", path, headers: { authorization: authorization() } }, signal);
-      return readingOf(outcome);
+      const headers = { authorization: authorization() };
+      return readingOf(await client.send({ method: "GET", path: base + reportPath, headers }, signal));
+    },
+    async follow(tell, signal): Promise<FollowEnd> {
+      const reader = createEventStreamReader(longestReport);
+      let offered = true;
+      const listener = {
+        silence,
+        begin(status: number, headers: IncomingHttpHeaders) {
+          // Anything else than a stream or a passing trouble means that this firewall has none.
+          offered = status >= 500 || [401, 403, 429].includes(status) || isEventStream(status, headers);
+          return isEventStream(status, headers);
+        },
+        text(text: string) {
+          for (const { event, data, id } of reader.feed(text)) {
+            lastEventId = id ?? lastEventId;
+            if (event === "snapshot" || event === "change") tell(readingIn(data));
+          }
+        },
+      };
+      const headers = {
+        accept: "text/event-stream",
+        authorization: authorization(),
+        ...(lastEventId === undefined ? {} : { "last-event-id": lastEventId }),
+      };
+      await client.stream({ method: "GET", path: base + eventsPath, headers }, listener, signal);
+      const retry = reader.retry();
+      return offered ? { kind: "ended", ...(retry === undefined ? {} : { retry }) } : { kind: "not-offered" };
     },
     close: () => client.close(),
   };
@@ -37,10 +71,17 @@ function readingOf(outcome: HttpOutcome): SourceReading {
       "mend the url: it must be the firewall's own, as in https://192.168.1.1",
     );
   }
+  return readingIn(body);
+}
+
+function readingIn(body: string): SourceReading {
   const read = readInterfaceReport(body);
   if (read.kind === "report") return read;
   return unavailable(read.because, "see whether the url is that of an OPNsense or of `moor firewall`");
 }
+
+const isEventStream = (status: number, headers: IncomingHttpHeaders) =>
+  status === 200 && /^text\/event-stream\b/i.test(headers["content-type"] ?? "");
 
 function wordsForStatus(status: number): [because: string, todo: string] {
   if (status >= 300 && status < 400) {

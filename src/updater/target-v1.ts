@@ -20,6 +20,10 @@ export function createV1Target(config: TargetConfig, client: HttpClient, now: ()
   const known = new Map<string, string>();
   return {
     replace: (order, signal) => replaceKnown(calls, known, order, signal),
+    async current(order, signal) {
+      const found = await findKnown(calls, known, order, signal);
+      return found.kind === "found" ? { kind: "found", value: [found.value.value] } : found;
+    },
     async zones(signal) {
       const answer = await calls.zones(undefined, signal);
       if (answer.kind === "ok") return { kind: "found", value: answer.value.map(zoneFromWire) };
@@ -47,11 +51,25 @@ async function replaceKnown(
   order: ReplaceOrder,
   signal: AbortSignal,
 ): Promise<ReplaceOutcome> {
-  const key = `${order.zone} ${order.name} ${order.family}`;
+  const found = await findKnown(calls, known, order, signal);
+  if (found.kind !== "found") return found;
+  const outcome = await replaceRecord(calls, order, found.value, signal);
+  if (outcome.kind === "missing") known.delete(keyOf(order));
+  return outcome;
+}
+
+/** By the id that was found last time, else by looking through the zone. */
+async function findKnown(
+  calls: V1Calls,
+  known: Map<string, string>,
+  order: Sought,
+  signal: AbortSignal,
+): Promise<Lookup<ReadableRecord>> {
+  const key = keyOf(order);
   const id = known.get(key);
   if (id !== undefined) {
     const answer = await calls.record(id, signal);
-    if (answer.kind === "ok") return replaceRecord(calls, order, answer.value, signal);
+    if (answer.kind === "ok") return { kind: "found", value: answer.value };
     if (answer.kind !== "absent") return answer;
     // Deleted, and perhaps made anew in the console: look once more.
     known.delete(key);
@@ -59,10 +77,12 @@ async function replaceKnown(
   const found = await findRecord(calls, order, signal);
   if (found.kind !== "found") return found;
   known.set(key, found.value.id);
-  const outcome = await replaceRecord(calls, order, found.value, signal);
-  if (outcome.kind === "missing") known.delete(key);
-  return outcome;
+  return mismatchOf(order, found.value) ?? found;
 }
+
+type Sought = Omit<ReplaceOrder, "value">;
+
+const keyOf = ({ zone, name, family }: Sought) => `${zone} ${name} ${family}`;
 
 async function replaceRecord(
   calls: V1Calls,
@@ -96,7 +116,7 @@ function replacementFor(order: ReplaceOrder, record: ReadableRecord): RecordRepl
   };
 }
 
-async function findRecord(calls: V1Calls, order: ReplaceOrder, signal: AbortSignal): Promise<Lookup<ReadableRecord>> {
+async function findRecord(calls: V1Calls, order: Sought, signal: AbortSignal): Promise<Lookup<ReadableRecord>> {
   if (order.recordId !== undefined) {
     const answer = await calls.record(order.recordId, signal);
     if (answer.kind === "ok") return { kind: "found", value: answer.value };
@@ -119,7 +139,7 @@ async function findZone(calls: V1Calls, zone: string, signal: AbortSignal): Prom
 }
 
 /** A record id in the config could be that of any record: what is overwritten must be what the entry says. */
-function mismatchOf({ zone, name, family }: ReplaceOrder, record: ReadableRecord): TargetFault | undefined {
+function mismatchOf({ zone, name, family }: Sought, record: ReadableRecord): TargetFault | undefined {
   const type = recordTypeOf(family);
   const owner = parseOwner(record.name, zone);
   if (record.type === type && owner.ok && owner.value === name) return undefined;
@@ -151,7 +171,7 @@ const noZone = (zone: string): TargetFault => ({
   todo: "make it in the console first; `moor zones` lists those that exist",
 });
 
-const noRecord = ({ zone, name, family }: ReplaceOrder): TargetFault => ({
+const noRecord = ({ zone, name, family }: Sought): TargetFault => ({
   kind: "missing",
   because: `there is no record ${absoluteName(name, zone)} ${recordTypeOf(family)}`,
   todo: `make it in the console first, with any address; \`moor list ${zone}\` lists those that exist`,
@@ -163,7 +183,7 @@ const noRecordWithId = (id: string): TargetFault => ({
   todo: "`moor zones` and `moor list ZONE` show those that exist",
 });
 
-const ambiguous = ({ zone, name, family }: ReplaceOrder, records: readonly ReadableRecord[]): TargetFault => ({
+const ambiguous = ({ zone, name, family }: Sought, records: readonly ReadableRecord[]): TargetFault => ({
   kind: "ambiguous",
   because: `there are ${records.length} records ${absoluteName(name, zone)} ${recordTypeOf(family)}`,
   todo: `say which one with \`${family}: { interface: …, record: ID }\`; the ids are ${records.map(({ id }) => id).join(", ")}`,

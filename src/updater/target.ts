@@ -3,6 +3,8 @@ import type { Family } from "../core/address.ts";
 /** A place that holds records. Nothing here throws for what a service may answer. */
 export type RecordTarget = {
   replace(order: ReplaceOrder, signal: AbortSignal): Promise<ReplaceOutcome>;
+  /** The values that the record of that name and type has now. */
+  current(order: Omit<ReplaceOrder, "value">, signal: AbortSignal): Promise<Lookup<readonly string[]>>;
   zones(signal: AbortSignal): Promise<Lookup<readonly ListedZone[]>>;
   records(zone: string, signal: AbortSignal): Promise<Lookup<readonly ListedRecord[]>>;
   record(id: string, signal: AbortSignal): Promise<Lookup<ListedRecord>>;
@@ -18,6 +20,8 @@ export type ReplaceOrder = {
   readonly ttl?: number;
   /** Without it the record is found by zone, name and type. */
   readonly recordId?: string;
+  /** Make the record when there is none; an API that cannot leaves it at saying so. */
+  readonly create?: boolean;
 };
 
 /** Texts are stable from one try to the next, so that a failure that goes on is recognised as the same. */
@@ -33,6 +37,8 @@ export type TargetFault = {
   readonly todo: string;
   /** Milliseconds the service asked us to stay away. */
   readonly retryAfter?: number;
+  /** The service's own word for it, where it has one. */
+  readonly code?: string;
 };
 
 export type ReplaceOutcome = { readonly kind: "replaced"; readonly recordId: string } | TargetFault;

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import type { TargetConfig } from "./config.ts";
 import type { HttpClient } from "./http-client.ts";
 import type { RecordTarget } from "./target.ts";
@@ -7,13 +8,26 @@ type OpenTarget = (config: TargetConfig, client: HttpClient) => Promise<RecordTa
 /** Every API that records are written through, loaded on use. */
 const apis: Readonly<Record<string, OpenTarget>> = {
   v1: async (config, client) => (await import("./target-v1.ts")).createV1Target(config, client),
+  rrsets: async (config, client) => (await import("./target-rrsets.ts")).createRRsetsTarget(config, client),
 };
 
 export const targetApis: readonly string[] = Object.keys(apis);
 
-export async function openTarget(config: TargetConfig): Promise<RecordTarget> {
+/** `note` is told the headers of every answer: they say how much of the quota is left. */
+export async function openTarget(
+  config: TargetConfig,
+  note: (headers: IncomingHttpHeaders) => void = () => undefined,
+): Promise<RecordTarget> {
   const open = apis[config.api];
   if (!open) throw new Error(`no target with the api ${config.api}`);
   const { createHttpClient } = await import("./http-client.ts");
-  return open(config, await createHttpClient(config));
+  const client = await createHttpClient(config);
+  return open(config, {
+    ...client,
+    async send(request, signal) {
+      const outcome = await client.send(request, signal);
+      if (outcome.kind === "answer") note(outcome.headers);
+      return outcome;
+    },
+  });
 }

@@ -1,11 +1,16 @@
 import type { Instant } from "../core/instant.ts";
 import { applyRound, type UpdateResult } from "./apply-round.ts";
 import type { UpdaterConfig } from "./config.ts";
+import { followSource } from "./follow-source.ts";
 import { createPacing } from "./pacing.ts";
-import { holdKey, type PlannedUpdate, planRound } from "./plan-round.ts";
+import { type PlannedUpdate, planRound } from "./plan-round.ts";
+import { type Budget, createBudget } from "./quota.ts";
+import { createRecall } from "./recall.ts";
+import { longestHold } from "./retry-after.ts";
 import type { AddressSource, SourceReading } from "./source.ts";
 import { openSource } from "./sources.ts";
 import type { StateFile } from "./state-file.ts";
+import { holdKey, type Subject, subjectsOf } from "./subjects.ts";
 import type { RecordTarget } from "./target.ts";
 import { openTarget } from "./targets.ts";
 
@@ -14,14 +19,20 @@ export type Updater = {
   /** Reads and plans; sends and stores nothing. */
   plan(signal: AbortSignal): Promise<readonly PlannedUpdate[]>;
   round(signal: AbortSignal): Promise<Round>;
+  /** Listens to the sources that push, and says when one has something new. Returns when the signal says stop. */
+  follow(news: () => void, signal: AbortSignal): Promise<void>;
+  /** The values that the record of a subject has at the record service. */
+  published(subject: Subject, signal: AbortSignal): ReturnType<RecordTarget["current"]>;
   close(): void;
 };
 
 export type Round = {
   readonly readings: ReadonlyMap<string, SourceReading>;
   readonly results: readonly UpdateResult[];
-  /** When something that failed or waits may be tried again; undefined when nothing does. */
+  /** When something that failed, waits or is looked at regularly is due; undefined when nothing is. */
   readonly due: Instant | undefined;
+  /** Sources that do not push, or not now: they have to be asked again. */
+  readonly polled: readonly string[];
   /** Set when an address that was written earlier is still not on disk. */
   readonly unsaved?: string;
 };
@@ -33,22 +44,21 @@ export type UpdaterTools = {
 };
 
 export async function openUpdater(config: UpdaterConfig, { state, now, random }: UpdaterTools): Promise<Updater> {
-  const sources = new Map<string, AddressSource>();
-  const targets = new Map<string, RecordTarget>();
-  for (const { source, target } of config.names) {
-    const sourceConfig = config.sources.get(source);
-    if (sourceConfig && !sources.has(source)) sources.set(source, await openSource(sourceConfig));
-    const targetConfig = config.targets.get(target);
-    if (targetConfig && !targets.has(target)) targets.set(target, await openTarget(targetConfig));
-  }
+  const subjects = subjectsOf(config);
+  const budgets = new Map<string, Budget>();
+  const { sources, targets } = await openAll(config, subjects, (target) => budgetOf(config, budgets, target), now);
   const pacing = createPacing(random);
+  const recall = createRecall();
   const lastReadings = new Map<string, SourceReading>();
+  /** What a source pushed last, while its stream is open. */
+  const live = new Map<string, SourceReading>();
 
   const readAll = async (signal: AbortSignal): Promise<ReadonlyMap<string, SourceReading>> => {
     await Promise.all([...sources].map(([name, source]) => readOne(name, source, signal)));
-    return new Map(lastReadings);
+    return new Map([...lastReadings, ...live]);
   };
   const readOne = async (name: string, source: AddressSource, signal: AbortSignal): Promise<void> => {
+    if (live.has(name)) return;
     const wait = pacing.notBefore(sourceKey(name), now());
     // Only a failure is ever remembered: an old report would be a guess.
     if (wait !== undefined && now() < wait) return;
@@ -57,14 +67,31 @@ export async function openUpdater(config: UpdaterConfig, { state, now, random }:
     if (reading.kind === "report") pacing.succeeded(sourceKey(name));
     else pacing.failed(sourceKey(name), now());
   };
+  /** A hold further away than any service may ask for comes from a clock that was wrong. */
+  const targetNotBefore = (target: string): Instant | undefined => {
+    const held = state.hold(holdKey(config, target));
+    const budget = budgetOf(config, budgets, target).notBefore();
+    return latest([held, budget].filter((until) => until !== undefined && until - now() <= longestHold));
+  };
+  const notBefore = ({ key, target }: Subject) => latest([targetNotBefore(target), pacing.notBefore(key, now())]);
   const plan = (readings: ReadonlyMap<string, SourceReading>) =>
-    planRound(config, { readings, state, now: now(), notBefore: (key) => pacing.notBefore(key, now()) });
+    planRound(subjects, { readings, state, recall, now: now(), notBefore });
   const settle = ({ subject, outcome }: UpdateResult) => {
-    if (outcome?.kind === "replaced") pacing.succeeded(subject.key);
+    if (outcome?.kind === "replaced" || outcome?.kind === "same") pacing.succeeded(subject.key);
     else if (outcome) pacing.failed(subject.key, now());
   };
-  const dueOf = ({ subject, plan: { kind, ...rest } }: UpdateResult) =>
-    "until" in rest ? rest.until : kind === "replace" ? pacing.notBefore(subject.key, now()) : undefined;
+  const dueOf = ({ subject, plan: { kind, ...rest }, outcome }: UpdateResult): Instant | undefined => {
+    if ("until" in rest) return rest.until;
+    if (kind === "replace" || kind === "compare") {
+      const failed = outcome?.kind === "replaced" || outcome?.kind === "same" ? undefined : notBefore(subject);
+      return failed ?? nextLook(subject);
+    }
+    return nextLook(subject);
+  };
+  const nextLook = ({ key, rules }: Subject): Instant | undefined => {
+    if (rules.compare === "record") return now() + config.interval;
+    return rules.verify === undefined ? undefined : (recall.verifiedAt(key) ?? now()) + rules.verify;
+  };
 
   return {
     plan: async (signal) => plan(await readAll(signal)),
@@ -74,15 +101,41 @@ export async function openUpdater(config: UpdaterConfig, { state, now, random }:
         (error: NodeJS.ErrnoException) => error.code ?? error.message,
       );
       const readings = await readAll(signal);
-      const tools = { targets, state, now, holdKey: (target: string) => holdKey(config, target) };
+      const tools = {
+        ...{ targets, state, recall, now, notBefore: targetNotBefore },
+        serviceOf: (target: string) => config.targets.get(target)?.url.origin ?? target,
+        // Known in memory in any case; a disk that does not take it shows at the next stored address.
+        hold: (target: string, until: Instant) => state.setHold(holdKey(config, target), until).catch(() => undefined),
+      };
       const results = await applyRound(plan(readings), tools, signal);
       results.forEach(settle);
-      const waits = [
-        ...results.map(dueOf),
-        ...[...sources.keys()].map((name) => pacing.notBefore(sourceKey(name), now())),
-      ].filter((until) => until !== undefined);
-      const due = waits.length === 0 ? undefined : Math.min(...waits);
-      return { readings, results, due, ...(unsaved === undefined ? {} : { unsaved }) };
+      const polled = [...sources.keys()].filter((name) => !live.has(name));
+      const waits = [...results.map(dueOf), ...polled.map((name) => pacing.notBefore(sourceKey(name), now()))].filter(
+        (until) => until !== undefined,
+      );
+      const due = waits.length === 0 ? undefined : waits.reduce((a, b) => Math.min(a, b));
+      return { readings, results, due, polled, ...(unsaved === undefined ? {} : { unsaved }) };
+    },
+    async follow(news, signal) {
+      const following = [...sources].map(([name, source]) => {
+        const on = {
+          reading(reading: SourceReading) {
+            live.set(name, reading);
+            lastReadings.set(name, reading);
+            pacing.succeeded(sourceKey(name));
+            news();
+          },
+          // What was pushed is not known to hold any longer: ask, and be told why not.
+          lost: () => live.delete(name) && news(),
+        };
+        return followSource(source, on, random, signal);
+      });
+      await Promise.all(following);
+    },
+    published(subject, signal) {
+      const target = targets.get(subject.target);
+      if (!target) throw new Error(`no target ${subject.target}`);
+      return target.current(subject.order, signal);
     },
     close() {
       for (const opened of [...targets.values(), ...sources.values()]) opened.close();
@@ -90,4 +143,36 @@ export async function openUpdater(config: UpdaterConfig, { state, now, random }:
   };
 }
 
+async function openAll(
+  config: UpdaterConfig,
+  subjects: readonly Subject[],
+  budget: (target: string) => Budget,
+  now: () => Instant,
+) {
+  const sources = new Map<string, AddressSource>();
+  const targets = new Map<string, RecordTarget>();
+  for (const { source, target } of subjects) {
+    const sourceConfig = config.sources.get(source);
+    if (sourceConfig && !sources.has(source)) sources.set(source, await openSource(sourceConfig));
+    const targetConfig = config.targets.get(target);
+    if (!targetConfig || targets.has(target)) continue;
+    targets.set(target, await openTarget(targetConfig, (headers) => budget(target).note(headers, now())));
+  }
+  return { sources, targets };
+}
+
+/** One a token: two targets with the same service and the same token share it. */
+function budgetOf({ targets }: UpdaterConfig, budgets: Map<string, Budget>, target: string): Budget {
+  const config = targets.get(target);
+  const key = config ? `${config.url.origin} ${config.token()}` : target;
+  const budget = budgets.get(key) ?? createBudget();
+  budgets.set(key, budget);
+  return budget;
+}
+
 const sourceKey = (name: string) => `source ${name}`;
+
+function latest(instants: readonly (Instant | undefined)[]): Instant | undefined {
+  const known = instants.filter((instant) => instant !== undefined);
+  return known.length === 0 ? undefined : Math.max(...known);
+}

@@ -1,35 +1,74 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { jittered } from "../core/back-off.ts";
 import type { Instant } from "../core/instant.ts";
-import { createReporter } from "./reporter.ts";
-import type { Updater } from "./updater.ts";
+import { createReporter, type Tell } from "./reporter.ts";
+import type { Round, Updater } from "./updater.ts";
 
 export type WatchOptions = {
-  /** Milliseconds between two rounds while all is well. */
+  /** Milliseconds between two rounds while all is well and some source does not push. */
   readonly interval: number;
   readonly log: Logger;
   readonly now: () => Instant;
   readonly random: () => number;
+  /** Hands over what starts a round at once, whoever wants one. */
+  readonly onWake?: (wake: () => void) => void;
+  readonly onRound?: (round: Round) => void;
+  /** Told what the log is told. */
+  readonly tell?: Tell;
 };
 
 /** However short a back-off turns out, a failing service is not asked more often than this. */
 const shortestPause = 250;
+/** Nothing is asked in such a round; it only sees that the clock was changed, or the machine asleep. */
+const longestPause = 600_000;
 
 /** Runs rounds until the signal says stop; returns when the last one has ended. */
 export async function watch(updater: Updater, options: WatchOptions, signal: AbortSignal): Promise<void> {
-  const reporter = createReporter(options.log);
+  const reporter = createReporter(options.log, options.tell);
+  const sleeper = createSleeper(signal);
+  options.onWake?.(sleeper.wake);
+  const following = updater.follow(sleeper.wake, signal);
   while (!signal.aborted) {
+    sleeper.roundBegins();
     const round = await updater.round(signal);
     // What a stop broke off is no failure to report.
-    if (signal.aborted) return;
+    if (signal.aborted) break;
     reporter.report(round);
-    await sleep(pauseAfter(round.due, options), undefined, { signal }).catch(() => undefined);
+    options.onRound?.(round);
+    await sleeper.sleep(pauseAfter(round, options));
   }
+  await following;
 }
 
-function pauseAfter(due: Instant | undefined, { interval, now, random }: WatchOptions): number {
-  const regular = jittered(interval, random());
+function pauseAfter({ due, polled }: Round, { interval, now, random }: WatchOptions): number {
+  const regular = polled.length === 0 ? longestPause : jittered(interval, random());
   if (due === undefined) return regular;
   return Math.min(regular, Math.max(shortestPause, due - now()));
+}
+
+/** A sleep that can be cut short, also by what happened since the round began that comes before it. */
+function createSleeper(signal: AbortSignal) {
+  let woken = false;
+  let end: () => void = () => undefined;
+  const wake = () => {
+    woken = true;
+    end();
+  };
+  signal.addEventListener("abort", wake, { once: true });
+  return {
+    wake,
+    roundBegins() {
+      woken = false;
+    },
+    sleep(ms: number): Promise<void> {
+      if (woken || signal.aborted) return Promise.resolve();
+      return new Promise((resolve) => {
+        const timer = setTimeout(wake, ms);
+        end = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    },
+  };
 }

@@ -17,6 +17,7 @@ export type YamlReader = {
   integer(at: Spot, what: string, bounds: { readonly min: number; readonly max: number }): number | undefined;
   flag(at: Spot, what: string): boolean | undefined;
   isMapping(at: Spot): boolean;
+  isList(at: Spot): boolean;
 };
 
 /** A place in the document: a node, or where a missing one should have been. */
@@ -57,6 +58,7 @@ export function createYamlReader(text: string, file: string): YamlReader {
     fault,
     root: spotOf(document, document.contents, 0),
     isMapping: (at) => isMap(at.node),
+    isList: (at) => isSeq(at.node),
     fields(at, what, known) {
       const found = pairs(at, what);
       if (!found) return undefined;

@@ -1,0 +1,30 @@
+/**
+ * What a client may rely on from any service that speaks rrsets, moor's or the public one. Types only: the updating client
+ * checks by hand, so that it starts without a schema library.
+ */
+export type ReadableCloudZone = { readonly id: number; readonly name: string; readonly ttl?: number };
+
+export type ReadableRRset = {
+  /** Relative, `@` for the zone itself. */
+  readonly name: string;
+  readonly type: string;
+  /** Null when the set takes the zone's. */
+  readonly ttl?: number | null;
+  readonly records: readonly ReadableSetRecord[];
+  readonly zone?: number;
+};
+
+export type ReadableSetRecord = { readonly value: string; readonly comment?: string | null };
+
+/** A write that goes on after its answer. */
+export type ReadableAction = {
+  readonly id: number;
+  readonly status: "running" | "success" | "error";
+  readonly error?: { readonly code?: string; readonly message?: string } | null;
+};
+
+/** The body of `set_records`: the whole set, comments included. */
+export type SetReplacement = { readonly records: readonly { readonly value: string; readonly comment: string }[] };
+
+/** The body of `POST /zones/{zone}/rrsets`. */
+export type NewRRset = SetReplacement & { readonly name: string; readonly type: string; readonly ttl?: number };

@@ -1,0 +1,42 @@
+import { type Address, addressBytes, addressFromBytes, parseIpv6 } from "./address.ts";
+
+/** The part of an IPv6 address that stays when the provider hands out another prefix. */
+export type HostPart = {
+  /** All sixteen; those of the prefix are 0. */
+  readonly bytes: Uint8Array;
+  /** How many bits the prefix has. */
+  readonly prefixLength: number;
+  /** Somebody who knows the network said so; otherwise what the firewall reports may contradict it. */
+  readonly lengthIsGiven?: boolean;
+};
+
+export const usualPrefixLength = 64;
+
+/** `::1:2` as people write the end of an address; undefined when it reaches into the prefix, or is no address. */
+export function parseHostPart(text: string, prefixLength = usualPrefixLength): HostPart | undefined {
+  const address = parseIpv6(text);
+  if (!address) return undefined;
+  const bytes = addressBytes(address);
+  const isInPrefix = bytes.some((byte, index) => (byte & prefixMask(index, prefixLength)) !== 0);
+  return isInPrefix || bytes.every((byte) => byte === 0) ? undefined : { bytes, prefixLength };
+}
+
+/** The host part that a machine with this MAC gives itself: RFC 4291, appendix A. */
+export function hostPartOfMac(mac: string, prefixLength = usualPrefixLength): HostPart | undefined {
+  if (!/^[0-9a-f]{2}([:-][0-9a-f]{2}){5}$/i.test(mac) || prefixLength > usualPrefixLength) return undefined;
+  const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = mac.split(/[:-]/).map((pair) => Number.parseInt(pair, 16));
+  const bytes = Uint8Array.from([0, 0, 0, 0, 0, 0, 0, 0, a ^ 0x02, b, c, 0xff, 0xfe, d, e, f]);
+  return { bytes, prefixLength };
+}
+
+export function withHostPart(prefix: Address, { bytes, prefixLength }: HostPart): Address {
+  const network = addressBytes(prefix);
+  const joined = network.map((byte, index) => (byte & prefixMask(index, prefixLength)) | (bytes[index] ?? 0));
+  const address = addressFromBytes(joined);
+  if (!address) throw new Error("an IPv6 address has 16 bytes");
+  return address;
+}
+
+/** The bits of one byte that belong to the prefix. */
+const prefixMask = (index: number, prefixLength: number): number =>
+  (0xff << (8 - Math.min(8, Math.max(0, prefixLength - 8 * index)))) & 0xff;
