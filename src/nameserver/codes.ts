@@ -9,6 +9,11 @@ export const rcodes = {
   nxDomain: 3,
   notImp: 4,
   refused: 5,
+  yxDomain: 6,
+  yxRrset: 7,
+  nxRrset: 8,
+  notAuth: 9,
+  notZone: 10,
   badVers: 16,
 } as const;
 

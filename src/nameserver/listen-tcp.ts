@@ -3,11 +3,12 @@ import type { ListenAddress } from "../process/http-server.ts";
 import type { Logger } from "../process/log.ts";
 import { listenFailure } from "./listen-failure.ts";
 import type { Listening } from "./listen-udp.ts";
-import type { Respond } from "./respond.ts";
+import type { RespondTo, Stream } from "./respond.ts";
 import { serveConnection, type TcpLimits } from "./tcp-connection.ts";
 
 export type TcpOptions = {
-  readonly respond: Respond;
+  readonly respond: RespondTo;
+  readonly stream?: Stream | undefined;
   readonly log: Logger;
   readonly reusePort?: boolean;
   readonly limits?: TcpLimits;
@@ -28,7 +29,7 @@ export async function listenTcp(at: ListenAddress, options: TcpOptions): Promise
       connections.delete(socket);
       connections.add(socket);
     };
-    serveConnection(socket, { respond, limits, asked, log });
+    serveConnection(socket, { respond, stream: options.stream, limits, asked, log });
   });
   await listen(server, at, options.reusePort ?? false);
   server.on("error", (error) => log.warn({ err: error }, "a connection could not be taken"));

@@ -6,12 +6,12 @@ import type { Logger } from "../process/log.ts";
 import { listenFailure } from "./listen-failure.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import { cutShort } from "./reply.ts";
-import type { Reply, Respond } from "./respond.ts";
+import type { Reply, RespondTo } from "./respond.ts";
 
 export type Listening = { readonly address: ListenAddress; readonly close: () => Promise<void> };
 
 export type UdpOptions = {
-  readonly respond: Respond;
+  readonly respond: RespondTo;
   readonly rateLimit: RateLimit;
   readonly log: Logger;
   /** Lets several threads or processes share the port. */
@@ -51,7 +51,7 @@ export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise
   socket.on("message", (query, client) => {
     // Port 0 cannot be sent to; only forged packets come from there.
     if (client.port === 0 || waiting >= maximumWaiting) return;
-    const reply = respond(query, "udp");
+    const reply = respond(query, "udp", client.address);
     if (reply instanceof Promise)
       void wait(reply, query, client).catch((error) => log.debug({ err: error }, "no reply"));
     else send(reply, query, client);

@@ -11,6 +11,12 @@ export type Respond = (query: Buffer, transport: Transport) => Reply | Promise<R
 
 export type Reply = Buffer | undefined;
 
+/** The same where it matters who asks. */
+export type RespondTo = (query: Buffer, transport: Transport, from: string) => Reply | Promise<Reply>;
+
+/** Over TCP, the messages that a zone transfer is made of; undefined for what is no question for one. */
+export type Stream = (query: Buffer, from: string) => AsyncIterable<Buffer> | undefined;
+
 export type ResponderOptions = {
   readonly zones: LoadedZones;
   /** Told when a zone that should be there could not be had; the client gets SERVFAIL. */

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { Logger } from "../process/log.ts";
 import { headerLength } from "./codes.ts";
-import type { Reply, Respond } from "./respond.ts";
+import type { Reply, RespondTo, Stream } from "./respond.ts";
 
 export type TcpLimits = {
   readonly connections: number;
@@ -14,7 +14,8 @@ export type TcpLimits = {
 };
 
 export type ConnectionOptions = {
-  readonly respond: Respond;
+  readonly respond: RespondTo;
+  readonly stream: Stream | undefined;
   readonly limits: TcpLimits;
   /** Called for every whole query. */
   readonly asked: () => void;
@@ -26,7 +27,8 @@ export type ConnectionOptions = {
  * unanswered or untaken; who neither asks a whole question nor takes its answers for too long is disconnected.
  */
 export function serveConnection(socket: Socket, options: ConnectionOptions): void {
-  const { respond, limits, asked, log } = options;
+  const { respond, stream, limits, asked, log } = options;
+  const from = socket.remoteAddress ?? "";
   let unread: Buffer = Buffer.of();
   /** Behind `unread`; joined to it only when that makes a query whole, so that bytes that trickle in are copied once. */
   let trickled: Buffer[] = [];
@@ -57,6 +59,15 @@ export function serveConnection(socket: Socket, options: ConnectionOptions): voi
     }
   };
 
+  const writeAll = async (messages: AsyncIterable<Buffer>) => {
+    for await (const message of messages) {
+      write(message);
+      if (socket.destroyed) return undefined;
+      if (socket.writableLength >= limits.unread) await taken(socket);
+    }
+    return undefined;
+  };
+
   const answerWhole = () => {
     let at = 0;
     missing = 0;
@@ -68,7 +79,9 @@ export function serveConnection(socket: Socket, options: ConnectionOptions): voi
       if (missing > 0) break;
       asked();
       timer.refresh();
-      const reply = respond(unread.subarray(at + 2, end), "tcp");
+      const query = unread.subarray(at + 2, end);
+      const messages = stream?.(query, from);
+      const reply = messages ? writeAll(messages) : respond(query, "tcp", from);
       if (reply instanceof Promise) void wait(reply);
       else write(reply);
       at = end;
@@ -104,4 +117,15 @@ export function serveConnection(socket: Socket, options: ConnectionOptions): voi
   });
   socket.on("error", () => socket.destroy());
   socket.on("close", () => clearTimeout(timer));
+}
+
+/** Until all that was written has gone, or the client has. */
+function taken(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      socket.off("drain", done).off("close", done);
+      resolve();
+    };
+    socket.on("drain", done).on("close", done);
+  });
 }
