@@ -9,7 +9,7 @@ import { createLog } from "../../process/log.ts";
 import { type RunningRecords, recordsDatabase, startRecords } from "../start.ts";
 import { openSqliteStore } from "../store-sqlite.ts";
 
-type Sent = { readonly body?: string; readonly headers?: Record<string, string>; readonly token?: string };
+type Sent = { readonly body?: string | Buffer; readonly headers?: Record<string, string>; readonly token?: string };
 
 /** For tests: a record service with HTTPS on a port of its own, started and stopped with the file, and a client of it. */
 export function v1Service() {
