@@ -1,4 +1,5 @@
 import { type Address, addressBytes, addressFromBytes, parseAddress } from "../core/address.ts";
+import { scopeOf } from "../core/address-scope.ts";
 import type { Instant } from "../core/instant.ts";
 import type { Network } from "../core/network.ts";
 import type { RRset, ZoneRecord } from "../core/rrset.ts";
@@ -28,7 +29,7 @@ export function pointHost(
   };
   if (ipv4 !== undefined) point(a, "A", ipv4);
   if (ipv6 !== undefined && "prefix" in ipv6) {
-    const moved = aaaa && { ...aaaa, records: aaaa.records.map((record) => moveRecord(record, ipv6.prefix, now)) };
+    const moved = aaaa && moveSet(aaaa, ipv6.prefix, now);
     addresses.push(...(moved?.records.map((record) => record.rdata) ?? []));
     if (moved) edited.push(moved);
   } else if (ipv6 !== undefined) {
@@ -55,10 +56,23 @@ function withAddress(
   return { ...set, records: [record] };
 }
 
+/** Two records that would become one are one. */
+function moveSet(set: RRset, prefix: Network, now: Instant): RRset {
+  const moved = set.records.map((record) => moveRecord(record, prefix, now));
+  if (moved.every((record, i) => record === set.records[i])) return set;
+  const seen = new Set<string>();
+  return { ...set, records: moved.filter(({ rdata }) => !seen.has(rdata) && seen.add(rdata)) };
+}
+
+/** A local address beside a public one is not what the provider has moved. */
 function moveRecord(record: ZoneRecord, prefix: Network, now: Instant): ZoneRecord {
+  const network = addressFromBytes(prefix.bytes);
+  if (network === undefined || isLocal(network) !== isLocal({ family: "ipv6", text: record.rdata })) return record;
   const rdata = movedAddress(record.rdata, prefix);
   return rdata === record.rdata ? record : { ...record, value: rdata, rdata, modified: now };
 }
+
+const isLocal = (address: Address): boolean => scopeOf(address) === "ula";
 
 /** The first bits from the prefix, the others as they are. */
 export function movedAddress(text: string, prefix: Network): string {

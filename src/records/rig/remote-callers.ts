@@ -1,0 +1,49 @@
+import { createToken, hashSecret } from "../../access/secret.ts";
+import type { Instant } from "../../core/instant.ts";
+import { type Scope, wholeAccount } from "../../core/may.ts";
+import { createHttpServer } from "../../process/http-server.ts";
+import { createLog } from "../../process/log.ts";
+import { dyndnsApi } from "../http-dyndns.ts";
+import { v1Api } from "../http-v1.ts";
+import { createRateLimit } from "../rate-limit.ts";
+import { createRecordService } from "../service.ts";
+import type { RecordStore } from "../store.ts";
+import { openSqliteStore } from "../store-sqlite.ts";
+
+/** For tests: the APIs without a socket, called from any address at any time; `faults` stand in for parts of the store. */
+export async function remoteCallers(perMinute: number, faults: Partial<RecordStore> = {}) {
+  const store: RecordStore = { ...openSqliteStore(":memory:"), ...faults };
+  let time = Date.UTC(2026, 10, 15);
+  const now = (): Instant => time;
+  const lines: string[] = [];
+  const log = createLog({ format: "json", write: (line) => lines.push(line) });
+  const service = createRecordService({ store, now, nameservers: ["ns1.example.net"] });
+  const shared = { service, store, now, log, rateLimit: createRateLimit(perMinute) };
+  const server = createHttpServer({ bodyLimit: 1024 * 1024 });
+  await server.register(v1Api(shared), { prefix: "/api/v1" });
+  await server.register(dyndnsApi(shared));
+  await server.ready();
+
+  const newToken = async (scope: Scope = wholeAccount): Promise<string> => {
+    const { id } = await store.ensureAccount("main", now());
+    const secret = createToken();
+    await store.addToken({ account: id, name: "test", hash: hashSecret(secret), scope, created: now() });
+    return secret;
+  };
+
+  return {
+    store,
+    service,
+    newToken,
+    log: () => lines.join(""),
+    pass: (milliseconds: number): void => {
+      time += milliseconds;
+    },
+    call: async (url: string, headers: Record<string, string>, from: string) =>
+      await server.inject({ method: "GET", url, headers, remoteAddress: from }),
+    close: async (): Promise<void> => {
+      await server.close();
+      store.close();
+    },
+  };
+}
