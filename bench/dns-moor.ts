@@ -1,0 +1,10 @@
+import { startNameserver } from "../src/nameserver/start.ts";
+import { createLog } from "../src/process/log.ts";
+import { zonesInMemory } from "../test/nameserver/zones-in-memory.ts";
+import { benchZone } from "./dns-zone.ts";
+
+/** moor's nameserver in one thread, with the zone of the bench. `node bench/dns-moor.ts PORT` */
+const log = createLog({ format: "text", write: (line) => process.stderr.write(line) });
+const listen = [{ host: "127.0.0.1", port: Number(process.argv[2]) }];
+await startNameserver({ listen, source: zonesInMemory(benchZone), log });
+console.log("listens");

@@ -1,0 +1,22 @@
+import { writtenZone } from "../src/core/written-sets.suite.ts";
+import type { ZoneContent } from "../src/core/zone-view.ts";
+
+const hosts = Array.from({ length: 1_000 }, (_, i) => i);
+
+/** A zone of a thousand hosts, each with an alias. */
+export const benchZone: ZoneContent = writtenZone(
+  "bench.example",
+  [
+    "@ - NS ns1",
+    "ns1 - A 192.0.2.1",
+    ...hosts.flatMap((i) => [`h${i} - A 192.0.2.${i % 256}`, `w${i} - CNAME h${i}`]),
+  ].join("\n"),
+);
+
+/** Questions as dnsperf reads them. */
+export const benchQuestions: Readonly<Record<string, readonly string[]>> = {
+  "a name that is there": hosts.map((i) => `h${i}.bench.example A`),
+  "an alias": hosts.map((i) => `w${i}.bench.example A`),
+  "no such type": hosts.map((i) => `h${i}.bench.example AAAA`),
+  "no such name": Array.from({ length: 50_000 }, (_, i) => `no${i}.bench.example A`),
+};
