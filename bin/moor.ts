@@ -27,4 +27,5 @@ process.exitCode = await runMoor(process.argv.slice(2), {
   env: process.env,
   cwd: process.cwd(),
   signal: stop.signal,
+  onSignal: (name, act) => void process.on(name, act),
 });

@@ -1,5 +1,8 @@
+import { hostname } from "node:os";
+import type { UpdateResult } from "../updater/apply-round.ts";
 import type { UpdaterConfig } from "../updater/config.ts";
 import { type Summary, summarise } from "../updater/describe-round.ts";
+import { readConfig } from "../updater/read-config.ts";
 import { openStateFile, type StateFile } from "../updater/state-file.ts";
 import { devicesOf, type Subject, subjectsOf } from "../updater/subjects.ts";
 import type { Updater } from "../updater/updater.ts";
@@ -27,11 +30,11 @@ export async function update(options: UpdateOptions, io: CommandIo): Promise<num
   if (options.check) return check(config, io);
   const state = await openState(config, !options.dryRun, io);
   if (!state) return 1;
+  if (!options.dryRun && !options.once) return keepWatching(config, state, options, io);
   const { openUpdater } = await import("../updater/updater.ts");
   const updater = await openUpdater(config, { state, now: Date.now, random: Math.random });
   try {
-    if (options.dryRun) return await dryRun(updater, io);
-    return await (options.once ? once(updater, io) : keepWatching(updater, config, options, io));
+    return await (options.dryRun ? dryRun(updater, io) : once(updater, io));
   } finally {
     updater.close();
   }
@@ -71,10 +74,20 @@ async function dryRun(updater: Updater, io: CommandIo): Promise<number> {
 
 async function once(updater: Updater, io: CommandIo): Promise<number> {
   const { results } = await updater.round(io.signal);
-  return printSummaries(
+  const code = printSummaries(
     results.map((result) => ({ subject: result.subject, summary: summarise(result, true) })),
     io,
   );
+  const confirmed = await Promise.all(results.map((result) => printConfirmation(result, io)));
+  return confirmed.every(Boolean) ? code : 1;
+}
+
+async function printConfirmation({ subject, confirmation }: UpdateResult, io: CommandIo): Promise<boolean> {
+  const told = await confirmation;
+  if (told?.kind === "confirmed") io.out(`${subject.title}: DNS answers with it (${told.servers} servers)\n`);
+  if (told?.kind === "unconfirmed")
+    io.out(`${subject.title}: DNS does not answer with it: ${told.because}; ${told.todo}\n`);
+  return told?.kind !== "unconfirmed";
 }
 
 function printSummaries(
@@ -89,15 +102,26 @@ function printSummaries(
 }
 
 async function keepWatching(
-  updater: Updater,
   config: UpdaterConfig,
+  state: StateFile,
   options: UpdateOptions,
   io: CommandIo,
 ): Promise<number> {
-  const [{ createLog }, { watch }] = await Promise.all([import("../process/log.ts"), import("../updater/watch.ts")]);
+  const [{ createLog }, { keepNames }] = await Promise.all([
+    import("../process/log.ts"),
+    import("../updater/keep-names.ts"),
+  ]);
   const log = createLog({ format: options.logFormat ?? "text", write: io.err });
   log.info({ config: config.file, names: config.names.length, everySeconds: config.interval / 1000 }, "watching");
-  await watch(updater, { interval: config.interval, log, now: Date.now, random: Math.random }, io.signal);
+  const tools = {
+    ...{ state, log, now: Date.now, random: Math.random, host: hostname(), env: io.env },
+    reload: () => readConfig(config.file, io.env, io.cwd),
+    onRequest({ check, reload }: { readonly check: () => void; readonly reload: () => void }) {
+      io.onSignal?.("SIGUSR1", check);
+      io.onSignal?.("SIGHUP", reload);
+    },
+  };
+  await keepNames(config, tools, io.signal);
   log.info("stopped");
   return 0;
 }

@@ -1,6 +1,7 @@
 import { parseAddress } from "../core/address.ts";
 import type { Instant } from "../core/instant.ts";
 import { boundedBy } from "./bounded-by.ts";
+import type { Confirmation } from "./confirm-dns.ts";
 import type { PlannedUpdate } from "./plan-round.ts";
 import type { Recall } from "./recall.ts";
 import type { StateFile } from "./state-file.ts";
@@ -13,6 +14,8 @@ export type UpdateResult = PlannedUpdate & {
   readonly found?: readonly string[];
   /** The record is right, but that could not be put on disk. */
   readonly unsaved?: string;
+  /** Where the config asks for it: whether DNS answers with the new address. It takes its time and holds nobody up. */
+  readonly confirmation?: Promise<Confirmation>;
 };
 
 export type ApplyTools = {

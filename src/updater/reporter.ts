@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import type { Confirmation } from "./confirm-dns.ts";
 import { summarise } from "./describe-round.ts";
 import type { Round } from "./updater.ts";
 
@@ -35,6 +36,11 @@ export function createReporter(log: Logger, tell: Tell = () => undefined): Repor
     if (told.delete(key)) emit({ kind: "over", key, fields, message });
   };
 
+  const confirmed = (key: string, name: string, confirmation: Confirmation) => {
+    if (confirmation.kind === "confirmed") fine(key, { name }, "DNS answers with the new address");
+    else failing(key, { name, ...textsOf(confirmation) }, "DNS does not answer with the new address");
+  };
+
   return {
     report({ readings, results, unsaved }) {
       for (const [source, reading] of readings) {
@@ -55,6 +61,7 @@ export function createReporter(log: Logger, tell: Tell = () => undefined): Repor
           fine(key, { name }, "the trouble with this record is over");
         if (summary.kind === "done")
           emit({ kind: "done", key, fields: { name, because: summary.because }, message: `record ${summary.what}` });
+        void result.confirmation?.then((confirmation) => confirmed(`confirm ${key}`, name, confirmation));
       }
     },
   };

@@ -1,6 +1,8 @@
 import type { Instant } from "../core/instant.ts";
+import { absoluteName } from "../core/name.ts";
 import { applyRound, type UpdateResult } from "./apply-round.ts";
 import type { UpdaterConfig } from "./config.ts";
+import { confirmDns } from "./confirm-dns.ts";
 import { followSource } from "./follow-source.ts";
 import { createPacing } from "./pacing.ts";
 import { type PlannedUpdate, planRound } from "./plan-round.ts";
@@ -107,8 +109,9 @@ export async function openUpdater(config: UpdaterConfig, { state, now, random }:
         // Known in memory in any case; a disk that does not take it shows at the next stored address.
         hold: (target: string, until: Instant) => state.setHold(holdKey(config, target), until).catch(() => undefined),
       };
-      const results = await applyRound(plan(readings), tools, signal);
-      results.forEach(settle);
+      const applied = await applyRound(plan(readings), tools, signal);
+      applied.forEach(settle);
+      const results = applied.map((result) => withConfirmation(result, signal));
       const polled = [...sources.keys()].filter((name) => !live.has(name));
       const waits = [...results.map(dueOf), ...polled.map((name) => pacing.notBefore(sourceKey(name), now()))].filter(
         (until) => until !== undefined,
@@ -168,6 +171,15 @@ function budgetOf({ targets }: UpdaterConfig, budgets: Map<string, Budget>, targ
   const budget = budgets.get(key) ?? createBudget();
   budgets.set(key, budget);
   return budget;
+}
+
+function withConfirmation(result: UpdateResult, signal: AbortSignal): UpdateResult {
+  const { subject, plan, outcome } = result;
+  const { confirm } = subject.rules;
+  if (!confirm || outcome?.kind !== "replaced" || !("address" in plan)) return result;
+  const { zone, name, family } = subject.order;
+  const order = { zone, name: absoluteName(name, zone), family, value: plan.address.text, servers: confirm.servers };
+  return { ...result, confirmation: confirmDns(order, signal) };
 }
 
 const sourceKey = (name: string) => `source ${name}`;

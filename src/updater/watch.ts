@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { jittered } from "../core/back-off.ts";
 import type { Instant } from "../core/instant.ts";
-import { createReporter, type Tell } from "./reporter.ts";
+import { createReporter, type Reporter } from "./reporter.ts";
 import type { Round, Updater } from "./updater.ts";
 
 export type WatchOptions = {
@@ -12,9 +12,10 @@ export type WatchOptions = {
   readonly random: () => number;
   /** Hands over what starts a round at once, whoever wants one. */
   readonly onWake?: (wake: () => void) => void;
-  readonly onRound?: (round: Round) => void;
-  /** Told what the log is told. */
-  readonly tell?: Tell;
+  /** Told how each round went, and when the next one begins at the latest. */
+  readonly onRound?: (round: Round, next: Instant) => void;
+  /** Remembers what was told already; without it, a new one on the log. */
+  readonly reporter?: Reporter;
 };
 
 /** However short a back-off turns out, a failing service is not asked more often than this. */
@@ -24,7 +25,7 @@ const longestPause = 600_000;
 
 /** Runs rounds until the signal says stop; returns when the last one has ended. */
 export async function watch(updater: Updater, options: WatchOptions, signal: AbortSignal): Promise<void> {
-  const reporter = createReporter(options.log, options.tell);
+  const reporter = options.reporter ?? createReporter(options.log);
   const sleeper = createSleeper(signal);
   options.onWake?.(sleeper.wake);
   const following = updater.follow(sleeper.wake, signal);
@@ -34,8 +35,9 @@ export async function watch(updater: Updater, options: WatchOptions, signal: Abo
     // What a stop broke off is no failure to report.
     if (signal.aborted) break;
     reporter.report(round);
-    options.onRound?.(round);
-    await sleeper.sleep(pauseAfter(round, options));
+    const pause = pauseAfter(round, options);
+    options.onRound?.(round, options.now() + pause);
+    await sleeper.sleep(pause);
   }
   await following;
 }

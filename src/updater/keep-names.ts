@@ -1,0 +1,136 @@
+import type { Logger } from "pino";
+import type { Instant } from "../core/instant.ts";
+import type { Result } from "../core/result.ts";
+import type { UpdaterConfig } from "./config.ts";
+import { type History, openHistory } from "./history.ts";
+import { createReporter, type Notice, type Reporter } from "./reporter.ts";
+import { openStateFile, type StateFile } from "./state-file.ts";
+import { createStatusKeeper, type StatusKeeper } from "./status.ts";
+import { openSystemd } from "./systemd.ts";
+import { openTelling } from "./telling.ts";
+import { openUpdater } from "./updater.ts";
+import { watch } from "./watch.ts";
+import { watchFiles } from "./watch-files.ts";
+
+export type KeepTools = {
+  readonly state: StateFile;
+  readonly log: Logger;
+  readonly now: () => Instant;
+  readonly random: () => number;
+  /** The name of this machine, for those who are told of its troubles. */
+  readonly host: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Reads the config file again. */
+  readonly reload: () => Result<UpdaterConfig>;
+  /** Calls one of them when somebody outside asks for it, as by a signal. */
+  readonly onRequest?: (request: { readonly check: () => void; readonly reload: () => void }) => void;
+};
+
+/** Everything that outlives a reload. */
+type Lasting = {
+  readonly status: StatusKeeper;
+  readonly reporter: Reporter;
+  readonly tellTo: { current: (notice: Notice) => void };
+};
+
+/** What somebody outside may ask for; filled in by whatever watches at present. */
+type Requests = { check: () => void; reload: () => void };
+
+/** Watches until the signal says stop; a config that was changed is taken over, a bad one is named and left aside. */
+export async function keepNames(first: UpdaterConfig, tools: KeepTools, signal: AbortSignal): Promise<void> {
+  const { log, now } = tools;
+  const status = createStatusKeeper(now);
+  const tellTo: Lasting["tellTo"] = { current: () => undefined };
+  const reporter = createReporter(log, (notice) => tellTo.current(notice));
+  const lasting = { status, reporter, tellTo };
+  const requests: Requests = { check: () => undefined, reload: () => undefined };
+  tools.onRequest?.({ check: () => requests.check(), reload: () => requests.reload() });
+  const systemd = openSystemd(tools.env, () => now() - Date.parse(status.now().lastRound ?? "") < longestSilence);
+  let config: UpdaterConfig | undefined = first;
+  let state = tools.state;
+  let isFirst = true;
+  while (config && !signal.aborted) {
+    if (isFirst) systemd.ready();
+    else systemd.reloading();
+    isFirst = false;
+    const before: UpdaterConfig = config;
+    config = await keepUntilReload(config, { ...tools, state }, lasting, requests, signal);
+    if (config && config.stateFile !== before.stateFile) state = await otherState(config, state, tools);
+  }
+  systemd.close();
+}
+
+const longestSilence = 1_200_000;
+
+/** The config to go on with, or undefined when it is over. */
+async function keepUntilReload(
+  config: UpdaterConfig,
+  tools: KeepTools,
+  { status, reporter, tellTo }: Lasting,
+  requests: Requests,
+  signal: AbortSignal,
+): Promise<UpdaterConfig | undefined> {
+  const { state, log, now, random } = tools;
+  const stop = new AbortController();
+  const stopWith = () => stop.abort(signal.reason);
+  signal.addEventListener("abort", stopWith, { once: true });
+  if (signal.aborted) stopWith();
+  let next: UpdaterConfig | undefined;
+  const reload = () => {
+    next = goodConfig(tools);
+    if (next) stop.abort(new Error("the config was read again"));
+  };
+  const history = openHistory(config.historyFile, (because) => log.warn({ because }, "the history cannot be kept"));
+  const updater = await openUpdater(config, { state, now, random });
+  const telling = await openTelling(config, { ...tools, status: status.now, check: () => requests.check() });
+  const files = watchFiles(config.files, reload);
+  requests.reload = reload;
+  tellTo.current = toBoth(history, telling.tell, now);
+  const onRound: Parameters<typeof watch>[1]["onRound"] = (round, at) => {
+    status.note(round, state);
+    status.next(at);
+  };
+  const onWake = (wake: () => void) => {
+    requests.check = wake;
+  };
+  try {
+    await watch(updater, { interval: config.interval, log, now, random, reporter, onRound, onWake }, stop.signal);
+  } finally {
+    signal.removeEventListener("abort", stopWith);
+    files.close();
+    await telling.close();
+    updater.close();
+    await history.settled();
+  }
+  return next;
+}
+
+function goodConfig({ reload, log }: KeepTools): UpdaterConfig | undefined {
+  const read = reload();
+  if (read.ok && read.value.names.length > 0) {
+    log.info({ names: read.value.names.length }, "the config was read again");
+    for (const warning of read.value.warnings) log.warn({ because: warning }, "careful");
+    return read.value;
+  }
+  const faults = read.ok ? [{ where: read.value.file, message: "there are no names to keep" }] : read.faults;
+  for (const { where, message } of faults) {
+    log.warn({ where, because: message }, "the config has a fault; the one before stays in force");
+  }
+  return undefined;
+}
+
+async function otherState(
+  { stateFile }: UpdaterConfig,
+  before: StateFile,
+  { now, log }: KeepTools,
+): Promise<StateFile> {
+  const opened = await openStateFile(stateFile, now(), { write: true });
+  if (opened.kind === "open") return opened.state;
+  log.warn({ because: opened.because, todo: opened.todo }, "the state stays in the file before");
+  return before;
+}
+
+const toBoth = (history: History, tell: (notice: Notice) => void, now: () => Instant) => (notice: Notice) => {
+  history.add(notice, new Date(now()));
+  tell(notice);
+};

@@ -1,0 +1,98 @@
+import type { Instant } from "../core/instant.ts";
+import { summarise } from "./describe-round.ts";
+import type { StateFile } from "./state-file.ts";
+import type { Round } from "./updater.ts";
+
+/** What a watcher knows about itself after its last round. */
+export type Status = {
+  readonly started: string;
+  readonly rounds: number;
+  readonly lastRound: string | null;
+  /** When it looks again by itself; a firewall that pushes wakes it sooner. */
+  readonly nextRound: string | null;
+  readonly changes: number;
+  readonly failures: number;
+  readonly sources: readonly SourceStatus[];
+  readonly names: readonly NameStatus[];
+};
+
+export type SourceStatus = {
+  readonly source: string;
+  readonly up: boolean;
+  readonly how: "events" | "polling";
+  readonly because?: string;
+};
+
+export type NameStatus = {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly wanted: string | null;
+  readonly stored: string | null;
+  readonly storedAt: string | null;
+  readonly what: string;
+  readonly because: string;
+  readonly todo?: string;
+};
+
+export type StatusKeeper = { note(round: Round, state: StateFile): void; next(at: Instant): void; now(): Status };
+
+export function createStatusKeeper(clock: () => Instant): StatusKeeper {
+  let status: Status = {
+    started: iso(clock()),
+    rounds: 0,
+    lastRound: null,
+    nextRound: null,
+    changes: 0,
+    failures: 0,
+    sources: [],
+    names: [],
+  };
+  return {
+    note(round, state) {
+      const names = namesIn(round, state);
+      const done = round.results.filter(({ outcome }) => outcome?.kind === "replaced").length;
+      const failed = round.results.filter(({ outcome }) => outcome && !["replaced", "same"].includes(outcome.kind));
+      status = {
+        ...status,
+        rounds: status.rounds + 1,
+        lastRound: iso(clock()),
+        changes: status.changes + done,
+        failures: status.failures + failed.length,
+        sources: sourcesIn(round),
+        names,
+      };
+    },
+    next(at) {
+      status = { ...status, nextRound: iso(at) };
+    },
+    now: () => status,
+  };
+}
+
+export function namesIn({ results }: Pick<Round, "results">, state: Pick<StateFile, "get">): readonly NameStatus[] {
+  return results.map((result) => {
+    const { kind, what, because, todo } = summarise(result, true);
+    const kept = state.get(result.subject.key);
+    return {
+      name: result.subject.title,
+      ok: kind === "done" || kind === "nothing",
+      wanted: result.choice.kind === "address" ? result.choice.address.text : null,
+      stored: kept?.address ?? null,
+      storedAt: kept?.storedAt ?? null,
+      what,
+      because,
+      ...(todo === undefined ? {} : { todo }),
+    };
+  });
+}
+
+function sourcesIn({ readings, polled }: Round): readonly SourceStatus[] {
+  return [...readings].map(([source, reading]) => ({
+    source,
+    up: reading.kind === "report",
+    how: polled.includes(source) ? "polling" : "events",
+    ...(reading.kind === "report" ? {} : { because: reading.because }),
+  }));
+}
+
+const iso = (at: Instant) => new Date(at).toISOString();

@@ -1,0 +1,27 @@
+import { execFile } from "node:child_process";
+
+/** The service manager of most Linux machines, when it started us. */
+export type Systemd = { ready(): void; reloading(): void; close(): void };
+
+const silent: Systemd = { ready: () => undefined, reloading: () => undefined, close: () => undefined };
+
+/**
+ * Tells systemd that we are ready, and at half its watchdog's time that we are alive, as long as `isAlive` says so. Through its
+ * own little program: Node has no datagram sockets of that kind.
+ */
+export function openSystemd(env: Readonly<Record<string, string | undefined>>, isAlive: () => boolean): Systemd {
+  if (!env.NOTIFY_SOCKET) return silent;
+  const notify = (...words: readonly string[]) => {
+    execFile("systemd-notify", words, { env: { ...env }, timeout: 5_000 }, () => undefined);
+  };
+  const half = Math.floor(Number(env.WATCHDOG_USEC) / 2000);
+  const timer = half > 0 ? setInterval(() => isAlive() && notify("WATCHDOG=1"), half) : undefined;
+  return {
+    ready: () => notify("--ready", "--status=keeping names"),
+    reloading: () => notify("--status=the config was read again"),
+    close() {
+      clearInterval(timer);
+      notify("--stopping");
+    },
+  };
+}

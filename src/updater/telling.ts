@@ -1,0 +1,61 @@
+import type { Logger } from "pino";
+import type { Instant } from "../core/instant.ts";
+import type { UpdaterConfig } from "./config.ts";
+import type { Wellness } from "./heartbeats.ts";
+import type { Tell } from "./reporter.ts";
+import type { Status } from "./status.ts";
+
+/** All the ways out of this process but its log. What the config does not ask for is not even loaded. */
+export type Telling = { readonly tell: Tell; close(): Promise<void> };
+
+export type TellingTools = {
+  readonly log: Logger;
+  readonly host: string;
+  readonly now: () => Instant;
+  readonly random: () => number;
+  readonly status: () => Status;
+  readonly check: () => void;
+};
+
+export async function openTelling(config: UpdaterConfig, tools: TellingTools): Promise<Telling> {
+  const { log, host, random, status } = tools;
+  const notifiers =
+    config.notify.length === 0
+      ? undefined
+      : await (await import("./notifiers.ts")).openNotifiers(config.notify, host, log, random);
+  const heartbeats =
+    config.heartbeats.length === 0
+      ? undefined
+      : await (await import("./heartbeats.ts")).openHeartbeats(config.heartbeats, () => wellnessOf(status()), log);
+  const control = config.control && (await openControl(config.control, tools));
+  return {
+    tell: (notice) => notifiers?.tell(notice),
+    async close() {
+      notifiers?.close();
+      heartbeats?.close();
+      await control?.close();
+    },
+  };
+}
+
+/** The names are kept all the same when the port is taken. */
+async function openControl(config: NonNullable<UpdaterConfig["control"]>, tools: TellingTools) {
+  try {
+    return await (await import("./control.ts")).openControl(config, tools);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const listen = `${config.host}:${config.port}`;
+    tools.log.warn({ listen, because: code ?? message }, "nobody can be answered about this process");
+    return undefined;
+  }
+}
+
+/** Undefined before the first round: nothing is known yet. */
+function wellnessOf({ rounds, names, sources }: Status): Wellness | undefined {
+  if (rounds === 0) return undefined;
+  const troubles = [
+    ...sources.filter(({ up }) => !up).map(({ source, because }) => `${source}: ${because}`),
+    ...names.filter(({ ok }) => !ok).map(({ name, because }) => `${name}: ${because}`),
+  ];
+  return { isWell: troubles.length === 0, message: troubles.join("\n") || `${names.length} records are right` };
+}
