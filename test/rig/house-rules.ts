@@ -27,7 +27,8 @@ const house: Readonly<Record<string, Room>> = {
   "src/cli": { from: [...below, ...features] },
   bin: { from: ["src/cli", "src/process"] },
   console: { from: ["src/core", "src/contract"], browser: true },
-  bench: { from: [...below, ...features, "src/cli", "bin"] },
+  // Benches start the same real processes as the tests do.
+  bench: { from: [...below, ...features, "src/cli", "bin", "test"] },
   test: { from: [...below, ...features, "src/cli", "bin", "bench", "console", "."] },
   scripts: { from: [] },
   ".": { from: [] },
@@ -77,7 +78,7 @@ function sizeFaults({ text }: SourceFile): readonly string[] {
 }
 
 /** A shelf for anything says nothing about what stands on it. */
-const shelf = /^(?:utils?|helpers?|common|misc|shared|lib|manager|base|index)$/;
+const shelf = /^(?:utils?|helpers?|common|misc|manager|base|index)$/;
 
 function nameFaults(path: string): readonly string[] {
   const folders = posix.dirname(path).split("/");
