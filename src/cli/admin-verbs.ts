@@ -25,6 +25,16 @@ function addTokenVerbs(token: Command, io: CommandIo, run: Run): void {
     .option("--account <name>", "whose zones it opens; a new name makes a new account", "main")
     .option("--read-only", "may not write")
     .option("--zone <name>", "opens only this zone (may be repeated)", repeated, [])
+    .option("--set <name types>", 'opens only this name, such as "home A,AAAA" (may be repeated)', repeated, [])
+    .option("--type <types>", "opens only these types, at any name (may be repeated)", repeated, [])
+    .option("--expires <when>", "opens nothing from then on: 90d, 12h, or a day such as 2027-12-31")
+    .option(
+      "--from <network>",
+      "may be used only from there: 192.0.2.0/24 or an address (may be repeated)",
+      repeated,
+      [],
+    )
+    .option("--long", "64 characters instead of 32, as some clients of the rrsets API want")
     .option("--to <file>", "write it to a file that only you can read, instead of showing it")
     .action((options) => run(async () => (await import("./token.ts")).tokenAdd(options, io)));
   token

@@ -1,31 +1,31 @@
 import { resolve } from "node:path";
 import { createToken, hashSecret } from "../access/secret.ts";
-import { type Scope, wholeAccount } from "../core/may.ts";
-import { parseZoneName } from "../core/name.ts";
 import { openDataFolder, replaceFile } from "../process/data-folder.ts";
 import { recordsDatabase } from "../records/start.ts";
 import type { RecordStore, Token } from "../records/store.ts";
 import { openSqliteStore } from "../records/store-sqlite.ts";
 import type { CommandIo } from "./command-io.ts";
 import { printTable } from "./print-table.ts";
+import { readTokenScope, scopeInWords, type TypedScope, timeText } from "./token-scope.ts";
 
 type InData = { readonly data: string };
 
-export type TokenAdd = InData & {
-  readonly name: string;
-  readonly account: string;
-  readonly readOnly?: boolean;
-  readonly zone: readonly string[];
-  readonly to?: string;
-};
+export type TokenAdd = InData &
+  TypedScope & {
+    readonly name: string;
+    readonly account: string;
+    readonly long?: boolean;
+    readonly to?: string;
+  };
 
 export async function tokenAdd(options: TokenAdd, io: CommandIo): Promise<number> {
-  const scope = readScope(options);
-  if (typeof scope === "string") {
-    io.err(`${scope}\n`);
+  const read = readTokenScope(options, Date.now());
+  if (!read.ok) {
+    for (const { where, message } of read.faults) io.err(`${where}: ${message}\n`);
     return 2;
   }
-  const secret = createToken();
+  const scope = read.value;
+  const secret = createToken(options.long ? 64 : 32);
   const token = await withStore(options, io, async (store) => {
     const now = Date.now();
     const account = await store.ensureAccount(options.account, now);
@@ -37,7 +37,7 @@ export async function tokenAdd(options: TokenAdd, io: CommandIo): Promise<number
       created: now,
     });
   });
-  io.err(`Token ${token.id} (${token.name}) for the account ${token.accountName}: ${inWords(scope)}.\n`);
+  io.err(`Token ${token.id} (${token.name}) for the account ${token.accountName}: ${scopeInWords(scope)}.\n`);
   if (options.to === undefined) {
     io.err("This is the only time that it is shown:\n");
     io.out(`${secret}\n`);
@@ -52,7 +52,7 @@ export async function tokenList(options: InData & { readonly json?: boolean }, i
   const tokens = await withStore(options, io, (store) => store.tokens());
   if (options.json) io.out(`${JSON.stringify(tokens.map(forPrograms), null, 2)}\n`);
   else if (tokens.length === 0) io.out(`There are no tokens yet; make one with: ${io.program} token add\n`);
-  else io.out(printTable(["id", "name", "account", "may", "made", "state"], tokens.map(row)));
+  else io.out(printTable(["id", "name", "account", "may", "made", "last used", "uses", "state"], tokens.map(row)));
   return 0;
 }
 
@@ -75,34 +75,27 @@ async function withStore<T>({ data }: InData, io: CommandIo, work: (store: Recor
   }
 }
 
-function readScope({ readOnly, zone }: TokenAdd): Scope | string {
-  const names = zone.map((text) => parseZoneName(text));
-  const faults = names.flatMap((name) => (name.ok ? [] : name.faults));
-  if (faults.length > 0) return faults.map((fault) => `--zone: ${fault.message}`).join("\n");
-  return {
-    ...wholeAccount,
-    ...(readOnly && { access: "read" as const }),
-    ...(zone.length > 0 && { zones: names.flatMap((name) => (name.ok ? [name.value] : [])) }),
-  };
-}
-
-const inWords = ({ access, zones }: Scope): string =>
-  `may ${access === "read" ? "read" : "read and write"} ${zones === undefined ? "all its zones" : zones.join(", ")}`;
-
-const row = ({ id, name, accountName, scope, created, revoked }: Token): readonly string[] => [
+const row = ({ id, name, accountName, scope, created, lastUsed, uses, revoked }: Token): readonly string[] => [
   String(id),
   name,
   accountName,
-  inWords(scope).replace(/^may /, ""),
-  new Date(created).toISOString().slice(0, 16).replace("T", " "),
-  revoked === undefined ? "good" : "revoked",
+  scopeInWords(scope).replace(/^may /, ""),
+  timeText(created),
+  lastUsed === undefined ? "never" : timeText(lastUsed),
+  String(uses),
+  revoked !== undefined ? "revoked" : (scope.expires ?? Number.POSITIVE_INFINITY) <= Date.now() ? "expired" : "good",
 ];
 
-const forPrograms = ({ id, name, accountName, scope, created, revoked }: Token) => ({
+const forPrograms = ({ id, name, accountName, scope, created, lastUsed, uses, revoked }: Token) => ({
   id,
   name,
   account: accountName,
   scope,
   created: new Date(created).toISOString(),
-  revoked: revoked === undefined ? null : new Date(revoked).toISOString(),
+  last_used: isoOrNull(lastUsed),
+  uses,
+  revoked: isoOrNull(revoked),
 });
+
+const isoOrNull = (instant: number | undefined): string | null =>
+  instant === undefined ? null : new Date(instant).toISOString();

@@ -1,0 +1,137 @@
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it } from "vitest";
+import { hashSecret } from "../access/secret.ts";
+import { recordsDatabase } from "../records/start.ts";
+import { openSqliteStore } from "../records/store-sqlite.ts";
+import { runMoor } from "./program.ts";
+import { readTokenScope } from "./token-scope.ts";
+
+const now = Date.UTC(2026, 10, 15);
+const nothing = { zone: [], set: [], type: [], from: [] };
+
+describe("the scope of a token, as it is typed", () => {
+  it.each([
+    ["nothing", {}, { access: "write" }],
+    ["read only", { readOnly: true }, { access: "read" }],
+    ["zones", { zone: ["Example.ORG.", "b.example"] }, { access: "write", zones: ["example.org", "b.example"] }],
+    ["a zone in Unicode", { zone: ["bücher.example"] }, { access: "write", zones: ["xn--bcher-kva.example"] }],
+    [
+      "a name and types",
+      { set: ["home a,AAAA"] },
+      { access: "write", sets: [{ owner: "home", types: ["A", "AAAA"] }] },
+    ],
+    ["a name", { set: ["Home"] }, { access: "write", sets: [{ owner: "home" }] }],
+    ["the apex", { set: ["@ A"] }, { access: "write", sets: [{ owner: "@", types: ["A"] }] }],
+    [
+      "a name with its zone, with a dot and without",
+      { zone: ["example.org"], set: ["home.example.org A", "WWW.example.org.", "example.org"] },
+      {
+        access: "write",
+        zones: ["example.org"],
+        sets: [{ owner: "home", types: ["A"] }, { owner: "www" }, { owner: "@" }],
+      },
+    ],
+    [
+      "a name in Unicode",
+      { set: ["größe TXT"] },
+      { access: "write", sets: [{ owner: "xn--gre-6ka8i", types: ["TXT"] }] },
+    ],
+    ["types at any name", { type: ["TXT,CAA"] }, { access: "write", sets: [{ types: ["TXT", "CAA"] }] }],
+    [
+      "networks",
+      { from: ["192.0.2.0/24", "2001:db8::1"] },
+      { access: "write", networks: ["192.0.2.0/24", "2001:db8::1"] },
+    ],
+    ["a time from now", { expires: "90d" }, { access: "write", expires: now + 90 * 86_400_000 }],
+    ["a day, to its end", { expires: "2026-12-31" }, { access: "write", expires: Date.UTC(2027, 0, 1) }],
+    ["a moment", { expires: "2026-12-31T10:00:00Z" }, { access: "write", expires: Date.UTC(2026, 11, 31, 10) }],
+  ])("takes %s", (_, typed, scope) => {
+    expect(readTokenScope({ ...nothing, ...typed }, now)).toEqual({ ok: true, value: scope });
+  });
+
+  it("tells everything that is wrong at once, with the option", () => {
+    const typed = {
+      zone: ["localhost"],
+      set: ["", "a b c", "home NOPE", "x.other.example. A"],
+      type: ["ANY"],
+      from: ["192.0.2.0/33"],
+      expires: "2020-01-01",
+    };
+    const read = readTokenScope(typed, now);
+    expect(read.ok ? [] : read.faults.map((fault) => fault.where)).toEqual([
+      "--zone localhost",
+      "--set ",
+      "--set a b c",
+      "--set home NOPE",
+      "--set x.other.example. A",
+      "--type",
+      "--from 192.0.2.0/33",
+      "--expires 2020-01-01",
+    ]);
+    expect(readTokenScope({ ...nothing, expires: "soon" }, now)).toMatchObject({ ok: false });
+  });
+});
+
+describe("moor token", () => {
+  let folder: string;
+  let texts: { out: string; err: string };
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "moor-token-"));
+    texts = { out: "", err: "" };
+  });
+  const moor = (...words: readonly string[]) =>
+    runMoor([...words, "--data", folder], {
+      program: "moor",
+      out: (text) => {
+        texts.out += text;
+      },
+      err: (text) => {
+        texts.err += text;
+      },
+      env: {},
+      cwd: folder,
+      signal: new AbortController().signal,
+    });
+
+  it("makes a token of 32 letters and digits, or of 64, and says what it may", async () => {
+    expect(await moor("token", "add", "--zone", "example.org", "--set", "home A", "--expires", "2099-01-01")).toBe(0);
+    expect(texts.out).toMatch(/^[A-Za-z0-9]{32}\n$/);
+    expect(texts.err).toContain("may read and write home A in example.org until 2099-01-02 00:00.");
+    texts.out = "";
+    await moor("token", "add", "--long");
+    expect(texts.out).toMatch(/^[A-Za-z0-9]{64}\n$/);
+  });
+
+  it("lists when each was last used and how often, and what has expired", async () => {
+    await moor("token", "add", "--name", "used");
+    await moor("token", "add", "--name", "unused", "--from", "192.0.2.0/24");
+    const secret = texts.out.split("\n")[0] ?? "";
+    const store = openSqliteStore(recordsDatabase(folder));
+    const token = await store.tokenByHash(hashSecret(secret));
+    for (let i = 0; i < 3; i += 1) store.noteUse(token?.id ?? 0, Date.UTC(2026, 10, 15, 12, 30));
+    const { account = 0, name = "" } = token ?? {};
+    const past = { account, name, hash: "h", scope: { access: "read" as const, expires: 1 }, created: 0 };
+    await store.addToken(past);
+    store.close();
+    texts.out = "";
+    await moor("token", "list");
+    expect(texts.out).toMatch(/used .* 2026-11-15 12:30 +3 +good/);
+    expect(texts.out).toMatch(/unused .* from 192\.0\.2\.0\/24 .* never +0 +good/);
+    expect(texts.out).toMatch(/read all its zones until .* expired/);
+    texts.out = "";
+    await moor("token", "list", "--json");
+    expect(JSON.parse(texts.out)[0]).toMatchObject({ uses: 3, last_used: "2026-11-15T12:30:00.000Z", revoked: null });
+  });
+
+  it("says what it does not understand, and makes nothing", async () => {
+    expect(await moor("token", "add", "--set", "home NOPE", "--from", "here")).toBe(2);
+    expect(texts.err).toBe(
+      '--set home NOPE: "NOPE" is no record type\n' +
+        "--from here: takes a network such as 192.0.2.0/24 or 2001:db8::/32, or one address\n",
+    );
+    await moor("token", "list");
+    expect(texts.out).toMatch(/no tokens yet/);
+  });
+});
