@@ -10,16 +10,28 @@ export async function serveDocs(server: FastifyInstance): Promise<void> {
       info: {
         title: "moor records",
         version: "1",
-        description: "The DNS record service. Every call carries a token in the header Auth-API-Token.",
+        description:
+          "The DNS record service, through two APIs. Calls under /api/v1 carry a token in the header Auth-API-Token, " +
+          "calls under /v1 the same as Authorization: Bearer.",
       },
       components: {
         securitySchemes: {
           token: { type: "apiKey", in: "header", name: "Auth-API-Token" },
+          bearer: { type: "http", scheme: "bearer", description: "a token, for the paths under /v1" },
           basic: { type: "http", scheme: "basic", description: "a token as the password" },
         },
       },
       security: [{ token: [] }],
-      tags: [{ name: "zones" }, { name: "records" }, { name: "primary servers" }, { name: "dyndns2" }],
+      tags: [
+        { name: "zones" },
+        { name: "records" },
+        { name: "primary servers" },
+        { name: "dyndns2" },
+        { name: "hosted zones" },
+        { name: "record sets" },
+        { name: "changes" },
+        { name: "actions" },
+      ],
     },
   });
   await server.register(swaggerUi, { routePrefix: "/docs" });

@@ -7,6 +7,7 @@ import { closeInReverse, type Opened } from "../process/shutdown.ts";
 import { openConsole, signInLink } from "./console-open.ts";
 import { serveDocs } from "./http-docs.ts";
 import { dyndnsApi } from "./http-dyndns.ts";
+import { rrsetsApi } from "./http-rrsets.ts";
 import { sendNoRoute, v1Api } from "./http-v1.ts";
 import { createRateLimit } from "./rate-limit.ts";
 import { createRecordService } from "./service.ts";
@@ -59,6 +60,7 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
     const { rateLimit } = options;
     const shared = { service, store, now: Date.now, log, ...(rateLimit && { rateLimit: createRateLimit(rateLimit) }) };
     await server.register(v1Api(shared), { prefix: "/api/v1" });
+    await server.register(rrsetsApi(shared), { prefix: "/v1" });
     await server.register(dyndnsApi(shared));
     const address = await listen(server, options.listen);
     const url = urlOf(address, options.plainHttp ? "http" : "https");

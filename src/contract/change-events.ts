@@ -1,0 +1,50 @@
+import { type Static, Type } from "typebox";
+
+/** What one write did to one set, or to the zone itself: the entries of a zone's history and of the event stream. */
+
+const ChangedRecord = Type.Object({ value: Type.String(), comment: Type.String() });
+
+const ChangedSet = Type.Object({
+  ttl: Type.Union([Type.Integer(), Type.Null()]),
+  labels: Type.Record(Type.String(), Type.String()),
+  protection: Type.Object({ change: Type.Boolean() }),
+  records: Type.Array(ChangedRecord),
+});
+
+const ChangedZone = Type.Object({
+  ttl: Type.Integer(),
+  mode: Type.String(),
+  labels: Type.Record(Type.String(), Type.String()),
+  protection: Type.Object({ delete: Type.Boolean() }),
+  primary_nameservers: Type.Array(Type.Object({ address: Type.String(), port: Type.Integer() })),
+});
+
+export const ChangeEvent = Type.Object(
+  {
+    id: Type.Integer({ description: "grows with every change; Last-Event-ID to go on behind it" }),
+    zone: Type.Object({ id: Type.Integer(), name: Type.String() }),
+    serial: Type.Integer({ description: "the zone's serial after the write; all changes of one write share it" }),
+    at: Type.String({ description: "UTC" }),
+    by: Type.String({ description: "who wrote" }),
+    kind: Type.Union(["create", "replace", "delete", "settings"].map((kind) => Type.Literal(kind))),
+    name: Type.Union([Type.String(), Type.Null()]),
+    type: Type.Union([Type.String(), Type.Null()]),
+    before: Type.Union([ChangedSet, ChangedZone, Type.Null()]),
+    after: Type.Union([ChangedSet, ChangedZone, Type.Null()]),
+  },
+  { title: "Change" },
+);
+export type ChangeEvent = {
+  readonly id: number;
+  readonly zone: { readonly id: number; readonly name: string };
+  readonly serial: number;
+  readonly at: string;
+  readonly by: string;
+  readonly kind: "create" | "replace" | "delete" | "settings";
+  readonly name: string | null;
+  readonly type: string | null;
+  readonly before: ChangedSet | ChangedZone | null;
+  readonly after: ChangedSet | ChangedZone | null;
+};
+export type ChangedSet = Static<typeof ChangedSet>;
+export type ChangedZone = Static<typeof ChangedZone>;

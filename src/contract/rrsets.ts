@@ -1,0 +1,200 @@
+import { type Static, Type } from "typebox";
+import { ChangeEvent } from "./change-events.ts";
+
+/** The record-set API of the record service: what goes over the wire. Times are RFC 3339, UTC, in whole seconds. */
+
+const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(type: T) => Type.Union([type, Type.Null()]);
+const Labels = Type.Record(Type.String(), Type.String());
+const Ttl = Type.Integer({ minimum: 60, maximum: 2_147_483_647 });
+
+const PrimaryNameserver = Type.Object({
+  address: Type.String(),
+  port: Type.Optional(Type.Integer({ default: 53 })),
+  tsig_algorithm: Type.Optional(Type.String({ description: "hmac-md5, hmac-sha1 or hmac-sha256" })),
+  tsig_key: Type.Optional(Type.String({ description: "base64" })),
+});
+
+/** `id` and `name` come first, before any nested object: one client takes the first of each that it finds in the text. */
+export const RrsetsZone = Type.Object(
+  {
+    id: Type.Integer(),
+    name: Type.String(),
+    created: Type.String(),
+    mode: Type.String({ description: "primary or secondary" }),
+    ttl: Ttl,
+    labels: Labels,
+    primary_nameservers: Type.Array(PrimaryNameserver),
+    protection: Type.Object({ delete: Type.Boolean() }),
+    status: Type.String({ description: "ok, updating or error" }),
+    record_count: Type.Integer(),
+    authoritative_nameservers: Type.Object({
+      assigned: Type.Array(Type.String()),
+      delegated: Type.Array(Type.String()),
+      delegation_last_check: Nullable(Type.String()),
+      delegation_status: Type.String(),
+    }),
+    registrar: Type.String(),
+    serial: Type.Integer({ description: "grows with every change; not in the original API" }),
+  },
+  { title: "RrsetsZone" },
+);
+export type RrsetsZone = Static<typeof RrsetsZone>;
+
+const SetRecord = Type.Object({ value: Type.String(), comment: Type.String() });
+
+export const Rrset = Type.Object(
+  {
+    id: Type.String({ description: "name/TYPE" }),
+    name: Type.String({ description: "relative to the zone; @ is the zone itself" }),
+    type: Type.String(),
+    ttl: Nullable(Ttl),
+    labels: Labels,
+    protection: Type.Object({ change: Type.Boolean() }),
+    records: Type.Array(SetRecord),
+    zone: Type.Integer(),
+  },
+  { title: "RRSet" },
+);
+export type Rrset = Static<typeof Rrset>;
+
+export const WireAction = Type.Object(
+  {
+    id: Type.Integer(),
+    command: Type.String(),
+    status: Type.String({ description: "running, success or error" }),
+    progress: Type.Integer(),
+    started: Type.String(),
+    finished: Nullable(Type.String()),
+    resources: Type.Array(Type.Object({ id: Type.Integer(), type: Type.String() })),
+    error: Nullable(Type.Object({ code: Type.String(), message: Type.String() })),
+  },
+  { title: "Action" },
+);
+export type WireAction = Static<typeof WireAction>;
+
+/** Exactly these six keys: one client refuses a seventh. */
+export const RrsetsPagination = Type.Object({
+  page: Type.Integer(),
+  per_page: Type.Integer(),
+  previous_page: Nullable(Type.Integer()),
+  next_page: Nullable(Type.Integer()),
+  last_page: Type.Integer(),
+  total_entries: Type.Integer(),
+});
+export type RrsetsPagination = Static<typeof RrsetsPagination>;
+
+const meta = Type.Object({ pagination: RrsetsPagination });
+
+export const RrsetsError = Type.Object(
+  {
+    error: Type.Object({
+      code: Type.String(),
+      message: Type.String(),
+      details: Nullable(Type.Record(Type.String(), Type.Unknown())),
+    }),
+  },
+  { title: "RrsetsError" },
+);
+export type RrsetsError = {
+  readonly error: {
+    readonly code: string;
+    readonly message: string;
+    readonly details: Readonly<Record<string, unknown>> | null;
+  };
+};
+
+export const answers = {
+  zones: Type.Object({ zones: Type.Array(RrsetsZone), meta }),
+  zone: Type.Object({ zone: RrsetsZone }),
+  zoneAction: Type.Object({ zone: RrsetsZone, action: WireAction }),
+  zonefile: Type.Object({ zonefile: Type.String() }),
+  action: Type.Object({ action: WireAction }),
+  actions: Type.Object({ actions: Type.Array(WireAction), meta: Type.Optional(meta) }),
+  rrsets: Type.Object({ rrsets: Type.Array(Rrset), meta }),
+  rrset: Type.Object({ rrset: Rrset }),
+  rrsetAction: Type.Object({ rrset: Rrset, action: WireAction }),
+  changes: Type.Object({ serial: Type.Integer(), action: WireAction }),
+  history: Type.Object({
+    history: Type.Array(ChangeEvent),
+    meta: Type.Object({ next_before: Nullable(Type.Integer()) }),
+  }),
+};
+
+const RecordInput = Type.Object({ value: Type.String(), comment: Type.Optional(Nullable(Type.String())) });
+const Records = Type.Array(RecordInput, { minItems: 1, maxItems: 50 });
+const TtlInput = Type.Optional(Nullable(Ttl));
+const SetInput = Type.Object({
+  name: Type.String(),
+  type: Type.String(),
+  ttl: TtlInput,
+  labels: Type.Optional(Labels),
+  records: Records,
+});
+
+export const bodies = {
+  zone: Type.Object({
+    name: Type.String(),
+    mode: Type.String({ description: "primary or secondary" }),
+    ttl: Type.Optional(Ttl),
+    labels: Type.Optional(Labels),
+    primary_nameservers: Type.Optional(Type.Array(PrimaryNameserver)),
+    rrsets: Type.Optional(Type.Array(SetInput)),
+    zonefile: Type.Optional(Type.String()),
+  }),
+  labels: Type.Object({ labels: Type.Optional(Labels) }),
+  primaries: Type.Object({ primary_nameservers: Type.Array(PrimaryNameserver) }),
+  zoneProtection: Type.Object({ delete: Type.Optional(Type.Boolean()) }),
+  zoneTtl: Type.Object({ ttl: Ttl }),
+  zonefile: Type.Object({ zonefile: Type.String() }),
+  set: SetInput,
+  setProtection: Type.Object({ change: Type.Boolean() }),
+  setTtl: Type.Object({ ttl: Nullable(Ttl) }),
+  records: Type.Object({ records: Records }),
+  recordsAndTtl: Type.Object({ records: Records, ttl: TtlInput }),
+  comments: Type.Object({ records: Type.Array(SetRecord, { minItems: 1, maxItems: 50 }) }),
+  changes: Type.Object({
+    expected_serial: Type.Optional(
+      Nullable(Type.Integer({ description: "refused with 409 when the zone has another serial by now" })),
+    ),
+    changes: Type.Array(
+      Type.Object({
+        name: Type.String(),
+        type: Type.String(),
+        ttl: TtlInput,
+        labels: Type.Optional(Labels),
+        records: Type.Optional(Records),
+        delete: Type.Optional(Type.Literal(true, { description: "the set shall not be there" })),
+      }),
+      { minItems: 1, maxItems: 500 },
+    ),
+  }),
+};
+
+const Many = (description: string) => Type.Optional(Type.Array(Type.String(), { description }));
+const paging = (most: number) => ({
+  sort: Many("field, field:asc or field:desc; repeatable"),
+  page: Type.Optional(Type.Integer({ minimum: 1, default: 1 })),
+  per_page: Type.Optional(Type.Integer({ minimum: 1, maximum: most, default: 25 })),
+});
+const labelSelector = Type.Optional(Type.String({ description: "k, !k, k=v, k!=v, k in (a,b), k notin (a,b)" }));
+
+export const queries = {
+  zones: Type.Object({
+    name: Type.Optional(Type.String()),
+    mode: Type.Optional(Type.String()),
+    owns: Type.Optional(Type.String({ description: "the zone that holds this name; not in the original API" })),
+    label_selector: labelSelector,
+    ...paging(50),
+  }),
+  sets: Type.Object({
+    name: Type.Optional(Type.String()),
+    type: Many("repeatable"),
+    label_selector: labelSelector,
+    ...paging(100),
+  }),
+  actions: Type.Object({ id: Many("repeatable"), status: Many("repeatable"), ...paging(50) }),
+  history: Type.Object({
+    before: Type.Optional(Type.Integer({ description: "next_before of the page before" })),
+    per_page: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 25 })),
+  }),
+};

@@ -1,0 +1,104 @@
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { Type } from "typebox";
+import { createEventStreams, type EventSink } from "./events.ts";
+import { sendError, sendFaults } from "./http-rrsets-answer.ts";
+import { errors } from "./http-rrsets-schema.ts";
+import { errorAnswer } from "./rrsets-errors.ts";
+import { badInput } from "./rrsets-faults.ts";
+import type { RecordService } from "./service.ts";
+import type { RecordStore } from "./store.ts";
+
+export type EventOptions = {
+  readonly service: RecordService;
+  readonly store: RecordStore;
+  /** Whether the token that came with the request is still good. */
+  readonly stillGood: (request: FastifyRequest) => Promise<boolean>;
+  /** Milliseconds; a proxy or a sleeping machine is noticed by these. */
+  readonly heartbeat?: number;
+  /** Milliseconds in which a reader must take what was sent to it. */
+  readonly patience?: number;
+};
+
+const mostStreams = 1_000;
+
+/** Not in the original API: changes as they come, to everyone who may see them. */
+export function rrsetsEventRoutes(api: FastifyInstance, options: EventOptions): void {
+  const { store, service } = options;
+  const streams = createEventStreams(store, service.rrsets.maySee);
+  const open = new Set<AbortController>();
+  api.addHook("preClose", async () => {
+    streams.close();
+    for (const stream of open) stream.abort();
+  });
+
+  const schema = {
+    tags: ["changes"],
+    summary: "A stream of changes, as server-sent events",
+    headers: Type.Object({
+      "last-event-id": Type.Optional(
+        Type.String({ description: "go on behind this event; left out: with what comes" }),
+      ),
+    }),
+    response: { 200: Type.String({ description: "text/event-stream; the data of each event is a Change" }), ...errors },
+  };
+  api.get("/events", { schema }, async (request, reply) => {
+    const asked = request.headers["last-event-id"];
+    if (asked !== undefined && !/^\d{1,15}$/.test(String(asked))) {
+      return sendFaults(reply, [badInput("Last-Event-ID", "must be the id of an event")]);
+    }
+    if (open.size >= mostStreams) return sendError(reply, errorAnswer(503, "unavailable", "too many event streams"));
+    const last = await store.lastChange();
+    const from = asked === undefined ? last : Math.min(Number(asked), last);
+    const stream = new AbortController();
+    open.add(stream);
+    const response = begin(reply, from, stream);
+    const beat = setInterval(() => void pulse(request, response, stream, options), options.heartbeat ?? 15_000);
+    await streams.follow(request.actor, from, sinkOf(response, options.patience ?? 10_000), stream.signal);
+    clearInterval(beat);
+    open.delete(stream);
+    if (stream.signal.aborted) response.end();
+    // Who takes nothing would not take the end either.
+    else response.destroy();
+    return reply;
+  });
+}
+
+/** An id without data is no event, but a place to go on from. */
+function begin(reply: FastifyReply, from: number, stream: AbortController): ServerResponse {
+  reply.hijack();
+  const response = reply.raw;
+  response.on("close", () => stream.abort());
+  response.on("error", () => stream.abort());
+  reply.headers({
+    "content-type": "text/event-stream",
+    "cache-control": "no-cache, no-transform",
+    "x-accel-buffering": "no",
+  });
+  for (const [name, value] of Object.entries(reply.getHeaders())) response.setHeader(name, value ?? "");
+  response.write(`retry: 1000\nid: ${from}\n\n`);
+  return response;
+}
+
+async function pulse(
+  request: FastifyRequest,
+  response: ServerResponse,
+  stream: AbortController,
+  { stillGood }: EventOptions,
+): Promise<void> {
+  const good = await stillGood(request).catch(() => false);
+  if (!good) stream.abort();
+  else if (!response.writableNeedDrain) response.write(": still here\n\n");
+}
+
+function sinkOf(response: ServerResponse, patience: number): EventSink {
+  return async (text) => {
+    if (response.destroyed) return false;
+    if (response.write(text)) return true;
+    return await once(response, "drain", { signal: AbortSignal.timeout(patience) }).then(
+      () => true,
+      () => false,
+    );
+  };
+}

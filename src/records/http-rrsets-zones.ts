@@ -1,0 +1,179 @@
+import type { FastifyInstance } from "fastify";
+import { answers, bodies, queries } from "../contract/rrsets.ts";
+import { type Fault, ok } from "../core/result.ts";
+import { missing } from "./actor.ts";
+import { zoneFaults } from "./check-write.ts";
+import { act, nothingRead, sendError, sendFaults, sendPage, zoneAt } from "./http-rrsets-answer.ts";
+import { errors, zoneParams } from "./http-rrsets-schema.ts";
+import { answerTo } from "./rrsets-errors.ts";
+import { badInput } from "./rrsets-faults.ts";
+import { flagAt, labelsAt, primariesAt, said, textAt, ttlAt, zoneFromKeys } from "./rrsets-input.ts";
+import { readSelector } from "./rrsets-labels.ts";
+import { largestZoneFile } from "./rrsets-limits.ts";
+import { oneTextAt, orderAt, pagingAt, type Query } from "./rrsets-paging.ts";
+import { zoneToWire } from "./rrsets-wire.ts";
+import type { RecordService } from "./service.ts";
+import type { Zone } from "./store.ts";
+
+const tags = ["hosted zones"];
+
+export function rrsetsZoneRoutes(api: FastifyInstance, service: RecordService): void {
+  const { rrsets, nameservers } = service;
+  const tellZone = ({ zone }: { readonly zone: Zone }) => ({ zone: zoneToWire(zone, nameservers) });
+
+  api.get<{ Querystring: Query }>(
+    "/zones",
+    {
+      schema: { tags, summary: "List zones", querystring: queries.zones, response: { 200: answers.zones, ...errors } },
+    },
+    async (request, reply) => {
+      const faults: Fault[] = [];
+      const { keep, owns, ...query } = zoneQueryAt(request.query, faults);
+      if (faults.length > 0) return sendFaults(reply, faults);
+      const owning = owns === undefined ? undefined : await rrsets.zoneOwning(request.actor, owns);
+      const page =
+        owns === undefined
+          ? await rrsets.zonePage(request.actor, query, keep)
+          : { items: owning ? [owning] : [], total: owning ? 1 : 0 };
+      const zones = page.items.map((zone) => zoneToWire(zone, nameservers));
+      return sendPage(request, reply, { zones }, query, page.total);
+    },
+  );
+
+  api.post(
+    "/zones",
+    {
+      bodyLimit: largestZoneFile,
+      schema: { tags, summary: "Create a zone", body: bodies.zone, response: { 201: answers.zoneAction, ...errors } },
+    },
+    (request, reply) =>
+      act(request, reply, {
+        read: zoneFromKeys,
+        run: (draft, asked) => rrsets.createZoneWith(request.actor, draft, asked),
+        tell: tellZone,
+      }),
+  );
+
+  api.get(
+    "/zones/:z",
+    { schema: { tags, summary: "Read a zone", params: zoneParams, response: { 200: answers.zone, ...errors } } },
+    async (request, reply) => {
+      const zone = await rrsets.zoneBy(request.actor, zoneAt(request));
+      return zone === undefined ? sendError(reply, answerTo(missing("zone"))) : reply.send(tellZone({ zone }));
+    },
+  );
+
+  api.put(
+    "/zones/:z",
+    {
+      schema: {
+        tags,
+        summary: "Replace the labels of a zone",
+        params: zoneParams,
+        body: bodies.labels,
+        response: { 200: answers.zone, ...errors },
+      },
+    },
+    (request, reply) =>
+      act(request, reply, {
+        read: labelsAt,
+        run: (labels) => rrsets.labelZone(request.actor, zoneAt(request), labels),
+        tell: tellZone,
+        status: 200,
+      }),
+  );
+
+  api.delete(
+    "/zones/:z",
+    {
+      schema: {
+        tags,
+        summary: "Delete a zone with all its record sets",
+        params: zoneParams,
+        response: { 201: answers.action, ...errors },
+      },
+    },
+    (request, reply) =>
+      act(request, reply, { read: nothingRead, run: () => rrsets.dropZone(request.actor, zoneAt(request)) }),
+  );
+
+  api.get(
+    "/zones/:z/zonefile",
+    {
+      schema: {
+        tags,
+        summary: "Read a zone as a zone file",
+        params: zoneParams,
+        response: { 200: answers.zonefile, ...errors },
+      },
+    },
+    async (request, reply) => {
+      const zone = await rrsets.zoneBy(request.actor, zoneAt(request));
+      const faults = zone === undefined ? [] : zoneFaults(zone);
+      if (zone === undefined) return sendError(reply, answerTo(missing("zone")));
+      if (faults.length > 0) return sendFaults(reply, faults);
+      const file = await service.exportZone(request.actor, zone.id, "rrsets");
+      return file.kind === "done" ? reply.send({ zonefile: file.text }) : sendError(reply, answerTo(file));
+    },
+  );
+}
+
+export function rrsetsZoneActionRoutes(api: FastifyInstance, { rrsets }: RecordService): void {
+  const schema = (summary: string, body: object) => ({
+    schema: { tags, summary, params: zoneParams, body, response: { 201: answers.action, ...errors } },
+  });
+
+  api.post(
+    "/zones/:z/actions/change_primary_nameservers",
+    schema("Say where a secondary zone comes from", bodies.primaries),
+    (request, reply) =>
+      act(request, reply, {
+        read: primariesAt,
+        run: (servers, asked) => rrsets.changePrimaries(request.actor, zoneAt(request), servers, asked),
+      }),
+  );
+
+  api.post("/zones/:z/actions/change_protection", schema("Protect a zone", bodies.zoneProtection), (request, reply) =>
+    act(request, reply, {
+      read: (keys, faults) => (said(keys.delete) ? flagAt(keys, "delete", faults) : undefined),
+      run: (locked, asked) => rrsets.lockZone(request.actor, zoneAt(request), locked, asked),
+    }),
+  );
+
+  api.post("/zones/:z/actions/change_ttl", schema("Change a zone's TTL", bodies.zoneTtl), (request, reply) =>
+    act(request, reply, {
+      read: (keys, faults) => {
+        if (!said(keys.ttl)) faults.push(badInput("ttl", "is missing"));
+        return ttlAt(keys, faults) ?? 0;
+      },
+      run: (ttl, asked) => rrsets.changeZoneTtl(request.actor, zoneAt(request), ttl, asked),
+    }),
+  );
+
+  api.post(
+    "/zones/:z/actions/import_zonefile",
+    { bodyLimit: largestZoneFile, ...schema("Replace all record sets by a zone file", bodies.zonefile) },
+    (request, reply) =>
+      act(request, reply, {
+        read: (keys, faults) => textAt(keys, "zonefile", faults),
+        run: (text, asked) => rrsets.importFile(request.actor, zoneAt(request), text, asked),
+      }),
+  );
+}
+
+function zoneQueryAt(query: Query, faults: Fault[]) {
+  const paging = pagingAt(query, 50, faults);
+  const order = orderAt(query, ["id", "name", "created"], faults);
+  const [name, mode, owns, text] = ["name", "mode", "owns", "label_selector"].map((key) => oneTextAt(query, key));
+  if (mode !== undefined && mode !== "primary" && mode !== "secondary") {
+    faults.push(badInput("mode", "must be primary or secondary"));
+  }
+  const selector = text === undefined ? ok(undefined) : readSelector(text);
+  if (!selector.ok) faults.push(...selector.faults);
+  const chosen = selector.ok ? selector.value : undefined;
+  const keep =
+    mode === undefined && chosen === undefined
+      ? undefined
+      : ({ settings }: Zone) => (mode ?? settings.mode) === settings.mode && (chosen?.(settings.labels) ?? true);
+  return { ...paging, order, owns, keep, ...(name !== undefined && { name: name.toLowerCase() }) };
+}

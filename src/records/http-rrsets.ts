@@ -1,0 +1,154 @@
+import { randomUUID } from "node:crypto";
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
+import type { Instant } from "../core/instant.ts";
+import type { Logger } from "../process/log.ts";
+import { actorOf } from "./authenticate.ts";
+import { rrsetsActionRoutes } from "./http-rrsets-actions.ts";
+import { sendError } from "./http-rrsets-answer.ts";
+import { rrsetsChangeRoutes } from "./http-rrsets-changes.ts";
+import { rrsetsEventRoutes } from "./http-rrsets-events.ts";
+import { rrsetsSetActionRoutes, rrsetsSetRoutes } from "./http-rrsets-sets.ts";
+import { rrsetsZoneActionRoutes, rrsetsZoneRoutes } from "./http-rrsets-zones.ts";
+import type { RateLimit } from "./rate-limit.ts";
+import { deniedAnswer, type ErrorAnswer, errorAnswer } from "./rrsets-errors.ts";
+import type { RecordService } from "./service.ts";
+import type { RecordStore } from "./store.ts";
+
+export type RrsetsOptions = {
+  readonly service: RecordService;
+  readonly store: RecordStore;
+  readonly now: () => Instant;
+  readonly log: Logger;
+  /** Absent: none. */
+  readonly rateLimit?: RateLimit;
+  /** Milliseconds between signs of life on event streams, and how long a reader may take. */
+  readonly events?: { readonly heartbeat?: number; readonly patience?: number };
+};
+
+/** The record-set API, to be registered under `/v1`: transport rules here, resources in the route files. */
+export function rrsetsApi(options: RrsetsOptions) {
+  const { service, store, log } = options;
+  return async (api: FastifyInstance): Promise<void> => {
+    api.decorateRequest("actor");
+    api.removeAllContentTypeParsers();
+    api.addContentTypeParser("*", { parseAs: "buffer" }, readJson);
+    // Requests are read by rrsets-input.ts, which tells every fault at once; the schemas of the routes only document them.
+    api.setValidatorCompiler(() => () => true);
+    api.setSerializerCompiler(() => JSON.stringify);
+    api.addHook("onRequest", async (request, reply) => admit(options, request, reply));
+    api.setErrorHandler((error, _request, reply) => sendFailure(error as FailedRequest, reply, log));
+    api.setNotFoundHandler((_request, reply) => sendError(reply, noRoute));
+    const routes: Route[] = [];
+    api.addHook("onRoute", (route) => noteRoute(route, routes));
+    rrsetsZoneRoutes(api, service);
+    rrsetsZoneActionRoutes(api, service);
+    rrsetsActionRoutes(api, service);
+    rrsetsSetRoutes(api, service);
+    rrsetsSetActionRoutes(api, service);
+    rrsetsChangeRoutes(api, service);
+    const stillGood = async (request: FastifyRequest) => (await actorFor(options, request)) !== undefined;
+    rrsetsEventRoutes(api, { service, store, stillGood, ...options.events });
+    refuseOtherMethods(api, routes);
+  };
+}
+
+/** Who has a token that is good for this method, and calls left. Answers to others say nothing about the service. */
+async function admit(options: RrsetsOptions, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  reply.headers(forBrowsers);
+  if (request.method === "OPTIONS") return await reply.code(204).headers(preflight).send();
+  // Whatever the client says it sends, readJson reads it; a type that cannot be parsed would end the request before that.
+  request.raw.headers["content-type"] = "application/json";
+  const actor = await actorFor(options, request);
+  if (actor === undefined) return await sendRaw(reply, unknownToken);
+  request.actor = actor;
+  reply.header("x-correlation-id", randomUUID().replaceAll("-", ""));
+  const limited = limit(options, request, reply);
+  if (limited) return await sendRaw(reply, limited);
+  if (actor.scope.access === "read" && request.method !== "GET") return await sendRaw(reply, deniedAnswer("read-only"));
+  return undefined;
+}
+
+async function actorFor({ store, now }: RrsetsOptions, request: FastifyRequest) {
+  const secret = /^bearer +(\S{1,200})$/i.exec(request.headers.authorization ?? "")?.[1];
+  return secret === undefined ? undefined : await actorOf(store, secret, request.ip, now());
+}
+
+function limit({ rateLimit, now }: RrsetsOptions, { actor, ip }: FastifyRequest, reply: FastifyReply) {
+  if (rateLimit === undefined || actor.token === undefined) return undefined;
+  const quota = rateLimit.take(actor.token, ip, now());
+  reply.headers({
+    "ratelimit-limit": quota.limit,
+    "ratelimit-remaining": quota.remaining,
+    "ratelimit-reset": Math.ceil(quota.fullAt / 1000),
+  });
+  if (quota.retryAfter === undefined) return undefined;
+  reply.header("retry-after", quota.retryAfter);
+  return errorAnswer(429, "rate_limit_exceeded", "rate limit exceeded");
+}
+
+const forBrowsers = {
+  "access-control-allow-origin": "*",
+  "access-control-expose-headers": "Link,X-Correlation-ID",
+  vary: "Accept-Encoding",
+};
+const preflight = {
+  "access-control-allow-methods": "OPTIONS,GET,POST,PUT,PATCH,DELETE",
+  "access-control-allow-headers": "X-Requested-With,Authorization,Content-Type,Idempotency-Key,Last-Event-ID",
+  "access-control-max-age": "86400",
+};
+
+const unknownToken = errorAnswer(401, "unauthorized", "the token you have provided is invalid");
+const noRoute = errorAnswer(404, "not_found", "there is no such path");
+const notJson = errorAnswer(400, "json_error", "the body is not JSON");
+const wrongMethod = errorAnswer(405, "method_not_allowed", "this method is not allowed here");
+
+/** Before a route is known there is no serializer either. */
+const sendRaw = (reply: FastifyReply, { status, body }: ErrorAnswer): FastifyReply =>
+  reply.code(status).type("application/json; charset=utf-8").send(JSON.stringify(body));
+
+type ReadDone = (error: Error | null, body?: unknown) => void;
+
+/** Never read where a body has no meaning; an empty one is none. */
+function readJson(request: FastifyRequest, body: Buffer, done: ReadDone): void {
+  if ((request.method !== "POST" && request.method !== "PUT") || body.length === 0) {
+    done(null);
+    return;
+  }
+  try {
+    done(null, JSON.parse(utf8.decode(body)));
+  } catch (error) {
+    done(Object.assign(new Error("the body is not JSON", { cause: error }), { statusCode: 400 }));
+  }
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+type FailedRequest = Error & { readonly statusCode?: number };
+
+function sendFailure(error: FailedRequest, reply: FastifyReply, log: Logger): FastifyReply {
+  const status = error.statusCode ?? 500;
+  if (status === 400) return sendRaw(reply, notJson);
+  if (status < 500) return sendRaw(reply, errorAnswer(status, "invalid_input", error.message));
+  log.error({ err: error, correlation: reply.getHeader("x-correlation-id") }, "a request failed");
+  return sendRaw(reply, errorAnswer(500, "server_error", "internal error, see the log of the service"));
+}
+
+type Route = { readonly path: string; readonly methods: readonly string[] };
+
+function noteRoute(route: RouteOptions & { readonly routePath: string }, routes: Route[]): void {
+  const { routePath: path, method } = route;
+  routes.push({ path, methods: Array.isArray(method) ? method : [method] });
+  if (route.schema !== undefined) route.schema.security = [{ bearer: [] }];
+}
+
+/** A path that is there answers other methods with 405; PATCH on a set is 404 in the original too. */
+function refuseOtherMethods(api: FastifyInstance, routes: readonly Route[]): void {
+  for (const [url, known] of Map.groupBy([...routes], (route) => route.path)) {
+    const methods = known.flatMap((route) => route.methods);
+    const others = ["GET", "POST", "PUT", "PATCH", "DELETE"].filter((method) => !methods.includes(method));
+    const method = url.endsWith("/:n/:t") ? others.filter((each) => each !== "PATCH") : others;
+    if (method.length === 0) continue;
+    api.route({ method, url, schema: { hide: true }, handler: (_request, reply) => sendError(reply, wrongMethod) });
+  }
+  api.options("/*", { schema: { hide: true } }, (_request, reply) => reply.code(204).send());
+}

@@ -1,0 +1,80 @@
+import type { Instant } from "../core/instant.ts";
+import { apex } from "../core/name.ts";
+import { type Fault, fail, ok, type Result } from "../core/result.ts";
+import { type RRset, setKey } from "../core/rrset.ts";
+import { withSerial } from "../core/serial.ts";
+import type { ZoneFile } from "../core/zone-file.ts";
+import { withValues } from "./edit-set.ts";
+import { newRecordId } from "./new-id.ts";
+import { lowestTtl } from "./rrsets-limits.ts";
+import { readPlace, readValues } from "./rrsets-values.ts";
+import type { SetDraft } from "./set-operations.ts";
+import type { Zone } from "./store.ts";
+import { firstSoa } from "./zone-operations.ts";
+
+type At = { readonly serial: number; readonly now: Instant };
+
+/** The SOA and NS sets of a new zone, as far as it is not given them. A secondary zone gets its NS from elsewhere. */
+export function firstSets(
+  given: readonly RRset[],
+  nameservers: readonly [string, ...string[]],
+  mode: "primary" | "secondary",
+  { serial, now }: At,
+): readonly RRset[] {
+  const has = (type: string) => given.some((set) => set.owner === apex && set.type === type);
+  const soa = has("SOA") ? [] : [firstSoa(nameservers[0], serial, now)];
+  if (mode === "secondary" || has("NS")) return soa;
+  const values = nameservers.map((server) => ({ value: `${server}.`, rdata: `${server}.`, comment: "" }));
+  return [...soa, withValues({ owner: apex, type: "NS" }, undefined, values, { now, ids: values.map(newRecordId) })];
+}
+
+type Drafts = readonly (SetDraft & { readonly name: string; readonly type: string })[];
+
+/** Every fault of every set at once. */
+export function setsFromDrafts(drafts: Drafts, zoneName: string, { serial, now }: At): Result<readonly RRset[]> {
+  const faults: Fault[] = [];
+  const sets = drafts.flatMap(({ name, type, records, ttl = null, labels, locked }, i) => {
+    const where = `rrsets[${i}].`;
+    const place = readPlace(name, type, zoneName, where);
+    const values = place.ok ? readValues(place.value.type, records, { name: zoneName, serial }, where) : place;
+    if (!place.ok || !values.ok) {
+      faults.push(...(values.ok ? [] : values.faults));
+      return [];
+    }
+    const set = withValues(place.value, undefined, values.value, { now, ids: records.map(newRecordId) });
+    return [{ ...set, ttl, ...(labels && { labels }), ...(locked && { locked }) }];
+  });
+  return faults.length > 0 ? fail(...faults) : ok(sets);
+}
+
+/** What a file says, as sets; records that the zone has already are taken from there. */
+export function importedSets(
+  { zone, sets }: { readonly zone: Pick<Zone, "serial">; readonly sets: readonly RRset[] },
+  file: ZoneFile,
+  { now, ids }: { readonly now: Instant; readonly ids: readonly (readonly string[])[] },
+): readonly RRset[] {
+  const before = new Map(sets.map((set) => [setKey(set.owner, set.type), set]));
+  return file.sets.map(({ owner, type, ttl, records }, i): RRset => {
+    const values = records.map(({ value, rdata, comment }) => {
+      const soa = type === "SOA" ? withSerial(rdata, zone.serial) : undefined;
+      return { value: soa ?? value, rdata: soa ?? rdata, comment };
+    });
+    const old = before.get(setKey(owner, type));
+    const set = withValues({ owner, type }, old, values, { now, ids: ids[i] ?? [] });
+    return { owner, type, ttl, records: set.records };
+  });
+}
+
+export const lowTtls = (file: ZoneFile): readonly Fault[] => [
+  ...(file.ttl !== undefined && file.ttl < lowestTtl ? [tooLow("$TTL")] : []),
+  ...file.sets.flatMap(({ ttl, records }) =>
+    ttl !== null && ttl < lowestTtl ? [tooLow(`line ${records[0]?.line}`)] : [],
+  ),
+];
+
+const tooLow = (where: string): Fault => ({
+  code: "bad-ttl",
+  where: "zonefile",
+  message: `${where}: ttl is too small`,
+  todo: `a TTL is at least ${lowestTtl}`,
+});

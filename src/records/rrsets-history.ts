@@ -1,0 +1,147 @@
+import { type Change, invertChanges, sameSet } from "../core/changes.ts";
+import type { Fault } from "../core/result.ts";
+import type { RRset } from "../core/rrset.ts";
+import { withSerial } from "../core/serial.ts";
+import { type Actor, denied, missing, type NotDone, refused, type Sight } from "./actor.ts";
+import { checkWrite, zoneFaults } from "./check-write.ts";
+import { placed, setAt } from "./edit-set.ts";
+import { newRecordId } from "./new-id.ts";
+import type { ChangesWritten } from "./rrsets-changes.ts";
+import type { RecordServiceOptions } from "./service-options.ts";
+import { type Asked, notActed } from "./set-operations.ts";
+import type { DecideAct, LoggedChange, RecordStore, SettingsChange, WriteView, Zone, ZoneKey } from "./store.ts";
+
+/** More than any write can have made in one zone. */
+const wholeWrite = 1_000_000;
+
+export function historyOperations({ store, now }: RecordServiceOptions, sight: Sight) {
+  const maySee = (actor: Actor, { zoneName: zone, change }: LoggedChange): boolean =>
+    change.kind === "settings"
+      ? sight.allows(actor, { kind: "read-zone", zone })
+      : sight.allows(actor, { kind: "read-set", zone, owner: change.owner, type: change.type });
+
+  return {
+    maySee,
+
+    /** What was done to a zone, newest first, as far as the actor may see it. `next` is where to go on. */
+    history: async (actor: Actor, key: ZoneKey, query: { readonly before?: number; readonly limit: number }) => {
+      const zone = await sight.zoneBy(actor, key);
+      if (zone === undefined) return missing("zone");
+      const rows = await store.historyOf(zone, query);
+      const next = rows.length < query.limit ? undefined : rows.at(-1)?.position;
+      return { kind: "done" as const, zone, rows: rows.filter((row) => maySee(actor, row)), next };
+    },
+
+    /** Puts back what one write has changed, as a new write; refused where something has changed since. */
+    undo: async (actor: Actor, key: ZoneKey, serial: number, asked: Asked = {}): Promise<ChangesWritten> => {
+      const zone = await sight.zoneBy(actor, key);
+      if (zone === undefined) return missing("zone");
+      const rows = await store.historyOf(zone, { serial, limit: wholeWrite });
+      if (rows.length === 0 || !rows.every((row) => maySee(actor, row))) return missing("record");
+      const undone = undoingOf(rows);
+      const refusal = undoRefusal(sight, actor, zone, undone);
+      if (refusal) return denied(refusal);
+      const changes = await withFreeIds(store, actor, undone.changes);
+      const decide: DecideAct<{ kind: "done" } | NotDone> = (view) => {
+        const after = putBack(view, changes, undone.settings);
+        if ("kind" in after) return { wanted: undefined, result: after };
+        return { ...after, command: "undo_changes", result: { kind: "done" } };
+      };
+      const owners = () => changes.map((change) => change.owner);
+      const request = { account: actor.account, at: key, owners, actor: actor.label, now: now(), ...asked };
+      const acted = await store.act(request, decide);
+      if (typeof acted === "string") return notActed(acted);
+      if (acted.result.kind !== "done") return acted.result;
+      const after = await sight.zoneBy(actor, key);
+      return after ? { kind: "done", zone: after, action: acted.action } : missing("zone");
+    },
+  };
+}
+
+type Undoing = { readonly changes: readonly Change[]; readonly settings: SettingsChange | undefined };
+
+function undoingOf(rows: readonly LoggedChange[]): Undoing {
+  const done = rows.map((row) => row.change).toReversed();
+  const changes = invertChanges(done.filter((change) => change.kind !== "settings"));
+  return { changes, settings: done.find((change) => change.kind === "settings") };
+}
+
+function undoRefusal(sight: Sight, actor: Actor, { name: zone }: Zone, { changes, settings }: Undoing) {
+  const ofSets = changes
+    .map(({ owner, type }) => sight.refusal(actor, { kind: "write-set", zone, owner, type }))
+    .find((refusal) => refusal !== undefined);
+  return ofSets ?? (settings && sight.refusal(actor, { kind: "write-zone", zone }));
+}
+
+/** A record that is put back has its old id again, unless another record has got that meanwhile. */
+async function withFreeIds(store: RecordStore, actor: Actor, changes: readonly Change[]): Promise<readonly Change[]> {
+  return await Promise.all(
+    changes.map(async (change): Promise<Change> => {
+      if (change.kind !== "create") return change;
+      const { after } = change;
+      const records = after.records.map(async (record) =>
+        (await store.record(actor.account, record.id)) === undefined ? record : { ...record, id: newRecordId() },
+      );
+      return { ...change, after: { ...after, records: await Promise.all(records) } };
+    }),
+  );
+}
+
+function putBack(
+  view: WriteView,
+  changes: readonly Change[],
+  settings: SettingsChange | undefined,
+): { readonly wanted: readonly RRset[]; readonly settings?: SettingsChange["before"] } | NotDone {
+  const { zone } = view;
+  let sets = view.sets;
+  const faults: Fault[] = changes.length > 0 ? [...zoneFaults(zone)] : [];
+  for (const change of changes) {
+    const [before, after] = [atSerial(change.before, zone), atSerial(change.after, zone)];
+    const now = setAt(view.sets, change);
+    if (!sameOrNone(before, now)) faults.push(changedSince(`${change.owner}/${change.type}`));
+    if (change.type === "SOA" && after === undefined) faults.push(soaStays);
+    sets = placed(sets, change, after);
+  }
+  if (settings && JSON.stringify(settings.after) !== JSON.stringify(zone.settings))
+    faults.push(changedSince("settings"));
+  const marksOnly = changes.every(({ before, after }) => before && after && onlyMarks(before, after));
+  const all = faults.length > 0 || marksOnly ? faults : checkWrite(view, sets);
+  if (all.length > 0) return refused(all);
+  return { wanted: sets, ...(settings && { settings: settings.before }) };
+}
+
+const sameOrNone = (a: RRset | undefined, b: RRset | undefined): boolean =>
+  a === undefined || b === undefined ? a === b : sameSet(a, b);
+
+/** The serial inside an SOA is the zone's of that time. */
+function atSerial(set: RRset | null, zone: Zone): RRset | undefined {
+  if (set === null || set.type !== "SOA") return set ?? undefined;
+  return {
+    ...set,
+    records: set.records.map((record) => {
+      const rdata = withSerial(record.rdata, zone.serial);
+      return { ...record, rdata, value: rdata };
+    }),
+  };
+}
+
+/** A lock holds against changes of what is published, not against its own removal. */
+const onlyMarks = (before: RRset, after: RRset): boolean => {
+  const { labels: _, locked: __, ...unmarked } = after;
+  const { labels, locked } = before;
+  return sameSet(before, { ...unmarked, ...(labels && { labels }), ...(locked && { locked }) });
+};
+
+const changedSince = (what: string): Fault => ({
+  code: "changed-since",
+  where: "serial",
+  message: `${what} has changed since`,
+  todo: "undo the later change first, or write what you want",
+});
+
+const soaStays: Fault = {
+  code: "soa-stays",
+  where: "serial",
+  message: "this is how the zone was made",
+  todo: "delete the zone instead",
+};

@@ -1,0 +1,65 @@
+import { type Fault, fail, ok, type Result } from "../core/result.ts";
+import { badInput } from "./rrsets-faults.ts";
+
+export type Labels = Readonly<Record<string, string>>;
+
+const reservedPrefix = "hetzner.cloud/";
+const mostLabels = 64;
+
+/** Keys: an optional prefix that is a DNS name and `/`, then a name; values may be empty. */
+export function readLabels(value: unknown, where = "labels"): Result<Labels> {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    return fail(badInput(where, "must be an object of texts"));
+  }
+  const entries = Object.entries(value);
+  const faults: Fault[] =
+    entries.length > mostLabels ? [badInput(where, `may have ${mostLabels} entries at the most`)] : [];
+  for (const [key, text] of entries) {
+    if (!isKey(key)) faults.push(badInput(`${where}.${key.slice(0, 80)}`, "is not a label key"));
+    else if (key.startsWith(reservedPrefix)) faults.push(badInput(`${where}.${key}`, "has a reserved prefix"));
+    else if (typeof text !== "string" || !isValue(text))
+      faults.push(badInput(`${where}.${key}`, "is not a label value"));
+  }
+  return faults.length > 0 ? fail(...faults) : ok(Object.fromEntries(entries) as Labels);
+}
+
+/** `k`, `!k`, `k=v`, `k==v`, `k!=v`, `k in (a,b)`, `k notin (a,b)`; a comma means that both shall be true. */
+export function readSelector(text: string): Result<(labels: Labels) => boolean> {
+  const parts = text.length > longest ? undefined : text.match(/(?:[^,(]|\([^)]*\))+/g);
+  const tests = parts?.map((part) => readTest(part.trim())) ?? [];
+  const good = tests.filter((test) => test !== undefined);
+  if (parts === undefined || parts === null || good.length < tests.length || parts.join(",") !== text) {
+    return fail(badInput("label_selector", "is not a label selector"));
+  }
+  return ok((labels) => good.every((test) => test(labels)));
+}
+
+const longest = 2_000;
+const name = "[A-Za-z0-9](?:[-_.A-Za-z0-9]{0,61}[A-Za-z0-9])?";
+const dnsName = "[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?(?:\\.[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)*";
+const key = `(?:${dnsName}/)?${name}`;
+const value = `(?:${name})?`;
+
+const wholeKey = new RegExp(`^${key}$`);
+const wholeValue = new RegExp(`^${value}$`);
+const isKey = (text: string): boolean =>
+  text.length <= 253 + 1 + 63 && (text.split("/")[0]?.length ?? 0) <= 253 && wholeKey.test(text);
+const isValue = (text: string): boolean => wholeValue.test(text);
+
+const present = new RegExp(`^(?<not>!?)\\s*(?<key>${key})$`);
+const equal = new RegExp(`^(?<key>${key})\\s*(?<not>!?)==?\\s*(?<value>${value})$`);
+const among = new RegExp(`^(?<key>${key})\\s+(?<not>not)?in\\s*\\((?<values>[^()]*)\\)$`);
+
+function readTest(text: string): ((labels: Labels) => boolean) | undefined {
+  const groups = (present.exec(text) ?? equal.exec(text) ?? among.exec(text))?.groups;
+  if (groups?.key === undefined) return undefined;
+  const { key: label, not, value: one, values } = groups;
+  const wanted =
+    values === undefined ? (one === undefined ? undefined : [one]) : values.split(",").map((each) => each.trim());
+  if (wanted?.some((each) => !isValue(each))) return undefined;
+  const holds = (labels: Labels): boolean => {
+    const has = Object.hasOwn(labels, label) ? labels[label] : undefined;
+    return has !== undefined && (wanted === undefined || wanted.includes(has));
+  };
+  return not ? (labels) => !holds(labels) : holds;
+}

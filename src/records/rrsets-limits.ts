@@ -1,0 +1,9 @@
+/** What the record-set API takes at the most, and at the least. */
+export const lowestTtl = 60;
+export const highestTtl = 2_147_483_647;
+export const mostRecords = 50;
+export const mostChanges = 500;
+/** In bytes: a comment is for people, and is kept with every version of its record. */
+export const longestComment = 1_000;
+export const longestKey = 255;
+export const largestZoneFile = 4 * 1024 * 1024;
