@@ -1,12 +1,31 @@
 import { randomBytes } from "node:crypto";
-import { chmod, mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { chmod, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
 /** The folder holds secrets: nobody but its owner may look inside. */
 export async function openDataFolder(path: string): Promise<void> {
-  await mkdir(path, { recursive: true, mode: 0o700 });
+  await makeFolder(path);
   await chmod(path, 0o700);
 }
+
+/** Node's own recursive form never ends below a folder that takes no new ones and says so oddly, as /proc does. */
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST") return;
+    if (code !== "ENOENT" || (await isThere(dirname(path)))) throw error;
+    await makeFolder(dirname(path));
+    await mkdir(path, { mode: 0o700 });
+  }
+}
+
+const isThere = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
 
 /** The old content or the new one, never half of either, also after a power cut: write, fsync, rename, fsync the folder. */
 export async function replaceFile(path: string, content: string, mode = 0o600): Promise<void> {

@@ -1,0 +1,49 @@
+import { mkdtemp, readdir, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it } from "vitest";
+import { openDataFolder, readFileIfThere, replaceFile } from "./data-folder.ts";
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "moor-data-folder-"));
+});
+
+describe("openDataFolder", () => {
+  it("makes all that is missing, for its owner alone", async () => {
+    const path = join(folder, "a", "b", "c");
+    await openDataFolder(path);
+    expect((await stat(path)).mode & 0o777).toBe(0o700);
+    await openDataFolder(path);
+  });
+
+  it("fails at once where no folder can be made", async () => {
+    await expect(openDataFolder("/proc/nope")).rejects.toThrow("ENOENT");
+    await expect(openDataFolder("/proc/nope/deeper")).rejects.toThrow("ENOENT");
+  });
+});
+
+describe("replaceFile", () => {
+  it("replaces the content and leaves nothing else behind", async () => {
+    const path = join(folder, "secret");
+    await replaceFile(path, "one");
+    await replaceFile(path, "two");
+    expect(await readFileIfThere(path)).toBe("two");
+    expect(await readdir(folder)).toEqual(["secret"]);
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+  });
+
+  it("leaves the old content and no draft when it cannot", async () => {
+    const path = join(folder, "a-folder");
+    await openDataFolder(join(path, "inside"));
+    await expect(replaceFile(path, "text")).rejects.toThrow();
+    expect(await readdir(folder)).toEqual(["a-folder"]);
+  });
+});
+
+describe("readFileIfThere", () => {
+  it("gives undefined for no file, and an error for one that cannot be read", async () => {
+    expect(await readFileIfThere(join(folder, "none"))).toBeUndefined();
+    await expect(readFileIfThere(folder)).rejects.toThrow("EISDIR");
+  });
+});
