@@ -1,0 +1,36 @@
+import { describe, expect, it } from "vitest";
+import { createLog } from "./log.ts";
+
+function lines(format: "text" | "json") {
+  const written: string[] = [];
+  return { log: createLog({ format, write: (line) => written.push(line) }), written };
+}
+
+describe("a log line", () => {
+  it("for people has the time of day, the level, the message and its fields", () => {
+    const { log, written } = lines("text");
+    log.warn({ source: "home", because: "connection refused" }, "address could not be read");
+    expect(written[0]).toMatch(
+      /^\d\d:\d\d:\d\d warn {2}address could not be read {2}source=home because="connection refused"\n$/,
+    );
+  });
+
+  it("for people says what an error said", () => {
+    const { log, written } = lines("text");
+    log.error({ err: new Error("disk full") }, "a request failed");
+    expect(written[0]).toContain('a request failed  error="disk full"');
+  });
+
+  it("for programs is one JSON object", () => {
+    const { log, written } = lines("json");
+    log.info({ port: 53 }, "listens");
+    expect(JSON.parse(written[0] ?? "")).toMatchObject({ level: "info", port: 53, msg: "listens" });
+  });
+
+  it.each(["text", "json"] as const)("as %s shows no secret, however it is nested", (format) => {
+    const { log, written } = lines(format);
+    log.info({ token: "abc123", headers: { "auth-api-token": "abc123", authorization: "abc123" } }, "a request");
+    expect(written[0]).toContain("(hidden)");
+    expect(written[0]).not.toContain("abc123");
+  });
+});
