@@ -26,7 +26,7 @@ it("goes on after one that fails, and says which", async () => {
   const broken = opened("server", () => Promise.reject(new Error("broken")));
   await closeInReverse([opened("database"), broken], log);
   expect(closed).toEqual(["server", "database"]);
-  expect(said.join("")).toContain('what=server error="broken"');
+  expect(said.join("")).toContain("what=server error=broken");
 });
 
 it("leaves behind what does not close in time", async () => {
