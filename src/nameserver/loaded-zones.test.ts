@@ -94,8 +94,21 @@ describe("following", () => {
     const [old] = writtenSets("example.org", "www - A 192.0.2.1");
     if (old === undefined) throw new Error("no set");
     const change = { kind: "create", owner: "www", type: "A", before: null, after: old } as const;
-    source.tell({ kind: "changed", zone: "example.org", serial: 5, changes: [change] });
+    source.tell({ kind: "changed", zone: "example.org", serial: 4, changes: [change] });
     expect(values(loaded, "A")).toEqual(["192.0.2.9"]);
+  });
+
+  it("takes a write in parts", async () => {
+    const source = zonesInMemory(zone("example.org"));
+    const zones = follow(source);
+    const loaded = await zones.find(labelsOf("example.org"));
+    for (const owner of ["a", "b"]) {
+      const [after] = writtenSets("example.org", `${owner} - TXT "x"`);
+      if (after === undefined) throw new Error("no set");
+      const change = { kind: "create", owner, type: "TXT", before: null, after } as const;
+      source.tell({ kind: "changed", zone: "example.org", serial: 2, changes: [change] });
+    }
+    expect(values(loaded, "TXT")).toHaveLength(2);
   });
 
   it("finds a zone that came after its name was asked for", async () => {
@@ -184,6 +197,55 @@ it("a zone that comes while its name is looked up is not missed", async () => {
   source.put(zone("example.org"));
   gate.resolve();
   expect(await found).toBe("example.org");
+});
+
+describe("once the names are known", () => {
+  async function learned(...initial: readonly ZoneContent[]) {
+    const source = zonesInMemory(...initial);
+    const zones = follow(source);
+    await zones.learn();
+    return { source, zones };
+  }
+
+  it("no invented name is asked about", async () => {
+    const { source, zones } = await learned(zone("example.org"));
+    await zones.where("www.example.org");
+    for (let i = 0; i < 100; i++) await zones.where(`n${i}.example.${i % 2 ? "org" : "net"}`);
+    expect(source.asked).toEqual({ closest: 1, load: 1 });
+  });
+
+  it("a zone that comes is found", async () => {
+    const { source, zones } = await learned(zone("example.org"));
+    expect(await zones.where("www.sub.example.org")).toBe("example.org");
+    source.put(zone("sub.example.org"));
+    source.put(zone("example.net"));
+    expect(await zones.where("www.sub.example.org")).toBe("sub.example.org");
+    expect(await zones.where("www.example.net")).toBe("example.net");
+  });
+
+  it("they are not relied on after changes were missed, until they are read again", async () => {
+    const { source, zones } = await learned();
+    const quiet = { ...source, follow: () => () => {} };
+    quiet.put(zone("example.org"));
+    source.tell({ kind: "lost" });
+    expect(await zones.where("www.example.org")).toBe("example.org");
+  });
+
+  it("being lost while they are read is not taken for being known", async () => {
+    const source = zonesInMemory();
+    const gate = Promise.withResolvers<void>();
+    const names = async function* () {
+      await gate.promise;
+      yield [];
+    };
+    const zones = follow({ ...source, names });
+    const learning = zones.learn();
+    source.tell({ kind: "lost" });
+    gate.resolve();
+    await learning;
+    await zones.where("www.example.org");
+    expect(source.asked.closest).toBe(1);
+  });
 });
 
 describe("memory", () => {

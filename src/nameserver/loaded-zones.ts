@@ -1,8 +1,9 @@
 import { type Label, printLabel } from "../core/label.ts";
-import { apex } from "../core/name.ts";
+import { apex, labelsOf } from "../core/name.ts";
 import { compareSerials } from "../core/serial.ts";
 import { changeZoneView, createZoneView, type ZoneContent, type ZoneView } from "../core/zone-view.ts";
 import { createKeptMap } from "./kept-map.ts";
+import { createNameFilter } from "./name-filter.ts";
 import type { ZoneEvent, ZoneSource } from "./zone-source.ts";
 
 /** The zones that were asked for, each followed from then on. */
@@ -10,14 +11,21 @@ export type LoadedZones = {
   /** The zone that a name is in. A promise only when the source has to be asked; it rejects when that fails. */
   readonly find: (name: readonly Label[]) => LoadedZone | undefined | Promise<LoadedZone | undefined>;
   readonly apply: (event: ZoneEvent) => void;
-  /** Grows when a zone comes or goes: a name may then be in another one than before. */
-  readonly generation: () => number;
+  /** Reads the names of all zones. Until it has, and once changes were missed, the source is asked about each new name. */
+  readonly learn: () => Promise<void>;
   /** How many zones are held. */
   readonly count: () => number;
 };
 
-/** `current` ends when the zone is no longer followed: what was prepared from its view is then worth nothing. */
-export type LoadedZone = { readonly view: ZoneView; current: boolean; used: boolean };
+export type LoadedZone = {
+  readonly view: ZoneView;
+  /** Ends when the zone is no longer followed: what was prepared from its view is then worth nothing. */
+  current: boolean;
+  /** Grows when a zone comes or goes below it: names may then be in that one. */
+  below: number;
+  /** It was asked for since it was last looked at. */
+  used: boolean;
+};
 
 export type LoadLimits = {
   /** Sets held in memory, all zones together. Zones that were not asked for lately leave first. */
@@ -26,9 +34,11 @@ export type LoadLimits = {
   readonly absent: number;
   /** Milliseconds that a zone may take to load. */
   readonly wait: number;
+  /** Any number: makes it hard to guess which names are mistaken for a zone's. */
+  readonly seed: number;
 };
 
-export const defaultLoadLimits: LoadLimits = { sets: 1_000_000, absent: 50_000, wait: 5_000 };
+export const defaultLoadLimits: LoadLimits = { sets: 1_000_000, absent: 50_000, wait: 5_000, seed: 0 };
 
 /** How often a zone may come or go under a question before it is given up. */
 const tries = 4;
@@ -40,8 +50,19 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
   const zones = new Map<string, LoadedZone>();
   const loading = new Map<string, { readonly result: Promise<LoadedZone | undefined>; readonly missed: ZoneEvent[] }>();
   const absent = createKeptMap<true>(limits.absent);
+  let names = createNameFilter(limits.seed);
+  let learned = false;
   let generation = 0;
   let held = 0;
+
+  const isSurelyNone = (name: string): boolean => (learned && !names.mayHold(name)) || absent.get(name) !== undefined;
+
+  const learn = async (): Promise<void> => {
+    const filter = names;
+    if (source.names === undefined) return;
+    for await (const part of source.names()) for (const name of part) filter.add(name);
+    learned = filter === names;
+  };
 
   const find = (name: readonly Label[], left = tries): ReturnType<LoadedZones["find"]> => {
     const unknown: string[] = [];
@@ -49,7 +70,7 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
     for (const candidate of upwards(name)) {
       nearest = zones.get(candidate);
       if (nearest !== undefined) break;
-      if (absent.get(candidate) === undefined) unknown.push(candidate);
+      if (!isSurelyNone(candidate)) unknown.push(candidate);
     }
     if (nearest) nearest.used = true;
     if (unknown.length === 0) return nearest;
@@ -90,7 +111,7 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
   };
 
   const hold = (content: ZoneContent, missed: readonly ZoneEvent[]): LoadedZone => {
-    const zone: LoadedZone = { view: createZoneView(content), current: true, used: false };
+    const zone: LoadedZone = { view: createZoneView(content), current: true, below: 0, used: false };
     zones.set(content.name, zone);
     held += zone.view.size;
     for (const event of missed) apply(event);
@@ -124,14 +145,19 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
 
   const comeOrGo = (name: string): void => {
     generation += 1;
+    names.add(name);
     absent.delete(name);
     drop(name);
+    const above = upwards(labelsOf(name)).find((each) => zones.has(each));
+    const enclosing = above === undefined ? undefined : zones.get(above);
+    if (enclosing) enclosing.below += 1;
   };
 
   const change = (event: Extract<ZoneEvent, { kind: "changed" }>): void => {
     const zone = zones.get(event.zone);
     const order = zone && compareSerials(event.serial, zone.view.serial);
-    if (zone && order === 1) {
+    // Of the same serial it may be the rest of a write; what is there already becomes what it is.
+    if (zone && (order === 1 || order === 0)) {
       const before = zone.view.size;
       changeZoneView(zone.view, event.serial, event.changes);
       held += zone.view.size - before;
@@ -143,6 +169,8 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
   const apply = (event: ZoneEvent): void => {
     if (event.kind === "lost") {
       generation += 1;
+      names = createNameFilter(limits.seed);
+      learned = false;
       absent.clear();
       for (const name of [...zones.keys()]) drop(name);
       for (const { missed } of loading.values()) missed.push(event);
@@ -153,7 +181,7 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
     else change(event);
   };
 
-  return { find: (name) => find(name), apply, generation: () => generation, count: () => zones.size };
+  return { find: (name) => find(name), apply, learn, count: () => zones.size };
 }
 
 const comesOrGoes = (event: ZoneEvent): boolean =>

@@ -4,7 +4,7 @@ import { rdataToWire } from "../core/rdata/rdata.ts";
 import { typeCode, typeFromCode } from "../core/rdata/table.ts";
 import { rdataOf, type ViewSet } from "../core/zone-view.ts";
 import { classes, flags, rcodes, types } from "./codes.ts";
-import type { LoadedZone, LoadedZones } from "./loaded-zones.ts";
+import type { LoadedZone } from "./loaded-zones.ts";
 import { createMessageWriter, type MessageWriter } from "./message-writer.ts";
 
 /** An answer as bytes: the id, the case of the question and the OPT record are all that one client's differs in. */
@@ -14,14 +14,15 @@ export type Prepared = {
   readonly withoutExtras: number;
   /** Where the question ends. */
   readonly questionEnd: number;
-  readonly forManyNames: boolean;
+  /** Worth keeping, and safe to. */
+  readonly keep: boolean;
   readonly rests: RestsOn;
 };
 
 /** On what an answer rests; see `Answer.open`. */
 type RestsOn = {
   readonly zone: LoadedZone;
-  readonly generation: number;
+  readonly below: number;
   readonly cuts: number;
   /** Undefined when sets may come and go without changing the answer. */
   readonly shape: number | undefined;
@@ -29,21 +30,17 @@ type RestsOn = {
 };
 
 /** Whether what was prepared is still what the zone would answer. */
-export function stillHolds({ rests }: Prepared, zones: LoadedZones): boolean {
+export function stillHolds({ rests }: Prepared): boolean {
   const { zone, sets, shape } = rests;
-  if (!zone.current || rests.generation !== zones.generation() || rests.cuts !== zone.view.cuts) return false;
+  if (!zone.current || rests.below !== zone.below || rests.cuts !== zone.view.cuts) return false;
   if (shape !== undefined && shape !== zone.view.shape) return false;
   for (const set of sets) if (set.gone) return false;
   return true;
 }
 
 /** Undefined when the answer is larger than any message. */
-export function prepareAnswer(
-  zone: LoadedZone,
-  generation: number,
-  name: readonly Label[],
-  type: number,
-): Prepared | undefined {
+export function prepareAnswer(zone: LoadedZone, name: readonly Label[], type: number): Prepared | undefined {
+  const { below } = zone;
   const { cuts, shape } = zone.view;
   const answer = answerQuestion(zone.view, name, questionType(type));
   const writer = createMessageWriter();
@@ -68,10 +65,14 @@ export function prepareAnswer(
     // A referral without its glue leads nowhere: then the answer counts as cut (RFC 9471 section 3.1).
     withoutExtras: isReferral(answer) ? writer.length() : beforeAdditional,
     questionEnd,
-    forManyNames: answer.forManyNames,
-    rests: { zone, generation, cuts, shape: answer.open ? shape : undefined, sets },
+    keep: !answer.forManyNames && !isOfParent(zone, name, type),
+    rests: { zone, below, cuts, shape: answer.open ? shape : undefined, sets },
   };
 }
+
+/** A zone's own DS set is its parent's, which may come here without touching this zone. */
+const isOfParent = (zone: LoadedZone, name: readonly Label[], type: number): boolean =>
+  type === types.ds && name.length === zone.view.labels.length;
 
 const questionType = (code: number): QuestionType => (code === types.any ? "ANY" : typeFromCode(code));
 

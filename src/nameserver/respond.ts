@@ -32,9 +32,9 @@ export function createResponder(options: ResponderOptions): Respond {
 
   const answerFrom = (zone: LoadedZone | undefined, name: readonly Label[], query: Query, transport: Transport) => {
     if (zone === undefined) return replyWithCode(query, rcodes.refused);
-    const prepared = prepareAnswer(zone, zones.generation(), name, query.type);
+    const prepared = prepareAnswer(zone, name, query.type);
     if (prepared === undefined) return replyWithCode(query, rcodes.servFail);
-    if (!prepared.forManyNames) kept.set(query.key, prepared);
+    if (prepared.keep) kept.set(query.key, prepared);
     return replyWith(prepared, query, transport);
   };
 
@@ -50,7 +50,7 @@ export function createResponder(options: ResponderOptions): Respond {
     const rcode = refusalOf(query);
     if (rcode !== undefined) return replyWithCode(query, rcode);
     const prepared = kept.get(query.key);
-    if (prepared !== undefined && stillHolds(prepared, zones)) return replyWith(prepared, query, transport);
+    if (prepared !== undefined && stillHolds(prepared)) return replyWith(prepared, query, transport);
     try {
       const name = labelsOfKey(query.key);
       const zone = zoneFor(zones, name, query.type);

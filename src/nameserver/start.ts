@@ -3,7 +3,7 @@ import type { ListenAddress } from "../process/http-server.ts";
 import type { Logger } from "../process/log.ts";
 import { listenTcp } from "./listen-tcp.ts";
 import { type Listening, listenUdp } from "./listen-udp.ts";
-import { createLoadedZones } from "./loaded-zones.ts";
+import { createLoadedZones, defaultLoadLimits } from "./loaded-zones.ts";
 import { createRateLimit, defaultRateLimit } from "./rate-limit.ts";
 import { createResponder, type Respond } from "./respond.ts";
 import type { ZoneSource } from "./zone-source.ts";
@@ -22,9 +22,15 @@ export type Nameserver = { readonly addresses: readonly ListenAddress[]; readonl
 /** Listens everywhere or nowhere; the error says where it could not and what to do. */
 export async function startNameserver(options: NameserverOptions): Promise<Nameserver> {
   const { listen, source, log } = options;
-  const zones = createLoadedZones(source);
-  const unfollow = source.follow(zones.apply);
-  const respond = createResponder({ zones, onTrouble: tellSometimes(log) });
+  const zones = createLoadedZones(source, { ...defaultLoadLimits, seed: randomInt(2 ** 32) });
+  const onTrouble = tellSometimes(log);
+  const learn = () => zones.learn().catch(onTrouble);
+  const unfollow = source.follow((event) => {
+    zones.apply(event);
+    if (event.kind === "lost") void learn();
+  });
+  void learn();
+  const respond = createResponder({ zones, onTrouble });
   const perSecond = options.repliesPerSecond ?? defaultRateLimit.perSecond;
   const rateLimit = createRateLimit({ ...defaultRateLimit, perSecond, seed: randomInt(2 ** 32) });
   const opened: Listening[] = [];

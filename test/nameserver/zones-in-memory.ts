@@ -25,6 +25,9 @@ export function zonesInMemory(...initial: readonly ZoneContent[]): ZonesInMemory
   return {
     asked,
     tell,
+    names: async function* () {
+      yield [...zones.keys()];
+    },
     closest: async (names) => {
       asked.closest += 1;
       return names.find((name) => zones.has(name));

@@ -1,0 +1,51 @@
+/**
+ * Names by their hashes, four bytes each: says of a name that it is surely not among them, or that it may be. Lets a
+ * flood of invented names be turned away without asking anyone, at eight megabytes for a million names.
+ */
+export type NameFilter = {
+  readonly add: (name: string) => void;
+  readonly mayHold: (name: string) => boolean;
+};
+
+const smallest = 1_024;
+
+export function createNameFilter(seed: number): NameFilter {
+  let slots = new Uint32Array(smallest);
+  let count = 0;
+
+  const place = (hash: number): number => {
+    const mask = slots.length - 1;
+    let at = hash & mask;
+    while (slots[at] !== 0 && slots[at] !== hash) at = (at + 1) & mask;
+    return at;
+  };
+
+  const grow = () => {
+    const old = slots;
+    slots = new Uint32Array(old.length * 2);
+    for (const hash of old) if (hash !== 0) slots[place(hash)] = hash;
+  };
+
+  return {
+    add: (name) => {
+      const hash = hashOf(name, seed);
+      const at = place(hash);
+      if (slots[at] === hash) return;
+      slots[at] = hash;
+      count += 1;
+      if (count * 2 > slots.length) grow();
+    },
+    mayHold: (name) => {
+      const hash = hashOf(name, seed);
+      return slots[place(hash)] === hash;
+    },
+  };
+}
+
+/** FNV-1a, its bits mixed once more, since slots are taken by the lowest of them; zero is kept for an empty slot. */
+function hashOf(name: string, seed: number): number {
+  let hash = (0x811c9dc5 ^ seed) | 0;
+  for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
+  return (hash ^ (hash >>> 13)) >>> 0 || 1;
+}
