@@ -35,17 +35,25 @@ export function createSight(store: RecordStore, now: () => Instant) {
   };
   const allows = (actor: Actor, operation: Untimed<Operation>) => refusal(actor, operation) === undefined;
 
+  /** Of a zone's records only those are counted that the actor sees. */
+  const asSeen = async (actor: Actor, zone: Zone): Promise<Zone> => {
+    const rules = actor.scope.sets;
+    if (rules === undefined) return zone;
+    const owners = new Set(rules.map((rule) => rule.owner));
+    const queries = owners.has(undefined) ? [{}] : [...owners].map((owner) => (owner === undefined ? {} : { owner }));
+    const sets = (await Promise.all(queries.map((query) => store.sets(zone, query)))).flat();
+    const seen = sets.filter((set) => allows(actor, { kind: "read-set", ...placeOf({ ...set, zone }) }));
+    return { ...zone, recordCount: seen.reduce((sum, set) => sum + set.records.length, 0) };
+  };
+  const ifSeen = async (actor: Actor, zone: Zone | undefined): Promise<Zone | undefined> =>
+    zone && allows(actor, { kind: "read-zone", zone: zone.name }) ? await asSeen(actor, zone) : undefined;
+
   return {
     refusal,
     allows,
-    zone: async (actor: Actor, id: string): Promise<Zone | undefined> => {
-      const zone = await store.zone(actor.account, id);
-      return zone && allows(actor, { kind: "read-zone", zone: zone.name }) ? zone : undefined;
-    },
-    zoneBy: async (actor: Actor, key: ZoneKey): Promise<Zone | undefined> => {
-      const zone = await store.zoneBy(actor.account, key);
-      return zone && allows(actor, { kind: "read-zone", zone: zone.name }) ? zone : undefined;
-    },
+    asSeen,
+    zone: async (actor: Actor, id: string) => await ifSeen(actor, await store.zone(actor.account, id)),
+    zoneBy: async (actor: Actor, key: ZoneKey) => await ifSeen(actor, await store.zoneBy(actor.account, key)),
     record: async (actor: Actor, id: string): Promise<PlacedRecord | undefined> => {
       const placed = await store.record(actor.account, id);
       return placed && allows(actor, { kind: "read-set", ...placeOf(placed) }) ? placed : undefined;

@@ -11,7 +11,7 @@ import { firstSets, importedSets, lowTtls, setsFromDrafts } from "./rrsets-first
 import type { RecordServiceOptions } from "./service-options.ts";
 import { type Asked, notActed, type SetDraft } from "./set-operations.ts";
 import type { Action, DecideAct, Page, PrimaryServer, Zone, ZoneKey, ZoneQuery, ZoneSettings } from "./store.ts";
-import { zoneTaken } from "./zone-operations.ts";
+import { removalObstacle, setsLocked, zoneTaken } from "./zone-operations.ts";
 
 export type ServerDraft = Pick<PrimaryServer, "address" | "port" | "tsig">;
 
@@ -67,11 +67,12 @@ export function rrsetsZoneOperations({ store, now, nameservers }: RecordServiceO
     ): Promise<Page<Zone>> => {
       const { zones: within } = actor.scope;
       const seen = within === undefined ? query : { ...query, within };
-      if (keep === undefined) return await store.zones(actor.account, seen);
-      const { items } = await store.zones(actor.account, { ...seen, page: 1, perPage: Number.MAX_SAFE_INTEGER });
-      const kept = items.filter(keep);
-      const from = (query.page - 1) * query.perPage;
-      return { items: kept.slice(from, from + query.perPage), total: kept.length };
+      const found = await store.zones(
+        actor.account,
+        keep ? { ...seen, page: 1, perPage: Number.MAX_SAFE_INTEGER } : seen,
+      );
+      const page = keep ? pageOf(found.items.filter(keep), query) : found;
+      return { ...page, items: await Promise.all(page.items.map((zone) => sight.asSeen(actor, zone))) };
     },
 
     /** The account's zone that holds a name: the closest one above it, when the actor may see that. */
@@ -82,7 +83,7 @@ export function rrsetsZoneOperations({ store, now, nameservers }: RecordServiceO
       const within = labels.map((_, i) => labels.slice(i).join("."));
       const { items } = await store.zones(actor.account, { within, page: 1, perPage: within.length });
       const closest = items.toSorted((a, b) => b.name.length - a.name.length)[0];
-      return closest && sight.allows(actor, { kind: "read-zone", zone: closest.name }) ? closest : undefined;
+      return closest && (await sight.zoneBy(actor, closest));
     },
 
     createZoneWith: async (actor: Actor, draft: NewZoneDraft, asked: Asked = {}): Promise<ZoneWritten> => {
@@ -112,12 +113,10 @@ export function rrsetsZoneOperations({ store, now, nameservers }: RecordServiceO
     },
 
     dropZone: async (actor: Actor, key: ZoneKey, asked: Asked = {}): Promise<ZoneWritten> => {
-      const decide: DecideAct<{ kind: "done"; zone: Zone } | NotDone> = ({ zone, sets }) => {
-        const refusal = sight.refusal(actor, { kind: "delete-zone", zone: zone.name });
-        const seen = sight.allows(actor, { kind: "read-zone", zone: zone.name });
-        const obstacle = !seen ? missing("zone") : refusal ? denied(refusal) : lockOf(zone, sets);
+      const decide: DecideAct<{ kind: "done"; zone: Zone } | NotDone> = (view) => {
+        const obstacle = removalObstacle(sight, actor, view);
         if (obstacle) return { wanted: undefined, result: obstacle };
-        return { wanted: undefined, remove: true, command: "delete_zone", result: { kind: "done", zone } };
+        return { wanted: undefined, remove: true, command: "delete_zone", result: { kind: "done", zone: view.zone } };
       };
       const request = { account: actor.account, at: key, owners: "all", actor: actor.label, now: now() } as const;
       const acted = await store.act({ ...request, ...asked }, decide);
@@ -170,6 +169,11 @@ export function rrsetsZoneOperations({ store, now, nameservers }: RecordServiceO
   };
 }
 
+const pageOf = <T>(all: readonly T[], { page, perPage }: ZoneQuery): Page<T> => ({
+  items: all.slice((page - 1) * perPage, page * perPage),
+  total: all.length,
+});
+
 function mayWrite(sight: Sight, actor: Actor, { name: zone }: Zone): NotDone | undefined {
   if (!sight.allows(actor, { kind: "read-zone", zone })) return missing("zone");
   const refusal = sight.refusal(actor, { kind: "write-zone", zone });
@@ -191,10 +195,6 @@ function contentOf(draft: NewZoneDraft, zoneName: string, at: { readonly serial:
   const sets = importedSets({ zone: { serial: at.serial }, sets: [] }, file.value, { now: at.now, ids });
   return { sets, ttl: file.value.ttl };
 }
-
-/** A protected set stands in the way of all that would take it away. */
-const lockOf = (zone: Zone, sets: readonly RRset[]): NotDone | undefined =>
-  zone.settings.locked ? refused([zoneLocked]) : sets.some((set) => set.locked) ? refused([setsLocked]) : undefined;
 
 function importFaults(
   zone: Zone,
@@ -243,18 +243,4 @@ const zoneIsPrimary: Fault = {
   where: "zone",
   message: "the zone is a primary one: its records are written here",
   todo: "make a zone of mode secondary",
-};
-
-const zoneLocked: Fault = {
-  code: "zone-locked",
-  where: "zone",
-  message: "Zone is delete protected",
-  todo: "remove its protection first",
-};
-
-const setsLocked: Fault = {
-  code: "set-locked",
-  where: "zone",
-  message: "sets of the zone are protected against changes",
-  todo: "remove their protection first",
 };

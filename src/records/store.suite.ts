@@ -36,6 +36,12 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
     /** Replaces what stands at the owners of the given sets. */
     const put = (zone: Zone, sets: readonly RRset[], owners = sets.map((set) => set.owner)) =>
       store.write(request(zone, owners), () => ({ wanted: sets, result: "written" }));
+    const remove = (zone: Zone, actor = "tester", whose = account) =>
+      store.act({ account: whose, at: { number: zone.number }, owners: "all", actor, now: at + 9 }, () => ({
+        wanted: undefined,
+        remove: true,
+        result: "removed",
+      }));
     const log = async () => await store.changesAfter(0, 1000);
 
     describe("zones", () => {
@@ -63,7 +69,7 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         expect(await store.zone(other.id, zone.id)).toBeUndefined();
         expect(await store.zones(other.id, { page: 1, perPage: 10 })).toEqual({ items: [], total: 0 });
         expect(await store.record(other.id, "soa-example.org")).toBeUndefined();
-        expect(await store.deleteZone(other.id, zone.id, "tester", at)).toBe(false);
+        expect(await remove(zone, "tester", other.id)).toBe("no-zone");
         const write = { ...request(zone, ["www"]), account: other.id };
         expect(await store.write(write, () => ({ wanted: [aSet("www", "1")], result: 1 }))).toBeUndefined();
         const byRecord = { ...write, at: { record: "soa-example.org" } };
@@ -121,7 +127,7 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
       it("deletes a zone with all that is in it; the log keeps it", async () => {
         const zone = await makeZone();
         await put(zone, [aSet("www", "192.0.2.1")]);
-        expect(await store.deleteZone(account, zone.id, "remover", at + 9)).toBe(true);
+        expect(await remove(zone, "remover")).toMatchObject({ result: "removed" });
         expect(await store.zone(account, zone.id)).toBeUndefined();
         expect(await store.record(account, "www-192.0.2.1")).toBeUndefined();
         const last = (await log()).filter((row) => row.actor === "remover");
@@ -254,7 +260,7 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         expect(calls).toBe(1);
         await put(zone, [aSet("www", "192.0.2.1")]);
         expect(calls).toBe(1);
-        await store.deleteZone(account, zone.id, "tester", at);
+        await remove(zone);
         expect(calls).toBe(2);
         end();
         await makeZone({ id: "again" });

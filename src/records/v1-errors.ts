@@ -46,6 +46,7 @@ function messageOf(fault: Fault, { type, name, value }: Subject): string {
     case "given-twice":
     case "name-stays":
     case "set-locked":
+    case "zone-locked":
     case "zone-is-secondary":
     case "zone-has-records":
     case "bad-address":

@@ -6,7 +6,7 @@ import { nextSerial } from "../core/serial.ts";
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "./actor.ts";
 import { newRecordId, newZoneId } from "./new-id.ts";
 import type { RecordServiceOptions } from "./service-options.ts";
-import { type Page, plainSettings, type Zone, type ZoneQuery } from "./store.ts";
+import { type Page, plainSettings, type WriteView, type Zone, type ZoneQuery } from "./store.ts";
 
 export type ZoneDraft = { readonly name: string; readonly ttl: number | undefined };
 
@@ -19,7 +19,9 @@ export function zoneOperations({ store, now, nameservers }: RecordServiceOptions
     zones: async (actor: Actor, query: ZoneQuery): Promise<Page<Zone>> => {
       if (!sight.allows(actor, { kind: "list-zones" })) return { items: [], total: 0 };
       const { zones } = actor.scope;
-      return await store.zones(actor.account, zones === undefined ? query : { ...query, within: zones });
+      const page = await store.zones(actor.account, zones === undefined ? query : { ...query, within: zones });
+      if (actor.scope.sets === undefined) return page;
+      return { ...page, items: await Promise.all(page.items.map((zone) => sight.asSeen(actor, zone))) };
     },
 
     createZone: async (actor: Actor, draft: ZoneDraft): Promise<{ kind: "done"; zone: Zone } | NotDone> => {
@@ -41,12 +43,25 @@ export function zoneOperations({ store, now, nameservers }: RecordServiceOptions
     deleteZone: async (actor: Actor, id: string): Promise<{ kind: "done" } | NotDone> => {
       const zone = await sight.zone(actor, id);
       if (zone === undefined) return missing("zone");
-      const refusal = sight.refusal(actor, { kind: "delete-zone", zone: zone.name });
-      if (refusal) return denied(refusal);
-      const deleted = await store.deleteZone(actor.account, id, actor.label, now());
-      return deleted ? { kind: "done" } : missing("zone");
+      const at = { number: zone.number };
+      const request = { account: actor.account, at, owners: "all", actor: actor.label, now: now() } as const;
+      const acted = await store.act<{ kind: "done" } | NotDone>(request, (view) => {
+        const obstacle = removalObstacle(sight, actor, view);
+        if (obstacle) return { wanted: undefined, result: obstacle };
+        return { wanted: undefined, remove: true, result: { kind: "done" } };
+      });
+      return typeof acted === "string" ? missing("zone") : acted.result;
     },
   };
+}
+
+/** Why this actor cannot delete the zone. A protected set stands in the way of all that would take it away. */
+export function removalObstacle(sight: Sight, actor: Actor, { zone, sets }: WriteView): NotDone | undefined {
+  if (!sight.allows(actor, { kind: "read-zone", zone: zone.name })) return missing("zone");
+  const refusal = sight.refusal(actor, { kind: "delete-zone", zone: zone.name });
+  if (refusal) return denied(refusal);
+  if (zone.settings.locked) return refused([zoneLocked(zone.name)]);
+  return sets.some((set) => set.locked) ? refused([setsLocked]) : undefined;
 }
 
 /** The only record of a new zone. The timers are those that existing zones of the v1 API have. */
@@ -55,6 +70,20 @@ export function firstSoa(nameserver: string, serial: number, now: Instant): RRse
   const record = { id: newRecordId(), name: apex, value: rdata, rdata, comment: "", created: now, modified: now };
   return { owner: apex, type: "SOA", ttl: null, records: [record] };
 }
+
+const zoneLocked = (name: string): Fault => ({
+  code: "zone-locked",
+  where: "zone",
+  message: `the zone ${name} is protected against being deleted`,
+  todo: "remove its protection first",
+});
+
+export const setsLocked: Fault = {
+  code: "set-locked",
+  where: "zone",
+  message: "sets of the zone are protected against changes",
+  todo: "remove their protection first",
+};
 
 export const zoneTaken = (name: string): Fault => ({
   code: "zone-taken",
