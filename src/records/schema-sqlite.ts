@@ -1,3 +1,4 @@
+import { transferTables } from "./schema-transfer.ts";
 import { consoleTables } from "./store-sqlite-console.ts";
 
 /**
@@ -93,4 +94,5 @@ export const migrations: readonly string[] = [
   CREATE INDEX once_keys_by_age ON once_keys (at);
   `,
   consoleTables,
+  transferTables,
 ];

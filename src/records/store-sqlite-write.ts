@@ -15,7 +15,11 @@ export type SetWriter = {
   readonly createSets: (zone: Zone, sets: readonly RRset[], by: Writer) => void;
 };
 
-type Wanted = { readonly sets: readonly RRset[] | undefined; readonly settings?: ZoneSettings | undefined };
+type Wanted = {
+  readonly sets: readonly RRset[] | undefined;
+  readonly settings?: ZoneSettings | undefined;
+  readonly serial?: number | undefined;
+};
 type Writer = { readonly actor: string; readonly now: Instant };
 
 export function prepareSetWriter(database: DatabaseSync): SetWriter {
@@ -54,7 +58,7 @@ export function prepareSetWriter(database: DatabaseSync): SetWriter {
       const { settings = zone.settings } = wanted;
       const newSettings = settings !== zone.settings && !isDeepStrictEqual(settings, zone.settings);
       if (changes.length === 0 && !newSettings) return zone;
-      const serial = nextSerial(zone.serial, by.now);
+      const serial = wanted.serial ?? nextSerial(zone.serial, by.now);
       if (newSettings) log(zone, serial, by, { kind: "settings", before: zone.settings, after: settings });
       applyChanges(zone, changes, serial, by);
       const grown = changes.reduce((sum, { before, after }) => sum + sizeOf(after) - sizeOf(before), 0);

@@ -9,9 +9,11 @@ import { describeActions } from "./store-actions.suite.ts";
 import { describeManyWrites } from "./store-many.suite.ts";
 import { openSqliteStore } from "./store-sqlite.ts";
 import { describeTokens } from "./store-tokens.suite.ts";
+import { describeTransferKeys } from "./store-transfer.suite.ts";
 
 describeStore("SQLite", async () => openSqliteStore(":memory:"));
 describeTokens("SQLite", async () => openSqliteStore(":memory:"));
+describeTransferKeys("SQLite", async () => openSqliteStore(":memory:"));
 describeActions("SQLite", async () => openSqliteStore(":memory:"));
 describeManyWrites("SQLite", async () => openSqliteStore(":memory:"));
 

@@ -7,6 +7,7 @@ import type { Decision, NewZone, RecordStore, WriteRequest, WriteView, Zone } fr
 import { prepareActions } from "./store-sqlite-actions.ts";
 import { prepareReads } from "./store-sqlite-read.ts";
 import { prepareTokens } from "./store-sqlite-tokens.ts";
+import { prepareTransferKeys } from "./store-sqlite-transfer-keys.ts";
 import { prepareSetWriter } from "./store-sqlite-write.ts";
 
 /** `path` may be `:memory:`: the same store for tests, gone when closed. */
@@ -65,14 +66,15 @@ export function openSqliteStore(path: string): RecordStore {
   const apply = (
     request: Pick<WriteRequest, "actor" | "now">,
     { zone, sets }: WriteView,
-    { wanted, settings }: Decision,
+    { wanted, settings, serial }: Decision,
   ): void => {
-    const after = writer.replace(zone, sets, { sets: wanted, settings }, request);
+    const after = writer.replace(zone, sets, { sets: wanted, settings, serial }, request);
     if (after !== zone) zones.put(after);
   };
 
   return {
     ...tokens.store,
+    ...prepareTransferKeys(database, commit),
     zone: async (account, id) => read.zone(account, id),
     zoneBy: async (account, key) => read.zoneBy(account, key),
     zoneHolding: async (name) => read.zoneHolding(name),

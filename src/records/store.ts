@@ -3,12 +3,13 @@ import type { Instant } from "../core/instant.ts";
 import type { Scope } from "../core/may.ts";
 import type { RecordType } from "../core/rdata/table.ts";
 import type { RRset, ZoneRecord } from "../core/rrset.ts";
+import type { TransferStore } from "./transfer-keys.ts";
 
 /**
  * Where zones, record sets, tokens and the change log are kept. Every write is one transaction: it is on disk, whole, when
  * its promise resolves, and nothing of it is there when the promise rejects. Writes to one zone happen one after another.
  */
-export type RecordStore = {
+export type RecordStore = TransferStore & {
   readonly ensureAccount: (name: string, now: Instant) => Promise<Account>;
   readonly addToken: (token: NewToken) => Promise<Token>;
   readonly tokenByHash: (hash: string) => Promise<Token | undefined>;
@@ -186,6 +187,8 @@ export type WriteView = { readonly zone: Zone; readonly sets: readonly RRset[] }
 
 export type Decision = {
   readonly wanted: readonly RRset[] | undefined;
+  /** That of a primary server, for a change that comes from there; the next one when left out. */
+  readonly serial?: number | undefined;
   /** Left out: as they are. */
   readonly settings?: ZoneSettings;
 };

@@ -1,0 +1,90 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { wholeAccount } from "../core/may.ts";
+import { writtenSets } from "../core/written-sets.suite.ts";
+import { plainSettings, type RecordStore } from "./store.ts";
+
+/** What every store keeps for standard nameservers. */
+export function describeTransferKeys(name: string, open: () => Promise<RecordStore>): void {
+  describe(`transfer keys and secondary zones in ${name}`, () => {
+    let store: RecordStore;
+    let account: number;
+    beforeEach(async () => {
+      store = await open();
+      account = (await store.ensureAccount("main", 1)).id;
+    });
+    afterEach(() => store.close());
+
+    const key = (named: string, of?: number) =>
+      ({
+        name: named,
+        algorithm: "hmac-sha256",
+        secret: "c2VjcmV0",
+        account: of,
+        scope: wholeAccount,
+        created: 5,
+      }) as const;
+    const zone = async (named: string, mode: "primary" | "secondary" = "primary") => {
+      const sets = withId(writtenSets(named, "@ 3600 SOA ns1 hostmaster 7 7200 900 1209600 300"), named);
+      const settings = { ...plainSettings(60), mode };
+      const made = await store.createZone(
+        { account, id: named, name: named, settings, serial: 7, created: 1, sets },
+        "a",
+      );
+      if (made === "name-taken") throw new Error("taken");
+      return made;
+    };
+
+    it("gives a key back by its name, with its account", async () => {
+      expect(await store.addTransferKey(key("k1", account))).toMatchObject({ name: "k1", accountName: "main" });
+      expect(await store.transferKey("k1")).toEqual({ ...key("k1", account), accountName: "main", revoked: undefined });
+      expect(await store.transferKey("k2")).toBeUndefined();
+    });
+
+    it("keeps one good key a name", async () => {
+      await store.addTransferKey(key("k1"));
+      expect(await store.addTransferKey(key("k1"))).toBe("name-taken");
+      expect(await store.revokeTransferKey("k1", 9)).toBe(true);
+      expect(await store.revokeTransferKey("k1", 9)).toBe(false);
+      expect(await store.transferKey("k1")).toBeUndefined();
+      expect(await store.addTransferKey(key("k1"))).toMatchObject({ name: "k1" });
+      expect((await store.transferKeys()).map(({ revoked, secret }) => [revoked, secret])).toEqual([
+        [9, ""],
+        [undefined, "c2VjcmV0"],
+      ]);
+    });
+
+    it("lists the zones of all accounts by number, page by page", async () => {
+      for (const named of ["a.example", "b.example", "c.example"]) await zone(named);
+      const first = await store.everyZone(0, 2);
+      expect(first.map((each) => each.name)).toEqual(["a.example", "b.example"]);
+      expect((await store.everyZone(first[1]?.number ?? 0, 2)).map((each) => each.name)).toEqual(["c.example"]);
+    });
+
+    it("lists secondary zones, and forgets their state with them", async () => {
+      await zone("a.example");
+      const second = await zone("b.example", "secondary");
+      expect((await store.secondaryZones()).map((each) => each.name)).toEqual(["b.example"]);
+      expect(await store.secondaryState(second)).toBeUndefined();
+      await store.noteSecondary(second, { checked: 10, serial: 3 });
+      await store.noteSecondary(second, { checked: 20, serial: 4 });
+      expect(await store.secondaryState(second)).toEqual({ checked: 20, serial: 4 });
+      const removal = { account, at: { name: "b.example" }, owners: "all", actor: "a", now: 30 } as const;
+      await store.act(removal, () => ({ wanted: undefined, remove: true, result: null }));
+      expect(await store.secondaryState(second)).toBeUndefined();
+      await store.noteSecondary(second, { checked: 40, serial: 4 });
+      expect(await store.secondaryState(second)).toBeUndefined();
+    });
+
+    it("takes the serial of a primary server", async () => {
+      const made = await zone("b.example", "secondary");
+      const request = { account, at: { zone: made.id }, owners: "all", actor: "transfer", now: 50 } as const;
+      const wanted = writtenSets("b.example", "@ 60 SOA ns9 hostmaster 3 7200 900 1209600 300");
+      await store.write(request, () => ({ wanted: withId(wanted, "new"), serial: 3, result: undefined }));
+      expect(await store.zone(account, made.id)).toMatchObject({ serial: 3 });
+      expect((await store.historyOf(made, { serial: 3, limit: 9 })).map((row) => row.actor)).toEqual(["transfer"]);
+    });
+  });
+}
+
+const withId = (sets: ReturnType<typeof writtenSets>, id: string) =>
+  sets.map((set) => ({ ...set, records: set.records.map((record) => ({ ...record, id })) }));
