@@ -76,7 +76,7 @@ function finish(source: Buffer, length: number, query: Query): Buffer {
   return reply;
 }
 
-const bareOpt = Buffer.of(0, 0, types.opt, ednsUdpSize >> 8, ednsUdpSize & 0xff, 0, 0, 0, 0, 0, 0);
+export const bareOpt = Buffer.of(0, 0, types.opt, ednsUdpSize >> 8, ednsUdpSize & 0xff, 0, 0, 0, 0, 0, 0);
 /** The DO bit goes back as it came (RFC 3225 section 3). */
 const bareOptWithDo = Buffer.of(0, 0, types.opt, ednsUdpSize >> 8, ednsUdpSize & 0xff, 0, 0, 0x80, 0, 0, 0);
 

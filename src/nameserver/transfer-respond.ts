@@ -1,0 +1,189 @@
+import type { Unmet } from "../core/dns-update.ts";
+import type { Instant } from "../core/instant.ts";
+import { nameToWire } from "../core/name-wire.ts";
+import { opcodes, rcodes } from "./codes.ts";
+import { ednsUdpSize } from "./edns.ts";
+import type { LoadedZones } from "./loaded-zones.ts";
+import { decodeMessage, type Message } from "./message.ts";
+import { cutShort, refuseUnread, type Transport } from "./reply.ts";
+import type { Reply, Respond, RespondTo, Stream } from "./respond.ts";
+import { asksBelow, glanceAt } from "./transfer-glance.ts";
+import { type ChangesBetween, codeReply, transferOut } from "./transfer-out.ts";
+import { type TsigKey, tsigRoom } from "./tsig.ts";
+import { checkRequest, type Signer } from "./tsig-server.ts";
+import { readUpdate, type UpdateRequest } from "./update-read.ts";
+
+/** Who asks: the address, and the key when the request is rightly signed with one. */
+export type Asker = { readonly from: string; readonly key: string | undefined };
+
+/** What the nameserver needs for everything but plain questions. */
+export type TransferPorts = {
+  readonly keyNamed: (name: string) => Promise<TsigKey | undefined>;
+  readonly mayTransfer: (zone: string, asker: Asker) => Promise<boolean>;
+  readonly changesBetween: ChangesBetween;
+  readonly update: (request: UpdateRequest, asker: Asker) => Promise<UpdateOutcome>;
+  /** Another server says that a zone has changed. */
+  readonly notified: (zone: string, asker: Asker) => Promise<"taken" | "refused" | "not-ours">;
+  /** The zone that only those may ask about who may transfer it: it names all others. */
+  readonly hidden: string | undefined;
+};
+
+export type UpdateOutcome = "done" | "not-ours" | "refused" | Unmet;
+
+export type ExchangeOptions = {
+  /** For plain questions. */
+  readonly respond: Respond;
+  readonly zones: LoadedZones;
+  readonly ports: TransferPorts;
+  readonly now: () => Instant;
+  readonly onTrouble: (error: unknown) => void;
+};
+
+/** Everything that can be asked of the nameserver: questions, signed or not, transfers, notices and updates. */
+export function createExchange(options: ExchangeOptions): { readonly respond: RespondTo; readonly stream: Stream } {
+  const { respond: answer, ports, onTrouble } = options;
+  const { changesBetween } = ports;
+  const hidden = ports.hidden === undefined ? undefined : nameToWire(ports.hidden);
+
+  const failed = (message: Message | undefined, bytes: Buffer, error: unknown): Buffer => {
+    onTrouble(error);
+    return message ? codeReply(message, rcodes.servFail) : refuseUnread(bytes, rcodes.servFail);
+  };
+
+  const answerSigned = async (request: Request): Promise<Reply> => {
+    const { bytes, message, asker } = request;
+    switch (message.opcode) {
+      case opcodes.query: {
+        const secret = hidden !== undefined && asksBelow(bytes, hidden);
+        if (secret && !(await ports.mayTransfer(ports.hidden ?? "", asker))) return codeReply(message, rcodes.refused);
+        return await answer(bytes, request.transport);
+      }
+      case opcodes.notify:
+        return codeReply(message, await noticeCode(message, asker, ports));
+      case opcodes.update:
+        return codeReply(message, await updateCode(message, asker, ports));
+      default:
+        return await answer(bytes, request.transport);
+    }
+  };
+
+  const respondTo = async (bytes: Buffer, transport: Transport, from: string): Promise<Reply> => {
+    const request = await readRequest(bytes, transport, from, options);
+    if ("reply" in request) return request.reply;
+    const reply = await answerSigned(request).catch((error: unknown) => failed(request.message, bytes, error));
+    return reply && signed(reply, request);
+  };
+
+  const transfer = async function* (bytes: Buffer, transport: Transport, from: string): AsyncGenerator<Buffer> {
+    const request = await readRequest(bytes, transport, from, options);
+    if ("reply" in request) return yield request.reply;
+    const { message, sign, room, asker } = request;
+    try {
+      const [question] = message.questions;
+      if (question === undefined || message.questions.length > 1) return yield sign(codeReply(message, rcodes.formErr));
+      if (!(await ports.mayTransfer(question.name, asker))) return yield sign(codeReply(message, rcodes.refused));
+      for await (const each of transferOut({ message, transport, room }, { zones: options.zones, changesBetween }))
+        yield sign(each);
+    } catch (error) {
+      yield sign(failed(message, bytes, error));
+    }
+  };
+
+  const firstOf = async (messages: AsyncIterable<Buffer>): Promise<Reply> => {
+    for await (const message of messages) return message;
+    return undefined;
+  };
+
+  return {
+    respond: (bytes, transport, from) => {
+      switch (glanceAt(bytes)) {
+        case "silence":
+          return undefined;
+        case "plain":
+          if (hidden !== undefined && asksBelow(bytes, hidden)) return respondTo(bytes, transport, from);
+          return answer(bytes, transport);
+        case "transfer":
+          return firstOf(transfer(bytes, transport, from));
+        case "other":
+          return respondTo(bytes, transport, from);
+      }
+    },
+    stream: (bytes, from) => (glanceAt(bytes) === "transfer" ? transfer(bytes, "tcp", from) : undefined),
+  };
+}
+
+type Request = {
+  /** Without the signature. */
+  readonly bytes: Buffer;
+  readonly message: Message;
+  readonly transport: Transport;
+  readonly asker: Asker;
+  readonly sign: Signer;
+  readonly room: number;
+};
+
+/** The request and whose it is, or what to reply to one that is wrong in itself. */
+async function readRequest(
+  bytes: Buffer,
+  transport: Transport,
+  from: string,
+  { ports, now, onTrouble }: ExchangeOptions,
+): Promise<Request | { readonly reply: Buffer }> {
+  try {
+    const checked = await checkRequest(bytes, ports.keyNamed, now);
+    if (checked.kind === "malformed") return { reply: refuseUnread(bytes, rcodes.formErr) };
+    const plain = checked.kind === "unsigned" ? bytes : checked.message;
+    const decoded = decodeMessage(plain);
+    if (!decoded.ok) return { reply: refuseUnread(bytes, rcodes.formErr) };
+    const { message } = decoded;
+    if (checked.kind === "failed") return { reply: checked.sign(codeReply(message, rcodes.notAuth)) };
+    const key = checked.kind === "signed" ? checked.key : undefined;
+    const sign = checked.kind === "signed" ? checked.sign : (reply: Buffer) => reply;
+    const asker = { from, key: key?.name };
+    return { bytes: plain, message, transport, asker, sign, room: key ? tsigRoom(key) : 0 };
+  } catch (error) {
+    onTrouble(error);
+    return { reply: refuseUnread(bytes, rcodes.servFail) };
+  }
+}
+
+/** A datagram has room for so much, signature included; what does not fit is asked for again over TCP. */
+function signed(reply: Buffer, { bytes, message, transport, sign, room }: Request): Buffer {
+  if (room === 0) return reply;
+  const limit = Math.min(Math.max(message.edns?.udpSize ?? 512, 512), ednsUdpSize);
+  return sign(transport === "udp" && reply.length + room > limit ? cutShort(reply, bytes) : reply);
+}
+
+async function noticeCode(message: Message, asker: Asker, ports: TransferPorts): Promise<number> {
+  const [question] = message.questions;
+  if (question === undefined || message.questions.length > 1) return rcodes.formErr;
+  // RFC 1996 section 3.8: nothing but an SOA is ever told of.
+  if (question.type !== soa) return rcodes.notImp;
+  switch (await ports.notified(question.name, asker)) {
+    case "taken":
+      return rcodes.noError;
+    case "refused":
+      return rcodes.refused;
+    case "not-ours":
+      return rcodes.notAuth;
+  }
+}
+
+const soa = 6;
+
+async function updateCode(message: Message, asker: Asker, ports: TransferPorts): Promise<number> {
+  if (asker.key === undefined) return rcodes.refused;
+  const request = readUpdate(message);
+  if (typeof request === "number") return request;
+  return codeOf[await ports.update(request, asker)];
+}
+
+const codeOf: Readonly<Record<UpdateOutcome, number>> = {
+  done: rcodes.noError,
+  "not-ours": rcodes.notAuth,
+  refused: rcodes.refused,
+  "name-exists": rcodes.yxDomain,
+  "name-missing": rcodes.nxDomain,
+  "set-exists": rcodes.yxRrset,
+  "set-missing": rcodes.nxRrset,
+};
