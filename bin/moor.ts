@@ -27,5 +27,6 @@ process.exitCode = await runMoor(process.argv.slice(2), {
   env: process.env,
   cwd: process.cwd(),
   signal: stop.signal,
+  isTerminal: process.stdin.isTTY === true && process.stdout.isTTY === true,
   onSignal: (name, act) => void process.on(name, act),
 });

@@ -51,4 +51,41 @@ export function addClientVerbs(program: Command, io: CommandIo, run: Run): void 
     .option(...whichTarget)
     .option(...asJson)
     .action((record, options) => run(async () => (await import("./show.ts")).show({ ...options, record }, io)));
+
+  program
+    .command("status")
+    .summary("each name: wanted, stored, published, when, why, next")
+    .option(...configFile)
+    .option(...asJson)
+    .action((options) => run(async () => (await import("./status.ts")).status(options, io)));
+
+  program
+    .command("history")
+    .summary("what the updating client did, and what failed")
+    .option(...configFile)
+    .option("--last <count>", "only the newest", Number)
+    .option(...asJson)
+    .action((options) => run(async () => (await import("./history.ts")).history(options, io)));
+
+  program
+    .command("init")
+    .summary("makes a config for the updating client, step by step or from options")
+    .description(
+      "Looks at the firewall and the record service, tries one round without sending, writes config and secrets.",
+    )
+    .option(...configFile)
+    .option("--firewall <url>", "the firewall")
+    .option("--firewall-key-file <file>", "a file with the lines key=… and secret=…, as the firewall offers it")
+    .option("--firewall-fingerprint <sha256>", "the certificate that it must show")
+    .option("--records <url>", "the record service")
+    .option("--api <api>", "which API it speaks: v1 or rrsets")
+    .option("--token-file <file>", "a file with its token")
+    .option("--records-fingerprint <sha256>", "the certificate that it must show")
+    .option("--zone <zone>", "the zone of the name")
+    .option("--name <name>", "the name inside the zone, @ for the zone itself")
+    .option("--ipv4 <interface>", "where the A record has its address from, or none")
+    .option("--ipv6 <interface>", "where the AAAA record has its address from, or none")
+    .option("--yes", "believe the certificates that are shown, and write the config when the round went well")
+    .option("--force", "overwrite files that are there")
+    .action((options) => run(async () => (await import("./init.ts")).init(options, io)));
 }

@@ -7,6 +7,8 @@ export type CommandIo = {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly signal: AbortSignal;
+  /** Whether a person sits there who can be asked. */
+  readonly isTerminal?: boolean;
   /** Calls `act` each time that signal arrives. */
   readonly onSignal?: (name: "SIGHUP" | "SIGUSR1", act: () => void) => void;
 };

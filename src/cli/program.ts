@@ -2,6 +2,7 @@ import { Command, CommanderError } from "commander";
 import { addAdminVerbs } from "./admin-verbs.ts";
 import { addClientVerbs } from "./client-verbs.ts";
 import type { CommandIo, Run } from "./command-io.ts";
+import { addCompletion } from "./completion.ts";
 import { addServiceVerbs } from "./service-verbs.ts";
 
 /** 0: fine. 1: it was tried and failed. 2: what was typed cannot be understood. */
@@ -11,7 +12,9 @@ export async function runMoor(argv: readonly string[], io: CommandIo): Promise<n
     code = await verb();
   };
   try {
-    await createProgram(io, run).parseAsync(argv, { from: "user" });
+    const program = createProgram(io, run);
+    await addCompletion(program, argv);
+    await program.parseAsync(argv, { from: "user" });
     return code;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;

@@ -45,6 +45,92 @@ const cases: [string, Partial<UpdateFacts> & { choice: Choice }, Plan["kind"], P
   ["carrier's NAT", { choice: chosen("100.64.0.1") }, "replace", { warning: "cgnat" }],
   ["ULA", { choice: chosen("fd00::1"), family: "ipv6" }, "replace", { warning: "ula" }],
   ["documentation", { choice: chosen("203.0.113.7") }, "replace", { warning: "documentation" }],
+  [
+    "private, public ones only",
+    { choice: chosen("10.1.2.3"), rules: { public: "require" } },
+    "nothing",
+    { because: "not-publishable" },
+  ],
+  [
+    "ULA, public ones only",
+    { choice: chosen("fd00::1"), family: "ipv6", rules: { public: "require" } },
+    "nothing",
+    { because: "not-publishable" },
+  ],
+  [
+    "carrier's NAT, public ones only",
+    { choice: chosen("100.64.0.1"), rules: { public: "require" } },
+    "nothing",
+    { because: "not-publishable" },
+  ],
+  [
+    "documentation, public ones only",
+    { choice: chosen("203.0.113.7"), rules: { public: "require" } },
+    "nothing",
+    { because: "not-publishable" },
+  ],
+  ["public, public ones only", { choice: chosen("9.9.9.9"), rules: { public: "require" } }, "replace"],
+  ["not the master", { choice: chosen("9.9.9.9"), isMaster: false }, "nothing", { because: "not-master" }],
+  ["the master", { choice: chosen("9.9.9.9"), isMaster: true }, "replace"],
+  [
+    "compared with the record, other than stored",
+    { choice: chosen("9.9.9.9"), stored: "9.9.9.8", rules: { compare: "record" } },
+    "compare",
+  ],
+  [
+    "compared with the record, as stored",
+    { choice: chosen("9.9.9.9"), stored: "9.9.9.9", rules: { compare: "record" } },
+    "compare",
+  ],
+  ["time to verify", { choice: chosen("9.9.9.9"), stored: "9.9.9.9", verifyDue: true }, "compare"],
+  [
+    "time to verify, but another is wanted",
+    { choice: chosen("9.9.9.9"), stored: "9.9.9.8", verifyDue: true },
+    "replace",
+  ],
+  [
+    "time to verify, but asked to wait",
+    { choice: chosen("9.9.9.9"), stored: "9.9.9.9", verifyDue: true, notBefore: now + 5 },
+    "wait",
+  ],
+  [
+    "not there for long",
+    { choice: chosen("9.9.9.9"), stored: "9.9.9.8", rules: { holdDown: 100 }, steadySince: now - 99 },
+    "wait",
+    { until: now + 1, because: "hold-down" },
+  ],
+  [
+    "there for long enough",
+    { choice: chosen("9.9.9.9"), stored: "9.9.9.8", rules: { holdDown: 100 }, steadySince: now - 100 },
+    "replace",
+  ],
+  [
+    "the very first is not held down",
+    { choice: chosen("9.9.9.9"), rules: { holdDown: 100 }, steadySince: now },
+    "replace",
+  ],
+  [
+    "held down, and the clock was put back",
+    { choice: chosen("9.9.9.9"), stored: "9.9.9.8", rules: { holdDown: 100 }, steadySince: now + 9_999 },
+    "wait",
+    { until: now + 100 },
+  ],
+  [
+    "as often as it may",
+    { choice: chosen("9.9.9.9"), stored: "9.9.9.8", rules: { changesPerHour: 2 }, changes: [now - 900, now - 500] },
+    "wait",
+    { until: now - 900 + 3_600_000, because: "cap" },
+  ],
+  [
+    "once less than it may",
+    { choice: chosen("9.9.9.9"), stored: "9.9.9.8", rules: { changesPerHour: 3 }, changes: [now - 900, now - 500] },
+    "replace",
+  ],
+  [
+    "changes of the future do not count",
+    { choice: chosen("9.9.9.9"), stored: "9.9.9.8", rules: { changesPerHour: 1 }, changes: [now + 900] },
+    "replace",
+  ],
 ];
 
 describe("when an update is sent (spec 4.7)", () => {

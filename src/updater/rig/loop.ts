@@ -6,10 +6,12 @@ import { summarise } from "../describe-round.ts";
 import { readConfig } from "../read-config.ts";
 import { openStateFile } from "../state-file.ts";
 import { openUpdater, type Updater } from "../updater.ts";
+import type { TestCertificate } from "./certificates.ts";
 import {
   type Asked,
   type Reply,
   recordService,
+  setService,
   startServer,
   type TestRecord,
   type TestServer,
@@ -35,7 +37,7 @@ export type Loop = {
   close(): Promise<void>;
 };
 
-type Says = { firewall: () => Reply; service: (asked: Asked) => Reply | undefined };
+type Says = { firewall: (asked: Asked) => Reply; service: (asked: Asked) => Reply | undefined };
 
 export const goodFirewall = (): Reply => ({ body: { wan0: wanWith(["9.9.9.9"], ["2a00::9", "fe80::1"]) } });
 
@@ -47,17 +49,36 @@ export const firstRecords = (): TestRecord[] => [
 
 const oneName = "  - { name: home, zone: example.org, ipv4: wan0, ipv6: wan0 }";
 
+export type LoopSettings = {
+  readonly api?: "v1" | "rrsets";
+  /** Lines of the config beside sources, targets and names. */
+  readonly settings?: string;
+  /** What the source and the target have beside their url and secrets. */
+  readonly source?: string;
+  readonly target?: string;
+  readonly firewallTls?: TestCertificate;
+  readonly serviceTls?: TestCertificate;
+};
+
 /** Without `random` no back-off ever lasts. */
-export async function openLoop(names = oneName, random = () => 0): Promise<Loop> {
+export async function openLoop(names = oneName, random = () => 0, more: LoopSettings = {}): Promise<Loop> {
   const folder = mkdtempSync(join(tmpdir(), "moor-loop-"));
   const says: Says = { firewall: goodFirewall, service: () => undefined };
   const records = firstRecords();
-  const firewall = await startServer(() => says.firewall());
-  const service = await startServer((asked) => recordService(records, (question) => says.service(question))(asked));
+  const { api = "v1", settings = "" } = more;
+  const serve = api === "v1" ? recordService : setService;
+  const firewall = await startServer((asked) => says.firewall(asked), more.firewallTls);
+  const service = await startServer(
+    (asked) => serve(records, (question) => says.service(question))(asked),
+    more.serviceTls,
+  );
   writeFileSync(join(folder, "k"), "key=thekey\nsecret=thesecret\n", { mode: 0o600 });
   writeFileSync(join(folder, "t"), "t0ken\n", { mode: 0o600 });
-  const text = `sources: { home: { url: "${firewall.url}", keyFile: k } }
-targets: { dns: { url: "${service.url}", token: { file: t } } }
+  const source = more.source === undefined ? "" : `, ${more.source}`;
+  const target = more.target === undefined ? "" : `, ${more.target}`;
+  const text = `sources: { home: { url: "${firewall.url}", keyFile: k${source} } }
+targets: { dns: { url: "${service.url}", api: ${api}, token: { file: t }${target} } }
+${settings}
 names:
 ${names}
 `;

@@ -116,3 +116,48 @@ export function recordService(records: TestRecord[], instead: (asked: Asked) => 
     return { body: { record } };
   };
 }
+
+/** The calls of the record-set API that a client needs, over the same records; `instead` may answer in its place. */
+export function setService(records: TestRecord[], instead: (asked: Asked) => Reply | undefined = () => undefined) {
+  const zone = { id: 77, name: "example.org", ttl: 3600 };
+  const action = { id: 5001, status: "success", progress: 100, error: null };
+  const notFound = { status: 404, body: { error: { code: "not_found", message: "not found", details: null } } };
+  const setsOf = (wanted: readonly TestRecord[]) =>
+    [...Map.groupBy(wanted, ({ name, type }) => `${name}/${type}`)].map(([id, held]) => ({
+      ...{ id, name: held[0]?.name, type: held[0]?.type, ttl: held[0]?.ttl ?? null, zone: zone.id },
+      records: held.map(({ value }) => ({ value, comment: "" })),
+    }));
+  return (asked: Asked): Reply => {
+    const given = instead(asked);
+    if (given) return given;
+    if (asked.headers.authorization !== "Bearer t0ken") {
+      return { status: 401, body: { error: { code: "unauthorized", message: "invalid token", details: null } } };
+    }
+    const path = decodeURIComponent(new URL(asked.path, "http://x").pathname).replace("/v1", "");
+    if (path === "/zones") return { body: { zones: [zone], meta: { pagination: { page: 1, last_page: 1 } } } };
+    if (path.startsWith("/actions/")) return { body: { action } };
+    if (!path.startsWith("/zones/example.org/rrsets")) return notFound;
+    const [, name, type, , command] = path.slice("/zones/example.org/rrsets".length).split("/");
+    const held = records.filter((record) => record.name === name && record.type === type);
+    const sent = (asked.body === "" ? {} : JSON.parse(asked.body)) as Partial<TestRecord> & {
+      records?: { value: string }[];
+    };
+    if (name === undefined) {
+      if (asked.method === "GET") return { body: { rrsets: setsOf(records) } };
+      const values = sent.records ?? [];
+      for (const { value } of values) records.push({ id: "", name: "", type: "", ...sent, value, zone_id: "z1" });
+      return { status: 201, body: { rrset: {}, action } };
+    }
+    if (held.length === 0) return notFound;
+    if (command === "set_records") {
+      for (const record of held.slice(1)) records.splice(records.indexOf(record), 1);
+      Object.assign(held[0] ?? {}, { value: sent.records?.[0]?.value });
+      return { status: 201, body: { action } };
+    }
+    if (command === "change_ttl") {
+      for (const record of held) record.ttl = sent.ttl ?? null;
+      return { status: 201, body: { action } };
+    }
+    return { body: { rrset: setsOf(held)[0] } };
+  };
+}

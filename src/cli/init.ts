@@ -1,0 +1,251 @@
+import { readFileSync } from "node:fs";
+import { basename, dirname, resolve } from "node:path";
+import { families, recordTypeOf } from "../core/address.ts";
+import { chooseAddress } from "../core/choose-address.ts";
+import type { InterfaceReport } from "../core/interface-report.ts";
+import type { Endpoint } from "../updater/config.ts";
+import { fetchCertificate } from "../updater/fetch-certificate.ts";
+import { openSource } from "../updater/sources.ts";
+import type { RecordTarget } from "../updater/target.ts";
+import { openTarget } from "../updater/targets.ts";
+import type { CommandIo } from "./command-io.ts";
+import { type Asker, type Choice, createFlagAsker, createTerminalAsker, NoAnswer } from "./init-asker.ts";
+import { adoptDraft, inTheWay, type Setup, setupFiles, shownPath, writeDraft } from "./init-files.ts";
+import { defaultConfig } from "./load-config.ts";
+import { update } from "./update.ts";
+
+export type InitOptions = {
+  readonly config?: string | undefined;
+  readonly firewall?: string | undefined;
+  readonly firewallKeyFile?: string | undefined;
+  readonly firewallFingerprint?: string | undefined;
+  readonly records?: string | undefined;
+  readonly api?: string | undefined;
+  readonly tokenFile?: string | undefined;
+  readonly recordsFingerprint?: string | undefined;
+  readonly zone?: string | undefined;
+  readonly name?: string | undefined;
+  readonly ipv4?: string | undefined;
+  readonly ipv6?: string | undefined;
+  readonly yes?: boolean | undefined;
+  readonly force?: boolean | undefined;
+};
+
+/** `moor init`: a config that works, asked for step by step or told by options. */
+export async function init(options: InitOptions, io: CommandIo): Promise<number> {
+  const assumeYes = options.yes ?? false;
+  const asker = io.isTerminal ? await createTerminalAsker(io, assumeYes) : createFlagAsker(assumeYes);
+  try {
+    const firewall = await askFirewall(options, asker, io);
+    const records = await askRecords(options, asker, io);
+    return await finish({ ...firewall, ...records }, options, asker, io);
+  } catch (error) {
+    if (!(error instanceof NoAnswer)) throw error;
+    io.err(`${error.message}\n`);
+    return 2;
+  }
+}
+
+async function askFirewall(options: InitOptions, asker: Asker, io: CommandIo) {
+  const url = await askUrl(asker, "--firewall", options.firewall, "Where is the firewall?", "https://192.168.1.1");
+  const fingerprint = await askTrust(url, "firewall", options.firewallFingerprint, asker, io);
+  const { key, secret } = await askKey(options, asker, io);
+  const source = await openSource({
+    ...endpointOf(url, fingerprint),
+    ...{ name: "firewall", kind: "firewall" },
+    key: () => key,
+    secret: () => secret,
+  });
+  try {
+    const reading = await source.read(io.signal);
+    if (reading.kind === "unavailable") throw new NoAnswer(`${reading.because}; ${reading.todo}`);
+    const devices: Partial<Record<"ipv4" | "ipv6", string>> = {};
+    for (const family of families) {
+      const device = await askDevice(family, reading.report, options[family], asker);
+      if (device !== "none") devices[family] = device;
+    }
+    if (!devices.ipv4 && !devices.ipv6) throw new NoAnswer("There is nothing to keep without an interface.");
+    const pinned = fingerprint === undefined ? {} : { fingerprint };
+    return { firewall: { url: url.href, key, secret, ...pinned }, ...devices };
+  } finally {
+    source.close();
+  }
+}
+
+async function askRecords(options: InitOptions, asker: Asker, io: CommandIo) {
+  const url = await askUrl(
+    asker,
+    "--records",
+    options.records,
+    "Where is the record service?",
+    "https://dns.example.org",
+  );
+  const fingerprint = await askTrust(url, "records", options.recordsFingerprint, asker, io);
+  const apis: readonly Choice[] = [
+    { value: "v1", label: "v1", hint: "/api/v1, Auth-API-Token" },
+    { value: "rrsets", label: "rrsets", hint: "/v1, Authorization: Bearer" },
+  ];
+  const api = await asker.pick({
+    flag: "--api",
+    given: options.api,
+    message: "Which API does it speak?",
+    choices: apis,
+  });
+  const given = options.tokenFile === undefined ? undefined : readWord(resolve(io.cwd, options.tokenFile));
+  const token = await asker.secret({ flag: "--token-file", given, message: "Its API token?", example: "FILE" });
+  const target = await openTarget({ ...endpointOf(url, fingerprint), name: "records", api, token: () => token });
+  try {
+    const zone = await askZone(options, target, asker, io);
+    const name = await askName(options, zone, target, asker, io);
+    const pinned = fingerprint === undefined ? {} : { fingerprint };
+    return { records: { url: url.href, api, token, ...pinned }, zone, name };
+  } finally {
+    target.close();
+  }
+}
+
+async function askUrl(
+  asker: Asker,
+  flag: string,
+  given: string | undefined,
+  message: string,
+  example: string,
+): Promise<URL> {
+  const text = await asker.text({ flag, given, message, example });
+  if (!URL.canParse(text) || !/^https?:/.test(text)) throw new NoAnswer(`${text} is no web address; write ${example}`);
+  return new URL(text);
+}
+
+/** Undefined when the well-known authorities vouch for the certificate, or there is none to look at. */
+async function askTrust(
+  url: URL,
+  which: "firewall" | "records",
+  given: string | undefined,
+  asker: Asker,
+  io: CommandIo,
+): Promise<string | undefined> {
+  if (url.protocol === "http:") return undefined;
+  const shown = await fetchCertificate(url, io.signal).catch((error: unknown) => {
+    throw new NoAnswer(`${url.host} could not be asked for its certificate: ${(error as Error).message}`);
+  });
+  if (shown.doubt === undefined) return undefined;
+  io.out(`${url.host} shows a certificate that no well-known authority vouches for (${shown.doubt}):\n`);
+  io.out(`  made out to  ${shown.subject}\n  signed by    ${shown.issuer}\n  valid until  ${shown.validTo}\n`);
+  io.out(`  SHA-256      ${shown.fingerprint}\n`);
+  const flag = `--${which}-fingerprint`;
+  const plain = (text: string) => text.replaceAll(/[^0-9a-f]/gi, "").toUpperCase();
+  if (given !== undefined && plain(given) !== plain(shown.fingerprint)) {
+    throw new NoAnswer(`${flag} says otherwise: somebody stands between, or it was renewed.`);
+  }
+  const message = "Compare it with the one that the service itself shows. Is it the same?";
+  if (!(await asker.yes({ flag, given, message, assumed: false }))) throw new NoAnswer("Then nothing is sent there.");
+  return shown.fingerprint;
+}
+
+async function askKey({ firewallKeyFile }: InitOptions, asker: Asker, io: CommandIo) {
+  const flag = "--firewall-key-file";
+  const text = firewallKeyFile === undefined ? "" : readFileSync(resolve(io.cwd, firewallKeyFile), "utf8");
+  const half = (line: "key" | "secret") => new RegExp(`^${line}=(\\S+)`, "m").exec(text)?.[1];
+  const key = await asker.text({ flag, given: half("key"), message: "The API key of a user there?", example: "FILE" });
+  const secret = await asker.secret({ flag, given: half("secret"), message: "And its secret?", example: "FILE" });
+  return { key, secret };
+}
+
+function askDevice(
+  family: "ipv4" | "ipv6",
+  report: InterfaceReport,
+  given: string | undefined,
+  asker: Asker,
+): Promise<string> {
+  const choices = [...report.keys()].map((device) => {
+    const { choice } = chooseAddress(report, { device, family, public: "warn" });
+    return { value: device, label: device, hint: choice.kind === "address" ? choice.address.text : "no fit address" };
+  });
+  const type = recordTypeOf(family);
+  const message = `Which interface gives the ${type} record its address?`;
+  return asker.pick({
+    flag: `--${family}`,
+    given,
+    message,
+    choices: [...choices, { value: "none", label: "none", hint: `no ${type} record` }],
+  });
+}
+
+async function askZone({ zone }: InitOptions, target: RecordTarget, asker: Asker, io: CommandIo): Promise<string> {
+  const zones = await target.zones(io.signal);
+  if (zones.kind !== "found") throw new NoAnswer(`${zones.because}; ${zones.todo}`);
+  if (zones.value.length === 0) throw new NoAnswer("There are no zones yet; make one in the console.");
+  const choices = zones.value.map(({ name }) => ({ value: name, label: name }));
+  return asker.pick({ flag: "--zone", given: zone, message: "In which zone is the name?", choices });
+}
+
+async function askName(
+  { name }: InitOptions,
+  zone: string,
+  target: RecordTarget,
+  asker: Asker,
+  io: CommandIo,
+): Promise<string> {
+  const records = await target.records(zone, io.signal);
+  if (records.kind !== "found") throw new NoAnswer(`${records.because}; ${records.todo}`);
+  const fit = records.value.filter(({ type }) => type === "A" || type === "AAAA");
+  const byName = Map.groupBy(fit, (record) => record.name);
+  const choices = [...byName].map(([value, found]) => ({
+    value,
+    label: value,
+    hint: found.map(({ type, value: held }) => `${type} ${held}`).join(", "),
+  }));
+  if (choices.length === 0)
+    throw new NoAnswer(`${zone} has no A or AAAA record yet; make one in the console, with any address.`);
+  return asker.pick({ flag: "--name", given: name, message: "Which name is to be kept?", choices });
+}
+
+async function finish(setup: Setup, options: InitOptions, asker: Asker, io: CommandIo): Promise<number> {
+  const config = resolve(io.cwd, options.config ?? defaultConfig);
+  const folder = dirname(config);
+  const files = setupFiles(setup, basename(config));
+  const blocked = options.force ? [] : inTheWay(folder, files);
+  if (blocked.length > 0) {
+    throw new NoAnswer(
+      `${blocked.map((file) => shownPath(io.cwd, file)).join(", ")} would be overwritten; --force does so.`,
+    );
+  }
+  const draft = await writeDraft(folder, files);
+  io.out("\nOne round, without sending anything:\n");
+  const code = await update({ config: resolve(draft, basename(config)), dryRun: true }, io);
+  const message = code === 0 ? "Write this config?" : "That did not go well. Write the config all the same?";
+  const wanted =
+    (code === 0 && options.yes) || (await asker.yes({ flag: "--yes", given: undefined, message, assumed: code === 0 }));
+  if (!wanted) {
+    const { rm } = await import("node:fs/promises");
+    await rm(draft, { recursive: true, force: true });
+    throw new NoAnswer("Nothing was written.");
+  }
+  await adoptDraft(draft, folder, files);
+  tellNext(
+    config,
+    files.map(({ path }) => resolve(folder, path)),
+    io,
+  );
+  return 0;
+}
+
+function tellNext(config: string, written: readonly string[], io: CommandIo): void {
+  const here = (path: string) => shownPath(io.cwd, path);
+  io.out(`\nWritten, for you alone to read: ${written.map(here).join(", ")}\n\nWorth typing next:\n
+# keep the names, in this terminal
+${io.program} update --config ${here(config)}
+
+# what is wanted, stored and published, and why
+${io.program} status --config ${here(config)}
+
+# as a service: packaging/systemd/moor-update.service says how, in its first lines
+`);
+}
+
+const endpointOf = (url: URL, fingerprint: string | undefined): Endpoint => ({
+  url,
+  trust: fingerprint === undefined ? { kind: "system" } : { kind: "fingerprint", sha256: fingerprint },
+});
+
+const readWord = (path: string) => readFileSync(path, "utf8").trim();

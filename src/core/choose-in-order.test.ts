@@ -1,0 +1,112 @@
+import { describe, expect, it, test } from "vitest";
+import { type CarpRole, carpRole } from "./carp-role.ts";
+import { chooseAddress } from "./choose-address.ts";
+import { chooseInOrder, type OrderedPolicy } from "./choose-in-order.ts";
+import { parseHostPart } from "./host-part.ts";
+import type { InterfaceReport, ReportedInterface, ReportedIpv6 } from "./interface-report.ts";
+
+const v6 = (text: string, more: Partial<ReportedIpv6> = {}): ReportedIpv6 => ({
+  ...{ text, linkLocal: false, deprecated: false, tentative: false, detached: false, prefixLength: 64 },
+  ...more,
+});
+
+const link = (device: string, ipv4: string, more: Partial<ReportedInterface> = {}): ReportedInterface => ({
+  ...{ device, up: true, ipv4: ipv4 === "" ? [] : [{ text: ipv4 }], ipv6: [] },
+  ...more,
+});
+
+const reportOf = (...links: readonly ReportedInterface[]): InterfaceReport =>
+  new Map(links.map((each) => [each.device, each]));
+
+const cases: [string, InterfaceReport, Partial<OrderedPolicy>, string | undefined, string, string[]][] = [
+  ["the first, when it is fine", reportOf(link("a", "9.9.9.1"), link("b", "9.9.9.2")), {}, "9.9.9.1", "a", []],
+  ["down", reportOf(link("a", "9.9.9.1", { up: false }), link("b", "9.9.9.2")), {}, "9.9.9.2", "b", ["down"]],
+  ["without address", reportOf(link("a", ""), link("b", "9.9.9.2")), {}, "9.9.9.2", "b", ["no-fit-address"]],
+  ["gone", reportOf(link("b", "9.9.9.2")), {}, "9.9.9.2", "b", ["not-there"]],
+  ["loopback", reportOf(link("a", "127.0.0.1"), link("b", "9.9.9.2")), {}, "9.9.9.2", "b", ["no-fit-address"]],
+  ["private, by default fit", reportOf(link("a", "10.0.0.1"), link("b", "9.9.9.2")), {}, "10.0.0.1", "a", []],
+  [
+    "private, with public: require",
+    reportOf(link("a", "10.0.0.1"), link("b", "9.9.9.2")),
+    { public: "require" },
+    "9.9.9.2",
+    "b",
+    ["no-fit-address"],
+  ],
+  ["not known whether up", reportOf({ device: "a", ipv4: [{ text: "9.9.9.1" }], ipv6: [] }), {}, "9.9.9.1", "a", []],
+  [
+    "none fit",
+    reportOf(link("a", ""), link("b", "9.9.9.2", { up: false })),
+    {},
+    undefined,
+    "a",
+    ["no-fit-address", "down"],
+  ],
+  [
+    "alone and down: taken, as spec 4.7 has it",
+    reportOf(link("a", "9.9.9.1", { up: false })),
+    { devices: ["a"] },
+    "9.9.9.1",
+    "a",
+    [],
+  ],
+];
+
+describe("the first interface that is up and has a fit address", () => {
+  test.each(cases)("%s", (_, report, policy, address, device, passedOver) => {
+    const chosen = chooseInOrder(report, { devices: ["a", "b"], family: "ipv4", ...policy });
+    expect(chosen.choice.kind === "address" ? chosen.choice.address.text : undefined).toBe(address);
+    expect(chosen.device).toBe(device);
+    expect(chosen.passedOver.map(({ because }) => because)).toEqual(passedOver);
+  });
+
+  it("is unknown only when none of them is in the report", () => {
+    const chosen = chooseInOrder(reportOf(link("c", "9.9.9.1")), { devices: ["a", "b"], family: "ipv4" });
+    expect(chosen.choice).toEqual({ kind: "unknown-interface", device: "a", known: ["c"] });
+  });
+});
+
+describe("virtual addresses and prefixes", () => {
+  const shared = reportOf(
+    link("a", "", {
+      ipv4: [{ text: "9.9.9.1" }, { text: "9.9.9.100", vhid: "1" }],
+      ipv6: [
+        v6("2a00::1"),
+        v6("2a00::100", { vhid: "1" }),
+        v6("2a00:0:0:9::1", { prefixLength: 128, deprecated: true }),
+      ],
+      carp: new Map([["1", "MASTER"]]),
+    }),
+    link("b", "", { carp: new Map([["2", "BACKUP"]]) }),
+  );
+  const chosen = (policy: Partial<Parameters<typeof chooseAddress>[1]>) => {
+    const { choice } = chooseAddress(shared, { device: "a", family: "ipv4", ...policy });
+    return choice.kind === "address" ? choice.address.text : choice.kind;
+  };
+  const host = parseHostPart("::5");
+
+  test.each([
+    ["the interface's own by default", {}, "9.9.9.1"],
+    ["that of the VHID", { vhid: "1" }, "9.9.9.100"],
+    ["another VHID", { vhid: "7" }, "none"],
+    ["that of the VHID, IPv6", { vhid: "1", family: "ipv6" as const }, "2a00::100"],
+    ["its prefix with a host part", { family: "ipv6" as const, ...(host ? { host } : {}) }, "2a00::5"],
+  ])("%s", (_, policy, expected) => expect(chosen(policy)).toBe(expected));
+
+  it("takes no prefix from a single address, unless told its length", () => {
+    const report = reportOf(link("a", "", { ipv6: [v6("2a00:0:0:9::1", { prefixLength: 128 })] }));
+    if (!host) throw new Error("no host part");
+    const policy = { device: "a", family: "ipv6" } as const;
+    expect(chooseAddress(report, { ...policy, host }).considered).toEqual([
+      { text: "2a00:0:0:9::1", verdict: "no-prefix" },
+    ]);
+    const told = chooseAddress(report, { ...policy, host: { ...host, lengthIsGiven: true } });
+    expect(told.choice).toMatchObject({ address: { text: "2a00:0:0:9::5" } });
+  });
+
+  test.each<[string, CarpRole]>([
+    ["1", "master"],
+    ["2", "stand-by"],
+    ["3", "absent"],
+  ])("VHID %s: %s", (vhid, role) => expect(carpRole(shared, vhid)).toBe(role));
+});
