@@ -5,7 +5,8 @@ import { listenTcp } from "./listen-tcp.ts";
 import { type Listening, listenUdp } from "./listen-udp.ts";
 import { createLoadedZones, defaultLoadLimits } from "./loaded-zones.ts";
 import { createRateLimit, defaultRateLimit } from "./rate-limit.ts";
-import { createResponder, type Respond } from "./respond.ts";
+import { createResponder } from "./respond.ts";
+import { createExchange, type TransferPorts } from "./transfer-respond.ts";
 import type { ZoneSource } from "./zone-source.ts";
 
 export type NameserverOptions = {
@@ -13,6 +14,8 @@ export type NameserverOptions = {
   readonly listen: readonly ListenAddress[];
   readonly source: ZoneSource;
   readonly log: Logger;
+  /** Without them only plain questions are answered. */
+  readonly transfers?: TransferPorts;
   /** Replies a second to one network. */
   readonly repliesPerSecond?: number;
 };
@@ -30,7 +33,11 @@ export async function startNameserver(options: NameserverOptions): Promise<Names
     if (event.kind === "lost") void learn();
   });
   void learn();
-  const respond = createResponder({ zones, onTrouble });
+  const answer = createResponder({ zones, onTrouble });
+  const { transfers: ports } = options;
+  const exchange: Exchange = ports
+    ? createExchange({ respond: answer, zones, ports, now: Date.now, onTrouble })
+    : { respond: answer };
   const perSecond = options.repliesPerSecond ?? defaultRateLimit.perSecond;
   const rateLimit = createRateLimit({ ...defaultRateLimit, perSecond, seed: randomInt(2 ** 32) });
   const opened: Listening[] = [];
@@ -39,7 +46,7 @@ export async function startNameserver(options: NameserverOptions): Promise<Names
     for (const each of opened.toReversed()) await each.close();
   };
   try {
-    for (const at of listen) opened.push(...(await listenBoth(at, respond, { rateLimit, log })));
+    for (const at of listen) opened.push(...(await listenBoth(at, exchange, { rateLimit, log })));
   } catch (error) {
     await close();
     throw error;
@@ -48,14 +55,15 @@ export async function startNameserver(options: NameserverOptions): Promise<Names
   return { addresses, close };
 }
 
+type Exchange = Pick<Parameters<typeof listenTcp>[1], "respond" | "stream">;
 type UdpNeeds = Omit<Parameters<typeof listenUdp>[1], "respond">;
 
 /** A port that is free for one protocol may be taken for the other: a free one is then tried again. */
-async function listenBoth(at: ListenAddress, respond: Respond, options: UdpNeeds): Promise<readonly Listening[]> {
+async function listenBoth(at: ListenAddress, exchange: Exchange, options: UdpNeeds): Promise<readonly Listening[]> {
   for (let left = 10; ; left--) {
-    const tcp = await listenTcp(at, { respond, log: options.log });
+    const tcp = await listenTcp(at, { ...exchange, log: options.log });
     try {
-      return [tcp, await listenUdp({ ...at, port: tcp.address.port }, { respond, ...options })];
+      return [tcp, await listenUdp({ ...at, port: tcp.address.port }, { respond: exchange.respond, ...options })];
     } catch (error) {
       await tcp.close();
       if (at.port !== 0 || left === 0) throw error;
