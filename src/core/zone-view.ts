@@ -1,7 +1,7 @@
 import type { Change } from "./changes.ts";
 import type { Label } from "./label.ts";
 import { apex, labelsOf } from "./name.ts";
-import { parseRdata, type Rdata } from "./rdata/rdata.ts";
+import { parseRdata, type Rdata, rdataToWire } from "./rdata/rdata.ts";
 import type { RecordType } from "./rdata/table.ts";
 import type { RRset } from "./rrset.ts";
 import { withSerial } from "./serial.ts";
@@ -43,6 +43,8 @@ export type ViewSet = {
   gone: boolean;
   /** Read when first asked for. */
   rdata: readonly Rdata[] | undefined;
+  /** As messages carry them; made when first asked for. */
+  wire: readonly Uint8Array[] | undefined;
 };
 
 export type ZoneContent = {
@@ -88,6 +90,11 @@ export function rdataOf(set: ViewSet): readonly Rdata[] {
     return read.value;
   });
   return set.rdata;
+}
+
+export function wireOf(set: ViewSet): readonly Uint8Array[] {
+  set.wire ??= rdataOf(set).map(rdataToWire);
+  return set.wire;
 }
 
 /** All sets of the zone, the SOA first, as a transfer wants them. Owners are in absolute labels. */
@@ -153,7 +160,7 @@ function prune(path: readonly ZoneNode[], labels: readonly Label[]): void {
 
 function toViewSet(set: RRset, zoneTtl: number): ViewSet {
   const values = set.records.map((record) => record.rdata);
-  return { type: set.type, ttl: set.ttl ?? zoneTtl, values, gone: false, rdata: undefined };
+  return { type: set.type, ttl: set.ttl ?? zoneTtl, values, gone: false, rdata: undefined, wire: undefined };
 }
 
 /** Always another set: what was answered with the old one holds no longer, even when only something else has changed. */
@@ -163,6 +170,6 @@ function renewSoa(view: ZoneView, serial: number): void {
   if (soa === undefined) return;
   soa.gone = true;
   const values = soa.values.map((text) => withSerial(text, serial));
-  const renewed = { ...soa, values, gone: false, rdata: undefined };
+  const renewed = { ...soa, values, gone: false, rdata: undefined, wire: undefined };
   view.apex.sets = view.apex.sets.map((set) => (set === soa ? renewed : set));
 }

@@ -4,6 +4,7 @@ import { compareSerials } from "../core/serial.ts";
 import { changeZoneView, createZoneView, type ZoneContent, type ZoneView } from "../core/zone-view.ts";
 import { createKeptMap } from "./kept-map.ts";
 import { createNameFilter } from "./name-filter.ts";
+import type { NegativeTail } from "./negative-tail.ts";
 import type { ZoneEvent, ZoneSource } from "./zone-source.ts";
 
 /** The zones that were asked for, each followed from then on. */
@@ -25,6 +26,8 @@ export type LoadedZone = {
   below: number;
   /** It was asked for since it was last looked at. */
   used: boolean;
+  /** How its negative answers end; made when first needed, and again when the SOA is another. */
+  tail: NegativeTail | undefined;
 };
 
 export type LoadLimits = {
@@ -111,7 +114,7 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
   };
 
   const hold = (content: ZoneContent, missed: readonly ZoneEvent[]): LoadedZone => {
-    const zone: LoadedZone = { view: createZoneView(content), current: true, below: 0, used: false };
+    const zone: LoadedZone = { view: createZoneView(content), current: true, below: 0, used: false, tail: undefined };
     zones.set(content.name, zone);
     held += zone.view.size;
     for (const event of missed) apply(event);

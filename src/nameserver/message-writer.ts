@@ -14,6 +14,8 @@ export type MessageWriter = {
   /** Shortened by a pointer to an equal end of an earlier name (RFC 1035 section 4.1.4). */
   readonly name: (labels: readonly Label[]) => void;
   readonly record: (record: RecordToWrite) => void;
+  /** Where pointers were written. */
+  readonly pointers: () => readonly number[];
   readonly finish: () => Buffer;
 };
 
@@ -29,11 +31,13 @@ export type RecordToWrite = {
 /** A pointer has fourteen bits. */
 const pointable = 0x4000;
 
-export function createMessageWriter(limit = maximumMessage): MessageWriter {
-  let buffer = Buffer.allocUnsafeSlow(Math.min(limit, 512));
+/** `scratch` is written to for as long as it is large enough: whoever gives one copies what comes out. */
+export function createMessageWriter(limit = maximumMessage, scratch?: Buffer): MessageWriter {
+  let buffer: Buffer = scratch ?? Buffer.allocUnsafeSlow(Math.min(limit, 512));
   let at = 0;
   let overflowed = false;
   const places = new Map<string, number>();
+  const pointers: number[] = [];
 
   const reserve = (count: number): boolean => {
     if (overflowed || at + count > limit) {
@@ -66,7 +70,10 @@ export function createMessageWriter(limit = maximumMessage): MessageWriter {
     for (let i = 0; i < labels.length; i++) {
       const end = ends[i] ?? "";
       const place = places.get(end);
-      if (place !== undefined) return u16(0xc000 | place);
+      if (place !== undefined) {
+        pointers.push(at);
+        return u16(0xc000 | place);
+      }
       if (at < pointable && !overflowed) places.set(end, at);
       const label = labels[i] ?? "";
       if (reserve(1 + label.length)) {
@@ -115,6 +122,7 @@ export function createMessageWriter(limit = maximumMessage): MessageWriter {
     bytes,
     name,
     record,
+    pointers: () => pointers,
     finish: () => buffer.subarray(0, at),
   };
 }

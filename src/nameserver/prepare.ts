@@ -1,11 +1,12 @@
 import { type Answer, type AnswerSet, answerQuestion, type QuestionType } from "../core/answer.ts";
 import type { Label } from "../core/label.ts";
-import { rdataToWire } from "../core/rdata/rdata.ts";
-import { typeCode, typeFromCode } from "../core/rdata/table.ts";
-import { rdataOf, type ViewSet } from "../core/zone-view.ts";
-import { classes, flags, rcodes, types } from "./codes.ts";
+import { typeFromCode } from "../core/rdata/table.ts";
+import type { ViewSet } from "../core/zone-view.ts";
+import { classes, flags, headerLength, maximumMessage, rcodes, types } from "./codes.ts";
 import type { LoadedZone } from "./loaded-zones.ts";
-import { createMessageWriter, type MessageWriter } from "./message-writer.ts";
+import { createMessageWriter } from "./message-writer.ts";
+import { createNegativeTail, withNegativeTail } from "./negative-tail.ts";
+import { writeSets } from "./write-sets.ts";
 
 /** An answer as bytes: the id, the case of the question and the OPT record are all that one client's differs in. */
 export type Prepared = {
@@ -38,14 +39,35 @@ export function stillHolds({ rests }: Prepared): boolean {
   return true;
 }
 
-/** Undefined when the answer is larger than any message. */
-export function prepareAnswer(zone: LoadedZone, name: readonly Label[], type: number): Prepared | undefined {
-  const { below } = zone;
-  const { cuts, shape } = zone.view;
-  const answer = answerQuestion(zone.view, name, questionType(type));
-  const writer = createMessageWriter();
+export type Asked = { readonly key: string; readonly name: readonly Label[]; readonly type: number };
+
+/** Gives undefined when the answer is larger than any message. */
+export type Prepare = (zone: LoadedZone, asked: Asked) => Prepared | undefined;
+
+export function createPrepare(): Prepare {
+  const scratch = Buffer.allocUnsafeSlow(maximumMessage);
+  return (zone, asked) => {
+    const { below } = zone;
+    const { cuts, shape } = zone.view;
+    const answer = answerQuestion(zone.view, asked.name, questionType(asked.type));
+    const written = isNegative(answer) ? writeNegative(zone, answer, asked) : writeAnswer(answer, asked, scratch);
+    if (written === undefined) return undefined;
+    const sets = [...answer.answer, ...answer.authority, ...answer.additional].map((each) => each.set);
+    return {
+      ...written,
+      questionEnd: headerLength + asked.key.length + 2,
+      keep: !answer.forManyNames && !isOfParent(zone, asked),
+      rests: { zone, below, cuts, shape: answer.open ? shape : undefined, sets },
+    };
+  };
+}
+
+type Written = Pick<Prepared, "bytes" | "withoutExtras">;
+
+function writeAnswer(answer: Answer, { name, type }: Asked, scratch: Buffer): Written | undefined {
+  const writer = createMessageWriter(maximumMessage, scratch);
   writer.u16(0);
-  writer.u16(flags.response | (answer.kind === "referral" ? 0 : flags.authoritative) | rcodeOf(answer));
+  writer.u16(bitsOf(answer));
   writer.u16(1);
   writer.u16(countRecords(answer.answer));
   writer.u16(countRecords(answer.authority));
@@ -53,25 +75,34 @@ export function prepareAnswer(zone: LoadedZone, name: readonly Label[], type: nu
   writer.name(name);
   writer.u16(type);
   writer.u16(classes.in);
-  const questionEnd = writer.length();
   writeSets(writer, answer.answer);
   writeSets(writer, answer.authority);
   const beforeAdditional = writer.length();
   writeSets(writer, answer.additional);
   if (!writer.fits()) return undefined;
-  const sets = [...answer.answer, ...answer.authority, ...answer.additional].map((each) => each.set);
   return {
     bytes: Buffer.from(writer.finish()),
     // A referral without its glue leads nowhere: then the answer counts as cut (RFC 9471 section 3.1).
     withoutExtras: isReferral(answer) ? writer.length() : beforeAdditional,
-    questionEnd,
-    keep: !answer.forManyNames && !isOfParent(zone, name, type),
-    rests: { zone, below, cuts, shape: answer.open ? shape : undefined, sets },
   };
 }
 
+/** Names that are not there can be invented faster than answers to them written: theirs are put together from parts. */
+function writeNegative(zone: LoadedZone, answer: Answer, { key }: Asked): Written {
+  const [soa] = answer.authority;
+  if (soa === undefined) throw new Error("a negative answer without its SOA");
+  if (zone.tail?.soa !== soa.set) zone.tail = createNegativeTail(zone.view, soa);
+  const bytes = withNegativeTail(zone.tail, key, bitsOf(answer));
+  return { bytes, withoutExtras: bytes.length };
+}
+
+const isNegative = ({ kind }: Answer): boolean => kind === "no-name" || kind === "no-data";
+
+const bitsOf = (answer: Answer): number =>
+  flags.response | (answer.kind === "referral" ? 0 : flags.authoritative) | rcodeOf(answer);
+
 /** A zone's own DS set is its parent's, which may come here without touching this zone. */
-const isOfParent = (zone: LoadedZone, name: readonly Label[], type: number): boolean =>
+const isOfParent = (zone: LoadedZone, { name, type }: Asked): boolean =>
   type === types.ds && name.length === zone.view.labels.length;
 
 const questionType = (code: number): QuestionType => (code === types.any ? "ANY" : typeFromCode(code));
@@ -95,12 +126,3 @@ function rcodeOf(answer: Answer): number {
 }
 
 const countRecords = (sets: readonly AnswerSet[]): number => sets.reduce((sum, { set }) => sum + set.values.length, 0);
-
-function writeSets(writer: MessageWriter, sets: readonly AnswerSet[]): void {
-  for (const { name, ttl, set } of sets) {
-    const type = typeCode(set.type);
-    for (const rdata of rdataOf(set)) {
-      writer.record({ labels: name, type, class: classes.in, ttl, data: rdataToWire(rdata) });
-    }
-  }
-}

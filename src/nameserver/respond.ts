@@ -2,7 +2,7 @@ import type { Label } from "../core/label.ts";
 import { classes, rcodes, types } from "./codes.ts";
 import { createKeptMap } from "./kept-map.ts";
 import type { LoadedZone, LoadedZones } from "./loaded-zones.ts";
-import { type Prepared, prepareAnswer, stillHolds } from "./prepare.ts";
+import { createPrepare, type Prepared, stillHolds } from "./prepare.ts";
 import { labelsOfKey, type Query, readQuery } from "./read-query.ts";
 import { refuseUnread, replyWith, replyWithCode, type Transport } from "./reply.ts";
 
@@ -28,11 +28,12 @@ export type ResponderOptions = {
 /** Authoritative answers only; it holds no socket, so that any thread can have one. */
 export function createResponder(options: ResponderOptions): Respond {
   const { zones, onTrouble } = options;
+  const prepare = createPrepare();
   const kept = createKeptMap<Prepared>(options.keep ?? 20_000);
 
   const answerFrom = (zone: LoadedZone | undefined, name: readonly Label[], query: Query, transport: Transport) => {
     if (zone === undefined) return replyWithCode(query, rcodes.refused);
-    const prepared = prepareAnswer(zone, name, query.type);
+    const prepared = prepare(zone, { key: query.key, name, type: query.type });
     if (prepared === undefined) return replyWithCode(query, rcodes.servFail);
     if (prepared.keep) kept.set(query.key, prepared);
     return replyWith(prepared, query, transport);

@@ -1,0 +1,44 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { answerQuestion } from "../core/answer.ts";
+import { printLabels } from "../core/label.ts";
+import { labelsOf } from "../core/name.ts";
+import { nameToWire } from "../core/name-wire.ts";
+import { writtenZone } from "../core/written-sets.suite.ts";
+import { createZoneView, wireOf } from "../core/zone-view.ts";
+import { decodeMessage } from "./message.ts";
+import { createNegativeTail, withNegativeTail } from "./negative-tail.ts";
+
+const label = fc.string({
+  unit: fc.integer({ min: 97, max: 122 }).map((code) => String.fromCharCode(code)),
+  minLength: 1,
+  maxLength: 20,
+});
+
+it.each(["ns1 hostmaster", "ns1.elsewhere.net. hostmaster.elsewhere.net.", "@ @", ". ."])(
+  "under any name it says what the SOA %s says",
+  (names) => {
+    const view = createZoneView(writtenZone("zone.example", `@ 60 SOA ${names} 1 7200 900 1209600 300`));
+    fc.assert(
+      fc.property(fc.array(label, { maxLength: 8 }), (own) => {
+        const name = printLabels([...own, ...labelsOf("zone.example")]);
+        const answer = answerQuestion(view, labelsOf(name), "TXT");
+        const [soa] = answer.authority;
+        if (soa === undefined) throw new Error("no SOA");
+        const key = Buffer.concat([nameToWire(name), Buffer.of(0, 16)]).toString("latin1");
+        const reply = withNegativeTail(createNegativeTail(view, soa), key, 0x8403);
+        const data = Uint8Array.from(wireOf(soa.set)[0] ?? []);
+        expect(decodeMessage(reply)).toMatchObject({
+          message: {
+            rcode: 3,
+            authoritative: true,
+            questions: [{ name, type: 16, class: 1 }],
+            answers: [],
+            authorities: [{ name: "zone.example", type: 6, class: 1, ttl: 60, data }],
+            additionals: [],
+          },
+        });
+      }),
+    );
+  },
+);
