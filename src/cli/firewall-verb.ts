@@ -16,5 +16,11 @@ export function addFirewallVerb(program: Command, io: CommandIo, run: Run): void
       "--config <file>",
       "which interfaces are hidden, and how they are called (default: firewall.yaml in --data)",
     );
-  logOptions(firewall).action((options) => run(async () => (await import("./firewall.ts")).firewall(options, io)));
+  logOptions(firewall).action((options) =>
+    run(async () => {
+      // Before the service's own code is loaded, or it is of little use.
+      (await import("../process/small-start.ts")).keepStartSmall();
+      return (await import("./firewall.ts")).firewall(options, io);
+    }),
+  );
 }
