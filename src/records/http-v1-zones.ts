@@ -34,8 +34,9 @@ export function zoneRoutes(api: FastifyInstance, service: RecordService): void {
     },
     async (request, reply) => {
       const { name, search_name: search } = request.query;
-      const { page, perPage } = pagingOf(request.query, { perPage: 100, most: 100 });
       const named = typeof name === "string" && name !== "" ? { name: name.toLowerCase() } : {};
+      // There is at most one zone of a name: a page is then not looked at.
+      const { page, perPage } = pagingOf("name" in named ? {} : request.query, { perPage: 100, most: 100 });
       const searched = typeof search === "string" && search !== "" ? { search: search.toLowerCase() } : {};
       const { items, total } = await service.zones(request.actor, { ...named, ...searched, page, perPage });
       if (total === 0)

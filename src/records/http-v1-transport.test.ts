@@ -1,0 +1,77 @@
+import { describe, expect, it } from "vitest";
+import { v1Service } from "./rig/v1-service.ts";
+
+const { call, newZone } = v1Service();
+
+describe("section 1: transport", () => {
+  it("headers: content type, CORS and Vary, also on errors", async () => {
+    const zone = await newZone();
+    for (const path of [`/api/v1/zones/${zone.id}`, "/api/v1/zones/none"]) {
+      const { headers, text } = await call("GET", path);
+      expect(headers).toMatchObject({
+        "content-type": "application/json; charset=utf-8",
+        "access-control-allow-origin": "*",
+        vary: "Origin",
+        "content-length": String(Buffer.byteLength(text)),
+      });
+      expect(text.endsWith("}\n")).toBe(true);
+    }
+  });
+
+  it("an unknown route is a 404 in plain text", async () => {
+    for (const path of ["/api/v1/nope", "/api/v1", "/nope", "/api/v2/zones"]) {
+      const { status, text, headers } = await call("GET", path);
+      expect([status, text, headers["content-type"]]).toEqual([404, "404 page not found", "text/plain; charset=utf-8"]);
+    }
+  });
+
+  it.each([["{"], [""], ["[1,"], ["\u0000"], ["{'a':1}"], ['{"a":1}x']])(
+    "malformed JSON is a 400 whose error is a text: %j",
+    async (body) => {
+      const answer = await call("POST", "/api/v1/records", { body, headers: { "content-type": "application/json" } });
+      expect([answer.status, answer.text]).toEqual([400, '{"error":"json not valid"}\n']);
+    },
+  );
+
+  it("an empty X-Consumer-Username and any Accept are not looked at", async () => {
+    const zone = await newZone();
+    for (const accept of ["application/json", "*/*", "text/html", "nonsense"]) {
+      const headers = { "x-consumer-username": "", accept };
+      expect((await call("GET", `/api/v1/zones/${zone.id}`, { headers })).status).toBe(200);
+    }
+  });
+
+  it("the description is an OpenAPI document with all 20 calls and dyndns2", async () => {
+    const { json } = await call("GET", "/docs/json", { token: "" });
+    const calls = Object.entries(json.paths as Record<string, object>).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    const v1 = calls.filter((each) => each.includes(" /api/v1/")).map((each) => each.replace("/api/v1", ""));
+    expect(v1.sort()).toEqual(
+      [
+        "GET /zones",
+        "POST /zones",
+        "GET /zones/{id}",
+        "PUT /zones/{id}",
+        "DELETE /zones/{id}",
+        "POST /zones/{id}/import",
+        "GET /zones/{id}/export",
+        "POST /zones/file/validate",
+        "GET /records",
+        "POST /records",
+        "GET /records/{id}",
+        "PUT /records/{id}",
+        "DELETE /records/{id}",
+        "POST /records/bulk",
+        "PUT /records/bulk",
+        "GET /primary_servers",
+        "POST /primary_servers",
+        "GET /primary_servers/{id}",
+        "PUT /primary_servers/{id}",
+        "DELETE /primary_servers/{id}",
+      ].sort(),
+    );
+    expect(calls).toEqual(expect.arrayContaining(["GET /nic/update", "GET /update", "GET /v3/update"]));
+    expect((await call("GET", "/docs", { token: "" })).status).toBe(200);
+  });
+});
