@@ -183,6 +183,7 @@ export const queries = {
     name: Type.Optional(Type.String()),
     mode: Type.Optional(Type.String()),
     owns: Type.Optional(Type.String({ description: "the zone that holds this name; not in the original API" })),
+    search: Type.Optional(Type.String({ description: "part of a name; not in the original API" })),
     label_selector: labelSelector,
     ...paging(50),
   }),

@@ -16,6 +16,8 @@ export type ConsoleSessions = {
   readonly people: People;
   /** The actor behind the cookie of a request; `forged` when it would change something and our page did not send it. */
   readonly actorOf: (request: CookieRequest) => Promise<Actor | "none" | "forged">;
+  /** The same for those who need not know why there is none. */
+  readonly signedIn: (request: CookieRequest) => Promise<Actor | undefined>;
   /** A secret for the sign-in page, good once and for 15 minutes. An account of a new name is made. */
   readonly makeLink: (account: string) => Promise<string>;
 };
@@ -32,8 +34,20 @@ export function createConsoleSessions(
   now: () => Instant,
 ): ConsoleSessions {
   const sessions = createSessions(console.sessions, now);
+  const actorOf = async (request: CookieRequest): Promise<Actor | "none" | "forged"> => {
+    const found = await sessionOf(consoleService, sessions, request);
+    if (found.kind !== "session") return found.kind;
+    const account = await console.account(Number(found.session.who));
+    if (account === undefined) return "none";
+    return { account: account.id, label: `${account.name} (console)`, scope: wholeAccount, from: request.ip };
+  };
   return {
     sessions,
+    actorOf,
+    signedIn: async (request) => {
+      const actor = await actorOf(request);
+      return typeof actor === "string" ? undefined : actor;
+    },
 
     people: {
       check: async (name, password) => {
@@ -46,14 +60,6 @@ export function createConsoleSessions(
         return account && { name: account.name, hasPassword: account.passwordHash !== undefined };
       },
       setPassword: async (who, password) => console.setPassword(Number(who), await hashPassword(password), now()),
-    },
-
-    actorOf: async (request) => {
-      const found = await sessionOf(consoleService, sessions, request);
-      if (found.kind !== "session") return found.kind;
-      const account = await console.account(Number(found.session.who));
-      if (account === undefined) return "none";
-      return { account: account.id, label: `${account.name} (console)`, scope: wholeAccount, from: request.ip };
     },
 
     makeLink: async (name) => {

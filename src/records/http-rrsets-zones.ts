@@ -164,7 +164,9 @@ export function rrsetsZoneActionRoutes(api: FastifyInstance, { rrsets }: RecordS
 function zoneQueryAt(query: Query, faults: Fault[]) {
   const paging = pagingAt(query, 50, faults);
   const order = orderAt(query, ["id", "name", "created"], faults);
-  const [name, mode, owns, text] = ["name", "mode", "owns", "label_selector"].map((key) => oneTextAt(query, key));
+  const [name, mode, owns, search, text] = ["name", "mode", "owns", "search", "label_selector"].map((key) =>
+    oneTextAt(query, key),
+  );
   if (mode !== undefined && mode !== "primary" && mode !== "secondary") {
     faults.push(badInput("mode", "must be primary or secondary"));
   }
@@ -175,5 +177,12 @@ function zoneQueryAt(query: Query, faults: Fault[]) {
     mode === undefined && chosen === undefined
       ? undefined
       : ({ settings }: Zone) => (mode ?? settings.mode) === settings.mode && (chosen?.(settings.labels) ?? true);
-  return { ...paging, order, owns, keep, ...(name !== undefined && { name: name.toLowerCase() }) };
+  return {
+    ...paging,
+    order,
+    owns,
+    keep,
+    ...(name !== undefined && { name: name.toLowerCase() }),
+    ...(search !== undefined && { search: search.toLowerCase() }),
+  };
 }

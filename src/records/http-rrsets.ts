@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import type { Instant } from "../core/instant.ts";
 import type { Logger } from "../process/log.ts";
+import type { Actor } from "./actor.ts";
 import { actorOf } from "./authenticate.ts";
 import { rrsetsActionRoutes } from "./http-rrsets-actions.ts";
 import { sendError } from "./http-rrsets-answer.ts";
@@ -21,6 +22,8 @@ export type RrsetsOptions = {
   readonly log: Logger;
   /** Absent: none. */
   readonly rateLimit?: RateLimit;
+  /** For requests without a token: who is signed in to the console, if its own page sent them. */
+  readonly signedIn?: (request: FastifyRequest) => Promise<Actor | undefined>;
   /** Milliseconds between signs of life on event streams, and how long a reader may take. */
   readonly events?: { readonly heartbeat?: number; readonly patience?: number };
 };
@@ -68,8 +71,9 @@ async function admit(options: RrsetsOptions, request: FastifyRequest, reply: Fas
   return undefined;
 }
 
-async function actorFor({ store, now }: RrsetsOptions, request: FastifyRequest) {
-  const secret = /^bearer +(\S{1,200})$/i.exec(request.headers.authorization ?? "")?.[1];
+async function actorFor({ store, now, signedIn }: RrsetsOptions, request: FastifyRequest) {
+  if (request.headers.authorization === undefined) return await signedIn?.(request);
+  const secret = /^bearer +(\S{1,200})$/i.exec(request.headers.authorization)?.[1];
   return secret === undefined ? undefined : await actorOf(store, secret, request.ip, now());
 }
 

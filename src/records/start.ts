@@ -60,7 +60,7 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
     const { rateLimit } = options;
     const shared = { service, store, now: Date.now, log, ...(rateLimit && { rateLimit: createRateLimit(rateLimit) }) };
     await server.register(v1Api(shared), { prefix: "/api/v1" });
-    await server.register(rrsetsApi(shared), { prefix: "/v1" });
+    await server.register(rrsetsApi({ ...shared, signedIn: console.sessions.signedIn }), { prefix: "/v1" });
     await server.register(dyndnsApi(shared));
     const address = await listen(server, options.listen);
     const url = urlOf(address, options.plainHttp ? "http" : "https");

@@ -1,0 +1,77 @@
+import type { ChangedSet, ChangeEvent } from "../../src/contract/change-events.ts";
+import type { Rrset, RrsetsPagination, RrsetsZone } from "../../src/contract/rrsets.ts";
+import type { Request } from "../shared/request.ts";
+
+/** The record-set API as the console asks it. */
+
+export const zonePath = (zone: string): string => `/v1/zones/${encodeURIComponent(zone)}`;
+export const setPath = (zone: string, name: string, type: string): string =>
+  `${zonePath(zone)}/rrsets/${encodeURIComponent(name)}/${type}`;
+
+export type ZonePage = {
+  readonly zones: readonly RrsetsZone[];
+  readonly meta: { readonly pagination: RrsetsPagination };
+};
+export type SetPage = { readonly rrsets: readonly Rrset[]; readonly meta: { readonly pagination: RrsetsPagination } };
+export type HistoryPage = {
+  readonly history: readonly ChangeEvent[];
+  readonly meta: { readonly next_before: number | null };
+};
+
+export const zonesPerPage = 50;
+const setsPerPage = 100;
+const atOnce = 6;
+
+export function readZones(request: Request, search: string, page: number): Promise<ZonePage> {
+  const query = new URLSearchParams({ sort: "name", page: String(page), per_page: String(zonesPerPage) });
+  if (search !== "") query.set("search", search);
+  return request("GET", `/v1/zones?${query}`);
+}
+
+/** The names of all zones, as far as people can pick from them. */
+export async function readZoneNames(request: Request): Promise<readonly string[]> {
+  const pages = await everyPage((page) => readZones(request, "", page), 20);
+  return pages.flatMap(({ zones }) => zones.map((zone) => zone.name));
+}
+
+export const readZone = async (request: Request, zone: string): Promise<RrsetsZone> =>
+  (await request<{ zone: RrsetsZone }>("GET", zonePath(zone))).zone;
+
+export const readSetPage = (request: Request, zone: string, page: number): Promise<SetPage> =>
+  request("GET", `${zonePath(zone)}/rrsets?page=${page}&per_page=${setsPerPage}`);
+
+export async function readSets(request: Request, zone: string): Promise<readonly Rrset[]> {
+  const pages = await everyPage((page) => readSetPage(request, zone, page));
+  return pages.flatMap(({ rrsets }) => rrsets);
+}
+
+export function readHistory(request: Request, zone: string, before: number | null): Promise<HistoryPage> {
+  const query = before === null ? "" : `&before=${before}`;
+  return request("GET", `${zonePath(zone)}/history?per_page=100${query}`);
+}
+
+/** The first page says how many there are; the others are asked for a few at a time. */
+async function everyPage<T extends { readonly meta: { readonly pagination: RrsetsPagination } }>(
+  read: (page: number) => Promise<T>,
+  most = 1_000,
+): Promise<readonly T[]> {
+  const first = await read(1);
+  const last = Math.min(most, first.meta.pagination.last_page);
+  const pages: T[] = [first];
+  let next = 2;
+  const worker = async () => {
+    while (next <= last) {
+      const page = next++;
+      pages[page - 1] = await read(page);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+  return pages;
+}
+
+/** A set as the list has it, from what an event says about it. */
+export function setFromEvent({ zone, name, type, after }: ChangeEvent): Rrset | undefined {
+  if (name === null || type === null || after === null || !("records" in after)) return undefined;
+  const { ttl, labels, protection, records }: ChangedSet = after;
+  return { id: `${name}/${type}`, name, type, ttl, labels, protection, records, zone: zone.id };
+}

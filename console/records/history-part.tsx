@@ -1,0 +1,126 @@
+import { Button, Group, Loader, Stack } from "@mantine/core";
+import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
+import type { ChangedSet, ChangedZone, ChangeEvent } from "../../src/contract/change-events.ts";
+import type { RrsetsZone } from "../../src/contract/rrsets.ts";
+import { Problem } from "../shared/problem.tsx";
+import { useSession } from "../shared/session.tsx";
+import { When } from "../shared/when.tsx";
+import { readHistory, zonePath } from "./api.ts";
+import { groupWrites, linesOf } from "./describe-change.ts";
+
+/** Who changed what, when, from what to what; the latest first. */
+export default function HistoryPart({ zone }: { readonly zone: RrsetsZone }) {
+  const { request } = useSession();
+  const pages = useInfiniteQuery({
+    queryKey: ["history", zone.name],
+    queryFn: ({ pageParam }) => readHistory(request, zone.name, pageParam),
+    initialPageParam: null as number | null,
+    getNextPageParam: (last) => last.meta.next_before,
+  });
+  const queries = useQueryClient();
+  const undo = useMutation({
+    mutationFn: (serial: number) => request("POST", `${zonePath(zone.name)}/history/${serial}/undo`),
+    onSuccess: () => queries.invalidateQueries(),
+  });
+  const writes = groupWrites(pages.data?.pages.flatMap(({ history }) => history) ?? []);
+  if (pages.isPending) return <Loader aria-label="Loading" />;
+  return (
+    <Stack gap="sm">
+      <Problem error={pages.error} retry={() => void pages.refetch()} />
+      <Problem error={undo.error} />
+      <table className="list">
+        <thead>
+          <tr>
+            <th scope="col">When</th>
+            <th scope="col">Who</th>
+            <th scope="col">What</th>
+            <th scope="col" className="does">
+              Serial
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {writes.map((changes) => {
+            const [first] = changes;
+            return (
+              first && (
+                <tr key={first.serial}>
+                  <td data-label="When">
+                    <When at={first.at} />
+                  </td>
+                  <td data-label="Who">{first.by}</td>
+                  <td data-label="What">
+                    <Changes changes={changes} />
+                  </td>
+                  <td data-label="Serial" className="does">
+                    <Group gap="xs" justify="flex-end" wrap="nowrap">
+                      <span className="mono quiet">{first.serial}</span>
+                      {!isBeginning(changes) && (
+                        <Button
+                          size="compact-xs"
+                          variant="default"
+                          onClick={() => undo.mutate(first.serial)}
+                          disabled={undo.isPending}
+                          aria-label={`Undo the change with serial ${first.serial}`}
+                        >
+                          Undo
+                        </Button>
+                      )}
+                    </Group>
+                  </td>
+                </tr>
+              )
+            );
+          })}
+        </tbody>
+      </table>
+      {pages.hasNextPage && (
+        <Button variant="default" onClick={() => void pages.fetchNextPage()} loading={pages.isFetchingNextPage}>
+          Older changes
+        </Button>
+      )}
+    </Stack>
+  );
+}
+
+const isBeginning = (changes: readonly ChangeEvent[]): boolean =>
+  changes.some(({ kind, type }) => type === "SOA" && kind === "create");
+
+const shown = 8;
+
+function Changes({ changes }: { readonly changes: readonly ChangeEvent[] }) {
+  return (
+    <Stack gap={2}>
+      {changes.slice(0, shown).map((change) => (
+        <div key={change.id}>
+          <b>{change.kind === "settings" ? "zone settings" : `${change.name} ${change.type}`}</b>{" "}
+          <Lines before={change.before} after={change.after} />
+        </div>
+      ))}
+      {changes.length > shown && <span className="quiet">and {changes.length - shown} more sets</span>}
+    </Stack>
+  );
+}
+
+type Side = ChangedSet | ChangedZone | null;
+
+function Lines({ before, after }: { readonly before: Side; readonly after: Side }) {
+  const { gone, come, same } = linesOf(before, after);
+  return (
+    <span className="mono">
+      {gone.map((line) => (
+        <del key={line} style={{ marginRight: "0.5rem" }} className="quiet">
+          {line}
+        </del>
+      ))}
+      {gone.length > 0 && come.length > 0 && "→ "}
+      {come.map((line) => (
+        <ins key={line} style={{ marginRight: "0.5rem", textDecoration: "none" }}>
+          {line}
+        </ins>
+      ))}
+      {same > 0 && <span className="quiet">({same} stay)</span>}
+      {after === null && <span className="bad">deleted</span>}
+    </span>
+  );
+}

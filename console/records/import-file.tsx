@@ -1,0 +1,106 @@
+import { Button, Group, Loader, Stack, Text, Textarea } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useDeferredValue, useMemo, useState } from "react";
+import type { Rrset, RrsetsZone } from "../../src/contract/rrsets.ts";
+import { Dialog } from "../shared/dialog.tsx";
+import { Problem } from "../shared/problem.tsx";
+import { useSession } from "../shared/session.tsx";
+import { readSets, zonePath } from "./api.ts";
+import { type Preview, previewImport } from "./preview-import.ts";
+import { FaultList, FileButton } from "./zone-file-parts.tsx";
+
+/** A zone file takes the place of all records; what that would change is shown before it does. */
+export function ImportFile({ zone, onClose }: { readonly zone: RrsetsZone; readonly onClose: () => void }) {
+  const { request } = useSession();
+  const queries = useQueryClient();
+  const [text, setText] = useState("");
+  const settled = useDeferredValue(text);
+  const sets = useQuery({
+    queryKey: ["sets", zone.name],
+    queryFn: () => readSets(request, zone.name),
+    staleTime: 60_000,
+  });
+  const preview = useMemo(
+    () => (settled.trim() === "" || !sets.data ? undefined : previewImport(settled, zone.name, zone.ttl, sets.data)),
+    [settled, sets.data, zone],
+  );
+  const write = useMutation({
+    mutationFn: () => request("POST", `${zonePath(zone.name)}/actions/import_zonefile`, { zonefile: text }),
+    onSuccess: async () => {
+      await queries.invalidateQueries();
+      onClose();
+    },
+  });
+  const changes = preview?.changes.length ?? 0;
+  return (
+    <Dialog title={`Import into ${zone.name}`} onClose={onClose} size="xl" stays>
+      <Stack gap="sm">
+        <Textarea
+          label="Zone file"
+          description="It takes the place of all records of the zone. Nothing changes before you confirm."
+          value={text}
+          onChange={(event) => setText(event.currentTarget.value)}
+          rows={8}
+          classNames={{ input: "mono" }}
+          spellCheck={false}
+          data-autofocus
+        />
+        <FileButton onText={setText} />
+        {sets.isPending && <Loader size="sm" aria-label="Reading the zone" />}
+        {preview && <FaultList faults={preview.faults} />}
+        {preview && preview.faults.length === 0 && <Changes preview={preview} sets={sets.data ?? []} />}
+        <Problem error={write.error} />
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button
+            onClick={() => write.mutate()}
+            loading={write.isPending}
+            disabled={preview === undefined || preview.faults.length > 0 || changes === 0}
+          >
+            {changes === 0 ? "Import" : `Import, changing ${changes} set${changes === 1 ? "" : "s"}`}
+          </Button>
+        </Group>
+      </Stack>
+    </Dialog>
+  );
+}
+
+const shown = 200;
+
+function Changes({ preview, sets }: { readonly preview: Preview; readonly sets: readonly Rrset[] }) {
+  const { changes, notes } = preview;
+  const count = (kind: string) => changes.filter((change) => change.kind === kind).length;
+  return (
+    <section aria-label="What will change">
+      <Text size="sm" fw={600}>
+        {changes.length === 0
+          ? "The file says what the zone says: nothing will change."
+          : `${count("create")} new, ${count("replace")} changed, ${count("delete")} deleted; ${sets.length - count("replace") - count("delete")} stay as they are.`}
+      </Text>
+      {notes.map((note) => (
+        <Text size="sm" key={note}>
+          {note}
+        </Text>
+      ))}
+      <ul
+        className="mono"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so it must be reachable without a mouse
+        tabIndex={0}
+        aria-label="Changes"
+        style={{ margin: "0.5rem 0 0", padding: 0, listStyle: "none", maxHeight: "16rem", overflow: "auto" }}
+      >
+        {changes.slice(0, shown).map((change) => (
+          <li key={`${change.name}/${change.type}`}>
+            <span className={change.kind === "delete" ? "bad" : change.kind === "create" ? "good" : ""}>
+              {change.kind === "delete" ? "−" : change.kind === "create" ? "+" : "±"} {change.name} {change.type}
+            </span>{" "}
+            {change.before && <del className="quiet">{change.before}</del>} {change.after}
+          </li>
+        ))}
+        {changes.length > shown && <li className="quiet">and {changes.length - shown} more</li>}
+      </ul>
+    </section>
+  );
+}

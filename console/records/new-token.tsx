@@ -1,0 +1,149 @@
+import { Button, Group, MultiSelect, Radio, Select, Stack, Text, TextInput } from "@mantine/core";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { MadeToken } from "../../src/contract/console.ts";
+import type { Scope } from "../../src/core/may.ts";
+import { isRecordType, recordTypes } from "../../src/core/rdata/table.ts";
+import { Dialog } from "../shared/dialog.tsx";
+import { Problem } from "../shared/problem.tsx";
+import { useSession } from "../shared/session.tsx";
+import { readZoneNames } from "./api.ts";
+import { scopeInWords } from "./scope-in-words.ts";
+
+type Draft = {
+  readonly name: string;
+  readonly access: "read" | "write";
+  readonly zones: readonly string[];
+  readonly owner: string;
+  readonly types: readonly string[];
+  readonly days: string;
+  readonly networks: string;
+};
+
+const empty: Draft = { name: "", access: "write", zones: [], owner: "", types: [], days: "", networks: "" };
+
+const ends = [
+  { value: "", label: "never" },
+  { value: "7", label: "in a week" },
+  { value: "30", label: "in 30 days" },
+  { value: "90", label: "in 90 days" },
+  { value: "365", label: "in a year" },
+];
+
+/** A token with as little power as it needs, said back in words before it is made. */
+export function NewToken(props: { readonly onClose: () => void; readonly onMade: (made: MadeToken) => void }) {
+  const { request } = useSession();
+  const [draft, setDraft] = useState(empty);
+  const [tried, setTried] = useState(false);
+  const zones = useQuery({ queryKey: ["zones", "names"], queryFn: () => readZoneNames(request) });
+  const scope = scopeOf(draft, Date.now());
+  const make = useMutation({
+    mutationFn: () => request<MadeToken>("POST", "/console/tokens", { name: draft.name, scope }),
+    onSuccess: props.onMade,
+  });
+  const put = (changes: Partial<Draft>) => setDraft({ ...draft, ...changes });
+  return (
+    <Dialog title="New token" onClose={props.onClose}>
+      <form
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          setTried(true);
+          if (draft.name.trim() !== "") make.mutate();
+        }}
+      >
+        <Stack gap="sm">
+          <TextInput
+            label="What is it for?"
+            placeholder="router at home"
+            value={draft.name}
+            onChange={(event) => put({ name: event.currentTarget.value })}
+            error={tried && draft.name.trim() === "" && "so that you know it again in the list"}
+            maxLength={100}
+            data-autofocus
+          />
+          <Radio.Group
+            label="It may"
+            value={draft.access}
+            onChange={(access) => put({ access: access as Draft["access"] })}
+          >
+            <Group mt={4}>
+              <Radio value="write" label="read and write" />
+              <Radio value="read" label="only read" />
+            </Group>
+          </Radio.Group>
+          <MultiSelect
+            label="In the zones"
+            placeholder={draft.zones.length === 0 ? "all of them" : ""}
+            data={[...(zones.data ?? [])]}
+            value={[...draft.zones]}
+            onChange={(chosen) => put({ zones: chosen })}
+            searchable
+            limit={100}
+            nothingFoundMessage="no such zone"
+          />
+          <Group grow align="flex-start">
+            <TextInput
+              label="Only this name"
+              placeholder="any; for example home"
+              value={draft.owner}
+              onChange={(event) => put({ owner: event.currentTarget.value })}
+              autoCapitalize="none"
+              spellCheck={false}
+            />
+            <MultiSelect
+              label="Only these types"
+              placeholder={draft.types.length === 0 ? "any" : ""}
+              data={[...recordTypes]}
+              value={[...draft.types]}
+              onChange={(types) => put({ types })}
+              searchable
+            />
+          </Group>
+          <Group grow align="flex-start">
+            <Select
+              label="It ends"
+              data={ends}
+              value={draft.days}
+              onChange={(days) => put({ days: days ?? "" })}
+              allowDeselect={false}
+            />
+            <TextInput
+              label="Only from"
+              placeholder="anywhere; or 192.0.2.0/24"
+              value={draft.networks}
+              onChange={(event) => put({ networks: event.currentTarget.value })}
+            />
+          </Group>
+          <Text size="sm" role="status">
+            It <b>{scopeInWords(scope)}</b>.
+          </Text>
+          <Problem error={make.error} />
+          <Group justify="flex-end" gap="xs">
+            <Button variant="default" onClick={props.onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={make.isPending}>
+              Make the token
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Dialog>
+  );
+}
+
+const day = 86_400_000;
+
+function scopeOf({ access, zones, owner, types, days, networks }: Draft, now: number): Scope {
+  const [name, known] = [owner.trim().toLowerCase(), types.filter(isRecordType)];
+  const rule = { ...(name !== "" && { owner: name }), ...(known.length > 0 && { types: known }) };
+  const from = networks.split(/[\s,]+/).filter((text) => text !== "");
+  return {
+    access,
+    ...(zones.length > 0 && { zones }),
+    ...((name !== "" || known.length > 0) && { sets: [rule] }),
+    ...(days !== "" && { expires: now + Number(days) * day }),
+    ...(from.length > 0 && { networks: from }),
+  };
+}

@@ -1,0 +1,106 @@
+import { Button, Checkbox, Group, Stack, Text, Textarea, TextInput } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { useLocation } from "wouter";
+import { parseZoneName } from "../../src/core/name.ts";
+import type { Fault } from "../../src/core/result.ts";
+import { nameToAscii } from "../../src/core/unicode-name.ts";
+import { parseZoneFile } from "../../src/core/zone-file.ts";
+import { zoneNameIn } from "../../src/core/zone-file-zone-name.ts";
+import { Dialog } from "../shared/dialog.tsx";
+import { Problem } from "../shared/problem.tsx";
+import { useSession } from "../shared/session.tsx";
+import { FaultList, FileButton } from "./zone-file-parts.tsx";
+
+/** A zone by its name, empty or with what a zone file says. */
+export default function NewZone({ onClose }: { readonly onClose: () => void }) {
+  const { request } = useSession();
+  const queries = useQueryClient();
+  const [, navigate] = useLocation();
+  const [typed, setTyped] = useState("");
+  const [withFile, setWithFile] = useState(false);
+  const [file, setFile] = useState("");
+  const [tried, setTried] = useState(false);
+
+  const name = readName(typed);
+  const faults = withFile && name.ok ? fileFaults(file, name.value) : [];
+  const create = useMutation({
+    mutationFn: (zone: string) =>
+      request("POST", "/v1/zones", { name: zone, mode: "primary", ...(withFile && { zonefile: file }) }),
+    onSuccess: async (_made, zone) => {
+      await queries.invalidateQueries({ queryKey: ["zones"] });
+      navigate(`/zones/${zone}`);
+    },
+  });
+  const takeFile = (text: string) => {
+    setFile(text);
+    if (typed === "") setTyped(zoneNameIn(text) ?? "");
+  };
+
+  return (
+    <Dialog title="New zone" onClose={onClose}>
+      <form
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          setTried(true);
+          if (name.ok && faults.length === 0) create.mutate(name.value);
+        }}
+      >
+        <Stack gap="sm">
+          <TextInput
+            label="Domain name"
+            placeholder="example.org"
+            value={typed}
+            onChange={(event) => setTyped(event.currentTarget.value)}
+            error={tried && !name.ok ? name.faults.map(({ message }) => message).join("; ") : undefined}
+            autoCapitalize="none"
+            spellCheck={false}
+            data-autofocus
+          />
+          <Checkbox
+            label="With the records of a zone file"
+            checked={withFile}
+            onChange={(event) => setWithFile(event.currentTarget.checked)}
+          />
+          {withFile && (
+            <>
+              <Textarea
+                label="Zone file"
+                value={file}
+                onChange={(event) => takeFile(event.currentTarget.value)}
+                rows={8}
+                classNames={{ input: "mono" }}
+                spellCheck={false}
+              />
+              <FileButton onText={takeFile} />
+              {tried && <FaultList faults={faults} />}
+            </>
+          )}
+          <Problem error={create.error} />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={create.isPending}>
+              Make the zone
+            </Button>
+          </Group>
+          <Text size="xs" c="dimmed">
+            For the world to see it, the domain’s registrar must name this service’s name servers.
+          </Text>
+        </Stack>
+      </form>
+    </Dialog>
+  );
+}
+
+function readName(text: string) {
+  const ascii = nameToAscii(text.trim().toLowerCase());
+  return ascii.ok ? parseZoneName(ascii.value) : ascii;
+}
+
+function fileFaults(text: string, zone: string): readonly Fault[] {
+  const file = parseZoneFile(text, zone);
+  return file.ok ? [] : file.faults;
+}

@@ -1,0 +1,88 @@
+import type { Rrset } from "../../src/contract/rrsets.ts";
+import { checkZone } from "../../src/core/check-zone.ts";
+import { parseRdata } from "../../src/core/rdata/rdata.ts";
+import { isRecordType } from "../../src/core/rdata/table.ts";
+import type { Fault } from "../../src/core/result.ts";
+import { setKey } from "../../src/core/rrset.ts";
+import { parseZoneFile } from "../../src/core/zone-file.ts";
+import { type FileSet, placeInFile } from "../../src/core/zone-file-sets.ts";
+
+export type Preview = {
+  readonly faults: readonly Fault[];
+  readonly notes: readonly string[];
+  readonly changes: readonly PreviewChange[];
+};
+
+export type PreviewChange = {
+  readonly kind: "create" | "replace" | "delete";
+  readonly name: string;
+  readonly type: string;
+  readonly before: string;
+  readonly after: string;
+};
+
+type Said = {
+  readonly name: string;
+  readonly type: string;
+  readonly ttl: number | null;
+  readonly texts: readonly string[];
+};
+
+/** What an import would do, by the rules that the service will go by. The serial is the service's own and not compared. */
+export function previewImport(text: string, zone: string, ttl: number, present: readonly Rrset[]): Preview {
+  const file = parseZoneFile(text, zone);
+  if (!file.ok) return { faults: file.faults, notes: [], changes: [] };
+  const faults = placeInFile(checkZone(file.value.sets.map(coreSet)), file.value.sets).filter(
+    ({ code }) => code !== "soa-missing",
+  );
+  const wanted = new Map(file.value.sets.map((set) => [setKey(set.owner, set.type), saidInFile(set)]));
+  const there = new Map(present.map((set) => [`${set.name} ${set.type}`, saidByService(set, zone)]));
+  const notes = file.value.notes.map(({ where, message }) => `${where}: ${message}`);
+  if (file.value.ttl !== undefined && file.value.ttl !== ttl)
+    notes.push(`The zone’s usual TTL becomes ${file.value.ttl} seconds (now ${ttl}).`);
+  return { faults, notes, changes: difference(there, wanted) };
+}
+
+function difference(there: ReadonlyMap<string, Said>, wanted: ReadonlyMap<string, Said>): readonly PreviewChange[] {
+  const changes: PreviewChange[] = [];
+  for (const [key, { name, type, texts }] of there) {
+    // Without an SOA in the file the present one stays.
+    if (!wanted.has(key) && type !== "SOA")
+      changes.push({ kind: "delete", name, type, before: texts.join(", "), after: "" });
+  }
+  for (const [key, set] of wanted) {
+    const old = there.get(key);
+    const [before, after] = [old ? inOneLine(old) : "", inOneLine(set)];
+    if (before !== after)
+      changes.push({ kind: old ? "replace" : "create", name: set.name, type: set.type, before, after });
+  }
+  return changes;
+}
+
+const inOneLine = ({ ttl, texts }: Said): string => [...texts, ...(ttl === null ? [] : [`TTL ${ttl}`])].join(", ");
+
+const withoutSerial = (type: string, text: string): string =>
+  type === "SOA" ? text.split(" ").with(2, "…").join(" ") : text;
+
+const saidInFile = ({ owner, type, ttl, records }: FileSet): Said => ({
+  name: owner,
+  type,
+  ttl,
+  texts: records.map(({ rdata }) => withoutSerial(type, rdata)).toSorted(),
+});
+
+function saidByService(set: Rrset, zone: string): Said {
+  const { name, type, ttl, records } = set;
+  const texts = records.map(({ value }) => {
+    const rdata = isRecordType(type) ? parseRdata(type, value, zone) : undefined;
+    return withoutSerial(type, rdata?.ok ? rdata.value.text : value);
+  });
+  return { name, type, ttl, texts: texts.toSorted() };
+}
+
+const coreSet = ({ owner, type, ttl, records }: FileSet) => ({
+  owner,
+  type,
+  ttl,
+  records: records.map((record) => ({ ...record, id: "", name: owner, created: 0, modified: 0 })),
+});

@@ -1,0 +1,150 @@
+import type { Rrset } from "../../src/contract/rrsets.ts";
+import { checkOwners } from "../../src/core/check-zone.ts";
+import { absoluteName, parseOwner } from "../../src/core/name.ts";
+import { parseRdata } from "../../src/core/rdata/rdata.ts";
+import { definitionOf, isRecordType, type RecordType } from "../../src/core/rdata/table.ts";
+import type { RRset } from "../../src/core/rrset.ts";
+import { nameToAscii } from "../../src/core/unicode-name.ts";
+import { joinValue, splitValue } from "./value-fields.ts";
+
+/** A set as the form holds it: everything is text until it is checked. */
+export type SetDraft = {
+  readonly name: string;
+  readonly type: RecordType;
+  /** Empty: the zone's. */
+  readonly ttl: string;
+  readonly labels: string;
+  readonly values: readonly ValueDraft[];
+};
+
+export type ValueDraft = { readonly key: number; readonly texts: readonly string[]; readonly comment: string };
+
+export type SetChange = {
+  readonly name: string;
+  readonly type: string;
+  readonly ttl: number | null;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly records: readonly { readonly value: string; readonly comment: string }[];
+};
+
+/** What is wrong, by place: `name`, `ttl`, `labels`, `set`, or `0.1` for the second field of the first value. */
+export type Faults = ReadonlyMap<string, string>;
+
+export const emptyDraft = (type: RecordType, name = ""): SetDraft => ({
+  name,
+  type,
+  ttl: "",
+  labels: "",
+  values: [{ key: 0, texts: [], comment: "" }],
+});
+
+export const draftOf = (set: Rrset): SetDraft => ({
+  name: set.name,
+  type: isRecordType(set.type) ? set.type : "TXT",
+  ttl: set.ttl === null ? "" : String(set.ttl),
+  labels: labelsText(set.labels),
+  values: set.records.map(({ value, comment }, key) => ({
+    key,
+    texts: isRecordType(set.type) ? splitValue(set.type, value) : [value],
+    comment,
+  })),
+});
+
+export const labelsText = (labels: Readonly<Record<string, string>>): string =>
+  Object.entries(labels)
+    .map(([key, value]) => (value === "" ? key : `${key}=${value}`))
+    .join(", ");
+
+export function readLabels(text: string): Readonly<Record<string, string>> {
+  const pairs = text.split(/[,\n]/).map((pair) => pair.trim().split("=", 2));
+  return Object.fromEntries(pairs.filter(([key]) => key).map(([key = "", value = ""]) => [key.trim(), value.trim()]));
+}
+
+/** Checked with the rules that the service has, among the sets that are there. */
+export function checkDraft(
+  draft: SetDraft,
+  zone: string,
+  others: readonly Rrset[],
+): { readonly faults: Faults; readonly change: SetChange | undefined } {
+  const faults = new Map<string, string>();
+  const owner = readOwner(draft.name, zone, faults);
+  const ttl = readTtl(draft.ttl, faults);
+  const records = draft.values.map((value, i) => readValue(draft.type, value, i, zone, faults));
+  const known = records.filter((record) => record !== undefined);
+  if (known.length > 50) faults.set("set", "a set has at most 50 records");
+  if (owner === undefined || faults.size > 0) return { faults, change: undefined };
+  const labels = readLabels(draft.labels);
+  const wanted = coreSet(owner, draft.type, ttl, known);
+  const beside = others
+    .filter((set) => set.name === owner && set.type !== draft.type)
+    .flatMap((set) => fromWire(set, zone));
+  for (const { message, todo } of checkOwners([...beside, wanted]))
+    faults.set("set", todo ? `${message}; ${todo}` : message);
+  if (faults.size > 0) return { faults, change: undefined };
+  const values = known.map(({ value, comment }) => ({ value, comment }));
+  return { faults, change: { name: owner, type: draft.type, ttl, labels, records: values } };
+}
+
+function readOwner(text: string, zone: string, faults: Map<string, string>): string | undefined {
+  const ascii = nameToAscii(text.trim().toLowerCase());
+  const owner = ascii.ok ? parseOwner(ascii.value, zone) : ascii;
+  if (owner.ok) return owner.value;
+  faults.set("name", owner.faults.map(({ message }) => message).join("; "));
+  return undefined;
+}
+
+function readTtl(text: string, faults: Map<string, string>): number | null {
+  if (text.trim() === "") return null;
+  const ttl = Number(text);
+  if (Number.isInteger(ttl) && ttl >= 60 && ttl <= 2_147_483_647) return ttl;
+  faults.set("ttl", "whole seconds, at least 60; leave it empty to take the zone's");
+  return null;
+}
+
+type ReadRecord = { readonly value: string; readonly rdata: string; readonly comment: string };
+
+function readValue(
+  type: RecordType,
+  { texts, comment }: ValueDraft,
+  at: number,
+  zone: string,
+  faults: Map<string, string>,
+): ReadRecord | undefined {
+  const value = joinValue(type, texts);
+  const rdata = parseRdata(type, value, zone);
+  if (rdata.ok) return { value, rdata: rdata.value.text, comment };
+  const { fields } = definitionOf(type);
+  for (const { where, message } of rdata.faults) {
+    const field = fields.findIndex(({ name }) => where.endsWith(`.${name}`));
+    faults.set(`${at}.${Math.max(0, field)}`, message);
+  }
+  return undefined;
+}
+
+/** What a value stands for when that is not what one reads: a name without a dot at its end goes on with the zone's. */
+export function meaningOf(type: RecordType, texts: readonly string[], zone: string): string | undefined {
+  const value = joinValue(type, texts);
+  const rdata = parseRdata(type, value, zone);
+  if (!rdata.ok || type === "TXT" || rdata.value.text === value) return undefined;
+  const same = rdata.value.text.toLowerCase() === value.toLowerCase();
+  return same ? undefined : rdata.value.text;
+}
+
+export const fullName = (name: string, zone: string): string => absoluteName(name, zone);
+
+const fromWire = (set: Rrset, zone: string): readonly RRset[] => {
+  const { type } = set;
+  if (!isRecordType(type)) return [];
+  const records = set.records.map(({ value, comment }) => {
+    const rdata = parseRdata(type, value, zone);
+    return { value, comment, rdata: rdata.ok ? rdata.value.text : value };
+  });
+  return [coreSet(set.name, type, set.ttl, records)];
+};
+
+const coreSet = (owner: string, type: RecordType, ttl: number | null, records: readonly ReadRecord[]): RRset => ({
+  owner,
+  type,
+  ttl,
+  records: records.map((record) => ({ ...record, id: "", name: owner, created: 0, modified: 0 })),
+});

@@ -1,0 +1,202 @@
+import { Button, Group, Select, Stack, Switch, Text, TextInput } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import type { Rrset, RrsetsZone } from "../../src/contract/rrsets.ts";
+import { definitionOf, isRecordType, type RecordType, recordTypes } from "../../src/core/rdata/table.ts";
+import { Dialog } from "../shared/dialog.tsx";
+import { Problem } from "../shared/problem.tsx";
+import { useSession } from "../shared/session.tsx";
+import { durationInWords } from "../shared/words-of-time.ts";
+import { setPath, zonePath } from "./api.ts";
+import { checkDraft, draftOf, emptyDraft, fullName, type SetDraft } from "./set-draft.ts";
+import { ValueList } from "./value-list.tsx";
+
+type Props = {
+  readonly zone: RrsetsZone;
+  readonly sets: readonly Rrset[];
+  readonly edited: Rrset | undefined;
+  readonly type: string;
+  readonly onClose: () => void;
+};
+
+/** One set, new or there already. It is checked as it is typed, with the service's own rules. */
+export default function SetForm({ zone, sets, edited, type, onClose }: Props) {
+  const [draft, setDraft] = useState<SetDraft>(() =>
+    edited ? draftOf(edited) : emptyDraft(isRecordType(type) ? type : "A"),
+  );
+  const [tried, setTried] = useState(false);
+  const [original] = useState(edited);
+  const { faults, change } = checkDraft(draft, zone.name, sets);
+  const taken =
+    edited === undefined && change && sets.some((set) => set.name === change.name && set.type === change.type);
+  const write = useWrite(zone.name, onClose);
+  const locked = edited?.protection.change ?? false;
+  const movedAway = original !== undefined && JSON.stringify(original.records) !== JSON.stringify(edited?.records);
+  const show = (place: string) => (tried ? faults.get(place) : undefined);
+  const save = () => {
+    setTried(true);
+    if (change === undefined || taken) return;
+    const renamed = edited !== undefined && (edited.name !== change.name || edited.type !== change.type);
+    const leave = renamed ? [{ name: edited.name, type: edited.type, delete: true }] : [];
+    write.mutate({ path: `${zonePath(zone.name)}/changes`, body: { changes: [...leave, change] }, closes: true });
+  };
+
+  return (
+    <Dialog title={edited ? `${edited.name} ${edited.type}` : "Add a record"} onClose={onClose} size="xl">
+      <form
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          save();
+        }}
+      >
+        <Stack gap="sm">
+          {locked && <Text size="sm">This set is protected: take the protection off to change it.</Text>}
+          {movedAway && (
+            <Text size="sm" role="status" className="bad">
+              It has been changed elsewhere since you opened it, to:{" "}
+              {edited?.records.map(({ value }) => value).join(", ") || "nothing"}. Saving replaces that.
+            </Text>
+          )}
+          <fieldset disabled={locked} style={{ border: 0, margin: 0, padding: 0 }}>
+            <Stack gap="sm">
+              <Place draft={draft} zone={zone} onChange={setDraft} show={show} isNew={edited === undefined} />
+              <ValueList draft={draft} zone={zone.name} onChange={setDraft} show={show} />
+              <TextInput
+                label="Labels"
+                description="Your own notes for sorting and finding, such as team=ops, site=attic"
+                value={draft.labels}
+                onChange={(event) => setDraft({ ...draft, labels: event.currentTarget.value })}
+                error={show("labels")}
+              />
+            </Stack>
+          </fieldset>
+          {show("set") && <p className="bad">{show("set")}</p>}
+          {tried && taken && (
+            <p className="bad">There is a set of this name and type already: open that one and add to it.</p>
+          )}
+          <Problem error={write.error} />
+          <Group justify="space-between" gap="xs">
+            {edited ? <EditedActions zone={zone.name} set={edited} write={write} /> : <span />}
+            <Group gap="xs">
+              <Button variant="default" onClick={onClose}>
+                Cancel
+              </Button>
+              <Button type="submit" loading={write.isPending} disabled={locked || zone.mode === "secondary"}>
+                {edited ? "Save" : "Add"}
+              </Button>
+            </Group>
+          </Group>
+        </Stack>
+      </form>
+    </Dialog>
+  );
+}
+
+type Write = { readonly path: string; readonly body: unknown; readonly closes: boolean };
+
+function useWrite(zone: string, onDone: () => void) {
+  const { request } = useSession();
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: ({ path, body }: Write) => request("POST", path, body),
+    onSuccess: async (_answer, { closes }) => {
+      await queries.invalidateQueries({ queryKey: ["first-sets", zone] });
+      await queries.invalidateQueries({ queryKey: ["sets", zone] });
+      if (closes) onDone();
+    },
+  });
+}
+
+function Place(props: {
+  readonly draft: SetDraft;
+  readonly zone: RrsetsZone;
+  readonly onChange: (draft: SetDraft) => void;
+  readonly show: (place: string) => string | undefined;
+  readonly isNew: boolean;
+}) {
+  const { draft, zone, onChange, show } = props;
+  const name = draft.name.trim() || "@";
+  return (
+    <Group align="flex-start" gap="sm">
+      <TextInput
+        label="Name"
+        description={`${fullName(name, zone.name)}`}
+        placeholder="www, or @ for the zone itself"
+        value={draft.name}
+        onChange={(event) => onChange({ ...draft, name: event.currentTarget.value })}
+        error={show("name")}
+        autoCapitalize="none"
+        spellCheck={false}
+        data-autofocus={props.isNew || undefined}
+        style={{ flex: "1 1 14rem" }}
+      />
+      <Select
+        label="Type"
+        description="What it says"
+        data={recordTypes.filter((type) => type !== "SOA" || draft.type === "SOA")}
+        value={draft.type}
+        onChange={(type) => type && onChange(withType(draft, type as RecordType))}
+        allowDeselect={false}
+        searchable
+        w="7.5rem"
+      />
+      <TextInput
+        label="TTL in seconds"
+        description={draft.ttl.trim() === "" ? `the zone’s: ${durationInWords(zone.ttl * 1_000)}` : ttlWords(draft.ttl)}
+        placeholder={String(zone.ttl)}
+        value={draft.ttl}
+        onChange={(event) => onChange({ ...draft, ttl: event.currentTarget.value })}
+        error={show("ttl")}
+        inputMode="numeric"
+        w="11rem"
+      />
+    </Group>
+  );
+}
+
+const ttlWords = (text: string): string => (Number(text) > 0 ? durationInWords(Number(text) * 1_000) : "seconds");
+
+/** Values of one type rarely mean something in another; those with the same fields do. */
+function withType(draft: SetDraft, type: RecordType): SetDraft {
+  const same = definitionOf(type).fields.length === definitionOf(draft.type).fields.length;
+  return { ...draft, type, values: same ? draft.values : [{ key: 0, texts: [], comment: "" }] };
+}
+
+function EditedActions(props: {
+  readonly zone: string;
+  readonly set: Rrset;
+  readonly write: ReturnType<typeof useWrite>;
+}) {
+  const { zone, set, write } = props;
+  const [asking, setAsking] = useState(false);
+  const locked = set.protection.change;
+  const gone = { changes: [{ name: set.name, type: set.type, delete: true }] };
+  return (
+    <Group gap="sm">
+      <Switch
+        label="Protected"
+        checked={locked}
+        onChange={(event) =>
+          write.mutate({
+            path: `${setPath(zone, set.name, set.type)}/actions/change_protection`,
+            body: { change: event.currentTarget.checked },
+            closes: false,
+          })
+        }
+      />
+      {set.type !== "SOA" && (
+        <Button
+          variant={asking ? "filled" : "subtle"}
+          color="red"
+          disabled={locked}
+          onClick={() =>
+            asking ? write.mutate({ path: `${zonePath(zone)}/changes`, body: gone, closes: true }) : setAsking(true)
+          }
+        >
+          {asking ? "Yes, delete it" : "Delete…"}
+        </Button>
+      )}
+    </Group>
+  );
+}

@@ -1,0 +1,116 @@
+import { Button, Group, Select, TextInput } from "@mantine/core";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { lazy, Suspense, useDeferredValue, useMemo, useState } from "react";
+import { useSearchParams } from "wouter";
+import type { Rrset, RrsetsZone } from "../../src/contract/rrsets.ts";
+import { isRecordType, recordTypes } from "../../src/core/rdata/table.ts";
+import { Problem } from "../shared/problem.tsx";
+import { changed } from "../shared/search-part.ts";
+import { useSession } from "../shared/session.tsx";
+import { readSetPage, readSets } from "./api.ts";
+import { filterSets, type SortBy, sortSets } from "./order-sets.ts";
+import { SetRows } from "./set-rows.tsx";
+
+const SetForm = lazy(() => import("./set-form.tsx"));
+
+/** The first page shows at once; a large zone follows behind it. */
+function useSets(zone: string) {
+  const { request } = useSession();
+  const first = useQuery({
+    queryKey: ["first-sets", zone],
+    queryFn: async () => (await readSetPage(request, zone, 1)).rrsets,
+    staleTime: 0,
+  });
+  const all = useQuery({
+    queryKey: ["sets", zone],
+    queryFn: () => readSets(request, zone),
+    staleTime: 60_000,
+    placeholderData: keepPreviousData,
+  });
+  return {
+    sets: all.data ?? first.data,
+    whole: all.data !== undefined,
+    error: all.error,
+    retry: () => void all.refetch(),
+  };
+}
+
+export function SetTable({ zone }: { readonly zone: RrsetsZone }) {
+  const { sets, whole, error, retry } = useSets(zone.name);
+  const [query, setQuery] = useSearchParams();
+  const set = (changes: Readonly<Record<string, string | null>>) =>
+    setQuery((old) => changed(old, changes), { replace: true });
+  const [text, setText] = useState(query.get("filter") ?? "");
+  const wanted = useDeferredValue(text);
+  const type = query.get("type") ?? "";
+  const by = (query.get("sort") ?? "name") as SortBy;
+  const descending = query.has("descending");
+  const rows = useMemo(
+    () => sortSets(filterSets(sets ?? [], wanted, type), by, descending),
+    [sets, wanted, type, by, descending],
+  );
+  const edited = query.get("edit");
+  const adding = query.get("add");
+  const sortBy = (next: SortBy) =>
+    set({ sort: next === "name" ? null : next, descending: next === by && !descending ? "" : null });
+
+  return (
+    <>
+      <Group gap="xs" mb="xs">
+        <TextInput
+          type="search"
+          aria-label="Filter records"
+          placeholder="Filter by name, value or comment"
+          value={text}
+          onChange={(event) => {
+            setText(event.currentTarget.value);
+            set({ filter: event.currentTarget.value || null });
+          }}
+          style={{ flex: "1 1 14rem" }}
+        />
+        <Select
+          aria-label="Type"
+          placeholder="All types"
+          data={typesIn(sets ?? [])}
+          value={type || null}
+          onChange={(value) => set({ type: value })}
+          clearable
+          clearButtonProps={{ "aria-label": "All types" }}
+          w="8.5rem"
+        />
+        <Button onClick={() => set({ add: "A" })} disabled={zone.mode === "secondary"}>
+          Add record
+        </Button>
+      </Group>
+      <Problem error={error} retry={retry} />
+      <p className="quiet" role="status" style={{ margin: "0 0 0.25rem", fontSize: "0.8125rem" }}>
+        {summary(rows.length, sets?.length, whole)}
+      </p>
+      {sets && <SetRows rows={rows} zone={zone} by={by} descending={descending} onSort={sortBy} />}
+      {sets && whole && (edited !== null || adding !== null) && (
+        <Suspense>
+          <SetForm
+            key={edited ?? "new"}
+            zone={zone}
+            sets={sets}
+            edited={edited === null ? undefined : sets.find(({ id }) => id === edited)}
+            type={isRecordType(adding ?? "") ? (adding ?? "A") : "A"}
+            onClose={() => set({ edit: null, add: null })}
+          />
+        </Suspense>
+      )}
+    </>
+  );
+}
+
+const typesIn = (sets: readonly Rrset[]): string[] => {
+  const there = new Set(sets.map(({ type }) => type));
+  return [...recordTypes.filter((type) => there.has(type)), ...[...there].filter((type) => type.startsWith("TYPE"))];
+};
+
+function summary(shown: number, all: number | undefined, whole: boolean): string {
+  if (all === undefined) return "Reading…";
+  const count = `${all.toLocaleString("en-GB")} record set${all === 1 ? "" : "s"}`;
+  if (!whole) return `The first ${count}, reading the rest…`;
+  return shown === all ? count : `${shown.toLocaleString("en-GB")} of ${count}`;
+}

@@ -1,0 +1,184 @@
+import { Button, Group, Stack, Switch, Text, TextInput, Title } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { useLocation } from "wouter";
+import type { RrsetsZone } from "../../src/contract/rrsets.ts";
+import { Problem } from "../shared/problem.tsx";
+import { type Method, RequestProblem } from "../shared/request.ts";
+import { useSession } from "../shared/session.tsx";
+import { durationInWords } from "../shared/words-of-time.ts";
+import { zonePath } from "./api.ts";
+import { ImportFile } from "./import-file.tsx";
+import { labelsText, readLabels } from "./set-draft.ts";
+
+/** What concerns the zone itself. */
+export default function SettingsPart({ zone }: { readonly zone: RrsetsZone }) {
+  return (
+    <Stack gap="xl" maw="46rem">
+      <General key={`${zone.ttl} ${labelsText(zone.labels)}`} zone={zone} />
+      <section aria-labelledby="file">
+        <Title order={2} id="file" mb="xs">
+          Zone file
+        </Title>
+        <ZoneFile zone={zone} />
+      </section>
+      <section aria-labelledby="delete">
+        <Title order={2} id="delete" mb="xs">
+          Delete
+        </Title>
+        <DeleteZone zone={zone} />
+      </section>
+    </Stack>
+  );
+}
+
+function useZoneWrite(zone: string) {
+  const { request } = useSession();
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (write: { readonly method: Method; readonly path: string; readonly body: unknown }) =>
+      request(write.method, `${zonePath(zone)}${write.path}`, write.body),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ["zone", zone] }),
+  });
+}
+
+function General({ zone }: { readonly zone: RrsetsZone }) {
+  const write = useZoneWrite(zone.name);
+  const [ttl, setTtl] = useState(String(zone.ttl));
+  const [labels, setLabels] = useState(labelsText(zone.labels));
+  const seconds = Number(ttl);
+  const badTtl = !Number.isInteger(seconds) || seconds < 60 || seconds > 2_147_483_647;
+  return (
+    <section aria-labelledby="general">
+      <Title order={2} id="general" mb="xs">
+        General
+      </Title>
+      <Stack gap="sm">
+        <Group align="flex-end">
+          <TextInput
+            label="Usual TTL in seconds"
+            description={
+              badTtl
+                ? "how long resolvers keep an answer"
+                : `resolvers keep answers for ${durationInWords(seconds * 1_000)}`
+            }
+            value={ttl}
+            onChange={(event) => setTtl(event.currentTarget.value)}
+            error={badTtl && "whole seconds, at least 60"}
+            inputMode="numeric"
+          />
+          <Button
+            variant="default"
+            disabled={badTtl || seconds === zone.ttl}
+            onClick={() => write.mutate({ method: "POST", path: "/actions/change_ttl", body: { ttl: seconds } })}
+          >
+            Save TTL
+          </Button>
+        </Group>
+        <Group align="flex-end">
+          <TextInput
+            label="Labels"
+            description="Your own notes, such as team=ops, customer=north"
+            value={labels}
+            onChange={(event) => setLabels(event.currentTarget.value)}
+            style={{ flex: 1 }}
+          />
+          <Button
+            variant="default"
+            disabled={labels === labelsText(zone.labels)}
+            onClick={() => write.mutate({ method: "PUT", path: "", body: { labels: readLabels(labels) } })}
+          >
+            Save labels
+          </Button>
+        </Group>
+        <Switch
+          label="Protected against deletion"
+          checked={zone.protection.delete}
+          onChange={(event) =>
+            write.mutate({
+              method: "POST",
+              path: "/actions/change_protection",
+              body: { delete: event.currentTarget.checked },
+            })
+          }
+        />
+        <Problem error={write.error} />
+        <Text size="sm">
+          Name servers to enter at the registrar:{" "}
+          <span className="mono">{zone.authoritative_nameservers.assigned.join(" ") || "none are set"}</span>
+        </Text>
+      </Stack>
+    </section>
+  );
+}
+
+function ZoneFile({ zone }: { readonly zone: RrsetsZone }) {
+  const { request } = useSession();
+  const [importing, setImporting] = useState(false);
+  const save = useMutation({
+    mutationFn: () => request<{ zonefile: string }>("GET", `${zonePath(zone.name)}/zonefile`),
+    onSuccess: ({ zonefile }) => download(`${zone.name}.zone`, zonefile),
+  });
+  return (
+    <>
+      <Group gap="xs">
+        <Button variant="default" onClick={() => save.mutate()} loading={save.isPending}>
+          Export
+        </Button>
+        <Button variant="default" onClick={() => setImporting(true)} disabled={zone.mode === "secondary"}>
+          Import…
+        </Button>
+      </Group>
+      <Problem error={save.error} />
+      {importing && <ImportFile zone={zone} onClose={() => setImporting(false)} />}
+    </>
+  );
+}
+
+function download(name: string, text: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: "text/dns" }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+function DeleteZone({ zone }: { readonly zone: RrsetsZone }) {
+  const { request } = useSession();
+  const queries = useQueryClient();
+  const [, navigate] = useLocation();
+  const [typed, setTyped] = useState("");
+  const remove = useMutation({
+    mutationFn: () => request("DELETE", zonePath(zone.name)),
+    onSuccess: async () => {
+      navigate("/");
+      await queries.invalidateQueries({ queryKey: ["zones"] });
+    },
+  });
+  const isProtected = remove.error instanceof RequestProblem && remove.error.status === 423;
+  return (
+    <Stack gap="sm">
+      <Text size="sm">
+        All {zone.record_count.toLocaleString("en-GB")} records go with it, at once. Export it first if you may want it
+        back.
+      </Text>
+      <Group align="flex-end">
+        <TextInput
+          label={`Type ${zone.name} to delete it`}
+          value={typed}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+          autoCapitalize="none"
+          spellCheck={false}
+          disabled={zone.protection.delete}
+          style={{ flex: 1 }}
+        />
+        <Button color="red" disabled={typed !== zone.name} loading={remove.isPending} onClick={() => remove.mutate()}>
+          Delete the zone
+        </Button>
+      </Group>
+      {zone.protection.delete && <Text size="sm">It is protected against deletion; take that off above first.</Text>}
+      <Problem error={remove.error} />
+      {isProtected && <Text size="sm">A record set in it may be protected: take that protection off first.</Text>}
+    </Stack>
+  );
+}

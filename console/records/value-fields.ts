@@ -1,0 +1,100 @@
+import { definitionOf, type RecordType } from "../../src/core/rdata/table.ts";
+import { quote, tokenBytes, tokenize } from "../../src/core/tokens.ts";
+
+/** How one field of a record's value is asked for. */
+export type FieldWords = { readonly name: string; readonly label: string; readonly example: string };
+
+/** What people call a field, and what it looks like. By `TYPE.field`, or by the field alone. */
+const words: Readonly<Record<string, readonly [label: string, example: string]>> = {
+  "A.address": ["IPv4 address", "192.0.2.10"],
+  "AAAA.address": ["IPv6 address", "2001:db8::10"],
+  "CNAME.target": ["Stands for the name", "www.example.org."],
+  "NS.target": ["Name server", "ns1.example.net."],
+  "PTR.target": ["Host name", "host.example.org."],
+  "TXT.strings": ["Text", "v=spf1 mx -all"],
+  "HTTPS.target": ["Target (. for the name itself)", "."],
+  "SVCB.target": ["Target (. for the name itself)", "."],
+  "SRV.target": ["Host", "sip.example.org."],
+  "CAA.value": ["Value", "letsencrypt.org"],
+  "CAA.tag": ["Tag", "issue"],
+  "CAA.flags": ["Flags", "0"],
+  preference: ["Priority", "10"],
+  exchange: ["Mail server", "mail.example.org."],
+  priority: ["Priority", "10"],
+  weight: ["Weight", "5"],
+  port: ["Port", "5060"],
+  params: ["Parameters", "alpn=h2,h3"],
+};
+
+export function fieldsOf(type: RecordType): readonly FieldWords[] {
+  return definitionOf(type).fields.map(({ name }) => {
+    const [label, example] = words[`${type}.${name}`] ?? words[name] ?? [titled(name), ""];
+    return { name, label, example };
+  });
+}
+
+const titled = (name: string): string => {
+  const spaced = name.replaceAll(/([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`);
+  return spaced.charAt(0).toUpperCase() + spaced.slice(1);
+};
+
+/** Fields that hold a text of people's own, which zone files write in quotes. */
+const textFields = new Set(["CAA.value", "HINFO.cpu", "HINFO.os"]);
+
+/** A value as the form shows it: one text a field. What cannot be taken apart is shown as it is, in the first field. */
+export function splitValue(type: RecordType, value: string): readonly string[] {
+  const { fields } = definitionOf(type);
+  if (type === "TXT") return [plainText(value) ?? value];
+  const tokens = tokenize(value, "value");
+  if (!tokens.ok) return [value];
+  return fields.map((field, i) => {
+    const own = field.kind.takes === "rest" ? tokens.value.slice(i) : tokens.value.slice(i, i + 1);
+    if (textFields.has(`${type}.${field.name}`)) return own.map(({ raw }) => raw).join(" ");
+    return own.map(({ raw, quoted }) => (quoted ? `"${raw}"` : raw)).join(" ");
+  });
+}
+
+/** As zone files have it, and as the service takes it. */
+export function joinValue(type: RecordType, texts: readonly string[]): string {
+  if (type === "TXT") return quotedText(texts[0] ?? "");
+  const { fields } = definitionOf(type);
+  return fields
+    .map(({ name }, i) => {
+      const text = (texts[i] ?? "").trim();
+      return textFields.has(`${type}.${name}`) && text !== "" && !text.startsWith('"') ? `"${text}"` : text;
+    })
+    .join(" ")
+    .trimEnd();
+}
+
+const longestString = 255;
+
+/** A text in quotes is meant as written; any other is cut into strings of 255 bytes, which DNS demands. */
+function quotedText(text: string): string {
+  if (/^".*"$/s.test(text.trim())) return text.trim();
+  const bytes = Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join("");
+  const pieces: string[] = [];
+  for (let at = 0; at < bytes.length || at === 0; at += longestString) pieces.push(bytes.slice(at, at + longestString));
+  return pieces.map(quote).join(" ");
+}
+
+/** Undefined when the bytes are no text that people could read and write back. */
+function plainText(value: string): string | undefined {
+  const tokens = tokenize(value, "value");
+  if (!tokens.ok) return undefined;
+  let bytes = "";
+  for (const token of tokens.value) {
+    const read = tokenBytes(token, "value");
+    if (!read.ok) return undefined;
+    bytes += read.value;
+  }
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.from(bytes, (byte) => byte.charCodeAt(0)));
+    return unprintable.test(text) || /^".*"$/s.test(text.trim()) ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const unprintable = /[\x00-\x1f\x7f]/;

@@ -1,0 +1,116 @@
+import { ActionIcon, Button, Group, Stack, Text, Textarea, TextInput } from "@mantine/core";
+import { definitionOf } from "../../src/core/rdata/table.ts";
+import { meaningOf, type SetDraft, type ValueDraft } from "./set-draft.ts";
+import { type FieldWords, fieldsOf } from "./value-fields.ts";
+
+type Props = {
+  readonly draft: SetDraft;
+  readonly zone: string;
+  readonly onChange: (draft: SetDraft) => void;
+  readonly show: (place: string) => string | undefined;
+};
+
+/** The records of a set: for each, the fields that its type has. */
+export function ValueList({ draft, zone, onChange, show }: Props) {
+  const fields = fieldsOf(draft.type);
+  const put = (at: number, value: ValueDraft) => onChange({ ...draft, values: draft.values.with(at, value) });
+  const add = () => {
+    const key = Math.max(0, ...draft.values.map((value) => value.key)) + 1;
+    onChange({ ...draft, values: [...draft.values, { key, texts: [], comment: "" }] });
+  };
+  const single = draft.type === "CNAME" || draft.type === "SOA";
+  return (
+    <Stack gap="sm">
+      {draft.values.map((value, at) => (
+        <Group key={value.key} align="flex-start" gap="xs" role="group" aria-label={`Record ${at + 1}`}>
+          {fields.map((field, i) => (
+            <Field
+              key={field.name}
+              field={field}
+              isText={draft.type === "TXT"}
+              value={value.texts[i] ?? ""}
+              error={show(`${at}.${i}`)}
+              onChange={(text) =>
+                put(at, { ...value, texts: fields.map((_, j) => (j === i ? text : (value.texts[j] ?? ""))) })
+              }
+            />
+          ))}
+          <TextInput
+            label="Comment"
+            value={value.comment}
+            onChange={(event) => put(at, { ...value, comment: event.currentTarget.value })}
+            style={{ flex: "1 1 8rem" }}
+          />
+          {draft.values.length > 1 && (
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              mt={26}
+              aria-label={`Remove record ${at + 1}`}
+              onClick={() => onChange({ ...draft, values: draft.values.toSpliced(at, 1) })}
+            >
+              <span aria-hidden>✕</span>
+            </ActionIcon>
+          )}
+          <Meaning meaning={meaningOf(draft.type, value.texts, zone)} />
+        </Group>
+      ))}
+      <Group justify="space-between" gap="xs">
+        <Text size="xs" c="dimmed">
+          {definitionOf(draft.type).todo}
+        </Text>
+        {!single && (
+          <Button size="compact-sm" variant="default" onClick={add}>
+            One more value
+          </Button>
+        )}
+      </Group>
+    </Stack>
+  );
+}
+
+function Field(props: {
+  readonly field: FieldWords;
+  readonly isText: boolean;
+  readonly value: string;
+  readonly error: string | undefined;
+  readonly onChange: (text: string) => void;
+}) {
+  const { label, example } = props.field;
+  const shared = {
+    label,
+    placeholder: example,
+    value: props.value,
+    error: props.error,
+    spellCheck: false,
+    autoCapitalize: "none",
+    classNames: { input: "mono" },
+  };
+  if (props.isText)
+    return (
+      <Textarea
+        {...shared}
+        autosize
+        minRows={2}
+        maxRows={8}
+        style={{ flex: "3 1 16rem" }}
+        onChange={(event) => props.onChange(event.currentTarget.value.replaceAll(/\s*\n\s*/g, " "))}
+      />
+    );
+  const short = /^\d+$/.test(example);
+  return (
+    <TextInput
+      {...shared}
+      inputMode={short ? "numeric" : undefined}
+      style={short ? { width: "6rem" } : { flex: "2 1 12rem" }}
+      onChange={(event) => props.onChange(event.currentTarget.value)}
+    />
+  );
+}
+
+const Meaning = ({ meaning }: { readonly meaning: string | undefined }) =>
+  meaning === undefined ? null : (
+    <Text size="xs" w="100%" role="status">
+      Stands for <span className="mono">{meaning}</span>. A name goes on with the zone’s unless a dot ends it.
+    </Text>
+  );

@@ -1,0 +1,45 @@
+import { Alert, Button, FileButton as MantineFileButton } from "@mantine/core";
+import type { Fault } from "../../src/core/result.ts";
+
+const shown = 20;
+
+/** Every fault of a file with its line, as far as anybody would read. */
+export function FaultList({ faults }: { readonly faults: readonly Fault[] }) {
+  if (faults.length === 0) return null;
+  return (
+    <Alert
+      color="red"
+      variant="light"
+      role="alert"
+      title={`${faults.length === 1 ? "One fault" : `${faults.length} faults`} in the file`}
+      styles={{ message: { color: "inherit" } }}
+    >
+      <ul style={{ margin: 0, paddingLeft: "1.25rem" }}>
+        {faults.slice(0, shown).map(({ where, message, todo }) => (
+          <li key={`${where} ${message}`}>
+            {where}: {message}
+            {todo && `; ${todo}`}
+          </li>
+        ))}
+      </ul>
+      {faults.length > shown && `and ${faults.length - shown} more`}
+    </Alert>
+  );
+}
+
+export function FileButton({ onText }: { readonly onText: (text: string) => void }) {
+  return (
+    <div>
+      <MantineFileButton
+        onChange={(file) => void file?.text().then(onText)}
+        inputProps={{ "aria-label": "Zone file to read" }}
+      >
+        {(props) => (
+          <Button {...props} size="compact-sm" variant="default">
+            Choose a file…
+          </Button>
+        )}
+      </MantineFileButton>
+    </div>
+  );
+}

@@ -1,0 +1,129 @@
+import { Button, Group, Pagination, Skeleton, TextInput, Title } from "@mantine/core";
+import { useDebouncedCallback } from "@mantine/hooks";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { lazy, Suspense, useState } from "react";
+import { Link, useSearchParams } from "wouter";
+import type { RrsetsZone } from "../../src/contract/rrsets.ts";
+import { nameToUnicode } from "../../src/core/unicode-name.ts";
+import { Problem } from "../shared/problem.tsx";
+import { changed } from "../shared/search-part.ts";
+import { useSession } from "../shared/session.tsx";
+import { durationInWords } from "../shared/words-of-time.ts";
+import { readZones } from "./api.ts";
+import { FirstSteps } from "./first-steps.tsx";
+
+const NewZone = lazy(() => import("./new-zone.tsx"));
+
+/** Where one begins: all zones, or the way to the first one. */
+export function ZoneList() {
+  const { request } = useSession();
+  const [query, setQuery] = useSearchParams();
+  const [search, page] = [query.get("search") ?? "", Number(query.get("page") ?? 1) || 1];
+  const zones = useQuery({
+    queryKey: ["zones", search, page],
+    queryFn: () => readZones(request, search, page),
+    placeholderData: keepPreviousData,
+  });
+  const adding = query.has("new");
+  const set = (changes: Readonly<Record<string, string | null>>) =>
+    setQuery((old) => changed(old, changes), { replace: true });
+  const found = zones.data;
+  const none = found !== undefined && found.meta.pagination.total_entries === 0;
+
+  return (
+    <>
+      {none && search === "" ? (
+        <FirstSteps />
+      ) : (
+        <>
+          <Group justify="space-between" mb="sm">
+            <Title order={1}>Zones</Title>
+            <Group gap="xs">
+              <SearchBox value={search} onChange={(text) => set({ search: text || null, page: null })} />
+              <Button onClick={() => set({ new: "" })}>New zone</Button>
+            </Group>
+          </Group>
+          <Problem error={zones.error} retry={() => void zones.refetch()} />
+          {found === undefined ? <Skeleton h={200} /> : <ZoneTable zones={found.zones} search={search} />}
+          {found !== undefined && found.meta.pagination.last_page > 1 && (
+            <Pagination
+              mt="md"
+              total={found.meta.pagination.last_page}
+              value={page}
+              onChange={(next) => set({ page: next === 1 ? null : String(next) })}
+              getControlProps={(control) => ({ "aria-label": `${control} page` })}
+              getItemProps={(item) => ({ "aria-label": `page ${item}` })}
+            />
+          )}
+        </>
+      )}
+      {adding && (
+        <Suspense>
+          <NewZone onClose={() => set({ new: null })} />
+        </Suspense>
+      )}
+    </>
+  );
+}
+
+function SearchBox({ value, onChange }: { readonly value: string; readonly onChange: (text: string) => void }) {
+  const [text, setText] = useState(value);
+  const tell = useDebouncedCallback(onChange, 200);
+  return (
+    <TextInput
+      type="search"
+      aria-label="Search zones"
+      placeholder="Search zones"
+      value={text}
+      onChange={(event) => {
+        setText(event.currentTarget.value);
+        tell(event.currentTarget.value.trim());
+      }}
+    />
+  );
+}
+
+function ZoneTable({ zones, search }: { readonly zones: readonly RrsetsZone[]; readonly search: string }) {
+  if (zones.length === 0) return <p className="quiet">No zone has “{search}” in its name.</p>;
+  return (
+    <table className="list">
+      <thead>
+        <tr>
+          <th scope="col">Name</th>
+          <th scope="col" className="number">
+            Records
+          </th>
+          <th scope="col">Usual TTL</th>
+          <th scope="col">Serial</th>
+          <th scope="col">Notes</th>
+        </tr>
+      </thead>
+      <tbody>
+        {zones.map((zone) => (
+          <tr key={zone.id}>
+            <td>
+              <Link href={`/zones/${zone.name}`}>{nameToUnicode(zone.name)}</Link>
+            </td>
+            <td data-label="Records" className="number">
+              {zone.record_count.toLocaleString("en-GB")}
+            </td>
+            <td data-label="Usual TTL">{durationInWords(zone.ttl * 1_000)}</td>
+            <td data-label="Serial" className="mono">
+              {zone.serial}
+            </td>
+            <td data-label="Notes">{notesOf(zone) || "—"}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+const notesOf = ({ mode, protection, labels }: RrsetsZone): string =>
+  [
+    mode === "secondary" && "secondary",
+    protection.delete && "protected",
+    ...Object.entries(labels).map((pair) => pair.join("=")),
+  ]
+    .filter(Boolean)
+    .join(", ");

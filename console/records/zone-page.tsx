@@ -1,0 +1,98 @@
+import { Anchor, Badge, Group, Loader, Skeleton, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { lazy, Suspense } from "react";
+import { Link } from "wouter";
+import type { RrsetsZone } from "../../src/contract/rrsets.ts";
+import { nameToUnicode } from "../../src/core/unicode-name.ts";
+import { Problem } from "../shared/problem.tsx";
+import { RequestProblem } from "../shared/request.ts";
+import { useSession } from "../shared/session.tsx";
+import { readZone } from "./api.ts";
+import { SetTable } from "./set-table.tsx";
+
+const HistoryPart = lazy(() => import("./history-part.tsx"));
+const MovingPart = lazy(() => import("./moving-part.tsx"));
+const SettingsPart = lazy(() => import("./settings-part.tsx"));
+
+const parts = [
+  { part: "records", path: "", name: "Records" },
+  { part: "history", path: "/history", name: "History" },
+  { part: "moving", path: "/moving", name: "Names that move" },
+  { part: "settings", path: "/settings", name: "Settings" },
+] as const;
+
+/** One zone, in four parts. */
+export default function ZonePage({ zone: name, part }: { readonly zone: string; readonly part: string }) {
+  const { request } = useSession();
+  const found = useQuery({ queryKey: ["zone", name], queryFn: () => readZone(request, name) });
+  const zone = found.data;
+  if (found.error instanceof RequestProblem && found.error.status === 404) return <NoZone name={name} />;
+  return (
+    <>
+      <Group gap="sm" align="baseline">
+        <Title order={1} className="mono" style={{ fontSize: "1.25rem" }}>
+          {nameToUnicode(name)}
+        </Title>
+        {zone && <Facts zone={zone} />}
+      </Group>
+      <nav aria-label={`Parts of ${name}`}>
+        <ul className="tabs">
+          {parts.map((each) => (
+            <li key={each.part}>
+              <Link
+                href={`/zones/${name}${each.path}`}
+                className="tab"
+                aria-current={each.part === part ? "page" : undefined}
+              >
+                {each.name}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <Problem error={found.error} retry={() => void found.refetch()} />
+      {zone === undefined ? (
+        <Skeleton h={200} />
+      ) : (
+        <Suspense fallback={<Loader aria-label="Loading" />}>
+          {part === "records" && <SetTable zone={zone} />}
+          {part === "history" && <HistoryPart zone={zone} />}
+          {part === "moving" && <MovingPart zone={zone} />}
+          {part === "settings" && <SettingsPart zone={zone} />}
+        </Suspense>
+      )}
+    </>
+  );
+}
+
+function Facts({ zone }: { readonly zone: RrsetsZone }) {
+  return (
+    <>
+      <span className="quiet" style={{ fontSize: "0.8125rem" }}>
+        {zone.record_count.toLocaleString("en-GB")} records · serial <span className="mono">{zone.serial}</span>
+      </span>
+      {zone.protection.delete && (
+        <Badge variant="default" size="sm" tt="none">
+          protected
+        </Badge>
+      )}
+      {zone.mode === "secondary" && (
+        <Badge variant="default" size="sm" tt="none">
+          secondary
+        </Badge>
+      )}
+    </>
+  );
+}
+
+const NoZone = ({ name }: { readonly name: string }) => (
+  <>
+    <Title order={1}>There is no zone {name} here</Title>
+    <p>
+      It may have been deleted, or belong to another account.{" "}
+      <Anchor component={Link} href="/">
+        To the zones
+      </Anchor>
+    </p>
+  </>
+);

@@ -1,0 +1,162 @@
+import { Alert, Button, Group, PasswordInput, Stack, Text, Title } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import type { SessionEntry } from "../../src/contract/console.ts";
+import { Problem } from "./problem.tsx";
+import { useSession } from "./session.tsx";
+import { When } from "./when.tsx";
+
+/** One's own password, and where one is signed in. */
+export default function AccountPage({ nameLabel }: { readonly nameLabel: string }) {
+  const { session } = useSession();
+  return (
+    <Stack gap="xl">
+      <div>
+        <Title order={1}>Account</Title>
+        <Text size="sm" c="dimmed">
+          {nameLabel}: <b>{session.name}</b>
+        </Text>
+      </div>
+      <section aria-labelledby="password">
+        <Title order={2} id="password" mb="xs">
+          {session.hasPassword ? "Change the password" : "Set a password"}
+        </Title>
+        <PasswordForm key={String(session.hasPassword)} hasPassword={session.hasPassword} name={session.name} />
+      </section>
+      <section aria-labelledby="sessions">
+        <Title order={2} id="sessions" mb="xs">
+          Signed in
+        </Title>
+        <SessionList />
+      </section>
+    </Stack>
+  );
+}
+
+function PasswordForm({ hasPassword, name }: { readonly hasPassword: boolean; readonly name: string }) {
+  const { request } = useSession();
+  const queries = useQueryClient();
+  const [current, setCurrent] = useState("");
+  const [next, setNext] = useState("");
+  const change = useMutation({
+    mutationFn: () => request("PUT", "/console/password", { ...(hasPassword && { current }), next }),
+    onSuccess: async () => {
+      setCurrent("");
+      setNext("");
+      await queries.invalidateQueries();
+    },
+  });
+  const toggle = { "aria-label": "Show the password", tabIndex: 0 };
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        change.mutate();
+      }}
+    >
+      <Stack gap="sm" maw="24rem">
+        <input type="hidden" autoComplete="username" value={name} readOnly />
+        {hasPassword && (
+          <PasswordInput
+            label="Present password"
+            value={current}
+            onChange={(event) => setCurrent(event.currentTarget.value)}
+            autoComplete="current-password"
+            visibilityToggleButtonProps={toggle}
+          />
+        )}
+        <PasswordInput
+          label="New password"
+          description="At least 10 characters. It ends all your other sessions."
+          value={next}
+          onChange={(event) => setNext(event.currentTarget.value)}
+          autoComplete="new-password"
+          minLength={10}
+          visibilityToggleButtonProps={toggle}
+        />
+        <Problem error={change.error} />
+        {change.isSuccess && (
+          <Alert color="green" variant="light" role="status" styles={{ message: { color: "inherit" } }}>
+            The password is set, and all other sessions are ended.
+          </Alert>
+        )}
+        <div>
+          <Button type="submit" loading={change.isPending}>
+            {hasPassword ? "Change it" : "Set it"}
+          </Button>
+        </div>
+      </Stack>
+    </form>
+  );
+}
+
+function SessionList() {
+  const { request } = useSession();
+  const queries = useQueryClient();
+  const found = useQuery({
+    queryKey: ["sessions"],
+    queryFn: () => request<{ readonly sessions: readonly SessionEntry[] }>("GET", "/console/sessions"),
+  });
+  const end = useMutation({
+    mutationFn: (id: number) => request("DELETE", `/console/sessions/${id}`),
+    onSuccess: () => queries.invalidateQueries(),
+  });
+  return (
+    <>
+      <Problem error={found.error ?? end.error} />
+      <table className="list">
+        <thead>
+          <tr>
+            <th scope="col">Browser</th>
+            <th scope="col">From</th>
+            <th scope="col">Since</th>
+            <th scope="col">Last seen</th>
+            <th scope="col" className="does">
+              <span style={{ position: "absolute", left: "-999rem" }}>Action</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {found.data?.sessions.map(({ id, agent, from, created, seen, current }) => (
+            <tr key={id}>
+              <td data-label="Browser">
+                {browserOf(agent)}
+                {current && " (this one)"}
+              </td>
+              <td data-label="From" className="mono">
+                {from}
+              </td>
+              <td data-label="Since">
+                <When at={created} />
+              </td>
+              <td data-label="Last seen">
+                <When at={seen} />
+              </td>
+              <td className="does">
+                <Group justify="flex-end">
+                  <Button
+                    size="compact-xs"
+                    variant="default"
+                    onClick={() => end.mutate(id)}
+                    aria-label={`Sign out ${browserOf(agent)} from ${from}`}
+                  >
+                    Sign out
+                  </Button>
+                </Group>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}
+
+/** As much of it as people recognise. */
+function browserOf(agent: string): string {
+  const name = /(Firefox|Edg|OPR|Chrome|Safari)\/(\d+)/.exec(agent);
+  const system = /(Windows|Android|iPhone|iPad|Mac OS X|Linux|CrOS)/.exec(agent)?.[1];
+  const known = { Edg: "Edge", OPR: "Opera" } as Readonly<Record<string, string>>;
+  if (name === null) return agent.slice(0, 40) || "unknown";
+  return `${known[name[1] ?? ""] ?? name[1]} ${name[2]}${system ? ` on ${system}` : ""}`;
+}

@@ -1,0 +1,34 @@
+import { Modal } from "@mantine/core";
+import { type ReactNode, useId } from "react";
+
+/** A dialog whose parts have the roles that screen readers look for. Escape and a click beside it close it. */
+export function Dialog(props: {
+  readonly title: string;
+  readonly onClose: () => void;
+  readonly size?: string;
+  /** For dialogs whose content is lost when they close by accident. */
+  readonly stays?: boolean;
+  readonly children: ReactNode;
+}) {
+  const titleId = useId();
+  return (
+    <Modal.Root
+      opened
+      onClose={props.onClose}
+      size={props.size ?? "lg"}
+      closeOnClickOutside={!props.stays}
+      closeOnEscape={!props.stays}
+    >
+      <Modal.Overlay />
+      <Modal.Content aria-labelledby={titleId}>
+        <Modal.Header>
+          <Modal.Title id={titleId} component="h2" fw={600}>
+            {props.title}
+          </Modal.Title>
+          <Modal.CloseButton aria-label="Close" />
+        </Modal.Header>
+        <Modal.Body>{props.children}</Modal.Body>
+      </Modal.Content>
+    </Modal.Root>
+  );
+}

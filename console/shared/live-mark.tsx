@@ -1,0 +1,10 @@
+import type { LiveState } from "./live.ts";
+
+/** Whether what is shown follows the service by itself. */
+export function LiveMark({ state }: { readonly state: LiveState }) {
+  return (
+    <span role="status" className={state === "live" ? "good nowrap" : "quiet nowrap"} style={{ fontSize: "0.8125rem" }}>
+      <span className="dot" aria-hidden /> {state === "live" ? "live" : "connecting…"}
+    </span>
+  );
+}

@@ -1,0 +1,65 @@
+import { useEffect, useRef, useState } from "react";
+
+export type LiveState = "live" | "connecting";
+
+/**
+ * Listens to a server-sent stream for as long as the page is open. `onOpen` hears of every connection after the first:
+ * something may have been missed in between, so that what is shown must be read again.
+ */
+export function useLive(
+  path: string,
+  names: readonly string[],
+  onEvent: (data: unknown, name: string) => void,
+  onOpen: () => void,
+): LiveState {
+  const [state, setState] = useState<LiveState>("connecting");
+  const handlers = useRef({ onEvent, onOpen });
+  handlers.current = { onEvent, onOpen };
+  const wanted = names.join(" ");
+
+  useEffect(() => {
+    let stream: EventSource | undefined;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let [opened, failures] = [0, 0];
+
+    const connect = () => {
+      stream = new EventSource(path);
+      stream.onopen = () => {
+        failures = 0;
+        setState("live");
+        if (opened++ > 0) handlers.current.onOpen();
+      };
+      for (const name of wanted.split(" ")) {
+        stream.addEventListener(name, (event) => handlers.current.onEvent(parsed(event.data), name));
+      }
+      stream.onerror = () => {
+        setState("connecting");
+        // The browser's own retries end for good when the service answers with an error.
+        stream?.close();
+        timer = setTimeout(connect, Math.min(5_000, 500 * 2 ** failures++));
+      };
+    };
+    // A browser has six connections to a host for all its tabs: those that nobody sees give theirs back.
+    const onVisible = () => {
+      clearTimeout(timer);
+      stream?.close();
+      if (document.visibilityState === "visible") connect();
+    };
+    connect();
+    document.addEventListener("visibilitychange", onVisible);
+    return () => {
+      document.removeEventListener("visibilitychange", onVisible);
+      clearTimeout(timer);
+      stream?.close();
+    };
+  }, [path, wanted]);
+  return state;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,31 @@
+import "@mantine/core/styles.css";
+import { MantineProvider } from "@mantine/core";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { type ReactNode, StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { RequestProblem } from "./request.ts";
+import { cssVariables, theme } from "./theme.ts";
+
+/** Puts a page into the document. The service may be gone for a while: reading is tried again, writing never is. */
+export function mount(page: ReactNode): void {
+  const root = document.getElementById("root");
+  if (root === null) throw new Error("the document has no place for the page");
+  const queries = new QueryClient({
+    defaultOptions: {
+      queries: {
+        networkMode: "always",
+        staleTime: 10_000,
+        retry: (count, error) => error instanceof RequestProblem && error.status === 0 && count < 1_000,
+        retryDelay: (count) => Math.min(5_000, 500 * 2 ** count),
+      },
+      mutations: { networkMode: "always" },
+    },
+  });
+  createRoot(root).render(
+    <StrictMode>
+      <MantineProvider theme={theme} cssVariablesResolver={cssVariables} defaultColorScheme="auto">
+        <QueryClientProvider client={queries}>{page}</QueryClientProvider>
+      </MantineProvider>
+    </StrictMode>,
+  );
+}

@@ -1,0 +1,18 @@
+import { Alert, Button, Group } from "@mantine/core";
+
+/** What went wrong, in the service's own words, and the way to try again where there is one. */
+export function Problem({ error, retry }: { readonly error: Error | null; readonly retry?: () => void }) {
+  if (error === null) return null;
+  return (
+    <Alert color="red" variant="light" role="alert" styles={{ message: { color: "inherit" } }}>
+      <Group justify="space-between">
+        <span>{error.message}</span>
+        {retry && (
+          <Button size="compact-sm" variant="default" onClick={retry}>
+            Try again
+          </Button>
+        )}
+      </Group>
+    </Alert>
+  );
+}

@@ -1,0 +1,68 @@
+/** Why a request was not done; `message` is for people. `status` is 0 when the service did not answer at all. */
+export class RequestProblem extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly places: readonly Place[];
+
+  constructor(status: number, message: string, code = "", places: readonly Place[] = []) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.places = places;
+  }
+}
+
+/** What is wrong where, as the service names its fields. */
+export type Place = { readonly name: string; readonly messages: readonly string[] };
+
+export type Method = "GET" | "POST" | "PUT" | "DELETE";
+export type Request = <T>(method: Method, path: string, body?: unknown) => Promise<T>;
+
+const longest = 30_000;
+
+/** `csrf` proves to the service that its own page asks; `onSignedOut` hears when the session has ended. */
+export function createRequest(csrf: string | undefined, onSignedOut: () => void): Request {
+  return async <T>(method: Method, path: string, body?: unknown): Promise<T> => {
+    const response = await send(method, path, csrf, body);
+    if (response.ok) return (response.status === 204 ? undefined : await response.json()) as T;
+    if (response.status === 401) onSignedOut();
+    throw await problemOf(response);
+  };
+}
+
+async function send(method: Method, path: string, csrf: string | undefined, body: unknown): Promise<Response> {
+  try {
+    return await fetch(path, {
+      method,
+      credentials: "same-origin",
+      signal: AbortSignal.timeout(longest),
+      headers: {
+        accept: "application/json",
+        ...(csrf !== undefined && { "x-csrf-token": csrf }),
+        ...(body !== undefined && { "content-type": "application/json" }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+  } catch (error) {
+    throw new RequestProblem(
+      0,
+      "The service does not answer. It may be restarting; this page tries again by itself.",
+      String(error),
+    );
+  }
+}
+
+type ErrorBody = {
+  readonly error?: {
+    readonly code?: string;
+    readonly message?: string;
+    readonly details?: { readonly fields?: readonly Place[] } | null;
+  };
+  readonly message?: string;
+};
+
+async function problemOf(response: Response): Promise<RequestProblem> {
+  const body = (await response.json().catch(() => ({}))) as ErrorBody;
+  const message = body.error?.message ?? body.message ?? `The service answered ${response.status}.`;
+  return new RequestProblem(response.status, message, body.error?.code, body.error?.details?.fields ?? []);
+}

@@ -1,0 +1,66 @@
+import { ActionIcon, Tooltip, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
+import type { ReactNode } from "react";
+import { Link, useLocation } from "wouter";
+import anchor from "./anchor.svg";
+
+export type Place = { readonly to: string; readonly name: string };
+
+/** The frame around every page: where one is, whether it is live, light or dark. */
+export function Shell(props: {
+  readonly title: string;
+  readonly places: readonly Place[];
+  readonly aside?: ReactNode;
+  readonly children: ReactNode;
+}) {
+  const [location] = useLocation();
+  return (
+    <>
+      <a className="skip" href="#content">
+        To the content
+      </a>
+      <header className="top">
+        <Link href="/" className="brand">
+          <img src={anchor} alt="" width={20} height={20} />
+          {props.title}
+        </Link>
+        <nav aria-label="Pages">
+          <ul className="places">
+            {props.places.map(({ to, name }) => (
+              <li key={to}>
+                <Link href={to} className="place" aria-current={isAt(location, to) ? "page" : undefined}>
+                  {name}
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </nav>
+        <span className="grow" />
+        {props.aside}
+        <SchemeButton />
+      </header>
+      <main className="main" id="content" tabIndex={-1} style={{ outline: "none" }}>
+        {props.children}
+      </main>
+    </>
+  );
+}
+
+const isAt = (location: string, to: string): boolean =>
+  to === "/" ? location === "/" || location.startsWith("/zones") : location.startsWith(to);
+
+function SchemeButton() {
+  const { setColorScheme } = useMantineColorScheme();
+  const next = useComputedColorScheme("light") === "dark" ? "light" : "dark";
+  return (
+    <Tooltip label={`To the ${next} colours`}>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        aria-label={`To the ${next} colours`}
+        onClick={() => setColorScheme(next)}
+      >
+        <span aria-hidden>{next === "dark" ? "☾" : "☀"}</span>
+      </ActionIcon>
+    </Tooltip>
+  );
+}

@@ -1,0 +1,8 @@
+/** One address and how long it held. */
+export type Span = { readonly address: string; readonly from: number; readonly until: number | undefined };
+
+/** Addresses with the times at which they came, the oldest first, as stretches of time; undefined: still so. */
+export function spansOf(points: readonly { readonly address: string; readonly at: number }[]): readonly Span[] {
+  const moves = points.filter(({ address }, i) => address !== points[i - 1]?.address);
+  return moves.map(({ address, at }, i) => ({ address, from: at, until: moves[i + 1]?.at }));
+}

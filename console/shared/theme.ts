@@ -1,0 +1,42 @@
+import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from "@mantine/core";
+
+const tide: MantineColorsTuple = [
+  "#e8f6f9",
+  "#d5ebf1",
+  "#a9d7e2",
+  "#7ac2d3",
+  "#55b1c6",
+  "#3da6be",
+  "#2b96b0",
+  "#16829b",
+  "#0a6e86",
+  "#005b71",
+];
+
+/** Shades that keep 4.5:1 on their grounds, in light and dark (axe holds this). */
+export const theme = createTheme({
+  primaryColor: "tide",
+  colors: { tide },
+  primaryShade: 8,
+  autoContrast: true,
+  defaultRadius: "sm",
+  fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif',
+  fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace',
+  headings: { fontWeight: "600", sizes: { h1: { fontSize: "1.375rem" }, h2: { fontSize: "1.125rem" } } },
+  cursorType: "pointer",
+  respectReducedMotion: true,
+});
+
+export const cssVariables: CSSVariablesResolver = () => ({
+  variables: {},
+  light: {
+    "--mantine-color-dimmed": "#566068",
+    "--mantine-color-error": "#b42318",
+    "--mantine-color-placeholder": "#6b747b",
+  },
+  dark: {
+    "--mantine-color-dimmed": "#a8b0b6",
+    "--mantine-color-error": "#ff9b91",
+    "--mantine-color-placeholder": "#98a1a8",
+  },
+});

@@ -1,0 +1,93 @@
+import { useComputedColorScheme } from "@mantine/core";
+import { useEffect, useRef } from "react";
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import type { Span } from "./spans.ts";
+import { toSecond } from "./words-of-time.ts";
+
+const [laneHeight, frame] = [26, 62];
+
+/** Which address a name had when: time goes to the right, each address has a lane, a bar is how long it held. */
+export function Timeline({
+  spans,
+  until,
+  label,
+}: {
+  readonly spans: readonly Span[];
+  readonly until: number;
+  readonly label: string;
+}) {
+  const box = useRef<HTMLDivElement>(null);
+  const scheme = useComputedColorScheme("light");
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    const plot = new uPlot(
+      optionsFor(spans, until, element.clientWidth, scheme === "dark"),
+      dataOf(spans, until),
+      element,
+    );
+    const resized = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: heightOf(spans) }));
+    resized.observe(element);
+    return () => {
+      resized.disconnect();
+      plot.destroy();
+    };
+  }, [spans, until, scheme]);
+  return <div ref={box} role="img" aria-label={label} style={{ minHeight: heightOf(spans) }} />;
+}
+
+const lanesOf = (spans: readonly Span[]): readonly string[] => [...new Set(spans.map(({ address }) => address))];
+const heightOf = (spans: readonly Span[]): number => frame + laneHeight * lanesOf(spans).length;
+
+function dataOf(spans: readonly Span[], until: number): uPlot.AlignedData {
+  const lanes = lanesOf(spans);
+  const points = spans.map(({ address, from }) => [from / 1_000, lanes.indexOf(address)] as const);
+  const last = points.at(-1)?.[1] ?? 0;
+  return [
+    [...points.map(([x]) => x), until / 1_000],
+    [...points.map(([, y]) => y), last],
+  ];
+}
+
+function optionsFor(spans: readonly Span[], until: number, width: number, dark: boolean): uPlot.Options {
+  const lanes = lanesOf(spans);
+  const [ink, grid, line] = dark ? ["#a8b0b6", "#31373c", "#55b1c6"] : ["#566068", "#e4e8ea", "#0a6e86"];
+  const widest = Math.max(...lanes.map(({ length }) => length));
+  const axis = {
+    stroke: ink,
+    grid: { stroke: grid, width: 1 },
+    ticks: { stroke: grid, width: 1 },
+    font: "12px system-ui",
+  };
+  const first = spans[0]?.from ?? until;
+  return {
+    width,
+    height: heightOf(spans),
+    legend: { show: false },
+    cursor: { drag: { x: true, y: false } },
+    scales: {
+      x: { time: true, range: (_plot, low, high) => (low === high ? [low - 60, high + 60] : [low, high]) },
+      y: { range: [-0.6, lanes.length - 0.4] },
+    },
+    axes: [
+      axis,
+      {
+        ...axis,
+        size: Math.min(width * 0.45, 24 + widest * 7),
+        splits: () => lanes.map((_, i) => i),
+        values: (_plot, splits) => splits.map((i) => lanes[i] ?? ""),
+        font: "12px ui-monospace, monospace",
+      },
+    ],
+    series: [
+      { value: (_plot, x) => toSecond((x ?? first / 1_000) * 1_000) },
+      {
+        stroke: line,
+        width: 3,
+        points: { show: true, size: 7, fill: line },
+        ...(uPlot.paths.stepped && { paths: uPlot.paths.stepped({ align: 1 }) }),
+      },
+    ],
+  };
+}

@@ -1,0 +1,3 @@
+import { mount } from "../shared/mount.tsx";
+
+mount(<p>Soon.</p>);
