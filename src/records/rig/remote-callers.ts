@@ -4,6 +4,7 @@ import { type Scope, wholeAccount } from "../../core/may.ts";
 import { createHttpServer } from "../../process/http-server.ts";
 import { createLog } from "../../process/log.ts";
 import { dyndnsApi } from "../http-dyndns.ts";
+import { rrsetsApi } from "../http-rrsets.ts";
 import { v1Api } from "../http-v1.ts";
 import { createRateLimit } from "../rate-limit.ts";
 import { createRecordService } from "../service.ts";
@@ -21,6 +22,7 @@ export async function remoteCallers(perMinute: number, faults: Partial<RecordSto
   const shared = { service, store, now, log, rateLimit: createRateLimit(perMinute) };
   const server = createHttpServer({ bodyLimit: 1024 * 1024 });
   await server.register(v1Api(shared), { prefix: "/api/v1" });
+  await server.register(rrsetsApi(shared), { prefix: "/v1" });
   await server.register(dyndnsApi(shared));
   await server.ready();
 
