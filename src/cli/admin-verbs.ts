@@ -14,6 +14,13 @@ export function addAdminVerbs(program: Command, io: CommandIo, run: Run): void {
     run,
   );
   addAccessVerbs(program, io, run);
+  program
+    .command("sign-in")
+    .description("Prints a link that signs in to the DNS console: for the first time, or when the password is lost.")
+    .option(...dataFolder)
+    .option("--account <name>", "as whom; a new name makes a new account", "main")
+    .option("--url <url>", "where the console is", "https://127.0.0.1:8053")
+    .action((options) => run(async () => (await import("./sign-in.ts")).signIn(options, io)));
 }
 
 function addTokenVerbs(token: Command, io: CommandIo, run: Run): void {

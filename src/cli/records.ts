@@ -50,6 +50,12 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
     if (!options.plainHttp) io.out(`Clients must trust the certificate in ${service.caFile}\n`);
     for (const { host, port } of dns.addresses) io.out(`DNS is answered on ${host} port ${port}, UDP and TCP\n`);
     io.out(`A token for it is made with: ${io.program} token add --data ${shellWord(options.data)}\n`);
+    if (await service.needsSignInLink()) {
+      io.out("Sign in to its console with this link, once and within 15 minutes:\n");
+      io.out(`  ${await service.createSignInLink("main")}\n`);
+    } else {
+      io.out(`Its console is at ${service.url}; a lost password: ${io.program} sign-in --url ${service.url}\n`);
+    }
     await untilStopped(io.signal);
     return 0;
   } finally {

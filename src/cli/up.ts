@@ -51,6 +51,7 @@ export type Urls = {
   readonly firewall: string;
   readonly dns: ListenAddress;
   readonly caFile: string;
+  readonly signIn: string;
 };
 
 async function startServices(options: UpCommand, dataFolder: string, log: Logger, opened: Opened[]): Promise<Urls> {
@@ -62,7 +63,8 @@ async function startServices(options: UpCommand, dataFolder: string, log: Logger
   const firewall = await startFirewall({ ...shared, listen: options.firewall });
   opened.push({ name: "firewall status service", close: firewall.close });
   const [at = options.dns] = dns.addresses;
-  return { records: records.url, firewall: firewall.url, dns: at, caFile: records.caFile };
+  const signIn = await records.createSignInLink("main");
+  return { records: records.url, firewall: firewall.url, dns: at, caFile: records.caFile, signIn };
 }
 
 async function startUpdater(home: Home, io: CommandIo, opened: Opened[]): Promise<Updater | undefined> {
@@ -97,6 +99,8 @@ function tellState(home: Home, urls: Urls, io: CommandIo): void {
   io.out(`  updating client  follows ${home.device}, looks every ${home.interval / 1000} s\n`);
   io.out(`  data             ${home.folder}\n`);
   for (const made of home.made) io.out(`  made             ${made}\n`);
+  io.out("\nSign in to the DNS console with this link, once and within 15 minutes:\n");
+  io.out(`  ${urls.signIn}\n`);
   io.out("\n");
 }
 

@@ -5,6 +5,7 @@ import { type ConsoleSessions, createConsoleSessions } from "./console-sessions.
 import { serveConsole } from "./http-console.ts";
 import { migrations } from "./schema-sqlite.ts";
 import type { RecordStore } from "./store.ts";
+import { openSqliteStore } from "./store-sqlite.ts";
 import { openConsoleStore } from "./store-sqlite-console.ts";
 
 export type OpenConsole = {
@@ -36,3 +37,15 @@ export function openConsole(options: {
 
 /** The secret stands behind `#`: browsers send that part to nobody, so it is in no log. */
 export const signInLink = (url: string, secret: string): string => `${url}/sign-in#${secret}`;
+
+/** For whoever has the data folder: the service need not run, and hears nothing of it. */
+export async function makeSignInLink(database: string, account: string, url: string): Promise<string> {
+  const store = openSqliteStore(database);
+  const consoleStore = openConsoleStore(database, migrations);
+  try {
+    return signInLink(url, await createConsoleSessions(store, consoleStore, Date.now).makeLink(account));
+  } finally {
+    consoleStore.close();
+    store.close();
+  }
+}
