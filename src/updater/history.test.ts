@@ -1,0 +1,38 @@
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { longestHistory, openHistory, readHistory } from "./history.ts";
+
+let folder: string;
+let file: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "moor-history-"));
+  file = join(folder, "history.jsonl");
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const notice = (n: number) => ({ kind: "done", key: "k", message: `m${n}`, fields: { name: "home A" } }) as const;
+
+it("keeps the last thousand, also over restarts, and passes over a torn line", async () => {
+  for (const part of [0, 1, 2]) {
+    const history = openHistory(file, () => undefined);
+    for (let n = 0; n < 800; n++) history.add(notice(part * 800 + n), new Date(0));
+    await history.settled();
+  }
+  appendFileSync(file, '{"at":"1970');
+  const entries = await readHistory(file);
+  expect(entries.at(-1)?.what).toBe("m2399");
+  expect(entries.length).toBeGreaterThanOrEqual(longestHistory);
+  expect(readFileSync(file, "utf8").split("\n").length).toBeLessThan(2 * longestHistory);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+});
+
+it("says once for each that it cannot be kept, and goes on", async () => {
+  const told: string[] = [];
+  const history = openHistory(join(folder, "not", "there"), (because) => told.push(because));
+  history.add(notice(1), new Date(0));
+  await history.settled();
+  expect(told).toEqual(["ENOENT"]);
+  expect(await readHistory(join(folder, "not", "there"))).toEqual([]);
+});

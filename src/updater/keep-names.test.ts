@@ -1,0 +1,187 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pino } from "pino";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { readHistory } from "./history.ts";
+import { keepNames } from "./keep-names.ts";
+import { readConfig } from "./read-config.ts";
+import { type EventFirewall, startEventFirewall } from "./rig/event-firewall.ts";
+import { type Loop, openLoop } from "./rig/loop.ts";
+import { wanWith } from "./rig/services.ts";
+import { until } from "./rig/until.ts";
+import { openStateFile } from "./state-file.ts";
+
+let loop: Loop;
+let firewall: EventFirewall;
+let stop: AbortController;
+let running: Promise<void>;
+let told: { msg: string; because?: string }[];
+let requests: { check: () => void; reload: () => void };
+const configFile = () => join(loop.folder, "moor.yaml");
+const report = (host: number) => ({ wan0: wanWith([`9.9.9.${host}`], [`2a00::${host}`]) });
+
+beforeEach(async () => {
+  loop = await openLoop();
+  firewall = await startEventFirewall(report(1));
+  const text = readFileSync(configFile(), "utf8").replace(loop.firewall.url, firewall.url);
+  writeFileSync(configFile(), text);
+  await start();
+});
+afterEach(async () => {
+  stop.abort();
+  await running;
+  await firewall.close();
+  await loop.close();
+});
+
+async function start() {
+  const reload = () => readConfig("moor.yaml", {}, loop.folder);
+  const config = reload();
+  if (!config.ok) throw new Error(JSON.stringify(config.faults));
+  const opened = await openStateFile(config.value.stateFile, Date.now(), { write: true });
+  if (opened.kind !== "open") throw new Error(opened.because);
+  told = [];
+  stop = new AbortController();
+  const log = pino({ base: null }, { write: (line: string) => void told.push(JSON.parse(line)) });
+  running = keepNames(
+    config.value,
+    {
+      ...{ state: opened.state, log, now: Date.now, random: () => 0.1, host: "here", env: {}, reload },
+      onRequest: (given) => {
+        requests = given;
+      },
+    },
+    stop.signal,
+  );
+}
+
+const stores = (host: number) =>
+  until(() => loop.stored().A === `9.9.9.${host}` && loop.stored().AAAA === `2a00::${host}`);
+const polls = () => firewall.asked.filter(({ path }) => !path.endsWith("/events")).length;
+
+describe("a firewall that pushes", () => {
+  it("is not polled, and each change is written at once", async () => {
+    await stores(1);
+    await until(() => firewall.listeners() === 1);
+    const before = polls();
+    for (let host = 2; host < 6; host++) {
+      firewall.say(report(host));
+      await stores(host);
+    }
+    expect(polls()).toBe(before);
+    expect(loop.writes().length).toBe(10);
+  });
+
+  it("is polled when the stream breaks, and heard again when it is back, from where it was", async () => {
+    await stores(1);
+    await until(() => firewall.listeners() === 1);
+    firewall.say(report(2));
+    await stores(2);
+    firewall.hangUp(503);
+    firewall.say(report(3), true);
+    await stores(3);
+    expect(polls()).toBeGreaterThan(0);
+    firewall.accept();
+    await until(() => firewall.listeners() === 1);
+    expect(firewall.asked.at(-1)?.lastEventId).toBe("1");
+    firewall.say(report(4));
+    await stores(4);
+    expect(told.filter(({ msg }) => msg.includes("could not"))).toEqual([]);
+  });
+
+  it("is polled when it says something doubtful; nothing is written for that", async () => {
+    await stores(1);
+    await until(() => firewall.listeners() === 1);
+    const before = [polls(), loop.writes().length];
+    firewall.send('event: change\ndata: {"wan0":"up"}\n\n');
+    await until(() => polls() > (before[0] ?? 0));
+    expect(loop.writes().length).toBe(before[1]);
+  });
+
+  it("that offers no stream is not asked for one again and again", async () => {
+    stop.abort();
+    await running;
+    firewall.hangUp(404);
+    await until(() => firewall.listeners() === 0);
+    const before = firewall.asked.length;
+    await start();
+    await stores(1);
+    requests.check();
+    await until(() => firewall.asked.length >= before + 3);
+    expect(firewall.asked.slice(before).filter(({ path }) => path.endsWith("/events")).length).toBe(1);
+  });
+});
+
+describe("asked to", () => {
+  it("starts a round at once", async () => {
+    stop.abort();
+    await running;
+    firewall.hangUp(404);
+    await start();
+    await stores(1);
+    firewall.say(report(2), true);
+    requests.check();
+    await stores(2);
+  });
+});
+
+describe("a config that changes", () => {
+  it("is taken over when it is good, by itself or when asked to", async () => {
+    await stores(1);
+    const text = readFileSync(configFile(), "utf8");
+    writeFileSync(configFile(), text.replace(", ipv6: wan0", ""));
+    await until(() => told.some(({ msg }) => msg === "the config was read again"));
+    firewall.say(report(2));
+    await until(() => loop.stored().A === "9.9.9.2");
+    expect(loop.stored().AAAA).toBe("2a00::1");
+    requests.reload();
+    await until(() => told.filter(({ msg }) => msg === "the config was read again").length === 2);
+  });
+
+  it("is left aside when it is bad: the one before stays in force", async () => {
+    await stores(1);
+    writeFileSync(configFile(), "names: 7\n");
+    await until(() => told.some(({ msg }) => msg.includes("the one before stays in force")));
+    await until(() => firewall.listeners() === 1);
+    firewall.say(report(2));
+    await stores(2);
+  });
+
+  it("is read again when a secret in a file changes", async () => {
+    await stores(1);
+    writeFileSync(join(loop.folder, "t"), "an0ther\n", { mode: 0o600 });
+    await until(() => told.some(({ msg }) => msg === "the config was read again"));
+    await until(() => firewall.listeners() === 1);
+    firewall.say(report(2));
+    await until(() => told.some(({ because }) => because?.includes("does not accept the token") ?? false));
+    expect(loop.writes().length).toBe(2);
+    writeFileSync(join(loop.folder, "t"), "t0ken\n", { mode: 0o600 });
+    await stores(2);
+  });
+});
+
+describe("history", () => {
+  it("keeps what was done and what failed, once each, also over a restart", async () => {
+    await stores(1);
+    loop.says.service = ({ method }) => (method === "PUT" ? { status: 422, body: {} } : undefined);
+    firewall.say(report(2));
+    await until(() => told.filter(({ msg }) => msg === "record not replaced").length === 2);
+    stop.abort();
+    await running;
+    loop.says.service = () => undefined;
+    await start();
+    await stores(2);
+    stop.abort();
+    await running;
+    const file = join(loop.folder, "moor-history.jsonl");
+    expect(existsSync(file)).toBe(true);
+    expect((await readHistory(file)).map(({ kind, what }) => `${kind}: ${what}`)).toEqual([
+      "done: record replaced by 9.9.9.1",
+      "done: record replaced by 2a00::1",
+      "failing: record not replaced",
+      "failing: record not replaced",
+      "done: record replaced by 9.9.9.2",
+      "done: record replaced by 2a00::2",
+    ]);
+  });
+});

@@ -1,0 +1,67 @@
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** For tests: a firewall that pushes, as `moor firewall` does. */
+export type EventFirewall = {
+  readonly url: string;
+  /** What it was asked for, streams and reports together. */
+  readonly asked: { readonly path: string; readonly lastEventId: string | undefined }[];
+  /** Changes the report; told to all who listen unless `silently`. */
+  say(report: unknown, silently?: boolean): void;
+  /** Sends a text to all who listen, as it is. */
+  send(text: string): void;
+  /** Ends all streams; `refuse` answers new ones with this status. */
+  hangUp(refuse?: number): void;
+  accept(): void;
+  listeners(): number;
+  close(): Promise<void>;
+};
+
+export async function startEventFirewall(first: unknown): Promise<EventFirewall> {
+  const asked: EventFirewall["asked"] = [];
+  const open = new Set<ServerResponse>();
+  let report = first;
+  let number = 0;
+  let refused = 0;
+  const event = (name: string) => `id: ${number}\nevent: ${name}\ndata: ${JSON.stringify(report)}\n\n`;
+  const server = createServer((request, response) => {
+    const lastEventId = request.headers["last-event-id"];
+    asked.push({ path: request.url ?? "", lastEventId: typeof lastEventId === "string" ? lastEventId : undefined });
+    if (!request.url?.endsWith("/events")) {
+      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(report));
+    } else if (refused > 0) {
+      response.writeHead(refused).end();
+    } else {
+      response.writeHead(200, { "content-type": "text/event-stream" }).write(`retry: 250\n${event("snapshot")}`);
+      open.add(response);
+      response.once("close", () => open.delete(response));
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const send = (text: string) => {
+    for (const response of open) response.write(text);
+  };
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked,
+    say(next, silently = false) {
+      report = next;
+      number += 1;
+      if (!silently) send(event("change"));
+    },
+    send,
+    hangUp(refuse = 0) {
+      refused = refuse;
+      for (const response of open) response.destroy();
+    },
+    accept() {
+      refused = 0;
+    },
+    listeners: () => open.size,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

@@ -1,0 +1,243 @@
+import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
+import type { TargetConfig } from "./config.ts";
+import { createHttpClient } from "./http-client.ts";
+import { firstRecords } from "./rig/loop.ts";
+import { type Asked, type Reply, setService, startServer, type TestRecord, type TestServer } from "./rig/services.ts";
+import type { RecordTarget, ReplaceOrder } from "./target.ts";
+import { createRRsetsTarget } from "./target-rrsets.ts";
+
+let server: TestServer;
+let target: RecordTarget;
+let records: TestRecord[];
+let instead: (asked: Asked) => Reply | undefined;
+const never = new AbortController().signal;
+const started = Date.parse("2026-03-02T08:16:02.345Z");
+
+beforeEach(async () => {
+  records = firstRecords();
+  instead = () => undefined;
+  server = await startServer((asked) => setService(records, (question) => instead(question))(asked));
+  await openTarget();
+});
+afterEach(async () => {
+  target.close();
+  await server.close();
+});
+
+async function openTarget(path = "", total = 400) {
+  const config: TargetConfig = {
+    ...{ name: "dns", api: "rrsets", url: new URL(server.url + path), trust: { kind: "system" } },
+    token: () => "t0ken",
+  };
+  const waiting = { first: 10, longest: 40, total };
+  const since = performance.now();
+  const now = () => started + performance.now() - since;
+  target = createRRsetsTarget(config, await createHttpClient(config), now, waiting);
+}
+
+const order: ReplaceOrder = { zone: "example.org", name: "home", family: "ipv4", value: "9.9.9.9" };
+const asked = () => server.asked.map(({ method, path }) => `${method} ${path}`);
+const action = (status: string, error: unknown = null) => ({ action: { id: 5001, status, error } });
+const writes = (reply: Reply) => (question: Asked) => (question.method === "POST" ? reply : undefined);
+
+describe("replacing a set (spec 4.6)", () => {
+  it("sends one record with the time as its comment, and reads the set back", async () => {
+    expect(await target.replace(order, never)).toEqual({ kind: "replaced", recordId: "example.org/home/A" });
+    expect(asked()).toEqual([
+      "POST /v1/zones/example.org/rrsets/home/A/actions/set_records",
+      "GET /v1/zones/example.org/rrsets/home/A",
+    ]);
+    expect(JSON.parse(server.asked[0]?.body ?? "")).toEqual({
+      records: [{ value: "9.9.9.9", comment: "2026-03-02 08:16:02 (UTC)" }],
+    });
+    expect(server.asked[0]?.headers).toMatchObject({
+      authorization: "Bearer t0ken",
+      "content-type": "application/json",
+    });
+  });
+
+  it("takes the public service's url, which ends with /v1, as it is", async () => {
+    target.close();
+    await openTarget("/v1");
+    await target.replace(order, never);
+    expect(asked()[0]).toBe("POST /v1/zones/example.org/rrsets/home/A/actions/set_records");
+  });
+
+  it("names the apex as the API does", async () => {
+    records.push({ id: "apex", type: "A", name: "@", value: "192.0.2.1", zone_id: "z1" });
+    await target.replace({ ...order, name: "@" }, never);
+    expect(asked()[0]).toBe("POST /v1/zones/example.org/rrsets/%40/A/actions/set_records");
+  });
+
+  it("changes the TTL only where the config says another", async () => {
+    await target.replace({ ...order, ttl: 77 }, never);
+    expect(asked().filter((line) => line.includes("change_ttl"))).toEqual([]);
+    await target.replace({ ...order, ttl: 60 }, never);
+    expect(asked().filter((line) => line.includes("change_ttl")).length).toBe(1);
+    expect(records.find(({ id }) => id === "r4")?.ttl).toBe(60);
+  });
+
+  it("says that a set must exist, or makes it where it may", async () => {
+    const other = { ...order, name: "other", ttl: 300 };
+    expect(await target.replace(other, never)).toMatchObject({
+      kind: "missing",
+      todo: expect.stringMatching(/create: true/),
+    });
+    expect(await target.replace({ ...other, create: true }, never)).toMatchObject({ kind: "replaced" });
+    expect(JSON.parse(server.asked.find(({ path }) => path.endsWith("/rrsets"))?.body ?? "")).toMatchObject({
+      ...{ name: "other", type: "A", ttl: 300 },
+      records: [{ value: "9.9.9.9", comment: expect.stringMatching(/\(UTC\)$/) }],
+    });
+    expect(await target.replace({ ...other, zone: "example.net", create: true }, never)).toMatchObject({
+      kind: "missing",
+    });
+  });
+
+  it("tries again when another made the set meanwhile", async () => {
+    instead = ({ method, path }) =>
+      method === "POST" && path.endsWith("/rrsets")
+        ? { status: 409, body: { error: { code: "uniqueness_error", message: "exists", details: null } } }
+        : undefined;
+    expect(await target.replace({ ...order, name: "other", create: true }, never)).toMatchObject({ kind: "later" });
+  });
+});
+
+describe("waiting for the action", () => {
+  it("asks until it has ended", async () => {
+    let polls = 0;
+    instead = ({ method, path }) => {
+      if (method === "POST") {
+        const record = records.find(({ id }) => id === "r4");
+        if (record) record.value = "9.9.9.9";
+        return { status: 201, body: action("running") };
+      }
+      return path.endsWith("/actions/5001") ? { body: action(++polls < 4 ? "running" : "success") } : undefined;
+    };
+    expect(await target.replace(order, never)).toMatchObject({ kind: "replaced" });
+    expect(polls).toBe(4);
+  });
+
+  it("gives up on one that never ends, and is not stopped from stopping", async () => {
+    instead = ({ method }) =>
+      method === "POST" ? { status: 201, body: action("running") } : { body: action("running") };
+    expect(await target.replace(order, never)).toMatchObject({
+      kind: "later",
+      because: expect.stringMatching(/within 0.4 s/),
+    });
+    target.close();
+    await openTarget("", 60_000);
+    const before = performance.now();
+    expect((await target.replace(order, AbortSignal.timeout(100))).kind).toBe("later");
+    expect(performance.now() - before).toBeLessThan(2_000);
+  });
+
+  test.each<[string, (question: Asked) => Reply | undefined, string, RegExp]>([
+    [
+      "an action that failed",
+      writes({ status: 201, body: action("error", { code: "action_failed", message: "no" }) }),
+      "later",
+      /failed: action_failed no/,
+    ],
+    ["an action of another shape", writes({ status: 201, body: { action: { id: "x" } } }), "later", /no action/],
+    [
+      "success, and the old value",
+      writes({ status: 201, body: action("success") }),
+      "later",
+      /does not hold the new address/,
+    ],
+    [
+      "an action that was forgotten",
+      ({ method, path }) =>
+        method === "POST"
+          ? { status: 201, body: action("running") }
+          : path.includes("/actions/")
+            ? { status: 404, body: {} }
+            : undefined,
+      "later",
+      /forgot/,
+    ],
+    [
+      "401",
+      writes({ status: 401, body: { error: { code: "unauthorized", message: "no", details: null } } }),
+      "unauthorised",
+      /token/,
+    ],
+    [
+      "a token that may only read",
+      writes({ status: 401, body: { error: { code: "token_readonly", message: "no", details: null } } }),
+      "unauthorised",
+      /token/,
+    ],
+    [
+      "403 for maintenance",
+      writes({ status: 403, body: { error: { code: "maintenance", message: "no", details: null } } }),
+      "later",
+      /403/,
+    ],
+    [
+      "409",
+      writes({ status: 409, body: { error: { code: "conflict", message: "no", details: null } } }),
+      "later",
+      /409/,
+    ],
+    [
+      "422",
+      writes({ status: 422, body: { error: { code: "invalid_input", message: "no", details: null } } }),
+      "refused",
+      /422: no/,
+    ],
+    [
+      "423 locked",
+      writes({ status: 423, body: { error: { code: "locked", message: "no", details: null } } }),
+      "later",
+      /423/,
+    ],
+    [
+      "423 protected",
+      writes({ status: 423, body: { error: { code: "protected", message: "no", details: null } } }),
+      "refused",
+      /423/,
+    ],
+    [
+      "429",
+      writes({
+        status: 429,
+        headers: { "retry-after": "7" },
+        body: { error: { code: "rate_limit_exceeded", message: "no" } },
+      }),
+      "later",
+      /429/,
+    ],
+    ["503", writes({ status: 503, body: "oops" }), "later", /503/],
+    ["a web page", writes({ status: 200, body: "<html>" }), "later", /no JSON/],
+    ["broken off", writes({ fault: "reset" }), "later", /broke/],
+  ])("%s", async (_, reply, kind, because) => {
+    instead = reply;
+    expect(await target.replace(order, never)).toMatchObject({ kind, because: expect.stringMatching(because) });
+  });
+});
+
+describe("looking", () => {
+  it("lists zones and records, and shows one by the id that the list gave", async () => {
+    expect(await target.zones(never)).toEqual({ kind: "found", value: [{ id: "77", name: "example.org", ttl: 3600 }] });
+    const listed = await target.records("example.org", never);
+    const id = listed.kind === "found" ? listed.value.find(({ type }) => type === "A")?.id : "";
+    expect(id).toBe("example.org/home/A");
+    expect(await target.record(id ?? "", never)).toMatchObject({
+      kind: "found",
+      value: { value: "192.0.2.1", ttl: 77 },
+    });
+    expect(await target.record("r4", never)).toMatchObject({
+      kind: "missing",
+      todo: expect.stringMatching(/zone\/name\/TYPE/),
+    });
+    expect(await target.records("example.net", never)).toMatchObject({ kind: "missing" });
+  });
+
+  it("reads what a set holds now", async () => {
+    records.push({ id: "r4b", type: "A", name: "home", value: "192.0.2.2", zone_id: "z1" });
+    expect(await target.current(order, never)).toEqual({ kind: "found", value: ["192.0.2.1", "192.0.2.2"] });
+    await target.replace(order, never);
+    expect(await target.current(order, never)).toEqual({ kind: "found", value: ["9.9.9.9"] });
+  });
+});
