@@ -1,0 +1,158 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { rrsetsService } from "./rig/rrsets-service.ts";
+
+const { call, get, newToken, newZone, url } = rrsetsService();
+
+describe("pagination (wire section 1.1)", () => {
+  let zone: { id: number; name: string };
+  beforeAll(async () => {
+    zone = await newZone({
+      rrsets: Array.from({ length: 61 }, (_, i) => ({
+        name: `h${String(i).padStart(3, "0")}`,
+        type: "A",
+        records: [{ value: "192.0.2.1" }],
+      })),
+    });
+  });
+  const page = async (query: string) => (await get(`/zones/${zone.id}/rrsets?type=A&${query}`)).meta.pagination;
+
+  it("exactly six keys, all always present", async () => {
+    expect(await page("page=2")).toEqual({
+      page: 2,
+      per_page: 25,
+      previous_page: 1,
+      next_page: 3,
+      last_page: 3,
+      total_entries: 61,
+    });
+    expect(Object.keys((await get("/zones")).meta)).toEqual(["pagination"]);
+  });
+
+  it("an empty list has one page", async () => {
+    const { zones, meta } = await get("/zones?name=none.example");
+    expect(zones).toEqual([]);
+    const empty = { page: 1, per_page: 25, previous_page: null, next_page: null, last_page: 1, total_entries: 0 };
+    expect(meta.pagination).toEqual(empty);
+  });
+
+  it("per_page defaults to 25, at the most 50, and 100 for record sets", async () => {
+    expect((await page("per_page=100")).per_page).toBe(100);
+    expect((await page("per_page=1000")).per_page).toBe(100);
+    expect((await get("/zones?per_page=100")).meta.pagination.per_page).toBe(50);
+    expect((await get("/zones/actions?per_page=100")).meta.pagination.per_page).toBe(50);
+  });
+
+  it.each(["page=0", "page=x", "per_page=0", "per_page=-1"])("%s is refused", async (query) => {
+    const { status, error } = await call("GET", `/zones?${query}`);
+    expect([status, error.code, error.details.fields[0].name]).toEqual([422, "invalid_input", query.split("=")[0]]);
+  });
+
+  it("next_page leads through all entries once", async () => {
+    const seen: string[] = [];
+    for (let next: number | null = 1; next !== null; ) {
+      const { rrsets, meta } = await get(`/zones/${zone.id}/rrsets?page=${next}&per_page=20`);
+      seen.push(...rrsets.map((set: { id: string }) => set.id));
+      next = meta.pagination.next_page;
+    }
+    expect(seen).toHaveLength(63);
+    expect(new Set(seen).size).toBe(63);
+  });
+
+  it("Link: prev, next and last, with page and per_page alone; on a one-page list only last", async () => {
+    const path = `/zones/${zone.id}/rrsets`;
+    const at = (n: number, rel: string) => `<${url()}/v1${path}?page=${n}&per_page=25>; rel="${rel}"`;
+    const link = async (query: string) => (await call("GET", `${path}?${query}`)).headers.link;
+    expect(await link("type=A&page=2&sort=name")).toBe([at(1, "prev"), at(3, "next"), at(3, "last")].join(", "));
+    expect(await link("name=h001")).toBe(at(1, "last"));
+    expect((await call("GET", "/actions?id=1")).headers.link).toBeUndefined();
+  });
+});
+
+describe("sorting and label selector (wire section 1.2)", () => {
+  let names: readonly string[];
+  let secret: string;
+  beforeAll(async () => {
+    secret = await newToken("labels");
+    const labels = [{ env: "prod", team: "ops" }, { env: "dev" }, { env: "", "example.org/tier": "1" }, {}];
+    names = ["c.example", "a.example", "d.example", "b.example"].map((name) => `sel-${name}`);
+    for (const [i, name] of names.entries()) {
+      await call("POST", "/zones", { name, mode: "primary", labels: labels[i] }, { token: secret });
+    }
+  });
+  const found = async (query: string) => {
+    const { json } = await call("GET", `/zones?${query}`, undefined, { token: secret });
+    return json.zones.map((zone: { name: string }) => zone.name.slice(4, 5)).join("");
+  };
+
+  it.each([
+    ["sort=name", "abcd"],
+    ["sort=name:asc", "abcd"],
+    ["sort=name:desc", "dcba"],
+    ["sort=id:desc", "bdac"],
+    ["sort=created&sort=name:desc", undefined],
+    ["", "cadb"],
+  ])("sort: %s", async (query, order) => {
+    const got = await found(query);
+    if (order === undefined) expect([...got].sort().join("")).toBe("abcd");
+    else expect(got).toBe(order);
+  });
+
+  it.each(["sort=ttl", "sort=name:up", "sort=name:asc:desc"])("%s is refused", async (query) => {
+    const { status, error } = await call("GET", `/zones?${query}`);
+    expect([status, error.code, error.details.fields[0].name]).toEqual([422, "invalid_input", "sort"]);
+  });
+
+  it.each([
+    ["env", "cad"],
+    ["!env", "b"],
+    ["env=prod", "c"],
+    ["env==prod", "c"],
+    ["env=", "d"],
+    ["env!=prod", "adb"],
+    ["env in (prod,dev)", "ca"],
+    ["env in (prod, dev),team", "c"],
+    ["env notin (prod,dev)", "db"],
+    ["example.org/tier=1", "d"],
+    ["env,!team", "ad"],
+  ])("label_selector: %s", async (selector, zones) => {
+    expect(await found(`label_selector=${encodeURIComponent(selector)}`)).toBe(zones);
+  });
+
+  it.each(["=x", "env in prod", "env in (a", "env=a=b", "env,,team", "a b", "env in (%)"])(
+    "label_selector: %s is refused",
+    async (selector) => {
+      const { status, error } = await call("GET", `/zones?label_selector=${encodeURIComponent(selector)}`);
+      expect([status, error.code]).toEqual([422, "invalid_input"]);
+    },
+  );
+
+  it.each([
+    ["a key that ends with a dash", { "env-": "x" }],
+    ["a key that is too long", { ["k".repeat(64)]: "x" }],
+    ["a prefix that is no DNS name", { "-x/env": "x" }],
+    ["a prefix that is too long", { [`${"a.".repeat(127)}a/env`]: "x" }],
+    ["the reserved prefix", { "hetzner.cloud/env": "x" }],
+    ["a value that is too long", { env: "v".repeat(64) }],
+    ["a value with a blank", { env: "a b" }],
+    ["a value that is no text", { env: 1 }],
+    ["a list", ["env"]],
+  ])("labels: %s is refused", async (_, labels) => {
+    const zone = await newZone();
+    const { status, error } = await call("PUT", `/zones/${zone.id}`, { labels });
+    expect([status, error.code, error.details.fields[0].name]).toEqual([
+      422,
+      "invalid_input",
+      expect.stringMatching(/^labels/),
+    ]);
+  });
+
+  it("PUT labels replaces the whole map, of zones and of sets", async () => {
+    const zone = await newZone({ labels: { a: "1", b: "2" } });
+    expect((await call("PUT", `/zones/${zone.id}`, { labels: { c: "3" } })).json.zone.labels).toEqual({ c: "3" });
+    const labels = { "a.b/c": "x.y_z-1" };
+    const path = `/zones/${zone.id}/rrsets/@/NS`;
+    expect((await call("PUT", path, { labels })).json.rrset.labels).toEqual(labels);
+    expect((await get(`/zones/${zone.id}/rrsets?label_selector=a.b/c`)).rrsets).toHaveLength(1);
+    expect((await call("PUT", path, { labels: {} })).json.rrset.labels).toEqual({});
+  });
+});
