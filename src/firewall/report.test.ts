@@ -156,6 +156,41 @@ describe("reportOf", () => {
     expect(Object.fromEntries(report.filter(([key]) => key in expected))).toEqual(expected);
   });
 
+  it.each<[string, object, object, object]>([
+    [
+      "LACP",
+      { mode: "802.3ad", xmit_hash_policy: "layer3+4" },
+      {
+        state: "ACTIVE",
+        mii_status: "UP",
+        ad_actor_oper_port_state_str: ["active", "aggregating", "in_sync", "collecting", "distributing"],
+      },
+      { laggproto: "lacp", lagghash: "l3,l4", laggport: { eth1: ["active", "collecting", "distributing"] } },
+    ],
+    [
+      "a failover whose spare is not in use",
+      { mode: "active-backup" },
+      { state: "BACKUP", mii_status: "UP" },
+      { laggproto: "failover", laggport: { eth1: [] } },
+    ],
+    [
+      "a port without a link",
+      { mode: "balance-rr" },
+      { state: "ACTIVE", mii_status: "DOWN" },
+      { laggproto: "roundrobin", laggport: { eth1: [] } },
+    ],
+    ["a mode of tomorrow", { mode: "new", xmit_hash_policy: "newer" }, {}, { laggproto: "new", lagghash: "newer" }],
+  ])("a bond is a lagg: %s", (_, info_data, info_slave_data, expected) => {
+    const bond = device({ ifname: "bond0", linkinfo: { info_kind: "bond", info_data: { ...info_data } } });
+    const port = device({
+      ...{ ifname: "eth1", ifindex: 3, master: "bond0" },
+      linkinfo: { info_slave_kind: "bond", info_slave_data: { ...info_slave_data } },
+    });
+    const report = only(bond, [port, device({ ifname: "eth2", ifindex: 4 })]);
+    expect(report).toMatchObject({ is_physical: false, status: "active", ...expected });
+    expect(Check(InterfaceConfig, { bond0: report })).toBe(true);
+  });
+
   it("lists a bridge's ports and times", () => {
     const bridge = device({
       ifname: "br0",

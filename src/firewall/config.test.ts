@@ -1,0 +1,76 @@
+import { expect, it, describe as suite } from "vitest";
+import { describe, type FirewallConfig, identify, readConfig, settingsOf } from "./config.ts";
+
+const config: FirewallConfig = {
+  interfaces: [
+    ["ppp0", { hidden: false, description: "Line", identifier: "wan" }],
+    ["eth0", { hidden: false, identifier: "lan" }],
+    ["veth*", { hidden: true }],
+    ["a*b*c", { hidden: true }],
+  ],
+};
+
+suite("settingsOf", () => {
+  it.each([
+    ["veth0", true],
+    ["veth", true],
+    ["vet", false],
+    ["xveth0", false],
+    ["abc", true],
+    ["a1b2c", true],
+    ["abcb", false],
+    ["ab", false],
+    ["aXc", false],
+    ["ppp0", false],
+    ["__proto__", false],
+  ])("%s is hidden: %s", (device, hidden) => {
+    expect(settingsOf(config, device).hidden).toBe(hidden);
+  });
+});
+
+suite("names", () => {
+  it.each([
+    ["ppp0", ["up"], "Line", "wan"],
+    ["eth0", ["up"], "LAN", "lan"],
+    ["eth1", ["up"], "ETH1", "eth1"],
+    ["lo", ["up", "loopback"], "Loopback", "lo"],
+  ])("%s %j is called %s, and %s", (device, flags, description, identifier) => {
+    expect(describe(config, device, flags)).toBe(description);
+    expect(identify(config, device)).toBe(identifier);
+  });
+});
+
+suite("readConfig", () => {
+  it.each([[undefined], [null], [{}], [{ interfaces: {} }]])("%j is no setting at all", (content) => {
+    expect(readConfig(content)).toEqual({ kind: "config", config: { interfaces: [] } });
+  });
+
+  it("reads settings in the order of the file", () => {
+    const interfaces = { "veth*": { hidden: true }, eth0: { description: "WAN", identifier: "wan" } };
+    expect(readConfig({ interfaces })).toEqual({
+      kind: "config",
+      config: {
+        interfaces: [
+          ["veth*", { hidden: true }],
+          ["eth0", { hidden: false, description: "WAN", identifier: "wan" }],
+        ],
+      },
+    });
+  });
+
+  it("names all faults at once", () => {
+    const interfaces = { a: { hidden: "yes", descripton: "x" }, b: true, c: { description: 7 } };
+    expect(readConfig({ interfaces, listen: 1 })).toEqual({
+      kind: "faults",
+      faults: [
+        "listen: there is no such setting; there is interfaces",
+        "interfaces.a.hidden: must be true or false",
+        "interfaces.a.descripton: there is no such setting; there are hidden, description, identifier",
+        "interfaces.b: must have settings: hidden, description, identifier",
+        "interfaces.c.description: must be a text",
+      ],
+    });
+    for (const content of [7, "x", []]) expect(readConfig(content).kind).toBe("faults");
+    expect(readConfig({ interfaces: [] }).kind).toBe("faults");
+  });
+});

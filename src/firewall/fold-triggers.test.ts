@@ -1,0 +1,74 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { foldTriggers } from "./fold-triggers.ts";
+
+const never = new AbortController().signal;
+const now = () => performance.now();
+
+describe("foldTriggers", () => {
+  it("works at once for the first, and once more for all that come meanwhile", async () => {
+    let works = 0;
+    const trigger = foldTriggers(
+      async () => {
+        works += 1;
+        await sleep(20);
+      },
+      { spacing: 0, signal: never, now },
+    );
+    for (let count = 0; count < 50; count++) trigger();
+    expect(works).toBe(1);
+    await expect.poll(() => works).toBe(2);
+    await sleep(60);
+    expect(works).toBe(2);
+  });
+
+  it("keeps its distance in a burst", async () => {
+    const starts: number[] = [];
+    const trigger = foldTriggers(async () => void starts.push(now()), { spacing: 40, signal: never, now });
+    const end = now() + 200;
+    while (now() < end) {
+      trigger();
+      await sleep(2);
+    }
+    expect(starts.length).toBeLessThan(8);
+    for (const [at, start] of starts.slice(1).entries()) expect(start - (starts[at] ?? 0)).toBeGreaterThan(38);
+  });
+
+  it("ends with a work that began after the last trigger", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 6 }), { maxLength: 12 }), async (pauses) => {
+        let [state, seen] = [0, -1];
+        const work = async () => {
+          const read = state;
+          await sleep(3);
+          seen = read;
+        };
+        const trigger = foldTriggers(work, { spacing: 2, signal: never, now });
+        for (const pause of [0, ...pauses]) {
+          state += 1;
+          trigger();
+          await sleep(pause);
+        }
+        await expect.poll(() => seen).toBe(state);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it("does nothing after the end", async () => {
+    const stop = new AbortController();
+    let works = 0;
+    const work = async () => {
+      works += 1;
+    };
+    const trigger = foldTriggers(work, { spacing: 50, signal: stop.signal, now });
+    trigger();
+    trigger();
+    stop.abort();
+    await sleep(100);
+    trigger();
+    await sleep(20);
+    expect(works).toBe(1);
+  });
+});

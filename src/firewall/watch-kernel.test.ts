@@ -1,0 +1,89 @@
+import { chmod, mkdtemp, readFile, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { createLog } from "../process/log.ts";
+import { watchKernel } from "./watch-kernel.ts";
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "moor-watch-"));
+});
+
+/** An `ip` that counts its starts. */
+async function teller(text: string): Promise<string> {
+  const path = join(folder, "ip");
+  await writeFile(path, `#!/bin/sh\necho x >> ${join(folder, "starts")}\n${text}\n`);
+  await chmod(path, 0o755);
+  return path;
+}
+const starts = async () => (await readFile(join(folder, "starts"), "utf8").catch(() => "")).length / 2;
+
+function watched(commands: readonly string[], looks = { told: 60_000, untold: 60_000 }) {
+  const stop = new AbortController();
+  const seen = { changes: 0, logged: [] as string[] };
+  const ended = watchKernel({
+    onChange: () => {
+      seen.changes += 1;
+    },
+    signal: stop.signal,
+    log: createLog({ format: "json", write: (line) => seen.logged.push(line) }),
+    commands,
+    looks,
+    random: () => 0.5,
+    backOff: { base: 20, cap: 100 },
+  });
+  const end = async () => {
+    stop.abort();
+    await ended;
+  };
+  onTestFinished(end);
+  return { seen, end };
+}
+
+describe("watchKernel", () => {
+  it("tells of every line, and of one look more when the teller listens", async () => {
+    const { seen } = watched([await teller("echo one; sleep 0.4; echo two; exec sleep 60")]);
+    await expect.poll(() => seen.changes).toBe(3);
+    await sleep(200);
+    expect(seen.changes).toBe(3);
+  });
+
+  it("starts the teller again when it ends, slower and slower, and looks each time", async () => {
+    const { seen } = watched([await teller("exit 1")]);
+    await expect.poll(starts, { timeout: 3_000 }).toBeGreaterThan(5);
+    expect(seen.changes).toBeGreaterThan(4);
+    expect(await starts()).toBeLessThan(60);
+    expect(seen.logged).toHaveLength(1);
+    expect(seen.logged[0]).toContain("`ip monitor` ended (1)");
+  });
+
+  it("looks now and then without being told, also when there is no teller at all", async () => {
+    const { seen } = watched([join(folder, "nothing")], { told: 60_000, untold: 1_000 });
+    await expect.poll(() => seen.changes, { timeout: 4_000 }).toBeGreaterThan(1);
+    expect(seen.logged.join("")).toContain("there is no `ip`");
+  });
+
+  it("looks seldom while it is told", async () => {
+    const { seen } = watched([await teller("exec sleep 60")], { told: 60_000, untold: 1_000 });
+    await sleep(2_300);
+    expect(seen.changes).toBe(1);
+  });
+
+  it("leaves no process behind", async () => {
+    const { end } = watched([await teller(`echo $$ > ${join(folder, "pid")}; exec sleep 60`)]);
+    await expect.poll(() => readFile(join(folder, "pid"), "utf8").catch(() => "")).toMatch(/\d\n/);
+    const pid = Number(await readFile(join(folder, "pid"), "utf8"));
+    await end();
+    await expect.poll(() => isRunning(pid)).toBe(false);
+  });
+});
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
