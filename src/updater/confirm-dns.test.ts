@@ -1,0 +1,66 @@
+import { createSocket } from "node:dgram";
+import type { AddressInfo } from "node:net";
+import { decode, encode } from "dns-packet";
+import { afterEach, beforeEach, expect, it, test } from "vitest";
+import { type ConfirmOrder, confirmDns } from "./confirm-dns.ts";
+
+let answers: (asked: number) => readonly string[];
+let asked: number;
+let close: () => Promise<void>;
+let order: ConfirmOrder;
+const never = new AbortController().signal;
+
+beforeEach(async () => {
+  asked = 0;
+  const socket = createSocket("udp4", (message, { port, address }) => {
+    const { id, questions = [] } = decode(message);
+    const [question] = questions;
+    asked += 1;
+    const held = answers(asked).map((data) => ({
+      type: question?.type as "A",
+      name: question?.name ?? "",
+      ttl: 1,
+      data,
+    }));
+    socket.send(encode({ type: "response", id: id ?? 0, questions, answers: held }), port, address);
+  });
+  await new Promise<void>((resolve) => socket.bind(0, "127.0.0.1", resolve));
+  close = () => new Promise((resolve) => socket.close(() => resolve()));
+  const { port } = socket.address() as AddressInfo;
+  order = {
+    zone: "example.org",
+    name: "home.example.org",
+    family: "ipv4",
+    value: "9.9.9.9",
+    servers: [`127.0.0.1:${port}`],
+  };
+});
+afterEach(() => close());
+
+it("is told when the servers answer with it, after they have caught up", async () => {
+  answers = (n) => (n < 3 ? ["192.0.2.1"] : ["9.9.9.9"]);
+  expect(await confirmDns(order, never)).toEqual({ kind: "confirmed", servers: 1 });
+  expect(asked).toBe(3);
+});
+
+it("knows IPv6 addresses however they are written", async () => {
+  answers = () => ["2a00:0:0::9"];
+  expect(await confirmDns({ ...order, family: "ipv6", value: "2a00::9" }, never)).toMatchObject({ kind: "confirmed" });
+});
+
+test.each([
+  ["the old one", ["192.0.2.1"], /still answers 192\.0\.2\.1/],
+  ["both", ["192.0.2.1", "9.9.9.9"], /still answers/],
+  ["nothing", [], /has no answer \(ENODATA\)/],
+])("is told when they answer %s", async (_, given, because) => {
+  answers = () => given;
+  const confirmation = await confirmDns(order, never, 300);
+  expect(confirmation).toMatchObject({ kind: "unconfirmed", because: expect.stringMatching(because) });
+});
+
+it("stops when told to", async () => {
+  answers = () => ["192.0.2.1"];
+  const before = performance.now();
+  await confirmDns(order, AbortSignal.timeout(100));
+  expect(performance.now() - before).toBeLessThan(2_000);
+});

@@ -1,0 +1,264 @@
+import type { AddressInfo } from "node:net";
+import { createServer, type Socket } from "node:net";
+import { pino } from "pino";
+import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
+import type { UpdaterConfig } from "./config.ts";
+import type { Notice } from "./reporter.ts";
+import { type Reply, startServer, type TestServer } from "./rig/services.ts";
+import { until } from "./rig/until.ts";
+import type { Status } from "./status.ts";
+import { openTelling, type Telling } from "./telling.ts";
+
+let server: TestServer;
+let reply: () => Reply;
+let telling: Telling | undefined;
+let logged: { msg: string; because?: string }[];
+let status: Status;
+let checks: number;
+
+beforeEach(async () => {
+  reply = () => ({ body: {} });
+  server = await startServer(() => reply());
+  logged = [];
+  checks = 0;
+  status = {
+    ...{ started: new Date().toISOString(), rounds: 1, lastRound: new Date().toISOString(), nextRound: null },
+    ...{ changes: 3, failures: 1, sources: [{ source: "home", up: true, how: "events" }] },
+    names: [
+      {
+        ...{ name: 'ho"me.example.org A', ok: true, wanted: "9.9.9.9", stored: "9.9.9.9" },
+        ...{ storedAt: "2026-01-01T00:00:00.000Z", what: "left as it is", because: "same" },
+      },
+    ],
+  };
+});
+afterEach(async () => {
+  await telling?.close();
+  telling = undefined;
+  await server.close();
+});
+
+async function open(config: Partial<Pick<UpdaterConfig, "notify" | "heartbeats" | "control">>) {
+  const log = pino({ base: null }, { write: (line: string) => void logged.push(JSON.parse(line)) });
+  const whole = { notify: [], heartbeats: [], ...config } as unknown as UpdaterConfig;
+  telling = await openTelling(whole, {
+    ...{ log, host: "here", now: Date.now, random: () => 0, status: () => status },
+    check: () => {
+      checks += 1;
+    },
+  });
+  return telling;
+}
+
+const endpoint = (path = "") => ({ url: new URL(server.url + path), trust: { kind: "system" } as const });
+const failing: Notice = {
+  ...{ kind: "failing", key: "k", message: "record not replaced" },
+  fields: { name: "home.example.org A", because: "the record service answered 500", todo: "wait" },
+};
+
+describe("notices", () => {
+  it("go to a web hook as JSON, with its query and a token", async () => {
+    const { tell } = await open({
+      notify: [{ kind: "webhook", endpoint: endpoint("/hook?room=7"), token: () => "tok" }],
+    });
+    tell({ ...failing, kind: "done" });
+    tell(failing);
+    await until(() => server.asked.length === 1);
+    expect(server.asked[0]).toMatchObject({
+      method: "POST",
+      path: "/hook?room=7",
+      headers: { authorization: "Bearer tok" },
+    });
+    expect(JSON.parse(server.asked[0]?.body ?? "")).toMatchObject({
+      ...{ event: "failing", message: "record not replaced", name: "home.example.org A", host: "here" },
+      because: "the record service answered 500",
+    });
+  });
+
+  it("go to ntfy as text, urgent when something is wrong", async () => {
+    const { tell } = await open({ notify: [{ kind: "ntfy", endpoint: endpoint("/topic") }] });
+    tell(failing);
+    tell({ ...failing, kind: "over", message: "the trouble with this record is over", fields: { name: "home A" } });
+    await until(() => server.asked.length === 2);
+    expect(server.asked.map(({ headers }) => [headers.priority, headers.tags])).toEqual([
+      ["high", "warning"],
+      ["default", "white_check_mark"],
+    ]);
+    expect(server.asked[0]?.body).toMatch(/^record not replaced\nthe record service answered 500\nwait\n/);
+  });
+
+  it("are tried again, a few times, in order", async () => {
+    let tries = 0;
+    reply = () => ({ status: ++tries < 3 ? 502 : 200 });
+    const { tell } = await open({ notify: [{ kind: "webhook", endpoint: endpoint() }] });
+    tell(failing);
+    tell({ ...failing, message: "second" });
+    await until(() => tries === 4);
+    expect(server.asked.map(({ body }) => JSON.parse(body).message)).toEqual([
+      "record not replaced",
+      "record not replaced",
+      "record not replaced",
+      "second",
+    ]);
+    reply = () => ({ status: 500 });
+    tell(failing);
+    await until(() => logged.some(({ msg }) => msg === "a notice could not be sent"));
+    expect(tries).toBe(4);
+    expect(server.asked.length).toBe(10);
+  });
+
+  it("go out by mail", async () => {
+    const mail = await startMailServer();
+    const { tell } = await open({
+      notify: [
+        {
+          kind: "mail",
+          server: new URL(mail.url),
+          from: "moor@example.org",
+          to: ["me@example.org", "you@example.org"],
+        },
+      ],
+    });
+    tell(failing);
+    await until(() => mail.text().includes("\r\n.\r\n"), 8_000);
+    expect(mail.text()).toMatch(/RCPT TO:<me@example\.org>[\s\S]*RCPT TO:<you@example\.org>/);
+    expect(mail.text()).toMatch(/Subject: moor: home\.example\.org A: record not replaced/);
+    await mail.close();
+  });
+});
+
+describe("heartbeats", () => {
+  test.each([
+    ["healthchecks", true, "POST /ping/uuid"],
+    ["healthchecks", false, "POST /ping/uuid/fail"],
+    ["uptime-kuma", true, "GET /ping/uuid?status=up&msg=1%20records%20are%20right"],
+    ["uptime-kuma", false, "GET /ping/uuid?status=down&msg="],
+  ] as const)("%s, all well: %s", async (kind, ok, expected) => {
+    status = { ...status, names: status.names.map((name) => ({ ...name, ok })) };
+    await open({ heartbeats: [{ kind, endpoint: endpoint("/ping/uuid"), every: 30 }] });
+    await until(() => server.asked.length > 1);
+    expect(`${server.asked[0]?.method} ${server.asked[0]?.path}`.startsWith(expected)).toBe(true);
+  });
+
+  it("wait for the first round, and a lost one is told once", async () => {
+    status = { ...status, rounds: 0 };
+    reply = () => ({ status: 500 });
+    await open({ heartbeats: [{ kind: "healthchecks", endpoint: endpoint(), every: 20 }] });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(server.asked).toEqual([]);
+    status = { ...status, rounds: 1 };
+    await until(() => server.asked.length > 3);
+    expect(logged.map(({ msg }) => msg)).toEqual(["a heartbeat could not be sent"]);
+    reply = () => ({});
+    await until(() => logged.length === 2);
+    expect(logged[1]?.msg).toBe("heartbeats arrive again");
+  });
+});
+
+describe("the port of this machine", () => {
+  const ask = async (path: string, init: RequestInit = {}) => {
+    const response = await fetch(`http://127.0.0.1:${controlPort}${path}`, init);
+    return { status: response.status, body: await response.text() };
+  };
+  let controlPort: number;
+  beforeEach(async () => {
+    controlPort = await freePort();
+    await open({ control: { host: "127.0.0.1", port: controlPort, token: () => "tok" } });
+  });
+
+  it("answers /status as JSON and /metrics for Prometheus", async () => {
+    expect(JSON.parse((await ask("/status")).body)).toMatchObject({ rounds: 1, names: [{ ok: true }] });
+    const { body } = await ask("/metrics");
+    expect(body).toMatch(/^# TYPE moor_update_changes_total counter\nmoor_update_changes_total 3$/m);
+    expect(body).toMatch(/^moor_update_name_ok\{name="ho\\"me\.example\.org A"\} 1$/m);
+    expect(body).toMatch(/^moor_update_source_up\{source="home",how="events"\} 1$/m);
+  });
+
+  it("says whether it lives and whether it is ready", async () => {
+    expect((await ask("/health/live")).status).toBe(200);
+    expect((await ask("/health/ready")).status).toBe(200);
+    status = {
+      ...status,
+      lastRound: "2020-01-01T00:00:00.000Z",
+      sources: [{ source: "home", up: false, how: "polling" }],
+    };
+    expect((await ask("/health/live")).status).toBe(503);
+    expect((await ask("/health/ready")).status).toBe(503);
+  });
+
+  test.each([
+    ["without a token", {}, 401, 0],
+    ["with a wrong one", { authorization: "Bearer nope" }, 401, 0],
+    ["with the right one", { authorization: "Bearer tok" }, 202, 1],
+  ])("starts a round on POST /check %s", async (_, headers, expected, count) => {
+    expect((await ask("/check", { method: "POST", headers })).status).toBe(expected);
+    expect(checks).toBe(count);
+  });
+
+  it("refuses what a page in a browser could send", async () => {
+    expect((await ask("/check")).status).toBe(405);
+    expect((await ask("/status", { method: "POST" })).status).toBe(405);
+    expect((await ask("/nothing")).status).toBe(404);
+    const raw = await sendRaw(controlPort, "GET /status HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n");
+    expect(raw).toMatch(/^HTTP\/1\.1 403/);
+  });
+
+  it("leaves the names alone when the port is taken", async () => {
+    const second = await open({ control: { host: "127.0.0.1", port: controlPort, token: () => "tok" } });
+    expect(logged.at(-1)).toMatchObject({ msg: "nobody can be answered about this process", because: "EADDRINUSE" });
+    await second.close();
+  });
+});
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}
+
+async function sendRaw(port: number, text: string): Promise<string> {
+  const { connect } = await import("node:net");
+  const socket = connect(port, "127.0.0.1");
+  socket.end(text);
+  let answer = "";
+  for await (const chunk of socket) answer += String(chunk);
+  return answer;
+}
+
+/** Says yes to everything, as far as RFC 5321 needs it, and keeps what it was sent. */
+async function startMailServer() {
+  let text = "";
+  const sockets = new Set<Socket>();
+  const mailServer = createServer((socket) => {
+    sockets.add(socket);
+    let inData = false;
+    socket.write("220 test\r\n");
+    socket.on("error", () => undefined);
+    socket.on("data", (chunk) => {
+      text += String(chunk);
+      for (const line of String(chunk).split("\r\n").slice(0, -1)) {
+        if (inData) {
+          if (line !== ".") continue;
+          inData = false;
+          socket.write("250 kept\r\n");
+        } else if (/^EHLO/i.test(line)) socket.write("250 test\r\n");
+        else if (/^DATA/i.test(line)) {
+          inData = true;
+          socket.write("354 go on\r\n");
+        } else socket.write("250 fine\r\n");
+      }
+    });
+  });
+  await new Promise<void>((resolve) => mailServer.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `smtp://127.0.0.1:${(mailServer.address() as AddressInfo).port}`,
+    text: () => text,
+    close: () =>
+      new Promise<void>((resolve) => {
+        for (const socket of sockets) socket.destroy();
+        mailServer.close(() => resolve());
+      }),
+  };
+}
