@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { CommandIo, Run } from "./command-io.ts";
 import { repeated } from "./options.ts";
+import { addTransferKeyVerbs } from "./transfer-verbs.ts";
 import { addAccessVerbs } from "./user-verbs.ts";
 
 const dataFolder = ["--data <folder>", "the data folder of the service", "./moor-data"] as const;
@@ -13,6 +14,7 @@ export function addAdminVerbs(program: Command, io: CommandIo, run: Run): void {
     io,
     run,
   );
+  addTransferKeyVerbs(program, io, run);
   addAccessVerbs(program, io, run);
   program
     .command("sign-in")

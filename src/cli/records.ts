@@ -7,19 +7,21 @@ import type { CommandIo } from "./command-io.ts";
 import { logTo } from "./log-to.ts";
 import type { LogOptions } from "./options.ts";
 import { startDns } from "./start-dns.ts";
+import { readTransferFlags, type TransferFlags } from "./transfer-flags.ts";
 import { shellWord } from "./try-lines.ts";
 import { untilStopped } from "./until-stopped.ts";
 
-export type RecordsCommand = LogOptions & {
-  readonly data: string;
-  readonly listen: ListenAddress;
-  readonly name: readonly string[];
-  readonly nameserver: readonly string[];
-  readonly dns: readonly ListenAddress[];
-  readonly plainHttp?: boolean;
-  /** Calls a minute and token; 0: no limit. */
-  readonly rateLimit: number;
-};
+export type RecordsCommand = LogOptions &
+  TransferFlags & {
+    readonly data: string;
+    readonly listen: ListenAddress;
+    readonly name: readonly string[];
+    readonly nameserver: readonly string[];
+    readonly dns: readonly ListenAddress[];
+    readonly plainHttp?: boolean;
+    /** Calls a minute and token; 0: no limit. */
+    readonly rateLimit: number;
+  };
 
 /** What stands in the SOA of a new zone until an operator says which servers publish it. */
 export const unsetNameservers = ["ns1.moor.invalid", "ns2.moor.invalid"] as const;
@@ -29,6 +31,11 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
   const nameservers = readNameservers(options.nameserver);
   if (typeof nameservers === "string") {
     io.err(`--nameserver: ${nameservers}\n`);
+    return 2;
+  }
+  const transfers = readTransferFlags(options);
+  if (!transfers.ok) {
+    for (const { where, message, todo } of transfers.faults) io.err(`${where}: ${message}${todo ? `; ${todo}` : ""}\n`);
     return 2;
   }
   const opened: Opened[] = [];
@@ -43,7 +50,13 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
       ...(options.rateLimit > 0 && { rateLimit: options.rateLimit }),
     });
     opened.push({ name: "record service", close: service.close });
-    const dns = await startDns({ listen: options.dns, store: service.store, nameservers, log });
+    const dns = await startDns({
+      listen: options.dns,
+      store: service.store,
+      nameservers,
+      log,
+      transfers: transfers.value,
+    });
     opened.push({ name: "nameserver", close: dns.close });
     io.out(`The record service listens on ${service.url}\n`);
     io.out(`Its API is described at ${service.url}/docs\n`);

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { CommandIo, Run } from "./command-io.ts";
 import { addFirewallVerb } from "./firewall-verb.ts";
 import { logOptions, readListen, readListens, readRateLimit, repeated } from "./options.ts";
+import { transferOptions } from "./transfer-verbs.ts";
 
 /** The services, and all of them at once. Each verb's code is loaded when it is used. */
 export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void {
@@ -35,7 +36,9 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
       readRateLimit("3000/min"),
     )
     .option("--plain-http", "no TLS: only behind a proxy on this machine");
-  logOptions(records).action((options) => run(async () => (await import("./records.ts")).records(options, io)));
+  transferOptions(logOptions(records)).action((options) =>
+    run(async () => (await import("./records.ts")).records(options, io)),
+  );
 
   addFirewallVerb(program, io, run);
 }

@@ -1,27 +1,88 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Change } from "../core/changes.ts";
 import { apex } from "../core/name.ts";
 import type { RRset } from "../core/rrset.ts";
+import { compareSerials, serialOf } from "../core/serial.ts";
 import type { ZoneContent } from "../core/zone-view.ts";
+import type { ChangesBetween } from "../nameserver/transfer-out.ts";
 import type { ZoneEvent, ZoneSource } from "../nameserver/zone-source.ts";
 import type { Logger } from "../process/log.ts";
-import type { LoggedChange, RecordStore, Zone } from "../records/store.ts";
+import type { LoggedChange, RecordStore, Zone, ZoneSettings } from "../records/store.ts";
+import { openCatalog } from "./catalog-from-store.ts";
+import { followLog } from "./follow-log.ts";
+import { lacksContent } from "./secondaries-from-store.ts";
+
+export type StoreZonesOptions = {
+  readonly nameservers: readonly string[];
+  /** The name of the zone that lists all others, if there shall be one. */
+  readonly catalog?: string | undefined;
+  readonly log: Logger;
+};
 
 /** Where the record service and the nameserver meet: zones come out of the store, changes out of its log. */
-export async function zonesFromStore(
-  store: RecordStore,
-  nameservers: readonly string[],
-  log: Logger,
-): Promise<ZoneSource> {
+export type StoreZones = ZoneSource & {
+  readonly changesBetween: ChangesBetween;
+  /** For what happens to a zone without a change of its sets. */
+  readonly tell: (event: ZoneEvent) => void;
+  readonly close: () => void;
+};
+
+export async function zonesFromStore(store: RecordStore, options: StoreZonesOptions): Promise<StoreZones> {
+  const { nameservers, log } = options;
   const start = await store.lastChange();
-  return {
-    closest: async ([name]) => (name === undefined ? undefined : (await store.zoneHolding(name))?.name),
-    load: async (name) => {
-      const zone = await store.zoneHolding(name);
-      return zone?.name === name ? contentOf(zone, await store.sets(zone, {}), nameservers) : undefined;
+  const catalog = options.catalog === undefined ? undefined : openCatalog(store, options.catalog, start);
+  const listeners = new Set<(event: ZoneEvent) => void>();
+  const tell = (event: ZoneEvent) => {
+    for (const listener of listeners) listener(event);
+  };
+  const close = followLog(store, start, log, {
+    rows: (rows) => {
+      for (const event of [...eventsOf(rows), ...(catalog?.eventsOf(rows) ?? [])]) tell(event);
     },
-    follow: (listener) => follow(store, start, listener, log),
+    lost: () => tell({ kind: "lost" }),
+  });
+  return {
+    names: async function* () {
+      if (catalog) yield [catalog.name];
+      yield* namesIn(store);
+    },
+    closest: async (names) => {
+      const [name] = names;
+      const found = name === undefined ? undefined : (await store.zoneHolding(name))?.name;
+      const listed = catalog && names.includes(catalog.name) ? catalog.name : undefined;
+      return (listed?.length ?? 0) > (found?.length ?? 0) ? listed : found;
+    },
+    load: async (name) => {
+      if (name === catalog?.name) return await catalog.load();
+      const zone = await store.zoneHolding(name);
+      if (zone?.name !== name) return undefined;
+      const sets = await store.sets(zone, {});
+      const lack = await lacksContent(store, zone, sets, Date.now());
+      if (lack !== undefined) throw new Error(lack);
+      return contentOf(zone, sets, nameservers);
+    },
+    follow: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    changesBetween: async (name, from, to) =>
+      name === catalog?.name ? catalog.changesBetween(from, to) : await changesBetween(store, name, from, to),
+    tell,
+    close,
   };
 }
+
+async function* namesIn(store: RecordStore): AsyncGenerator<readonly string[]> {
+  for (let after = 0; ; ) {
+    const zones = await store.everyZone(after, mostAtOnce);
+    yield zones.map((zone) => zone.name);
+    const last = zones.at(-1);
+    if (last === undefined || zones.length < mostAtOnce) return;
+    after = last.number;
+  }
+}
+
+const mostAtOnce = 10_000;
 
 /** A zone cannot be served without name servers: one whose owner has named none gets those of the service. */
 function contentOf(zone: Zone, sets: readonly RRset[], nameservers: readonly string[]): ZoneContent {
@@ -45,39 +106,6 @@ function nsSet({ created }: Zone, nameservers: readonly string[]): RRset {
   return { owner: apex, type: "NS", ttl: null, records };
 }
 
-const mostAtOnce = 1_000;
-
-/** Reads the log whenever it has grown. One reading at a time: what is added meanwhile is read by the next. */
-function follow(store: RecordStore, start: number, listener: (event: ZoneEvent) => void, log: Logger): () => void {
-  let position = start;
-  let reading = false;
-  let again = false;
-
-  const read = async () => {
-    for (;;) {
-      again = false;
-      const rows = await store.changesAfter(position, mostAtOnce);
-      for (const event of eventsOf(rows)) listener(event);
-      position = rows.at(-1)?.position ?? position;
-      if (rows.length < mostAtOnce && !again) return;
-    }
-  };
-  const wake = () => {
-    again = true;
-    if (reading) return;
-    reading = true;
-    read()
-      .catch((error: unknown) => {
-        log.error({ err: error }, "the change log could not be read; every zone is loaded again");
-        listener({ kind: "lost" });
-      })
-      .finally(() => {
-        reading = false;
-      });
-  };
-  return store.onChange(wake);
-}
-
 /** All rows of one write stand together and share zone and serial. */
 function eventsOf(rows: readonly LoggedChange[]): readonly ZoneEvent[] {
   const writes = Map.groupBy(rows, (row) => `${row.zone} ${row.serial}`);
@@ -88,8 +116,52 @@ function eventsOf(rows: readonly LoggedChange[]): readonly ZoneEvent[] {
 }
 
 function eventOf({ zoneName: zone, serial }: LoggedChange, write: readonly LoggedChange[]): ZoneEvent {
-  const changes = write.map((row) => row.change);
-  const ofSets = changes.filter((change): change is Change => change.kind !== "settings");
-  const plain = ofSets.length === changes.length && !ofSets.some(isApexNs);
-  return plain ? { kind: "changed", zone, serial, changes: ofSets } : { kind: "replaced", zone };
+  const changes = setChanges(write);
+  return changes === undefined || changes.some((change) => goesBack(change, serial))
+    ? { kind: "replaced", zone }
+    : { kind: "changed", zone, serial, changes };
+}
+
+/** Undefined when they do not tell all that has changed: the zone's TTL, where it comes from, who its name servers are. */
+function setChanges(rows: readonly LoggedChange[]): readonly Change[] | undefined {
+  const changes: Change[] = [];
+  for (const { change } of rows) {
+    if (change.kind === "settings") {
+      if (!sameInDns(change.before, change.after)) return undefined;
+    } else if (isApexNs(change)) return undefined;
+    else changes.push(change);
+  }
+  return changes;
+}
+
+const sameInDns = (a: ZoneSettings, b: ZoneSettings): boolean =>
+  a.ttl === b.ttl && a.mode === b.mode && isDeepStrictEqual(a.primaries, b.primaries);
+
+/** A primary server may give its zone a serial that is not newer than the one it had here. */
+function goesBack({ type, before }: Change, serial: number): boolean {
+  const old = type === "SOA" ? before?.records[0] : undefined;
+  return old !== undefined && compareSerials(serial, serialOf(old.rdata)) !== 1;
+}
+
+/** So many rows of one zone's history are looked through; who is further behind gets the whole zone. */
+const pages = [64, 1_000, 10_000];
+
+async function changesBetween(
+  store: RecordStore,
+  name: string,
+  from: number,
+  to: number,
+): Promise<readonly Change[] | undefined> {
+  const zone = await store.zoneHolding(name);
+  if (zone?.name !== name) return undefined;
+  const rows: LoggedChange[] = [];
+  for (const limit of pages) {
+    const before = rows.at(-1)?.position;
+    rows.push(...(await store.historyOf(zone, { limit, ...(before !== undefined && { before }) })));
+    const end = rows.findIndex((row) => row.serial === from);
+    if (end < 0) continue;
+    const begin = rows.findIndex((row) => row.serial === to);
+    return begin < 0 || begin > end ? undefined : setChanges(rows.slice(begin, end).reverse());
+  }
+  return undefined;
 }

@@ -1,0 +1,53 @@
+import type { Logger } from "../process/log.ts";
+import type { LoggedChange, RecordStore } from "../records/store.ts";
+
+export type LogListener = {
+  /** Never part of a write: all rows of one come together. */
+  readonly rows: (rows: readonly LoggedChange[]) => void;
+  readonly lost: () => void;
+};
+
+const mostAtOnce = 1_000;
+
+/** Reads the log behind `start` whenever it has grown, one reading at a time, until the function given back is called. */
+export function followLog(store: RecordStore, start: number, log: Logger, listener: LogListener): () => void {
+  let position = start;
+  let reading = false;
+  let again = false;
+  let held: readonly LoggedChange[] = [];
+
+  const read = async () => {
+    for (;;) {
+      again = false;
+      const rows = [...held, ...(await store.changesAfter(position, mostAtOnce))];
+      position = rows.at(-1)?.position ?? position;
+      const full = rows.length >= held.length + mostAtOnce;
+      const whole = full ? withoutLastWrite(rows) : rows;
+      held = rows.slice(whole.length);
+      if (whole.length > 0) listener.rows(whole);
+      if (!full && !again) return;
+    }
+  };
+  const wake = () => {
+    again = true;
+    if (reading) return;
+    reading = true;
+    read()
+      .catch((error: unknown) => {
+        held = [];
+        log.error({ err: error }, "the change log could not be read; every zone is loaded again");
+        listener.lost();
+      })
+      .finally(() => {
+        reading = false;
+      });
+  };
+  return store.onChange(wake);
+}
+
+/** Where reading stopped may be in the middle of a write. */
+function withoutLastWrite(rows: readonly LoggedChange[]): readonly LoggedChange[] {
+  const last = rows.at(-1);
+  const end = rows.findIndex((row) => row.zone === last?.zone && row.serial === last.serial);
+  return rows.slice(0, end);
+}

@@ -1,0 +1,94 @@
+import type { Instant } from "../core/instant.ts";
+import type { RRset } from "../core/rrset.ts";
+import type { SecondaryZone } from "../nameserver/secondary-refresh.ts";
+import type { SecondaryPorts } from "../nameserver/secondary-zones.ts";
+import type { Peer } from "../nameserver/transfer-ask.ts";
+import { isTsigAlgorithm, type TsigKey } from "../nameserver/tsig.ts";
+import type { PrimaryServer, RecordStore, Zone } from "../records/store.ts";
+import { storeTransfer } from "../records/transfer-in.ts";
+
+/** The store as the keeper of secondary zones. */
+export function secondaryPorts(store: RecordStore, expired: (zone: string) => void): SecondaryPorts {
+  const zoneNamed = async (name: string): Promise<Zone | undefined> => {
+    const zone = await store.zoneHolding(name);
+    return zone?.name === name && zone.settings.mode === "secondary" ? zone : undefined;
+  };
+  return {
+    list: async () => (await store.secondaryZones()).map((zone) => zone.name),
+    look: async (name) => {
+      const zone = await zoneNamed(name);
+      return zone && (await toSecondary(store, zone));
+    },
+    store: async (name, content) => {
+      const zone = await zoneNamed(name);
+      if (zone === undefined) return "does-not-fit";
+      const stored = await storeTransfer(store, zone, content, Date.now());
+      if (stored.kind === "refused") throw new Error(stored.faults.map((fault) => fault.message).join("; "));
+      if (stored.kind === "done") await store.noteSecondary(zone, { checked: Date.now(), serial: content.serial });
+      return stored.kind;
+    },
+    checked: async (name, serial) => {
+      const zone = await zoneNamed(name);
+      if (zone) await store.noteSecondary(zone, { checked: Date.now(), serial });
+    },
+    expired,
+  };
+}
+
+/** Why a zone has nothing that may be answered from; undefined when it has. */
+export async function lacksContent(
+  store: RecordStore,
+  zone: Zone,
+  sets: readonly RRset[],
+  now: Instant,
+): Promise<string | undefined> {
+  if (zone.settings.mode === "primary") return undefined;
+  const state = await store.secondaryState(zone);
+  if (state === undefined) return `the zone ${zone.name} has not been had from its primary servers yet`;
+  const { expire } = timersIn(soaIn(sets));
+  return state.checked + expire * 1_000 < now ? `the zone ${zone.name} has expired` : undefined;
+}
+
+/** The key of a primary server of the zone of this name, for those whose key has no name of its own. */
+export async function keyOfZone(store: RecordStore, name: string): Promise<TsigKey | undefined> {
+  const zone = await store.zoneHolding(name);
+  const server = zone?.name === name ? zone.settings.primaries.find((each) => each.tsig) : undefined;
+  return server && (await keyOf(store, name, server));
+}
+
+async function toSecondary(store: RecordStore, zone: Zone): Promise<SecondaryZone> {
+  const { name, settings, serial } = zone;
+  const [state, sets, primaries] = await Promise.all([
+    store.secondaryState(zone),
+    store.sets(zone, { owner: "@", type: "SOA" }),
+    Promise.all(settings.primaries.map((server) => toPeer(store, name, server))),
+  ]);
+  const soa = soaIn(sets);
+  if (state === undefined) return { name, primaries, current: undefined, timers: undefined, checked: undefined };
+  const current = state.serial === serial ? { serial, soa } : undefined;
+  return { name, primaries, current, timers: timersIn(soa), checked: state.checked };
+}
+
+async function toPeer(store: RecordStore, zone: string, server: PrimaryServer): Promise<Peer> {
+  return { host: server.address, port: server.port, key: await keyOf(store, zone, server) };
+}
+
+/**
+ * The APIs give a primary server an algorithm and a secret, but a key also has a name that both sides must call it by: that of
+ * the transfer key with this secret, or else that of the zone.
+ */
+async function keyOf(store: RecordStore, zone: string, { tsig }: PrimaryServer): Promise<TsigKey | undefined> {
+  if (tsig === undefined) return undefined;
+  const algorithm = tsig.algorithm === "hmac-md5" ? "hmac-md5.sig-alg.reg.int" : tsig.algorithm;
+  if (!isTsigAlgorithm(algorithm)) throw new Error(`unknown TSIG algorithm ${tsig.algorithm}`);
+  const known = (await store.transferKeys()).find((key) => key.secret === tsig.key && key.algorithm === algorithm);
+  return { name: known?.name ?? zone, algorithm, secret: Buffer.from(tsig.key, "base64") };
+}
+
+const soaIn = (sets: readonly RRset[]): string =>
+  sets.find((set) => set.type === "SOA")?.records[0]?.rdata ?? ". . 0 0 0 0 0";
+
+function timersIn(soa: string): NonNullable<SecondaryZone["timers"]> {
+  const [, , , refresh, retry, expire] = soa.split(" ").map(Number);
+  return { refresh: refresh ?? 0, retry: retry ?? 0, expire: expire ?? 0 };
+}

@@ -1,0 +1,146 @@
+import { randomBytes } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { type Scope, wholeAccount } from "../core/may.ts";
+import { parseName, parseZoneName } from "../core/name.ts";
+import { openDataFolder, readFileIfThere, replaceFile } from "../process/data-folder.ts";
+import { recordsDatabase } from "../records/start.ts";
+import type { RecordStore } from "../records/store.ts";
+import { openSqliteStore } from "../records/store-sqlite.ts";
+import type { NewTransferKey, TransferKey } from "../records/transfer-keys.ts";
+import type { CommandIo } from "./command-io.ts";
+import { printTable } from "./print-table.ts";
+
+type InData = { readonly data: string };
+
+export type TransferKeyAdd = InData & {
+  readonly algorithm: NewTransferKey["algorithm"];
+  readonly zone: readonly string[];
+  readonly account?: string;
+  readonly update?: boolean;
+  readonly secretFile?: string;
+  readonly format: Format;
+  readonly to?: string;
+};
+
+export async function transferKeyAdd(text: string, options: TransferKeyAdd, io: CommandIo): Promise<number> {
+  const parsed = parseName(text);
+  if (!parsed.ok || parsed.value === "") {
+    io.err("A key's name is written as a host name, such as ns2.example.org; both sides must call it the same.\n");
+    return 2;
+  }
+  const name = parsed.value;
+  const scope = readScope(options);
+  const secret = await secretFor(options, io);
+  const file = options.to === undefined ? undefined : resolve(io.cwd, options.to);
+  const taken = file !== undefined && (await readFileIfThere(file)) !== undefined;
+  const trouble = taken ? `${options.to} is there already, and may hold a key in use; choose another file` : undefined;
+  if (typeof scope === "string" || "fault" in secret || trouble !== undefined) {
+    io.err(`${typeof scope === "string" ? scope : "fault" in secret ? secret.fault : trouble}\n`);
+    return 2;
+  }
+  const made = await withStore(options, io, async (store) => {
+    const created = Date.now();
+    const account = options.account === undefined ? undefined : await store.ensureAccount(options.account, created);
+    const { algorithm } = options;
+    return await store.addTransferKey({ name, algorithm, secret: secret.base64, account: account?.id, scope, created });
+  });
+  if (made === "name-taken") {
+    io.err(`There is a key ${name} already; revoke it first with: ${io.program} transfer-key revoke ${name}\n`);
+    return 1;
+  }
+  const written = formats[options.format](made);
+  if (file !== undefined) await replaceFile(file, written);
+  io.err(`Key ${name}: may ${inWords(made)}.\n`);
+  io.err(file === undefined ? "This is the only time that its secret is shown:\n" : `Written to ${options.to}\n`);
+  if (file === undefined) io.out(written);
+  return 0;
+}
+
+export async function transferKeyList(options: InData & { readonly json?: boolean }, io: CommandIo): Promise<number> {
+  const keys = await withStore(options, io, (store) => store.transferKeys());
+  if (options.json) io.out(`${JSON.stringify(keys.map(forPrograms), null, 2)}\n`);
+  else if (keys.length === 0) io.out(`There are no keys yet; make one with: ${io.program} transfer-key add NAME\n`);
+  else io.out(printTable(["name", "algorithm", "account", "may", "made", "state"], keys.map(row)));
+  return 0;
+}
+
+export async function transferKeyRevoke(text: string, options: InData, io: CommandIo): Promise<number> {
+  const name = parseName(text);
+  const revoked = name.ok && (await withStore(options, io, (store) => store.revokeTransferKey(name.value, Date.now())));
+  if (revoked) io.out(`Key ${name.value} is revoked.\n`);
+  else
+    io.err(`There is no key ${text} that could be revoked; ${io.program} transfer-key list shows those there are.\n`);
+  return revoked ? 0 : 1;
+}
+
+/** As long as the hash of the algorithm (RFC 8945 section 6). */
+const secretBytes = { "hmac-sha256": 32, "hmac-sha512": 64 } as const;
+
+async function secretFor(
+  { secretFile, algorithm }: TransferKeyAdd,
+  io: CommandIo,
+): Promise<{ readonly base64: string } | { readonly fault: string }> {
+  if (secretFile === undefined) return { base64: randomBytes(secretBytes[algorithm]).toString("base64") };
+  const text = (await readFile(resolve(io.cwd, secretFile), "utf8")).trim();
+  const bytes = Buffer.from(text, "base64");
+  if (bytes.toString("base64") !== text || bytes.length < 16) {
+    return { fault: `${secretFile} does not hold a secret in base64, of 16 bytes or more` };
+  }
+  return { base64: text };
+}
+
+type Format = "bind" | "knot" | "nsd" | "powerdns";
+
+/** As each server has it in its config; PowerDNS is given it on the command line. */
+const formats: Readonly<Record<Format, (key: NewTransferKey) => string>> = {
+  bind: ({ name, algorithm, secret }) => `key "${name}" {\n  algorithm ${algorithm};\n  secret "${secret}";\n};\n`,
+  knot: ({ name, algorithm, secret }) => `key:\n  - id: ${name}\n    algorithm: ${algorithm}\n    secret: ${secret}\n`,
+  nsd: ({ name, algorithm, secret }) => `key:\n  name: "${name}"\n  algorithm: ${algorithm}\n  secret: "${secret}"\n`,
+  powerdns: ({ name, algorithm, secret }) => `pdnsutil import-tsig-key ${name} ${algorithm} '${secret}'\n`,
+};
+
+function readScope({ update, zone }: TransferKeyAdd): Scope | string {
+  const names = zone.map((text) => parseZoneName(text));
+  const faults = names.flatMap((name) => (name.ok ? [] : name.faults));
+  if (faults.length > 0) return faults.map((fault) => `--zone: ${fault.message}`).join("\n");
+  return {
+    ...wholeAccount,
+    access: update ? "write" : "read",
+    ...(zone.length > 0 && { zones: names.flatMap((name) => (name.ok ? [name.value] : [])) }),
+  };
+}
+
+const inWords = ({ scope, accountName }: TransferKey): string => {
+  const what = scope.zones?.join(", ") ?? (accountName === undefined ? "every zone" : `every zone of ${accountName}`);
+  return `${scope.access === "write" ? "have and update" : "have"} ${what}`;
+};
+
+const row = (key: TransferKey): readonly string[] => [
+  key.name,
+  key.algorithm,
+  key.accountName ?? "all",
+  inWords(key),
+  new Date(key.created).toISOString().slice(0, 16).replace("T", " "),
+  key.revoked === undefined ? "good" : "revoked",
+];
+
+const forPrograms = ({ name, algorithm, accountName, scope, created, revoked }: TransferKey) => ({
+  name,
+  algorithm,
+  account: accountName ?? null,
+  scope,
+  created: new Date(created).toISOString(),
+  revoked: revoked === undefined ? null : new Date(revoked).toISOString(),
+});
+
+async function withStore<T>({ data }: InData, io: CommandIo, work: (store: RecordStore) => Promise<T>): Promise<T> {
+  const folder = resolve(io.cwd, data);
+  await openDataFolder(folder);
+  const store = openSqliteStore(recordsDatabase(folder));
+  try {
+    return await work(store);
+  } finally {
+    store.close();
+  }
+}

@@ -1,0 +1,111 @@
+import { isIPv6 } from "node:net";
+import { parseAddress } from "../core/address.ts";
+import { may } from "../core/may.ts";
+import { isInNetwork, type Network } from "../core/network.ts";
+import type { NotifyTarget } from "../nameserver/notify-out.ts";
+import type { Secondaries } from "../nameserver/secondary-zones.ts";
+import type { Peer } from "../nameserver/transfer-ask.ts";
+import type { Asker, TransferPorts, UpdateOutcome } from "../nameserver/transfer-respond.ts";
+import type { TsigKey } from "../nameserver/tsig.ts";
+import type { ListenAddress } from "../process/http-server.ts";
+import type { Logger } from "../process/log.ts";
+import { type DnsUpdated, updateFromDns } from "../records/dns-update.ts";
+import type { RecordStore } from "../records/store.ts";
+import type { TransferKey } from "../records/transfer-keys.ts";
+import { keyOfZone } from "./secondaries-from-store.ts";
+import type { StoreZones } from "./zones-from-store.ts";
+
+export type TransferSetup = {
+  readonly store: RecordStore;
+  readonly zones: StoreZones;
+  readonly secondaries: Secondaries;
+  /** Who may have every zone without a key. */
+  readonly networks: readonly Network[];
+  readonly catalog: string | undefined;
+  readonly log: Logger;
+};
+
+/** The store as what transfers, notices and updates are about. */
+export function transferPorts({ store, zones, secondaries, networks, catalog, log }: TransferSetup): TransferPorts {
+  return {
+    keyNamed: (name) => keyNamed(store, name),
+    mayTransfer: async (zone, { from, key: name }) => {
+      if (isIn(networks, from)) return true;
+      const key = name === undefined ? undefined : await store.transferKey(name);
+      return key !== undefined && (await opens(store, key, zone, { from, catalog }));
+    },
+    changesBetween: zones.changesBetween,
+    notified: (zone, asker) => secondaries.notified(zone, asker),
+    update: async (request, { key: name, from }) => {
+      const key = name === undefined ? undefined : await store.transferKey(name);
+      if (key === undefined) return "refused";
+      const updated = await updateFromDns(store, { ...request, key, from, now: Date.now() });
+      tellRefusal(updated, request.zone, { key: name, from }, log);
+      return outcomeOf(updated);
+    },
+    hidden: catalog,
+  };
+}
+
+/** The other side of a notice; undefined when its key is not known. */
+export async function peerOf(
+  store: RecordStore,
+  { host, port, keyName }: NotifyTarget,
+  listen: readonly ListenAddress[],
+): Promise<Peer | undefined> {
+  const key = keyName === undefined ? undefined : await keyNamed(store, keyName);
+  if (keyName !== undefined && key === undefined) return undefined;
+  // Secondaries take notices only from the address that they know as their primary's.
+  const own = listen.find(
+    (at) => isIPv6(at.host) === isIPv6(host) && parseAddress(at.host) && !unspecified.has(at.host),
+  );
+  return { host, port, key, from: own?.host };
+}
+
+const unspecified = new Set(["0.0.0.0", "::"]);
+
+async function keyNamed(store: RecordStore, name: string): Promise<TsigKey | undefined> {
+  const key = await store.transferKey(name);
+  if (key === undefined) return await keyOfZone(store, name);
+  return { name, algorithm: key.algorithm, secret: Buffer.from(key.secret, "base64") };
+}
+
+/** The catalog names all zones, so that only a key that opens them all opens it. */
+async function opens(
+  store: RecordStore,
+  { scope, account }: TransferKey,
+  zone: string,
+  { from, catalog }: { readonly from: string; readonly catalog: string | undefined },
+): Promise<boolean> {
+  if (scope.sets !== undefined || may(scope, { kind: "read-zone", zone, from, now: Date.now() }).kind === "no")
+    return false;
+  if (account === undefined) return zone !== catalog || scope.zones === undefined;
+  const found = await store.zoneHolding(zone);
+  return found?.name === zone && found.account === account;
+}
+
+function isIn(networks: readonly Network[], from: string): boolean {
+  const address = parseAddress(from.replace(/^::ffff:(?=\d+\.)/i, ""));
+  return address !== undefined && networks.some((network) => isInNetwork(address, network));
+}
+
+function outcomeOf(updated: DnsUpdated): UpdateOutcome {
+  switch (updated.kind) {
+    case "done":
+    case "not-ours":
+      return updated.kind;
+    case "denied":
+    case "refused":
+      return "refused";
+    case "unmet":
+      return updated.what;
+  }
+}
+
+/** The code in the reply says only that it was refused; why is for whoever reads the log. */
+function tellRefusal(updated: DnsUpdated, zone: string, asker: Asker, log: Logger): void {
+  if (updated.kind === "denied")
+    log.warn({ zone, ...asker }, "an update was refused: the key does not open what it changes");
+  if (updated.kind !== "refused") return;
+  log.warn({ zone, ...asker, because: updated.faults.map((fault) => fault.message) }, "an update was refused");
+}

@@ -1,0 +1,134 @@
+import type { Instant } from "../core/instant.ts";
+import type { Logger } from "../process/log.ts";
+import { type RefreshPorts, refreshZone, type SecondaryZone } from "./secondary-refresh.ts";
+import type { Asker } from "./transfer-respond.ts";
+
+/** Zones whose records come from other servers: asked for when their SOA says so, and whenever a primary tells of a change. */
+export type Secondaries = {
+  readonly notified: (zone: string, asker: Asker) => Promise<"taken" | "refused" | "not-ours">;
+  /** A zone came, went, or has other primaries. */
+  readonly look: (zone: string) => void;
+  readonly close: () => Promise<void>;
+};
+
+export type SecondaryPorts = RefreshPorts & {
+  readonly list: () => Promise<readonly string[]>;
+  /** Too long without its primaries: it must not be answered from any more (RFC 1034 section 4.3.5). */
+  readonly expired: (zone: string) => void;
+};
+
+export type SecondariesOptions = {
+  readonly ports: SecondaryPorts;
+  readonly log: Logger;
+  readonly now: () => Instant;
+  readonly random: () => number;
+  /** Zones asked for at one time. */
+  readonly atOnce?: number;
+};
+
+/** Milliseconds. An SOA that says less than a second would never leave its primary alone; a timer holds no more than days. */
+const shortest = 1_000;
+const longest = 86_400_000;
+/** Seconds, for a zone that has not been had yet and so has no SOA that would say it. */
+const firstRetry = 10;
+
+export function startSecondaries(options: SecondariesOptions): Secondaries {
+  const { ports, log, now, random, atOnce = 8 } = options;
+  const stop = new AbortController();
+  const zones = new Map<string, Followed>();
+  const waiting = new Set<string>();
+  const running = new Map<string, Promise<void>>();
+
+  const pump = () => {
+    for (const name of waiting) {
+      if (stop.signal.aborted || running.size >= atOnce) return;
+      if (running.has(name)) continue;
+      waiting.delete(name);
+      running.set(name, run(name));
+    }
+  };
+  const ask = (name: string) => {
+    clearTimeout(zones.get(name)?.timer);
+    waiting.add(name);
+    pump();
+  };
+  const askIn = (name: string, seconds: number) => {
+    const followed = zones.get(name);
+    if (followed === undefined || stop.signal.aborted) return;
+    clearTimeout(followed.timer);
+    const wait = Math.min(Math.max(seconds * 1_000, shortest), longest);
+    // Not all at once, though all were loaded at once.
+    followed.timer = setTimeout(() => ask(name), wait * (0.9 + 0.1 * random()));
+  };
+
+  const run = async (name: string): Promise<void> => {
+    try {
+      const zone = await ports.look(name);
+      if (zone === undefined) {
+        clearTimeout(zones.get(name)?.timer);
+        zones.delete(name);
+      } else {
+        await refresh(name, zone);
+      }
+    } catch (error) {
+      if (!stop.signal.aborted) log.error({ err: error, zone: name }, "a secondary zone could not be looked at");
+      askIn(name, firstRetry);
+    } finally {
+      running.delete(name);
+      pump();
+    }
+  };
+
+  const refresh = async (name: string, zone: SecondaryZone) => {
+    const followed = zones.get(name) ?? { timer: undefined, failing: false, expired: false };
+    zones.set(name, followed);
+    const outcome = await refreshZone(zone, ports, { signal: stop.signal, now });
+    if (stop.signal.aborted) return;
+    if (outcome.kind === "failed") {
+      if (!followed.failing) log.warn({ zone: name, because: outcome.because }, "no primary server gives the zone");
+      followed.failing = true;
+      const left = secondsLeft(zone, now());
+      if (left <= 0 && !followed.expired) {
+        followed.expired = true;
+        if (zone.timers) log.error({ zone: name }, "the zone is too old to be answered from");
+        ports.expired(name);
+      }
+      return askIn(
+        name,
+        left > 0 ? Math.min(left, zone.timers?.retry ?? firstRetry) : (zone.timers?.retry ?? firstRetry),
+      );
+    }
+    if (followed.failing || outcome.kind === "changed")
+      log.info({ zone: name, serial: outcome.serial }, "zone transferred");
+    zones.set(name, Object.assign(followed, { failing: false, expired: false }));
+    askIn(name, outcome.refresh);
+  };
+
+  const all = async () => {
+    for (const name of await ports.list()) ask(name);
+  };
+  void all().catch((error: unknown) => log.error({ err: error }, "the secondary zones could not be listed"));
+
+  return {
+    notified: async (name, asker) => {
+      const zone = await ports.look(name);
+      if (zone === undefined) return "not-ours";
+      const from = asker.from.replace(/^::ffff:(?=\d+\.)/i, "");
+      if (!zone.primaries.some(({ host, key }) => host === from || (key && key.name === asker.key))) return "refused";
+      ask(name);
+      return "taken";
+    },
+    look: ask,
+    close: async () => {
+      stop.abort();
+      for (const { timer } of zones.values()) clearTimeout(timer);
+      await Promise.all(running.values());
+    },
+  };
+}
+
+type Followed = { timer: NodeJS.Timeout | undefined; failing: boolean; expired: boolean };
+
+function secondsLeft({ checked, timers }: SecondaryZone, now: Instant): number {
+  return checked === undefined || timers === undefined ? 0 : timers.expire - (now - checked) / 1_000;
+}
