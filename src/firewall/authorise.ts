@@ -21,7 +21,7 @@ export type Authorised =
   | { readonly kind: "refused"; readonly answer: answers.Answer };
 
 /** So many failed calls are held back at once. */
-const mostHeldBack = 1_000;
+const mostHeldBack = 100;
 
 /** Lets a key through that may call the endpoint. Whoever shows a good key never waits, whatever others do from there. */
 export function createAuthorising(

@@ -31,7 +31,7 @@ const headers = {
 const heartbeatLine = ": heartbeat\n\n";
 
 /** Server-sent events: a snapshot, every change, and a sign of life. */
-export function createEventStreams({ feed, most = 1_000, heartbeat = heartbeatInterval }: EventsOptions): EventStreams {
+export function createEventStreams({ feed, most = 500, heartbeat = heartbeatInterval }: EventsOptions): EventStreams {
   const streams = new Set<Stream>();
   let beat: NodeJS.Timeout | undefined;
 

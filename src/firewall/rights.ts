@@ -24,13 +24,12 @@ export const isInForce = ({ disabled, expires }: Holder, now: Date): boolean =>
 export function rightsOf(holder: Holder, limit: readonly Privilege[] | undefined, caller: Caller): Privilege[] {
   const counting = holder.groups.filter(({ networks }) => networks.length === 0 || isFrom(caller.from, networks));
   const held = new Set([...holder.privileges, ...counting.flatMap((group) => group.privileges)]);
+  const within = limit === undefined ? held : new Set(limit);
   const covers = (set: ReadonlySet<Privilege>, privilege: Privilege) => set.has("all") || set.has(privilege);
-  if (limit === undefined) return privileges.filter((privilege) => held.has(privilege));
-  const within = new Set(limit);
-  return privileges.filter(
-    (privilege) =>
-      (held.has(privilege) && covers(within, privilege)) || (within.has(privilege) && covers(held, privilege)),
+  const both = privileges.filter(
+    (each) => (held.has(each) && covers(within, each)) || (within.has(each) && covers(held, each)),
   );
+  return both.includes("all") ? ["all"] : both;
 }
 
 function isFrom(from: string | undefined, networks: readonly string[]): boolean {

@@ -23,7 +23,7 @@ export function createTlsServer(pair: Pair, handle: Handle): Server {
     handle,
   );
   server.timeout = 60_000;
-  server.maxConnections = 4_000;
+  server.maxConnections = 1_000;
   return server;
 }
 

@@ -1,0 +1,98 @@
+import { hostname } from "node:os";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { NewApiKey } from "../../src/firewall/keys.ts";
+import { openRig, type Rig } from "./rig.ts";
+
+let rig: Rig;
+let admin: NewApiKey;
+beforeAll(async () => {
+  rig = await openRig({ read: async () => [] });
+  admin = rig.key("admin", ["user-management"]);
+  rig.access.users.add({ name: "anna b", privileges: ["interface-status"], now: new Date() });
+});
+afterAll(() => rig.close());
+
+const post = (path: string, body = "", headers: Record<string, string> = {}) =>
+  rig.ask(path, { key: admin, method: "POST", body, headers });
+const parsed = (text: string) => JSON.parse(text) as Record<string, string>;
+const status = "/api/diagnostics/interface/getinterfaceconfig";
+
+describe("add_api_key", () => {
+  it("makes a key that works at once, shows its secret, and notes who made it", async () => {
+    const { status: code, body } = await post("/api/auth/user/add_api_key/anna%20b");
+    const made = parsed(body);
+    expect(code).toBe(200);
+    expect(Object.keys(made)).toEqual(["result", "hostname", "key", "secret"]);
+    expect(made).toMatchObject({ result: "ok", hostname: hostname() });
+    for (const part of [made.key, made.secret]) expect(part).toMatch(/^[A-Za-z0-9+/]{80}$/);
+    expect((await rig.ask(status, { key: { key: made.key ?? "", secret: made.secret ?? "" } })).status).toBe(200);
+    expect(rig.access.audit.latest(1)).toMatchObject([
+      { actor: "admin", source: "127.0.0.1", action: "key added", subject: `${made.key?.slice(0, 12)}… of anna b` },
+    ]);
+    expect(rig.logged.join("") + JSON.stringify(rig.access.audit.latest(10))).not.toContain(made.secret);
+  });
+
+  it.each([
+    ["an unknown user", "POST", "/api/auth/user/add_api_key/nobody", { status: 200, body: '{"result":"failed"}' }],
+    ["GET", "GET", "/api/auth/user/addApiKey/anna%20b", { status: 200, body: '{"result":"failed"}' }],
+    ["no user", "POST", "/api/auth/user/add_api_key", { status: 404 }],
+    [
+      "a user with a broken name",
+      "POST",
+      "/api/auth/user/add_api_key/%zz",
+      { status: 200, body: '{"result":"failed"}' },
+    ],
+  ])("%s", async (_, method, path, expected) => {
+    const body = method === "POST" ? { body: "" } : {};
+    expect(await rig.ask(path, { key: admin, method, ...body })).toMatchObject(expected);
+  });
+});
+
+describe("search_api_key and del_api_key", () => {
+  it("lists the keys in force, and deletes one", async () => {
+    const made = rig.key("gone soon", ["all"]);
+    const id = Buffer.from(made.key).toString("base64");
+    const search = () => post("/api/auth/user/search_api_key", "current=1&rowCount=-1&searchPhrase=gone");
+    expect(JSON.parse((await search()).body)).toEqual({
+      ...{ total: 1, rowCount: 1, current: 1, rows: [{ username: "gone soon", key: made.key, id }] },
+    });
+    expect(await rig.ask(`/api/auth/user/del_api_key/${id}`, { key: admin })).toMatchObject({
+      body: '{"result":"failed"}',
+    });
+    expect((await rig.ask(status, { key: made })).status).toBe(200);
+    expect((await post(`/api/auth/user/del_api_key/${id}`)).body).toBe('{"result":"deleted"}');
+    expect((await rig.ask(status, { key: made })).status).toBe(401);
+    expect((await post(`/api/auth/user/del_api_key/${id}`)).body).toBe('{"result":"not found"}');
+    expect(JSON.parse((await search()).body)).toMatchObject({ total: 0, rows: [] });
+    expect(rig.access.audit.latest(1)).toMatchObject([{ actor: "admin", action: "key deleted" }]);
+  });
+
+  it.each([
+    ["JSON", '{"rowCount":1,"current":2}', "application/json", 1],
+    ["broken JSON", "{", "application/json", 99],
+    ["a form", "rowCount=1&current=1&sort[username]=desc", "application/x-www-form-urlencoded", 1],
+    ["far too much", `searchPhrase=${"x".repeat(100_000)}`, "application/x-www-form-urlencoded", 99],
+  ])("takes its wish as %s", async (_, body, type, most) => {
+    const got = await post("/api/auth/user/searchApiKey", body, { "content-type": type });
+    expect(got.status).toBe(200);
+    const page = JSON.parse(got.body) as { rows: unknown[]; total: number };
+    expect(page.total).toBeGreaterThan(1);
+    expect(page.rows.length).toBe(Math.min(most, page.total));
+  });
+});
+
+describe("priv/search", () => {
+  it("says what each privilege opens and who holds it", async () => {
+    const got = await rig.ask("/api/auth/priv/search?searchPhrase=get_interface_config", { key: admin });
+    expect(JSON.parse(got.body)).toMatchObject({
+      total: 1,
+      rows: [
+        {
+          id: "interface-status",
+          match: "api/diagnostics/interface/get_interface_config\napi/diagnostics/interface/events",
+          users: expect.arrayContaining(["anna b"]),
+        },
+      ],
+    });
+  });
+});

@@ -1,0 +1,132 @@
+import type { IncomingMessage } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, describe, expect, it, onTestFinished } from "vitest";
+import { interfaceEventsPath } from "../../src/contract/interface-events.ts";
+import type { KernelRow } from "../../src/firewall/kernel-row.ts";
+import { type Asking, openRig, type Rig } from "./rig.ts";
+
+const report = "/api/diagnostics/interface/getinterfaceconfig";
+
+type Event = { readonly event: string; readonly id: string; readonly data: Record<string, { mtu?: string }> };
+
+/** What came over a stream so far. */
+function reader(response: IncomingMessage) {
+  let text = "";
+  response.setEncoding("utf8").on("data", (more: string) => {
+    text += more;
+  });
+  const ended = new Promise<void>((resolve) => response.once("close", resolve));
+  response.on("error", () => undefined);
+  const events = (): Event[] =>
+    [...text.matchAll(/id: (.*)\nevent: (.*)\ndata: (.*)\n\n/g)].map(([, id = "", event = "", data = ""]) => ({
+      ...{ id, event, data: JSON.parse(data) as Event["data"] },
+    }));
+  return { text: () => text, events, ended };
+}
+
+let rig: Rig;
+afterEach(() => rig.close());
+
+/** A machine with one device, whose MTU the test changes; a watcher that looks every second finds it. */
+async function machine() {
+  let mtu = 1500;
+  const read = async (): Promise<readonly KernelRow[]> => [{ ifname: "eth0", flags: ["UP"], mtu, addr_info: [] }];
+  rig = await openRig({ read });
+  const key = rig.key("listener", ["interface-status"]);
+  const listen = async (more: Asking = {}) => {
+    const response = await rig.open(interfaceEventsPath, { key, ...more });
+    onTestFinished(() => void response.destroy());
+    return { response, ...reader(response) };
+  };
+  /** Any change that the kernel tells of makes the service look: here, another process's reading does nothing. */
+  const become = (value: number) => {
+    mtu = value;
+  };
+  return { key, listen, become };
+}
+
+describe("the event stream", () => {
+  it("begins with how to come back and the whole report, as getinterfaceconfig answers it", async () => {
+    const { listen, key } = await machine();
+    const { response, text, events } = await listen();
+    expect(response.headers).toMatchObject({ "content-type": "text/event-stream", "cache-control": "no-store" });
+    await expect.poll(events).toHaveLength(1);
+    expect(text()).toMatch(/^retry: 2000\n\nid: \d{13}-1\nevent: snapshot\ndata: /);
+    const answered = await rig.ask(report, { key });
+    expect(text()).toContain(`data: ${answered.body}\n\n`);
+  });
+
+  it("owes no snapshot to one who has the latest, and a whole one to everybody else", async () => {
+    const { listen, become } = await machine();
+    const first = await listen();
+    await expect.poll(first.events).toHaveLength(1);
+    const id = first.events()[0]?.id ?? "";
+    const resumed = await listen({ headers: { "last-event-id": id } });
+    await expect.poll(resumed.text).toBe("retry: 2000\n\n: heartbeat\n\n");
+    const stranger = await listen({ headers: { "last-event-id": `1-${id.split("-")[1]}` } });
+    await expect.poll(stranger.events).toMatchObject([{ event: "snapshot", id }]);
+    become(1400);
+    await sleep(250);
+    const late = await listen({ headers: { "last-event-id": id } });
+    await expect.poll(late.events).toMatchObject([{ event: "snapshot", data: { eth0: { mtu: "1400" } } }]);
+    // The look for the newcomer told those who were there, too.
+    await expect
+      .poll(() => resumed.events().at(-1))
+      .toMatchObject({ event: "change", data: { eth0: { mtu: "1400" } } });
+  });
+
+  it("finds a change that nobody told of", async () => {
+    const { listen, become } = await machine();
+    const { events } = await listen();
+    await expect.poll(events).toHaveLength(1);
+    await sleep(400);
+    become(1300);
+    // The net is wide while the kernel is listened to, so another caller's look is not waited for here.
+    await listen();
+    await expect.poll(() => events().at(-1)?.data.eth0?.mtu).toBe("1300");
+  });
+
+  it("HEAD gives the head alone", async () => {
+    const { key } = await machine();
+    const got = await rig.ask(interfaceEventsPath, { key, method: "HEAD" });
+    expect(got).toMatchObject({ status: 200, body: "", headers: { "content-type": "text/event-stream" } });
+  });
+
+  it("ends when the key is revoked, before the next change is told", async () => {
+    const { listen, become, key } = await machine();
+    const { events, ended } = await listen();
+    await expect.poll(events).toHaveLength(1);
+    rig.access.keys.revoke(key.key, new Date());
+    become(1200);
+    await sleep(250);
+    const other = rig.key("other", ["interface-status"]);
+    await listen({ key: other });
+    await ended;
+    expect(events()).toHaveLength(1);
+  });
+
+  it("lets a listener who does not read go without cost, and gives the others every change", async () => {
+    const { listen, become, key } = await machine();
+    const deaf = await rig.open(interfaceEventsPath, { key });
+    onTestFinished(() => void deaf.destroy());
+    deaf.pause();
+    const { events } = await listen();
+    for (let mtu = 1000; mtu < 1005; mtu++) {
+      become(mtu);
+      await sleep(220);
+      await (await listen()).response.destroy();
+    }
+    await expect
+      .poll(() => events().map(({ data }) => data.eth0?.mtu))
+      .toEqual(expect.arrayContaining(["1000", "1001", "1002", "1003", "1004"]));
+  });
+
+  it("does not hold up the end of the service", async () => {
+    const { listen } = await machine();
+    const listeners = await Promise.all(Array.from({ length: 20 }, () => listen()));
+    const before = performance.now();
+    await rig.service.close();
+    await Promise.all(listeners.map(({ ended }) => ended));
+    expect(performance.now() - before).toBeLessThan(1_500);
+  });
+});

@@ -1,0 +1,128 @@
+import { join } from "node:path";
+import { connect } from "node:tls";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import type { NewApiKey } from "../../src/firewall/keys.ts";
+import { startProcess } from "../rig/started-process.ts";
+import { openRig, type Rig } from "./rig.ts";
+
+let rig: Rig;
+let good: NewApiKey;
+const floodProgram = join(import.meta.dirname, "flood-process.ts");
+const report = "/api/diagnostics/interface/getinterfaceconfig";
+
+beforeAll(async () => {
+  rig = await openRig({ read: async () => [{ ifname: "eth0", flags: ["UP"], addr_info: [] }] });
+  good = rig.key("good", ["interface-status"]);
+});
+afterAll(() => rig.close());
+
+const socket = () => {
+  const opened = connect({ ...rig.service.address, ca: rig.ca, servername: "localhost" });
+  opened.on("error", () => undefined);
+  return opened;
+};
+
+describe("10,000 bad logins", () => {
+  it("cost no memory, and a good key from the same address is answered within 50 ms", async () => {
+    const { port } = rig.service.address;
+    const flood = startProcess([process.execPath, floodProgram, String(port), rig.service.caFile ?? "", "150"], {});
+    onTestFinished(async () => void (await flood.stop("SIGKILL")));
+    const refused = () => Number(flood.out().trim().split("\n").at(-1));
+    const times: number[] = [];
+    const askUntil = async (count: number) => {
+      while (refused() < count) times.push((await rig.ask(report, { key: good })).ms);
+    };
+    await askUntil(2_000);
+    const before = process.memoryUsage.rss();
+    await askUntil(12_000);
+    const grown = (process.memoryUsage.rss() - before) / 1024 / 1024;
+    times.sort((a, b) => a - b);
+    expect(times.length).toBeGreaterThan(50);
+    expect(times[Math.floor(times.length * 0.5)]).toBeLessThan(50);
+    expect(grown).toBeLessThan(30);
+    expect(rig.logged.filter((line) => line.includes("wrong secret")).length).toBeLessThan(20);
+  });
+});
+
+describe("100 slow connections", () => {
+  it("hold nobody up", async () => {
+    const slow = Array.from({ length: 100 }, () => socket());
+    for (const each of slow)
+      each.once("secureConnect", () => each.write(`GET ${report} HTTP/1.1\r\nHost: x\r\nX-Slow: `));
+    await Promise.all(slow.map((each) => new Promise((resolve) => each.once("secureConnect", resolve))));
+    const times = [];
+    for (let count = 0; count < 20; count++) times.push((await rig.ask(report, { key: good })).ms);
+    expect(times.toSorted((a, b) => a - b)[10]).toBeLessThan(200);
+    for (const each of slow) each.destroy();
+  });
+});
+
+describe("every answer is one of section 3.1", () => {
+  const sent = (bytes: string) =>
+    new Promise<string>((resolve) => {
+      const opened = socket();
+      let text = "";
+      opened.setTimeout(4_000, () => opened.destroy());
+      opened.on("data", (chunk: Buffer) => {
+        text += chunk.toString("latin1");
+      });
+      opened.once("close", () => resolve(text.split("\r\n")[0] ?? ""));
+      opened.once("secureConnect", () => opened.end(bytes, "latin1"));
+    });
+  const head = "Host: x\r\nConnection: close\r\n";
+  it.each([
+    [
+      "a NUL in Authorization",
+      `GET ${report} HTTP/1.1\r\n${head}Authorization: Basic \0\r\n\r\n`,
+      /^HTTP\/1\.1 40[01] |^$/,
+    ],
+    [
+      "latin-1 in Authorization",
+      `GET ${report} HTTP/1.1\r\n${head}Authorization: Basic \xff\xfe\r\n\r\n`,
+      /^HTTP\/1\.1 401 /,
+    ],
+    [
+      "Authorization over two lines",
+      `GET ${report} HTTP/1.1\r\n${head}Authorization: Basic\r\n eA==\r\n\r\n`,
+      /^HTTP\/1\.1 40[01] |^$/,
+    ],
+    ["500 headers", `GET ${report} HTTP/1.1\r\n${head}${"A: b\r\n".repeat(500)}\r\n`, /^HTTP\/1\.1 401 /],
+    [
+      "too many bytes of headers",
+      `GET ${report} HTTP/1.1\r\n${head}${"A: b\r\n".repeat(9_000)}\r\n`,
+      /^HTTP\/1\.1 431 |^$/,
+    ],
+    [
+      "two lengths",
+      `POST ${report} HTTP/1.1\r\n${head}Content-Length: 1\r\nContent-Length: 2\r\n\r\nab`,
+      /^HTTP\/1\.1 400 |^$/,
+    ],
+    [
+      "a length and chunks",
+      `POST ${report} HTTP/1.1\r\n${head}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+      /^HTTP\/1\.1 400 |^$/,
+    ],
+    [
+      "broken chunks",
+      `POST ${report} HTTP/1.1\r\n${head}Transfer-Encoding: chunked\r\n\r\nzz\r\n`,
+      /^HTTP\/1\.1 40[01] |^$/,
+    ],
+    ["no Host", `GET ${report} HTTP/1.1\r\n\r\n`, /^HTTP\/1\.1 400 /],
+    ["HTTP/0.9", `GET ${report}\r\n\r\n`, /^HTTP\/1\.1 40[01] |^$/],
+    ["HTTP/1.0", `GET ${report} HTTP/1.0\r\n\r\n`, /^HTTP\/1\.1 401 /],
+    ["a preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", /^HTTP\/1\.1 400 |^$/],
+    [
+      "an upgrade",
+      `GET ${report} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`,
+      /^HTTP\/1\.1 401 |^$/,
+    ],
+    ["dots above the root", `GET /../../etc/passwd HTTP/1.1\r\n${head}\r\n`, /^HTTP\/1\.1 404 /],
+    ["encoded slashes", `GET /api%2fdiagnostics%2finterface HTTP/1.1\r\n${head}\r\n`, /^HTTP\/1\.1 404 /],
+    ["a thousand slashes", `GET ${"/".repeat(1_000)}api/x HTTP/1.1\r\n${head}\r\n`, /^HTTP\/1\.1 404 /],
+    ["__proto__ as a name", `GET /api/__proto__/constructor/toString HTTP/1.1\r\n${head}\r\n`, /^HTTP\/1\.1 404 /],
+  ])("%s", async (_, bytes, answer) => {
+    expect(await sent(bytes)).toMatch(answer);
+    expect((await rig.ask(report, { key: good })).status).toBe(200);
+    expect(rig.logged.filter((line) => line.includes("call failed"))).toEqual([]);
+  });
+});

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { NewApiKey } from "../../src/firewall/keys.ts";
+import { mayCall, type Privilege, privileges } from "../../src/firewall/privileges.ts";
+import { type EndpointName, endpointNames } from "../../src/firewall/resolve-endpoint.ts";
+import { openRig, type Rig } from "./rig.ts";
+
+let rig: Rig;
+const keys = new Map<Privilege | "nothing", NewApiKey>();
+
+beforeAll(async () => {
+  rig = await openRig({ read: async () => [{ ifname: "eth0", flags: ["UP"], addr_info: [] }] });
+  for (const privilege of privileges) keys.set(privilege, rig.key(`has-${privilege}`, [privilege]));
+  keys.set("nothing", rig.key("has-nothing", []));
+});
+afterAll(() => rig.close());
+
+const camel = (snake: string) => snake.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+/** The endpoint in every spelling that the original takes. */
+function spellings(name: EndpointName): readonly string[] {
+  const [module = "", controller = "", action = ""] = name.split("/");
+  const behind = { "auth/user/add_api_key": "/nobody", "auth/user/del_api_key": "/bm9uZQ==" }[
+    name as "auth/user/add_api_key"
+  ];
+  const rest = behind ?? "";
+  const path = (m: string, c: string, a: string) => `/api/${m}/${c}/${a}${rest}`;
+  return [
+    path(module, controller, action),
+    path(module, controller, camel(action)),
+    path(module, controller, action.replaceAll("_", "")),
+    path(module, controller, action.toUpperCase()),
+    path(module.toUpperCase(), controller, action),
+    path(module, controller.charAt(0).toUpperCase() + controller.slice(1), action),
+    `${path(module, controller, action)}/`,
+    `/api//${module}//${controller}/${action}${rest}`,
+    `${path(module, controller, action)}?x=1&y=/../`,
+    `${path(module, controller, action)}/extra/segments`,
+  ];
+}
+
+describe.each(endpointNames)("%s", (endpoint) => {
+  it.each([...privileges, "nothing"] as const)("with a key that may %s", async (privilege) => {
+    const key = keys.get(privilege);
+    if (key === undefined) throw new Error("no such key");
+    const allowed = mayCall(privilege === "nothing" ? [] : [privilege], endpoint);
+    const answers = await Promise.all(
+      spellings(endpoint).map(async (path) => {
+        const response = await rig.open(path, { key });
+        const { statusCode, headers } = response;
+        response.destroy();
+        return [path, statusCode, headers["content-type"]];
+      }),
+    );
+    const json = "application/json; charset=UTF-8";
+    const type = {
+      "interfaces/overview/export": "text/html; charset=UTF-8",
+      "diagnostics/interface/events": "text/event-stream",
+    };
+    const expected = allowed ? [200, (type as Record<string, string>)[endpoint] ?? json] : [403, json];
+    expect(answers).toEqual(spellings(endpoint).map((path) => [path, ...expected]));
+  });
+
+  it("without a key: 401, and with a wrong one 401 later, in every spelling", async () => {
+    const all = await Promise.all(spellings(endpoint).map((path) => rig.ask(path)));
+    for (const got of all) {
+      expect(got).toMatchObject({ status: 401, body: '{"status":401,"message":"Authentication Failed"}' });
+      expect(got.headers["www-authenticate"]).toBe('Basic realm="moor"');
+    }
+  });
+});
+
+describe("exactly the table of the wire page", () => {
+  it.each<[EndpointName, Privilege]>([
+    ["diagnostics/interface/get_interface_config", "interface-status"],
+    ["diagnostics/interface/events", "interface-status"],
+    ["diagnostics/interface/get_interface_names", "interface-names"],
+    ["diagnostics/interface/get_interface_statistics", "interface-statistics"],
+    ["interfaces/overview/export", "overview"],
+    ["interfaces/overview/interfaces_info", "overview"],
+    ["routes/gateway/status", "gateways"],
+    ["core/firmware/status", "firmware"],
+    ["diagnostics/system/system_information", "dashboard"],
+    ["auth/user/add_api_key", "user-management"],
+    ["auth/user/search_api_key", "user-management"],
+    ["auth/user/del_api_key", "user-management"],
+    ["auth/priv/search", "user-management"],
+  ])("%s is opened by %s and by all, and by nothing else", (endpoint, only) => {
+    expect(privileges.filter((privilege) => mayCall([privilege], endpoint))).toEqual(["all", only]);
+  });
+});

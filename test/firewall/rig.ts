@@ -1,0 +1,75 @@
+import { mkdtemp, readFile } from "node:fs/promises";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import { Agent, request } from "node:https";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type AccessStore, keysFile, openAccess } from "../../src/firewall/access-store.ts";
+import type { NewApiKey } from "../../src/firewall/keys.ts";
+import type { Privilege } from "../../src/firewall/privileges.ts";
+import { type FirewallOptions, type RunningFirewall, startFirewall } from "../../src/firewall/start.ts";
+import { createLog } from "../../src/process/log.ts";
+
+/** A firewall service on a free port, a second opening of its users and keys, and a client that keeps its connections. */
+export type Rig = {
+  readonly service: RunningFirewall;
+  readonly access: AccessStore;
+  readonly logged: string[];
+  readonly key: (name: string, privileges: readonly Privilege[]) => NewApiKey;
+  readonly ask: (path: string, asking?: Asking) => Promise<Got>;
+  /** The response as soon as its head is there. */
+  readonly open: (path: string, asking?: Asking) => Promise<IncomingMessage>;
+  readonly ca: Buffer;
+  readonly close: () => Promise<void>;
+};
+
+export type Asking = {
+  readonly key?: { readonly key: string; readonly secret: string };
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+};
+
+export type Got = {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+  readonly ms: number;
+};
+
+export async function openRig(more: Partial<FirewallOptions> = {}): Promise<Rig> {
+  const dataFolder = await mkdtemp(join(tmpdir(), "moor-firewall-rig-"));
+  const logged: string[] = [];
+  const log = createLog({ format: "json", write: (line) => logged.push(line) });
+  const service = await startFirewall({ dataFolder, listen: { host: "127.0.0.1", port: 0 }, log, ...more });
+  const access = openAccess(keysFile(dataFolder));
+  const ca = await readFile(service.caFile ?? "");
+  const agent = new Agent({ keepAlive: true, ca, maxSockets: 200 });
+
+  const open: Rig["open"] = (path, { key, method = "GET", headers = {}, body } = {}) => {
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const { host, port } = service.address;
+    const auth = key === undefined ? {} : { auth: `${key.key}:${key.secret}` };
+    const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
+    const asked = request({ host, port, path, method, agent, ...auth, headers: { ...length, ...headers } }, resolve);
+    asked.once("error", reject);
+    asked.end(body);
+    return promise;
+  };
+
+  return {
+    ...{ service, access, logged, open, ca },
+    key: (name, privileges) => access.keys.add({ name, privileges, now: new Date() }),
+    ask: async (path, asking) => {
+      const before = performance.now();
+      const response = await open(path, asking);
+      let body = "";
+      for await (const chunk of response.setEncoding("utf8")) body += String(chunk);
+      return { status: response.statusCode ?? 0, headers: response.headers, body, ms: performance.now() - before };
+    },
+    close: async () => {
+      agent.destroy();
+      access.close();
+      await service.close();
+    },
+  };
+}
