@@ -30,6 +30,8 @@ export type Endpoint = {
   readonly url: URL;
   readonly trust: HttpTrust;
   readonly serverName?: string;
+  /** Milliseconds that one request may take. */
+  readonly timeout?: number;
 };
 
 export type SourceConfig = Endpoint & {

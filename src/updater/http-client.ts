@@ -52,7 +52,8 @@ const defaultLimits: HttpLimits = { timeoutMs: 15_000, maxBytes: 4 * 1024 * 1024
  * One client an endpoint, with connections of its own. Node's own HTTP client and not undici: the latter alone takes
  * 130 ms of CPU and 30 MB to load, more than the rest of an updating round.
  */
-export async function createHttpClient(endpoint: Endpoint, limits: HttpLimits = defaultLimits): Promise<HttpClient> {
+export async function createHttpClient(endpoint: Endpoint, given: Partial<HttpLimits> = {}): Promise<HttpClient> {
+  const limits = { ...defaultLimits, ...(endpoint.timeout ? { timeoutMs: endpoint.timeout } : {}), ...given };
   const secure = endpoint.url.protocol === "https:";
   // Not by `import`: that reads every export of the module, among them one that loads a WebSocket client of 10 MB.
   const http = process.getBuiltinModule(secure ? "node:https" : "node:http");
@@ -65,8 +66,10 @@ export async function createHttpClient(endpoint: Endpoint, limits: HttpLimits = 
       agent,
       signal,
     });
+    let begun = false;
     try {
       const response = await responseTo(sent, request.body);
+      begun = true;
       return { outcome: await answerOf(response, limits.maxBytes), staleSocket: false };
     } catch (error) {
       sent.destroy();
@@ -74,7 +77,10 @@ export async function createHttpClient(endpoint: Endpoint, limits: HttpLimits = 
         ? describeStop(signal, endpoint, limits)
         : describeTransportFault(error, endpoint, limits);
       const reset = (error as NodeJS.ErrnoException).code === "ECONNRESET";
-      return { outcome: { kind: "failed", ...fault }, staleSocket: sent.reusedSocket && reset && !signal.aborted };
+      return {
+        outcome: { kind: "failed", ...fault },
+        staleSocket: sent.reusedSocket && reset && !begun && !signal.aborted,
+      };
     }
   };
 

@@ -1,9 +1,10 @@
 import type { Endpoint } from "./config.ts";
 import type { HttpTrust } from "./http-client.ts";
+import { readDuration } from "./read-duration.ts";
 import { readTextFile, type Surroundings } from "./read-secret.ts";
 import type { Fields, Spot, YamlReader } from "./yaml-reader.ts";
 
-export const endpointKeys = ["url", "ca", "fingerprint", "insecure", "serverName"] as const;
+export const endpointKeys = ["url", "ca", "fingerprint", "insecure", "serverName", "timeout"] as const;
 type EndpointKey = (typeof endpointKeys)[number];
 
 /** Where a service is and why it is believed: the part that sources and targets have in common. */
@@ -19,7 +20,16 @@ export function readEndpoint(
   const trust = readTrust(yaml, fields, what, surroundings);
   const named = fields.get("serverName");
   const serverName = named && yaml.text(named, `serverName of ${what}`);
-  return url && trust && { url, trust, ...(serverName === undefined ? {} : { serverName }) };
+  const limit = fields.get("timeout");
+  const timeout = limit && readDuration(yaml, limit, `timeout of ${what}`);
+  return (
+    url &&
+    trust && {
+      ...{ url, trust },
+      ...(serverName === undefined ? {} : { serverName }),
+      ...(timeout === undefined ? {} : { timeout }),
+    }
+  );
 }
 
 function readUrl(yaml: YamlReader, fields: Fields<EndpointKey>, what: string, mayHaveQuery: boolean): URL | undefined {

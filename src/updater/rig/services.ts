@@ -8,6 +8,11 @@ export type TestServer = {
   readonly url: string;
   readonly port: number;
   readonly asked: Asked[];
+  /** Nobody listens any more, until `resume`. */
+  pause(): Promise<void>;
+  resume(): Promise<void>;
+  /** From now on shows this certificate. */
+  showCertificate(certificate: TestCertificate): void;
   close(): Promise<void>;
 };
 
@@ -40,15 +45,22 @@ export async function startServer(reply: (asked: Asked) => Reply, certificate?: 
   server.on("tlsClientError", () => undefined);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
+  const shut = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
   return {
     url: `${certificate ? "https" : "http"}://127.0.0.1:${port}`,
     port,
     asked,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    pause: shut,
+    resume: () => new Promise((resolve) => server.listen(port, "127.0.0.1", resolve)),
+    showCertificate({ key, cert }) {
+      if ("setSecureContext" in server) server.setSecureContext({ key, cert });
+      server.closeAllConnections();
+    },
+    close: shut,
   };
 }
 

@@ -1,0 +1,221 @@
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { firstRecords } from "../../src/updater/rig/loop.ts";
+import { type HostileRow, moved, service, toWrites } from "./hostile-row.ts";
+
+const cloud = { settings: { api: "rrsets" } } as const;
+const cloudError = (code: string) => ({ error: { code, message: "no", details: null } });
+const inAMinute = () => new Date(Date.now() + 60_000).toUTCString();
+const running = { action: { id: 5001, status: "running", error: null } };
+
+/** What a record service can do to its client, in either API. Each of the three bad rounds tries both records anew. */
+export const hostileServices: readonly HostileRow[] = [
+  service("refuses the connection", () => undefined, /nothing listens/, 0, {
+    async begin(loop) {
+      loop.says.firewall = moved;
+      await loop.service.pause();
+    },
+    end: (loop) => loop.service.resume(),
+  }),
+  service("resets every connection", () => ({ fault: "reset" }), /broke the connection off/, 0),
+  service("resets a write", toWrites({ fault: "reset" }), /broke the connection off/, 12),
+  service("never ends its answer", toWrites({ body: { a: 1 }, fault: "hang" }), /within 1 s/, 6, {
+    settings: { target: "timeout: 1s" },
+  }),
+  service(
+    "cuts its answer short",
+    toWrites({ body: { record: {} }, fault: "truncate" }),
+    /broke the connection off/,
+    6,
+  ),
+  service("401", () => ({ status: 401, body: { message: "Invalid" } }), /does not accept the token/, 0),
+  service("403", toWrites({ status: 403, body: { message: "Forbidden" } }), /does not accept the token/, 6),
+  service(
+    "404 for the record",
+    ({ path }) => (/records\/./.test(path) ? { status: 404, body: {} } : undefined),
+    /there is no record/,
+    6,
+  ),
+  service(
+    "404 for the zone",
+    ({ path }) => (/records\/./.test(path) || path.includes("/zones") ? { status: 404, body: {} } : undefined),
+    /has no zone/,
+    0,
+  ),
+  service("404 for the write alone", toWrites({ status: 404, body: {} }), /there is no record/, 6),
+  service("409", toWrites({ status: 409, body: { error: { message: "conflict", code: 409 } } }), /answered 409/, 6),
+  service(
+    "422",
+    toWrites({ status: 422, body: { error: { message: "invalid A record", code: 422 } } }),
+    /refused: 422/,
+    6,
+  ),
+  service(
+    "422 that means 409",
+    toWrites({ status: 422, body: { error: { message: "409 Conflict: ", code: 422 } } }),
+    /409 Conflict/,
+    6,
+  ),
+  service("429 in seconds", toWrites({ status: 429, headers: { "retry-after": "60" }, body: {} }), /answered 429/, 3, {
+    outcomes: ["failed", "waiting"],
+    warnings: 1,
+  }),
+  service(
+    "429 with a date",
+    toWrites({ status: 429, headers: { "retry-after": inAMinute() }, body: {} }),
+    /answered 429/,
+    3,
+    { outcomes: ["failed", "waiting"], warnings: 1 },
+  ),
+  service("429 without a word", toWrites({ status: 429, body: {} }), /answered 429/, 6),
+  service(
+    "the quota used up",
+    toWrites({ status: 429, headers: { "ratelimit-remaining": "0", "ratelimit-reset": "60" }, body: {} }),
+    /answered 429/,
+    3,
+    { outcomes: ["failed", "waiting"], warnings: 1 },
+  ),
+  service("500", toWrites({ status: 500, body: "oops" }), /answered 500/, 6),
+  service("502", () => ({ status: 502, body: "<html>" }), /answered 502/, 0),
+  service("503", toWrites({ status: 503, headers: { "retry-after": "1" }, body: "" }), /answered 503/, 3, {
+    outcomes: ["failed", "waiting"],
+    warnings: 1,
+  }),
+  service(
+    "301 to its successor",
+    () => ({ status: 301, headers: { location: "https://example.net/" } }),
+    /another place/,
+    0,
+  ),
+  service("308 of a write", toWrites({ status: 308, headers: { location: "/elsewhere" } }), /another place/, 6),
+  service("200 and a web page", toWrites({ body: "<html>" }), /no JSON object/, 6),
+  service("200 and nothing", toWrites({ body: "" }), /no JSON object/, 6),
+  service("200 and an array", toWrites({ body: [] }), /no JSON object/, 6),
+  service("200 and a record of wrong types", toWrites({ body: { record: { id: 7 } } }), /no record/, 6),
+  service(
+    "200 with an error inside",
+    toWrites({ body: { error: { message: "internal", code: 500 } } }),
+    /answered 500/,
+    6,
+  ),
+  service(
+    "200 and the old record",
+    toWrites({ body: { record: firstRecords()[1] } }),
+    /does not hold the new address/,
+    6,
+  ),
+  service("200 and something huge", toWrites({ body: `"${"x".repeat(5 * 1024 * 1024)}"` }), /more than 4 MiB/, 6),
+  service(
+    "sets: 401",
+    () => ({ status: 401, body: cloudError("unauthorized") }),
+    /does not accept the token/,
+    6,
+    cloud,
+  ),
+  service("sets: 404", toWrites({ status: 404, body: cloudError("not_found") }), /there is no record/, 6, cloud),
+  service("sets: 409", toWrites({ status: 409, body: cloudError("conflict") }), /answered 409/, 6, cloud),
+  service("sets: 422", toWrites({ status: 422, body: cloudError("invalid_input") }), /refused: 422/, 6, cloud),
+  service("sets: 423 locked", toWrites({ status: 423, body: cloudError("locked") }), /answered 423/, 6, cloud),
+  service("sets: 423 protected", toWrites({ status: 423, body: cloudError("protected") }), /refused: 423/, 6, cloud),
+  service("sets: 503", toWrites({ status: 503, body: cloudError("unavailable") }), /answered 503/, 6, cloud),
+  service(
+    "sets: an action that fails",
+    toWrites({
+      status: 201,
+      body: { action: { id: 1, status: "error", error: { code: "action_failed", message: "no" } } },
+    }),
+    /began the write, and it failed/,
+    6,
+    cloud,
+  ),
+  service(
+    "sets: success, and nothing has changed",
+    toWrites({ status: 201, body: { action: { id: 1, status: "success" } } }),
+    /does not hold the new address/,
+    6,
+    cloud,
+  ),
+  service(
+    "sets: an action that never ends, until we are stopped",
+    ({ method, path }) =>
+      method === "POST" ? { status: 201, body: running } : path.includes("/actions/") ? { body: running } : undefined,
+    /./,
+    3,
+    { ...cloud, part: "signal", stopAfter: 300, warnings: 0, outcomes: ["failed", "failed"] },
+  ),
+];
+
+const secondDay = 24 * 3_600_000;
+
+/** The machine it runs on: its disk, its clock, and those who stop it. */
+export const hostileMachines: readonly HostileRow[] = [
+  {
+    ...{ part: "disk", title: "the state cannot be replaced", told: /state file could not be written/, warnings: 3 },
+    ...{ outcomes: ["failed"], sent: 2, published: "new", stored: "old" },
+    begin(loop) {
+      loop.says.firewall = moved;
+      mkdirSync(`${loop.config.stateFile}.${process.pid}.new`);
+    },
+    end: (loop) => rmSync(`${loop.config.stateFile}.${process.pid}.new`, { recursive: true }),
+  },
+  {
+    ...{ part: "disk", title: "the state is torn, and a restart reads it", told: /replaced by/, warnings: 0 },
+    ...{ outcomes: ["done"], sent: 2, published: "new", stored: "new" },
+    async begin(loop) {
+      loop.says.firewall = moved;
+      writeFileSync(loop.config.stateFile, '{"version":1,"entries":{"x":{"addr');
+      await loop.reopen();
+    },
+  },
+  {
+    ...{ part: "disk", title: "the state says something of another version", told: /replaced by/, warnings: 0 },
+    ...{ outcomes: ["done"], sent: 2, published: "new", stored: "new" },
+    async begin(loop) {
+      loop.says.firewall = moved;
+      writeFileSync(loop.config.stateFile, '{"version":9,"entries":[]}');
+      await loop.reopen();
+    },
+  },
+  {
+    ...{ part: "disk", title: "the state is readable for everybody", told: /replaced by/, warnings: 0 },
+    ...{ outcomes: ["done"], sent: 2, published: "new", stored: "new" },
+    async begin(loop) {
+      loop.says.firewall = moved;
+      chmodSync(loop.config.stateFile, 0o644);
+      await loop.reopen();
+    },
+  },
+  clock("put back by a day while a service asked to be left alone", -secondDay),
+  clock("put forward by a year while a service asked to be left alone", 365 * secondDay),
+  clock("eight hours further after a sleep", 8 * 3_600_000),
+  {
+    ...{ part: "signal", title: "stopped while the firewall answers", told: /./, warnings: 0 },
+    ...{ outcomes: ["failed"], sent: 0, stopAfter: 100 },
+    begin(loop) {
+      loop.says.firewall = () => ({ ...moved(), fault: "hang" });
+    },
+  },
+  {
+    ...{ part: "signal", title: "stopped while the record service answers", told: /./, warnings: 0 },
+    ...{ outcomes: ["failed"], sent: 3, stopAfter: 100 },
+    begin(loop) {
+      loop.says.firewall = moved;
+      loop.says.service = toWrites({ body: { a: 1 }, fault: "hang" });
+    },
+  },
+];
+
+/** Asked to stay away, then the clock jumps: the next round tries again, and does what is right. */
+function clock(title: string, by: number): HostileRow {
+  return {
+    ...{ part: "clock", title, told: /replaced by/, warnings: 0 },
+    ...{ outcomes: ["done"], sent: 2, published: "new", stored: "new" },
+    async begin(loop) {
+      loop.says.firewall = moved;
+      loop.says.service = toWrites({ status: 429, headers: { "retry-after": "60" }, body: {} });
+      await loop.round();
+      loop.service.asked.length = 0;
+      loop.says.service = () => undefined;
+      loop.clock.now += by;
+    },
+  };
+}

@@ -1,0 +1,107 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pino } from "pino";
+import { beforeAll, describe, expect, it, test } from "vitest";
+import { summarise } from "../../src/updater/describe-round.ts";
+import { createReporter } from "../../src/updater/reporter.ts";
+import { makeCertificate } from "../../src/updater/rig/certificates.ts";
+import { type Loop, openLoop } from "../../src/updater/rig/loop.ts";
+import type { Asked } from "../../src/updater/rig/services.ts";
+import { hostileAddresses } from "./hostile-addresses.ts";
+import { hostileFirewalls } from "./hostile-firewalls.ts";
+import { after, before, type Certificates, type HostileRow, moved } from "./hostile-row.ts";
+import { hostileMachines, hostileServices } from "./hostile-services.ts";
+
+const table: readonly HostileRow[] = [...hostileFirewalls, ...hostileAddresses, ...hostileServices, ...hostileMachines];
+
+let certificates: Certificates;
+beforeAll(() => {
+  certificates = {
+    good: makeCertificate("IP:127.0.0.1"),
+    stranger: makeCertificate("IP:127.0.0.1"),
+    ...trusted(),
+  };
+});
+
+/** Signed by the trusted authority, and wrong all the same. */
+function trusted() {
+  return { expired: makeCertificate("IP:127.0.0.1", -1), otherName: makeCertificate("DNS:elsewhere.test") };
+}
+
+async function openRow({ settings, overTls }: HostileRow): Promise<Loop> {
+  if (!overTls) return openLoop(undefined, undefined, settings);
+  const { good, expired, otherName } = certificates;
+  const ca = join(process.env.TMPDIR ?? "/tmp", `moor-hostile-ca-${process.pid}.pem`);
+  writeFileSync(ca, good.ca + expired.ca + otherName.ca);
+  return openLoop(undefined, undefined, { ...settings, firewallTls: good, source: `ca: "${ca}"` });
+}
+
+const writesIn = (loop: Loop, from: number): readonly Asked[] =>
+  loop.service.asked.slice(from).filter(({ method }) => method !== "GET");
+
+/** Every address in a body that was sent; an empty list would be a wiped record. */
+const valuesIn = ({ body }: Asked): readonly string[] => {
+  const sent = JSON.parse(body) as { value?: string; records?: { value: string }[] };
+  return sent.records?.map(({ value }) => value) ?? [sent.value ?? ""];
+};
+
+const publishedIn = (loop: Loop) =>
+  Object.fromEntries(loop.records.filter(({ name }) => name === "home").map(({ type, value }) => [type, value]));
+
+describe("whatever goes wrong, no wrong address and no empty one is published", () => {
+  test.each(table.map((row) => [row.part, row.title, row] as const))("%s: %s", async (_, __, row) => {
+    const loop = await openRow(row);
+    const lines: { level: number; msg: string; because?: string; todo?: string }[] = [];
+    const log = pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+    const reporter = createReporter(log);
+    try {
+      expect(await loop.round()).toEqual(["done", "done"]);
+      const asked = loop.service.asked.length;
+      await row.begin(loop, certificates);
+      const from = Math.min(asked, loop.service.asked.length);
+      const first = await badRound(loop, row, reporter);
+      for (let more = 0; more < 2; more++) {
+        loop.clock.now += 300_000;
+        await badRound(loop, row, reporter);
+      }
+      const [a = "", b = a] = row.outcomes;
+      expect(first).toEqual([a, b]);
+      const writes = writesIn(loop, from);
+      for (const write of writes) expect([after.A, after.AAAA]).toEqual(expect.arrayContaining([...valuesIn(write)]));
+      expect(writes.length).toBe(row.sent);
+      expect(lines.filter(({ level }) => level === 40).length).toBe(row.warnings);
+      if (!row.stopAfter)
+        expect(lines.map(({ msg, because, todo }) => `${msg} ${because} ${todo}`).join("\n")).toMatch(row.told);
+      expect(publishedIn(loop)).toEqual(row.published === "new" ? after : before);
+      expect(loop.stored()).toEqual(row.stored === "new" ? after : before);
+
+      await row.end?.(loop, certificates);
+      loop.says.firewall = moved;
+      loop.says.service = () => undefined;
+      loop.clock.now += 300_000;
+      reporter.report(await loop.updater.round(new AbortController().signal));
+      expect(publishedIn(loop)).toEqual(after);
+      expect(loop.stored()).toEqual(after);
+      const over = lines.filter(({ msg }) => /is over|again$/.test(msg)).length;
+      expect(over > 0).toBe(row.warnings > 0);
+    } finally {
+      await loop.close();
+    }
+  });
+
+  async function badRound(loop: Loop, { stopAfter }: HostileRow, reporter: ReturnType<typeof createReporter>) {
+    const stop = new AbortController();
+    const timer = stopAfter === undefined ? undefined : setTimeout(() => stop.abort(), stopAfter);
+    const round = await loop.updater.round(stop.signal);
+    clearTimeout(timer);
+    // What a stop broke off is no failure to report.
+    if (!stop.signal.aborted) reporter.report(round);
+    return round.results.map((result) => summarise(result, true).kind);
+  }
+
+  it("has a row for each kind of trouble, and sixty at least", () => {
+    expect(table.length).toBeGreaterThanOrEqual(60);
+    expect(new Set(table.map(({ part }) => part)).size).toBe(8);
+    expect(new Set(table.map(({ part, title }) => `${part} ${title}`)).size).toBe(table.length);
+  });
+});
