@@ -31,14 +31,17 @@ export type Reply = {
   readonly fault?: "reset" | "truncate" | "hang";
 };
 
-export async function startServer(reply: (asked: Asked) => Reply, certificate?: TestCertificate): Promise<TestServer> {
+export async function startServer(
+  reply: (asked: Asked) => Reply | Promise<Reply>,
+  certificate?: TestCertificate,
+): Promise<TestServer> {
   const asked: Asked[] = [];
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
     let body = "";
     for await (const chunk of request) body += String(chunk);
     const question = { method: request.method ?? "", path: request.url ?? "", headers: request.headers, body };
     asked.push(question);
-    answer(response, reply(question));
+    answer(response, await reply(question));
   };
   const listener = (request: IncomingMessage, response: ServerResponse) => void handle(request, response);
   const server = certificate ? createSecureServer({ ...certificate, ca: undefined }, listener) : createServer(listener);

@@ -1,0 +1,53 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { type Loop, openLoop } from "../../src/updater/rig/loop.ts";
+import { wanWith } from "../../src/updater/rig/services.ts";
+import { node, repository } from "../rig/namespace.ts";
+import { startProcess } from "../rig/started-process.ts";
+
+let loop: Loop;
+let disk: string;
+beforeEach(async () => {
+  disk = mkdtempSync(join(tmpdir(), "moor-disk-"));
+  loop = await openLoop(undefined, undefined, { settings: `state: "${disk}/state.json"` });
+});
+afterEach(async () => {
+  await loop.close();
+  rmSync(disk, { recursive: true, force: true });
+});
+
+/** A disk of 16 kB that only this process sees; `prepare` runs before moor, `look` after it. */
+function onSmallDisk(prepare: string, look: string) {
+  const moor = `${node} ${repository}/bin/moor.ts update --once --config ${loop.folder}/moor.yaml`;
+  const script = `mount -t tmpfs -o size=16k none ${disk} && cd ${disk} && ${prepare}; ${moor}; code=$?; ${look}; exit $code`;
+  return startProcess(["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script], {
+    env: { PATH: `${process.env.PATH}:/usr/sbin:/sbin` },
+  }).ended;
+}
+
+it("says that a full disk could not take it, and the record is right all the same", async () => {
+  const { code, out } = await onSmallDisk("cat /dev/zero > fill 2>/dev/null", "ls");
+  expect(code).toBe(1);
+  expect(out).toMatch(/A: replaced by 9\.9\.9\.9: but the state file could not be written \(ENOSPC\).*make room/);
+  expect(out).not.toMatch(/^state\.json$/m);
+  expect(loop.records.find(({ id }) => id === "r4")?.value).toBe("9.9.9.9");
+});
+
+it("keeps the old state whole when there is no room for the new one", async () => {
+  await loop.round();
+  const old = readFileSync(loop.config.stateFile, "utf8");
+  loop.says.firewall = () => ({ body: { wan0: wanWith(["9.9.9.10"], ["2a00::10"]) } });
+  const restore = `printf '%s' '${old}' > state.json; cat /dev/zero > fill 2>/dev/null`;
+  const { out } = await onSmallDisk(restore, "cat state.json");
+  expect(out).toMatch(/ENOSPC/);
+  expect(out).toContain(old.trim());
+});
+
+it("sends nothing when the state could never be kept: on a disk that is read-only", async () => {
+  const { code, err } = await onSmallDisk(`mount -o remount,ro ${disk}`, "true");
+  expect(code).toBe(1);
+  expect(err).toMatch(/state file .* cannot be used: its folder cannot be written \(EROFS\)/);
+  expect(loop.service.asked).toEqual([]);
+});
