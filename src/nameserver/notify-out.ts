@@ -69,12 +69,15 @@ function createLine(target: NotifyTarget, options: NotifierOptions, signal: Abor
     for (const limit of limits.tries) {
       const peer = await options.peerOf(target);
       if (peer === undefined) return answered(false, `there is no transfer key ${target.keyName}`);
+      const asked = options.now();
       try {
         await options.ask(peer, noticeOf(zone), { signal, limit, now: options.now });
         return answered(true, "");
       } catch (error) {
         if (signal.aborted) return;
         because = (error as Error).message;
+        // A refusal may come at once; what is not there now may be there soon.
+        await sleep(Math.max(0, asked + limit - options.now()), undefined, { signal });
         // What has changed since is told by the same notice.
         waiting.delete(zone);
       }

@@ -25,24 +25,28 @@ export const node = join(repository, "node_modules", ".bin", "node");
 /** As in an ordinary user's shell, but `ip` is found there as well. */
 const environment = { PATH: `${process.env.PATH}:/usr/sbin:/sbin`, HOME: "/nonexistent", LANG: "C.UTF-8" };
 
-export async function openNamespace(): Promise<Namespace> {
+/** `emptied`: folders that are empty there, whatever is in them elsewhere. They must exist. */
+export async function openNamespace({ emptied = [] }: { emptied?: readonly string[] } = {}): Promise<Namespace> {
   // Its end of the pipe is all that keeps it alive: however the tests end, the namespace ends with them.
-  const hold = "ip link set lo up && echo ready && exec cat";
-  const holder = startProcess(["unshare", "--user", "--map-root-user", "--net", "sh", "-c", hold], {
+  const mounts = emptied.map((folder) => `mount -t tmpfs tmpfs ${folder} && `).join("");
+  const hold = `${mounts}ip link set lo up && echo ready && exec cat`;
+  const kinds = ["--user", "--net", ...(emptied.length > 0 ? ["--mount"] : [])];
+  const holder = startProcess(["unshare", "--map-root-user", ...kinds, "sh", "-c", hold], {
     env: environment,
     stdio: ["pipe", "pipe", "pipe"],
   });
   await holder.says(/ready/).catch((error: unknown) => {
     throw new Error("no network namespace could be made; does this kernel let users make them?", { cause: error });
   });
-  const inside = [
-    ...["nsenter", "--user", "--net", "--preserve-credentials", "--target", String(holder.pid)],
-    ...["setpriv", "--pdeathsig", "KILL"],
-  ] as [string, ...string[]];
+  const inside = (cwd: string) =>
+    [
+      ...["nsenter", ...kinds, "--preserve-credentials", `--wdns=${cwd}`, "--target", String(holder.pid)],
+      ...["setpriv", "--pdeathsig", "KILL"],
+    ] as [string, ...string[]];
   const started: StartedProcess[] = [];
 
   const start: Namespace["start"] = (command, { cwd = repository, env = {}, channel = false } = {}) => {
-    const process = startProcess([...inside, ...command], {
+    const process = startProcess([...inside(cwd), ...command], {
       cwd,
       env: { ...environment, ...env },
       stdio: ["ignore", "pipe", "pipe", ...(channel ? ["ipc" as const] : [])],
