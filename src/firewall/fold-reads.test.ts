@@ -4,7 +4,7 @@ import { foldReads } from "./fold-reads.ts";
 function reader() {
   const pending: PromiseWithResolvers<number>[] = [];
   let clock = 1000;
-  const ask = foldReads(
+  const { recent: ask, fresh } = foldReads(
     () => {
       const read = Promise.withResolvers<number>();
       pending.push(read);
@@ -15,6 +15,7 @@ function reader() {
   );
   return {
     ask,
+    fresh,
     reads: () => pending.length,
     finish: (at: number) => pending[at]?.resolve(at),
     fail: (at: number) => pending[at]?.reject(new Error(`read ${at} failed`)),
@@ -82,5 +83,20 @@ describe("foldReads", () => {
     await expect.poll(reads).toBe(2);
     finish(1);
     expect(await late).toBe(1);
+  });
+
+  it("begins a fresh read at once, and gives nothing older to those who ask afterwards", async () => {
+    const { ask, fresh, reads, finish, pass } = reader();
+    const early = ask();
+    finish(0);
+    expect(await early).toBe(0);
+    pass(50);
+    const now = fresh();
+    expect(reads()).toBe(2);
+    const after = ask();
+    finish(1);
+    expect(await Promise.all([now, after])).toEqual([1, 1]);
+    expect(await ask()).toBe(1);
+    expect(reads()).toBe(2);
   });
 });

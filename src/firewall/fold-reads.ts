@@ -1,9 +1,15 @@
-/**
- * Many askers, few reads: whoever asks while a fresh enough read is under way or done gets that one. The answer was begun
- * at most `maxAge` ms before it was asked for, and no two reads run at once, also when reading is slow. A failure is shared
- * by those who waited for it and then forgotten.
- */
-export function foldReads<T>(read: () => Promise<T>, maxAge: number, now: () => number): () => Promise<T> {
+export type FoldedReads<T> = {
+  /**
+   * Many askers, few reads: whoever asks while a fresh enough read is under way or done gets that one. The answer was begun
+   * at most `maxAge` ms before it was asked for, and no two of these reads run at once, also when reading is slow. A failure
+   * is shared by those who waited for it and then forgotten.
+   */
+  readonly recent: () => Promise<T>;
+  /** Begun now, whatever else goes on; whoever asks later for a recent one gets this or a later one. */
+  readonly fresh: () => Promise<T>;
+};
+
+export function foldReads<T>(read: () => Promise<T>, maxAge: number, now: () => number): FoldedReads<T> {
   let latest:
     | { readonly startedAt: number; readonly value: Promise<T>; state: "running" | "read" | "failed" }
     | undefined;
@@ -29,11 +35,12 @@ export function foldReads<T>(read: () => Promise<T>, maxAge: number, now: () => 
     return start();
   };
 
-  return () => {
+  const recent = () => {
     if (latest === undefined || latest.state === "failed") return start();
     if (now() - latest.startedAt < maxAge) return latest.value;
     if (latest.state === "read") return start();
     next ??= startAfter(latest.value);
     return next;
   };
+  return { recent, fresh: start };
 }

@@ -83,15 +83,16 @@ type Machine = { readonly feed: ReportFeed; readonly readSnapshot: () => Promise
 function watchMachine({ config = noConfig, log, read }: FirewallOptions, stopping: AbortSignal): Machine {
   const now = () => performance.now();
   const readRows = read ?? (async (signal: AbortSignal) => withDetails(await readKernel({ signal })));
-  const readNow = async () => {
+  const take = async () => {
     const takenAt = now();
     return takeSnapshot(await readRows(stopping), config, takenAt);
   };
-  const readSnapshot = foldReads(readNow, maxAge, now);
+  // One store of readings for both: who was told of a change and asks then is never answered from before it.
+  const { recent, fresh } = foldReads(take, maxAge, now);
   const watch = (onChange: () => void, signal: AbortSignal) =>
     watchKernel({ onChange, log, signal: AbortSignal.any([signal, stopping]) });
-  const feed = createReportFeed({ readRecent: readSnapshot, readNow, watch, epoch: String(Date.now()), log, now });
-  return { feed, readSnapshot };
+  const feed = createReportFeed({ readRecent: recent, readNow: fresh, watch, epoch: String(Date.now()), log, now });
+  return { feed, readSnapshot: recent };
 }
 
 /** Whoever listens everywhere is called by any of the machine's addresses. */
