@@ -1,9 +1,10 @@
 import { execFile } from "node:child_process";
-import { mkdtemp } from "node:fs/promises";
+import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
+import { ensureCertificate } from "../process/certificates.ts";
 import type { CommandIo } from "./command-io.ts";
 import { firewall } from "./firewall.ts";
 import { keyAdd } from "./key.ts";
@@ -66,6 +67,43 @@ describe("moor firewall", () => {
     await expect(second).rejects.toThrow(/in use .*--listen/);
     first.stop.abort();
     await ended;
+  });
+
+  it("hides and describes interfaces as its config says, and shows the operator's own certificate", async () => {
+    const cwd = await mkdtemp(join(tmpdir(), "moor-firewall-"));
+    const own = await ensureCertificate(await mkdtemp(join(tmpdir(), "moor-own-")), ["own.test"], new Date());
+    await writeFile(join(cwd, "own.pem"), own.cert);
+    await writeFile(join(cwd, "own.key"), own.key);
+    await writeFile(join(cwd, "names.yaml"), 'interfaces:\n  lo: { description: Inside }\n  "*": { hidden: true }\n');
+    const { io, text, stop } = terminal(cwd);
+    const listen = { host: "127.0.0.1", port: 0 };
+    const options = { data: "data", listen, name: [], logFormat: "text", cert: "own.pem", key: "own.key" } as const;
+    const ended = firewall({ ...options, config: "names.yaml" }, io);
+    await expect.poll(() => text.out, { timeout: 5_000 }).toContain("curl");
+    expect(text.out).toContain("Its certificate is ");
+    await keyAdd({ data: "data", name: "all", privilege: ["all"], to: "key.txt" }, io);
+    const url = /https:\S+:\d+/.exec(text.out)?.[0] ?? "";
+    const line = curlForInterfaces({ url, caFile: own.caFile, keyFile: join(cwd, "key.txt") });
+    const { stdout: names } = await run("sh", ["-c", line.replace("getinterfaceconfig", "get_interface_names")]);
+    expect(names).toBe('{"lo":"Inside"}');
+    expect(Object.keys(JSON.parse((await run("sh", ["-c", line])).stdout) as object)).toEqual(["lo"]);
+    stop.abort();
+    expect(await ended).toBe(0);
+  });
+
+  it.each([
+    ["half a certificate", { cert: "own.pem" }, "", /belong together/],
+    ["a config that is not there", { config: "nothing.yaml" }, "", /There is no file nothing\.yaml/],
+    ["a wrong config", {}, "interfaces: { lo: { hiden: true } }", /interfaces\.lo\.hiden: there is no such setting/],
+    ["a config that is no YAML", {}, "interfaces: [", /firewall\.yaml: /],
+  ])("does not start with %s, and says why", async (_, more, config, message) => {
+    const cwd = await mkdtemp(join(tmpdir(), "moor-firewall-"));
+    await mkdir(join(cwd, "data"));
+    if (config !== "") await writeFile(join(cwd, "data", "firewall.yaml"), config);
+    const { io, text } = terminal(cwd);
+    const options = { data: "data", listen: { host: "127.0.0.1", port: 0 }, name: [], logFormat: "text" } as const;
+    expect(await firewall({ ...options, ...more }, io)).toBe(2);
+    expect(text.err).toMatch(message);
   });
 
   it("keeps the secret off the command line", () => {
