@@ -18,7 +18,6 @@ export function createFirewallSource(config: SourceConfig, client: HttpClient): 
   const base = /\/api\/?$/.test(config.url.pathname) ? "" : "/api";
   // Sent unasked: an OPNsense never sends the challenge that would ask for it.
   const authorization = () => `Basic ${Buffer.from(`${config.key()}:${config.secret()}`).toString("base64")}`;
-  let lastEventId: string | undefined;
   return {
     async read(signal) {
       // No Content-Type: with one, an OPNsense tries to parse the body that a GET does not have, and answers 400.
@@ -36,17 +35,13 @@ export function createFirewallSource(config: SourceConfig, client: HttpClient): 
           return isEventStream(status, headers);
         },
         text(text: string) {
-          for (const { event, data, id } of reader.feed(text)) {
-            lastEventId = id ?? lastEventId;
+          for (const { event, data } of reader.feed(text)) {
             if (event === "snapshot" || event === "change") tell(readingIn(data));
           }
         },
       };
-      const headers = {
-        accept: "text/event-stream",
-        authorization: authorization(),
-        ...(lastEventId === undefined ? {} : { "last-event-id": lastEventId }),
-      };
+      // No Last-Event-ID: what was seen by then may be older than what polling has found since, and a snapshot is sure.
+      const headers = { accept: "text/event-stream", authorization: authorization() };
       await client.stream({ method: "GET", path: base + eventsPath, headers }, listener, signal);
       const retry = reader.retry();
       return offered ? { kind: "ended", ...(retry === undefined ? {} : { retry }) } : { kind: "not-offered" };

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 export type EventFirewall = {
   readonly url: string;
   /** What it was asked for, streams and reports together. */
-  readonly asked: { readonly path: string; readonly lastEventId: string | undefined }[];
+  readonly asked: { readonly path: string }[];
   /** Changes the report; told to all who listen unless `silently`. */
   say(report: unknown, silently?: boolean): void;
   /** Sends a text to all who listen, as it is. */
@@ -25,8 +25,7 @@ export async function startEventFirewall(first: unknown): Promise<EventFirewall>
   let refused = 0;
   const event = (name: string) => `id: ${number}\nevent: ${name}\ndata: ${JSON.stringify(report)}\n\n`;
   const server = createServer((request, response) => {
-    const lastEventId = request.headers["last-event-id"];
-    asked.push({ path: request.url ?? "", lastEventId: typeof lastEventId === "string" ? lastEventId : undefined });
+    asked.push({ path: request.url ?? "" });
     if (!request.url?.endsWith("/events")) {
       response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(report));
     } else if (refused > 0) {

@@ -1,0 +1,80 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Device, makeDevice } from "../rig/device.ts";
+import { runMoor, startMoor } from "../rig/moor.ts";
+import { type Namespace, openNamespace } from "../rig/namespace.ts";
+import { openRecordsApi, type RecordsApi } from "../rig/records-api.ts";
+import { type Services, startServices } from "../rig/services.ts";
+import type { StartedProcess } from "../rig/started-process.ts";
+import { until } from "../rig/until.ts";
+
+/** The real services, and clients that would poll only once in an hour: what comes sooner was pushed. */
+let inside: Namespace;
+let folder: string;
+let services: Services;
+let api: RecordsApi;
+let zone: string;
+let wan: Device;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "moor-pushed-"));
+  inside = await openNamespace();
+  services = await startServices(inside, folder);
+  api = openRecordsApi(inside, services, folder);
+  zone = await api.makeZone("example.org");
+  wan = await makeDevice(inside, "wan0");
+  await wan.readdress({ ipv4: "9.9.1.1", ipv6: "2a00:1::1" });
+});
+afterAll(async () => {
+  await inside?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function writeConfig(name: string, targetApi: string, more = ""): string {
+  const file = join(folder, `${name}.yaml`);
+  const { firewall, records, keyFile, tokenFile, caFile } = services;
+  writeFileSync(
+    file,
+    `interval: 1h
+sources: { wall: { url: "${firewall.url}", keyFile: "${keyFile}", ca: "${caFile}" } }
+targets: { dns: { api: ${targetApi}, url: "${records.url}", token: { file: "${tokenFile}" }, ca: "${caFile}" } }
+names: [{ name: ${name}, zone: example.org, ipv4: wan0, ipv6: wan0${more} }]
+`,
+  );
+  return file;
+}
+
+const follows = (name: string, A: string, AAAA: string, updater: StartedProcess) =>
+  until(async () => JSON.stringify(await api.addresses(zone, name)) === JSON.stringify({ A, AAAA }), {
+    ...{ limit: 10_000, every: 50, what: () => `${A} and ${AAAA}; ${updater.err()}` },
+  });
+
+describe.each(["v1", "rrsets"])("a change of an interface, pushed and written by %s", (targetApi) => {
+  it("is in the record at once", async () => {
+    await api.makeRecord({ zone_id: zone, name: targetApi, type: "A", value: "192.0.2.1", ttl: 60 });
+    await api.makeRecord({ zone_id: zone, name: targetApi, type: "AAAA", value: "2001:db8::1", ttl: 60 });
+    const updater = startMoor(inside, ["update", "--config", writeConfig(targetApi, targetApi)]);
+    for (const host of [2, 3, 4]) {
+      await wan.readdress({ ipv4: `9.9.1.${host}`, ipv6: `2a00:1::${host}` });
+      await follows(targetApi, `9.9.1.${host}`, `2a00:1::${host}`, updater);
+    }
+    expect(await updater.stop()).toMatchObject({ code: 0 });
+  });
+});
+
+describe("create: true", () => {
+  it("makes the sets that are not there, and the client's verbs speak the API too", async () => {
+    const config = writeConfig("made", "rrsets", ", create: true, ttl: 120");
+    const once = await runMoor(inside, ["update", "--once", "--config", config]);
+    expect(once).toMatchObject({ code: 0, err: "" });
+    const run = async (...words: string[]) => (await runMoor(inside, [...words, "--config", config])).out;
+    expect(await run("zones")).toMatch(/^example\.org +\d+ +\d+$/m);
+    expect(await run("list", "example.org")).toMatch(/^made +A +120 +9\.9\.1\.\d +example\.org\/made\/A$/m);
+    expect(await run("show", "example.org/made/A")).toMatch(/^value +9\.9\.1\.\d$/m);
+    const status = await runMoor(inside, ["status", "--json", "--config", config]);
+    expect(status.code).toBe(0);
+    expect(JSON.parse(status.out)).toMatchObject([{ name: "made.example.org A", ok: true }, { ok: true }]);
+  });
+});
