@@ -9,8 +9,9 @@ import { benchQuestions, benchZone } from "./dns-zone.ts";
 import type { Table } from "./run.ts";
 
 const run = promisify(execFile);
-const seconds = 3;
-const rounds = 3;
+const seconds = 1;
+const rounds = 9;
+const peerRounds = 3;
 const ports = { bare: 5391, moor: 5392 };
 
 /** Queries a second, each server in turn so that a noisy machine is noisy for all; the ratio is the median of the turns. */
@@ -56,12 +57,14 @@ async function measure(what: string, file: string, peers: readonly Peer[]): Prom
   const turns: Load[][] = [];
   for (let i = 0; i < rounds; i++) {
     const turn: Load[] = [];
-    for (const { port } of servers) turn.push(await dnsperf(port, file, seconds));
+    for (const { port } of servers)
+      if (turn.length < 2 || i < peerRounds) turn.push(await dnsperf(port, file, seconds));
     turns.push(turn);
   }
   return servers.map(({ name }, i) => {
-    const loads = turns.map((turn) => turn[i] ?? nothing);
-    const ratio = median(turns.map((turn) => (turn[i] ?? nothing).perSecond / (turn[0] ?? nothing).perSecond));
+    const measured = turns.filter((turn) => turn[i] !== undefined);
+    const loads = measured.map((turn) => turn[i] ?? nothing);
+    const ratio = median(measured.map((turn) => (turn[i] ?? nothing).perSecond / (turn[0] ?? nothing).perSecond));
     const lost = loads.reduce((sum, load) => sum + load.lost, 0);
     const target = name === "moor" ? "0.80" : "";
     return [what, name, median(loads.map((load) => load.perSecond)).toFixed(0), ratio.toFixed(2), target, `${lost}`];
@@ -73,7 +76,7 @@ const nothing: Load = { perSecond: Number.NaN, lost: 0 };
 
 /** Four clients with fifty queries on the way each. */
 async function dnsperf(port: number, file: string, length: number): Promise<Load> {
-  const args = ["-s", "127.0.0.1", "-p", `${port}`, "-d", file, "-l", `${length}`, "-c", "4", "-q", "200"];
+  const args = ["-s", "127.0.0.1", "-p", `${port}`, "-d", file, "-l", `${length}`, "-c", "4", "-q", "200", "-t", "1"];
   const { stdout } = await run("dnsperf", args);
   const perSecond = /Queries per second:\s+([\d.]+)/.exec(stdout)?.[1];
   const lost = /Queries lost:\s+(\d+)/.exec(stdout)?.[1];

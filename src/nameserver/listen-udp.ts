@@ -1,6 +1,6 @@
 import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
 import { lookup } from "node:dns";
-import { isIP, isIPv6 } from "node:net";
+import { isIPv6 } from "node:net";
 import type { ListenAddress } from "../process/http-server.ts";
 import type { Logger } from "../process/log.ts";
 import { listenFailure } from "./listen-failure.ts";
@@ -28,7 +28,7 @@ export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise
     type: isIPv6(at.host) ? "udp6" : "udp4",
     ipv6Only: isIPv6(at.host) && at.host !== "::",
     reusePort: options.reusePort ?? false,
-    lookup: asItIs,
+    lookup: lookupOnce(),
   });
   let waiting = 0;
 
@@ -74,11 +74,14 @@ function bind(socket: Socket, { host, port }: ListenAddress): Promise<void> {
   });
 }
 
-/** Clients are known by address: each reply would otherwise wait for the next tick, to look up what is no name. */
-function asItIs(host: string, family: unknown, give: LookupResult): void {
-  const known = isIP(host);
-  if (known !== 0) give(null, host, known);
-  else lookup(host, { family: family === 6 ? 6 : 4 }, give);
+/** Only the own address may be a name; those of clients never are, and must not wait for the next tick to be looked up. */
+function lookupOnce(): (host: string, family: unknown, give: LookupResult) => void {
+  let bound = false;
+  return (host, family, give) => {
+    if (bound) give(null, host, 0);
+    else lookup(host, { family: family === 6 ? 6 : 4 }, give);
+    bound = true;
+  };
 }
 
 type LookupResult = (error: NodeJS.ErrnoException | null, address: string, family: number) => void;
