@@ -1,0 +1,205 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createToken, hashSecret } from "../src/access/secret.ts";
+import { wholeAccount } from "../src/core/may.ts";
+import { ensureCertificate } from "../src/process/certificates.ts";
+import { type EventReader, readEvents } from "../src/records/rig/event-reader.ts";
+import { createRecordService } from "../src/records/service.ts";
+import { recordsDatabase } from "../src/records/start.ts";
+import { openSqliteStore } from "../src/records/store-sqlite.ts";
+import type { Table } from "./run.ts";
+import { type Load, wrk } from "./wrk.ts";
+
+const seconds = 5;
+const rounds = 3;
+const sets = 1_000;
+const polls = 500;
+const subscribers = 100;
+const changes = 100;
+
+/** Ratios to a bare Node server on the same transport, measured in turns so that a noisy machine is noisy for both. */
+export async function benchRrsets(): Promise<readonly Table[]> {
+  const folder = await mkdtemp(join(tmpdir(), "moor-bench-"));
+  await ensureCertificate(folder, [], new Date());
+  const token = await fill(folder);
+  const loads = [];
+  for (const transport of ["http", "https"] as const) loads.push(...(await measureLoad(folder, transport, token)));
+  return [
+    {
+      title: "One record set, 32 connections",
+      how: "npm run bench rrsets",
+      heads: ["transport", "call", "requests/s", "99th percentile", "ratio to bare Node", "target", "failed"],
+      rows: loads,
+    },
+    {
+      title: "Waiting for what was written",
+      how: "npm run bench rrsets",
+      heads: ["what", "measured", "target"],
+      rows: await measureWaiting(folder, token),
+    },
+  ];
+}
+
+async function fill(folder: string): Promise<string> {
+  const store = openSqliteStore(recordsDatabase(folder));
+  const account = await store.ensureAccount("bench", Date.now());
+  const token = createToken(64);
+  const hash = hashSecret(token);
+  await store.addToken({ account: account.id, name: "bench", hash, scope: wholeAccount, created: 0 });
+  const { rrsets } = createRecordService({ store, now: Date.now, nameservers: ["ns1.example.net"] });
+  const actor = { account: account.id, label: "bench", scope: wholeAccount };
+  const content = Array.from({ length: sets }, (_, i) => ({
+    name: `h${i}`,
+    type: "A",
+    records: [{ value: "192.0.2.1", comment: "" }],
+  }));
+  const made = await rrsets.createZoneWith(actor, {
+    name: "bench.example",
+    mode: "primary",
+    ttl: 60,
+    labels: {},
+    primaries: [],
+    locked: false,
+    content: { kind: "sets", sets: content },
+  });
+  if (made.kind !== "done") throw new Error("no zone");
+  store.close();
+  return token;
+}
+
+async function measureLoad(folder: string, transport: "http" | "https", token: string): Promise<string[][]> {
+  const plain = transport === "http";
+  const hello = await start(["bench/hello.ts", "18992", ...(plain ? [] : [folder])]);
+  const moor = await startMoor(folder, plain);
+  try {
+    const results = { hello: [] as Load[], get: [] as Load[], set: [] as Load[] };
+    for (let round = 0; round < rounds; round += 1) {
+      results.hello.push(await wrk(`${transport}://127.0.0.1:18992/`, "", seconds));
+      results.get.push(await wrk(`${transport}://127.0.0.1:18993/`, getSet(token), seconds));
+      results.set.push(await wrk(`${transport}://127.0.0.1:18993/`, setRecords(token), seconds));
+    }
+    const base = median(results.hello);
+    const row = (call: string, loads: readonly Load[], target: string) => {
+      const { perSecond, p99 } = median(loads);
+      const failed = loads.reduce((sum, load) => sum + load.failed, 0);
+      const ratio = `${Math.round((100 * perSecond) / base.perSecond)} %`;
+      return [transport, call, String(Math.round(perSecond)), `${p99.toFixed(1)} ms`, ratio, target, String(failed)];
+    };
+    return [
+      row("bare Node, hello", results.hello, ""),
+      row("GET one set", results.get, ""),
+      row("set_records, synced", results.set, "25 %"),
+    ];
+  } finally {
+    await Promise.all([stop(hello), stop(moor)]);
+  }
+}
+
+const headers = (token: string) => `["Authorization"]="Bearer ${token}", ["Content-Type"]="application/json"`;
+
+const getSet = (token: string) => `
+local n = 0
+request = function()
+  n = n + 1
+  return wrk.format("GET", "/v1/zones/bench.example/rrsets/h" .. n % ${sets} .. "/A", {${headers(token)}})
+end`;
+
+/** Every request changes its set: the address counts up. */
+const setRecords = (token: string) => `
+local n = math.floor((os.time() % 10000) * 1000)
+request = function()
+  n = n + 1
+  local value = string.format("10.%d.%d.%d", math.floor(n / 65536) % 256, math.floor(n / 256) % 256, n % 256)
+  local body = '{"records":[{"value":"' .. value .. '","comment":"2026-01-13 14:17:29 (UTC)"}]}'
+  local path = "/v1/zones/bench.example/rrsets/h" .. n % ${sets} .. "/A/actions/set_records"
+  return wrk.format("POST", path, {${headers(token)}}, body)
+end`;
+
+async function measureWaiting(folder: string, token: string): Promise<string[][]> {
+  const moor = await startMoor(folder, true);
+  const readers: EventReader[] = [];
+  try {
+    const finished = await firstPolls(token);
+    const authorization = `Bearer ${token}`;
+    while (readers.length < subscribers) readers.push(await readEvents(`${base}/events`, { authorization }));
+    await Promise.all(readers.map((reader) => reader.until((each) => each.lastId() !== undefined)));
+    const delays: number[] = [];
+    for (let i = 0; i < changes; i += 1) delays.push(await delayToAll(readers, token, i));
+    const sorted = delays.toSorted((a, b) => a - b);
+    const at = (part: number) => `${(sorted[Math.ceil(part * sorted.length) - 1] ?? 0).toFixed(1)} ms`;
+    const title = `from the request for a change until the last of ${subscribers} subscribers has it`;
+    return [
+      [`actions finished at the first poll, of ${polls}`, `${(100 * finished) / polls} %`, "95 %"],
+      [`${title}, median of ${changes}`, at(0.5), "50 ms"],
+      [`${title}, 99th percentile`, at(0.99), "50 ms"],
+    ];
+  } finally {
+    for (const reader of readers) reader.close();
+    await stop(moor);
+  }
+}
+
+const base = "http://127.0.0.1:18993/v1";
+
+/** How many actions say `success` when they are first asked for by their id. */
+async function firstPolls(token: string): Promise<number> {
+  let finished = 0;
+  for (let i = 0; i < polls; i += 1) {
+    const { action } = await write(token, `h${i}`, `198.51.100.${i % 256}`);
+    const answer = await fetch(`${base}/actions/${action.id}`, { headers: { authorization: `Bearer ${token}` } });
+    const polled = (await answer.json()) as { action: { status: string } };
+    if (polled.action.status === "success") finished += 1;
+  }
+  return finished;
+}
+
+async function delayToAll(readers: readonly EventReader[], token: string, i: number): Promise<number> {
+  const before = readers.map((reader) => reader.events.length);
+  const began = performance.now();
+  const arrived = readers.map((reader, j) => reader.until(({ events }) => events.length > (before[j] ?? 0)));
+  await Promise.all([write(token, "watched", `203.0.113.${i % 256}`), ...arrived]);
+  return Math.max(...readers.map((reader) => reader.events.at(-1)?.at ?? 0)) - began;
+}
+
+async function write(token: string, name: string, value: string): Promise<{ action: { id: number } }> {
+  const answer = await fetch(`${base}/zones/bench.example/rrsets/${name}/A/records`, {
+    method: "PUT",
+    headers: { authorization: `Bearer ${token}` },
+    body: JSON.stringify({ records: [{ value }] }),
+  });
+  if (!answer.ok) throw new Error(await answer.text());
+  return (await answer.json()) as { action: { id: number } };
+}
+
+const startMoor = (folder: string, plain: boolean): Promise<ChildProcess> =>
+  start([
+    "bin/moor.ts",
+    "records",
+    "--listen",
+    "127.0.0.1:18993",
+    "--data",
+    folder,
+    ...(plain ? ["--plain-http"] : []),
+  ]);
+
+async function start(args: readonly string[]): Promise<ChildProcess> {
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  await once(child.stdout, "data");
+  return child;
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  const ended = once(child, "exit");
+  child.kill("SIGTERM");
+  await ended;
+}
+
+function median(loads: readonly Load[]): Load {
+  const sorted = loads.toSorted((a, b) => a.perSecond - b.perSecond);
+  const middle = sorted[Math.floor(sorted.length / 2)];
+  if (middle === undefined) throw new Error("nothing was measured");
+  return middle;
+}
