@@ -32,7 +32,8 @@ for (let count = 0; count < Number(listeners); count++) listen();
 while (snapshots < Number(listeners)) await sleep(20);
 await sleep(1_000);
 
-const ip = spawn("ip", ["-batch", "-"], { stdio: ["pipe", "inherit", "inherit"] });
+const program = "ip";
+const ip = spawn(program, ["-batch", "-"], { stdio: ["pipe", "inherit", "inherit"] });
 const delays: number[] = [];
 for (let change = 0; change < Number(changes); change++) {
   let missing = Number(listeners);

@@ -128,8 +128,14 @@ function readDay(text: string): Date | null {
 }
 
 function described(name: string, change: UserChange): string {
-  const parts = Object.entries(change).map(([key, value]) => `${key}=${value instanceof Date ? minute(value) : value}`);
-  return [name, ...parts].join(" ");
+  const { fullName, disabled, expires, privileges } = change;
+  return [
+    name,
+    ...(fullName === undefined ? [] : [`called ${fullName}`]),
+    ...(disabled === undefined ? [] : [disabled ? "disabled" : "enabled"]),
+    ...(expires === undefined ? [] : [`good until ${expires === "never" ? "revoked" : minute(expires)}`]),
+    ...(privileges === undefined ? [] : [`may ${listed(privileges)}`]),
+  ].join(", ");
 }
 
 const row = ({ name, privileges, groups, hasPassword, expires, disabled }: User): readonly string[] => [

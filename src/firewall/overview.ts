@@ -15,7 +15,7 @@ export function overviewOf({ rows, report }: Snapshot, config: FirewallConfig, s
 }
 
 function overviewRow(
-  { ipv4, ipv6, status: _, ...device }: WireInterface,
+  { ipv4, ipv6, ...device }: WireInterface,
   row: KernelRow | undefined,
   config: FirewallConfig,
   statistics: boolean,

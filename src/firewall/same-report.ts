@@ -14,17 +14,16 @@ export function sameReport(one: Snapshot, other: Snapshot): boolean {
   for (const [name, device] of one.report) {
     const [otherName, otherDevice] = others.next().value ?? ["", undefined];
     if (name !== otherName || otherDevice === undefined) return false;
-    if (JSON.stringify(withoutLifetimes(device)) !== JSON.stringify(withoutLifetimes(otherDevice))) return false;
+    if (withoutLifetimes(device) !== withoutLifetimes(otherDevice)) return false;
     if (!device.ipv6.every((address, at) => sameEnds(address, otherDevice.ipv6[at], other.takenAt - one.takenAt)))
       return false;
   }
   return true;
 }
 
-const withoutLifetimes = (device: WireInterface): WireInterface => ({
-  ...device,
-  ipv6: device.ipv6.map(({ pltime: _, vltime: __, ...rest }) => rest),
-});
+const lifetimes = new Set(["pltime", "vltime"]);
+const withoutLifetimes = (device: WireInterface): string =>
+  JSON.stringify(device, (key, value: unknown) => (lifetimes.has(key) ? undefined : value));
 
 function sameEnds(one: WireIpv6, other: WireIpv6 | undefined, passed: number): boolean {
   return sameEnd(one.pltime, other?.pltime, passed) && sameEnd(one.vltime, other?.vltime, passed);

@@ -66,17 +66,22 @@ function createWatch(load: () => Promise<Pair>, first: Pair, { files, log, every
     }
   };
 
-  const start = (use: (pair: Pair) => void) => {
-    const again = async () => {
-      await look(use);
-      if (timer !== undefined) timer = setTimeout(again, pause).unref();
-    };
-    const pause = every ?? (files === undefined ? hour : tenSeconds);
-    timer = setTimeout(again, pause).unref();
-  };
   const stop = () => {
     clearTimeout(timer);
     timer = undefined;
+  };
+
+  const start = (use: (pair: Pair) => void) => {
+    const pause = every ?? (files === undefined ? hour : tenSeconds);
+    const again = async () => {
+      await look(use);
+      if (timer !== undefined) arm();
+    };
+    const arm = () => {
+      timer = setTimeout(() => void again(), pause).unref();
+    };
+    stop();
+    arm();
   };
   return { start, stop };
 }

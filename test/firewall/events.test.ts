@@ -114,7 +114,7 @@ describe("the event stream", () => {
     for (let mtu = 1000; mtu < 1005; mtu++) {
       become(mtu);
       await sleep(220);
-      await (await listen()).response.destroy();
+      (await listen()).response.destroy();
     }
     await expect
       .poll(() => events().map(({ data }) => data.eth0?.mtu))
