@@ -1,6 +1,12 @@
 import type { Table } from "./run.ts";
 import { benchCost } from "./updater-cost.ts";
+import { benchIdle } from "./updater-idle.ts";
+import { benchPeers } from "./updater-peers.ts";
+import { benchPushed } from "./updater-pushed.ts";
 
+/** What is timed goes first and alone; the idle ones are counted in CPU, and may be idle together. */
 export async function benchUpdater(): Promise<readonly Table[]> {
-  return [await benchCost()];
+  const cost = await benchCost();
+  const pushed = await benchPushed();
+  return [cost, pushed, ...(await Promise.all([benchIdle(), benchPeers()]))];
 }

@@ -1,0 +1,136 @@
+import { execFile, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { startServer, type TestServer } from "../src/updater/rig/services.ts";
+import { until } from "../test/rig/until.ts";
+import type { Table } from "./run.ts";
+import { usageOf } from "./updater-pushed.ts";
+
+/** Debian's own clients at the same work: an address from a command, sent to a server that says yes to everything. */
+type Peer = {
+  readonly name: string;
+  /** The shortest time between two looks that it allows. */
+  readonly looks: string;
+  config(folder: string, server: TestServer): string;
+  once(folder: string): readonly string[];
+  watch(folder: string): readonly string[];
+};
+
+const peers: readonly Peer[] = [
+  {
+    ...{ name: "ddclient", looks: "10 s (300 s unless told)" },
+    config: (folder, { port }) => `syslog=no
+ssl=no
+min-interval=10s
+use=cmd, cmd='cat ${folder}/address'
+protocol=dyndns2
+server=127.0.0.1:${port}
+login=u
+password=p
+home.example.org
+`,
+    once: (folder) => ["ddclient", "-file", `${folder}/config`, "-cache", `${folder}/cache`, "-daemon=0"],
+    watch: (folder) => [
+      ...["ddclient", "-file", `${folder}/config`, "-cache", `${folder}/cache`],
+      ...["-daemon=10", "-foreground", "-pid", `${folder}/pid`],
+    ],
+  },
+  {
+    ...{ name: "inadyn", looks: "30 s (60 s unless told)" },
+    config: (folder, { port }) => `period = 30
+allow-ipv6 = false
+custom moor {
+  ddns-server = 127.0.0.1:${port}
+  ddns-path = "/nic/update?hostname=%h&myip=%i"
+  ssl = false
+  username = u
+  password = p
+  hostname = home.example.org
+  checkip-command = "/bin/cat ${folder}/address"
+}
+`,
+    once: (folder) => ["inadyn", "-1", "-n", "-f", `${folder}/config`, `--cache-dir=${folder}`],
+    watch: (folder) => ["inadyn", "-n", "-f", `${folder}/config`, `--cache-dir=${folder}`, "-P", `${folder}/pid`],
+  },
+];
+
+const changes = 5;
+
+export async function benchPeers(): Promise<Table> {
+  const heads = [
+    "program",
+    "one run with nothing to do, CPU",
+    "watching, resident",
+    "looks every",
+    "from change to write, median",
+  ];
+  const rows = await Promise.all(peers.map(measure));
+  return { title: "Debian's clients at the same work", how: "npm run bench updater", heads, rows };
+}
+
+async function measure(peer: Peer): Promise<string[]> {
+  const path = { PATH: `${process.env.PATH}:/usr/sbin:/sbin` };
+  if (!isThere(peer.name, path)) return [peer.name, "not installed", "", "", ""];
+  const folder = mkdtempSync(join(tmpdir(), `moor-bench-${peer.name}-`));
+  const server = await startServer(({ path: asked }) => ({ body: `good ${addressIn(asked)}\n` }));
+  const say = (address: string) => writeFileSync(join(folder, "address"), `${address}\n`);
+  writeFileSync(join(folder, "config"), peer.config(folder, server), { mode: 0o600 });
+  say("9.9.9.9");
+  try {
+    const script = `TIMEFORMAT='%U %S'; time ${peer.once(folder).join(" ")} >/dev/null 2>/dev/null`;
+    const run = () => promisify(execFile)("bash", ["-c", script], { env: path });
+    await run();
+    const { stderr } = await run();
+    const cpu =
+      1000 *
+      stderr
+        .trim()
+        .split(" ")
+        .map(Number)
+        .reduce((a, b) => a + b, 0);
+    const [program = "", ...args] = peer.watch(folder);
+    const child = spawn(program, args, { env: path, stdio: "ignore" });
+    await sleep(5_000);
+    const { resident } = usageOf(child.pid ?? -1);
+    const times: number[] = [];
+    for (let n = 1; n <= changes; n++) {
+      // At another moment of its sleep each time.
+      await sleep(3_000 + 2_300 * n);
+      const address = `9.9.8.${n}`;
+      const start = performance.now();
+      say(address);
+      const wrote = () => server.asked.some((asked) => addressIn(asked.path) === address);
+      await until(wrote, { limit: 120_000, every: 20, what: () => `${peer.name} to write ${address}` });
+      times.push(performance.now() - start);
+    }
+    const ended = once(child, "exit");
+    child.kill("SIGTERM");
+    await ended;
+    const median = times.toSorted((a, b) => a - b)[changes >> 1] ?? Number.NaN;
+    return [
+      peer.name,
+      `${cpu.toFixed(0)} ms`,
+      `${resident.toFixed(1)} MB`,
+      peer.looks,
+      `${(median / 1000).toFixed(1)} s`,
+    ];
+  } finally {
+    await server.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const addressIn = (path: string) => new URL(path, "http://x").searchParams.get("myip") ?? "";
+
+function isThere(program: string, env: NodeJS.ProcessEnv): boolean {
+  try {
+    execFileSync("sh", ["-c", `command -v ${program}`], { env, stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
