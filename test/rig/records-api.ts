@@ -24,7 +24,11 @@ export type NewRecord = {
   readonly ttl?: number;
 };
 
-export function openRecordsApi(inside: Namespace, services: Services, folder: string): RecordsApi {
+export function openRecordsApi(
+  inside: Namespace,
+  services: Pick<Services, "tokenFile" | "caFile" | "records">,
+  folder: string,
+): RecordsApi {
   const header = join(folder, "token-header");
   writeFileSync(header, `Auth-API-Token: ${secretIn(services.tokenFile)}\n`, { mode: 0o600 });
   const common = ["curl", "-sS", "--cacert", services.caFile, "-H", `@${header}`, "-w", "\n%{http_code}"] as const;

@@ -1,0 +1,95 @@
+import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { startDns, type TransferOptions } from "../../src/cli/start-dns.ts";
+import { type Scope, wholeAccount } from "../../src/core/may.ts";
+import { parseNetwork } from "../../src/core/network.ts";
+import type { RRset } from "../../src/core/rrset.ts";
+import { writtenSets } from "../../src/core/written-sets.suite.ts";
+import { createLog } from "../../src/process/log.ts";
+import { newRecordId } from "../../src/records/new-id.ts";
+import { plainSettings, type RecordStore, type Zone, type ZoneSettings } from "../../src/records/store.ts";
+import { openSqliteStore } from "../../src/records/store-sqlite.ts";
+
+/** The nameserver on a store in memory, in this process. */
+export type MoorDns = {
+  readonly store: RecordStore;
+  readonly account: number;
+  readonly port: number;
+  readonly log: () => string;
+  readonly makeZone: (name: string, text?: string, settings?: Partial<ZoneSettings>) => Promise<Zone>;
+  /** Replaces all sets but the SOA. */
+  readonly write: (zone: Zone, text: string) => Promise<void>;
+  /** A key as `nsupdate -y` and `dig -y` want it. */
+  readonly makeKey: (name: string, scope?: Scope, account?: number) => Promise<string>;
+  readonly dig: (...words: readonly string[]) => Promise<string>;
+  readonly close: () => Promise<void>;
+};
+
+const soaOf = (serial: number) => `@ 3600 SOA ns1 hostmaster ${serial} 7200 900 1209600 300\n`;
+
+export async function startMoorDns(transfers: Partial<TransferOptions> = {}): Promise<MoorDns> {
+  const store = openSqliteStore(":memory:");
+  const { id: account } = await store.ensureAccount("main", Date.now());
+  let said = "";
+  const log = createLog({
+    format: "text",
+    write: (line) => {
+      said += line;
+    },
+  });
+  const dns = await startDns({
+    listen: [{ host: "127.0.0.1", port: 0 }],
+    store,
+    nameservers: ["ns1.moor.invalid"],
+    log,
+    transfers: { networks: [], notify: [], catalog: undefined, ...transfers },
+  });
+  const port = dns.addresses[0]?.port ?? 0;
+  return {
+    store,
+    account,
+    port,
+    log: () => said,
+    makeZone: async (name, text = "", settings = {}) => {
+      const sets = withIds(writtenSets(name, soaOf(1) + text));
+      const all = { ...plainSettings(600), ...settings };
+      const zone = await store.createZone(
+        { account, id: name, name, settings: all, serial: 1, created: Date.now(), sets },
+        "test",
+      );
+      if (zone === "name-taken") throw new Error(`${name} is there`);
+      return zone;
+    },
+    write: async ({ id, name }, text) => {
+      const request = { account, at: { zone: id }, owners: "all", actor: "test", now: Date.now() } as const;
+      await store.write(request, ({ sets }) => {
+        const soa = sets.filter((set) => set.type === "SOA");
+        return { wanted: [...soa, ...withIds(writtenSets(name, text))], result: undefined };
+      });
+    },
+    makeKey: async (name, scope = wholeAccount, of) => {
+      const secret = randomBytes(32).toString("base64");
+      const key = { name, algorithm: "hmac-sha256", secret, account: of, scope, created: Date.now() } as const;
+      if ((await store.addTransferKey(key)) === "name-taken") throw new Error(`${name} is there`);
+      return `hmac-sha256:${name}:${secret}`;
+    },
+    dig: (...words) => run("dig", ["@127.0.0.1", "-p", `${port}`, "+tries=1", "+time=3", ...words]),
+    close: async () => {
+      await dns.close();
+      store.close();
+    },
+  };
+}
+
+export const everyone = [parseNetwork("127.0.0.0/8")].flatMap((network) => network ?? []);
+
+/** What a program has said, whether or not it was content. */
+export function run(program: string, words: readonly string[], input = ""): Promise<string> {
+  return new Promise((resolve) => {
+    const child = execFile(program, words, { timeout: 15_000 }, (_, out, err) => resolve(`${out}${err}`.trim()));
+    child.stdin?.end(input);
+  });
+}
+
+const withIds = (sets: readonly RRset[]): readonly RRset[] =>
+  sets.map((set) => ({ ...set, records: set.records.map((record) => ({ ...record, id: newRecordId() })) }));

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { StartedProcess } from "../rig/started-process.ts";
+import { type Lab, openLab, type ServerName } from "./secondary-lab.ts";
+
+const followers = ["knot", "bind", "powerdns"] as const;
+const all = [...followers, "nsd"] as const;
+let lab: Lab;
+const servers = new Map<ServerName, StartedProcess>();
+let zone: string;
+
+beforeAll(async () => {
+  lab = await openLab();
+  zone = await lab.api.makeZone("example.org");
+  await lab.api.makeRecord({ zone_id: zone, name: "www", type: "A", value: "198.51.100.1" });
+  for (const name of all) servers.set(name, await lab.startServer(name));
+});
+afterAll(() => lab?.close());
+
+const everywhere = async (question: string, answer: string, names: readonly ServerName[] = all) => {
+  try {
+    await Promise.all(names.map((name) => lab.untilAnswers(name, question, answer)));
+  } catch (error) {
+    const said = [...servers].map(([name, { out, err }]) => `--- ${name}\n${out()}${err()}`).join("\n");
+    throw new Error(`${(error as Error).message}\n${lab.moor.err()}\n${said}`, { cause: error });
+  }
+};
+
+describe("nameservers set up as docs/nameservers.md says", () => {
+  it("have the zone that was there before them", async () => {
+    await everywhere("www.example.org A", "198.51.100.1");
+  });
+
+  it("get a changed record", async () => {
+    const made = await lab.api.makeRecord({ zone_id: zone, name: "new", type: "A", value: "198.51.100.2" });
+    await everywhere("new.example.org A", "198.51.100.2");
+    const changed = { zone_id: zone, name: "new", type: "A", value: "198.51.100.3", ttl: 60 };
+    await lab.api.ask("PUT", `/records/${made}`, changed);
+    await everywhere("new.example.org A", "198.51.100.3");
+    await lab.api.ask("DELETE", `/records/${made}`);
+    await everywhere("new.example.org A", "");
+  });
+
+  it("hold what moor holds, every type of it", async () => {
+    const values = [
+      ["AAAA", "2001:db8::1"],
+      ["MX", "10 mail.example.org."],
+      ["TXT", '"some text" "and more"'],
+      ["SRV", "0 5 5060 sip.example.org."],
+      ["CAA", '0 issue "ca.example"'],
+      ["TLSA", `3 1 1 ${"ab".repeat(32)}`],
+      ["DS", `12345 13 2 ${"cd".repeat(32)}`],
+      ["HINFO", '"cpu" "os"'],
+    ] as const;
+    for (const [type, value] of values) await lab.api.makeRecord({ zone_id: zone, name: "types", type, value });
+    for (const [type] of values) {
+      await everywhere(`types.example.org ${type}`, await lab.dig("moor", "+short", "types.example.org", type));
+    }
+  });
+
+  it("get a new zone, and lose it when it is deleted", async () => {
+    const second = await lab.api.makeZone("second.example");
+    await lab.api.makeRecord({ zone_id: second, name: "www", type: "A", value: "198.51.100.9" });
+    await everywhere("www.second.example A", "198.51.100.9", followers);
+    await lab.api.ask("DELETE", `/zones/${second}`);
+    for (const name of followers) {
+      await expect
+        .poll(() => lab.dig(name, "www.second.example", "A"), { timeout: 15_000, interval: 100 })
+        .toMatch(/status: (REFUSED|NXDOMAIN)/);
+    }
+  });
+
+  it("go on when moor was stopped, and hear from it when it is back", async () => {
+    await lab.restartMoor(() => everywhere("www.example.org A", "198.51.100.1"));
+    await lab.api.makeRecord({ zone_id: zone, name: "after", type: "A", value: "198.51.100.4" });
+    await everywhere("after.example.org A", "198.51.100.4");
+  });
+
+  it("catch up when they were stopped themselves", async () => {
+    for (const name of all) await servers.get(name)?.stop("SIGTERM", 10_000);
+    await lab.api.makeRecord({ zone_id: zone, name: "late", type: "A", value: "198.51.100.5" });
+    for (const name of all) servers.set(name, await lab.startServer(name));
+    await everywhere("late.example.org A", "198.51.100.5");
+  });
+
+  it("are refused with a key that was revoked, and without one", async () => {
+    const transfer = () => lab.dig("moor", "-k", "/etc/bind/moor-key.conf", "example.org", "AXFR");
+    expect(await transfer()).toContain("XFR size");
+    await lab.administer("transfer-key", "revoke", "bind");
+    expect(await transfer()).toMatch(/NOTAUTH.*BADKEY|BADKEY|NOTAUTH/s);
+    expect(await lab.dig("moor", "example.org", "AXFR")).toContain("Transfer failed");
+    expect(await lab.dig("moor", "catalog.moor.invalid", "SOA")).toContain("status: REFUSED");
+  });
+});

@@ -1,0 +1,127 @@
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { prepareWithMoor, startMoor } from "../rig/moor.ts";
+import { type Namespace, openNamespace, repository } from "../rig/namespace.ts";
+import { openRecordsApi, type RecordsApi } from "../rig/records-api.ts";
+import type { StartedProcess } from "../rig/started-process.ts";
+import { until } from "../rig/until.ts";
+
+/** docs/nameservers.md come to life: its addresses on a loopback of their own, its files at their very places. */
+export type Lab = {
+  readonly inside: Namespace;
+  readonly api: RecordsApi;
+  readonly moor: StartedProcess;
+  /** Runs a command of moor on the same data. */
+  readonly administer: (...words: readonly string[]) => Promise<void>;
+  readonly restartMoor: (whileDown?: () => Promise<void>) => Promise<void>;
+  readonly startServer: (name: ServerName) => Promise<StartedProcess>;
+  readonly dig: (server: ServerName | "moor", ...words: readonly string[]) => Promise<string>;
+  /** Waits until the server gives this to `dig +short`. */
+  readonly untilAnswers: (server: ServerName, question: string, answer: string, limit?: number) => Promise<void>;
+  readonly close: () => Promise<void>;
+};
+
+export type ServerName = "knot" | "bind" | "nsd" | "powerdns";
+
+const addresses = { moor: "192.0.2.1", knot: "192.0.2.2", bind: "192.0.2.3", nsd: "192.0.2.4", powerdns: "192.0.2.5" };
+
+const commands: Readonly<Record<ServerName, readonly [string, ...string[]]>> = {
+  knot: ["knotd", "-c", "/etc/knot/knot.conf"],
+  bind: ["named", "-g", "-n", "1", "-c", "/etc/bind/named.conf"],
+  nsd: ["nsd", "-d", "-u", "", "-c", "/etc/nsd/nsd.conf"],
+  powerdns: ["pdns_server", "--daemon=no", "--guardian=no"],
+};
+
+const emptied = ["/etc/knot", "/etc/bind", "/etc/nsd", "/etc/powerdns", "/run", "/var/cache/bind", "/var/lib/knot"];
+const moreEmptied = ["/var/lib/nsd", "/var/lib/powerdns"];
+
+type Block = { readonly language: string; readonly title: string; readonly text: string };
+
+const blocks: readonly Block[] = [
+  ...readFileSync(join(repository, "docs", "nameservers.md"), "utf8").matchAll(/^```(\w+) (\S+)\n([\s\S]*?)^```$/gm),
+].map(([, language = "", title = "", text = ""]) => ({ language, title, text }));
+
+const blockOf = (title: string): string => {
+  const found = blocks.find((block) => block.title === title);
+  if (found === undefined) throw new Error(`docs/nameservers.md has no block ${title}`);
+  return found.text;
+};
+
+/** The lines of a shell block, those that go on joined. */
+const linesOf = (title: string): readonly string[] =>
+  blockOf(title)
+    .replaceAll(/\\\n\s*/g, "")
+    .split("\n")
+    .filter((line) => line !== "");
+
+export async function openLab(): Promise<Lab> {
+  const folder = mkdtempSync(join(tmpdir(), "moor-lab-"));
+  const inside = await openNamespace({ emptied: [...emptied, ...moreEmptied] });
+  await inside.ip(...Object.values(addresses).map((address) => `addr add ${address}/32 dev lo`));
+  const shell = async (script: string) => {
+    const { code, err } = await inside.run(["sh", "-ec", script]);
+    if (code !== 0) throw new Error(`${script}: ${err}`);
+  };
+  await shell("mkdir -p /run/knot /run/named /run/nsd /run/pdns");
+  for (const { title, text } of blocks.filter((block) => block.title.startsWith("/"))) {
+    await shell(`cat > ${title} <<'END'\n${text}END`);
+  }
+  const data = join(folder, "data");
+  const files = { tokenFile: join(folder, "token"), caFile: join(data, "ca.pem") };
+  await prepareWithMoor(inside, ["token", "add", "--data", data, "--to", files.tokenFile]);
+  for (const line of linesOf("keys")) await prepareWithMoor(inside, [...line.split(" ").slice(1), "--data", data]);
+
+  const start = async () => {
+    const [line = ""] = linesOf("moor");
+    const process = startMoor(inside, [...line.split(/ +/).slice(1), "--data", data]);
+    await process.says(/DNS is answered on .*\n/);
+    return process;
+  };
+  let moor = await start();
+  const services = { ...files, records: { url: "https://192.0.2.1:8053", process: moor } };
+
+  const dig: Lab["dig"] = async (server, ...words) => {
+    const { out } = await inside.run(["dig", `@${addresses[server]}`, "+tries=1", "+time=2", ...words]);
+    return out.trim();
+  };
+  return {
+    inside,
+    api: openRecordsApi(inside, services, folder),
+    get moor() {
+      return moor;
+    },
+    dig,
+    administer: async (...words) => {
+      await prepareWithMoor(inside, [...words, "--data", data]);
+    },
+    restartMoor: async (whileDown) => {
+      await moor.stop();
+      await whileDown?.();
+      moor = await start();
+    },
+    startServer: async (name) => {
+      if (name === "powerdns") {
+        await shell(
+          "test -e /var/lib/powerdns/pdns.sqlite3 || sqlite3 /var/lib/powerdns/pdns.sqlite3 < /usr/share/doc/pdns-backend-sqlite3/schema.sqlite3.sql",
+        );
+        const { out } = await inside.run(["pdnsutil", "list-all-zones"]);
+        if (!out.includes("catalog")) await shell(blockOf("powerdns"));
+      }
+      return inside.start(commands[name]);
+    },
+    untilAnswers: async (server, question, answer, limit = 15_000) => {
+      let last = "";
+      const holds = async () => {
+        last = await dig(server, "+short", ...question.split(" "));
+        return last === answer;
+      };
+      await until(holds, {
+        limit,
+        every: 50,
+        what: () => `${server} to answer ${question} with ${answer}, not ${last}`,
+      });
+    },
+    close: () => inside.close(),
+  };
+}
