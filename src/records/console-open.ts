@@ -22,6 +22,7 @@ export function openConsole(options: {
   readonly store: RecordStore;
   readonly log: Logger;
   readonly caFile: string | undefined;
+  readonly pages: string | undefined;
 }): OpenConsole {
   const { store, log, caFile } = options;
   const consoleStore = openConsoleStore(options.database, migrations);
@@ -29,7 +30,7 @@ export function openConsole(options: {
   const readCa = caFile === undefined ? undefined : () => readFile(caFile, "utf8");
   return {
     sessions,
-    routes: serveConsole({ store, sessions, now: Date.now, log, readCa }),
+    routes: serveConsole({ store, sessions, now: Date.now, log, readCa, pages: options.pages }),
     isNew: async () => !(await consoleStore.hasAnyPassword()),
     close: consoleStore.close,
   };

@@ -7,15 +7,20 @@ import { duplicateValue, type Place, type Value } from "./rrsets-values.ts";
 
 export type Fresh = {
   readonly now: Instant;
-  /** Ids for records that were not there before; one for each value is enough. */
-  readonly ids: readonly string[];
+  /** The id of the first record that was not there before, of the second, and so on: the same whenever it is asked for. */
+  readonly newId: (i: number) => string;
 };
 
 /**
  * The set with exactly these values. A record keeps its id and age where its value stays; one whose value is replaced by
  * another hands its id on, so that who knows it by its id in the v1 API follows it through a change of address.
  */
-export function withValues(place: Place, set: RRset | undefined, values: readonly Value[], { now, ids }: Fresh): RRset {
+export function withValues(
+  place: Place,
+  set: RRset | undefined,
+  values: readonly Value[],
+  { now, newId }: Fresh,
+): RRset {
   const old = set?.records ?? [];
   const byData = new Map(old.map((record) => [record.rdata, record]));
   const free = old.filter((record) => !values.some((value) => value.rdata === record.rdata));
@@ -25,9 +30,8 @@ export function withValues(place: Place, set: RRset | undefined, values: readonl
     if (same !== undefined) return sayingThis(same, value, now);
     const heir = free.shift();
     if (heir !== undefined) return { ...heir, ...value, name: place.owner, modified: now };
-    const id = ids[next];
+    const id = newId(next);
     next += 1;
-    if (id === undefined) throw new Error("there are fewer ids than new records");
     return { id, name: place.owner, ...value, created: now, modified: now };
   });
   return { ttl: null, ...set, ...place, records };

@@ -15,11 +15,13 @@ export type ConsoleOptions = {
   readonly log: Logger;
   /** What clients must trust, as PEM text; absent behind a proxy that speaks TLS. */
   readonly readCa: (() => Promise<string>) | undefined;
+  /** Where the built pages are, when not beside this program. */
+  readonly pages: string | undefined;
 };
 
 /** The pages, and what they ask for beyond the public APIs: signing in, sessions and tokens. */
 export function serveConsole(options: ConsoleOptions) {
-  const pages = createStaticPages({ page: "records", isPage: (path) => pagePaths.test(path) });
+  const pages = createStaticPages({ page: "records", isPage: (path) => pagePaths.test(path), folder: options.pages });
   const answerTo = createAnswering(options);
   return async (server: FastifyInstance): Promise<void> => {
     server.removeAllContentTypeParsers();

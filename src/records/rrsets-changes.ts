@@ -3,7 +3,7 @@ import type { RRset } from "../core/rrset.ts";
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "./actor.ts";
 import { checkWrite, zoneFaults } from "./check-write.ts";
 import { type Fresh, placed, setAt } from "./edit-set.ts";
-import { newRecordId } from "./new-id.ts";
+import { newRecordIds } from "./new-id.ts";
 import { readPlace } from "./rrsets-values.ts";
 import type { RecordServiceOptions } from "./service-options.ts";
 import { type Asked, notActed, putIn, type SetDraft } from "./set-operations.ts";
@@ -27,8 +27,7 @@ export function changesOperations({ store, now }: RecordServiceOptions, sight: S
   return {
     changeSets: async (actor: Actor, key: ZoneKey, wanted: Wanted, asked: Asked = {}): Promise<ChangesWritten> => {
       const at = now();
-      const ids = wanted.changes.map(({ to }) => (to === "gone" ? [] : to.records.map(newRecordId)));
-      const fresh = ids.map((each) => ({ now: at, ids: each }));
+      const fresh = wanted.changes.map(() => ({ now: at, newId: newRecordIds() }));
       const owners = (zone: Zone) =>
         wanted.changes.flatMap(({ name, type }) => {
           const place = readPlace(name, type, zone.name);

@@ -5,7 +5,7 @@ import { type RRset, setKey } from "../core/rrset.ts";
 import { withSerial } from "../core/serial.ts";
 import type { ZoneFile } from "../core/zone-file.ts";
 import { withValues } from "./edit-set.ts";
-import { newRecordId } from "./new-id.ts";
+import { newRecordIds } from "./new-id.ts";
 import { lowestTtl } from "./rrsets-limits.ts";
 import { readPlace, readValues } from "./rrsets-values.ts";
 import type { SetDraft } from "./set-operations.ts";
@@ -25,7 +25,7 @@ export function firstSets(
   const soa = has("SOA") ? [] : [firstSoa(nameservers[0], serial, now)];
   if (mode === "secondary" || has("NS")) return soa;
   const values = nameservers.map((server) => ({ value: `${server}.`, rdata: `${server}.`, comment: "" }));
-  return [...soa, withValues({ owner: apex, type: "NS" }, undefined, values, { now, ids: values.map(newRecordId) })];
+  return [...soa, withValues({ owner: apex, type: "NS" }, undefined, values, { now, newId: newRecordIds() })];
 }
 
 type Drafts = readonly (SetDraft & { readonly name: string; readonly type: string })[];
@@ -41,7 +41,7 @@ export function setsFromDrafts(drafts: Drafts, zoneName: string, { serial, now }
       faults.push(...(values.ok ? [] : values.faults));
       return [];
     }
-    const set = withValues(place.value, undefined, values.value, { now, ids: records.map(newRecordId) });
+    const set = withValues(place.value, undefined, values.value, { now, newId: newRecordIds() });
     return [{ ...set, ttl, ...(labels && { labels }), ...(locked && { locked }) }];
   });
   return faults.length > 0 ? fail(...faults) : ok(sets);
@@ -51,7 +51,7 @@ export function setsFromDrafts(drafts: Drafts, zoneName: string, { serial, now }
 export function importedSets(
   { zone, sets }: { readonly zone: Pick<Zone, "serial">; readonly sets: readonly RRset[] },
   file: ZoneFile,
-  { now, ids }: { readonly now: Instant; readonly ids: readonly (readonly string[])[] },
+  { now, newIds }: { readonly now: Instant; readonly newIds: readonly ((i: number) => string)[] },
 ): readonly RRset[] {
   const before = new Map(sets.map((set) => [setKey(set.owner, set.type), set]));
   return file.sets.map(({ owner, type, ttl, records }, i): RRset => {
@@ -60,7 +60,7 @@ export function importedSets(
       return { value: soa ?? value, rdata: soa ?? rdata, comment };
     });
     const old = before.get(setKey(owner, type));
-    const set = withValues({ owner, type }, old, values, { now, ids: ids[i] ?? [] });
+    const set = withValues({ owner, type }, old, values, { now, newId: newIds[i] ?? newRecordIds() });
     return { owner, type, ttl, records: set.records };
   });
 }

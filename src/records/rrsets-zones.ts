@@ -6,7 +6,7 @@ import { nextSerial } from "../core/serial.ts";
 import { parseZoneFile, type ZoneFile } from "../core/zone-file.ts";
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "./actor.ts";
 import { zoneFaults } from "./check-write.ts";
-import { newRecordId, newZoneId } from "./new-id.ts";
+import { newRecordIds, newZoneId } from "./new-id.ts";
 import { firstSets, importedSets, lowTtls, setsFromDrafts } from "./rrsets-first-sets.ts";
 import type { RecordServiceOptions } from "./service-options.ts";
 import { type Asked, notActed, type SetDraft } from "./set-operations.ts";
@@ -155,9 +155,9 @@ export function rrsetsZoneOperations({ store, now, nameservers }: RecordServiceO
       const file = parseZoneFile(text, zone.name);
       if (!file.ok) return refused([...zoneFaults(zone), ...file.faults]);
       const at = now();
-      const ids = file.value.sets.map((set) => set.records.map(newRecordId));
+      const newIds = file.value.sets.map(newRecordIds);
       const decide: DecideAct<{ kind: "done" } | NotDone> = (view) => {
-        const sets = importedSets(view, file.value, { now: at, ids });
+        const sets = importedSets(view, file.value, { now: at, newIds });
         const faults = importFaults(view.zone, view.sets, sets, file.value, nameservers);
         if (faults.length > 0) return { wanted: undefined, result: refused(faults) };
         const settings = { ...view.zone.settings, ttl: file.value.ttl ?? view.zone.settings.ttl };
@@ -191,8 +191,8 @@ function contentOf(draft: NewZoneDraft, zoneName: string, at: { readonly serial:
   if (!file.ok) return refused(file.faults);
   const faults = lowTtls(file.value);
   if (faults.length > 0) return refused(faults);
-  const ids = file.value.sets.map((set) => set.records.map(newRecordId));
-  const sets = importedSets({ zone: { serial: at.serial }, sets: [] }, file.value, { now: at.now, ids });
+  const newIds = file.value.sets.map(newRecordIds);
+  const sets = importedSets({ zone: { serial: at.serial }, sets: [] }, file.value, { now: at.now, newIds });
   return { sets, ttl: file.value.ttl };
 }
 

@@ -81,7 +81,6 @@ export const migrations: readonly string[] = [
     command TEXT NOT NULL,
     at INTEGER NOT NULL
   ) STRICT;
-  CREATE INDEX actions_of_zone ON actions (zone);
 
   CREATE TABLE once_keys (
     actor TEXT NOT NULL,

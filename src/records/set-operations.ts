@@ -3,7 +3,7 @@ import type { RRset } from "../core/rrset.ts";
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "./actor.ts";
 import { checkWrite, zoneFaults } from "./check-write.ts";
 import { type Fresh, placed, setAt, withComments, withLess, withMore, withValues } from "./edit-set.ts";
-import { newRecordId } from "./new-id.ts";
+import { newRecordIds } from "./new-id.ts";
 import { type Place, readPlace, readValues, type ValueDraft } from "./rrsets-values.ts";
 import type { RecordServiceOptions } from "./service-options.ts";
 import type { Action, DecideAct, Once, Page, SetPageQuery, WriteView, Zone, ZoneKey } from "./store.ts";
@@ -49,13 +49,12 @@ type Terms = {
   readonly absent: "missing" | "may-be-made";
   /** Labels and the lock itself can be changed on a set that is locked. */
   readonly locks: "hold" | "pass";
-  readonly values?: number;
 };
 
 /** Record sets, each read and written as one. */
 export function setOperations({ store, now }: RecordServiceOptions, sight: Sight) {
   const write = async (actor: Actor, target: SetTarget, terms: Terms, rule: Rule): Promise<SetWritten> => {
-    const fresh = { now: now(), ids: Array.from({ length: terms.values ?? 0 }, newRecordId) };
+    const fresh = { now: now(), newId: newRecordIds() };
     const decide: DecideAct<Settled> = (view) => {
       const place = readPlace(target.name, target.type, view.zone.name);
       const obstacle = obstacleTo(sight, actor, view.zone, place, terms);
@@ -123,7 +122,7 @@ export function setOperations({ store, now }: RecordServiceOptions, sight: Sight
 
     createSet: (actor: Actor, target: SetTarget, draft: SetDraft, asked: Asked = {}) => {
       const terms = { asked, command: "create_rrset", absent: "may-be-made", locks: "hold" } as const;
-      return write(actor, target, { ...terms, values: draft.records.length }, ({ view, place, set, fresh }) => {
+      return write(actor, target, terms, ({ view, place, set, fresh }) => {
         if (set !== undefined) return refused([setExists(place)]);
         const values = readValues(place.type, draft.records, view.zone);
         if (!values.ok) return values;
@@ -135,19 +134,19 @@ export function setOperations({ store, now }: RecordServiceOptions, sight: Sight
 
     /** Creates the set, or replaces its records; a TTL or labels that are not said stay. */
     putSet: (actor: Actor, target: SetTarget, draft: SetDraft, asked: Asked = {}) => {
-      const terms = { asked, absent: "may-be-made", locks: "hold", values: draft.records.length } as const;
+      const terms = { asked, absent: "may-be-made", locks: "hold" } as const;
       const commands = { command: "set_rrset_records", madeCommand: "create_rrset" };
       return write(actor, target, { ...terms, ...commands }, (at) => putIn(at, draft));
     },
 
     replaceRecords: (actor: Actor, target: SetTarget, records: readonly ValueDraft[], asked: Asked = {}) => {
       const terms = { asked, command: "set_rrset_records", absent: "missing", locks: "hold" } as const;
-      return write(actor, target, { ...terms, values: records.length }, (at) => putIn(at, { records }));
+      return write(actor, target, terms, (at) => putIn(at, { records }));
     },
 
     addRecords: (actor: Actor, target: SetTarget, draft: SetDraft, asked: Asked = {}) => {
       const terms = { asked, command: "add_rrset_records", absent: "may-be-made", locks: "hold" } as const;
-      return write(actor, target, { ...terms, values: draft.records.length }, ({ view, place, set, fresh }) => {
+      return write(actor, target, terms, ({ view, place, set, fresh }) => {
         const values = readValues(place.type, draft.records, view.zone);
         if (!values.ok) return values;
         const more = { values: values.value, ttl: draft.ttl ?? null, zoneTtl: view.zone.settings.ttl };
@@ -209,14 +208,15 @@ function obstacleTo(
   place: Result<Place>,
   { absent }: Terms,
 ): NotDone | undefined {
-  if (!sight.allows(actor, { kind: "read-zone", zone: zone.name })) return missing("zone");
+  const refusal = place.ok ? sight.refusal(actor, { kind: "write-set", zone: zone.name, ...place.value }) : undefined;
   const faults = zoneFaults(zone);
+  if (place.ok && refusal === undefined) return faults.length > 0 ? refused(faults) : undefined;
+  // Who may write a set may see it; only who may not is to be told how much of it.
+  if (!sight.allows(actor, { kind: "read-zone", zone: zone.name })) return missing("zone");
   if (faults.length > 0) return refused(faults);
   if (!place.ok) return absent === "missing" ? missing("record") : refused(place.faults);
-  const at = { zone: zone.name, ...place.value };
-  if (absent === "missing" && !sight.allows(actor, { kind: "read-set", ...at })) return missing("record");
-  const refusal = sight.refusal(actor, { kind: "write-set", ...at });
-  return refusal && denied(refusal);
+  const seen = sight.allows(actor, { kind: "read-set", zone: zone.name, ...place.value });
+  return absent === "missing" && !seen ? missing("record") : refusal && denied(refusal);
 }
 
 export function putIn({ view, place, set, fresh }: RuleView, draft: SetDraft, where?: string): Result<RRset> {

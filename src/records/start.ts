@@ -23,6 +23,8 @@ export type RecordsOptions = {
   readonly log: Logger;
   /** Calls a minute that each token has, callers on this machine aside; absent: no limit. */
   readonly rateLimit?: number;
+  /** Where the built pages are, when not beside this program. */
+  readonly pages?: string;
   /** Plain HTTP, for use behind a proxy that speaks TLS. */
   readonly plainHttp?: boolean;
 };
@@ -52,7 +54,13 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
     opened.push({ name: "record service", close: () => server.close() });
     server.setNotFoundHandler(sendNoRoute);
     const caFile = options.plainHttp ? undefined : certificate.caFile;
-    const console = openConsole({ database: recordsDatabase(dataFolder), store, log, caFile });
+    const console = openConsole({
+      database: recordsDatabase(dataFolder),
+      store,
+      log,
+      caFile,
+      pages: options.pages,
+    });
     opened.push({ name: "console", close: console.close });
     await serveDocs(server);
     await server.register(console.routes);

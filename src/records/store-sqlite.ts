@@ -34,15 +34,18 @@ export function openSqliteStore(path: string): RecordStore {
     const { at } = request;
     const place = "record" in at ? read.place(at.record) : { zone: at.zone, owner: undefined };
     const zone = place && zones.get(request.account, place.zone);
-    if (zone === undefined) return undefined;
+    return zone && viewInto(zone, request, place?.owner);
+  };
+
+  const viewInto = (zone: Zone, request: Pick<WriteRequest, "owners" | "records">, owner?: string): WriteView => {
     if (request.owners === "all") return { zone, sets: read.sets(zone, {}) };
     const owners = new Set(request.owners(zone));
-    if (place?.owner !== undefined) owners.add(place.owner);
+    if (owner !== undefined) owners.add(owner);
     for (const record of request.records ?? []) {
       const other = read.place(record);
       if (other?.zone === zone.id) owners.add(other.owner);
     }
-    return { zone, sets: [...owners].flatMap((owner) => read.sets(zone, { owner })) };
+    return { zone, sets: [...owners].flatMap((each) => read.sets(zone, { owner: each })) };
   };
 
   const insertNew = (zone: NewZone, actor: string): Zone | "name-taken" => {
@@ -122,8 +125,8 @@ export function openSqliteStore(path: string): RecordStore {
         const known = actions.known<ReturnType<typeof decide>["result"]>(request);
         if (known !== undefined) return known;
         const zone = zones.find(request.account, request.at);
-        const view = zone && viewOf({ ...request, at: { zone: zone.id } });
-        if (view === undefined) return "no-zone";
+        if (zone === undefined) return "no-zone";
+        const view = viewInto(zone, request);
         const { command, remove, result, ...decision } = decide(view);
         if (remove) removeWith(view.zone, view.sets, request);
         else apply(request, view, decision);
