@@ -107,7 +107,116 @@ names:
   });
 });
 
+describe("what else a name may say", () => {
+  const nameWith = (text: string) =>
+    read(`${source}\n${target}\nnames: [{ name: home, zone: example.org, ${text} }]\n`);
+  const families = (text: string) => {
+    const config = nameWith(text);
+    return config.ok ? [...(config.value.names[0]?.families ?? [])] : config.faults;
+  };
+
+  it.each([
+    ["several devices in order", "ipv4: [wan0, wan1]", { devices: ["wan0", "wan1"] }],
+    ["several devices, written out", "ipv4: { interface: [wan0, wan1] }", { devices: ["wan0", "wan1"] }],
+    ["a virtual address", "ipv4: { interface: wan0, vhid: 3 }", { devices: ["wan0"], vhid: "3" }],
+  ])("%s", (_, text, expected) => expect(families(text)).toEqual([["ipv4", { source: "fw", ...expected }]]));
+
+  it.each([
+    ["host: '::1:2'", { prefixLength: 64 }],
+    ["host: ::1:2", { prefixLength: 64 }],
+    ["mac: 02:00:5e:10:00:01", { prefixLength: 64 }],
+    ["host: '::1:0:0:0:2', prefix: 56", { prefixLength: 56, lengthIsGiven: true }],
+  ])("a host part: %s", (text, host) => {
+    expect(families(`ipv6: { interface: lan0, ${text} }`)).toMatchObject([["ipv6", { host }]]);
+  });
+
+  it("takes rules from the config, and the name's own first", () => {
+    const rules = "public: require\nverify: 1h\nwhen: carp-master\nvhid: 1\nconfirm: dns\n";
+    const config = read(
+      `${rules}${source}\n${target}\nnames:\n  - { name: a, zone: example.org, ipv4: wan0 }\n  - { name: b, zone: example.org, ipv4: wan0, public: warn, when: always, holdDown: 5s }\n`,
+    );
+    expect(config.ok && config.value.names.map((name) => name.rules)).toEqual([
+      { public: "require", verify: 3_600_000, carpMaster: "1", confirm: { servers: [] } },
+      { public: "warn", verify: 3_600_000, confirm: { servers: [] }, holdDown: 5_000 },
+    ]);
+  });
+
+  it("may have its families from two firewalls, and then needs no source of its own", () => {
+    const two = `${source.slice(0, -1)}, other: { url: 'https://192.0.2.2', keyFile: secrets/download } }`;
+    const text = `${two}\n${target}\nnames: [{ name: home, zone: example.org, ipv4: { interface: a, source: fw }, ipv6: { interface: b, source: other } }]\n`;
+    const config = read(text);
+    expect(config.ok && [...(config.value.names[0]?.families.values() ?? [])].map((family) => family.source)).toEqual([
+      "fw",
+      "other",
+    ]);
+  });
+
+  it("tells of every file it read", () => {
+    const config = read(good);
+    expect(config.ok && config.value.files.map((file) => file.slice(folder.length + 1)).toSorted()).toEqual([
+      "moor.yaml",
+      "secrets/key",
+      "secrets/secret",
+      "secrets/token",
+    ]);
+  });
+});
+
+describe("who is told", () => {
+  it("reads notices, heartbeats and the local port", () => {
+    const config = read(`${good}
+notify:
+  - { kind: ntfy, url: 'https://ntfy.sh/topic?x=1' }
+  - { kind: webhook, url: 'https://hook.test/', token: { file: secrets/token } }
+  - { kind: mail, server: 'smtps://mail.test', from: a@b.test, to: [c@d.test, e@f.test], user: u, password: { file: secrets/token } }
+heartbeat: { url: 'https://kuma.test/api/push/xyz' }
+control: { listen: '[::1]:9053', token: { file: secrets/token } }
+`);
+    if (!config.ok) throw new Error(JSON.stringify(config.faults));
+    expect(config.value.notify.map(({ kind }) => kind)).toEqual(["ntfy", "webhook", "mail"]);
+    expect(config.value.heartbeats).toMatchObject([{ kind: "uptime-kuma", every: 300_000 }]);
+    expect(config.value.control).toMatchObject({ host: "::1", port: 9053 });
+    expect(JSON.stringify(config.value)).not.toMatch(/thetoken/);
+  });
+});
+
 const faults: [string, string, RegExp][] = [
+  ["an unknown rule", "public: always", /public cannot be "always"; write warn or require/],
+  ["carp-master of nothing", "when: carp-master", /does not say of what.*vhid: 1/],
+  ["a vhid for nothing", "vhid: 1", /vhid without when/],
+  ["a cap of none", "changesPerHour: 0", /changesPerHour is not a whole number from 1/],
+  ["a server that is none", "confirm: { dns: [ns1.example.org] }", /ns1\.example\.org is no address/],
+  [
+    "a port for everybody",
+    "control: { listen: '0.0.0.0:9053', token: { file: secrets/token } }",
+    /no port of this machine itself/,
+  ],
+  ["a notice of no kind", "notify: [{ url: 'https://a.test' }]", /has no kind/],
+  ["a notice to nobody", "notify: [{ kind: mail, from: a@b.test }]", /mail needs server, from and to/],
+  [
+    "a mail server that is none",
+    "notify: [{ kind: mail, server: mail.test, from: a@b.test, to: a@b.test }]",
+    /is no mail server/,
+  ],
+  ["an IPv4 host part", good.replace("ipv4: wan0", "ipv4: { interface: wan0, host: '::1' }"), /only IPv6 addresses/],
+  [
+    "a host part too long",
+    good.replace("ipv4: wan0", "ipv6: { interface: wan0, host: '1::1' }"),
+    /no host part behind a prefix of 64 bits/,
+  ],
+  ["a bad MAC", good.replace("ipv4: wan0", "ipv6: { interface: wan0, mac: nope }"), /"nope" is no MAC/],
+  [
+    "host and mac",
+    good.replace("ipv4: wan0", "ipv6: { interface: wan0, host: '::1', mac: 02:00:5e:10:00:01 }"),
+    /keep one of the two/,
+  ],
+  ["an empty list of devices", good.replace("ipv4: wan0", "ipv4: []"), /empty list/],
+  [
+    "a source of a family that is not there",
+    good.replace("ipv4: wan0", "ipv4: { interface: wan0, source: fv }"),
+    /there is no source "fv".*did you mean "fw"/,
+  ],
+  ["create through v1", good.replace("ipv4: wan0", "ipv4: wan0, create: true"), /cannot be made through the api v1/],
   ["no YAML", "a: [", /^moor\.yaml:1:\d+: this is not YAML/],
   ["empty", "", /^moor\.yaml:1:1: the config is empty, not a mapping/],
   ["a list", "- 1", /^moor\.yaml:1:1: the config is a list/],
