@@ -27,12 +27,11 @@ export type StatusOptions = {
 /** What the machine is like. */
 export function statusEndpoints(options: StatusOptions) {
   const { config, readSnapshot, readRoutes, streams, keys, now } = options;
-  const events = "diagnostics/interface/events";
+  const mayListen = createListenerCheck(keys, now);
   return {
     "diagnostics/interface/get_interface_config": async () => answers.data((await readSnapshot()).text),
     [events]: async ({ key, from, request, response }) => {
-      // A key that is revoked while it listens is revoked here too.
-      const mayStay = () => mayCall(keys.stillGood(key.key, { from, now: now() })?.privileges ?? [], events);
+      const mayStay = () => mayListen(key.key, from);
       return (await streams.open(request, response, mayStay)) ? "taken" : answers.tooManyStreams;
     },
     "diagnostics/interface/get_interface_names": async () => {
@@ -55,6 +54,21 @@ export function statusEndpoints(options: StatusOptions) {
     "core/firmware/status": async () => answers.data(phpJson(firmwareStatus())),
     "diagnostics/system/system_information": async () => answers.data(phpJson(systemInformation())),
   } satisfies Partial<Record<EndpointName, Endpoint>>;
+}
+
+const events = "diagnostics/interface/events";
+
+/** A key that is revoked while it listens is revoked here too. A hundred listeners with one key are one question. */
+function createListenerCheck(keys: Pick<KeyStore, "stillGood">, now: () => Date) {
+  let [askedAt, known] = [Number.NEGATIVE_INFINITY, new Map<string, boolean>()];
+  return (key: string, from: string): boolean => {
+    const at = now();
+    if (Math.abs(at.getTime() - askedAt) > 20) [askedAt, known] = [at.getTime(), new Map()];
+    const id = `${key} ${from}`;
+    const may = known.get(id) ?? mayCall(keys.stillGood(key, { from, now: at })?.privileges ?? [], events);
+    known.set(id, may);
+    return may;
+  };
 }
 
 /** An empty PHP array is a list. No name of an entry is a number, so a plain object keeps their order. */

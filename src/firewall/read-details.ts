@@ -32,8 +32,9 @@ async function readCard(row: KernelRow, folder: string): Promise<DeviceDetails> 
       (text) => text.trim(),
       () => undefined,
     );
-  if ((await read("ifindex")) !== String(row.ifindex) || (await read("address")) !== row.address) return {};
-  const [speed, duplex] = [Number(await read("speed")), await read("duplex")];
+  const [index, address, speedText, duplex] = await Promise.all(["ifindex", "address", "speed", "duplex"].map(read));
+  if (index !== String(row.ifindex) || address !== row.address) return {};
+  const speed = Number(speedText);
   return {
     ...(Number.isInteger(speed) && speed > 0 && { speed }),
     ...((duplex === "full" || duplex === "half") && { duplex }),
