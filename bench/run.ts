@@ -14,6 +14,10 @@ export type Table = {
 /** Each bench is loaded when it is run. A peer that is not installed is named in its table, never a failure. */
 const benches: Readonly<Record<string, () => Promise<readonly Table[]>>> = {
   records: async () => (await import("./records.ts")).benchRecords(),
+  "records-scale": async () => (await import("./records-scale.ts")).benchRecordsScale(),
+  rrsets: async () => (await import("./rrsets.ts")).benchRrsets(),
+  dns: async () => (await import("./dns.ts")).benchDns(),
+  firewall: async () => (await import("./firewall.ts")).benchFirewall(),
   updater: async () => (await import("./updater.ts")).benchUpdater(),
 };
 
