@@ -123,7 +123,10 @@ export const PrimaryServerAnswer = Type.Object({ primary_server: WirePrimaryServ
 export const PrimaryServersAnswer = Type.Object({ primary_servers: Type.Array(WirePrimaryServer), error: MaybeError });
 
 export const DeletedAnswer = Type.Object({ error: Type.Partial(WireError) });
-export const GatewayAnswer = Type.Object({ message: Type.String() }, { title: "No or wrong token" });
+/** What a gateway would answer: no or a wrong token, too many calls, too large a body. */
+export const GatewayAnswer = Type.Object({ message: Type.String() }, { title: "GatewayAnswer" });
+export const BadJsonAnswer = Type.Object({ error: Type.String() }, { title: "BadJsonAnswer" });
+export const InternalAnswer = Type.Object({ error: WireError }, { title: "InternalAnswer" });
 
 /** Numeric texts and null are taken too: some clients send them. Other keys are ignored. */
 const TtlInput = Type.Optional(Type.Union([Type.Integer({ minimum: 0, maximum: 2_147_483_647 }), Type.Null()]));

@@ -13,7 +13,9 @@ export async function serveDocs(server: FastifyInstance): Promise<void> {
         description:
           "The DNS record service, through two APIs. Calls under /api/v1 carry a token in the header Auth-API-Token, " +
           "calls under /v1 the same as Authorization: Bearer.",
+        license: { name: "MIT", identifier: "MIT" },
       },
+      servers: [{ url: "/", description: "the service that serves this document" }],
       components: {
         securitySchemes: {
           token: { type: "apiKey", in: "header", name: "Auth-API-Token" },
@@ -23,14 +25,14 @@ export async function serveDocs(server: FastifyInstance): Promise<void> {
       },
       security: [{ token: [] }],
       tags: [
-        { name: "zones" },
-        { name: "records" },
-        { name: "primary servers" },
-        { name: "dyndns2" },
-        { name: "hosted zones" },
-        { name: "record sets" },
-        { name: "changes" },
-        { name: "actions" },
+        { name: "zones", description: "The v1 API: zones and zone files" },
+        { name: "records", description: "The v1 API: single records, one at a time or many" },
+        { name: "primary servers", description: "The v1 API: where secondary zones come from" },
+        { name: "dyndns2", description: "What routers speak" },
+        { name: "hosted zones", description: "The rrsets API: zones" },
+        { name: "record sets", description: "The rrsets API: all records of a name and type" },
+        { name: "changes", description: "The rrsets API: many changes at once, and what was changed" },
+        { name: "actions", description: "The rrsets API: what was asked for and became of it" },
       ],
     },
   });

@@ -52,7 +52,12 @@ export function dyndnsApi(options: DyndnsOptions) {
       return sendLine(reply.code(500), "911");
     });
     for (const path of paths) {
-      api.get(path, { schema }, async (request, reply) => await answer(options, request, reply));
+      const operationId = `dyndns2${path.replaceAll("/", "-")}`;
+      api.get(
+        path,
+        { schema: { ...schema, operationId } },
+        async (request, reply) => await answer(options, request, reply),
+      );
     }
   };
 }

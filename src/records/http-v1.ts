@@ -11,6 +11,7 @@ import { zoneRoutes } from "./http-v1-zones.ts";
 import type { Quota, RateLimit } from "./rate-limit.ts";
 import type { RecordService } from "./service.ts";
 import type { RecordStore } from "./store.ts";
+import { describeRoute } from "./v1-describe.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -45,6 +46,7 @@ export function v1Api(options: V1Options) {
     api.addHook("onRequest", async (request, reply) => admit(options, request, reply));
     api.setErrorHandler((error, _request, reply) => sendError(error as FailedRequest, reply, log));
     api.setNotFoundHandler(sendNoRoute);
+    api.addHook("onRoute", describeRoute);
     zoneRoutes(api, service);
     zoneFileRoutes(api, service);
     recordRoutes(api, service);
