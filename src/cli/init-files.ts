@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, rename, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 
 /** All that `moor init` found out. */
@@ -78,7 +78,6 @@ export async function adoptDraft(draft: string, folder: string, files: readonly 
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     await rename(join(draft, path), file);
   }
-  await rm(draft, { recursive: true, force: true });
 }
 
 /** Those that would be overwritten. */

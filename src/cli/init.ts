@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import { families, recordTypeOf } from "../core/address.ts";
 import { chooseAddress } from "../core/choose-address.ts";
@@ -211,23 +212,27 @@ async function finish(setup: Setup, options: InitOptions, asker: Asker, io: Comm
     );
   }
   const draft = await writeDraft(folder, files);
-  io.out("\nOne round, without sending anything:\n");
-  const code = await update({ config: resolve(draft, basename(config)), dryRun: true }, io);
-  const message = code === 0 ? "Write this config?" : "That did not go well. Write the config all the same?";
-  const wanted =
-    (code === 0 && options.yes) || (await asker.yes({ flag: "--yes", given: undefined, message, assumed: code === 0 }));
-  if (!wanted) {
-    const { rm } = await import("node:fs/promises");
+  try {
+    io.out("\nOne round, without sending anything:\n");
+    const code = await update({ config: resolve(draft, basename(config)), dryRun: true }, io);
+    await askToWrite(code === 0, options, asker, io);
+    await adoptDraft(draft, folder, files);
+  } finally {
     await rm(draft, { recursive: true, force: true });
-    throw new NoAnswer("Nothing was written.");
   }
-  await adoptDraft(draft, folder, files);
-  tellNext(
-    config,
-    files.map(({ path }) => resolve(folder, path)),
-    io,
-  );
+  const written = files.map(({ path }) => resolve(folder, path));
+  tellNext(config, written, io);
   return 0;
+}
+
+async function askToWrite(wentWell: boolean, { force }: InitOptions, asker: Asker, io: CommandIo): Promise<void> {
+  if (!wentWell && !force && !io.isTerminal) {
+    throw new NoAnswer("That did not go well, so nothing was written; --force writes the config all the same.");
+  }
+  const message = wentWell ? "Write this config?" : "That did not go well. Write the config all the same?";
+  const given = force ? "force" : undefined;
+  if (await asker.yes({ flag: "--yes", given, message, assumed: wentWell })) return;
+  throw new NoAnswer("Nothing was written.");
 }
 
 function tellNext(config: string, written: readonly string[], io: CommandIo): void {

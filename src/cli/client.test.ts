@@ -1,0 +1,166 @@
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
+import { makeCertificate } from "../updater/rig/certificates.ts";
+import { goodFirewall, type Loop, openLoop } from "../updater/rig/loop.ts";
+import { history } from "./history.ts";
+import { type InitOptions, init } from "./init.ts";
+import { status } from "./status.ts";
+import { update } from "./update.ts";
+
+let loop: Loop;
+beforeEach(async () => {
+  loop = await openLoop();
+});
+afterEach(() => loop.close());
+
+function terminal() {
+  const printed = { out: "", err: "" };
+  const io = {
+    ...{ env: {}, cwd: loop.folder, signal: new AbortController().signal, program: "moor" },
+    out: (text: string) => {
+      printed.out += text;
+    },
+    err: (text: string) => {
+      printed.err += text;
+    },
+  };
+  return { io, printed };
+}
+
+describe("moor status", () => {
+  it("shows what is wanted, stored and published, and asks for all three; nothing is written", async () => {
+    await update({ once: true }, terminal().io);
+    const { io, printed } = terminal();
+    const before = loop.writes().length;
+    expect(await status({}, io)).toBe(0);
+    expect(printed.out).toMatch(/^NAME +WANTED +STORED +PUBLISHED +WRITTEN \(UTC\) +NEXT \(UTC\) +WHY$/m);
+    expect(printed.out).toMatch(
+      /^home\.example\.org A +9\.9\.9\.9 +9\.9\.9\.9 +9\.9\.9\.9 +\d{4}-.* is what was stored last$/m,
+    );
+    expect(loop.writes().length).toBe(before);
+  });
+
+  it("ends with 1 when the record holds something else, and shows it", async () => {
+    await update({ once: true }, terminal().io);
+    Object.assign(loop.records.find(({ id }) => id === "r4") ?? {}, { value: "192.0.2.66" });
+    const { io, printed } = terminal();
+    expect(await status({ json: true }, io)).toBe(1);
+    expect(JSON.parse(printed.out)).toMatchObject([
+      { name: "home.example.org A", wanted: "9.9.9.9", stored: "9.9.9.9", published: ["192.0.2.66"], ok: false },
+      { ok: true },
+    ]);
+  });
+
+  it("says what is wrong when somebody cannot be asked", async () => {
+    loop.says.service = () => ({ status: 401, body: {} });
+    const { io, printed } = terminal();
+    expect(await status({}, io)).toBe(1);
+    expect(printed.out).toMatch(/unknown .* does not accept the token/);
+  });
+});
+
+describe("moor history", () => {
+  it("shows what was done, newest last, and the newest few alone", async () => {
+    const empty = terminal();
+    expect(await history({}, empty.io)).toBe(0);
+    expect(empty.printed.out).toBe("nothing has been done or has failed yet\n");
+    const entry = (n: number) => ({
+      at: `2026-01-0${n}T00:00:00.000Z`,
+      kind: "done",
+      about: `n${n} A`,
+      what: "record replaced",
+    });
+    writeFileSync(loop.config.historyFile, [1, 2, 3].map((n) => `${JSON.stringify(entry(n))}\n`).join(""));
+    const { io, printed } = terminal();
+    expect(await history({ last: 2 }, io)).toBe(0);
+    expect(printed.out.split("\n").slice(1, 3)).toEqual([
+      "2026-01-02 00:00:00  n2 A   record replaced",
+      "2026-01-03 00:00:00  n3 A   record replaced",
+    ]);
+  });
+});
+
+describe("moor init, by options", () => {
+  const options = (more: InitOptions = {}): InitOptions => ({
+    ...{ config: "new/moor.yaml", firewall: loop.firewall.url, firewallKeyFile: "k", records: loop.service.url },
+    ...{ api: "v1", tokenFile: "t", zone: "example.org", name: "home", ipv4: "wan0", ipv6: "wan0", yes: true },
+    ...more,
+  });
+  const at = (file: string) => join(loop.folder, "new", file);
+
+  it("tries one round without sending, then writes a config that works and secrets for its owner alone", async () => {
+    const { io, printed } = terminal();
+    expect(await init(options(), io)).toBe(0);
+    expect(printed.out).toMatch(/A: would be replaced by 9\.9\.9\.9/);
+    expect(loop.writes()).toEqual([]);
+    for (const file of ["moor.yaml", "secrets/firewall-key.txt", "secrets/records-token"]) {
+      expect(statSync(at(file)).mode & 0o077).toBe(0);
+    }
+    expect(readFileSync(at("moor.yaml"), "utf8")).toMatch(/^public: require$/m);
+    expect(readFileSync(at("moor.yaml"), "utf8")).not.toMatch(/thekey|thesecret|t0ken/);
+    expect(printed.out).not.toMatch(/thekey|thesecret|t0ken/);
+    const again = terminal();
+    expect(await update({ config: "new/moor.yaml", once: true }, again.io)).toBe(0);
+    expect(loop.writes().length).toBe(2);
+  });
+
+  it("writes nothing when the round goes wrong, and leaves nothing behind", async () => {
+    loop.says.firewall = (() => {
+      let reads = 0;
+      return () => (++reads > 1 ? { status: 500 } : goodFirewall());
+    })();
+    const { io, printed } = terminal();
+    expect(await init(options(), io)).toBe(2);
+    expect(printed.err).toMatch(/did not go well, so nothing was written/);
+    expect(readdirSync(join(loop.folder, "new"))).toEqual([]);
+  });
+
+  it("overwrites nothing unless told to", async () => {
+    await init(options(), terminal().io);
+    const { io, printed } = terminal();
+    expect(await init(options(), io)).toBe(2);
+    expect(printed.err).toMatch(/new\/moor\.yaml would be overwritten; --force/);
+    expect(await init(options({ force: true }), terminal().io)).toBe(0);
+  });
+
+  test.each<[string, (given: InitOptions) => InitOptions, RegExp]>([
+    ["no firewall", ({ firewall: _, ...rest }) => rest, /Where is the firewall\? Say it with --firewall/],
+    ["a url that is none", (given) => ({ ...given, firewall: "fw" }), /fw is no web address/],
+    ["no key", ({ firewallKeyFile: _, ...rest }) => rest, /--firewall-key-file/],
+    ["no token", ({ tokenFile: _, ...rest }) => rest, /--token-file/],
+    [
+      "an interface that is not there",
+      (given) => ({ ...given, ipv4: "wan7" }),
+      /--ipv4 wan7: there is no such choice\. There are: wan0, none/,
+    ],
+    ["no interface at all", (given) => ({ ...given, ipv4: "none", ipv6: "none" }), /nothing to keep/],
+    ["a zone that is not there", (given) => ({ ...given, zone: "example.net" }), /There are: example\.org/],
+    ["a name that is not there", (given) => ({ ...given, name: "nope" }), /There are: home/],
+    ["no name", ({ name: _, ...rest }) => rest, /Which name is to be kept\? There are: home\. Say it with --name/],
+  ])("says what is missing: %s", async (_, change, expected) => {
+    const { io, printed } = terminal();
+    expect(await init(change(options()), io)).toBe(2);
+    expect(printed.err).toMatch(expected);
+    expect(existsSync(at("moor.yaml"))).toBe(false);
+  });
+
+  it("shows a certificate that nobody vouches for, and believes it only when told", async () => {
+    await loop.close();
+    const certificate = makeCertificate("IP:127.0.0.1");
+    loop = await openLoop(undefined, undefined, { firewallTls: certificate, source: "insecure: true" });
+    const { yes: _, ...careful } = options();
+    const asked = terminal();
+    expect(await init(careful, asked.io)).toBe(2);
+    expect(asked.printed.out).toContain(certificate.fingerprint);
+    expect(asked.printed.err).toMatch(/--firewall-fingerprint or --yes/);
+    expect(loop.firewall.asked).toEqual([]);
+    const wrong = terminal();
+    expect(await init({ ...careful, firewallFingerprint: "AB".repeat(32) }, wrong.io)).toBe(2);
+    expect(wrong.printed.err).toMatch(/says otherwise/);
+    const right = terminal();
+    expect(await init(options({ firewallFingerprint: certificate.fingerprint }), right.io)).toBe(0);
+    expect(readFileSync(at("moor.yaml"), "utf8")).toContain(`fingerprint: "${certificate.fingerprint}"`);
+    rmSync(at("moor.yaml"));
+  });
+});
