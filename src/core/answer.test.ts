@@ -316,6 +316,15 @@ describe("a change", () => {
     expect([b.open, zone.cuts]).toEqual([false, cuts]);
   });
 
+  it("that delegates a name's parent ends what was answered for the name", () => {
+    const zone = zoneOf("a.b - A 192.0.2.1");
+    const { cuts } = zone;
+    const kept = answerOf(zone, "a.b", "A");
+    changeZoneView(zone, 2, diffSets([], setsOf("b - NS ns.b")));
+    expect([kept.open, kept.answer[0]?.set.gone, zone.cuts === cuts]).toEqual([false, false, false]);
+    expect(answerOf(zone, "a.b", "A").kind).toBe("referral");
+  });
+
   it("gives the SOA its serial", () => {
     const zone = zoneOf("a - A 192.0.2.1");
     changeZoneView(zone, 7, []);

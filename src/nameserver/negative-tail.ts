@@ -1,6 +1,6 @@
 import type { AnswerSet } from "../core/answer.ts";
 import type { ViewSet, ZoneView } from "../core/zone-view.ts";
-import { headerLength } from "./codes.ts";
+import { classes, headerLength } from "./codes.ts";
 import { createMessageWriter } from "./message-writer.ts";
 import { writeSets } from "./write-sets.ts";
 
@@ -36,12 +36,13 @@ export function createNegativeTail(view: ZoneView, soa: AnswerSet): NegativeTail
 /** A whole reply to the question of a key, with id zero. `bits` are the flags and the code. */
 export function withNegativeTail(tail: NegativeTail, key: string, bits: number): Buffer {
   const end = headerLength + key.length + 2;
-  const reply = Buffer.alloc(end + tail.bytes.length);
+  const reply = Buffer.allocUnsafe(end + tail.bytes.length);
+  reply.fill(0, 0, headerLength);
   reply.writeUInt16BE(bits, 2);
   reply[5] = 1;
   reply[9] = 1;
   reply.write(key, headerLength, "latin1");
-  reply[end - 1] = 1;
+  reply.writeUInt16BE(classes.in, end - 2);
   reply.set(tail.bytes, end);
   const further = key.length - 2 - tail.nameLength;
   for (const at of tail.pointers) reply.writeUInt16BE(tail.bytes.readUInt16BE(at) + further, end + at);

@@ -15,9 +15,8 @@ export type Prepared = {
   readonly withoutExtras: number;
   /** Where the question ends. */
   readonly questionEnd: number;
-  /** Worth keeping, and safe to. */
-  readonly keep: boolean;
-  readonly rests: RestsOn;
+  /** Undefined for what is not worth keeping, or not safe to. */
+  readonly rests: RestsOn | undefined;
 };
 
 /** On what an answer rests; see `Answer.open`. */
@@ -32,6 +31,7 @@ type RestsOn = {
 
 /** Whether what was prepared is still what the zone would answer. */
 export function stillHolds({ rests }: Prepared): boolean {
+  if (rests === undefined) return false;
   const { zone, sets, shape } = rests;
   if (!zone.current || rests.below !== zone.below || rests.cuts !== zone.view.cuts) return false;
   if (shape !== undefined && shape !== zone.view.shape) return false;
@@ -52,13 +52,12 @@ export function createPrepare(): Prepare {
     const answer = answerQuestion(zone.view, asked.name, questionType(asked.type));
     const written = isNegative(answer) ? writeNegative(zone, answer, asked) : writeAnswer(answer, asked, scratch);
     if (written === undefined) return undefined;
+    const { bytes, withoutExtras } = written;
+    const questionEnd = headerLength + asked.key.length + 2;
+    if (answer.forManyNames || isOfParent(zone, asked)) return { bytes, withoutExtras, questionEnd, rests: undefined };
     const sets = [...answer.answer, ...answer.authority, ...answer.additional].map((each) => each.set);
-    return {
-      ...written,
-      questionEnd: headerLength + asked.key.length + 2,
-      keep: !answer.forManyNames && !isOfParent(zone, asked),
-      rests: { zone, below, cuts, shape: answer.open ? shape : undefined, sets },
-    };
+    const rests = { zone, below, cuts, shape: answer.open ? shape : undefined, sets };
+    return { bytes, withoutExtras, questionEnd, rests };
   };
 }
 

@@ -35,7 +35,7 @@ export function createResponder(options: ResponderOptions): Respond {
     if (zone === undefined) return replyWithCode(query, rcodes.refused);
     const prepared = prepare(zone, { key: query.key, name, type: query.type });
     if (prepared === undefined) return replyWithCode(query, rcodes.servFail);
-    if (prepared.keep) kept.set(query.key, prepared);
+    if (prepared.rests) kept.set(query.key, prepared);
     return replyWith(prepared, query, transport);
   };
 
