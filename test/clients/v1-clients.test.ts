@@ -1,0 +1,128 @@
+import { chmodSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { builtInName, type HostedName, hostName } from "../rig/hosted-name.ts";
+import { type Namespace, openNamespace } from "../rig/namespace.ts";
+
+/** Released clients as Debian packages them, not a byte changed: they believe that they speak to the original. */
+describe("installed clients", { timeout: 60_000 }, () => {
+  let inside: Namespace;
+  let folder: string;
+  let name: HostedName;
+  let zone: string;
+
+  beforeAll(async () => {
+    inside = await openNamespace();
+    folder = mkdtempSync(join(tmpdir(), "moor-clients-"));
+    name = await hostName(inside, folder);
+  });
+  afterAll(() => inside.close());
+
+  beforeEach(async () => {
+    if (zone !== undefined) await name.ask("DELETE", `/zones/${zone}`);
+    zone = (await name.ask("POST", "/zones", { name: "example.org", ttl: 60 })).zone?.id ?? "";
+    const record = { zone_id: zone, type: "A", name: "home", value: "192.0.2.1", ttl: 60 };
+    await name.ask("POST", "/records", record);
+  });
+
+  const records = async () => {
+    const { records = [] } = await name.ask("GET", `/records?zone_id=${zone}`);
+    return records.filter(({ type }) => type !== "SOA").map(({ name, type, value }) => `${name} ${type} ${value}`);
+  };
+  const config = (file: string, ...lines: readonly string[]): string => {
+    const path = join(folder, file);
+    writeFileSync(path, `${lines.join("\n")}\n`);
+    chmodSync(path, 0o600);
+    return path;
+  };
+
+  describe("lexicon", () => {
+    const lexicon = (...words: readonly string[]) =>
+      name.run(["lexicon", "hetzner", "--auth-token", name.token, ...words], { REQUESTS_CA_BUNDLE: name.caFile });
+    const challenge = ["--name", "_acme-challenge.example.org", "--content", "token-123_abc"];
+
+    it("creates a record, also twice, lists it and deletes it", async () => {
+      expect(await lexicon("create", "example.org", "TXT", ...challenge, "--ttl", "60")).toMatchObject({ code: 0 });
+      expect(await lexicon("create", "example.org", "TXT", ...challenge)).toMatchObject({ code: 0 });
+      expect(await records()).toContain("_acme-challenge TXT token-123_abc");
+      expect((await lexicon("list", "example.org", "TXT")).out).toMatch(
+        /TXT +_acme-challenge\.example\.org +token-123_abc +60/,
+      );
+      expect(await lexicon("delete", "example.org", "TXT", ...challenge)).toMatchObject({ code: 0 });
+      expect(await records()).toEqual(["home A 192.0.2.1"]);
+    });
+
+    it("updates a record, and says when the token is wrong", async () => {
+      expect(await lexicon("update", "example.org", "A", "--name", "home", "--content", "192.0.2.77")).toMatchObject({
+        code: 0,
+      });
+      expect(await records()).toEqual(["home A 192.0.2.77"]);
+      expect(await lexicon("list", "example.org", "A", "--auth-token", "x".repeat(32))).toMatchObject({ code: 1 });
+    });
+  });
+
+  describe("ddclient", () => {
+    const ddclient = async (...lines: readonly string[]) => {
+      const file = config("ddclient.conf", "ssl=yes", `ssl_ca_file=${name.caFile}`, ...lines);
+      const cache = join(folder, `cache-${Math.random()}`);
+      const { out, err } = await name.run([
+        "ddclient",
+        "-file",
+        file,
+        "-cache",
+        cache,
+        "-daemon=0",
+        "-noquiet",
+        "-verbose",
+      ]);
+      return out + err;
+    };
+
+    it("speaks v1: finds the zone and the record, and writes the address", async () => {
+      const said = await ddclient(
+        "usev4=ipv4, ipv4=203.0.113.5",
+        `protocol=hetzner, zone=example.org, password=${name.token}`,
+        "home.example.org",
+      );
+      expect(said).toContain("SUCCESS:  updating home.example.org: IPv4 address set to 203.0.113.5");
+      expect(await records()).toEqual(["home A 203.0.113.5"]);
+    });
+
+    it("speaks dyndns2", async () => {
+      const lines = [
+        "usev4=ipv4, ipv4=203.0.113.6",
+        `protocol=dyndns2, server=${builtInName}, login=any, password=${name.token}`,
+        "home.example.org",
+      ];
+      expect(await ddclient(...lines)).toContain("updating home.example.org: good: IP address set to 203.0.113.6");
+      expect(await records()).toEqual(["home A 203.0.113.6"]);
+      expect(await ddclient(...lines)).toMatch(/nochg/);
+    });
+  });
+
+  it("inadyn speaks dyndns2", async () => {
+    const file = config(
+      "inadyn.conf",
+      `ca-trust-file = "${name.caFile}"`,
+      "custom moor {",
+      "  username = any",
+      `  password = ${name.token}`,
+      "  hostname = home.example.org",
+      `  ddns-server = ${builtInName}`,
+      '  ddns-path = "/nic/update?hostname=%h&myip=%i"',
+      '  checkip-command = "/bin/echo 203.0.113.7"',
+      "}",
+    );
+    const { code, out, err } = await name.run([
+      "inadyn",
+      "-n",
+      "-1",
+      "-f",
+      file,
+      `--cache-dir=${join(folder, "inadyn")}`,
+    ]);
+    expect([code, out + err]).toEqual([0, expect.stringContaining("new IP# 203.0.113.7")]);
+    expect(await records()).toEqual(["home A 203.0.113.7"]);
+  });
+});

@@ -1,0 +1,54 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { prepareWithMoor, startMoor } from "./moor.ts";
+import type { Namespace } from "./namespace.ts";
+import { secretIn } from "./services.ts";
+import type { Ended } from "./started-process.ts";
+
+/**
+ * A record service that answers to the name which v1 clients have built in, on its port and with a certificate of moor's
+ * own authority. `/etc/hosts` says where that name is, for the programs that are run here and for no others.
+ */
+export type HostedName = {
+  readonly caFile: string;
+  readonly token: string;
+  run(command: readonly [string, ...string[]], env?: Readonly<Record<string, string>>): Promise<Ended>;
+  /** The v1 API, asked with curl. */
+  ask(method: string, path: string, body?: unknown): Promise<HostedAnswer>;
+};
+
+export type HostedAnswer = { readonly zone?: { readonly id: string }; readonly records?: readonly HostedRecord[] };
+export type HostedRecord = {
+  readonly name: string;
+  readonly type: string;
+  readonly value: string;
+  readonly ttl?: number;
+};
+
+export const builtInName = "dns.hetzner.com";
+
+export async function hostName(inside: Namespace, folder: string): Promise<HostedName> {
+  const [data, tokenFile, hosts] = [join(folder, "data"), join(folder, "token"), join(folder, "hosts")];
+  writeFileSync(hosts, `127.0.0.1 localhost ${builtInName}\n`);
+  await prepareWithMoor(inside, ["token", "add", "--data", data, "--to", tokenFile]);
+  const listen = ["--listen", "127.0.0.1:443", "--name", builtInName, "--dns", "127.0.0.1:53"];
+  const service = startMoor(inside, ["records", "--data", data, ...listen]);
+  await service.says(/ listens on https:.*\n/);
+  const [caFile, token] = [join(data, "ca.pem"), secretIn(tokenFile)];
+
+  const mounted = ["unshare", "--mount", "sh", "-c", 'mount --bind "$0" /etc/hosts && exec "$@"', hosts] as const;
+  const run: HostedName["run"] = (command, env = {}) => inside.run([...mounted, ...command], { cwd: folder, env });
+  return {
+    caFile,
+    token,
+    run,
+    async ask(method, path, body) {
+      const sent = body === undefined ? [] : ["-d", JSON.stringify(body)];
+      const url = `https://${builtInName}/api/v1${path}`;
+      const header = ["-H", `Auth-API-Token: ${token}`];
+      const { out, err } = await run(["curl", "-sS", "--cacert", caFile, ...header, "-X", method, ...sent, url]);
+      if (out === "") throw new Error(`${method} ${path}: ${err}`);
+      return JSON.parse(out) as HostedAnswer;
+    },
+  };
+}
