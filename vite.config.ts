@@ -4,7 +4,6 @@ import { gzipSync } from "node:zlib";
 import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin, type Rolldown } from "vite";
 
-const outDir = "dist/console";
 /** Gzipped script that each page may load before it shows something. */
 const mostScript = 200_000;
 
@@ -12,7 +11,7 @@ export default defineConfig({
   root: "console",
   plugins: [react(), weigh()],
   build: {
-    outDir: `../${outDir}`,
+    outDir: "../dist/console",
     emptyOutDir: true,
     target: "es2023",
     modulePreload: { polyfill: false },
@@ -29,13 +28,13 @@ function weigh(): Plugin {
   return {
     name: "weigh",
     apply: "build",
-    async writeBundle(_options, bundle) {
+    async writeBundle({ dir = "" }, bundle) {
       const sizes = new Map<string, number>();
       for (const name of Object.keys(bundle)) {
         if (!/\.(?:js|css|html|svg)$/.test(name)) continue;
-        const zipped = gzipSync(await readFile(join(outDir, name)), { level: 9 });
+        const zipped = gzipSync(await readFile(join(dir, name)), { level: 9 });
         sizes.set(name, zipped.length);
-        await writeFile(join(outDir, `${name}.gz`), zipped);
+        await writeFile(join(dir, `${name}.gz`), zipped);
       }
       for (const chunk of Object.values(bundle)) {
         if (chunk.type !== "chunk" || !chunk.isEntry) continue;

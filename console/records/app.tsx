@@ -1,4 +1,4 @@
-import { Alert, Button, Loader } from "@mantine/core";
+import { Button, Loader } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { lazy, Suspense } from "react";
 import { Link, Route, Switch, useLocation } from "wouter";
@@ -82,8 +82,9 @@ function NoPassword() {
   const [location] = useLocation();
   if (location === "/account") return null;
   return (
-    <Alert color="yellow" variant="light" mb="md" title="This account has no password yet">
-      Without one, the next way in is a new link from the terminal. <Link href="/account">Set a password</Link>
-    </Alert>
+    <p className="note">
+      This account has no password yet: the next way in would be a new link from the terminal.{" "}
+      <Link href="/account">Set a password</Link>
+    </p>
   );
 }

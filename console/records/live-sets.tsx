@@ -29,6 +29,19 @@ function take(queries: QueryClient, event: ChangeEvent | undefined): void {
 }
 
 export function withChange(sets: readonly Rrset[], event: ChangeEvent): readonly Rrset[] {
+  return withOneChange(sets, event).map((set) => (set.type === "SOA" ? withSerial(set, event.serial) : set));
+}
+
+/** Every write raises it, and only the first change of a write says so. */
+const withSerial = (soa: Rrset, serial: number): Rrset => ({
+  ...soa,
+  records: soa.records.map((record) => ({
+    ...record,
+    value: record.value.split(" ").with(2, String(serial)).join(" "),
+  })),
+});
+
+function withOneChange(sets: readonly Rrset[], event: ChangeEvent): readonly Rrset[] {
   const id = `${event.name}/${event.type}`;
   const after = setFromEvent(event);
   const at = sets.findIndex((set) => set.id === id);

@@ -27,7 +27,7 @@ export function SetRows(props: {
 }) {
   const { rows, zone, by, descending } = props;
   const box = useRef<HTMLDivElement>(null);
-  const narrow = useMediaQuery("(max-width: 40rem)") ?? false;
+  const narrow = useMediaQuery("(max-width: 40rem)", false, { getInitialValueInEffect: false });
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => box.current,

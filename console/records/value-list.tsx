@@ -27,6 +27,7 @@ export function ValueList({ draft, zone, onChange, show }: Props) {
             <Field
               key={field.name}
               field={field}
+              focused={at === 0 && i === 0}
               isText={draft.type === "TXT"}
               value={value.texts[i] ?? ""}
               error={show(`${at}.${i}`)}
@@ -72,6 +73,8 @@ export function ValueList({ draft, zone, onChange, show }: Props) {
 function Field(props: {
   readonly field: FieldWords;
   readonly isText: boolean;
+  /** When the form opens on a set that is there. */
+  readonly focused: boolean;
   readonly value: string;
   readonly error: string | undefined;
   readonly onChange: (text: string) => void;
@@ -85,6 +88,7 @@ function Field(props: {
     spellCheck: false,
     autoCapitalize: "none",
     classNames: { input: "mono" },
+    "data-autofocus": props.focused || undefined,
   };
   if (props.isText)
     return (

@@ -1,4 +1,4 @@
-import { Anchor, Badge, Group, Loader, Skeleton, Title } from "@mantine/core";
+import { Badge, Group, Loader, Skeleton, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense } from "react";
 import { Link } from "wouter";
@@ -89,10 +89,7 @@ const NoZone = ({ name }: { readonly name: string }) => (
   <>
     <Title order={1}>There is no zone {name} here</Title>
     <p>
-      It may have been deleted, or belong to another account.{" "}
-      <Anchor component={Link} href="/">
-        To the zones
-      </Anchor>
+      It may have been deleted, or belong to another account. <Link href="/">To the zones</Link>
     </p>
   </>
 );

@@ -11,21 +11,12 @@ export function CopyText({
   readonly block?: boolean;
 }) {
   return (
-    <div style={{ position: "relative" }}>
+    <div className="to-copy">
       <pre
         className="mono"
-        // A long text scrolls, so it must be reachable without a mouse.
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a long text scrolls, so it must be reachable without a mouse
         tabIndex={0}
-        style={{
-          margin: 0,
-          padding: "0.5rem 5.5rem 0.5rem 0.625rem",
-          overflowX: "auto",
-          whiteSpace: block ? "pre" : "pre-wrap",
-          background: "var(--mantine-color-default-hover)",
-          borderRadius: "var(--mantine-radius-sm)",
-          minHeight: "2.25rem",
-        }}
+        style={{ whiteSpace: block ? "pre" : "pre-wrap" }}
       >
         {text}
       </pre>
@@ -36,7 +27,6 @@ export function CopyText({
             variant="default"
             onClick={copy}
             aria-label={copied ? `${label}: copied` : `Copy ${label}`}
-            style={{ position: "absolute", top: "0.375rem", right: "0.375rem" }}
           >
             {copied ? "Copied" : "Copy"}
           </Button>

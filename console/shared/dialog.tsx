@@ -1,5 +1,5 @@
 import { Modal } from "@mantine/core";
-import { type ReactNode, useId } from "react";
+import type { ReactNode } from "react";
 
 /** A dialog whose parts have the roles that screen readers look for. Escape and a click beside it close it. */
 export function Dialog(props: {
@@ -10,7 +10,6 @@ export function Dialog(props: {
   readonly stays?: boolean;
   readonly children: ReactNode;
 }) {
-  const titleId = useId();
   return (
     <Modal.Root
       opened
@@ -20,13 +19,14 @@ export function Dialog(props: {
       closeOnEscape={!props.stays}
     >
       <Modal.Overlay />
-      <Modal.Content aria-labelledby={titleId}>
-        <Modal.Header>
-          <Modal.Title id={titleId} component="h2" fw={600}>
+      <Modal.Content>
+        {/* Not Modal.Header: a header element there counts as a second banner of the page. */}
+        <div className="dialog-head">
+          <Modal.Title component="h2" fw={600}>
             {props.title}
           </Modal.Title>
           <Modal.CloseButton aria-label="Close" />
-        </Modal.Header>
+        </div>
         <Modal.Body>{props.children}</Modal.Body>
       </Modal.Content>
     </Modal.Root>

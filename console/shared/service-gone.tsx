@@ -1,9 +1,9 @@
-import { Alert } from "@mantine/core";
-
 export function ServiceGone() {
   return (
-    <Alert color="yellow" variant="light" title="The service does not answer" m="md" role="status" autoContrast>
-      It may be restarting. This page tries again by itself.
-    </Alert>
+    <main className="main">
+      <p className="note" role="status">
+        The service does not answer. It may be restarting; this page tries again by itself.
+      </p>
+    </main>
   );
 }

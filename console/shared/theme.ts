@@ -30,11 +30,17 @@ export const theme = createTheme({
 export const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {
+    "--mantine-color-text": "#1c2226",
     "--mantine-color-dimmed": "#566068",
     "--mantine-color-error": "#b42318",
     "--mantine-color-placeholder": "#6b747b",
   },
   dark: {
+    "--mantine-color-body": "#1a1d20",
+    "--mantine-color-text": "#dfe4e7",
+    "--mantine-color-default": "#22262a",
+    "--mantine-color-default-hover": "#2a2f34",
+    "--mantine-color-default-border": "#3b4248",
     "--mantine-color-dimmed": "#a8b0b6",
     "--mantine-color-error": "#ff9b91",
     "--mantine-color-placeholder": "#98a1a8",

@@ -71,7 +71,7 @@ function optionsFor(spans: readonly Span[], until: number, width: number, dark: 
       y: { range: [-0.6, lanes.length - 0.4] },
     },
     axes: [
-      axis,
+      { ...axis, values: (_plot, splits) => momentsInWords(splits) },
       {
         ...axis,
         size: Math.min(width * 0.45, 24 + widest * 7),
@@ -90,4 +90,20 @@ function optionsFor(spans: readonly Span[], until: number, width: number, dark: 
       },
     ],
   };
+}
+
+const day = 86_400;
+
+/** The days, or where the axis is finer than that the times, with the day where a new one begins. */
+function momentsInWords(splits: readonly number[]): string[] {
+  const byDays = (splits[1] ?? 0) - (splits[0] ?? 0) >= day;
+  return splits.map((at, i) => {
+    const date = new Date(at * 1_000);
+    const dayWords = date.toLocaleDateString("en-GB", { day: "numeric", month: "short" });
+    if (byDays) return dayWords;
+    const time = date.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+    const before = splits[i - 1];
+    const isNewDay = before === undefined || date.getDate() !== new Date(before * 1_000).getDate();
+    return isNewDay ? `${time}\n${dayWords}` : time;
+  });
 }

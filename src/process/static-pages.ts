@@ -15,7 +15,7 @@ export type StaticPagesOptions = {
   readonly page: PageName;
   /** Paths that the page itself tells apart; all show the same file. */
   readonly isPage: (path: string) => boolean;
-  readonly folder?: string;
+  readonly folder?: string | undefined;
 };
 
 /** In a clone this file runs as it is, and the pages are built beside it; the package has all of it in one folder. */

@@ -1,0 +1,41 @@
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+
+/** Debian's browser; nothing is ever downloaded. */
+export const openBrowser = (): Promise<Browser> => chromium.launch({ executablePath: "/usr/bin/chromium" });
+
+export const wide = { width: 1280, height: 800 } as const;
+export const phone = { width: 390, height: 780 } as const;
+
+export type Look = { readonly scheme?: "light" | "dark"; readonly size?: { width: number; height: number } };
+
+export function openContext(browser: Browser, { scheme = "light", size = wide }: Look = {}): Promise<BrowserContext> {
+  return browser.newContext({
+    ignoreHTTPSErrors: true,
+    colorScheme: scheme,
+    viewport: size,
+    reducedMotion: "reduce",
+    locale: "en-GB",
+    timezoneId: "UTC",
+  });
+}
+
+/** A page that fails its test on any error in it, and on any request to another host. */
+export async function openPage(
+  context: BrowserContext,
+  url: string,
+): Promise<Page & { readonly complaints: string[] }> {
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  const { host } = new URL(url);
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("console", (message) => {
+    if (message.type() === "error" && !/status of (?:4\d\d|50\d)|ERR_CONNECTION|ERR_INCOMPLETE/.test(message.text()))
+      complaints.push(message.text());
+  });
+  page.on("request", (request) => {
+    const asked = new URL(request.url());
+    if (asked.host !== host && !["data:", "blob:"].includes(asked.protocol)) complaints.push(`asked ${asked.host}`);
+  });
+  await page.goto(url);
+  return Object.assign(page, { complaints });
+}

@@ -1,0 +1,85 @@
+import { wholeAccount } from "../../src/core/may.ts";
+import type { Actor } from "../../src/records/actor.ts";
+import { createRecordService } from "../../src/records/service.ts";
+import type { RecordStore } from "../../src/records/store.ts";
+
+const hour = 3_600_000;
+
+/** A few zones of a made-up harbour, with two weeks of history behind them: for pictures, and for axe to read. */
+export async function fillHarbour(store: RecordStore, now: number): Promise<void> {
+  const { id: account } = await store.ensureAccount("main", now - 400 * hour);
+  const person: Actor = { account, label: "main (console)", scope: wholeAccount };
+  const updater: Actor = { account, label: "token 1 (router at home)", scope: wholeAccount };
+  const at = (hoursAgo: number) =>
+    createRecordService({
+      store,
+      now: () => now - hoursAgo * hour,
+      nameservers: ["ns1.example.net", "ns2.example.net"],
+    });
+
+  for (const name of ["harbour.example", "lighthouse.example", "tide-tables.example"]) {
+    await at(360).rrsets.createZoneWith(person, {
+      name,
+      mode: "primary",
+      ttl: 3_600,
+      labels: name === "harbour.example" ? { team: "quay" } : {},
+      locked: name === "lighthouse.example",
+      primaries: [],
+      content: { kind: "sets", sets: [] },
+    });
+  }
+  const zone = { name: "harbour.example" };
+  const put = (
+    hoursAgo: number,
+    actor: Actor,
+    name: string,
+    type: "A" | "AAAA" | "MX" | "TXT" | "CNAME" | "CAA" | "SRV",
+    values: readonly string[],
+    comment = "",
+    ttl?: number,
+  ) =>
+    at(hoursAgo).rrsets.changeSets(actor, zone, {
+      changes: [
+        {
+          name,
+          type,
+          to: { records: values.map((value) => ({ value, comment })), locked: false, ...(ttl && { ttl }) },
+        },
+      ],
+      expectedSerial: undefined,
+    });
+  await put(350, person, "@", "A", ["192.0.2.10"]);
+  await put(350, person, "@", "MX", ["10 mail.harbour.example.", "20 backup.harbour.example."]);
+  await put(349, person, "@", "TXT", ['"v=spf1 mx -all"'], "mail only from our own servers");
+  await put(349, person, "@", "CAA", ['0 issue "letsencrypt.org"']);
+  await put(348, person, "www", "CNAME", ["harbour.example."]);
+  await put(348, person, "mail", "A", ["192.0.2.25"], "rack 3");
+  await put(347, person, "backup", "A", ["198.51.100.25"]);
+  await put(346, person, "_sip._tcp", "SRV", ["10 5 5060 sip.harbour.example."]);
+  await put(346, person, "sip", "A", ["192.0.2.60", "192.0.2.61"]);
+  const moves = [330, 290, 241, 166, 120, 73, 31, 3];
+  for (const [i, hoursAgo] of moves.entries())
+    await put(hoursAgo, updater, "home", "A", [`203.0.113.${[17, 88, 141, 23, 17, 201, 64, 97][i]}`], "", 300);
+  for (const [i, hoursAgo] of [329, 120, 31].entries())
+    await put(hoursAgo, updater, "home", "AAAA", [`2001:db8:4d:${["1a", "7f", "c3"][i]}::1`], "", 300);
+}
+
+/** One zone of many sets. */
+export async function fillLargeZone(store: RecordStore, name: string, count: number): Promise<void> {
+  const { id: account } = await store.ensureAccount("main", Date.now());
+  const actor: Actor = { account, label: "main (console)", scope: wholeAccount };
+  const service = createRecordService({ store, now: Date.now, nameservers: ["ns1.example.net"] });
+  const lines = Array.from(
+    { length: count },
+    (_, i) => `host${i} 300 IN A 10.${(i >> 16) & 255}.${(i >> 8) & 255}.${i & 255}`,
+  );
+  await service.rrsets.createZoneWith(actor, {
+    name,
+    mode: "primary",
+    ttl: 3_600,
+    labels: {},
+    locked: false,
+    primaries: [],
+    content: { kind: "file", text: `$ORIGIN ${name}.\n${lines.join("\n")}\n` },
+  });
+}

@@ -1,0 +1,100 @@
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { axeFinds } from "./axe.ts";
+import { openBrowser, openContext, openPage, phone, wide } from "./browser.ts";
+import { fillHarbour } from "./harbour.ts";
+import { type RecordsRig, signInByLink, startRecordsRig } from "./records-rig.ts";
+
+/** Every page of the DNS console, for everybody: in light and dark, wide and narrow. */
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
+
+let rig: RecordsRig;
+let browser: Browser;
+
+beforeAll(async () => {
+  rig = await startRecordsRig();
+  await fillHarbour(rig.service().store, Date.now());
+  browser = await openBrowser();
+});
+afterAll(async () => {
+  await browser?.close();
+  await rig?.close();
+});
+
+const zone = "/zones/harbour.example";
+
+/** Each with what must be there before it counts as shown. */
+const pages: readonly (readonly [path: string, shown: (page: Page) => Promise<unknown>])[] = [
+  ["/", (page) => page.getByRole("link", { name: "harbour.example" }).waitFor()],
+  ["/?new", (page) => page.getByLabel("Domain name").waitFor()],
+  [zone, (page) => page.getByRole("link", { name: "home AAAA" }).waitFor()],
+  [`${zone}?add=MX`, (page) => page.getByLabel("Mail server").waitFor()],
+  [`${zone}?edit=@/TXT`, (page) => page.getByLabel("Text", { exact: true }).waitFor()],
+  [`${zone}/history`, (page) => page.getByText("203.0.113.97").first().waitFor()],
+  [
+    `${zone}/moving`,
+    (page) =>
+      page
+        .getByRole("img", { name: /home.harbour.example/ })
+        .first()
+        .waitFor(),
+  ],
+  [`${zone}/settings`, (page) => page.getByText("Name servers to enter").waitFor()],
+  ["/zones/nowhere.example", (page) => page.getByText("There is no zone nowhere.example here").waitFor()],
+  ["/tokens", (page) => page.getByRole("heading", { name: "Tokens" }).waitFor()],
+  ["/tokens?new", (page) => page.getByLabel("What is it for?").waitFor()],
+  ["/account", (page) => page.getByText("(this one)").waitFor()],
+];
+
+describe.for([
+  ["wide", wide],
+  ["narrow", phone],
+] as const)("on a %s window", ([name, size]) => {
+  let context: BrowserContext;
+  let page: Awaited<ReturnType<typeof openPage>>;
+  beforeAll(async () => {
+    context = await openContext(browser, { size });
+    page = await openPage(context, rig.url);
+    await signInByLink(page, await rig.service().createSignInLink("main"));
+  });
+  afterAll(() => context.close());
+
+  // Colours do not depend on the width, so that dark is looked at on one of them.
+  it.for(pages)("%s has no fault that axe knows, fits, and asks nobody else", async ([path, shown]) => {
+    await page.goto(rig.url + path);
+    await shown(page);
+    for (const colorScheme of name === "wide" ? (["dark", "light"] as const) : (["light"] as const)) {
+      await page.emulateMedia({ colorScheme });
+      expect(await axeFinds(page), colorScheme).toEqual([]);
+    }
+    expect(await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")).toBe(0);
+    expect(page.complaints).toEqual([]);
+  });
+});
+
+it("the sign-in page has no fault that axe knows", async () => {
+  const context = await openContext(browser);
+  const page = await openPage(context, rig.url);
+  await page.getByRole("button", { name: "Sign in" }).waitFor();
+  for (const colorScheme of ["dark", "light"] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await axeFinds(page), colorScheme).toEqual([]);
+  }
+  await context.close();
+});
+
+describe("the first page of a new service", () => {
+  it("guides, has no fault that axe knows, and is there within a second", async () => {
+    const context = await openContext(browser);
+    const page = await openPage(context, rig.url);
+    await signInByLink(page, await rig.service().createSignInLink("somebody-new"));
+    await page.getByText("Make your first zone").waitFor();
+    expect(await axeFinds(page)).toEqual([]);
+    const started = performance.now();
+    await page.goto(rig.url);
+    await page.getByRole("button", { name: "Make a zone" }).waitFor();
+    expect(performance.now() - started).toBeLessThan(1_000);
+    await context.close();
+  });
+});

@@ -1,0 +1,55 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { createLog } from "../../src/process/log.ts";
+import { type RunningRecords, startRecords } from "../../src/records/start.ts";
+import { buildConsole, builtPages } from "./console-build.ts";
+
+export type RecordsRig = {
+  readonly folder: string;
+  readonly service: () => RunningRecords;
+  readonly url: string;
+  readonly stop: () => Promise<void>;
+  /** On the port that it had before. */
+  readonly startAgain: () => Promise<void>;
+  readonly close: () => Promise<void>;
+};
+
+/** The record service with its pages, in a folder of its own. */
+export async function startRecordsRig(): Promise<RecordsRig> {
+  await buildConsole();
+  const folder = await mkdtemp(join(tmpdir(), "moor-console-"));
+  const log = createLog({ format: "json", write: () => undefined });
+  const start = (port: number) =>
+    startRecords({
+      dataFolder: folder,
+      listen: { host: "127.0.0.1", port },
+      names: [],
+      nameservers: ["ns1.example.net", "ns2.example.net"],
+      log,
+      pages: builtPages,
+    });
+  let service = await start(0);
+  const { url } = service;
+  return {
+    folder,
+    url,
+    service: () => service,
+    stop: () => service.close(),
+    startAgain: async () => {
+      service = await start(Number(new URL(url).port));
+    },
+    close: async () => {
+      await service.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** As a person does it who has a link from the terminal. */
+export async function signInByLink(page: Page, link: string): Promise<void> {
+  await page.goto(link);
+  await page.getByRole("button", { name: "Sign in with this link" }).click();
+  await page.getByRole("navigation", { name: "Pages" }).waitFor();
+}
