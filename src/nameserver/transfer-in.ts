@@ -67,7 +67,7 @@ async function read(
       throw new Error(`${nameOf(peer)}: more than ${options.mostRecords} records`);
     if (!isWhole(records, current?.serial)) continue;
     if (!covered) throw new Error(`${nameOf(peer)}: the last message is not signed`);
-    return sort(records, zone, current?.serial);
+    return sortTransfer(records, zone, current?.serial);
   }
   throw new Error(`${nameOf(peer)}: the transfer ended early`);
 }
@@ -94,7 +94,8 @@ function isWhole(records: readonly ResourceRecord[], since: number | undefined):
   return same.length === 3;
 }
 
-function sort(records: readonly ResourceRecord[], zone: string, since: number | undefined): Transferred {
+/** What the records of a whole answer mean to one who has version `since`. Throws when they mean nothing. */
+export function sortTransfer(records: readonly ResourceRecord[], zone: string, since: number | undefined): Transferred {
   const [first, second] = records;
   if (first === undefined || !isSoa(first) || first.name !== zone)
     throw new Error("a transfer begins with the SOA record");

@@ -116,7 +116,7 @@ export function appendTsig(message: Buffer, tsig: Tsig): Buffer {
 
 /** How many bytes a signature by this key adds to a message. */
 export const tsigRoom = ({ name, algorithm }: TsigKey): number =>
-  nameToWire(name).length + nameToWire(algorithm).length + 10 + 16 + lengths[algorithm] + 6;
+  nameToWire(name).length + nameToWire(algorithm).length + 10 + 16 + lengths[algorithm];
 
 type LastRecord = { readonly start: number | undefined; readonly type: number; readonly tsigBefore: boolean };
 

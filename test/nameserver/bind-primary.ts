@@ -1,0 +1,84 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startProcess } from "../rig/started-process.ts";
+import { until } from "../rig/until.ts";
+import { run } from "./moor-dns.ts";
+
+/** A real BIND that holds a zone, lets it be changed by nsupdate, and tells moor of changes. */
+export type BindPrimary = {
+  readonly port: number;
+  readonly nsupdate: (lines: string) => Promise<string>;
+  readonly serial: () => Promise<number>;
+  /** What it has said since it was started. */
+  readonly said: () => string;
+  readonly stop: () => Promise<void>;
+  readonly start: () => Promise<void>;
+  readonly close: () => Promise<void>;
+};
+
+export type BindOptions = {
+  readonly zone: string;
+  readonly text: string;
+  readonly key: { readonly name: string; readonly algorithm: string; readonly secret: string };
+  readonly notify?: number;
+};
+
+export async function startBindPrimary({ zone, text, key, notify }: BindOptions): Promise<BindPrimary> {
+  const folder = await mkdtemp(join(tmpdir(), "moor-primary-"));
+  const port = await freePort();
+  await writeFile(join(folder, "zone"), text);
+  await writeFile(
+    join(folder, "named.conf"),
+    `key "${key.name}" { algorithm ${key.algorithm}; secret "${key.secret}"; };
+options {
+  directory "${folder}"; pid-file none; session-keyfile none;
+  listen-on port ${port} { 127.0.0.1; }; listen-on-v6 { none; };
+  recursion no; dnssec-validation no; notify ${notify === undefined ? "no" : "explicit"}; notify-delay 0; serial-query-rate 1000;
+};
+controls { };
+zone "${zone}" {
+  type primary; file "zone"; ixfr-from-differences yes;
+  allow-transfer { key "${key.name}"; }; allow-update { 127.0.0.1; };
+  ${notify === undefined ? "" : `also-notify { 127.0.0.1 port ${notify} key "${key.name}"; };`}
+};
+`,
+  );
+  const dig = (...words: readonly string[]) =>
+    run("dig", ["@127.0.0.1", "-p", `${port}`, "+tries=1", "+time=1", ...words]);
+  const serial = async () => Number((await dig("+short", zone, "SOA")).split(" ")[2]);
+  let process: ReturnType<typeof startProcess> | undefined;
+  const start = async () => {
+    process = startProcess(["/usr/sbin/named", "-g", "-n", "1", "-c", join(folder, "named.conf")], {});
+    const said = process.err;
+    await until(async () => (await serial()) > 0, { limit: 15_000, what: () => `BIND to start: ${said()}` });
+  };
+  const stop = async () => {
+    await process?.stop();
+    process = undefined;
+  };
+  await start();
+  return {
+    port,
+    serial,
+    said: () => process?.err() ?? "",
+    start,
+    stop,
+    nsupdate: (lines) => run("nsupdate", [], `server 127.0.0.1 ${port}\nzone ${zone}\n${lines}\nsend\n`),
+    close: async () => {
+      await stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
+    });
+  });
+}

@@ -1,0 +1,112 @@
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { PrimaryServer, Zone } from "../../src/records/store.ts";
+import { until } from "../rig/until.ts";
+import { type BindPrimary, startBindPrimary } from "./bind-primary.ts";
+import { type MoorDns, startMoorDns } from "./moor-dns.ts";
+
+const secret = randomBytes(32).toString("base64");
+const records = `
+@ IN NS ns1
+ns1 IN A 192.0.2.1
+www IN A 192.0.2.2
+*.wild IN TXT "every name"
+_sip._tcp IN SRV 0 5 5060 www
+odd IN TYPE65400 \\# 3 abcdef
+`;
+const zoneText = (timers: string) => `$TTL 300\n@ IN SOA ns1 hostmaster 5 ${timers}\n${records}`;
+
+let moor: MoorDns;
+let bind: BindPrimary;
+let zone: Zone;
+
+const primaryAt = (port: number): PrimaryServer => ({
+  id: "p",
+  address: "127.0.0.1",
+  port,
+  tsig: { algorithm: "hmac-sha256", key: secret },
+  created: 1,
+  modified: 1,
+});
+const answers = (question: string, answer: string, limit = 10_000) => {
+  let last = "";
+  const holds = async () => {
+    last = await moor.dig("+short", ...question.split(" "));
+    return last === answer;
+  };
+  return until(holds, { limit, what: () => `${question} to be ${answer}, not ${last}\n${moor.log()}` });
+};
+
+beforeAll(async () => {
+  moor = await startMoorDns();
+  const key = { name: "from-bind", algorithm: "hmac-sha256", secret } as const;
+  await moor.store.addTransferKey({ ...key, account: undefined, scope: { access: "read", zones: [] }, created: 1 });
+  bind = await startBindPrimary({ zone: "example.org", text: zoneText("1 1 4 60"), key, notify: moor.port });
+  zone = await moor.makeZone("example.org", "", { mode: "secondary", primaries: [primaryAt(bind.port)] });
+});
+afterAll(async () => {
+  await bind?.close();
+  await moor?.close();
+});
+
+describe("a zone that comes from a real BIND", () => {
+  it("is had as soon as it is made, with the serial of the primary", async () => {
+    await answers("www.example.org A", "192.0.2.2");
+    expect(await moor.store.zoneHolding("example.org")).toMatchObject({ serial: 5 });
+    expect(await moor.dig("+short", "any.wild.example.org", "TXT")).toBe('"every name"');
+    expect(await moor.dig("+short", "odd.example.org", "TYPE65400")).toBe("\\# 3 ABCDEF");
+    expect(await moor.dig("+short", "example.org", "SOA")).toContain(" 5 1 1 4 60");
+  });
+
+  it("follows a change at once, by the difference alone, and keeps what it knows of the rest", async () => {
+    const before = await moor.store.sets(zone, { owner: "www" });
+    expect(await bind.nsupdate("update add new.example.org 60 A 192.0.2.9")).toBe("");
+    await answers("new.example.org A", "192.0.2.9", 900);
+    expect(await bind.nsupdate("update delete new.example.org A\nupdate add www.example.org 60 AAAA 2001:db8::1")).toBe(
+      "",
+    );
+    await answers("new.example.org A", "");
+    expect(await moor.store.sets(zone, { owner: "www", type: "A" })).toEqual(before);
+    expect(bind.said()).toMatch(/IXFR started: TSIG from-bind \(serial 5 -> 6\)/);
+    const rows = await moor.store.historyOf(zone, { limit: 3 });
+    expect(rows.every((row) => row.actor === "transfer")).toBe(true);
+    expect(await moor.store.zoneHolding("example.org")).toMatchObject({ serial: await bind.serial() });
+  });
+
+  it("passes it on as its own", async () => {
+    const key = await moor.makeKey("downstream", { access: "read" });
+    const lines = (await moor.dig("-y", key, "+noall", "+answer", "example.org", "AXFR")).split("\n");
+    expect(lines.filter((line) => line.includes("\tSOA\t"))).toHaveLength(2);
+    expect(lines.join("\n")).toMatch(/www\.example\.org\.\s+60\s+IN\s+AAAA\s+2001:db8::1/);
+    expect(await moor.dig("-y", key, "+noall", "+answer", "example.org", "IXFR=5")).toMatch(/AAAA/);
+  });
+
+  it("answers without its primary until it expires, and again when the primary is back", async () => {
+    await bind.stop();
+    expect(await moor.dig("+short", "www.example.org", "A")).toBe("192.0.2.2");
+    const holds = async () => (await moor.dig("www.example.org", "A")).includes("status: SERVFAIL");
+    await until(holds, { limit: 15_000, every: 100, what: () => "the end of an expired zone" });
+    await bind.start();
+    await answers("www.example.org A", "192.0.2.2", 10_000);
+  });
+
+  it("refuses notices from others, and for zones that are not secondary", async () => {
+    const key = await moor.makeKey("stranger");
+    await moor.makeZone("own.example", "www 60 A 192.0.2.7");
+    expect(await moor.dig("+opcode=notify", "-y", key, "own.example", "SOA")).toContain("status: NOTAUTH");
+    expect(await moor.dig("+opcode=notify", "-b", "127.0.0.9", "example.org", "SOA")).toContain("status: REFUSED");
+    expect(await moor.dig("+opcode=notify", "example.org", "SOA")).toContain("status: NOERROR");
+  });
+
+  it("says once that a primary does not give a zone, and answers SERVFAIL for it", async () => {
+    await moor.makeZone("missing.example", "", { mode: "secondary", primaries: [primaryAt(bind.port)] });
+    const told = () =>
+      moor
+        .log()
+        .split("\n")
+        .filter((line) => line.includes("missing.example"));
+    await until(() => told().length > 0, { limit: 10_000, what: () => "a line in the log" });
+    expect(told()[0]).toContain("no primary server gives the zone");
+    expect(await moor.dig("missing.example", "SOA")).toContain("status: SERVFAIL");
+  });
+});
