@@ -1,0 +1,85 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { RRset } from "../core/rrset.ts";
+import { withLess, withMore, withValues } from "./edit-set.ts";
+import type { Value } from "./rrsets-values.ts";
+
+const place = { owner: "www", type: "A" } as const;
+const fresh = (prefix: string, now: number) => ({ now, newId: (i: number) => `${prefix}${i}` });
+
+const value: fc.Arbitrary<Value> = fc
+  .record({ n: fc.integer({ min: 0, max: 9 }), comment: fc.constantFrom("", "a", "b") })
+  .map(({ n, comment }) => ({ value: `192.0.2.${n}`, rdata: `192.0.2.${n}`, comment }));
+const values = fc.uniqueArray(value, { selector: (each) => each.rdata, minLength: 1, maxLength: 8 });
+
+const contents = (set: RRset | undefined) => set?.records.map(({ rdata, comment }) => `${rdata} ${comment}`) ?? [];
+const ids = (set: RRset | undefined) => set?.records.map((record) => record.id) ?? [];
+
+describe("editing a set", () => {
+  it("replacing gives exactly the new values, each under one id", () => {
+    fc.assert(
+      fc.property(values, values, (before, after) => {
+        const old = withValues(place, undefined, before, fresh("a", 1));
+        const set = withValues(place, old, after, fresh("b", 2));
+        expect(contents(set)).toEqual(after.map(({ rdata, comment }) => `${rdata} ${comment}`));
+        expect(new Set(ids(set)).size).toBe(after.length);
+      }),
+    );
+  });
+
+  it("replacing keeps the id of every value that stays, and makes new ids only when there are more records", () => {
+    fc.assert(
+      fc.property(values, values, (before, after) => {
+        const old = withValues(place, undefined, before, fresh("a", 1));
+        const set = withValues(place, old, after, fresh("b", 2));
+        for (const record of old.records) {
+          const same = set.records.find((each) => each.rdata === record.rdata);
+          if (same !== undefined) expect([same.id, same.created]).toEqual([record.id, record.created]);
+        }
+        const made = ids(set).filter((id) => id.startsWith("b"));
+        expect(made).toHaveLength(Math.max(0, after.length - before.length));
+      }),
+    );
+  });
+
+  it("replacing by the same changes no record", () => {
+    fc.assert(
+      fc.property(values, (same) => {
+        const old = withValues(place, undefined, same, fresh("a", 1));
+        expect(withValues(place, old, same, fresh("b", 2))).toEqual(old);
+      }),
+    );
+  });
+
+  it("adding and then removing the same leaves what was there", () => {
+    fc.assert(
+      fc.property(values, values, (before, more) => {
+        const old = withValues(place, undefined, before, fresh("a", 1));
+        const known = new Set(before.map((each) => each.rdata));
+        const added = more.filter((each) => !known.has(each.rdata));
+        const grown = withMore(place, old, { values: added, ttl: null, zoneTtl: 60 }, fresh("b", 2));
+        if (!grown.ok) throw new Error("refused");
+        expect(withLess(grown.value, added)).toEqual(old);
+      }),
+    );
+  });
+
+  it("adding what is there already is refused, whatever else is added", () => {
+    fc.assert(
+      fc.property(values, values, (before, more) => {
+        const old = withValues(place, undefined, before, fresh("a", 1));
+        const known = new Set(before.map((each) => each.rdata));
+        const grown = withMore(place, old, { values: more, ttl: null, zoneTtl: 60 }, fresh("b", 2));
+        expect(grown.ok).toBe(!more.some((each) => known.has(each.rdata)));
+      }),
+    );
+  });
+
+  it("removing everything leaves no set", () => {
+    fc.assert(
+      fc.property(values, (all) => {
+        expect(withLess(withValues(place, undefined, all, fresh("a", 1)), all)).toBeUndefined();
+      }),
+    );
+  });
+});
