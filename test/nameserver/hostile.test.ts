@@ -27,7 +27,7 @@ const seeds = seedMessages(names);
 const valid = names.map((name) => ({ name, type: 1 }));
 
 it(`${packets} damaged packets: each is quick, nothing throws, memory stays (MOOR_SEED=${seed})`, {
-  timeout: 30_000 + packets / 10,
+  timeout: 100_000 + packets / 5,
 }, async () => {
   const troubles: unknown[] = [];
   const zones = createLoadedZones(zonesInMemory(zone));
@@ -37,8 +37,7 @@ it(`${packets} damaged packets: each is quick, nothing throws, memory stays (MOO
   for (let i = 0; i < packets; i++) {
     const packet = mutate(random, seeds).subarray(0, 65_535);
     const took = await timeOf(respond, packet);
-    // What another program on the machine delays is quick when it is tried again.
-    if (took > slowest && (await fastest(respond, packet)) > slowest) slow.push(packet.toString("hex").slice(0, 400));
+    if (took > slowest && !(await isQuickOnce(respond, packet))) slow.push(packet.toString("hex").slice(0, 400));
     if (i === Math.floor(packets / 4)) settled = memory();
   }
   const after = memory();
@@ -57,10 +56,10 @@ async function timeOf(respond: Respond, packet: Buffer): Promise<number> {
   return Math.max(between - start, performance.now() - between);
 }
 
-async function fastest(respond: Respond, packet: Buffer): Promise<number> {
-  let best = Number.POSITIVE_INFINITY;
-  for (let i = 0; i < 5; i++) best = Math.min(best, await timeOf(respond, packet));
-  return best;
+/** What only another program on the machine delays is quick when it is tried again. */
+async function isQuickOnce(respond: Respond, packet: Buffer): Promise<boolean> {
+  for (let i = 0; i < 30; i++) if ((await timeOf(respond, packet)) <= slowest) return true;
+  return false;
 }
 
 function memory(): number {
@@ -71,7 +70,7 @@ function memory(): number {
 }
 
 it(`${overSockets} damaged packets over UDP and TCP: every valid query afterwards is answered`, {
-  timeout: 30_000 + packets / 10,
+  timeout: 100_000 + packets / 5,
 }, async () => {
   const log = createLog({ format: "text", level: "silent", write: () => {} });
   const listen = [{ host: "127.0.0.1", port: 0 }];

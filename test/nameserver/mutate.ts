@@ -69,7 +69,7 @@ const damages: readonly Damage[] = [
   // Many records that all point at one name.
   (bytes, random) => {
     if (bytes.length < 12) return bytes;
-    const count = random(random(50) === 0 ? 5_000 : 40);
+    const count = random(random(200) === 0 ? 5_000 : 40);
     bytes.writeUInt16BE(count, 10);
     const record = Buffer.from("c00c000200010000000000 02c00c".replace(" ", ""), "hex");
     return Buffer.concat([bytes, ...Array<Buffer>(count).fill(record)]);
