@@ -16,6 +16,15 @@ describe("errors (wire section 1.4)", () => {
     }
   });
 
+  it("413: a body of more than 1 MiB, except zone files", async () => {
+    const zone = await newZone();
+    const long = `; ${"x".repeat(1024 * 1024)}`;
+    const { status, error } = await call("POST", `/zones/${zone.id}/rrsets`, { name: long });
+    expect([status, error.code, error.details]).toEqual([413, "invalid_input", null]);
+    const file = await call("POST", `/zones/${zone.id}/actions/import_zonefile`, { zonefile: long });
+    expect([file.status, file.error.code]).toEqual([422, "invalid_input"]);
+  });
+
   it("401 token_readonly: a write with a read-only token, whatever it writes to", async () => {
     const { path } = await newSet();
     const token = await newToken("main", { access: "read" });

@@ -89,12 +89,10 @@ describe("sorting and label selector (wire section 1.2)", () => {
     ["sort=name:asc", "abcd"],
     ["sort=name:desc", "dcba"],
     ["sort=id:desc", "bdac"],
-    ["sort=created&sort=name:desc", undefined],
+    ["sort=name&sort=created:desc", "abcd"],
     ["", "cadb"],
   ])("sort: %s", async (query, order) => {
-    const got = await found(query);
-    if (order === undefined) expect([...got].sort().join("")).toBe("abcd");
-    else expect(got).toBe(order);
+    expect(await found(query)).toBe(order);
   });
 
   it.each(["sort=ttl", "sort=name:up", "sort=name:asc:desc"])("%s is refused", async (query) => {

@@ -78,7 +78,7 @@ export function rrsetsService() {
     return json;
   };
 
-  async function newZone(fields: Record<string, unknown> = {}): Promise<{ id: number; name: string } & Json> {
+  async function newZone(fields: Record<string, unknown> = {}): Promise<Json> {
     zones += 1;
     const { status, json } = await call("POST", "/zones", { name: `r${zones}.example`, mode: "primary", ...fields });
     expect(status).toBe(201);
@@ -97,9 +97,9 @@ export function rrsetsService() {
     });
     expect([status, json.error]).toEqual([201, undefined]);
     const path = `/zones/${zone.name}/rrsets/www/${type}`;
-    const values_ = async (): Promise<readonly string[]> =>
+    const valuesNow = async (): Promise<readonly string[]> =>
       (await get(path)).rrset.records.map((record: { value: string }) => record.value);
-    return { zone, path, values: values_ };
+    return { zone, path, values: valuesNow };
   }
 
   return {
