@@ -68,6 +68,7 @@ export async function startFirewall(options: FirewallOptions): Promise<RunningFi
     const handle = createApi({ keys, endpoints, log, now });
     const server = createTlsServer(tls.pair, (request, response) => void handle(request, response));
     opened.push({ name: "firewall server", close: () => closeServer(server) });
+    opened.push({ name: "event streams", close: streams.close });
     tls.follow((pair) => server.setSecureContext({ ...pair, minVersion: "TLSv1.2" }));
     const address = await listenOn(server, options.listen);
     const { caFile } = tls;
