@@ -1,0 +1,36 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { readDyndns } from "./dyndns-request.ts";
+
+const anything = fc.oneof(fc.string(), fc.array(fc.string()), fc.constant(undefined));
+
+describe("a dyndns2 request", () => {
+  it("of any parameters is understood or refused, and never asks for more than 20 hosts", () => {
+    fc.assert(
+      fc.property(anything, anything, anything, fc.string(), (hostname, myip, myipv6, caller) => {
+        const read = readDyndns({ hostname, myip, myipv6 }, caller);
+        if (read.kind === "update") expect(read.hosts.length).toBeLessThanOrEqual(20);
+      }),
+    );
+  });
+
+  it("has the addresses that were given, wherever they stand", () => {
+    fc.assert(
+      fc.property(fc.ipV4(), fc.ipV6(), fc.boolean(), (four, six, apart) => {
+        const query = apart ? { myip: four, myipv6: six } : { myip: `${six} , ${four}` };
+        const read = readDyndns({ hostname: "a.example", ...query }, "192.0.2.1");
+        expect(read).toMatchObject({ kind: "update", wanted: { ipv4: { text: four }, ipv6: { family: "ipv6" } } });
+      }),
+    );
+  });
+
+  it.each([
+    ["A.Example.", "a.example"],
+    ["a.example", "a.example"],
+    ["localhost", undefined],
+    ["a..b", undefined],
+    ["x".repeat(64).concat(".example"), undefined],
+  ])("reads the host %j as %j", (text, host) => {
+    expect(readDyndns({ hostname: text }, "192.0.2.1")).toMatchObject({ hosts: [host] });
+  });
+});
