@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import { chmod, mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +15,7 @@ beforeEach(async () => {
 /** An `ip` that counts its starts. */
 async function teller(text: string): Promise<string> {
   const path = join(folder, "ip");
-  await writeFile(path, `#!/bin/sh\necho x >> ${join(folder, "starts")}\n${text}\n`);
+  await writeFile(path, `#!/bin/sh\n[ "$1" = -V ] && exit\necho x >> ${join(folder, "starts")}\n${text}\n`);
   await chmod(path, 0o755);
   return path;
 }
@@ -56,7 +57,7 @@ describe("watchKernel", () => {
     expect(seen.changes).toBeGreaterThan(4);
     expect(await starts()).toBeLessThan(60);
     expect(seen.logged).toHaveLength(1);
-    expect(seen.logged[0]).toContain("`ip monitor` ended (1)");
+    expect(seen.logged[0]).toContain("`ip monitor` ended");
   });
 
   it("looks now and then without being told, also when there is no teller at all", async () => {
@@ -71,12 +72,35 @@ describe("watchKernel", () => {
     expect(seen.changes).toBe(1);
   });
 
+  const startedTeller = async () => {
+    const file = join(folder, "pid");
+    const command = await teller(`echo $$ > ${file}; exec sleep 60`);
+    const pid = async () => {
+      await expect.poll(() => readFile(file, "utf8").catch(() => ""), { timeout: 5_000 }).toMatch(/\d\n/);
+      return Number(await readFile(file, "utf8"));
+    };
+    return { command, pid };
+  };
+
   it("leaves no process behind", async () => {
-    const { end } = watched([await teller(`echo $$ > ${join(folder, "pid")}; exec sleep 60`)]);
-    await expect.poll(() => readFile(join(folder, "pid"), "utf8").catch(() => "")).toMatch(/\d\n/);
-    const pid = Number(await readFile(join(folder, "pid"), "utf8"));
+    const { command, pid } = await startedTeller();
+    const { end } = watched([command]);
+    const running = await pid();
     await end();
-    await expect.poll(() => isRunning(pid)).toBe(false);
+    await expect.poll(() => isRunning(running)).toBe(false);
+  });
+
+  it("leaves no process behind when it is killed itself", async () => {
+    const { command, pid } = await startedTeller();
+    const program = `
+      const { watchKernel } = await import(${JSON.stringify(new URL("watch-kernel.ts", import.meta.url).href)});
+      const log = { warn() {}, error() {}, info() {} };
+      const signal = new AbortController().signal;
+      await watchKernel({ onChange() {}, signal, log, commands: [${JSON.stringify(command)}] });`;
+    const watcher = spawn(process.execPath, ["--input-type=module", "-e", program], { stdio: "ignore" });
+    const running = await pid();
+    watcher.kill("SIGKILL");
+    await expect.poll(() => isRunning(running)).toBe(false);
   });
 });
 

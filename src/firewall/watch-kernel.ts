@@ -1,9 +1,9 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
 import { backOffDelay } from "../core/back-off.ts";
 import type { Logger } from "../process/log.ts";
-import { usualCommands } from "./run-ip.ts";
+import { runIp, usualCommands } from "./run-ip.ts";
 
 export type WatchKernel = {
   /** Something may have changed: look. */
@@ -54,6 +54,12 @@ async function watchNet(every: () => number, onChange: () => void, signal: Abort
   }
 }
 
+/**
+ * `ip` would outlive a moor that was killed, until the kernel next has something to tell. So a shell stands between: it holds
+ * nothing but the reading end of a pipe from moor, and when that pipe ends, however it does, it ends `ip`.
+ */
+const untilPipeEnds = '"$0" -o monitor address link & exec >&-; read -r _; kill $!; wait';
+
 /** Resolves with the reason when the teller has ended. */
 async function listen(
   commands: readonly string[],
@@ -61,35 +67,28 @@ async function listen(
   onChange: () => void,
   onState: (told: boolean) => void,
 ): Promise<string> {
-  const child = await startFirst(commands);
-  if (child === undefined) return "there is no `ip` on this machine";
-  const stop = () => child.kill("SIGKILL");
+  const found = await runIp(["-V"], { commands, signal }).catch(() => undefined);
+  if (found === undefined) return "there is no `ip` on this machine";
+  const shell = spawn("/bin/sh", ["-c", untilPipeEnds, found.command], { stdio: ["pipe", "pipe", "ignore"] });
+  const stop = () => shell.stdin.destroy();
   signal.addEventListener("abort", stop, { once: true });
   if (signal.aborted) stop();
-  child.stdout?.on("data", onChange);
+  shell.stdin.on("error", () => undefined);
+  shell.on("error", () => undefined);
+  shell.stdout.on("data", onChange);
   const late = setTimeout(onChange, listeningBy);
   onState(true);
   try {
-    const [code, name] = (await once(child, "close")) as [number | null, string | null];
-    return `\`ip monitor\` ended (${name ?? code})`;
+    // Only `ip` has the other end: it closes when `ip` has ended, by itself or by the shell.
+    await once(shell.stdout, "close");
+    return "`ip monitor` ended";
   } finally {
     onState(false);
     clearTimeout(late);
     signal.removeEventListener("abort", stop);
+    stop();
     if (!signal.aborted) onChange();
   }
-}
-
-async function startFirst(commands: readonly string[]): Promise<ChildProcess | undefined> {
-  for (const command of commands) {
-    const child = spawn(command, ["-o", "monitor", "address", "link"], { stdio: ["ignore", "pipe", "ignore"] });
-    const started = await once(child, "spawn").then(
-      () => true,
-      () => false,
-    );
-    if (started) return child;
-  }
-  return undefined;
 }
 
 const pause = (ms: number, signal: AbortSignal): Promise<void> =>
