@@ -60,8 +60,8 @@ export function* packRecords(records: Iterable<TransferRecord>, options: PackOpt
       [lastName, lastAt] = [name, at];
       for (let i = 0; i < name.length - zoneLabels; i++) {
         const label = name[i] ?? "";
-        page[at] = label.length;
-        at += 1 + page.write(label, at + 1, "latin1");
+        page[at++] = label.length;
+        for (let j = 0; j < label.length; j++) page[at++] = label.charCodeAt(j);
       }
       at = page.writeUInt16BE(questionName, at);
     }
@@ -69,7 +69,9 @@ export function* packRecords(records: Iterable<TransferRecord>, options: PackOpt
     at = page.writeUInt16BE(1, at);
     at = page.writeUInt32BE(ttl, at);
     at = page.writeUInt16BE(data.length, at);
-    page.set(data, at);
+    // Short data is the rule, and a call takes longer than a few bytes.
+    if (data.length > 32) page.set(data, at);
+    else for (let i = 0; i < data.length; i++) page[at + i] = data[i] ?? 0;
     at += data.length;
     count += 1;
   }

@@ -23,9 +23,12 @@ export type BindOptions = {
   readonly text: string;
   readonly key: { readonly name: string; readonly algorithm: string; readonly secret: string };
   readonly notify?: number;
+  /** Gives the zone to everyone. */
+  readonly anyTransfer?: boolean;
 };
 
-export async function startBindPrimary({ zone, text, key, notify }: BindOptions): Promise<BindPrimary> {
+export async function startBindPrimary(options: BindOptions): Promise<BindPrimary> {
+  const { zone, text, key, notify } = options;
   const folder = await mkdtemp(join(tmpdir(), "moor-primary-"));
   const port = await freePort();
   await writeFile(join(folder, "zone"), text);
@@ -40,7 +43,7 @@ options {
 controls { };
 zone "${zone}" {
   type primary; file "zone"; ixfr-from-differences yes;
-  allow-transfer { key "${key.name}"; }; allow-update { 127.0.0.1; };
+  allow-transfer { ${options.anyTransfer ? "any" : `key "${key.name}"`}; }; allow-update { 127.0.0.1; };
   ${notify === undefined ? "" : `also-notify { 127.0.0.1 port ${notify} key "${key.name}"; };`}
 };
 `,

@@ -87,7 +87,8 @@ export const everyone = [parseNetwork("127.0.0.0/8")].flatMap((network) => netwo
 export function run(program: string, words: readonly string[], input = ""): Promise<string> {
   return new Promise((resolve) => {
     const child = execFile(program, words, { timeout: 15_000 }, (_, out, err) => resolve(`${out}${err}`.trim()));
-    child.stdin?.end(input);
+    // One that reads nothing may be gone before it is told anything.
+    child.stdin?.on("error", () => undefined).end(input);
   });
 }
 
