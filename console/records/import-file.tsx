@@ -25,7 +25,8 @@ export function ImportFile({ zone, onClose }: { readonly zone: RrsetsZone; reado
     [settled, sets.data, zone],
   );
   const write = useMutation({
-    mutationFn: () => request("POST", `${zonePath(zone.name)}/actions/import_zonefile`, { zonefile: text }),
+    mutationFn: () =>
+      request("POST", `${zonePath(zone.name)}/actions/import_zonefile`, { zonefile: preview?.text ?? text }),
     onSuccess: async () => {
       await queries.invalidateQueries();
       onClose();

@@ -8,6 +8,8 @@ import { parseZoneFile } from "../../src/core/zone-file.ts";
 import { type FileSet, placeInFile } from "../../src/core/zone-file-sets.ts";
 
 export type Preview = {
+  /** What to send: the file, and before it what every zone has and the file leaves out. */
+  readonly text: string;
   readonly faults: readonly Fault[];
   readonly notes: readonly string[];
   readonly changes: readonly PreviewChange[];
@@ -29,26 +31,37 @@ type Said = {
 };
 
 /** What an import would do, by the rules that the service will go by. The serial is the service's own and not compared. */
-export function previewImport(text: string, zone: string, ttl: number, present: readonly Rrset[]): Preview {
-  const file = parseZoneFile(text, zone);
-  if (!file.ok) return { faults: file.faults, notes: [], changes: [] };
-  const faults = placeInFile(checkZone(file.value.sets.map(coreSet)), file.value.sets).filter(
-    ({ code }) => code !== "soa-missing",
+export function previewImport(given: string, zone: string, ttl: number, present: readonly Rrset[]): Preview {
+  const first = parseZoneFile(given, zone);
+  if (!first.ok) return { text: given, faults: first.faults, notes: [], changes: [] };
+  const kept = present.filter(
+    (set) => isOwn(set) && !first.value.sets.some(({ owner, type }) => owner === "@" && type === set.type),
   );
+  const text = kept.flatMap((set) => linesOf(set, zone)).join("") + given;
+  const file = parseZoneFile(text, zone);
+  if (!file.ok) return { text, faults: file.faults, notes: [], changes: [] };
+  const faults = placeInFile(checkZone(file.value.sets.map(coreSet)), file.value.sets);
   const wanted = new Map(file.value.sets.map((set) => [setKey(set.owner, set.type), saidInFile(set)]));
   const there = new Map(present.map((set) => [`${set.name} ${set.type}`, saidByService(set, zone)]));
-  const notes = file.value.notes.map(({ where, message }) => `${where}: ${message}`);
+  const notes = first.value.notes.map(({ where, message }) => `${where}: ${message}`);
+  if (kept.length > 0)
+    notes.push(`The file has no ${kept.map(({ type }) => type).join(" and ")} of the zone: the present one stays.`);
   if (file.value.ttl !== undefined && file.value.ttl !== ttl)
     notes.push(`The zone’s usual TTL becomes ${file.value.ttl} seconds (now ${ttl}).`);
-  return { faults, notes, changes: difference(there, wanted) };
+  if (present.some(({ labels }) => Object.keys(labels).length > 0))
+    notes.push("Labels of record sets are lost: files have none.");
+  return { text, faults, notes, changes: difference(there, wanted) };
 }
+
+const isOwn = ({ name, type }: Rrset): boolean => name === "@" && (type === "SOA" || type === "NS");
+
+const linesOf = ({ type, ttl, records }: Rrset, zone: string): readonly string[] =>
+  records.map(({ value }) => `${zone}. ${ttl ?? ""} IN ${type} ${value}\n`);
 
 function difference(there: ReadonlyMap<string, Said>, wanted: ReadonlyMap<string, Said>): readonly PreviewChange[] {
   const changes: PreviewChange[] = [];
   for (const [key, { name, type, texts }] of there) {
-    // Without an SOA in the file the present one stays.
-    if (!wanted.has(key) && type !== "SOA")
-      changes.push({ kind: "delete", name, type, before: texts.join(", "), after: "" });
+    if (!wanted.has(key)) changes.push({ kind: "delete", name, type, before: texts.join(", "), after: "" });
   }
   for (const [key, set] of wanted) {
     const old = there.get(key);

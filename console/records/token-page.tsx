@@ -22,6 +22,7 @@ export default function TokenPage() {
   const found = useQuery({
     queryKey: ["tokens"],
     queryFn: () => request<{ readonly tokens: readonly TokenEntry[] }>("GET", "/console/tokens"),
+    staleTime: 0,
     refetchInterval: 10_000,
   });
   const all = query.has("all");

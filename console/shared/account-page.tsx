@@ -1,4 +1,4 @@
-import { Alert, Button, Group, PasswordInput, Stack, Text, Title } from "@mantine/core";
+import { Button, Group, PasswordInput, Stack, Text, Title } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { SessionEntry } from "../../src/contract/console.ts";
@@ -9,6 +9,7 @@ import { When } from "./when.tsx";
 /** One's own password, and where one is signed in. */
 export default function AccountPage({ nameLabel }: { readonly nameLabel: string }) {
   const { session } = useSession();
+  const [done, setDone] = useState(false);
   return (
     <Stack gap="xl">
       <div>
@@ -21,7 +22,17 @@ export default function AccountPage({ nameLabel }: { readonly nameLabel: string 
         <Title order={2} id="password" mb="xs">
           {session.hasPassword ? "Change the password" : "Set a password"}
         </Title>
-        <PasswordForm key={String(session.hasPassword)} hasPassword={session.hasPassword} name={session.name} />
+        <PasswordForm
+          key={String(session.hasPassword)}
+          hasPassword={session.hasPassword}
+          name={session.name}
+          onDone={() => setDone(true)}
+        />
+        {done && (
+          <p className="good" role="status">
+            The password is set, and all other sessions are ended.
+          </p>
+        )}
       </section>
       <section aria-labelledby="sessions">
         <Title order={2} id="sessions" mb="xs">
@@ -33,7 +44,8 @@ export default function AccountPage({ nameLabel }: { readonly nameLabel: string 
   );
 }
 
-function PasswordForm({ hasPassword, name }: { readonly hasPassword: boolean; readonly name: string }) {
+function PasswordForm(props: { readonly hasPassword: boolean; readonly name: string; readonly onDone: () => void }) {
+  const { hasPassword, name, onDone } = props;
   const { request } = useSession();
   const queries = useQueryClient();
   const [current, setCurrent] = useState("");
@@ -43,6 +55,7 @@ function PasswordForm({ hasPassword, name }: { readonly hasPassword: boolean; re
     onSuccess: async () => {
       setCurrent("");
       setNext("");
+      onDone();
       await queries.invalidateQueries();
     },
   });
@@ -75,11 +88,6 @@ function PasswordForm({ hasPassword, name }: { readonly hasPassword: boolean; re
           visibilityToggleButtonProps={toggle}
         />
         <Problem error={change.error} />
-        {change.isSuccess && (
-          <Alert color="green" variant="light" role="status" styles={{ message: { color: "inherit" } }}>
-            The password is set, and all other sessions are ended.
-          </Alert>
-        )}
         <div>
           <Button type="submit" loading={change.isPending}>
             {hasPassword ? "Change it" : "Set it"}

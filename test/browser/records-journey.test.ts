@@ -1,0 +1,228 @@
+import { execFile } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { openBrowser, openContext, openPage } from "./browser.ts";
+import { fillLargeZone } from "./harbour.ts";
+import { type RecordsRig, signInByLink, startRecordsRig } from "./records-rig.ts";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
+
+let rig: RecordsRig;
+let browser: Browser;
+
+beforeAll(async () => {
+  rig = await startRecordsRig();
+  browser = await openBrowser();
+});
+afterAll(async () => {
+  await browser?.close();
+  await rig?.close();
+});
+
+/** As people call it: the token over a pipe, the certificate from the data folder. */
+async function curl(token: string, path: string, ...options: readonly string[]): Promise<string> {
+  const header = join(rig.folder, "header");
+  await writeFile(header, `Auth-API-Token: ${token}\n`);
+  const ca = join(rig.folder, "ca.pem");
+  const { stdout } = await promisify(execFile)("curl", [
+    "-sS",
+    "--cacert",
+    ca,
+    "-H",
+    `@${header}`,
+    ...options,
+    rig.url + path,
+  ]);
+  return stdout;
+}
+
+describe("the preparation of a name that moves", () => {
+  it("is done by a person without leaving the console, and the name moves before their eyes", async () => {
+    const context = await openContext(browser);
+    const page = await openPage(context, rig.url);
+    await signInByLink(page, await rig.service().createSignInLink("main"));
+
+    await page.getByRole("button", { name: "Make a zone" }).click();
+    await page.getByLabel("Domain name").fill("example.org");
+    await page.getByRole("button", { name: "Make the zone" }).click();
+
+    await page.getByRole("button", { name: "Add record" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("home");
+    await page.getByLabel("IPv4 address").fill("192.0.2.300");
+    await page.getByRole("button", { name: "Add", exact: true }).click();
+    await page.getByText("is not an IPv4 address").first().waitFor();
+    await page.getByLabel("IPv4 address").fill("192.0.2.1");
+    await page.getByRole("button", { name: "Add", exact: true }).click();
+    const row = page.getByRole("row").filter({ hasText: "home" });
+    await expect.poll(() => row.textContent()).toContain("192.0.2.1");
+
+    await page.getByRole("link", { name: "Tokens" }).click();
+    await page.getByRole("button", { name: "New token" }).click();
+    await page.getByLabel("What is it for?").fill("router");
+    await page.getByRole("combobox", { name: "In the zones" }).click();
+    await page.getByRole("option", { name: "example.org" }).click();
+    await page.getByLabel("Only this name").fill("home");
+    await page.getByText("may write everything of home.example.org").waitFor();
+    await page.getByRole("button", { name: "Make the token" }).click();
+    const token = ((await page.locator("pre").first().textContent()) ?? "").trim();
+    expect(token).toMatch(/^\w{32}$/);
+    for (const program of ["moor", "ddclient", "acme.sh", "curl"]) {
+      await page.getByRole("tab", { name: program }).click();
+      expect(await page.getByRole("tabpanel").textContent()).toContain(token);
+    }
+    await page.getByRole("button", { name: "I have copied it" }).click();
+    expect(await page.content()).not.toContain(token);
+
+    const { records } = JSON.parse(await curl(token, "/api/v1/records")) as {
+      records: { id: string; zone_id: string }[];
+    };
+    expect(records).toHaveLength(1);
+    await page.getByRole("link", { name: "Zones" }).click();
+    await page.getByRole("link", { name: "example.org" }).click();
+    await row.waitFor();
+    const [record] = records;
+    const body = JSON.stringify({ value: "192.0.2.77", ttl: 60, type: "A", name: "home", zone_id: record?.zone_id });
+    await curl(token, `/api/v1/records/${record?.id}`, "-X", "PUT", "-d", body);
+    await expect.poll(() => row.textContent()).toContain("192.0.2.77");
+
+    await page.getByRole("link", { name: "Names that move" }).click();
+    await page.getByRole("img", { name: /home.example.org/ }).waitFor();
+    await page.getByRole("link", { name: "History" }).click();
+    const change = page.getByRole("row").filter({ hasText: "192.0.2.77" });
+    expect(await change.textContent()).toContain("token 1 (router)");
+    await change.getByRole("button", { name: "Undo" }).click();
+    await page.getByRole("link", { name: "Records" }).click();
+    await expect.poll(() => row.textContent()).toContain("192.0.2.1");
+
+    await page.getByRole("link", { name: "Tokens" }).click();
+    const used = page.getByRole("row").filter({ hasText: "router" });
+    await expect.poll(() => used.textContent()).toMatch(/2 times/);
+    await page.getByRole("button", { name: "Revoke router" }).click();
+    await page.getByRole("button", { name: "Revoke it" }).click();
+    await page.getByText("There are no tokens yet").waitFor();
+    expect(await curl(token, "/api/v1/records")).toContain("Invalid authentication credentials");
+    expect(page.complaints).toEqual([]);
+    await context.close();
+  });
+
+  it("works without a mouse", async () => {
+    const context = await openContext(browser);
+    const page = await openPage(context, rig.url);
+    await signInByLink(page, await rig.service().createSignInLink("keys-only"));
+    const tabTo = async (name: string) => {
+      for (let i = 0; i < 40; i++) {
+        await page.keyboard.press("Tab");
+        const focused = page.locator(":focus");
+        if ((await focused.count()) > 0 && (await focused.first().textContent())?.trim() === name) return;
+      }
+      throw new Error(`${name} cannot be reached`);
+    };
+    await tabTo("Make a zone");
+    await page.keyboard.press("Enter");
+    await page.getByLabel("Domain name").waitFor();
+    await page.keyboard.type("keys.example");
+    await page.keyboard.press("Enter");
+    await page.getByRole("table", { name: "Record sets" }).waitFor();
+    await tabTo("Add record");
+    await page.keyboard.press("Enter");
+    await page.getByLabel("IPv4 address").waitFor();
+    await page.keyboard.type("www");
+    await page.getByLabel("IPv4 address").focus();
+    await page.keyboard.type("192.0.2.9");
+    await page.keyboard.press("Enter");
+    await page.getByRole("link", { name: "www A" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").waitFor();
+    await page.keyboard.press("Escape");
+    await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
+    await context.close();
+  });
+});
+
+describe("zone files", () => {
+  it("are imported after a preview, and faults are shown with their lines", async () => {
+    const context = await openContext(browser);
+    const page = await openPage(context, rig.url);
+    await signInByLink(page, await rig.service().createSignInLink("files"));
+    await page.getByRole("button", { name: "Make a zone" }).click();
+    await page.getByLabel("Domain name").fill("files.example");
+    await page.getByLabel("With the records of a zone file").check();
+    await page
+      .getByLabel("Zone file", { exact: true })
+      .fill("$TTL 3600\n@ NS ns1.example.net.\nwww A 192.0.2.1\nold A 192.0.2.2\n");
+    await page.getByRole("button", { name: "Make the zone" }).click();
+    await page.getByRole("link", { name: "old A" }).waitFor();
+
+    await page.getByRole("link", { name: "Settings" }).click();
+    await page.getByRole("button", { name: "Import…" }).click();
+    const file = page.getByRole("textbox", { name: "Zone file" });
+    await file.fill("$TTL 3600\n@ NS ns1.example.net.\nwww A 192.0.2.400\n");
+    await page.getByText("line 3").waitFor();
+    await file.fill("$TTL 3600\n@ NS ns1.example.net.\nwww A 192.0.2.5\nnew AAAA 2001:db8::1\n");
+    await page.getByText("1 new, 1 changed, 1 deleted").waitFor();
+    await page.getByRole("button", { name: "Import, changing 3 sets" }).click();
+    await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
+    await page.getByRole("link", { name: "Records" }).click();
+    await page.getByRole("link", { name: "new AAAA" }).waitFor();
+    expect(await page.getByRole("link", { name: "old A" }).count()).toBe(0);
+
+    await page.getByRole("link", { name: "Settings" }).click();
+    const [saved] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Export" }).click(),
+    ]);
+    expect(saved.suggestedFilename()).toBe("files.example.zone");
+    const remove = page.getByRole("button", { name: "Delete the zone" });
+    expect(await remove.isDisabled()).toBe(true);
+    await page.getByLabel("Type files.example to delete it").fill("files.example");
+    await remove.click();
+    await page.getByText("Make your first zone").waitFor();
+    expect(page.complaints).toEqual([]);
+    await context.close();
+  });
+});
+
+describe("a zone of 10,000 sets", () => {
+  it("is shown, filtered and sorted, and scrolls without a stutter", async () => {
+    await fillLargeZone(rig.service().store, "large.example", 10_000);
+    const context = await openContext(browser);
+    const page = await openPage(context, rig.url);
+    await signInByLink(page, await rig.service().createSignInLink("main"));
+    await page.goto(`${rig.url}/zones/large.example`);
+    await page.getByText(/^10,00\d record sets$/).waitFor();
+    expect(await page.getByRole("row").count()).toBeLessThan(100);
+
+    const frames = (await page.evaluate(scrolling)) as readonly number[];
+    const median = frames.toSorted((a, b) => a - b)[Math.floor(frames.length / 2)];
+    expect(median).toBeLessThan(1000 / 60 + 1);
+
+    const filter = page.getByLabel("Filter records");
+    await filter.fill("host9999");
+    await page.getByText("1 of 10,002 record sets").waitFor();
+    expect(page.url()).toContain("filter=host9999");
+    await filter.fill("");
+    await page.getByRole("button", { name: /^Value/ }).click();
+    await page.getByRole("button", { name: /^Value/ }).click();
+    await page.getByRole("link", { name: "@ SOA" }).waitFor();
+    expect(page.complaints).toEqual([]);
+    await context.close();
+  });
+});
+
+/** Runs in the page: milliseconds between frames while the table scrolls through a good part of the zone. */
+const scrolling = `new Promise((resolve) => {
+  const table = document.querySelector('[role="table"]');
+  const times = [];
+  let last = performance.now();
+  const step = (now) => {
+    times.push(now - last);
+    last = now;
+    table.scrollTop += 120;
+    if (times.length < 120) requestAnimationFrame(step);
+    else resolve(times);
+  };
+  requestAnimationFrame(step);
+})`;
