@@ -31,7 +31,9 @@ export type RefreshOutcome =
 /** Milliseconds for a question, and for each message of a transfer. */
 const questionLimit = 2_000;
 const messageLimit = 20_000;
-const mostRecords = 5_000_000;
+/** For all of one zone, however slowly it comes. */
+const transferLimit = 600_000;
+const mostRecords = 1_000_000;
 
 type Waiting = { readonly signal: AbortSignal; readonly now: () => Instant };
 
@@ -65,7 +67,7 @@ async function fetchFrom(
       return { kind: "same", serial: current.serial };
     }
   }
-  const content = await transferIn(name, peer, current, { ...waiting, limit: messageLimit, mostRecords });
+  const content = await transferIn(name, peer, current, limited(waiting));
   return content.kind === "same" ? { kind: "same", serial: current?.serial ?? 0 } : content;
 }
 
@@ -86,8 +88,15 @@ async function storeFrom(
   waiting: Waiting,
 ): Promise<void> {
   if ((await ports.store(name, content)) === "done") return;
-  const whole = await transferIn(name, peer, undefined, { ...waiting, limit: messageLimit, mostRecords });
+  const whole = await transferIn(name, peer, undefined, limited(waiting));
   if (whole.kind !== "whole" || (await ports.store(name, whole)) !== "done") {
     throw new Error("the transfer does not fit the zone");
   }
 }
+
+const limited = ({ signal, now }: Waiting) => ({
+  signal: AbortSignal.any([signal, AbortSignal.timeout(transferLimit)]),
+  now,
+  limit: messageLimit,
+  mostRecords,
+});

@@ -30,7 +30,10 @@ export function askUdp(peer: Peer, asking: Asking, options: AskOptions): Promise
   const { bytes, check, isReply } = prepare(peer, asking, options.now);
   return new Promise((resolve, reject) => {
     const socket = createSocket(isIPv6(peer.host) ? "udp6" : "udp4");
+    let over = false;
     const end = (settle: () => void) => {
+      if (over) return;
+      over = true;
       clearTimeout(timer);
       options.signal.removeEventListener("abort", stop);
       socket.close();

@@ -10,7 +10,7 @@ const members = async (dns: MoorDns) =>
   (await dns.dig("+noall", "+answer", catalog, "AXFR"))
     .split("\n")
     .filter((line) => line.includes("PTR"))
-    .map((line) => line.split(/\s+/).at(-1))
+    .map((line) => line.split(/\s+/).at(-1) ?? "")
     .sort();
 
 describe("the catalog zone", () => {

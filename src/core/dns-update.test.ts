@@ -1,0 +1,77 @@
+import { describe, expect, it } from "vitest";
+import { type Prerequisite, type RecordUpdate, unmetPrerequisite, updatedSets } from "./dns-update.ts";
+import { writtenSets } from "./written-sets.suite.ts";
+
+const soa = "ns1.example.org. hostmaster.example.org.";
+const sets = writtenSets(
+  "example.org",
+  `@ 600 SOA ${soa} 5 1 2 3 4
+   @ 600 NS ns1.example.org.
+   www - A 192.0.2.1
+   www - A 192.0.2.2
+   www - TXT "x"
+   alias 600 CNAME www.example.org.`,
+);
+const context = { zoneTtl: 600, now: 9, ids: ["new"] };
+
+const after = (...updates: readonly RecordUpdate[]) =>
+  updatedSets(sets, updates, context)
+    .map((set) => `${set.owner} ${set.ttl ?? "-"} ${set.type} ${set.records.map((record) => record.rdata).join(" ")}`)
+    .sort();
+const changed = (...updates: readonly RecordUpdate[]) => {
+  const before = after();
+  return after(...updates).filter((line) => !before.includes(line));
+};
+const add = (owner: string, type: "A" | "CNAME" | "SOA", rdata: string, ttl = 600): RecordUpdate => ({
+  kind: "add",
+  owner,
+  type,
+  ttl,
+  rdata,
+});
+
+describe("updates (RFC 2136 section 3.4.2)", () => {
+  it.each<[string, RecordUpdate, readonly string[]]>([
+    ["a TTL that is the zone's is not the set's own", add("new", "A", "192.0.2.9"), ["new - A 192.0.2.9"]],
+    ["another TTL is, for the whole set", add("www", "A", "192.0.2.1", 60), ["www 60 A 192.0.2.1 192.0.2.2"]],
+    ["an older SOA is left out", add("@", "SOA", `${soa} 4 1 2 3 9`), []],
+    ["a newer SOA counts", add("@", "SOA", `${soa} 6 1 2 3 9`), [`@ 600 SOA ${soa} 6 1 2 3 9`]],
+    ["an SOA elsewhere is left out", add("www", "SOA", `${soa} 6 1 2 3 9`), []],
+    ["an alias replaces an alias", add("alias", "CNAME", "b.example."), ["alias 600 CNAME b.example."]],
+    ["an alias does not come beside data", add("www", "CNAME", "b.example."), []],
+    ["data does not come beside an alias", add("alias", "A", "192.0.2.9"), []],
+    ["the last name server stays", { kind: "delete-record", owner: "@", type: "NS", rdata: "ns1.example.org." }, []],
+    ["what is not there cannot go", { kind: "delete-record", owner: "www", type: "A", rdata: "192.0.2.7" }, []],
+  ])("%s", (_, update, expected) => {
+    expect(changed(update)).toEqual(expected);
+  });
+
+  it("are done in their order", () => {
+    expect(changed({ kind: "delete-name", owner: "www" }, add("www", "CNAME", "b.example."))).toEqual([
+      "www - CNAME b.example.",
+    ]);
+    expect(changed(add("www", "CNAME", "b.example."), { kind: "delete-name", owner: "www" })).toEqual([]);
+  });
+
+  it("leave alone what they do not name", () => {
+    const [first] = updatedSets(sets, [add("www", "A", "192.0.2.9")], context);
+    expect(first).toBe(sets[0]);
+  });
+});
+
+describe("prerequisites (RFC 2136 section 3.2)", () => {
+  const is = (rdata: string): Prerequisite => ({ kind: "set-is", owner: "www", type: "A", rdata });
+  it.each<[string | undefined, readonly Prerequisite[]]>([
+    [undefined, [{ kind: "name-in-use", owner: "www" }]],
+    ["name-missing", [{ kind: "name-in-use", owner: "nobody" }]],
+    ["name-exists", [{ kind: "name-not-in-use", owner: "www" }]],
+    ["set-missing", [{ kind: "set-exists", owner: "www", type: "AAAA" }]],
+    ["set-exists", [{ kind: "set-absent", owner: "www", type: "A" }]],
+    [undefined, [is("192.0.2.2"), is("192.0.2.1")]],
+    ["set-missing", [is("192.0.2.1")]],
+    ["set-missing", [is("192.0.2.1"), is("192.0.2.2"), is("192.0.2.3")]],
+    ["name-missing", [is("192.0.2.1"), { kind: "name-in-use", owner: "nobody" }]],
+  ])("%s: %j", (expected, prerequisites) => {
+    expect(unmetPrerequisite(sets, prerequisites)).toBe(expected);
+  });
+});
