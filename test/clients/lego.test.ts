@@ -1,0 +1,73 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type HostedName, hostName, nameserver } from "../rig/hosted-name.ts";
+import { type Namespace, openNamespace } from "../rig/namespace.ts";
+
+/** A certificate for a name that only moor knows: its API takes the challenge, its nameserver shows it to the authority. */
+describe("lego, as Debian packages it", { timeout: 90_000 }, () => {
+  let inside: Namespace;
+  let folder: string;
+  let name: HostedName;
+  let zone: string;
+
+  beforeAll(async () => {
+    inside = await openNamespace();
+    folder = mkdtempSync(join(tmpdir(), "moor-lego-"));
+    name = await hostName(inside, folder);
+    zone = (await name.ask("POST", "/zones", { name: "example.org", ttl: 60 })).zone?.id ?? "";
+    await name.ask("POST", "/records", { zone_id: zone, type: "NS", name: "@", value: `${nameserver}.` });
+    await name.ask("POST", "/records", { zone_id: zone, type: "A", name: "ns1", value: "127.0.0.1" });
+    await startAuthority();
+  });
+  afterAll(() => inside.close());
+
+  /** Pebble is the authority that Let's Encrypt tests clients with. */
+  const startAuthority = async () => {
+    const pebble = {
+      listenAddress: "127.0.0.1:14000",
+      managementListenAddress: "127.0.0.1:15000",
+      certificate: join(folder, "data", "server.pem"),
+      privateKey: join(folder, "data", "server.key"),
+    };
+    const config = join(folder, "pebble.json");
+    writeFileSync(config, JSON.stringify({ pebble }));
+    const env = { PEBBLE_VA_NOSLEEP: "1", PEBBLE_WFE_NONCEREJECT: "0" };
+    const process = inside.start(["pebble", "-config", config, "-dnsserver", "127.0.0.1:53"], { env });
+    await process.says(/ACME directory available/);
+  };
+
+  it("gets a certificate with a wildcard, and leaves nothing behind in the zone", async () => {
+    const words = [
+      "--server",
+      "https://127.0.0.1:14000/dir",
+      "--email",
+      "a@example.org",
+      "-a",
+      "--path",
+      join(folder, "lego"),
+    ];
+    const dns = [
+      "--dns",
+      "hetzner",
+      "--dns.resolvers",
+      "127.0.0.1:53",
+      "-d",
+      "home.example.org",
+      "-d",
+      "*.example.org",
+    ];
+    const env = {
+      HETZNER_API_KEY: name.token,
+      HETZNER_PROPAGATION_TIMEOUT: "30",
+      HETZNER_POLLING_INTERVAL: "1",
+      LEGO_CA_CERTIFICATES: name.caFile,
+      SSL_CERT_FILE: name.caFile,
+    };
+    const { code, out, err } = await name.run(["lego", ...words, ...dns, "run"], env);
+    expect([code, out + err]).toEqual([0, expect.stringContaining("Server responded with a certificate")]);
+    const { records = [] } = await name.ask("GET", `/records?zone_id=${zone}`);
+    expect(records.filter(({ type }) => type === "TXT")).toEqual([]);
+  });
+});
