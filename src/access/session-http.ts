@@ -23,8 +23,15 @@ export type People = {
   /** Takes as long for a name that nobody has. */
   readonly check: (name: string, password: string) => Promise<string | undefined>;
   /** Undefined when they are gone or shut out. */
-  readonly describe: (who: string) => Promise<{ readonly name: string; readonly hasPassword: boolean } | undefined>;
+  readonly describe: (who: string, from: string) => Promise<Person | undefined>;
   readonly setPassword: (who: string, password: string) => Promise<void>;
+};
+
+/** `privileges` for the pages, which need not show what would be refused. */
+export type Person = {
+  readonly name: string;
+  readonly hasPassword: boolean;
+  readonly privileges?: readonly string[];
 };
 
 export type SignInOptions = {
@@ -80,7 +87,7 @@ export function createSignIn(options: SignInOptions) {
     const wait = throttle.wait("", request.from, now());
     if (wait > 0) return tooMany(wait);
     const who = typeof link === "string" ? await sessions.redeemLink(link) : undefined;
-    if (who === undefined || (await people.describe(who)) === undefined) {
+    if (who === undefined || (await people.describe(who, request.from)) === undefined) {
       throttle.failed("", request.from, now());
       return problem(401, "This link was used before, or is older than 15 minutes. Make a new one in the terminal.");
     }
@@ -90,7 +97,7 @@ export function createSignIn(options: SignInOptions) {
 
   const changePassword = async (request: PlainRequest, session: Session): Promise<PlainAnswer> => {
     const { current, next } = readBody(request);
-    const person = await people.describe(session.who);
+    const person = await people.describe(session.who, request.from);
     if (person === undefined) return problem(401, "Sign in again.");
     if (typeof next !== "string" || next.length < shortestPassword || next.length > longestPassword)
       return problem(422, `A password has at least ${shortestPassword} characters.`);
@@ -125,7 +132,7 @@ export function createSignIn(options: SignInOptions) {
   const inside = async (request: PlainRequest, session: Session): Promise<PlainAnswer | undefined> => {
     const route = `${request.method} ${request.path}`;
     if (route === "GET /console/session") {
-      const person = await people.describe(session.who);
+      const person = await people.describe(session.who, request.from);
       return person === undefined ? problem(401, "Sign in again.") : json(200, { ...person, csrf: session.csrf });
     }
     if (route === "PUT /console/password") return await changePassword(request, session);

@@ -48,8 +48,9 @@ export async function userChange(name: string, options: UserChanges, io: Command
 }
 
 export async function userRemove(name: string, options: InData, io: CommandIo): Promise<number> {
-  return withUser(name, options, io, ({ users, audit }) => {
+  return withUser(name, options, io, async ({ users, audit, sessions }) => {
     users.remove(name);
+    await sessions.removeAll(name);
     audit.note(personHere(), "user removed", name, new Date());
     io.out(`User ${name} is gone, and his keys with him.\n`);
     return 0;
@@ -68,9 +69,10 @@ export async function userPassword(
     io.err(`${options.from} must hold the password in its first line, eight characters or more.\n`);
     return 2;
   }
-  return withUser(name, options, io, async ({ users, audit }) => {
+  return withUser(name, options, io, async ({ users, audit, sessions }) => {
     const password = given ?? createToken(20);
     await users.setPassword(name, password);
+    await sessions.removeAll(name);
     audit.note(personHere(), "password set", name, new Date());
     if (given === undefined) {
       io.err(`The new password of ${name}; this is the only time that it is shown:\n`);

@@ -5,6 +5,8 @@ export type ConsoleSession = {
   readonly name: string;
   /** While false, the only way back in is a new link from the terminal. */
   readonly hasPassword: boolean;
+  /** Of the firewall's users; a page need not show what would be refused. */
+  readonly privileges?: readonly string[];
   /** Goes back in the header `X-CSRF-Token` of every request that changes something. */
   readonly csrf: string;
 };

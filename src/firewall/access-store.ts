@@ -1,4 +1,6 @@
 import { join } from "node:path";
+import type { SessionStore } from "../access/session.ts";
+import { openSessionStore } from "../access/session-store-sqlite.ts";
 import { openSqlite } from "../process/open-sqlite.ts";
 import { type Audit, openAudit } from "./audit.ts";
 import { type GroupStore, openGroups } from "./groups.ts";
@@ -12,6 +14,8 @@ export type AccessStore = {
   readonly users: UserStore;
   readonly groups: GroupStore;
   readonly audit: Audit;
+  /** Who is signed in to the pages. */
+  readonly sessions: SessionStore;
   readonly close: () => void;
 };
 
@@ -25,6 +29,7 @@ export function openAccess(path: string): AccessStore {
     users: openUsers(database),
     groups: openGroups(database),
     audit: openAudit(database),
+    sessions: openSessionStore(database),
     close: () => database.close(),
   };
 }

@@ -1,3 +1,5 @@
+import { sessionTables } from "../access/session-store-sqlite.ts";
+
 /** Forwards only: a released step is never edited, a change is a new step at the end. Times are milliseconds since 1970. */
 export const migrations: readonly string[] = [
   `
@@ -65,6 +67,7 @@ export const migrations: readonly string[] = [
   DROP TABLE api_keys_before;
   CREATE INDEX keys_of_user ON api_keys (user_id);
   `,
+  sessionTables,
 ];
 
 /** A column of privileges; what a newer moor wrote and this one does not know is passed over. */

@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { networkInterfaces } from "node:os";
 import { openDataFolder } from "../process/data-folder.ts";
 import { type ListenAddress, urlOf } from "../process/listen-address.ts";
@@ -11,6 +12,7 @@ import { foldReads } from "./fold-reads.ts";
 import { readDefaultRoutes } from "./gateways.ts";
 import { accessEndpoints } from "./http-access.ts";
 import { createApi } from "./http-api.ts";
+import { createFirewallConsole } from "./http-console.ts";
 import { createEventStreams } from "./http-events.ts";
 import { statusEndpoints } from "./http-status.ts";
 import type { KernelRow } from "./kernel-row.ts";
@@ -29,6 +31,8 @@ export type FirewallOptions = {
   /** The operator's certificate, instead of one from the private authority. */
   readonly certificate?: CertificateFiles;
   readonly config?: FirewallConfig;
+  /** Where the built pages are, when not beside this program. */
+  readonly pages?: string;
   readonly read?: (signal: AbortSignal) => Promise<readonly KernelRow[]>;
 };
 
@@ -37,6 +41,10 @@ export type RunningFirewall = {
   readonly address: ListenAddress;
   /** What clients must trust; not there with the operator's certificate. */
   readonly caFile?: string;
+  /** An address that signs in to the pages, once and within 15 minutes; without a user as the administrator. */
+  readonly createSignInLink: (user?: string) => Promise<string>;
+  /** True while no user has a password, so that a link is the only way in. */
+  readonly needsSignInLink: () => boolean;
   readonly close: () => Promise<void>;
 };
 
@@ -66,13 +74,22 @@ export async function startFirewall(options: FirewallOptions): Promise<RunningFi
       ...accessEndpoints(access, now),
     };
     const handle = createApi({ keys, endpoints, log, now });
-    const server = createTlsServer(tls.pair, (request, response) => void handle(request, response));
+    const console = createFirewallConsole({ access, streams, log, now, caFile: tls.caFile, pages: options.pages });
+    const answer = async (request: IncomingMessage, response: ServerResponse) =>
+      (await console.handle(request, response)) || (await handle(request, response));
+    const server = createTlsServer(tls.pair, (request, response) => void answer(request, response));
     opened.push({ name: "firewall server", close: () => closeServer(server) });
     opened.push({ name: "event streams", close: streams.close });
     tls.follow((pair) => server.setSecureContext({ ...pair, minVersion: "TLSv1.2" }));
     const address = await listenOn(server, options.listen);
     const { caFile } = tls;
-    return { url: urlOf(address), address, ...(caFile && { caFile }), close: () => closeInReverse(opened, log) };
+    const url = urlOf(address);
+    return {
+      ...{ url, address, ...(caFile && { caFile }) },
+      createSignInLink: async (user) => `${url}/sign-in#${await console.makeLink(user)}`,
+      needsSignInLink: console.isNew,
+      close: () => closeInReverse(opened, log),
+    };
   } catch (error) {
     await closeInReverse(opened, log);
     throw error;

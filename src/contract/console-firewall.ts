@@ -1,0 +1,54 @@
+/** What the pages of the firewall service ask for beyond the original's API. Times are ISO 8601. */
+
+export type ConsoleUser = {
+  readonly name: string;
+  readonly fullName: string;
+  readonly disabled: boolean;
+  readonly expires: string | null;
+  readonly privileges: readonly string[];
+  readonly groups: readonly string[];
+  readonly hasPassword: boolean;
+  readonly keys: readonly ConsoleKey[];
+};
+
+/** `id` is what the key is called in requests; the key itself is shown with its secret, once. */
+export type ConsoleKey = { readonly id: string; readonly beginning: string; readonly created: string };
+
+export type ConsoleGroup = {
+  readonly name: string;
+  readonly privileges: readonly string[];
+  readonly networks: readonly string[];
+  readonly members: readonly string[];
+};
+
+export type ConsolePeople = {
+  readonly users: readonly ConsoleUser[];
+  readonly groups: readonly ConsoleGroup[];
+  readonly privileges: readonly { readonly id: string; readonly name: string }[];
+};
+
+/** The only answer that ever carries the secret; `file` is what OPNsense would let one download. */
+export type MadeKey = {
+  readonly key: string;
+  readonly secret: string;
+  readonly file: string;
+  readonly fileName: string;
+};
+
+export type UserWish = {
+  readonly name: string;
+  readonly fullName: string;
+  readonly disabled: boolean;
+  readonly expires: string | null;
+  readonly privileges: readonly string[];
+};
+
+export type GroupWish = Omit<ConsoleGroup, "name"> & { readonly name: string };
+
+export type AuditLine = {
+  readonly at: string;
+  readonly actor: string;
+  readonly source: string;
+  readonly action: string;
+  readonly subject: string;
+};

@@ -1,0 +1,151 @@
+import { hostname } from "node:os";
+import { hashSecret } from "../access/secret.ts";
+import type { ConsolePeople, GroupWish, MadeKey, UserWish } from "../contract/console-firewall.ts";
+import { parseAddress } from "../core/address.ts";
+import { parseNetwork } from "../core/network.ts";
+import type { AccessStore } from "./access-store.ts";
+import type { Actor } from "./audit.ts";
+import { displayNames, isPrivilege, type Privilege, privileges } from "./privileges.ts";
+import { rightsOf } from "./rights.ts";
+import type { User } from "./users.ts";
+
+/** What a change came to: nothing to say, or what is wrong with it. */
+export type Changed = "done" | { readonly wrong: string } | "missing";
+
+/** Users, groups and keys as the pages manage them. Every change is in the audit log. */
+export function consolePeople({ users, groups, keys, audit, sessions }: AccessStore, now: () => Date) {
+  const keyId = (key: string): string => hashSecret(key);
+  const inForce = () => keys.list().filter(({ revoked }) => revoked === undefined);
+
+  const list = (): ConsolePeople => {
+    const all = inForce();
+    return {
+      users: users.list().map((user) => ({
+        ...user,
+        expires: user.expires?.toISOString() ?? null,
+        created: user.created.toISOString(),
+        keys: all
+          .filter(({ name }) => name === user.name)
+          .map(({ key, created }) => ({ id: keyId(key), beginning: key.slice(0, 12), created: created.toISOString() })),
+      })),
+      groups: groups.list().map(({ name, privileges: held, networks, members }) => ({
+        ...{ name, networks, members },
+        privileges: held,
+      })),
+      privileges: privileges.map((id) => ({ id, name: displayNames[id] })),
+    };
+  };
+
+  return {
+    list,
+
+    /** What a person may here and now, by himself and by his groups. */
+    rightsOf: (user: User, from: string): readonly Privilege[] =>
+      rightsOf({ ...user, groups: groups.list().filter(({ members }) => members.includes(user.name)) }, undefined, {
+        from,
+        now: now(),
+      }),
+
+    addUser: (wish: UserWish, by: Actor): Changed => {
+      const wrong = userFault(wish) ?? (nameRule.test(wish.name) ? undefined : badName("user"));
+      if (wrong !== undefined) return { wrong };
+      if (!users.add({ name: wish.name, now: now(), ...toChange(wish) }))
+        return { wrong: `There is a user ${wish.name} already.` };
+      audit.note(by, "user added", described(wish), now());
+      return "done";
+    },
+
+    changeUser: async (name: string, wish: UserWish, by: Actor): Promise<Changed> => {
+      if (users.find(name) === undefined) return "missing";
+      const wrong = userFault(wish) ?? (name === by.name && wish.disabled ? "You cannot disable yourself." : undefined);
+      if (wrong !== undefined) return { wrong };
+      users.change(name, toChange(wish));
+      if (wish.disabled) await sessions.removeAll(name);
+      audit.note(by, "user changed", described({ ...wish, name }), now());
+      return "done";
+    },
+
+    removeUser: async (name: string, by: Actor): Promise<Changed> => {
+      if (name === by.name) return { wrong: "You cannot remove yourself." };
+      if (!users.remove(name)) return "missing";
+      await sessions.removeAll(name);
+      audit.note(by, "user removed", name, now());
+      return "done";
+    },
+
+    addKey: (user: string, by: Actor): MadeKey | undefined => {
+      const made = keys.addFor(user, undefined, now());
+      if (made === undefined) return undefined;
+      const { key, secret } = made;
+      audit.note(by, "key added", `${key.slice(0, 12)}… of ${user}`, now());
+      return { key, secret, file: `key=${key}\nsecret=${secret}\n`, fileName: `${hostname()}_${user}_apikey.txt` };
+    },
+
+    revokeKey: (id: string, by: Actor): Changed => {
+      const found = inForce().find(({ key }) => keyId(key) === id);
+      if (found === undefined) return "missing";
+      keys.revoke(found.key, now());
+      audit.note(by, "key deleted", `${found.key.slice(0, 12)}… of ${found.name}`, now());
+      return "done";
+    },
+
+    /** Made when it is not there. Its members are those that the wish names. */
+    putGroup: (wish: GroupWish, by: Actor): Changed => {
+      const wrong = groupFault(wish) ?? (nameRule.test(wish.name) ? undefined : badName("group"));
+      if (wrong !== undefined) return { wrong };
+      const unknown = wish.members.find((member) => users.find(member) === undefined);
+      if (unknown !== undefined) return { wrong: `There is no user ${unknown}.` };
+      const content = { privileges: wish.privileges.filter(isPrivilege), networks: wish.networks };
+      const isNew = groups.add({ name: wish.name, now: now(), ...content });
+      if (!isNew) groups.change(wish.name, content);
+      const before = groups.find(wish.name)?.members ?? [];
+      for (const user of before) if (!wish.members.includes(user)) groups.leave(wish.name, user);
+      for (const user of wish.members) if (!before.includes(user)) groups.join(wish.name, user);
+      const said = `${wish.name}, may ${content.privileges.join(" ") || "nothing"}, of ${wish.members.join(" ") || "nobody"}`;
+      audit.note(by, isNew ? "group added" : "group changed", said, now());
+      return "done";
+    },
+
+    removeGroup: (name: string, by: Actor): Changed => {
+      if (!groups.remove(name)) return "missing";
+      audit.note(by, "group removed", name, now());
+      return "done";
+    },
+
+    audit: () => audit.latest(500).map((entry) => ({ ...entry, at: entry.at.toISOString() })),
+  };
+}
+
+const nameRule = /^[A-Za-z0-9._@-]{1,64}$/;
+const badName = (what: string) => `A ${what}'s name has letters, digits and . _ @ - only, 64 of them at most.`;
+
+function userFault({ fullName, expires, privileges: held }: UserWish): string | undefined {
+  if (typeof fullName !== "string" || fullName.length > 200) return "The full name has at most 200 characters.";
+  if (expires !== null && Number.isNaN(Date.parse(expires))) return "The end is not a day.";
+  return privilegeFault(held);
+}
+
+function groupFault({ networks, members, privileges: held }: GroupWish): string | undefined {
+  if (!isTexts(networks) || !isTexts(members)) return "Networks and members are lists.";
+  const bad = networks.find((text) => parseNetwork(text) === undefined && parseAddress(text) === undefined);
+  return bad === undefined ? privilegeFault(held) : `${bad} is not a network such as 192.0.2.0/24.`;
+}
+
+function privilegeFault(held: readonly string[]): string | undefined {
+  if (!isTexts(held)) return "Privileges are a list.";
+  const unknown = held.find((text) => !isPrivilege(text));
+  return unknown === undefined ? undefined : `There is no privilege ${unknown}.`;
+}
+
+const isTexts = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.length <= 100 && value.every((item) => typeof item === "string");
+
+const toChange = ({ fullName, disabled, expires, privileges: held }: UserWish) => ({
+  fullName,
+  disabled: disabled === true,
+  expires: expires === null ? ("never" as const) : new Date(expires),
+  privileges: held.filter(isPrivilege),
+});
+
+const described = ({ name, disabled, privileges: held }: UserWish): string =>
+  `${name}, may ${held.join(" ") || "nothing"}${disabled ? ", disabled" : ""}`;

@@ -1,0 +1,173 @@
+import { readFile } from "node:fs/promises";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createSessions } from "../access/session.ts";
+import { sessionOf } from "../access/session-cookie.ts";
+import { createSignIn, forged, json, type PlainRequest, problem } from "../access/session-http.ts";
+import type { GroupWish, UserWish } from "../contract/console-firewall.ts";
+import type { Logger } from "../process/log.ts";
+import { readPlainRequest } from "../process/plain-request.ts";
+import { createStaticPages, type PageAnswer } from "../process/static-pages.ts";
+import type { AccessStore } from "./access-store.ts";
+import { type Changed, consolePeople } from "./console-people.ts";
+import type { EventStreams } from "./http-events.ts";
+import type { Privilege } from "./privileges.ts";
+import { isInForce, plainAddress } from "./rights.ts";
+import type { User } from "./users.ts";
+
+export type FirewallConsoleOptions = {
+  readonly access: AccessStore;
+  readonly streams: EventStreams;
+  readonly log: Logger;
+  readonly now: () => Date;
+  readonly caFile: string | undefined;
+  readonly pages: string | undefined;
+};
+
+const service = "firewall";
+const administrator = "root";
+
+/** The pages, and what they ask for: signing in, the interfaces as they change, users, groups, keys and the audit log. */
+export function createFirewallConsole(options: FirewallConsoleOptions) {
+  const { access, log, now } = options;
+  const sessions = createSessions(access.sessions, () => now().getTime());
+  const answerTo = createAnswering(options, sessions);
+  const pages = createStaticPages({ page: "firewall", isPage: (path) => pagePaths.test(path), folder: options.pages });
+
+  return {
+    /** False for requests that are not the console's. */
+    handle: async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
+      const path = (request.url ?? "").split("?", 1)[0] ?? "";
+      try {
+        const answer = path.startsWith("/console/")
+          ? await answerTo(request, response)
+          : request.method === "GET" && (await pages(path, String(request.headers["accept-encoding"] ?? "")));
+        // Without built pages the service answers at its root as it always did.
+        if (!answer || (answer !== "taken" && answer.status === 503)) return false;
+        if (answer !== "taken") response.writeHead(answer.status, answer.headers).end(answer.body);
+      } catch (error) {
+        log.error({ err: error, path }, "console: a request failed");
+        if (response.headersSent) response.destroy();
+        else response.writeHead(500).end();
+      }
+      return true;
+    },
+
+    /** A secret that signs in once, within 15 minutes. The first one is for an administrator, who is made for it. */
+    makeLink: async (user = administrator): Promise<string> => {
+      if (access.users.add({ name: user, privileges: ["all"], now: now() }))
+        access.audit.note({ name: "moor firewall", source: "this machine" }, "user added", `${user}, may all`, now());
+      return await sessions.makeLink(user);
+    },
+    isNew: (): boolean => !access.users.list().some(({ hasPassword }) => hasPassword),
+  };
+}
+
+const pagePaths = /^\/(?:sign-in|users|groups|audit|account)?$/;
+
+type Answer = PageAnswer | "taken";
+
+function createAnswering(options: FirewallConsoleOptions, sessions: ReturnType<typeof createSessions>) {
+  const { access, streams, log, now, caFile } = options;
+  const people = consolePeople(access, now);
+  const userBehind = (name: string): User | undefined => {
+    const user = access.users.find(name);
+    return user && isInForce({ ...user, groups: [] }, now()) ? user : undefined;
+  };
+  const signIn = createSignIn({
+    service,
+    sessions,
+    now: () => now().getTime(),
+    note: (what, fields) => log.info(fields, `console: ${what}`),
+    people: {
+      check: async (name, password) => (await access.users.checkPassword(name, password, now()))?.name,
+      describe: async (who, from) => {
+        const user = userBehind(who);
+        const held = user && people.rightsOf(user, plainAddress(from));
+        return user && held && { name: user.name, hasPassword: user.hasPassword, privileges: held };
+      },
+      setPassword: async (who, password) => {
+        await access.users.setPassword(who, password);
+        access.audit.note({ name: who, source: "console" }, "password set", who, now());
+      },
+    },
+  });
+
+  return async (request: IncomingMessage, response: ServerResponse): Promise<Answer | undefined> => {
+    const plain = await readPlainRequest(request);
+    if (plain === undefined) return problem(413, "That is too much.");
+    const route = `${plain.method} ${plain.path}`;
+    if (route === "GET /console/ca.pem" && caFile !== undefined)
+      return { status: 200, headers: { "content-type": "application/x-pem-file" }, body: await readFile(caFile) };
+    const answered = await signIn(plain);
+    if (answered !== undefined) return answered;
+    const found = await sessionOf(service, sessions, plain);
+    const user = found.kind === "session" ? userBehind(found.session.who) : undefined;
+    if (found.kind === "forged") return forged;
+    if (user === undefined) return problem(401, "Sign in first.");
+    const may = (privilege: Privilege): boolean => {
+      const held = people.rightsOf(user, plainAddress(plain.from));
+      return held.includes("all") || held.includes(privilege);
+    };
+    if (route === "GET /console/events") {
+      if (!may("interface-status")) return problem(403, "You may not see the interfaces.");
+      const mayStay = () => userBehind(user.name) !== undefined;
+      return (await streams.open(request, response, mayStay)) ? "taken" : problem(429, "Too many pages are open.");
+    }
+    if (!may("user-management")) return problem(403, "You may not manage users.");
+    return await manage(people, plain, { name: user.name, source: plain.from });
+  };
+}
+
+type People = ReturnType<typeof consolePeople>;
+
+async function manage(people: People, { method, path, body }: PlainRequest, by: { name: string; source: string }) {
+  const [, , kind, given = "", part] = path.split("/");
+  const name = decoded(given);
+  switch (`${method} ${kind}${name === "" ? "" : "/:name"}${part === undefined ? "" : `/${part}`}`) {
+    case "GET people":
+      return json(200, people.list());
+    case "GET audit":
+      return json(200, { audit: people.audit() });
+    case "POST users":
+      return toAnswer(people.addUser(parsed<UserWish>(body), by));
+    case "PUT users/:name":
+      return toAnswer(await people.changeUser(name, parsed<UserWish>(body), by));
+    case "DELETE users/:name":
+      return toAnswer(await people.removeUser(name, by));
+    case "POST users/:name/keys": {
+      const made = people.addKey(name, by);
+      return made === undefined ? toAnswer("missing") : json(201, made);
+    }
+    case "DELETE keys/:name":
+      return toAnswer(people.revokeKey(name, by));
+    case "PUT groups/:name":
+      return toAnswer(people.putGroup({ ...parsed<GroupWish>(body), name }, by));
+    case "DELETE groups/:name":
+      return toAnswer(people.removeGroup(name, by));
+    default:
+      return problem(404, "There is nothing here.");
+  }
+}
+
+function toAnswer(changed: Changed) {
+  if (changed === "done") return { status: 204, headers: {}, body: "" };
+  return changed === "missing" ? problem(404, "There is no such one any more.") : problem(422, changed.wrong);
+}
+
+/** Every field is checked where it is used. */
+function parsed<T>(body: string): T {
+  try {
+    const read: unknown = JSON.parse(body);
+    return (typeof read === "object" && read !== null ? read : {}) as T;
+  } catch {
+    return {} as T;
+  }
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}

@@ -1,0 +1,32 @@
+import type { IncomingMessage } from "node:http";
+
+/** A request without its stream, for handlers that need neither a framework nor the socket. */
+export type ReadRequest = {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: string;
+  readonly from: string;
+};
+
+const longest = 64 * 1024;
+
+/** Undefined when the body is longer than any that is meant for a page. */
+export async function readPlainRequest(request: IncomingMessage): Promise<ReadRequest | undefined> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  if (request.method !== "GET" && request.method !== "HEAD") {
+    for await (const piece of request as AsyncIterable<Buffer>) {
+      length += piece.length;
+      if (length > longest) return undefined;
+      pieces.push(piece);
+    }
+  }
+  return {
+    method: request.method ?? "GET",
+    path: (request.url ?? "").split("?", 1)[0] ?? "",
+    headers: request.headers,
+    body: Buffer.concat(pieces).toString("utf8"),
+    from: request.socket.remoteAddress ?? "",
+  };
+}
