@@ -79,6 +79,7 @@ export async function openLab(): Promise<Lab> {
     return process;
   };
   let moor = await start();
+  const started = new Set<ServerName>();
   const services = { ...files, records: { url: "https://192.0.2.1:8053", process: moor } };
 
   const dig: Lab["dig"] = async (server, ...words) => {
@@ -101,13 +102,9 @@ export async function openLab(): Promise<Lab> {
       moor = await start();
     },
     startServer: async (name) => {
-      if (name === "powerdns") {
-        await shell(
-          "test -e /var/lib/powerdns/pdns.sqlite3 || sqlite3 /var/lib/powerdns/pdns.sqlite3 < /usr/share/doc/pdns-backend-sqlite3/schema.sqlite3.sql",
-        );
-        const { out } = await inside.run(["pdnsutil", "list-all-zones"]);
-        if (!out.includes("catalog")) await shell(blockOf("powerdns"));
-      }
+      const first = !started.has(name);
+      started.add(name);
+      if (name === "powerdns" && first) await shell(blockOf("powerdns"));
       return inside.start(commands[name]);
     },
     untilAnswers: async (server, question, answer, limit = 15_000) => {

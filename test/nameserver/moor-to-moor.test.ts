@@ -1,0 +1,112 @@
+import { randomBytes } from "node:crypto";
+import { createServer } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { PrimaryServer, Zone } from "../../src/records/store.ts";
+import { until } from "../rig/until.ts";
+import { freePort } from "./bind-primary.ts";
+import { everyone, type MoorDns, startMoorDns } from "./moor-dns.ts";
+
+const secret = randomBytes(32).toString("base64");
+const many = Array.from({ length: 5_000 }, (_, i) => `host-${i} 300 A 10.0.${i >> 8}.${i & 255}`).join("\n");
+const text = `@ 300 NS ns1\n${many}\n_a._b 60 SRV 1 2 3 host-1\n*.w 60 TXT "x"\n`;
+
+let primary: MoorDns;
+let secondary: MoorDns;
+let zone: Zone;
+beforeAll(async () => {
+  secondary = await startMoorDns({ networks: everyone });
+  primary = await startMoorDns({
+    networks: [],
+    notify: [{ host: "127.0.0.1", port: secondary.port, keyName: undefined }],
+  });
+  // Without a transfer key of this secret on the secondary, the zone's name is that of the key.
+  const key = { algorithm: "hmac-sha256", secret, account: undefined, scope: { access: "read" }, created: 1 } as const;
+  await primary.store.addTransferKey({ ...key, name: "example.org" });
+  zone = await primary.makeZone("example.org", text);
+});
+afterAll(async () => {
+  await primary?.close();
+  await secondary?.close();
+});
+
+const server = (port: number, key = secret): PrimaryServer => ({
+  id: `p${port}`,
+  address: "127.0.0.1",
+  port,
+  tsig: { algorithm: "hmac-sha256", key },
+  created: 1,
+  modified: 1,
+});
+const follow = (name: string, ...primaries: readonly PrimaryServer[]) =>
+  secondary.makeZone(name, "", { mode: "secondary", primaries });
+const tellsOf = (words: string) =>
+  until(() => secondary.log().includes(words), { limit: 10_000, what: () => `${words} in ${secondary.log()}` });
+const content = async (moor: MoorDns, name: string) =>
+  (await moor.store.sets((await moor.store.zoneHolding(name)) as Zone, {}))
+    .map(
+      (set) =>
+        `${set.owner} ${set.ttl} ${set.type} ${set.records
+          .map((record) => record.rdata)
+          .sort()
+          .join(" ")}`,
+    )
+    .sort();
+
+describe("one moor that follows another", () => {
+  it("has a zone of many messages, from the first primary that answers", async () => {
+    await follow("example.org", server(await freePort()), server(primary.port));
+    await tellsOf("zone transferred");
+    expect(await content(secondary, "example.org")).toEqual(await content(primary, "example.org"));
+  });
+
+  it("follows every change, whatever it is", async () => {
+    const texts = [
+      `${text}new 60 A 192.0.2.1\n`,
+      `${text}new 90 A 192.0.2.2\n`,
+      `@ 60 NS ns9\nfew 60 A 192.0.2.3\n`,
+      text,
+    ];
+    for (const each of texts) {
+      await primary.write(zone, each);
+      const wanted = await content(primary, "example.org");
+      const same = async () => JSON.stringify(await content(secondary, "example.org")) === JSON.stringify(wanted);
+      await until(same, { limit: 5_000, what: () => `the change: ${secondary.log()}` });
+    }
+    const rows = await secondary.store.historyOf((await secondary.store.zoneHolding("example.org")) as Zone, {
+      limit: 1,
+    });
+    expect(rows[0]).toMatchObject({
+      actor: "transfer",
+      serial: (await primary.store.zoneHolding("example.org"))?.serial,
+    });
+  });
+
+  it("takes nothing that is signed with another secret", async () => {
+    await primary.makeZone("wrong.example", "www 60 A 192.0.2.1");
+    await follow("wrong.example", server(primary.port, randomBytes(32).toString("base64")));
+    await tellsOf("the signature was refused: BADKEY");
+    expect(await secondary.dig("www.wrong.example")).toContain("status: SERVFAIL");
+  });
+
+  it("takes nothing from who hangs up or says nothing of use", async () => {
+    const answers = [
+      Buffer.of(),
+      Buffer.from("GET / HTTP/1.1\r\n\r\n"),
+      Buffer.concat(Array.from({ length: 50 }, () => Buffer.concat([Buffer.of(0, 12), Buffer.alloc(12)]))),
+    ];
+    for (const [i, answer] of answers.entries()) {
+      const fake = createServer((socket) =>
+        socket
+          .on("error", () => undefined)
+          .resume()
+          .end(answer),
+      );
+      await new Promise<void>((resolve) => fake.listen(0, "127.0.0.1", () => resolve()));
+      const address = fake.address();
+      const port = typeof address === "object" && address ? address.port : 0;
+      await follow(`fake${i}.example`, server(port));
+      await tellsOf(`zone=fake${i}.example because=`);
+      await new Promise((resolve) => fake.close(resolve));
+    }
+  });
+});
