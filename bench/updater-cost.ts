@@ -1,12 +1,12 @@
-import { execFile, execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { promisify } from "node:util";
 import { makeCertificate } from "../src/updater/rig/certificates.ts";
 import { recordService, startServer, type TestRecord, wanWith } from "../src/updater/rig/services.ts";
+import { cpuOfRun, usageOf } from "./process-usage.ts";
 import type { Table } from "./run.ts";
 
 const repository = join(import.meta.dirname, "..");
@@ -26,7 +26,7 @@ export async function benchCost(): Promise<Table> {
       const resident = await idle(command, home.folder, 20_000);
       rows.push(
         [how, "update --once with nothing to do, CPU", `${cpu.toFixed(0)} ms`, "350 ms"],
-        [how, "update, watching, resident after 20 s", `${resident.toFixed(1)} MB`, "65 MB"],
+        [how, "update, watching, resident after 20 s", `${resident.toFixed(1)} MB`, "70 MB"],
       );
     }
     return {
@@ -79,14 +79,8 @@ names: [{ name: home, zone: example.org, ipv4: wan0, ipv6: wan0 }]
   return { folder, close };
 }
 
-/** Milliseconds of CPU, user and system together. */
-async function onceCost(command: readonly string[], folder: string): Promise<number> {
-  const words = [...command, "update", "--once", "--config", join(folder, "moor.yaml")].map((word) => `'${word}'`);
-  const script = `TIMEFORMAT='%U %S'; time ${words.join(" ")} >/dev/null`;
-  const { stderr } = await promisify(execFile)("bash", ["-c", script], { cwd: repository });
-  const [user = Number.NaN, system = Number.NaN] = stderr.trim().split("\n").at(-1)?.split(" ").map(Number) ?? [];
-  return 1000 * (user + system);
-}
+const onceCost = (command: readonly string[], folder: string) =>
+  cpuOfRun([...command, "update", "--once", "--config", join(folder, "moor.yaml")], { cwd: repository });
 
 /** Megabytes resident after some milliseconds of watching. */
 async function idle([program = "", ...args]: readonly string[], folder: string, after: number): Promise<number> {
@@ -95,11 +89,11 @@ async function idle([program = "", ...args]: readonly string[], folder: string, 
     stdio: "ignore",
   });
   await sleep(after);
-  const status = readFileSync(`/proc/${child.pid}/status`, "utf8");
+  const { resident } = usageOf(child.pid ?? -1);
   const ended = once(child, "exit");
   child.kill("SIGTERM");
   await ended;
-  return (Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) * 1024) / 1e6;
+  return resident;
 }
 
 async function inTurn<T>(times: number, measure: () => Promise<T>): Promise<readonly T[]> {

@@ -4,10 +4,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { makeCertificate } from "../src/updater/rig/certificates.ts";
 import { startEventFirewall } from "../src/updater/rig/event-firewall.ts";
 import { startServer, wanWith } from "../src/updater/rig/services.ts";
+import { usageOf } from "./process-usage.ts";
 import type { Table } from "./run.ts";
-import { usageOf } from "./updater-pushed.ts";
 
 const repository = join(import.meta.dirname, "..");
 const report = { wan0: wanWith(["9.9.9.9"], ["2a00::9"]) };
@@ -17,7 +18,12 @@ const idleMinutes = Number(process.env.MOOR_BENCH_MINUTES ?? 10);
 export async function benchIdle(): Promise<Table> {
   const [events, many] = await Promise.all([watchByEvents(), pollForMany(1000)]);
   const rows = [
-    [`by events, ${idleMinutes} minutes`, "CPU", `${events.cpu.toFixed(2)} s`, `${(0.02 * idleMinutes).toFixed(2)} s`],
+    [
+      `by events over HTTPS, ${idleMinutes} minutes`,
+      "CPU",
+      `${events.cpu.toFixed(2)} s`,
+      `${(0.02 * idleMinutes).toFixed(2)} s`,
+    ],
     ["", "resident", `${events.resident.toFixed(1)} MB`, "65 MB"],
     ["", "requests but the stream", String(events.requests), "0"],
     ["1,000 names, polling", "CPU of a round", `${many.cpu.toFixed(1)} ms`, "100 ms"],
@@ -32,9 +38,11 @@ export async function benchIdle(): Promise<Table> {
 }
 
 async function watchByEvents() {
-  const firewall = await startEventFirewall(report);
+  const certificate = makeCertificate("IP:127.0.0.1");
+  const firewall = await startEventFirewall(report, certificate);
   const beats = setInterval(() => firewall.send(": heartbeat\n\n"), 15_000);
-  const home = makeHome(firewall.url, 1, "30s");
+  const home = makeHome(firewall.url, 1, "30s", ", ca: ca.pem");
+  writeFileSync(join(home, "ca.pem"), certificate.ca);
   const watcher = startWatcher(home);
   // The start and what it leaves behind are over by then.
   await sleep(15_000);
@@ -70,7 +78,7 @@ async function pollForMany(names: number) {
 }
 
 /** A folder whose state says that everything is as it should be: the record service is never asked. */
-function makeHome(firewall: string, names: number, interval: string): string {
+function makeHome(firewall: string, names: number, interval: string, trust = ""): string {
   const folder = mkdtempSync(join(tmpdir(), "moor-bench-idle-"));
   const service = "http://127.0.0.1:9/";
   const list = Array.from({ length: names }, (_, n) => `name${n}`);
@@ -80,7 +88,7 @@ function makeHome(firewall: string, names: number, interval: string): string {
   write(
     "moor.yaml",
     `interval: ${interval}
-sources: { home: { url: "${firewall}", keyFile: key } }
+sources: { home: { url: "${firewall}", keyFile: key${trust} } }
 targets: { dns: { url: "${service}", token: { file: token } } }
 names:
 ${list.map((name) => `  - { name: ${name}, zone: example.org, ipv4: wan0, ipv6: wan0 }`).join("\n")}

@@ -1,14 +1,13 @@
-import { execFile, execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { promisify } from "node:util";
 import { startServer, type TestServer } from "../src/updater/rig/services.ts";
 import { until } from "../test/rig/until.ts";
+import { cpuOfRun, usageOf } from "./process-usage.ts";
 import type { Table } from "./run.ts";
-import { usageOf } from "./updater-pushed.ts";
 
 /** Debian's own clients at the same work: an address from a command, sent to a server that says yes to everything. */
 type Peer = {
@@ -81,17 +80,8 @@ async function measure(peer: Peer): Promise<string[]> {
   writeFileSync(join(folder, "config"), peer.config(folder, server), { mode: 0o600 });
   say("9.9.9.9");
   try {
-    const script = `TIMEFORMAT='%U %S'; time ${peer.once(folder).join(" ")} >/dev/null 2>/dev/null`;
-    const run = () => promisify(execFile)("bash", ["-c", script], { env: path });
-    await run();
-    const { stderr } = await run();
-    const cpu =
-      1000 *
-      stderr
-        .trim()
-        .split(" ")
-        .map(Number)
-        .reduce((a, b) => a + b, 0);
+    await cpuOfRun(peer.once(folder), { env: path });
+    const cpu = await cpuOfRun(peer.once(folder), { env: path });
     const [program = "", ...args] = peer.watch(folder);
     const child = spawn(program, args, { env: path, stdio: "ignore" });
     await sleep(5_000);

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { createWriteStream, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createWriteStream, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -89,14 +89,4 @@ async function measure(ip: NodeJS.WritableStream, updater: StartedProcess): Prom
   ip.write(`addr del ${address(changes)}/24 dev wan0\n`);
   await sleep(300);
   return times.toSorted((a, b) => a - b);
-}
-
-/** Seconds of CPU that a process has used, and megabytes that it has resident. */
-export function usageOf(pid: number): { readonly cpu: number; readonly resident: number } {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
-    .replace(/^.*\) /, "")
-    .split(" ");
-  const ticks = Number(fields[11]) + Number(fields[12]);
-  const resident = Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
-  return { cpu: ticks / 100, resident: (resident * 1024) / 1e6 };
 }

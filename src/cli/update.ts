@@ -107,11 +107,11 @@ async function keepWatching(
   options: UpdateOptions,
   io: CommandIo,
 ): Promise<number> {
-  const [{ createLog }, { keepNames }] = await Promise.all([
-    import("../process/log.ts"),
+  const [{ createSmallLog }, { keepNames }] = await Promise.all([
+    import("../process/small-log.ts"),
     import("../updater/keep-names.ts"),
   ]);
-  const log = createLog({ format: options.logFormat ?? "text", write: io.err });
+  const log = createSmallLog({ format: options.logFormat ?? "text", write: io.err });
   log.info({ config: config.file, names: config.names.length, everySeconds: config.interval / 1000 }, "watching");
   const tools = {
     ...{ state, log, now: Date.now, random: Math.random, host: hostname(), env: io.env },

@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger, pino } from "pino";
+import { hidden, secretFields, textLine } from "./log-line.ts";
 
 export type { Logger };
 
@@ -8,9 +9,6 @@ export type LogOptions = {
   readonly level?: "debug" | "info" | "warn" | "error" | "silent";
   readonly write: (line: string) => void;
 };
-
-/** Secrets that could ride along in a logged request or config are replaced before a line is made. */
-const secretFields = ["token", "secret", "password", "authorization", "auth-api-token", "cookie"];
 
 export function createLog(options: LogOptions): Logger {
   const destination: DestinationStream = {
@@ -22,22 +20,8 @@ export function createLog(options: LogOptions): Logger {
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      redact: { paths: secretFields.flatMap((field) => [`["${field}"]`, `*["${field}"]`]), censor: "(hidden)" },
+      redact: { paths: secretFields.flatMap((field) => [`["${field}"]`, `*["${field}"]`]), censor: hidden },
     },
     destination,
   );
-}
-
-/** `10:32:07 warn  address could not be read  source=home because="connection refused"` */
-function textLine(json: string): string {
-  const { level, time, msg, err, ...fields } = JSON.parse(json) as Record<string, unknown>;
-  const clock = typeof time === "string" ? time.slice(11, 19) : "";
-  const cause = err === undefined ? {} : { error: (err as { message?: unknown }).message ?? err };
-  const rest = Object.entries({ ...fields, ...cause }).map(([key, value]) => ` ${key}=${textValue(value)}`);
-  return `${clock} ${String(level).padEnd(5)} ${typeof msg === "string" ? msg : ""}${rest.length > 0 ? " " : ""}${rest.join("")}\n`;
-}
-
-function textValue(value: unknown): string {
-  if (typeof value === "string") return /^[\w.:/@+-]+$/.test(value) ? value : JSON.stringify(value);
-  return JSON.stringify(value);
 }

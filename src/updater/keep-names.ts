@@ -1,6 +1,6 @@
-import type { Logger } from "pino";
 import type { Instant } from "../core/instant.ts";
 import type { Result } from "../core/result.ts";
+import type { SmallLog } from "../process/small-log.ts";
 import type { UpdaterConfig } from "./config.ts";
 import { type History, openHistory } from "./history.ts";
 import { createReporter, type Notice, type Reporter } from "./reporter.ts";
@@ -14,7 +14,7 @@ import { watchFiles } from "./watch-files.ts";
 
 export type KeepTools = {
   readonly state: StateFile;
-  readonly log: Logger;
+  readonly log: SmallLog;
   readonly now: () => Instant;
   readonly random: () => number;
   /** The name of this machine, for those who are told of its troubles. */
@@ -82,7 +82,7 @@ async function keepUntilReload(
   };
   const history = openHistory(config.historyFile, (because) => log.warn({ because }, "the history cannot be kept"));
   const updater = await openUpdater(config, { state, now, random });
-  const telling = await openTelling(config, { ...tools, status: status.now, check: () => requests.check() });
+  const telling = await openTelling(config, { ...tools, status: () => status.now(), check: () => requests.check() });
   const files = watchFiles(config.files, reload);
   requests.reload = reload;
   tellTo.current = toBoth(history, telling.tell, now);

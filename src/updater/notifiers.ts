@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Logger } from "pino";
 import { backOffDelay } from "../core/back-off.ts";
+import type { SmallLog } from "../process/small-log.ts";
 import type { MailConfig, NotifyConfig } from "./config.ts";
 import type { HttpClient, HttpRequest } from "./http-client.ts";
 import type { Notice, Tell } from "./reporter.ts";
@@ -19,7 +19,7 @@ const backOff = { base: 1_000, cap: 300_000 };
 export async function openNotifiers(
   configs: readonly NotifyConfig[],
   host: string,
-  log: Logger,
+  log: SmallLog,
   random: () => number,
 ): Promise<Notifiers> {
   const stop = new AbortController();
@@ -31,12 +31,12 @@ export async function openNotifiers(
     },
     close() {
       stop.abort();
-      for (const { close } of channels) close();
+      for (const channel of channels) channel.close();
     },
   };
 }
 
-function createQueue({ kind, send }: Channel, log: Logger, random: () => number, signal: AbortSignal): Tell {
+function createQueue({ kind, send }: Channel, log: SmallLog, random: () => number, signal: AbortSignal): Tell {
   const waiting: { readonly notice: Notice; readonly at: Date }[] = [];
   let busy = false;
   const deliver = async (notice: Notice, at: Date) => {
@@ -70,7 +70,7 @@ async function openChannel(config: NotifyConfig, host: string): Promise<Channel>
     kind: config.kind,
     send: (notice, at, signal) =>
       post(client, request({ notice, at, host }, config.endpoint.url.search, bearer), signal),
-    close: client.close,
+    close: () => client.close(),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Logger } from "pino";
+import type { SmallLog } from "../process/small-log.ts";
 import type { Confirmation } from "./confirm-dns.ts";
 import { summarise } from "./describe-round.ts";
 import type { Round } from "./updater.ts";
@@ -18,7 +18,7 @@ export type Tell = (notice: Notice) => void;
 /** Finds out what changed: each failure is told once, and its end once. */
 export type Reporter = { report(round: Round): void };
 
-export function createReporter(log: Logger, tell: Tell = () => undefined): Reporter {
+export function createReporter(log: SmallLog, tell: Tell = () => undefined): Reporter {
   /** What is wrong at present, as it was last told. */
   const told = new Map<string, string>();
 

@@ -1,5 +1,5 @@
-import type { Logger } from "pino";
 import type { Instant } from "../core/instant.ts";
+import type { SmallLog } from "../process/small-log.ts";
 import type { UpdaterConfig } from "./config.ts";
 import type { Wellness } from "./heartbeats.ts";
 import type { Tell } from "./reporter.ts";
@@ -9,7 +9,7 @@ import type { Status } from "./status.ts";
 export type Telling = { readonly tell: Tell; close(): Promise<void> };
 
 export type TellingTools = {
-  readonly log: Logger;
+  readonly log: SmallLog;
   readonly host: string;
   readonly now: () => Instant;
   readonly random: () => number;

@@ -1,13 +1,13 @@
-import type { Logger } from "pino";
 import { jittered } from "../core/back-off.ts";
 import type { Instant } from "../core/instant.ts";
+import type { SmallLog } from "../process/small-log.ts";
 import { createReporter, type Reporter } from "./reporter.ts";
 import type { Round, Updater } from "./updater.ts";
 
 export type WatchOptions = {
   /** Milliseconds between two rounds while all is well and some source does not push. */
   readonly interval: number;
-  readonly log: Logger;
+  readonly log: SmallLog;
   readonly now: () => Instant;
   readonly random: () => number;
   /** Hands over what starts a round at once, whoever wants one. */

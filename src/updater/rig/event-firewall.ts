@@ -1,5 +1,7 @@
-import { createServer, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import type { TestCertificate } from "./certificates.ts";
 
 /** For tests: a firewall that pushes, as `moor firewall` does. */
 export type EventFirewall = {
@@ -17,14 +19,14 @@ export type EventFirewall = {
   close(): Promise<void>;
 };
 
-export async function startEventFirewall(first: unknown): Promise<EventFirewall> {
+export async function startEventFirewall(first: unknown, certificate?: TestCertificate): Promise<EventFirewall> {
   const asked: EventFirewall["asked"] = [];
   const open = new Set<ServerResponse>();
   let report = first;
   let number = 0;
   let refused = 0;
   const event = (name: string) => `id: ${number}\nevent: ${name}\ndata: ${JSON.stringify(report)}\n\n`;
-  const server = createServer((request, response) => {
+  const listener = (request: IncomingMessage, response: ServerResponse) => {
     asked.push({ path: request.url ?? "" });
     if (!request.url?.endsWith("/events")) {
       response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(report));
@@ -35,13 +37,14 @@ export async function startEventFirewall(first: unknown): Promise<EventFirewall>
       open.add(response);
       response.once("close", () => open.delete(response));
     }
-  });
+  };
+  const server = certificate ? createSecureServer({ ...certificate, ca: undefined }, listener) : createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const send = (text: string) => {
     for (const response of open) response.write(text);
   };
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `${certificate ? "https" : "http"}://127.0.0.1:${(server.address() as AddressInfo).port}`,
     asked,
     say(next, silently = false) {
       report = next;

@@ -2,7 +2,7 @@
 export async function until(holds: () => boolean | Promise<boolean>, limit = 5_000): Promise<void> {
   const end = performance.now() + limit;
   while (!(await holds())) {
-    if (performance.now() > end) throw new Error(`waited ${limit} ms in vain for ${holds}`);
+    if (performance.now() > end) throw new Error(`waited ${limit} ms in vain for ${String(holds)}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

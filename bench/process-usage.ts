@@ -1,0 +1,25 @@
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { promisify } from "node:util";
+
+/** Seconds of CPU that a process has used so far, and megabytes that it has resident. */
+export function usageOf(pid: number): { readonly cpu: number; readonly resident: number } {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
+    .replace(/^.*\) /, "")
+    .split(" ");
+  const ticks = Number(fields[11]) + Number(fields[12]);
+  const resident = Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
+  return { cpu: ticks / 100, resident: (resident * 1024) / 1e6 };
+}
+
+/** Milliseconds of CPU, user and system together, of a program that runs to its end. */
+export async function cpuOfRun(
+  words: readonly string[],
+  options: { cwd?: string; env?: NodeJS.ProcessEnv },
+): Promise<number> {
+  const quoted = words.map((word) => `'${word}'`).join(" ");
+  const script = `TIMEFORMAT='%U %S'; time ${quoted} >/dev/null 2>/dev/null`;
+  const { stderr } = await promisify(execFile)("bash", ["--norc", "-c", script], options);
+  const [user = Number.NaN, system = Number.NaN] = stderr.trim().split("\n").at(-1)?.split(" ").map(Number) ?? [];
+  return 1000 * (user + system);
+}

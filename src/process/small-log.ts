@@ -1,0 +1,25 @@
+import type { LogOptions } from "./log.ts";
+import { hidden, secretFields, textLine } from "./log-line.ts";
+
+/** The part of a log that a small program needs; the services' log is one as well. */
+export type SmallLog = { readonly info: LogFunction; readonly warn: LogFunction };
+
+type LogFunction = {
+  (fields: Readonly<Record<string, unknown>>, message: string): void;
+  (message: string): void;
+};
+
+/** The same lines as the services' log, without the 2 MB that the latter takes. */
+export function createSmallLog({ format, write }: LogOptions): SmallLog {
+  const at = (level: string): LogFunction => {
+    return (first: Readonly<Record<string, unknown>> | string, second?: string) => {
+      const [fields, msg] = typeof first === "string" ? [{}, first] : [first, second];
+      const line = `${JSON.stringify({ level, time: new Date().toISOString(), ...withoutSecrets(fields), msg })}\n`;
+      write(format === "json" ? line : textLine(line));
+    };
+  };
+  return { info: at("info"), warn: at("warn") };
+}
+
+const withoutSecrets = (fields: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, secretFields.includes(key) ? hidden : value]));
