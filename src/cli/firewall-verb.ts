@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { certificateOptions } from "./certificate-option.ts";
 import type { CommandIo, Run } from "./command-io.ts";
 import { logOptions, readListen, repeated } from "./options.ts";
 
@@ -10,13 +11,11 @@ export function addFirewallVerb(program: Command, io: CommandIo, run: Run): void
     .option("--data <folder>", "where the keys and the certificates are kept", "./moor-data")
     .option("--listen <host:port>", "where to listen", readListen, readListen("127.0.0.1:8443"))
     .option("--name <host>", "a further host name or address for the certificate (may be repeated)", repeated, [])
-    .option("--cert <file>", "your own certificate (PEM, with its chain), instead of one from the private authority")
-    .option("--key <file>", "the key of that certificate; both are read again when they change")
     .option(
       "--config <file>",
       "which interfaces are hidden, and how they are called (default: firewall.yaml in --data)",
     );
-  logOptions(firewall).action((options) =>
+  certificateOptions(logOptions(firewall)).action((options) =>
     run(async () => {
       // Before the service's own code is loaded, or it is of little use.
       (await import("../process/small-start.ts")).keepStartSmall();

@@ -4,28 +4,25 @@ import { type FirewallConfig, noConfig, readConfig } from "../firewall/config.ts
 import { startFirewall } from "../firewall/start.ts";
 import { readFileIfThere } from "../process/data-folder.ts";
 import type { ListenAddress } from "../process/listen-address.ts";
+import { type CertificateOptions, readCertificate } from "./certificate-option.ts";
 import type { CommandIo } from "./command-io.ts";
 import { logTo } from "./log-to.ts";
 import type { LogOptions } from "./options.ts";
 import { curlForInterfaces, shellWord } from "./try-lines.ts";
 import { untilStopped } from "./until-stopped.ts";
 
-export type FirewallCommand = LogOptions & {
-  readonly data: string;
-  readonly listen: ListenAddress;
-  readonly name: readonly string[];
-  readonly cert?: string;
-  readonly key?: string;
-  readonly config?: string;
-};
+export type FirewallCommand = LogOptions &
+  CertificateOptions & {
+    readonly data: string;
+    readonly listen: ListenAddress;
+    readonly name: readonly string[];
+    readonly config?: string;
+  };
 
 export async function firewall(options: FirewallCommand, io: CommandIo): Promise<number> {
   const data = resolve(io.cwd, options.data);
-  const { cert, key } = options;
-  if ((cert === undefined) !== (key === undefined)) {
-    io.err("--cert and --key belong together: name both files, or neither.\n");
-    return 2;
-  }
+  const certificate = readCertificate(options, io);
+  if (certificate === "half") return 2;
   const config = await loadFirewallConfig(options, data, io);
   if (config === undefined) return 2;
   const service = await startFirewall({
@@ -34,11 +31,10 @@ export async function firewall(options: FirewallCommand, io: CommandIo): Promise
     names: options.name,
     log: logTo(io, options),
     config,
-    ...(cert !== undefined &&
-      key !== undefined && { certificate: { cert: resolve(io.cwd, cert), key: resolve(io.cwd, key) } }),
+    ...certificate,
   });
   io.out(`The firewall status service listens on ${service.url}\n`);
-  const caFile = service.caFile ?? resolve(io.cwd, cert ?? "");
+  const caFile = service.caFile ?? resolve(io.cwd, options.cert ?? "");
   io.out(service.caFile ? `Clients must trust the certificate in ${caFile}\n` : `Its certificate is ${caFile}\n`);
   await tellNext({ url: service.url, caFile, keyFile: join(data, "firewall-key.txt") }, data, io);
   await untilStopped(io.signal);

@@ -3,6 +3,7 @@ import { parseName } from "../core/name.ts";
 import type { ListenAddress } from "../process/http-server.ts";
 import { closeInReverse, type Opened } from "../process/shutdown.ts";
 import { startRecords } from "../records/start.ts";
+import { type CertificateOptions, readCertificate } from "./certificate-option.ts";
 import type { CommandIo } from "./command-io.ts";
 import { logTo } from "./log-to.ts";
 import type { LogOptions } from "./options.ts";
@@ -12,6 +13,7 @@ import { shellWord } from "./try-lines.ts";
 import { untilStopped } from "./until-stopped.ts";
 
 export type RecordsCommand = LogOptions &
+  CertificateOptions &
   TransferFlags & {
     readonly data: string;
     readonly listen: ListenAddress;
@@ -38,6 +40,8 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
     for (const { where, message, todo } of transfers.faults) io.err(`${where}: ${message}${todo ? `; ${todo}` : ""}\n`);
     return 2;
   }
+  const certificate = readCertificate(options, io);
+  if (certificate === "half") return 2;
   const opened: Opened[] = [];
   try {
     const service = await startRecords({
@@ -46,6 +50,7 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
       names: options.name,
       nameservers,
       log,
+      ...certificate,
       plainHttp: options.plainHttp ?? false,
       ...(options.rateLimit > 0 && { rateLimit: options.rateLimit }),
     });
@@ -60,7 +65,7 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
     opened.push({ name: "nameserver", close: dns.close });
     io.out(`The record service listens on ${service.url}\n`);
     io.out(`Its API is described at ${service.url}/docs\n`);
-    if (!options.plainHttp) io.out(`Clients must trust the certificate in ${service.caFile}\n`);
+    if (service.caFile) io.out(`Clients must trust the certificate in ${service.caFile}\n`);
     for (const { host, port } of dns.addresses) io.out(`DNS is answered on ${host} port ${port}, UDP and TCP\n`);
     io.out(`A token for it is made with: ${io.program} token add --data ${shellWord(options.data)}\n`);
     if (await service.needsSignInLink()) {

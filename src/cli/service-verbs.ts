@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { certificateOptions } from "./certificate-option.ts";
 import type { CommandIo, Run } from "./command-io.ts";
 import { addFirewallVerb } from "./firewall-verb.ts";
 import { logOptions, readListen, readListens, readRateLimit, repeated } from "./options.ts";
@@ -36,7 +37,7 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
       readRateLimit("3000/min"),
     )
     .option("--plain-http", "no TLS: only behind a proxy on this machine");
-  transferOptions(logOptions(records)).action((options) =>
+  transferOptions(certificateOptions(logOptions(records))).action((options) =>
     run(async () => (await import("./records.ts")).records(options, io)),
   );
 

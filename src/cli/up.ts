@@ -1,5 +1,6 @@
 import { relative, resolve } from "node:path";
 import { startFirewall } from "../firewall/start.ts";
+import { caFileIn } from "../process/certificates.ts";
 import type { ListenAddress } from "../process/http-server.ts";
 import { createLog, type Logger } from "../process/log.ts";
 import { closeInReverse, type Opened } from "../process/shutdown.ts";
@@ -64,7 +65,7 @@ async function startServices(options: UpCommand, dataFolder: string, log: Logger
   opened.push({ name: "firewall status service", close: firewall.close });
   const [at = options.dns] = dns.addresses;
   const signIn = await records.createSignInLink("main");
-  return { records: records.url, firewall: firewall.url, dns: at, caFile: records.caFile, signIn };
+  return { records: records.url, firewall: firewall.url, dns: at, caFile: caFileIn(dataFolder), signIn };
 }
 
 async function startUpdater(home: Home, io: CommandIo, opened: Opened[]): Promise<Updater | undefined> {

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { networkInterfaces } from "node:os";
 import { openDataFolder } from "../process/data-folder.ts";
-import { type ListenAddress, urlOf } from "../process/listen-address.ts";
+import { addressesOf, type ListenAddress, urlOf } from "../process/listen-address.ts";
 import type { Logger } from "../process/log.ts";
 import { closeInReverse, type Opened } from "../process/shutdown.ts";
 import { type CertificateFiles, openTlsMaterial } from "../process/tls-material.ts";
@@ -63,7 +62,7 @@ export async function startFirewall(options: FirewallOptions): Promise<RunningFi
     const { feed, readSnapshot } = watchMachine(options, stopping.signal);
     const tls = await openTlsMaterial({
       ...{ folder: dataFolder, pairName: "firewall", log, ...(certificate && { files: certificate }) },
-      names: () => [...(options.names ?? []), ...namesFor(options.listen.host)],
+      names: () => [...(options.names ?? []), ...addressesOf(options.listen)],
     });
     opened.push({ name: "certificate", close: tls.close });
     const streams = createEventStreams({ feed });
@@ -111,13 +110,4 @@ function watchMachine({ config = noConfig, log, read }: FirewallOptions, stoppin
     watchKernel({ onChange, log, signal: AbortSignal.any([signal, stopping]) });
   const feed = createReportFeed({ readRecent: recent, readNow: fresh, watch, epoch: String(Date.now()), log, now });
   return { feed, readSnapshot: recent };
-}
-
-/** Whoever listens everywhere is called by any of the machine's addresses. */
-function namesFor(host: string): readonly string[] {
-  if (host !== "0.0.0.0" && host !== "::") return [host];
-  return Object.values(networkInterfaces())
-    .flatMap((addresses = []) => addresses)
-    .filter(({ family, scopeid }) => family === "IPv4" || scopeid === 0)
-    .map(({ address }) => address);
 }

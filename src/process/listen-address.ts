@@ -1,7 +1,18 @@
+import { networkInterfaces } from "node:os";
+
 export type ListenAddress = { readonly host: string; readonly port: number };
 
 export const urlOf = ({ host, port }: ListenAddress, scheme = "https"): string =>
   `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
+
+/** The addresses by which a server is called that listens there: everywhere means any of the machine's own. */
+export function addressesOf({ host }: ListenAddress): readonly string[] {
+  if (host !== "0.0.0.0" && host !== "::") return [host];
+  return Object.values(networkInterfaces())
+    .flatMap((addresses = []) => addresses)
+    .filter(({ family, scopeid }) => family === "IPv4" || scopeid === 0)
+    .map(({ address }) => address);
+}
 
 /** In people's words why it was not possible to listen there. */
 export function listenTrouble(error: NodeJS.ErrnoException, { host, port }: ListenAddress): string {

@@ -1,9 +1,11 @@
 import { join } from "node:path";
-import { ensureCertificate } from "../process/certificates.ts";
+import { Server as TlsServer } from "node:tls";
 import { openDataFolder } from "../process/data-folder.ts";
-import { createHttpServer, type ListenAddress, listen, urlOf } from "../process/http-server.ts";
+import { createHttpServer, listen } from "../process/http-server.ts";
+import { addressesOf, type ListenAddress, urlOf } from "../process/listen-address.ts";
 import type { Logger } from "../process/log.ts";
 import { closeInReverse, type Opened } from "../process/shutdown.ts";
+import { type CertificateFiles, openTlsMaterial } from "../process/tls-material.ts";
 import { openConsole, signInLink } from "./console-open.ts";
 import { serveDocs } from "./http-docs.ts";
 import { dyndnsApi } from "./http-dyndns.ts";
@@ -19,6 +21,8 @@ export type RecordsOptions = {
   readonly listen: ListenAddress;
   /** Further host names and addresses for the certificate. */
   readonly names: readonly string[];
+  /** The operator's certificate, instead of one from the private authority. */
+  readonly certificate?: CertificateFiles;
   readonly nameservers: readonly [string, ...string[]];
   readonly log: Logger;
   /** Calls a minute that each token has, callers on this machine aside; absent: no limit. */
@@ -31,7 +35,8 @@ export type RecordsOptions = {
 
 export type RunningRecords = {
   readonly url: string;
-  readonly caFile: string;
+  /** What clients must trust; not there with the operator's certificate. */
+  readonly caFile?: string;
   /** For what is fed from the change log beside the HTTP faces. */
   readonly store: RecordStore;
   /** An address that signs in to the console, once and within 15 minutes; an account of a new name is made. */
@@ -46,14 +51,14 @@ export const recordsDatabase = (dataFolder: string): string => join(dataFolder, 
 export async function startRecords(options: RecordsOptions): Promise<RunningRecords> {
   const { dataFolder, log } = options;
   await openDataFolder(dataFolder);
-  const certificate = await ensureCertificate(dataFolder, [options.listen.host, ...options.names], new Date());
   const store = openSqliteStore(recordsDatabase(dataFolder));
   const opened: Opened[] = [{ name: "database", close: store.close }];
   try {
-    const server = createHttpServer({ ...(options.plainHttp ? {} : { tls: certificate }), bodyLimit: 1024 * 1024 });
+    const { server, caFile } = options.plainHttp
+      ? { server: createHttpServer({ bodyLimit }), caFile: undefined }
+      : await createTlsServer(options, opened);
     opened.push({ name: "record service", close: () => server.close() });
     server.setNotFoundHandler(sendNoRoute);
-    const caFile = options.plainHttp ? undefined : certificate.caFile;
     const console = openConsole({
       database: recordsDatabase(dataFolder),
       store,
@@ -74,7 +79,7 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
     const url = urlOf(address, options.plainHttp ? "http" : "https");
     return {
       url,
-      caFile: certificate.caFile,
+      ...(caFile !== undefined && { caFile }),
       store,
       createSignInLink: async (account) => signInLink(url, await console.sessions.makeLink(account)),
       needsSignInLink: console.isNew,
@@ -84,4 +89,20 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
     await closeInReverse(opened, log);
     throw error;
   }
+}
+
+const bodyLimit = 1024 * 1024;
+
+/** A new certificate is shown from the next connection on; nothing has to be restarted for it. */
+async function createTlsServer({ dataFolder, listen: at, names, certificate, log }: RecordsOptions, opened: Opened[]) {
+  const tls = await openTlsMaterial({
+    ...{ folder: dataFolder, pairName: "server" as const, log, ...(certificate && { files: certificate }) },
+    names: () => [...names, ...addressesOf(at)],
+  });
+  opened.push({ name: "certificate", close: tls.close });
+  const server = createHttpServer({ tls: tls.pair, bodyLimit });
+  tls.follow((pair) => {
+    if (server.server instanceof TlsServer) server.server.setSecureContext({ ...pair, minVersion: "TLSv1.2" });
+  });
+  return { server, caFile: tls.caFile };
 }

@@ -23,7 +23,7 @@ export function v1Service() {
     const log = createLog({ format: "text", level: "error", write: (line) => process.stderr.write(line) });
     const listen = { host: "127.0.0.1", port: 0 };
     service = await startRecords({ dataFolder: folder, listen, names: [], nameservers: ["ns1.example.net"], log });
-    agent = new Agent({ connect: { ca: await readFile(service.caFile, "utf8") } });
+    agent = new Agent({ connect: { ca: await readFile(service.caFile ?? "", "utf8") } });
     token = await newToken("main");
   });
   afterAll(async () => {
