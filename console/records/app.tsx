@@ -1,10 +1,11 @@
-import { Button, Loader } from "@mantine/core";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Loader } from "@mantine/core";
 import { lazy, Suspense } from "react";
-import { Link, Route, Switch, useLocation } from "wouter";
+import { Link, Route, Switch } from "wouter";
 import { LiveMark } from "../shared/live-mark.tsx";
-import { SessionGate, useSession } from "../shared/session.tsx";
+import { NoPassword } from "../shared/no-password.tsx";
+import { SessionGate } from "../shared/session.tsx";
 import { Shell } from "../shared/shell.tsx";
+import { SignOutButton } from "../shared/sign-out-button.tsx";
 import { useLiveRecords } from "./live-sets.tsx";
 import { ZoneList } from "./zone-list.tsx";
 
@@ -34,10 +35,15 @@ export function App() {
 
 function SignedIn() {
   const live = useLiveRecords();
-  const { session } = useSession();
+  const aside = (
+    <>
+      <LiveMark state={live} />
+      <SignOutButton />
+    </>
+  );
   return (
-    <Shell title="moor DNS" places={places} aside={<Aside live={<LiveMark state={live} />} />}>
-      {!session.hasPassword && <NoPassword />}
+    <Shell title="moor DNS" places={places} aside={aside}>
+      <NoPassword />
       <Suspense fallback={<Loader aria-label="Loading" />}>
         <Switch>
           <Route path="/">{() => <ZoneList />}</Route>
@@ -53,38 +59,5 @@ function SignedIn() {
         </Switch>
       </Suspense>
     </Shell>
-  );
-}
-
-function Aside({ live }: { readonly live: React.ReactNode }) {
-  const { request } = useSession();
-  const queries = useQueryClient();
-  const [, navigate] = useLocation();
-  const signOut = useMutation({
-    mutationFn: () => request("POST", "/console/sign-out"),
-    onSettled: async () => {
-      navigate("/");
-      await queries.resetQueries({ queryKey: ["session"] });
-      queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== "session" });
-    },
-  });
-  return (
-    <>
-      {live}
-      <Button size="compact-sm" variant="subtle" color="gray" onClick={() => signOut.mutate()}>
-        Sign out
-      </Button>
-    </>
-  );
-}
-
-function NoPassword() {
-  const [location] = useLocation();
-  if (location === "/account") return null;
-  return (
-    <p className="note">
-      This account has no password yet: the next way in would be a new link from the terminal.{" "}
-      <Link href="/account">Set a password</Link>
-    </p>
   );
 }

@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useLocation } from "wouter";
 import type { RrsetsZone } from "../../src/contract/rrsets.ts";
+import { download } from "../shared/download.ts";
 import { Problem } from "../shared/problem.tsx";
 import { type Method, RequestProblem } from "../shared/request.ts";
 import { useSession } from "../shared/session.tsx";
@@ -133,14 +134,6 @@ function ZoneFile({ zone }: { readonly zone: RrsetsZone }) {
       {importing && <ImportFile zone={zone} onClose={() => setImporting(false)} />}
     </>
   );
-}
-
-function download(name: string, text: string): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type: "text/dns" }));
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
 function DeleteZone({ zone }: { readonly zone: RrsetsZone }) {

@@ -1,0 +1,53 @@
+import { Skeleton, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { AuditLine } from "../../src/contract/console-firewall.ts";
+import { Problem } from "../shared/problem.tsx";
+import { useSession } from "../shared/session.tsx";
+import { When } from "../shared/when.tsx";
+
+/** Who did what to the users, groups and keys. */
+export default function AuditPage() {
+  const { request } = useSession();
+  const found = useQuery({
+    queryKey: ["audit"],
+    queryFn: () => request<{ readonly audit: readonly AuditLine[] }>("GET", "/console/audit"),
+    staleTime: 0,
+  });
+  const lines = found.data?.audit;
+  return (
+    <>
+      <Title order={1} mb="sm">
+        Audit
+      </Title>
+      <Problem error={found.error} retry={() => void found.refetch()} />
+      {lines === undefined && <Skeleton h={160} />}
+      {lines?.length === 0 && <Text>Nothing was changed yet.</Text>}
+      {lines !== undefined && lines.length > 0 && (
+        <table className="list">
+          <thead>
+            <tr>
+              <th scope="col">When</th>
+              <th scope="col">Who</th>
+              <th scope="col">From</th>
+              <th scope="col">Did</th>
+              <th scope="col">To</th>
+            </tr>
+          </thead>
+          <tbody>
+            {lines.map(({ at, actor, source, action, subject }) => (
+              <tr key={`${at} ${action} ${subject}`}>
+                <td data-label="When">
+                  <When at={at} />
+                </td>
+                <td data-label="Who">{actor}</td>
+                <td data-label="From">{source}</td>
+                <td data-label="Did">{action}</td>
+                <td data-label="To">{subject}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,144 @@
+import { Button, Group, MultiSelect, Skeleton, Stack, Text, TextInput, Title } from "@mantine/core";
+import { useState } from "react";
+import { useSearchParams } from "wouter";
+import type { ConsoleGroup, ConsolePeople } from "../../src/contract/console-firewall.ts";
+import { Dialog } from "../shared/dialog.tsx";
+import { Problem } from "../shared/problem.tsx";
+import { changed } from "../shared/search-part.ts";
+import { usePeople, usePeopleWrite } from "./people.ts";
+import { PrivilegeBoxes } from "./user-form.tsx";
+
+/** What several users may together, perhaps only from certain networks. */
+export default function GroupPage() {
+  const people = usePeople();
+  const [query, setQuery] = useSearchParams();
+  const set = (changes: Readonly<Record<string, string | null>>) =>
+    setQuery((old) => changed(old, changes), { replace: true });
+  const edited = people.data?.groups.find(({ name }) => name === query.get("edit"));
+  return (
+    <>
+      <Group justify="space-between" mb="sm">
+        <Title order={1}>Groups</Title>
+        <Button onClick={() => set({ new: "" })}>New group</Button>
+      </Group>
+      <Problem error={people.error} retry={() => void people.refetch()} />
+      {people.data === undefined && <Skeleton h={120} />}
+      {people.data?.groups.length === 0 && (
+        <Text>
+          There are no groups yet. A group gives its members privileges, on request only from certain networks.
+        </Text>
+      )}
+      {people.data && people.data.groups.length > 0 && (
+        <table className="list">
+          <thead>
+            <tr>
+              <th scope="col">Group</th>
+              <th scope="col">Its members may</th>
+              <th scope="col">From</th>
+              <th scope="col">Members</th>
+            </tr>
+          </thead>
+          <tbody>
+            {people.data.groups.map(({ name, privileges, networks, members }) => (
+              <tr key={name}>
+                <td data-label="Group">
+                  <button type="button" className="as-link" onClick={() => set({ edit: name })}>
+                    {name}
+                  </button>
+                </td>
+                <td data-label="May">{privileges.join(", ") || "nothing"}</td>
+                <td data-label="From" className="mono">
+                  {networks.join(" ") || "anywhere"}
+                </td>
+                <td data-label="Members">{members.join(", ") || "nobody"}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {people.data && (query.has("new") || edited) && (
+        <GroupForm
+          key={edited?.name ?? ""}
+          edited={edited}
+          people={people.data}
+          onClose={() => set({ new: null, edit: null })}
+        />
+      )}
+    </>
+  );
+}
+
+function GroupForm(props: {
+  readonly edited: ConsoleGroup | undefined;
+  readonly people: ConsolePeople;
+  readonly onClose: () => void;
+}) {
+  const { edited, people, onClose } = props;
+  const [name, setName] = useState(edited?.name ?? "");
+  const [held, setHeld] = useState<readonly string[]>(edited?.privileges ?? ["interface-status"]);
+  const [networks, setNetworks] = useState(edited?.networks.join(", ") ?? "");
+  const [members, setMembers] = useState<readonly string[]>(edited?.members ?? []);
+  const [asking, setAsking] = useState(false);
+  const write = usePeopleWrite(onClose);
+  const path = `groups/${encodeURIComponent(name.trim())}`;
+  const body = { privileges: held, members, networks: networks.split(/[\s,]+/).filter((text) => text !== "") };
+  return (
+    <Dialog title={edited ? edited.name : "New group"} onClose={onClose}>
+      <form
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (name.trim() !== "") write.mutate({ method: "PUT", path, body });
+        }}
+      >
+        <Stack gap="sm">
+          <TextInput
+            label="Name"
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+            disabled={edited !== undefined}
+            autoCapitalize="none"
+            spellCheck={false}
+            data-autofocus
+          />
+          <PrivilegeBoxes privileges={people.privileges} held={held} onChange={setHeld} />
+          <TextInput
+            label="Only from these networks (empty: from anywhere)"
+            placeholder="192.0.2.0/24, 2001:db8::/32"
+            value={networks}
+            onChange={(event) => setNetworks(event.currentTarget.value)}
+          />
+          <MultiSelect
+            label="Members"
+            data={people.users.map((user) => user.name)}
+            value={[...members]}
+            onChange={setMembers}
+            searchable
+          />
+          <Problem error={write.error} />
+          <Group justify="space-between">
+            {edited ? (
+              <Button
+                variant={asking ? "filled" : "subtle"}
+                color="red"
+                onClick={() => (asking ? write.mutate({ method: "DELETE", path }) : setAsking(true))}
+              >
+                {asking ? "Yes, remove it" : "Remove…"}
+              </Button>
+            ) : (
+              <span />
+            )}
+            <Group gap="xs">
+              <Button variant="default" onClick={onClose}>
+                Cancel
+              </Button>
+              <Button type="submit" loading={write.isPending}>
+                {edited ? "Save" : "Make the group"}
+              </Button>
+            </Group>
+          </Group>
+        </Stack>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,80 @@
+import { Badge, Group, Paper, Skeleton, Stack, Text, Title } from "@mantine/core";
+import { refusalInWords } from "../shared/refusal-words.ts";
+import { interfacesIn, type ShownInterface, type WireReport } from "./report.ts";
+
+/** This machine's interfaces as they are now, and what an updater would publish of each. */
+export function InterfacePage({ report }: { readonly report: WireReport | undefined }) {
+  return (
+    <Stack gap="sm">
+      <Group justify="space-between" align="baseline">
+        <Title order={1}>Interfaces</Title>
+        <a href="/console/ca.pem" download="moor-ca.pem">
+          Certificate for clients to import
+        </a>
+      </Group>
+      {report === undefined ? (
+        <Skeleton h={240} />
+      ) : (
+        interfacesIn(report).map((each) => <OneInterface key={each.device} shown={each} />)
+      )}
+    </Stack>
+  );
+}
+
+function OneInterface({ shown }: { readonly shown: ShownInterface }) {
+  const { device, up, wire, addresses } = shown;
+  const facts = [
+    wire.macaddr && wire.macaddr !== "00:00:00:00:00:00" && wire.macaddr,
+    wire.mtu && `MTU ${wire.mtu}`,
+    wire.vlan && `VLAN ${wire.vlan.tag}${wire.vlan.parent ? ` on ${wire.vlan.parent}` : ""}`,
+    wire.media,
+    wire.status,
+  ].filter(Boolean);
+  return (
+    <Paper withBorder p="sm" component="section" aria-label={device}>
+      <Group gap="xs" align="baseline" mb={addresses.length > 0 ? 4 : 0}>
+        <Title order={2} className="mono" style={{ fontSize: "1rem" }}>
+          {device}
+        </Title>
+        <Badge variant="default" size="sm" tt="none" className={up ? "good" : "quiet"}>
+          {up ? "up" : "down"}
+        </Badge>
+        <Text size="xs" c="dimmed">
+          {facts.join(" · ")}
+        </Text>
+      </Group>
+      {addresses.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          no addresses
+        </Text>
+      ) : (
+        <table className="list">
+          <thead>
+            <tr>
+              <th scope="col">Address</th>
+              <th scope="col">For a record of type</th>
+              <th scope="col">What an updater makes of it</th>
+            </tr>
+          </thead>
+          <tbody>
+            {addresses.map(({ text, bits, family, verdict }) => (
+              <tr key={`${family} ${text}`}>
+                <td className="mono">
+                  <span>
+                    {text}
+                    {bits !== undefined && <span className="quiet">/{bits}</span>}
+                  </span>
+                </td>
+                <td data-label="Type">{family === "ipv4" ? "A" : "AAAA"}</td>
+                <td data-label="Updater" className={verdict === "taken" ? "good" : "quiet"}>
+                  {verdict === "taken" ? "✓ " : "– "}
+                  {refusalInWords(text, verdict)}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </Paper>
+  );
+}

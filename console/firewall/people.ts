@@ -1,0 +1,25 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import type { ConsolePeople } from "../../src/contract/console-firewall.ts";
+import type { Method } from "../shared/request.ts";
+import { useSession } from "../shared/session.tsx";
+
+/** All users, groups and privileges: a household's firewall has few of them. */
+export function usePeople() {
+  const { request } = useSession();
+  return useQuery({ queryKey: ["people"], queryFn: () => request<ConsolePeople>("GET", "/console/people") });
+}
+
+export type PeopleWrite = { readonly method: Method; readonly path: string; readonly body?: unknown };
+
+export function usePeopleWrite<T>(onDone: (answer: T) => void) {
+  const { request } = useSession();
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: ({ method, path, body }: PeopleWrite) => request<T>(method, `/console/${path}`, body),
+    onSuccess: async (answer) => {
+      await queries.invalidateQueries({ queryKey: ["people"] });
+      await queries.invalidateQueries({ queryKey: ["audit"] });
+      onDone(answer);
+    },
+  });
+}

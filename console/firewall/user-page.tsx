@@ -1,0 +1,137 @@
+import { Button, Group, Skeleton, Title } from "@mantine/core";
+import { useState } from "react";
+import { useSearchParams } from "wouter";
+import type { ConsoleUser, MadeKey } from "../../src/contract/console-firewall.ts";
+import { Problem } from "../shared/problem.tsx";
+import { changed } from "../shared/search-part.ts";
+import { When } from "../shared/when.tsx";
+import { KeyMade } from "./key-made.tsx";
+import { usePeople, usePeopleWrite } from "./people.ts";
+import { UserForm } from "./user-form.tsx";
+
+/** Who may ask this firewall what, and with which keys. */
+export default function UserPage() {
+  const people = usePeople();
+  const [query, setQuery] = useSearchParams();
+  const [made, setMade] = useState<MadeKey>();
+  const set = (changes: Readonly<Record<string, string | null>>) =>
+    setQuery((old) => changed(old, changes), { replace: true });
+  const edited = people.data?.users.find(({ name }) => name === query.get("edit"));
+  return (
+    <>
+      <Group justify="space-between" mb="sm">
+        <Title order={1}>Users</Title>
+        <Button onClick={() => set({ new: "" })}>New user</Button>
+      </Group>
+      <Problem error={people.error} retry={() => void people.refetch()} />
+      {people.data === undefined ? (
+        <Skeleton h={160} />
+      ) : (
+        <table className="list">
+          <thead>
+            <tr>
+              <th scope="col">User</th>
+              <th scope="col">May</th>
+              <th scope="col">Groups</th>
+              <th scope="col">State</th>
+              <th scope="col">Keys</th>
+            </tr>
+          </thead>
+          <tbody>
+            {people.data.users.map((user) => (
+              <OneUser key={user.name} user={user} onEdit={() => set({ edit: user.name })} onMade={setMade} />
+            ))}
+          </tbody>
+        </table>
+      )}
+      {people.data && (query.has("new") || edited) && (
+        <UserForm
+          key={edited?.name ?? ""}
+          edited={edited}
+          privileges={people.data.privileges}
+          onClose={() => set({ new: null, edit: null })}
+        />
+      )}
+      {made && <KeyMade made={made} onClose={() => setMade(undefined)} />}
+    </>
+  );
+}
+
+function OneUser(props: {
+  readonly user: ConsoleUser;
+  readonly onEdit: () => void;
+  readonly onMade: (made: MadeKey) => void;
+}) {
+  const { user, onEdit, onMade } = props;
+  const add = usePeopleWrite<MadeKey>(onMade);
+  return (
+    <tr>
+      <td data-label="User">
+        <span>
+          <button type="button" className="as-link" onClick={onEdit}>
+            {user.name}
+          </button>
+          {user.fullName && <span className="quiet"> {user.fullName}</span>}
+        </span>
+      </td>
+      <td data-label="May">{user.privileges.join(", ") || "nothing by himself"}</td>
+      <td data-label="Groups">{user.groups.join(", ") || "—"}</td>
+      <td data-label="State">{stateOf(user)}</td>
+      <td data-label="Keys">
+        <div>
+          {user.keys.map((key) => (
+            <OneKey key={key.id} id={key.id} beginning={key.beginning} created={key.created} user={user.name} />
+          ))}
+          <Button
+            size="compact-xs"
+            variant="default"
+            loading={add.isPending}
+            onClick={() => add.mutate({ method: "POST", path: `users/${encodeURIComponent(user.name)}/keys` })}
+            aria-label={`New key for ${user.name}`}
+          >
+            New key
+          </Button>
+          <Problem error={add.error} />
+        </div>
+      </td>
+    </tr>
+  );
+}
+
+function OneKey(props: {
+  readonly id: string;
+  readonly beginning: string;
+  readonly created: string;
+  readonly user: string;
+}) {
+  const [asking, setAsking] = useState(false);
+  const revoke = usePeopleWrite(() => undefined);
+  const label = `the key ${props.beginning}… of ${props.user}`;
+  return (
+    <Group gap="xs" mb={4}>
+      <span className="mono">{props.beginning}…</span>
+      <span className="quiet" style={{ fontSize: "0.8125rem" }}>
+        made <When at={props.created} />
+      </span>
+      <Button
+        size="compact-xs"
+        variant={asking ? "filled" : "subtle"}
+        color="red"
+        loading={revoke.isPending}
+        onClick={() => (asking ? revoke.mutate({ method: "DELETE", path: `keys/${props.id}` }) : setAsking(true))}
+        aria-label={asking ? `Yes, revoke ${label}` : `Revoke ${label}`}
+      >
+        {asking ? "Yes, revoke it" : "Revoke…"}
+      </Button>
+      <Problem error={revoke.error} />
+    </Group>
+  );
+}
+
+function stateOf({ disabled, expires, hasPassword }: ConsoleUser): string {
+  if (disabled) return "disabled";
+  const end =
+    expires === null ? "" : `, until ${new Date(expires).toLocaleDateString("en-GB", { dateStyle: "medium" })}`;
+  const over = expires !== null && Date.parse(expires) <= Date.now();
+  return over ? "over" : `${hasPassword ? "may sign in" : "no password"}${end}`;
+}

@@ -1,0 +1,43 @@
+import { parseAddress } from "../../src/core/address.ts";
+import { type Scope, scopeOf } from "../../src/core/address-scope.ts";
+import type { Considered } from "../../src/core/choose-address.ts";
+
+/** Why an updater would not take an address, for people. */
+const words: Readonly<Record<Exclude<Considered["verdict"], "taken">, string>> = {
+  malformed: "not an address",
+  "wrong-family": "of the other family",
+  unspecified: "stands for no address",
+  loopback: "reaches only the machine itself",
+  "link-local": "reaches only its own network segment",
+  multicast: "stands for many machines",
+  deprecated: "on its way out",
+  tentative: "not yet known to be free",
+  detached: "its router is gone",
+  private: "private",
+  cgnat: "of the provider’s NAT",
+  ula: "unique local",
+  documentation: "for documentation",
+  reserved: "reserved",
+  "other-vhid": "shared under another id",
+  "no-prefix": "a single address without a network",
+  "not-first": "not the first one listed",
+  "ula-behind-global": "unique local, and there is a global one",
+  "reserved-behind-others": "reserved, and there is a better one",
+  "shorter-lifetime": "another one lasts longer",
+  "later-in-report": "as good as another that comes first",
+};
+
+const warned: Readonly<Partial<Record<Scope, string>>> = {
+  private: "private: nobody outside can reach it",
+  cgnat: "of the provider’s NAT: nobody outside can reach it",
+  ula: "unique local: nobody outside can reach it",
+  documentation: "for documentation: it leads nowhere",
+  reserved: "reserved",
+};
+
+export function refusalInWords(text: string, verdict: Considered["verdict"]): string {
+  if (verdict !== "taken") return words[verdict];
+  const address = parseAddress(text);
+  const warning = address && warned[scopeOf(address)];
+  return warning ? `an updater takes this one, but warns: ${warning}` : "an updater takes this one";
+}

@@ -1,0 +1,176 @@
+import { execFile } from "node:child_process";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { axeFinds } from "./axe.ts";
+import { openBrowser, openContext, openPage, phone, wide } from "./browser.ts";
+import { type FirewallRig, householdRows, startFirewallRig } from "./firewall-rig.ts";
+import { signInByLink, startRecordsRig } from "./records-rig.ts";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
+
+let rig: FirewallRig;
+let browser: Browser;
+beforeAll(async () => {
+  rig = await startFirewallRig();
+  browser = await openBrowser();
+});
+afterAll(async () => {
+  await browser?.close();
+  await rig?.close();
+});
+
+async function signedIn(user?: string, size: { width: number; height: number } = wide) {
+  const context = await openContext(browser, { size });
+  const page = await openPage(context, rig.url);
+  await signInByLink(page, await rig.service.createSignInLink(user));
+  return { context, page };
+}
+
+describe("a key for an updater", () => {
+  it("is made on the user page, works with curl, and is revoked there", async () => {
+    const { context, page } = await signedIn();
+    await page.getByRole("link", { name: "Users" }).click();
+    await page.getByRole("button", { name: "New user" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("updater");
+    await page.getByRole("button", { name: "Make the user" }).click();
+    await page.getByRole("button", { name: "New key for updater" }).click();
+    const download = page.waitForEvent("download");
+    await page.getByRole("button", { name: /^Download/ }).click();
+    const file = join(rig.folder, "key.txt");
+    await (await download).saveAs(file);
+    const [, key = "", secret = ""] = /^key=(.{80})\nsecret=(.{80})\n$/.exec(await readFile(file, "utf8")) ?? [];
+    expect(key).not.toBe("");
+    await page.getByRole("button", { name: "I have it" }).click();
+    expect(await page.content()).not.toContain(secret);
+
+    const config = join(rig.folder, "curl.conf");
+    await writeFile(config, `user = "${key}:${secret}"\n`);
+    const ask = async () => {
+      const url = `${rig.url}/api/diagnostics/interface/getinterfaceconfig`;
+      const call = ["-sS", "--config", config, "--cacert", join(rig.folder, "ca.pem"), url];
+      return (await promisify(execFile)("curl", call)).stdout;
+    };
+    expect(JSON.parse(await ask())).toMatchObject({ ppp0: { ipv4: [{ ipaddr: "203.0.113.97" }] } });
+
+    await page.getByRole("button", { name: /^Revoke the key/ }).click();
+    await page.getByRole("button", { name: /^Yes, revoke the key/ }).click();
+    await expect.poll(() => page.getByRole("button", { name: /^Revoke the key/ }).count()).toBe(0);
+    expect(await ask()).toContain("Authentication Failed");
+    await page.getByRole("link", { name: "Audit" }).click();
+    for (const action of ["user added", "key added", "key deleted"])
+      await page.getByRole("cell", { name: action }).first().waitFor();
+    expect(page.complaints).toEqual([]);
+    await context.close();
+  });
+});
+
+describe("the interfaces", () => {
+  it("say which address an updater takes and why not the others, and move without a reload", async () => {
+    const { context, page } = await signedIn();
+    const ppp = page.getByRole("region", { name: "ppp0" });
+    const verdictOf = (text: string) => ppp.getByRole("row").filter({ hasText: text }).textContent();
+    await ppp.waitFor();
+    expect(await verdictOf("203.0.113.97")).toContain("an updater takes this one");
+    expect(await verdictOf("2001:db8:4d:1a")).toContain("an updater takes this one");
+    expect(await verdictOf("2001:db8:4d:9")).toContain("on its way out");
+    expect(await verdictOf("fe80::")).toContain("reaches only its own network segment");
+    rig.setRows(householdRows("203.0.113.12"));
+    const other = await signedIn();
+    await expect.poll(() => ppp.textContent()).toContain("203.0.113.12");
+    await other.context.close();
+    await context.close();
+  });
+});
+
+describe("groups", () => {
+  it("are made with networks and members", async () => {
+    const { context, page } = await signedIn();
+    await page.goto(`${rig.url}/groups`);
+    await page.getByRole("button", { name: "New group" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("watchers");
+    await page.getByLabel(/^Only from these networks/).fill("192.0.2.0/33");
+    await page.getByRole("button", { name: "Make the group" }).click();
+    await page.getByText("192.0.2.0/33 is not a network").waitFor();
+    await page.getByLabel(/^Only from these networks/).fill("192.0.2.0/24");
+    await page.getByRole("button", { name: "Make the group" }).click();
+    await page.getByRole("cell", { name: "192.0.2.0/24" }).waitFor();
+    expect(page.complaints).toEqual([]);
+    await context.close();
+  });
+});
+
+describe("what a session opens", () => {
+  it("is what its user may: no pages of users without the privilege, and no way around that", async () => {
+    const root = await signedIn();
+    const asRoot = await session(root.context);
+    const wish = { name: "looker", fullName: "", disabled: false, expires: null, privileges: ["interface-status"] };
+    const made = await root.context.request.post(`${rig.url}/console/users`, { headers: asRoot, data: wish });
+    expect(made.status()).toBe(204);
+    const { context, page } = await signedIn("looker");
+    await page.getByRole("region", { name: "ppp0" }).waitFor();
+    expect(await page.getByRole("link", { name: "Users" }).count()).toBe(0);
+    const headers = await session(context);
+    expect((await context.request.get(`${rig.url}/console/people`)).status()).toBe(403);
+    const more = { ...wish, privileges: ["all"] };
+    expect((await context.request.put(`${rig.url}/console/users/looker`, { headers, data: more })).status()).toBe(403);
+    expect((await root.context.request.delete(`${rig.url}/console/users/root`, { headers: asRoot })).status()).toBe(
+      422,
+    );
+    expect((await root.context.request.delete(`${rig.url}/console/users/looker`)).status()).toBe(403);
+    expect((await root.context.request.delete(`${rig.url}/console/users/looker`, { headers: asRoot })).status()).toBe(
+      204,
+    );
+    expect((await context.request.get(`${rig.url}/console/session`)).status()).toBe(401);
+    await context.close();
+    await root.context.close();
+  });
+
+  it("is nothing of another service on the same host", async () => {
+    const records = await startRecordsRig();
+    const context = await openContext(browser);
+    const page = await openPage(context, records.url);
+    await signInByLink(page, await records.service().createSignInLink("main"));
+    expect((await context.request.get(`${records.url}/console/session`)).status()).toBe(200);
+    for (const path of ["/console/session", "/console/people", "/console/events"])
+      expect((await context.request.get(rig.url + path)).status()).toBe(401);
+    await context.close();
+    await records.close();
+  });
+});
+
+/** What our own page would send. */
+async function session(context: BrowserContext): Promise<Record<string, string>> {
+  const { csrf } = (await (await context.request.get(`${rig.url}/console/session`)).json()) as { csrf: string };
+  return { origin: rig.url, "x-csrf-token": csrf };
+}
+
+const pages: readonly (readonly [path: string, shown: (page: Page) => Promise<unknown>])[] = [
+  ["/", (page) => page.getByRole("region", { name: "ppp0" }).waitFor()],
+  ["/users", (page) => page.getByRole("button", { name: "New key for root" }).waitFor()],
+  ["/users?new", (page) => page.getByRole("button", { name: "Make the user" }).waitFor()],
+  ["/groups", (page) => page.getByRole("heading", { name: "Groups" }).waitFor()],
+  ["/groups?new", (page) => page.getByRole("button", { name: "Make the group" }).waitFor()],
+  ["/audit", (page) => page.getByRole("table").waitFor()],
+  ["/account", (page) => page.getByText("(this one)").waitFor()],
+];
+
+describe.for([
+  ["wide", wide],
+  ["narrow", phone],
+] as const)("on a %s window", ([name, size]) => {
+  it.for(pages)("%s has no fault that axe knows, and fits", async ([path, shown]) => {
+    const { context, page } = await signedIn(undefined, size);
+    await page.goto(rig.url + path);
+    await shown(page);
+    for (const colorScheme of name === "wide" ? (["dark", "light"] as const) : (["light"] as const)) {
+      await page.emulateMedia({ colorScheme });
+      expect(await axeFinds(page), colorScheme).toEqual([]);
+    }
+    expect(await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")).toBe(0);
+    expect(page.complaints).toEqual([]);
+    await context.close();
+  });
+});

@@ -1,0 +1,89 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { KernelRow } from "../../src/firewall/kernel-row.ts";
+import { type RunningFirewall, startFirewall } from "../../src/firewall/start.ts";
+import { createLog } from "../../src/process/log.ts";
+import { buildConsole, builtPages } from "./console-build.ts";
+
+export type FirewallRig = {
+  readonly folder: string;
+  readonly service: RunningFirewall;
+  readonly url: string;
+  /** What the kernel would say from now on. */
+  readonly setRows: (rows: readonly KernelRow[]) => void;
+  readonly close: () => Promise<void>;
+};
+
+const forever = 4_294_967_295;
+const address = (family: "inet" | "inet6", local: string, prefixlen: number, more: object = {}) => ({
+  ...{ family, local, prefixlen, scope: "global", valid_life_time: forever, preferred_life_time: forever },
+  ...more,
+});
+
+/** A household's router: a line to the provider, a network at home, and a guest network on a VLAN. */
+export const householdRows = (wan: string): readonly KernelRow[] => [
+  {
+    ifname: "ppp0",
+    flags: ["POINTOPOINT", "NOARP", "UP", "LOWER_UP"],
+    mtu: 1492,
+    link_type: "ppp",
+    addr_info: [
+      address("inet", wan, 32),
+      address("inet6", "2001:db8:4d:1a:9c3e:11ff:fe02:7d1", 64, { valid_life_time: 7_000, preferred_life_time: 3_000 }),
+      address("inet6", "2001:db8:4d:9:1::5", 64, { valid_life_time: 900, preferred_life_time: 0, deprecated: true }),
+      address("inet6", "fe80::9c3e:11ff:fe02:7d1", 64, { scope: "link" }),
+    ],
+  },
+  {
+    ifname: "eth0",
+    flags: ["BROADCAST", "MULTICAST", "UP", "LOWER_UP"],
+    mtu: 1500,
+    link_type: "ether",
+    address: "9e:3e:11:02:07:d1",
+    addr_info: [address("inet", "192.168.7.1", 24), address("inet6", "fd7a:115c:a1e0::1", 64)],
+  },
+  {
+    ifname: "eth0.20",
+    flags: ["BROADCAST", "MULTICAST"],
+    mtu: 1500,
+    link_type: "ether",
+    link: "eth0",
+    address: "9e:3e:11:02:07:d1",
+    linkinfo: { info_kind: "vlan", info_data: { protocol: "802.1Q", id: 20, flags: [] } },
+    addr_info: [],
+  },
+  {
+    ifname: "lo",
+    flags: ["LOOPBACK", "UP", "LOWER_UP"],
+    mtu: 65_536,
+    link_type: "loopback",
+    address: "00:00:00:00:00:00",
+    addr_info: [address("inet", "127.0.0.1", 8, { scope: "host" })],
+  },
+];
+
+export async function startFirewallRig(): Promise<FirewallRig> {
+  await buildConsole();
+  const folder = await mkdtemp(join(tmpdir(), "moor-firewall-pages-"));
+  let rows = householdRows("203.0.113.97");
+  const service = await startFirewall({
+    dataFolder: folder,
+    listen: { host: "127.0.0.1", port: 0 },
+    log: createLog({ format: "json", write: () => undefined }),
+    read: async () => rows,
+    pages: builtPages,
+  });
+  return {
+    folder,
+    service,
+    url: service.url,
+    setRows: (next) => {
+      rows = next;
+    },
+    close: async () => {
+      await service.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
