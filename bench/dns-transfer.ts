@@ -29,10 +29,10 @@ export async function benchTransfer(): Promise<readonly Table[]> {
   const ports = { http: await freePort(), dns: await freePort(), knot: await freePort() };
   const text = Array.from({ length: names - 2 }, (_, i) => `host-${i} IN A 10.0.${i >> 8}.${i & 255}`).join("\n");
   const record = await fill(folder, text);
-  const moor = await startMoor(folder, ports);
   const key = { name: "bench", algorithm: "hmac-sha256", secret: Buffer.alloc(32, 1).toString("base64") };
   const soa = "@ IN SOA ns1 hostmaster 1 7200 900 1209600 300\n@ IN NS ns1\nns1 IN A 192.0.2.1\n";
   const bind = await startBindPrimary({ zone, text: `$TTL 300\n${soa}${text}\n`, key, anyTransfer: true });
+  const moor = await startMoor(folder, ports);
   const knot = startKnot(folder, ports);
   try {
     const cold = await timeTransfer(ports.dns);

@@ -61,7 +61,14 @@ zone "${zone}" {
     await process?.stop();
     process = undefined;
   };
-  await start();
+  const close = async () => {
+    await stop();
+    await rm(folder, { recursive: true, force: true });
+  };
+  await start().catch(async (error: unknown) => {
+    await close();
+    throw error;
+  });
   return {
     port,
     serial,
@@ -69,10 +76,7 @@ zone "${zone}" {
     start,
     stop,
     nsupdate: (lines) => run("nsupdate", [], `server 127.0.0.1 ${port}\nzone ${zone}\n${lines}\nsend\n`),
-    close: async () => {
-      await stop();
-      await rm(folder, { recursive: true, force: true });
-    },
+    close,
   };
 }
 
