@@ -91,7 +91,8 @@ async function listing({ url, token, largeZone }: Opened): Promise<Table> {
 
 async function besidePowerDns(moor: Opened, powerdns: PowerDns | undefined): Promise<Table> {
   const table = {
-    title: "Beside PowerDNS' API with SQLite, its zone upkeep switched off, 32 connections, synced writes",
+    title:
+      "Beside PowerDNS' API with SQLite, its zone upkeep switched off, synced writes: 32 clients, there 32 or 1, what is better",
     how: "npm run bench records-scale",
     heads: ["call", "moor: done/s", "PowerDNS", "times", "target", "our 99th percentile", "failed: moor", "PowerDNS"],
   };
@@ -104,7 +105,7 @@ async function besidePowerDns(moor: Opened, powerdns: PowerDns | undefined): Pro
     const loads = { ours: [] as Load[], theirs: [] as Load[] };
     for (let round = 0; round < rounds; round += 1) {
       loads.ours.push(await wrk(`${moor.url}/`, ours, seconds));
-      loads.theirs.push(await wrk(`http://127.0.0.1:${ports.powerdns}/`, theirs, seconds));
+      loads.theirs.push(await bestOf(theirs));
     }
     const [we, they] = [median(loads.ours), median(loads.theirs)];
     const times = (donePerSecond(we) / donePerSecond(they)).toFixed(1);
@@ -113,6 +114,13 @@ async function besidePowerDns(moor: Opened, powerdns: PowerDns | undefined): Pro
     rows.push([call, ...done, times, target, `${we.p99.toFixed(1)} ms`, ...failed]);
   }
   return { ...table, title: `${table.title} (${powerdns.version})`, rows };
+}
+
+/** Two writers at once make PowerDNS fail with SQLite, so it may show what it does best: with 32 clients, or with one. */
+async function bestOf(script: string): Promise<Load> {
+  const url = `http://127.0.0.1:${ports.powerdns}/`;
+  const [many, one] = [await wrk(url, script, seconds), await wrk(url, script, seconds, 1)];
+  return donePerSecond(many) > donePerSecond(one) ? many : one;
 }
 
 const headers = ({ token }: Opened) => `["Auth-API-Token"]="${token}", ["Content-Type"]="application/json"`;

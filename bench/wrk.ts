@@ -8,11 +8,11 @@ export type Load = { readonly perSecond: number; readonly p99: number; readonly 
 
 const run = promisify(execFile);
 
-/** One run of wrk: 32 connections from one thread. `script` is Lua that makes the requests. */
-export async function wrk(url: string, script: string, seconds: number): Promise<Load> {
+/** One run of wrk from one thread. `script` is Lua that makes the requests. */
+export async function wrk(url: string, script: string, seconds: number, connections = 32): Promise<Load> {
   const file = join(await mkdtemp(join(tmpdir(), "moor-wrk-")), "load.lua");
   await writeFile(file, `${script}\n${report}`);
-  const { stdout } = await run("wrk", ["-t1", "-c32", `-d${seconds}s`, "--latency", "-s", file, url]);
+  const { stdout } = await run("wrk", ["-t1", `-c${connections}`, `-d${seconds}s`, "--latency", "-s", file, url]);
   const [, perSecond, p99, failed] = /RESULT (\S+) (\S+) (\S+)/.exec(stdout) ?? [];
   if (perSecond === undefined) throw new Error(`wrk printed no result:\n${stdout}`);
   return { perSecond: Number(perSecond), p99: Number(p99), failed: Number(failed) };
