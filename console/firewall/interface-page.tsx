@@ -8,7 +8,7 @@ export function InterfacePage({ report }: { readonly report: WireReport | undefi
     <Stack gap="sm">
       <Group justify="space-between" align="baseline">
         <Title order={1}>Interfaces</Title>
-        <a href="/console/ca.pem" download="moor-ca.pem">
+        <a href="/console/ca.pem" download="moor-ca.pem" style={{ fontSize: "0.875rem" }}>
           Certificate for clients to import
         </a>
       </Group>
@@ -48,7 +48,7 @@ function OneInterface({ shown }: { readonly shown: ShownInterface }) {
           no addresses
         </Text>
       ) : (
-        <table className="list">
+        <table className="list thirds">
           <thead>
             <tr>
               <th scope="col">Address</th>

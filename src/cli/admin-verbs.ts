@@ -18,10 +18,11 @@ export function addAdminVerbs(program: Command, io: CommandIo, run: Run): void {
   addAccessVerbs(program, io, run);
   program
     .command("sign-in")
-    .description("Prints a link that signs in to the DNS console: for the first time, or when the password is lost.")
+    .description("Prints a link that signs in to the pages: for the first time, or when the password is lost.")
     .option(...dataFolder)
-    .option("--account <name>", "as whom; a new name makes a new account", "main")
-    .option("--url <url>", "where the console is", "https://127.0.0.1:8053")
+    .option("--firewall", "to the firewall's pages instead of the DNS console")
+    .option("--account <name>", "as whom (default: main, or the firewall's root); a new name makes a new one")
+    .option("--url <url>", "where the pages are, when not on this machine's usual port")
     .action((options) => run(async () => (await import("./sign-in.ts")).signIn(options, io)));
 }
 

@@ -37,6 +37,12 @@ export async function firewall(options: FirewallCommand, io: CommandIo): Promise
   const caFile = service.caFile ?? resolve(io.cwd, options.cert ?? "");
   io.out(service.caFile ? `Clients must trust the certificate in ${caFile}\n` : `Its certificate is ${caFile}\n`);
   await tellNext({ url: service.url, caFile, keyFile: join(data, "firewall-key.txt") }, data, io);
+  if (service.needsSignInLink()) {
+    io.out("Sign in to its pages with this link, once and within 15 minutes:\n");
+    io.out(`  ${await service.createSignInLink()}\n`);
+  } else {
+    io.out(`Its pages are at ${service.url}; a lost password: ${io.program} sign-in --firewall --url ${service.url}\n`);
+  }
   await untilStopped(io.signal);
   await service.close();
   return 0;

@@ -52,7 +52,7 @@ export type Urls = {
   readonly firewall: string;
   readonly dns: ListenAddress;
   readonly caFile: string;
-  readonly signIn: string;
+  readonly signIn: { readonly dns: string; readonly firewall: string };
 };
 
 async function startServices(options: UpCommand, dataFolder: string, log: Logger, opened: Opened[]): Promise<Urls> {
@@ -64,7 +64,7 @@ async function startServices(options: UpCommand, dataFolder: string, log: Logger
   const firewall = await startFirewall({ ...shared, listen: options.firewall });
   opened.push({ name: "firewall status service", close: firewall.close });
   const [at = options.dns] = dns.addresses;
-  const signIn = await records.createSignInLink("main");
+  const signIn = { dns: await records.createSignInLink("main"), firewall: await firewall.createSignInLink() };
   return { records: records.url, firewall: firewall.url, dns: at, caFile: caFileIn(dataFolder), signIn };
 }
 
@@ -100,8 +100,9 @@ function tellState(home: Home, urls: Urls, io: CommandIo): void {
   io.out(`  updating client  follows ${home.device}, looks every ${home.interval / 1000} s\n`);
   io.out(`  data             ${home.folder}\n`);
   for (const made of home.made) io.out(`  made             ${made}\n`);
-  io.out("\nSign in to the DNS console with this link, once and within 15 minutes:\n");
-  io.out(`  ${urls.signIn}\n`);
+  io.out("\nLinks that sign in, once and within 15 minutes:\n");
+  io.out(`  DNS console      ${urls.signIn.dns}\n`);
+  io.out(`  firewall pages   ${urls.signIn.firewall}\n`);
   io.out("\n");
 }
 

@@ -8,6 +8,7 @@ import type { Logger } from "../process/log.ts";
 import { readPlainRequest } from "../process/plain-request.ts";
 import { createStaticPages, type PageAnswer } from "../process/static-pages.ts";
 import type { AccessStore } from "./access-store.ts";
+import { makeSignInSecret } from "./console-link.ts";
 import { type Changed, consolePeople } from "./console-people.ts";
 import type { EventStreams } from "./http-events.ts";
 import type { Privilege } from "./privileges.ts";
@@ -24,7 +25,6 @@ export type FirewallConsoleOptions = {
 };
 
 const service = "firewall";
-const administrator = "root";
 
 /** The pages, and what they ask for: signing in, the interfaces as they change, users, groups, keys and the audit log. */
 export function createFirewallConsole(options: FirewallConsoleOptions) {
@@ -52,12 +52,7 @@ export function createFirewallConsole(options: FirewallConsoleOptions) {
       return true;
     },
 
-    /** A secret that signs in once, within 15 minutes. The first one is for an administrator, who is made for it. */
-    makeLink: async (user = administrator): Promise<string> => {
-      if (access.users.add({ name: user, privileges: ["all"], now: now() }))
-        access.audit.note({ name: "moor firewall", source: "this machine" }, "user added", `${user}, may all`, now());
-      return await sessions.makeLink(user);
-    },
+    makeLink: (user?: string) => makeSignInSecret(access, user, now),
     isNew: (): boolean => !access.users.list().some(({ hasPassword }) => hasPassword),
   };
 }

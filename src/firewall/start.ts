@@ -7,6 +7,7 @@ import { type CertificateFiles, openTlsMaterial } from "../process/tls-material.
 import { closeServer, createTlsServer, listenOn } from "../process/tls-server.ts";
 import { keysFile, openAccess } from "./access-store.ts";
 import { type FirewallConfig, noConfig } from "./config.ts";
+import { signInLink } from "./console-link.ts";
 import { foldReads } from "./fold-reads.ts";
 import { readDefaultRoutes } from "./gateways.ts";
 import { accessEndpoints } from "./http-access.ts";
@@ -85,7 +86,7 @@ export async function startFirewall(options: FirewallOptions): Promise<RunningFi
     const url = urlOf(address);
     return {
       ...{ url, address, ...(caFile && { caFile }) },
-      createSignInLink: async (user) => `${url}/sign-in#${await console.makeLink(user)}`,
+      createSignInLink: async (user) => signInLink(url, await console.makeLink(user)),
       needsSignInLink: console.isNew,
       close: () => closeInReverse(opened, log),
     };

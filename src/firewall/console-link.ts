@@ -1,0 +1,29 @@
+import { createSessions } from "../access/session.ts";
+import { type AccessStore, openAccess } from "./access-store.ts";
+
+const administrator = "root";
+
+/** A secret that signs in once, within 15 minutes. Whoever is not there yet is made, and may do everything. */
+export async function makeSignInSecret(
+  access: AccessStore,
+  user: string | undefined,
+  now: () => Date,
+): Promise<string> {
+  const name = user ?? administrator;
+  if (access.users.add({ name, privileges: ["all"], now: now() }))
+    access.audit.note({ name: "sign-in link", source: "this machine" }, "user added", `${name}, may all`, now());
+  return await createSessions(access.sessions, () => now().getTime()).makeLink(name);
+}
+
+/** The secret stands behind `#`: browsers send that part to nobody, so it is in no log. */
+export const signInLink = (url: string, secret: string): string => `${url}/sign-in#${secret}`;
+
+/** For whoever has the data folder: the service need not run, and hears nothing of it. */
+export async function makeSignInLink(database: string, user: string | undefined, url: string): Promise<string> {
+  const access = openAccess(database);
+  try {
+    return signInLink(url, await makeSignInSecret(access, user, () => new Date()));
+  } finally {
+    access.close();
+  }
+}
