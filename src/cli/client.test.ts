@@ -106,6 +106,12 @@ describe("moor init, by options", () => {
     expect(loop.writes().length).toBe(2);
   });
 
+  it("writes a systemd unit where it is told to", async () => {
+    expect(await init(options({ unit: "units/moor-update.service" }), terminal().io)).toBe(0);
+    const unit = readFileSync(join(loop.folder, "units", "moor-update.service"), "utf8");
+    expect(unit).toContain(`ExecStart=/usr/bin/env moor update --config "${at("moor.yaml")}"`);
+  });
+
   it("writes nothing when the round goes wrong, and leaves nothing behind", async () => {
     loop.says.firewall = (() => {
       let reads = 0;

@@ -12,6 +12,7 @@ import { openTarget } from "../updater/targets.ts";
 import type { CommandIo } from "./command-io.ts";
 import { type Asker, type Choice, createFlagAsker, createTerminalAsker, NoAnswer } from "./init-asker.ts";
 import { adoptDraft, inTheWay, type Setup, setupFiles, shownPath, writeDraft } from "./init-files.ts";
+import { offerUnit } from "./init-unit.ts";
 import { defaultConfig } from "./load-config.ts";
 import { update } from "./update.ts";
 
@@ -30,6 +31,7 @@ export type InitOptions = {
   readonly ipv6?: string | undefined;
   readonly yes?: boolean | undefined;
   readonly force?: boolean | undefined;
+  readonly unit?: string | undefined;
 };
 
 /** `moor init`: a config that works, asked for step by step or told by options. */
@@ -93,7 +95,7 @@ async function askRecords(options: InitOptions, asker: Asker, io: CommandIo) {
     choices: apis,
   });
   const given = options.tokenFile === undefined ? undefined : readWord(resolve(io.cwd, options.tokenFile));
-  const token = await asker.secret({ flag: "--token-file", given, message: "Its API token?", example: "FILE" });
+  const token = await asker.secret({ flag: "--token-file FILE", given, message: "Its API token?" });
   const target = await openTarget({ ...endpointOf(url, fingerprint), name: "records", api, token: () => token });
   try {
     const zone = await askZone(options, target, asker, io);
@@ -144,11 +146,11 @@ async function askTrust(
 }
 
 async function askKey({ firewallKeyFile }: InitOptions, asker: Asker, io: CommandIo) {
-  const flag = "--firewall-key-file";
+  const flag = "--firewall-key-file FILE";
   const text = firewallKeyFile === undefined ? "" : readFileSync(resolve(io.cwd, firewallKeyFile), "utf8");
   const half = (line: "key" | "secret") => new RegExp(`^${line}=(\\S+)`, "m").exec(text)?.[1];
-  const key = await asker.text({ flag, given: half("key"), message: "The API key of a user there?", example: "FILE" });
-  const secret = await asker.secret({ flag, given: half("secret"), message: "And its secret?", example: "FILE" });
+  const key = await asker.text({ flag, given: half("key"), message: "The API key of a user there?" });
+  const secret = await asker.secret({ flag, given: half("secret"), message: "And its secret?" });
   return { key, secret };
 }
 
@@ -221,7 +223,8 @@ async function finish(setup: Setup, options: InitOptions, asker: Asker, io: Comm
     await rm(draft, { recursive: true, force: true });
   }
   const written = files.map(({ path }) => resolve(folder, path));
-  tellNext(config, written, io);
+  const unit = await offerUnit(config, options.unit, asker, io);
+  tellNext(config, unit === undefined ? written : [...written, unit], io);
   return 0;
 }
 
@@ -237,14 +240,14 @@ async function askToWrite(wentWell: boolean, { force }: InitOptions, asker: Aske
 
 function tellNext(config: string, written: readonly string[], io: CommandIo): void {
   const here = (path: string) => shownPath(io.cwd, path);
-  io.out(`\nWritten, for you alone to read: ${written.map(here).join(", ")}\n\nWorth typing next:\n
+  io.out(`\nWritten: ${written.map(here).join(", ")}\n\nWorth typing next:\n
 # keep the names, in this terminal
 ${io.program} update --config ${here(config)}
 
 # what is wanted, stored and published, and why
 ${io.program} status --config ${here(config)}
 
-# as a service: packaging/systemd/moor-update.service says how, in its first lines
+# as a service: the first lines of the unit say how (--unit FILE writes one; packaging/systemd has one for all users)
 `);
 }
 
