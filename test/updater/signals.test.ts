@@ -1,0 +1,55 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it, test } from "vitest";
+import { type Loop, openLoop } from "../../src/updater/rig/loop.ts";
+import { wanWith } from "../../src/updater/rig/services.ts";
+import { node, repository } from "../rig/namespace.ts";
+import { type StartedProcess, startProcess } from "../rig/started-process.ts";
+import { until } from "../rig/until.ts";
+
+/** The real program, and an hour between two looks: what happens sooner was asked for. */
+let loop: Loop;
+let watcher: StartedProcess;
+beforeEach(async () => {
+  loop = await openLoop(undefined, undefined, { settings: "interval: 1h" });
+  watcher = startProcess([node, join(repository, "bin", "moor.ts"), "update"], { cwd: loop.folder });
+  await watcher.says(/replaced by 2a00::9/);
+});
+afterEach(async () => {
+  await watcher.stop();
+  await loop.close();
+});
+
+const say = (host: number) => {
+  loop.says.firewall = () => ({ body: { wan0: wanWith([`9.9.9.${host}`], [`2a00::${host}`]) } });
+};
+
+it("SIGUSR1 starts a round at once", async () => {
+  say(10);
+  watcher.child.kill("SIGUSR1");
+  await watcher.says(/replaced by 2a00::10/);
+  expect(loop.stored()).toEqual({ A: "9.9.9.10", AAAA: "2a00::10" });
+});
+
+it("SIGHUP reads the config again, and goes on with the old one when the new one is bad", async () => {
+  watcher.child.kill("SIGHUP");
+  await watcher.says(/the config was read again/);
+  const file = join(loop.folder, "moor.yaml");
+  writeFileSync(file, readFileSync(file, "utf8").replace("interval: 1h", "interval: soon"));
+  watcher.child.kill("SIGHUP");
+  await watcher.says(/the one before stays in force.*moor\.yaml:3:11/);
+  say(11);
+  watcher.child.kill("SIGUSR1");
+  await watcher.says(/replaced by 2a00::11/);
+});
+
+test.each(["SIGTERM", "SIGINT"] as const)("%s ends it in good order, also in the middle of a write", async (signal) => {
+  loop.says.service = ({ method }) => (method === "PUT" ? { body: { a: 1 }, fault: "hang" } : undefined);
+  say(12);
+  watcher.child.kill("SIGUSR1");
+  await until(() => loop.writes().length === 3, { limit: 5_000, what: () => "a write" });
+  const before = performance.now();
+  expect(await watcher.stop(signal)).toMatchObject({ code: 0, err: expect.stringMatching(/stopped\n$/) });
+  expect(performance.now() - before).toBeLessThan(3_000);
+  expect(loop.stored()).toEqual({ A: "9.9.9.9", AAAA: "2a00::9" });
+});
