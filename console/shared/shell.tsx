@@ -23,17 +23,19 @@ export function Shell(props: {
           <img src={anchor} alt="" width={20} height={20} />
           {props.title}
         </Link>
-        <nav aria-label="Pages">
-          <ul className="places">
-            {props.places.map(({ to, name }) => (
-              <li key={to}>
-                <Link href={to} className="place" aria-current={isAt(location, to) ? "page" : undefined}>
-                  {name}
-                </Link>
-              </li>
-            ))}
-          </ul>
-        </nav>
+        {props.places.length > 0 && (
+          <nav aria-label="Pages">
+            <ul className="places">
+              {props.places.map(({ to, name }) => (
+                <li key={to}>
+                  <Link href={to} className="place" aria-current={isAt(location, to) ? "page" : undefined}>
+                    {name}
+                  </Link>
+                </li>
+              ))}
+            </ul>
+          </nav>
+        )}
         <span className="grow" />
         {props.aside}
         <SchemeButton />

@@ -1,3 +1,4 @@
 import { mount } from "../shared/mount.tsx";
+import { App } from "./app.tsx";
 
-mount(<p>Soon.</p>);
+mount(<App />);

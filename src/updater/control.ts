@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { hashSecret, sameHash } from "../access/secret.ts";
 import type { ControlConfig } from "./config.ts";
+import type { UpdaterPage } from "./http-page.ts";
 import { printMetrics } from "./print-metrics.ts";
 import type { Status } from "./status.ts";
 
@@ -10,6 +11,8 @@ export type ControlTools = {
   readonly status: () => Status;
   readonly check: () => void;
   readonly now: () => number;
+  /** Takes what is for people; false for anything else. */
+  readonly page?: UpdaterPage;
 };
 
 /** How long a watcher may go without a round before it counts as stuck. */
@@ -20,7 +23,7 @@ export async function openControl(config: ControlConfig, tools: ControlTools): P
   const http = process.getBuiltinModule("node:http");
   const server = http.createServer({ requestTimeout: 5_000, headersTimeout: 5_000 }, (request, response) => {
     request.resume();
-    send(response, answerTo(request, config, tools));
+    void answer(request, response, config, tools);
   });
   server.keepAliveTimeout = 5_000;
   await new Promise<void>((resolve, reject) => {
@@ -36,6 +39,16 @@ export async function openControl(config: ControlConfig, tools: ControlTools): P
         server.closeAllConnections();
       }),
   };
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse, config: ControlConfig, tools: ControlTools) {
+  try {
+    if (isLoopbackName(request.headers.host) && (await tools.page?.(request, response))) return;
+    send(response, answerTo(request, config, tools));
+  } catch {
+    if (!response.headersSent) response.writeHead(500);
+    response.end();
+  }
 }
 
 type Reply = { readonly status: number; readonly body: unknown; readonly type?: string };

@@ -3,6 +3,7 @@ import type { Result } from "../core/result.ts";
 import type { SmallLog } from "../process/small-log.ts";
 import type { UpdaterConfig } from "./config.ts";
 import { type History, openHistory } from "./history.ts";
+import type { PageOptions, UpdaterPage } from "./http-page.ts";
 import { createReporter, type Notice, type Reporter } from "./reporter.ts";
 import { openStateFile, type StateFile } from "./state-file.ts";
 import { createStatusKeeper, type StatusKeeper } from "./status.ts";
@@ -22,6 +23,8 @@ export type KeepTools = {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Reads the config file again. */
   readonly reload: () => Result<UpdaterConfig>;
+  /** Where the built pages are, when not beside this program. */
+  readonly pages?: string;
   /** Calls one of them when somebody outside asks for it, as by a signal. */
   readonly onRequest?: (request: { readonly check: () => void; readonly reload: () => void }) => void;
 };
@@ -82,7 +85,9 @@ async function keepUntilReload(
   };
   const history = openHistory(config.historyFile, (because) => log.warn({ because }, "the history cannot be kept"));
   const updater = await openUpdater(config, { state, now, random });
-  const telling = await openTelling(config, { ...tools, status: () => status.now(), check: () => requests.check() });
+  const asked = { status: () => status.now(), check: () => requests.check() };
+  const page = lazyPage({ config, updater, now, pages: tools.pages, ...asked });
+  const telling = await openTelling(config, { ...tools, ...asked, page });
   const files = watchFiles(config.files, reload);
   requests.reload = reload;
   tellTo.current = toBoth(history, telling.tell, now);
@@ -103,6 +108,16 @@ async function keepUntilReload(
     await history.settled();
   }
   return next;
+}
+
+/** Nothing of it is loaded before somebody asks: most watchers are never looked at. */
+function lazyPage(options: PageOptions): UpdaterPage {
+  let page: UpdaterPage | undefined;
+  return async (request, response) => {
+    if (!/^\/(?:\?|$|assets\/|page\/)/.test(request.url ?? "")) return false;
+    page ??= (await import("./http-page.ts")).createUpdaterPage(options);
+    return await page(request, response);
+  };
 }
 
 function goodConfig({ reload, log }: KeepTools): UpdaterConfig | undefined {

@@ -2,6 +2,7 @@ import type { Instant } from "../core/instant.ts";
 import type { SmallLog } from "../process/small-log.ts";
 import type { UpdaterConfig } from "./config.ts";
 import type { Wellness } from "./heartbeats.ts";
+import type { UpdaterPage } from "./http-page.ts";
 import type { Tell } from "./reporter.ts";
 import type { Status } from "./status.ts";
 
@@ -15,6 +16,8 @@ export type TellingTools = {
   readonly random: () => number;
   readonly status: () => Status;
   readonly check: () => void;
+  /** The page for people; loaded when somebody opens it. */
+  readonly page?: UpdaterPage;
 };
 
 export async function openTelling(config: UpdaterConfig, tools: TellingTools): Promise<Telling> {

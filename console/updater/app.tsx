@@ -1,0 +1,108 @@
+import { Button, Group, Loader, Skeleton, Stack, Title } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { lazy, Suspense } from "react";
+import type { Published, UpdaterDecision, UpdaterState } from "../../src/contract/updater-page.ts";
+import { LiveMark } from "../shared/live-mark.tsx";
+import { Problem } from "../shared/problem.tsx";
+import { createRequest } from "../shared/request.ts";
+import { Shell } from "../shared/shell.tsx";
+import { useNow, When } from "../shared/when.tsx";
+import { durationInWords } from "../shared/words-of-time.ts";
+import { DecisionTable } from "./decision-table.tsx";
+import { NameCard } from "./name-card.tsx";
+
+const ConfigView = lazy(() => import("./config-view.tsx"));
+
+const ask = createRequest(undefined, () => undefined);
+
+/** What the updating client keeps, and whether it is so. */
+export function App() {
+  const queries = useQueryClient();
+  const state = useQuery({
+    queryKey: ["state"],
+    queryFn: () => ask<UpdaterState>("GET", "/page/state"),
+    staleTime: 0,
+    refetchInterval: 1_000,
+    retry: false,
+  });
+  const rounds = state.data?.rounds ?? 0;
+  const published = useQuery({
+    queryKey: ["published", storedIn(state.data)],
+    queryFn: () => ask<{ readonly published: Published }>("GET", "/page/published"),
+    refetchInterval: 15_000,
+    placeholderData: (before) => before,
+  });
+  const decisions = useQuery({
+    queryKey: ["decisions", storedIn(state.data)],
+    queryFn: () => ask<{ readonly decisions: readonly UpdaterDecision[] }>("GET", "/page/decisions"),
+    refetchInterval: 10_000,
+    placeholderData: (before) => before,
+  });
+  const check = useMutation({
+    mutationFn: () => ask("POST", "/page/check"),
+    onSuccess: () => queries.invalidateQueries(),
+  });
+  const gone = state.failureCount > 0;
+  return (
+    <Shell title="moor updater" places={[]} aside={<LiveMark state={gone ? "connecting" : "live"} />}>
+      <Stack gap="md">
+        <Group justify="space-between">
+          <Title order={1}>Names</Title>
+          <Group gap="sm">
+            {state.data && <Rounds state={state.data} />}
+            <Button onClick={() => check.mutate()} loading={check.isPending} disabled={gone}>
+              Check now
+            </Button>
+          </Group>
+        </Group>
+        {gone && (
+          <p className="note" role="status">
+            The updating client does not answer. It may be restarting; this page tries again by itself.
+          </p>
+        )}
+        <Problem error={check.error} />
+        {state.data === undefined && !gone && <Skeleton h={160} />}
+        {state.data && rounds === 0 && <p role="status">It has not looked yet.</p>}
+        {state.data?.sources
+          .filter(({ up }) => !up)
+          .map(({ source, because }) => (
+            <p className="note" key={source} role="alert">
+              The firewall {source} cannot be read: {because}
+            </p>
+          ))}
+        <div className="cards">
+          {state.data?.names.map((name) => (
+            <NameCard
+              key={name.name}
+              name={name}
+              published={published.data?.published[name.name]}
+              decisions={decisions.data?.decisions ?? []}
+              nextRound={state.data?.nextRound ?? null}
+            />
+          ))}
+        </div>
+        <DecisionTable decisions={decisions.data?.decisions ?? []} />
+        <Suspense fallback={<Loader aria-label="Loading" />}>
+          <ConfigView ask={ask} />
+        </Suspense>
+      </Stack>
+    </Shell>
+  );
+}
+
+/** Changes exactly when the record service or the history has something new. */
+const storedIn = (state: UpdaterState | undefined): string =>
+  state?.names.map(({ name, stored, ok }) => `${name} ${stored} ${ok}`).join(",") ?? "";
+
+function Rounds({ state }: { readonly state: UpdaterState }) {
+  const now = useNow(1_000);
+  const pushed = state.sources.some(({ how }) => how === "events");
+  const next = state.nextRound === null ? undefined : Date.parse(state.nextRound) - now;
+  return (
+    <span className="quiet" style={{ fontSize: "0.8125rem" }}>
+      looked {state.lastRound === null ? "never" : <When at={state.lastRound} />}
+      {next !== undefined && next > 0 && ` · again in ${durationInWords(next)}`}
+      {pushed && " · told at once of changes"}
+    </span>
+  );
+}

@@ -1,0 +1,75 @@
+import { useQuery } from "@tanstack/react-query";
+import type { ShownConfig } from "../../src/contract/updater-page.ts";
+import type { Request } from "../shared/request.ts";
+
+/** The config as it was understood, with secrets hidden: the process itself does not send them. */
+export default function ConfigView({ ask }: { readonly ask: Request }) {
+  const config = useQuery({ queryKey: ["config"], queryFn: () => ask<ShownConfig>("GET", "/page/config") }).data;
+  if (config === undefined) return null;
+  return (
+    <details>
+      <summary style={{ cursor: "pointer", fontWeight: 600 }}>The config in force</summary>
+      <p>
+        From <span className="mono">{config.file}</span>, looked at every {config.everySeconds} s; last addresses in{" "}
+        <span className="mono">{config.stateFile}</span>.
+      </p>
+      <table className="list">
+        <thead>
+          <tr>
+            <th scope="col">What</th>
+            <th scope="col">Name</th>
+            <th scope="col">Where</th>
+            <th scope="col">Trusted by</th>
+            <th scope="col">Secret</th>
+          </tr>
+        </thead>
+        <tbody>
+          {config.sources.map(({ name, url, trust, key }) => (
+            <tr key={`source ${name}`}>
+              <td data-label="What">firewall</td>
+              <td data-label="Name">{name}</td>
+              <td data-label="Where" className="mono">
+                {url}
+              </td>
+              <td data-label="Trusted by">{trust}</td>
+              <td data-label="Secret">{key}</td>
+            </tr>
+          ))}
+          {config.targets.map(({ name, url, api, trust, token }) => (
+            <tr key={`target ${name}`}>
+              <td data-label="What">record service ({api})</td>
+              <td data-label="Name">{name}</td>
+              <td data-label="Where" className="mono">
+                {url}
+              </td>
+              <td data-label="Trusted by">{trust}</td>
+              <td data-label="Secret">{token}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <table className="list">
+        <thead>
+          <tr>
+            <th scope="col">Record</th>
+            <th scope="col">From</th>
+            <th scope="col">Written to</th>
+            <th scope="col">Rules</th>
+          </tr>
+        </thead>
+        <tbody>
+          {config.names.map(({ name, from, to, rules }) => (
+            <tr key={name}>
+              <td data-label="Record" className="mono">
+                {name}
+              </td>
+              <td data-label="From">{from}</td>
+              <td data-label="Written to">{to}</td>
+              <td data-label="Rules">{rules || "—"}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </details>
+  );
+}

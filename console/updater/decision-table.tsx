@@ -1,0 +1,56 @@
+import { Button, Title } from "@mantine/core";
+import { useState } from "react";
+import type { UpdaterDecision } from "../../src/contract/updater-page.ts";
+import { When } from "../shared/when.tsx";
+
+const few = 20;
+
+/** What was done or failed, and why; the latest first. */
+export function DecisionTable({ decisions }: { readonly decisions: readonly UpdaterDecision[] }) {
+  const [all, setAll] = useState(false);
+  return (
+    <section aria-labelledby="decisions">
+      <Title order={2} id="decisions" mb="xs">
+        Decisions
+      </Title>
+      {decisions.length === 0 ? (
+        <p className="quiet">Nothing had to be done yet.</p>
+      ) : (
+        <table className="list">
+          <thead>
+            <tr>
+              <th scope="col">When</th>
+              <th scope="col">About</th>
+              <th scope="col">What</th>
+              <th scope="col">Why</th>
+            </tr>
+          </thead>
+          <tbody>
+            {decisions.slice(0, all ? undefined : few).map(({ at, kind, about, what, because, todo }) => (
+              <tr key={`${at} ${about} ${what}`}>
+                <td data-label="When">
+                  <When at={at} />
+                </td>
+                <td data-label="About" className="mono">
+                  {about}
+                </td>
+                <td data-label="What" className={kind === "failing" ? "bad" : ""}>
+                  {what}
+                </td>
+                <td data-label="Why">
+                  {because}
+                  {todo && `; ${todo}`}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {!all && decisions.length > few && (
+        <Button mt="xs" variant="default" onClick={() => setAll(true)}>
+          All {decisions.length}
+        </Button>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,118 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { isOwnOrigin } from "../access/session-cookie.ts";
+import type { Published, ShownConfig } from "../contract/updater-page.ts";
+import type { Instant } from "../core/instant.ts";
+import { createStaticPages } from "../process/static-pages.ts";
+import type { UpdaterConfig } from "./config.ts";
+import { readHistory } from "./history.ts";
+import type { Status } from "./status.ts";
+import { devicesOf, type Subject, subjectsOf } from "./subjects.ts";
+import type { Updater } from "./updater.ts";
+
+export type PageOptions = {
+  readonly config: UpdaterConfig;
+  readonly updater: Pick<Updater, "published">;
+  readonly status: () => Status;
+  readonly check: () => void;
+  readonly now: () => Instant;
+  readonly pages?: string | undefined;
+};
+
+export type UpdaterPage = (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
+
+/** Milliseconds: what the record service said is not asked for again sooner, however many pages are open. */
+const publishedFor = 10_000;
+const checkEvery = 3_000;
+const decisionsShown = 300;
+
+/**
+ * The page of the updating client. It answers about this process to this machine only, as the rest of the port does, and
+ * changes nothing but when the next round is. False for what is not the page's.
+ */
+export function createUpdaterPage(options: PageOptions): UpdaterPage {
+  const { config, status, check, now } = options;
+  const pages = createStaticPages({ page: "updater", isPage: (path) => path === "/", folder: options.pages });
+  const published = createPublished(options);
+  let checked = Number.NEGATIVE_INFINITY;
+
+  const answers: Readonly<Record<string, (request: IncomingMessage) => Promise<Reply>>> = {
+    "GET /page/state": async () => ({ status: 200, body: status() }),
+    "GET /page/decisions": async () => {
+      const all = await readHistory(config.historyFile);
+      return { status: 200, body: { decisions: all.slice(-decisionsShown).toReversed() } };
+    },
+    "GET /page/config": async () => ({ status: 200, body: shownConfig(config) }),
+    "GET /page/published": async () => ({ status: 200, body: { published: await published() } }),
+    "POST /page/check": async (request) => {
+      if (!isOwnOrigin(request.headers)) return refused(403, "only the page itself may ask so; others POST /check");
+      if (now() - checked < checkEvery) return refused(429, "It looks already; give it a moment.");
+      checked = now();
+      check();
+      return { status: 202, body: { checking: true } };
+    },
+  };
+
+  return async (request, response) => {
+    const path = (request.url ?? "").split("?", 1)[0] ?? "";
+    const answer = answers[`${request.method} ${path}`];
+    if (answer !== undefined) {
+      const { status: code, body } = await answer(request);
+      response.writeHead(code, { "content-type": "application/json", "cache-control": "no-store" });
+      response.end(JSON.stringify(body));
+      return true;
+    }
+    const page = request.method === "GET" && (await pages(path, String(request.headers["accept-encoding"] ?? "")));
+    if (!page) return false;
+    response.writeHead(page.status, page.headers).end(page.body);
+    return true;
+  };
+}
+
+type Reply = { readonly status: number; readonly body: unknown };
+const refused = (status: number, message: string): Reply => ({ status, body: { error: { message } } });
+
+/** One question a name to the record services, shared by all who want to know at the same time. */
+function createPublished({ config, updater, now }: PageOptions): () => Promise<Published> {
+  let last: { readonly at: Instant; readonly answer: Promise<Published> } | undefined;
+  const ask = async (subject: Subject) => {
+    const found = await updater.published(subject, AbortSignal.timeout(publishedFor)).catch(() => undefined);
+    return [subject.title, found?.kind === "found" ? found.value : null] as const;
+  };
+  return async () => {
+    if (last === undefined || now() - last.at > publishedFor)
+      last = { at: now(), answer: Promise.all(subjectsOf(config).map(ask)).then(Object.fromEntries) };
+    return await last.answer;
+  };
+}
+
+function shownConfig(config: UpdaterConfig): ShownConfig {
+  return {
+    file: config.file,
+    stateFile: config.stateFile,
+    everySeconds: config.interval / 1_000,
+    sources: [...config.sources.values()].map(({ name, url, trust }) => ({
+      ...{ name, url: url.origin, trust: trust.kind, key: "hidden" },
+    })),
+    targets: [...config.targets.values()].map(({ name, url, api, trust }) => ({
+      ...{ name, url: url.origin, api, trust: trust.kind, token: "hidden" },
+    })),
+    names: subjectsOf(config).map((subject) => ({
+      name: subject.title,
+      from: `${devicesOf(subject)} of ${subject.source}`,
+      to: subject.target,
+      rules: rulesOf(subject),
+    })),
+  };
+}
+
+const rulesOf = ({ rules, order }: Subject): string =>
+  [
+    order.ttl !== undefined && `TTL ${order.ttl}`,
+    rules.public === "require" && "public addresses only",
+    rules.compare === "record" && "compares with the record before it writes",
+    rules.verify !== undefined && `verifies every ${rules.verify / 1_000} s`,
+    rules.confirm && "asks DNS after a write",
+    order.create && "makes the record when it is missing",
+  ]
+    .filter(Boolean)
+    .join(", ");
