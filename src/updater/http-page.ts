@@ -20,7 +20,7 @@ export type PageOptions = {
 
 export type UpdaterPage = (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
 
-/** Milliseconds: what the record service said is not asked for again sooner, however many pages are open. */
+/** Milliseconds: what the record service said is not asked for again sooner, unless something was written. */
 const publishedFor = 10_000;
 const checkEvery = 3_000;
 const decisionsShown = 300;
@@ -72,15 +72,18 @@ type Reply = { readonly status: number; readonly body: unknown };
 const refused = (status: number, message: string): Reply => ({ status, body: { error: { message } } });
 
 /** One question a name to the record services, shared by all who want to know at the same time. */
-function createPublished({ config, updater, now }: PageOptions): () => Promise<Published> {
-  let last: { readonly at: Instant; readonly answer: Promise<Published> } | undefined;
+function createPublished({ config, updater, status, now }: PageOptions): () => Promise<Published> {
+  let last: { readonly at: Instant; readonly written: string; readonly answer: Promise<Published> } | undefined;
   const ask = async (subject: Subject) => {
     const found = await updater.published(subject, AbortSignal.timeout(publishedFor)).catch(() => undefined);
     return [subject.title, found?.kind === "found" ? found.value : null] as const;
   };
   return async () => {
-    if (last === undefined || now() - last.at > publishedFor)
-      last = { at: now(), answer: Promise.all(subjectsOf(config).map(ask)).then(Object.fromEntries) };
+    const written = status()
+      .names.map(({ stored }) => stored)
+      .join();
+    if (last === undefined || now() - last.at > publishedFor || last.written !== written)
+      last = { at: now(), written, answer: Promise.all(subjectsOf(config).map(ask)).then(Object.fromEntries) };
     return await last.answer;
   };
 }

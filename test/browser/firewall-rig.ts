@@ -1,6 +1,11 @@
+import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { interfaceEventsPath } from "../../src/contract/interface-events.ts";
+import { keysFile, openKeys } from "../../src/firewall/access-store.ts";
 import type { KernelRow } from "../../src/firewall/kernel-row.ts";
 import { type RunningFirewall, startFirewall } from "../../src/firewall/start.ts";
 import { createLog } from "../../src/process/log.ts";
@@ -10,8 +15,8 @@ export type FirewallRig = {
   readonly folder: string;
   readonly service: RunningFirewall;
   readonly url: string;
-  /** What the kernel would say from now on. */
-  readonly setRows: (rows: readonly KernelRow[]) => void;
+  /** What the kernel says from now on; whoever listens hears of it. */
+  readonly setRows: (rows: readonly KernelRow[]) => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
@@ -78,8 +83,14 @@ export async function startFirewallRig(): Promise<FirewallRig> {
     folder,
     service,
     url: service.url,
-    setRows: (next) => {
+    setRows: async (next) => {
       rows = next;
+      // No real kernel tells of it: a further listener makes the service look.
+      const keys = openKeys(keysFile(folder));
+      const { key, secret } = keys.add({ name: "nudge", privileges: ["interface-status"], now: new Date() });
+      keys.close();
+      await sleep(250);
+      await promisify(execFile)("curl", ["-skI", "-u", `${key}:${secret}`, service.url + interfaceEventsPath]);
     },
     close: async () => {
       await service.close();

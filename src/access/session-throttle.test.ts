@@ -1,0 +1,47 @@
+import { describe, expect, it } from "vitest";
+import { createThrottle } from "./session-throttle.ts";
+
+const failTimes = (
+  throttle: ReturnType<typeof createThrottle>,
+  count: number,
+  name: string,
+  source: string,
+  now = 0,
+) => {
+  for (let i = 0; i < count; i++) throttle.failed(name, source, now);
+};
+
+describe("guessing passwords", () => {
+  it("is free a few times, and then waits twice as long each time, up to a quarter of an hour", () => {
+    const throttle = createThrottle();
+    const waits = Array.from({ length: 16 }, () => {
+      throttle.failed("anna", "192.0.2.1", 0);
+      return throttle.wait("anna", "192.0.2.1", 0);
+    });
+    expect(waits.slice(0, 8)).toEqual([0, 0, 0, 0, 2_000, 4_000, 8_000, 16_000]);
+    expect(waits.at(-1)).toBe(900_000);
+  });
+
+  it("keeps out neither the same name from elsewhere nor other names from there", () => {
+    const throttle = createThrottle();
+    failTimes(throttle, 20, "anna", "192.0.2.1");
+    expect(throttle.wait("anna", "192.0.2.2", 0)).toBe(0);
+    expect(throttle.wait("bert", "192.0.2.1", 0)).toBe(0);
+  });
+
+  it("of many names from one source waits too, also from another address of the same IPv6 network", () => {
+    const throttle = createThrottle();
+    for (let i = 0; i < 40; i++) throttle.failed(`name ${i}`, `2001:db8:1:2::${i.toString(16)}`, 0);
+    expect(throttle.wait("anna", "2001:db8:1:2::ffff", 0)).toBeGreaterThan(0);
+    expect(throttle.wait("anna", "2001:db8:1:3::1", 0)).toBe(0);
+  });
+
+  it("is forgotten after a success, and after an hour", () => {
+    const throttle = createThrottle();
+    failTimes(throttle, 6, "anna", "192.0.2.1");
+    throttle.succeeded("anna", "192.0.2.1");
+    expect(throttle.wait("anna", "192.0.2.1", 0)).toBe(0);
+    failTimes(throttle, 20, "anna", "192.0.2.1");
+    expect(throttle.wait("anna", "192.0.2.1", 3_600_001)).toBe(0);
+  });
+});

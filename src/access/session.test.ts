@@ -1,0 +1,134 @@
+import { DatabaseSync } from "node:sqlite";
+import { describe, expect, it } from "vitest";
+import { createSessions, linkLifetime, sessionLimits } from "./session.ts";
+import { cookieOf, dropCookie, isOwnOrigin, sessionOf, setCookie } from "./session-cookie.ts";
+import { openSessionStore, sessionTables } from "./session-store-sqlite.ts";
+
+const start = 1_800_000_000_000;
+const browser = { from: "192.0.2.1", agent: "a browser" };
+
+function rig() {
+  const database = new DatabaseSync(":memory:");
+  database.exec(sessionTables);
+  const clock = { now: start };
+  const sessions = createSessions(openSessionStore(database), () => clock.now);
+  return { database, clock, sessions };
+}
+
+describe("sessions", () => {
+  it("are found by their secret, which is nowhere in the database", async () => {
+    const { sessions, database } = rig();
+    const secret = await sessions.begin("anna", browser);
+    expect(await sessions.find(secret)).toMatchObject({ who: "anna", from: "192.0.2.1", agent: "a browser" });
+    expect(await sessions.find(`${secret}x`)).toBeUndefined();
+    expect(JSON.stringify(database.prepare("SELECT * FROM console_sessions").all())).not.toContain(secret);
+  });
+
+  it.for([
+    ["used within the week", sessionLimits.idle - 1, true],
+    ["unused for a week", sessionLimits.idle, false],
+  ] as const)("%s: after %d ms open is %s", async ([, after, open]) => {
+    const { sessions, clock } = rig();
+    const secret = await sessions.begin("anna", browser);
+    clock.now += after;
+    expect((await sessions.find(secret)) !== undefined).toBe(open);
+  });
+
+  it("end after a month however much they are used", async () => {
+    const { sessions, clock } = rig();
+    const secret = await sessions.begin("anna", browser);
+    for (let day = 0; day < 29; day++) {
+      clock.now += 86_400_000;
+      expect(await sessions.find(secret), `day ${day}`).toBeDefined();
+    }
+    clock.now += 86_400_000;
+    expect(await sessions.find(secret)).toBeUndefined();
+  });
+
+  it("end one by one, and all of one person; nobody ends another's", async () => {
+    const { sessions } = rig();
+    const [one, two, other] = [
+      await sessions.begin("anna", browser),
+      await sessions.begin("anna", browser),
+      await sessions.begin("bert", browser),
+    ];
+    const id = (await sessions.find(one))?.id ?? 0;
+    expect(await sessions.end("bert", id)).toBe(false);
+    expect(await sessions.end("anna", id)).toBe(true);
+    expect(await sessions.find(one)).toBeUndefined();
+    expect(await sessions.list("anna")).toHaveLength(1);
+    await sessions.endAll("anna");
+    expect(await sessions.find(two)).toBeUndefined();
+    expect(await sessions.find(other)).toBeDefined();
+  });
+});
+
+describe("sign-in links", () => {
+  it.for([
+    ["in time", linkLifetime - 1, "anna"],
+    ["too late", linkLifetime, undefined],
+  ] as const)("%s", async ([, after, who]) => {
+    const { sessions, clock } = rig();
+    const secret = await sessions.makeLink("anna");
+    clock.now += after;
+    expect(await sessions.redeemLink(secret)).toBe(who);
+  });
+
+  it("open once", async () => {
+    const { sessions } = rig();
+    const secret = await sessions.makeLink("anna");
+    expect(await sessions.redeemLink("made up")).toBeUndefined();
+    expect(await sessions.redeemLink(secret)).toBe("anna");
+    expect(await sessions.redeemLink(secret)).toBeUndefined();
+  });
+});
+
+describe("the cookie", () => {
+  it("is for one host, over TLS, and not for scripts", () => {
+    expect(setCookie("records", "s3cret")).toMatch(
+      /^__Host-moor-records=s3cret; Path=\/; Secure; HttpOnly; SameSite=Strict; Max-Age=2592000$/,
+    );
+    expect(dropCookie("records")).toContain("Max-Age=0");
+  });
+
+  it.for([
+    ["alone", "__Host-moor-records=a", "a"],
+    ["among others", "x=1; __Host-moor-records=a; y=2", "a"],
+    ["of another service", "__Host-moor-firewall=a", undefined],
+    ["empty", "__Host-moor-records=", undefined],
+    ["missing", undefined, undefined],
+  ] as const)("%s is read", ([, cookie, secret]) => {
+    expect(cookieOf("records", { cookie })).toBe(secret);
+  });
+});
+
+describe("a request that changes something", () => {
+  const host = "127.0.0.1:8053";
+  const origin = `https://${host}`;
+
+  it.for([
+    ["our own page", { origin, host }, true],
+    ["our own page, as newer browsers say it", { origin, host, "sec-fetch-site": "same-origin" }, true],
+    ["another port of this host", { origin: "https://127.0.0.1:8443", host, "sec-fetch-site": "same-site" }, false],
+    ["another site", { origin: "https://evil.example", host }, false],
+    ["a page without origin", { origin: "null", host }, false],
+    ["no browser", { host }, false],
+  ] as const)("from %s", ([, headers, own]) => {
+    expect(isOwnOrigin(headers)).toBe(own);
+  });
+
+  it("needs the session's own token, and reading needs none", async () => {
+    const { sessions } = rig();
+    const secret = await sessions.begin("anna", browser);
+    const csrf = (await sessions.find(secret))?.csrf ?? "";
+    const cookie = `__Host-moor-records=${secret}`;
+    const kindOf = async (method: string, headers: Readonly<Record<string, string>>) =>
+      (await sessionOf("records", sessions, { method, headers: { cookie, host, ...headers } })).kind;
+    expect(await kindOf("GET", {})).toBe("session");
+    expect(await kindOf("POST", { origin })).toBe("forged");
+    expect(await kindOf("POST", { origin, "x-csrf-token": `${csrf}x` })).toBe("forged");
+    expect(await kindOf("POST", { origin: "https://evil.example", "x-csrf-token": csrf })).toBe("forged");
+    expect(await kindOf("DELETE", { origin, "x-csrf-token": csrf })).toBe("session");
+    expect((await sessionOf("firewall", sessions, { method: "GET", headers: { cookie } })).kind).toBe("none");
+  });
+});

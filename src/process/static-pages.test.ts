@@ -1,0 +1,58 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createStaticPages } from "./static-pages.ts";
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "moor-pages-"));
+  await mkdir(join(folder, "assets"));
+  await writeFile(join(folder, "records.html"), "<p>page</p>");
+  await writeFile(join(folder, "assets/a-1.js"), "1");
+  await writeFile(join(folder, "assets/a-1.js.gz"), gzipSync("1"));
+  await writeFile(join(folder, "secret"), "not for anybody");
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const pages = () => createStaticPages({ page: "records", isPage: (path) => path === "/" || path === "/zones", folder });
+
+describe("pages", () => {
+  it("show the same file at each of their paths, under a strict policy, and are asked for anew", async () => {
+    for (const path of ["/", "/zones"]) {
+      const answer = await pages()(path, undefined);
+      expect(answer?.body.toString()).toBe("<p>page</p>");
+      expect(answer?.headers).toMatchObject({
+        "cache-control": "no-cache",
+        "content-security-policy": expect.stringMatching(
+          /default-src 'none'.*script-src 'self';.*frame-ancestors 'none'/,
+        ),
+        "x-content-type-options": "nosniff",
+      });
+    }
+  });
+
+  it("give their files zipped to those who can read that, to be kept for good", async () => {
+    const zipped = await pages()("/assets/a-1.js", "br, gzip");
+    expect(zipped?.headers).toMatchObject({
+      "content-encoding": "gzip",
+      "cache-control": expect.stringContaining("immutable"),
+    });
+    expect((await pages()("/assets/a-1.js", undefined))?.body.toString()).toBe("1");
+  });
+
+  it.for(["/assets/../secret", "/assets/%2e%2e/secret", "/assets/..%2fsecret", "/secret", "/assets/a/b"])(
+    "give nothing else: %s",
+    async (path) => {
+      const answer = await pages()(path, "gzip");
+      expect(answer === undefined || answer.status === 404).toBe(true);
+    },
+  );
+
+  it("say how to build them when they are not there", async () => {
+    const answer = await createStaticPages({ page: "firewall", isPage: () => true, folder })("/", undefined);
+    expect(answer?.status).toBe(503);
+    expect(answer?.body).toContain("npm run build:console");
+  });
+});

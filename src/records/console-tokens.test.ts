@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+import { readTokenWish } from "./console-tokens.ts";
+
+const wish = (scope: unknown, name: unknown = "router") => readTokenWish({ name, scope });
+
+describe("a token that somebody wants", () => {
+  it("is taken with everything that a scope can say", () => {
+    const scope = {
+      access: "write",
+      zones: ["example.org"],
+      sets: [{ owner: "home", types: ["A", "AAAA"] }, { owner: "@" }],
+      expires: 1_900_000_000_000,
+      networks: ["192.0.2.0/24", "2001:db8::1"],
+    };
+    expect(wish(scope)).toEqual({ ok: true, value: { name: "router", scope } });
+  });
+
+  it("has canonical names, and nothing that was not asked for", () => {
+    expect(wish({ access: "read", zones: ["Example.ORG."], owner: "x" }, "  router ")).toEqual({
+      ok: true,
+      value: { name: "router", scope: { access: "read", zones: ["example.org"] } },
+    });
+  });
+
+  it.for([
+    ["no scope", undefined],
+    ["no access", {}],
+    ["another access", { access: "all" }],
+    ["no zones in the list of zones", { access: "read", zones: [] }],
+    ["a zone that is none", { access: "read", zones: ["not a name"] }],
+    ["a type that is none", { access: "read", sets: [{ types: ["A", "NONE"] }] }],
+    ["no types in the list of types", { access: "read", sets: [{ types: [] }] }],
+    ["a network that is none", { access: "read", networks: ["192.0.2.0/33"] }],
+    ["an end that is none", { access: "read", expires: "soon" }],
+    ["too many rules", { access: "read", sets: Array.from({ length: 101 }, () => ({})) }],
+  ] as const)("is refused with %s", ([, scope]) => {
+    expect(wish(scope).ok).toBe(false);
+  });
+
+  it.for([[""], ["  "], [undefined], ["x".repeat(101)]])("is refused under the name %o", ([name]) => {
+    expect(wish({ access: "read" }, name ?? null).ok).toBe(false);
+  });
+});

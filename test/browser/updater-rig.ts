@@ -1,0 +1,76 @@
+import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createLog } from "../../src/process/log.ts";
+import { keepNames } from "../../src/updater/keep-names.ts";
+import { readConfig } from "../../src/updater/read-config.ts";
+import { openStateFile } from "../../src/updater/state-file.ts";
+import { until } from "../rig/until.ts";
+import { builtPages } from "./console-build.ts";
+
+export type UpdaterRig = { readonly url: string; readonly close: () => Promise<void> };
+
+export type UpdaterWish = {
+  readonly firewall: { readonly url: string; readonly ca: string; readonly key: string; readonly secret: string };
+  readonly records: { readonly url: string; readonly ca: string; readonly token: string };
+  readonly name: string;
+  readonly zone: string;
+};
+
+/** The updating client with a config file of its own, watching. */
+export async function startUpdaterRig({ firewall, records, name, zone }: UpdaterWish): Promise<UpdaterRig> {
+  const folder = await mkdtemp(join(tmpdir(), "moor-updater-page-"));
+  const file = (path: string) => join(folder, path);
+  const port = await freePort();
+  const secret = { mode: 0o600 };
+  await copyFile(firewall.ca, file("firewall.pem"));
+  await copyFile(records.ca, file("records.pem"));
+  await writeFile(file("key.txt"), `key=${firewall.key}\nsecret=${firewall.secret}\n`, secret);
+  await writeFile(file("dns-token"), `${records.token}\n`, secret);
+  await writeFile(file("control-token"), "told-to-nobody\n", secret);
+  await writeFile(
+    file("moor.yaml"),
+    `interval: 5s
+sources:
+  home: { url: "${firewall.url}", keyFile: key.txt, ca: firewall.pem }
+targets:
+  dns: { url: "${records.url}", token: { file: dns-token }, ca: records.pem }
+names:
+  - { name: ${name}, zone: ${zone}, ipv4: ppp0 }
+control: { listen: "127.0.0.1:${port}", token: { file: control-token } }
+`,
+  );
+  const reload = () => readConfig(file("moor.yaml"), {}, folder);
+  const config = reload();
+  if (!config.ok) throw new Error(JSON.stringify(config.faults));
+  const opened = await openStateFile(config.value.stateFile, Date.now(), { write: true });
+  if (opened.kind === "unusable") throw new Error(opened.because);
+  const stopping = new AbortController();
+  const log = createLog({ format: "json", write: () => undefined });
+  const tools = { state: opened.state, log, now: Date.now, random: Math.random, host: "test", env: {}, reload };
+  const done = keepNames(config.value, { ...tools, pages: builtPages }, stopping.signal);
+  const url = `http://127.0.0.1:${port}`;
+  const answers = () =>
+    fetch(`${url}/status`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  await until(answers, { limit: 10_000, what: () => "the updating client to answer" });
+  return {
+    url,
+    close: async () => {
+      stopping.abort();
+      await done;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const bound = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof bound === "object" && bound !== null ? bound.port : 0;
+}

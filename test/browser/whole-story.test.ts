@@ -1,0 +1,155 @@
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { axeFinds } from "./axe.ts";
+import { openBrowser, openContext, openPage, phone } from "./browser.ts";
+import { type FirewallRig, householdRows, startFirewallRig } from "./firewall-rig.ts";
+import { type RecordsRig, signInByLink, startRecordsRig } from "./records-rig.ts";
+import { startUpdaterRig, type UpdaterRig } from "./updater-rig.ts";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
+
+let records: RecordsRig;
+let firewall: FirewallRig;
+let updater: UpdaterRig;
+let browser: Browser;
+
+beforeAll(async () => {
+  records = await startRecordsRig();
+  firewall = await startFirewallRig();
+  browser = await openBrowser();
+});
+afterAll(async () => {
+  await browser?.close();
+  await updater?.close();
+  await firewall?.close();
+  await records?.close();
+});
+
+/** Set on a page, and still there as long as nobody has loaded it anew. */
+const mark = (page: Page) => page.evaluate("window.sameAsBefore = true");
+const isSame = (page: Page) => page.evaluate("window.sameAsBefore === true");
+
+async function makeRecordAndToken(page: Page): Promise<string> {
+  await page.getByRole("button", { name: "Make a zone" }).click();
+  await page.getByLabel("Domain name").fill("example.org");
+  await page.getByRole("button", { name: "Make the zone" }).click();
+  await page.getByRole("button", { name: "Add record" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("home");
+  await page.getByLabel("IPv4 address").fill("192.0.2.1");
+  await page.getByRole("button", { name: "Add", exact: true }).click();
+  await page.getByRole("link", { name: "home A" }).waitFor();
+  await page.getByRole("link", { name: "Tokens" }).click();
+  await page.getByRole("button", { name: "New token" }).click();
+  await page.getByLabel("What is it for?").fill("updater");
+  await page.getByRole("button", { name: "Make the token" }).click();
+  const token = (await page.locator("pre").first().textContent()) ?? "";
+  await page.getByRole("button", { name: "I have copied it" }).click();
+  return token;
+}
+
+async function makeKey(page: Page): Promise<{ readonly key: string; readonly secret: string }> {
+  await page.getByRole("link", { name: "Users" }).click();
+  await page.getByRole("button", { name: "New user" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("updater");
+  await page.getByRole("button", { name: "Make the user" }).click();
+  await page.getByRole("button", { name: "New key for updater" }).click();
+  const shown = (await page.locator("pre").first().textContent()) ?? "";
+  await page.getByRole("button", { name: "I have it" }).click();
+  const [, key = "", secret = ""] = /^key=(.*)\nsecret=(.*)$/.exec(shown) ?? [];
+  return { key, secret };
+}
+
+describe("from nothing to a name that moves", () => {
+  it("a person prepares both services, starts the updater, sees the name go green, and sees it move everywhere", async () => {
+    const context = await openContext(browser);
+    const dns = await openPage(context, records.url);
+    await signInByLink(dns, await records.service().createSignInLink("main"));
+    const token = await makeRecordAndToken(dns);
+    const wall = await openPage(context, firewall.url);
+    await signInByLink(wall, await firewall.service.createSignInLink());
+    const key = await makeKey(wall);
+
+    updater = await startUpdaterRig({
+      firewall: { url: firewall.url, ca: join(firewall.folder, "ca.pem"), ...key },
+      records: { url: records.url, ca: join(records.folder, "ca.pem"), token },
+      ...{ name: "home", zone: "example.org" },
+    });
+    const page = await openPage(context, updater.url);
+    const card = page.getByRole("region", { name: "home.example.org A" });
+    await card.getByText("in step", { exact: true }).waitFor();
+    await expect.poll(() => card.textContent()).toContain("Published203.0.113.97");
+
+    await dns.bringToFront();
+    await dns.getByRole("link", { name: "Zones" }).click();
+    await dns.getByRole("link", { name: "example.org" }).click();
+    const row = dns.getByRole("row").filter({ hasText: "home" });
+    await expect.poll(() => row.textContent()).toContain("203.0.113.97");
+    await wall.bringToFront();
+    await wall.getByRole("link", { name: "Interfaces" }).click();
+    const ppp = wall.getByRole("region", { name: "ppp0" });
+    await ppp.waitFor();
+    for (const each of [dns, wall, page]) await mark(each);
+
+    await firewall.setRows(householdRows("203.0.113.12"));
+    await expect.poll(() => ppp.textContent()).toContain("203.0.113.12");
+    await expect.poll(() => row.textContent(), { timeout: 10_000 }).toContain("203.0.113.12");
+    await expect
+      .poll(() => card.textContent(), { timeout: 20_000 })
+      .toContain("Stored203.0.113.12Published203.0.113.12");
+    await card.getByText("in step", { exact: true }).waitFor();
+    await page.getByRole("cell", { name: "record replaced by 203.0.113.12" }).waitFor();
+    await card.getByRole("img", { name: /over time/ }).waitFor();
+    for (const each of [dns, wall, page]) expect(await isSame(each)).toBe(true);
+    for (const each of [dns, wall, page]) expect(each.complaints).toEqual([]);
+    await context.close();
+  });
+});
+
+describe("the updater's page", () => {
+  it("looks when asked to, but not for a page from elsewhere", async () => {
+    const context = await openContext(browser);
+    const page = await openPage(context, updater.url);
+    const rounds = async () =>
+      ((await (await context.request.get(`${updater.url}/page/state`)).json()) as { rounds: number }).rounds;
+    await page.getByRole("region", { name: "home.example.org A" }).waitFor();
+    const before = await rounds();
+    await page.getByRole("button", { name: "Check now" }).click();
+    await expect.poll(rounds, { timeout: 4_000 }).toBeGreaterThan(before);
+    for (const origin of ["https://evil.example", records.url])
+      expect((await context.request.post(`${updater.url}/page/check`, { headers: { origin } })).status()).toBe(403);
+    const other = await context.request.get(`${updater.url}/page/state`, { headers: { host: "evil.example" } });
+    expect(other.status()).toBe(403);
+    await context.close();
+  });
+
+  it("hides every secret, also from its own page", async () => {
+    const context = await openContext(browser);
+    const page = await openPage(context, updater.url);
+    await page.getByText("The config in force").click();
+    await page.getByText("record service (v1)").waitFor();
+    const config = await (await context.request.get(`${updater.url}/page/config`)).text();
+    expect(config).toContain("hidden");
+    expect(config).not.toMatch(/told-to-nobody|secret=|[A-Za-z0-9+/]{60}/);
+    await context.close();
+  });
+
+  it.for([["wide", undefined] as const, ["narrow", phone] as const])(
+    "has no fault that axe knows on a %s window, and fits",
+    async ([, size]) => {
+      const context = await openContext(browser, size ? { size } : {});
+      const page = await openPage(context, updater.url);
+      await page.getByRole("region", { name: "home.example.org A" }).waitFor();
+      await page.getByText("The config in force").click();
+      for (const colorScheme of ["dark", "light"] as const) {
+        await page.emulateMedia({ colorScheme });
+        expect(await axeFinds(page), colorScheme).toEqual([]);
+      }
+      expect(await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")).toBe(
+        0,
+      );
+      expect(page.complaints).toEqual([]);
+      await context.close();
+    },
+  );
+});
