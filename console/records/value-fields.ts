@@ -1,3 +1,4 @@
+import { parseRdata } from "../../src/core/rdata/rdata.ts";
 import { definitionOf, type RecordType } from "../../src/core/rdata/table.ts";
 import { quote, tokenBytes, tokenize } from "../../src/core/tokens.ts";
 
@@ -41,16 +42,28 @@ const titled = (name: string): string => {
 /** Fields that hold a text of people's own, which zone files write in quotes. */
 const textFields = new Set(["CAA.value", "HINFO.cpu", "HINFO.os"]);
 
-/** A value as the form shows it: one text a field. What cannot be taken apart is shown as it is, in the first field. */
+/** A value as the form shows it: one text a field, without quotes where it means the same without them. */
 export function splitValue(type: RecordType, value: string): readonly string[] {
-  const { fields } = definitionOf(type);
-  if (type === "TXT") return [plainText(value) ?? value];
+  const meant = meaning(type, value);
+  const plain = type === "TXT" ? [plainText(value) ?? value] : split(type, value, false);
+  if (meant === undefined || meaning(type, joinValue(type, plain)) === meant) return plain;
+  return type === "TXT" ? [meant] : split(type, value, true);
+}
+
+const anyZone = "zone.invalid";
+
+const meaning = (type: RecordType, value: string): string | undefined => {
+  const rdata = parseRdata(type, value, anyZone);
+  return rdata.ok ? rdata.value.text : undefined;
+};
+
+function split(type: RecordType, value: string, quotes: boolean): readonly string[] {
   const tokens = tokenize(value, "value");
   if (!tokens.ok) return [value];
-  return fields.map((field, i) => {
+  return definitionOf(type).fields.map((field, i) => {
     const own = field.kind.takes === "rest" ? tokens.value.slice(i) : tokens.value.slice(i, i + 1);
-    if (textFields.has(`${type}.${field.name}`)) return own.map(({ raw }) => raw).join(" ");
-    return own.map(({ raw, quoted }) => (quoted ? `"${raw}"` : raw)).join(" ");
+    const bare = !quotes && textFields.has(`${type}.${field.name}`);
+    return own.map(({ raw, quoted }) => (quoted && !bare ? `"${raw}"` : raw)).join(" ");
   });
 }
 

@@ -1,0 +1,201 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { linesOf } from "../../console/records/describe-change.ts";
+import { filterSets, sortSets } from "../../console/records/order-sets.ts";
+import { previewImport } from "../../console/records/preview-import.ts";
+import { scopeInWords } from "../../console/records/scope-in-words.ts";
+import { checkDraft, draftOf, meaningOf, readLabels } from "../../console/records/set-draft.ts";
+import { joinValue, splitValue } from "../../console/records/value-fields.ts";
+import { spansOf } from "../../console/shared/spans.ts";
+import { durationInWords } from "../../console/shared/words-of-time.ts";
+import { movesOf } from "../../console/updater/moves.ts";
+import type { Rrset } from "../../src/contract/rrsets.ts";
+import { parseRdata } from "../../src/core/rdata/rdata.ts";
+import { recordTypes } from "../../src/core/rdata/table.ts";
+import { writtenAs } from "../../src/core/rdata/written-values.suite.ts";
+
+/** What the pages decide by themselves, without a browser. */
+
+const zone = "example.org";
+const set = (name: string, type: string, values: readonly string[], more: Partial<Rrset> = {}): Rrset => ({
+  ...{ id: `${name}/${type}`, name, type, ttl: null, labels: {}, protection: { change: false }, zone: 1 },
+  records: values.map((value) => ({ value, comment: "" })),
+  ...more,
+});
+
+describe("a value taken apart into fields and put together again", () => {
+  it.for(recordTypes)("says the same: %s", (type) => {
+    fc.assert(
+      fc.property(writtenAs(type), (value) => {
+        const meant = parseRdata(type, value, zone);
+        fc.pre(meant.ok);
+        const again = parseRdata(type, joinValue(type, splitValue(type, value)), zone);
+        expect(again.ok && meant.ok && again.value.text).toBe(meant.ok && meant.value.text);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("cuts a long text where DNS demands it, and shows it whole", () => {
+    const key = `v=DKIM1; p=${"A".repeat(700)}`;
+    const value = joinValue("TXT", [key]);
+    expect(parseRdata("TXT", value, zone).ok).toBe(true);
+    expect(value.match(/"[^"]{255}"/g)).toHaveLength(2);
+    expect(splitValue("TXT", value)).toEqual([key]);
+  });
+});
+
+describe("a set in the form", () => {
+  it("is changed into itself when nothing was touched", () => {
+    const before = set("@", "MX", ["10 mail.example.org.", "20 mail2"], { ttl: 300, labels: { team: "ops" } });
+    const { faults, change } = checkDraft(draftOf(before), zone, [before]);
+    expect([...faults]).toEqual([]);
+    expect(change).toEqual({ name: "@", type: "MX", ttl: 300, labels: { team: "ops" }, records: before.records });
+  });
+
+  it.for([
+    ["a bad address", { texts: ["192.0.2.256"] }, "0.0"],
+    ["a TTL that is too short", { ttl: "59" }, "ttl"],
+    ["a name outside", { name: "a..b" }, "name"],
+  ] as const)("names the place of %s", ([, change, place]) => {
+    const { texts = ["192.0.2.1"], ...rest } = change as { texts?: readonly string[] };
+    const draft = {
+      name: "www",
+      type: "A",
+      ttl: "",
+      labels: "",
+      values: [{ key: 0, texts, comment: "" }],
+      ...rest,
+    } as const;
+    expect([...checkDraft(draft, zone, []).faults.keys()]).toEqual([place]);
+  });
+
+  it("cannot stand beside an alias, by the service's own rule", () => {
+    const draft = { ...draftOf(set("www", "A", ["192.0.2.1"])) };
+    const { faults } = checkDraft(draft, zone, [set("www", "CNAME", ["example.org."])]);
+    expect([...faults.keys()]).toEqual(["set"]);
+  });
+
+  it("takes names of other scripts", () => {
+    const draft = { ...draftOf(set("x", "A", ["192.0.2.1"])), name: "bücher" };
+    expect(checkDraft(draft, zone, []).change?.name).toBe("xn--bcher-kva");
+  });
+
+  it("says what a name without a dot at its end stands for", () => {
+    expect(meaningOf("MX", ["10", "mail.example.org"], zone)).toBe("10 mail.example.org.example.org.");
+    expect(meaningOf("MX", ["10", "mail.example.org."], zone)).toBeUndefined();
+  });
+
+  it("reads labels as people write them", () => {
+    expect(readLabels(" team = ops,site=attic\nfree")).toEqual({ team: "ops", site: "attic", free: "" });
+  });
+});
+
+describe("what an import would change", () => {
+  const present = [
+    set("@", "SOA", ["ns1.example.net. hostmaster.example.net. 7 1 2 3 4"]),
+    set("@", "NS", ["ns1.example.net."]),
+    set("www", "A", ["192.0.2.1"]),
+    set("old", "A", ["192.0.2.2"], { labels: { a: "b" } }),
+  ];
+
+  it("is said set by set; what every zone has stays when the file leaves it out", () => {
+    const preview = previewImport("$TTL 60\nwww A 192.0.2.9\nnew TXT hello\n", zone, 3600, present);
+    expect(preview.faults).toEqual([]);
+    expect(preview.changes.map(({ kind, name, type }) => `${kind} ${name} ${type}`).toSorted()).toEqual([
+      "create new TXT",
+      "delete old A",
+      "replace www A",
+    ]);
+    expect(preview.notes).toHaveLength(3);
+  });
+
+  it("is nothing when the file says the same, whatever its serial", () => {
+    const same =
+      "@ SOA ns1.example.net. hostmaster.example.net. 99 1 2 3 4\n@ NS ns1.example.net.\nwww A 192.0.2.1\nold A 192.0.2.2\n";
+    expect(previewImport(same, zone, 3600, present).changes).toEqual([]);
+  });
+
+  it("is not said of a file with faults", () => {
+    expect(previewImport("www A 1.2.3\n", zone, 3600, present)).toMatchObject({
+      faults: [{ where: "line 1" }],
+      changes: [],
+    });
+  });
+});
+
+describe("lists", () => {
+  const sets = [set("host10", "A", ["192.0.2.10"]), set("host9", "A", ["192.0.2.9"]), set("@", "TXT", ['"x"'])];
+
+  it("have the zone itself first, and count numbers as numbers", () => {
+    expect(sortSets(sets, "name", false).map(({ name }) => name)).toEqual(["@", "host9", "host10"]);
+    expect(sortSets(sets, "value", true).map(({ name }) => name)).toEqual(["host10", "host9", "@"]);
+  });
+
+  it("are filtered by name, value and type", () => {
+    expect(filterSets(sets, "2.10", "")).toHaveLength(1);
+    expect(filterSets(sets, "HOST", "")).toHaveLength(2);
+    expect(filterSets(sets, "", "TXT")).toHaveLength(1);
+  });
+});
+
+describe("in words", () => {
+  it.for([
+    [{ access: "write" }, "may write all zones, and make new ones"],
+    [{ access: "read", zones: ["a.example", "b.example"] }, "may read all of a.example and b.example"],
+    [
+      {
+        access: "write",
+        zones: ["example.org"],
+        sets: [{ owner: "home", types: ["A", "AAAA"] }],
+        expires: 1_803_902_400_000,
+      },
+      "may write A and AAAA of home.example.org, until 1 March 2027",
+    ],
+    [
+      { access: "write", sets: [{ types: ["TXT"] }], networks: ["192.0.2.0/24"] },
+      "may write TXT of all zones, only from 192.0.2.0/24",
+    ],
+  ] as const)("a scope: %o", ([scope, words]) => {
+    expect(scopeInWords(scope)).toBe(words);
+  });
+
+  it.for([
+    [400, "a moment"],
+    [1_000, "1 second"],
+    [90_000, "1 minute 30 seconds"],
+    [3_600_000, "1 hour"],
+    [90_061_000, "1 day 1 hour"],
+  ] as const)("%d ms", ([milliseconds, words]) => {
+    expect(durationInWords(milliseconds)).toBe(words);
+  });
+
+  it("a change: what left, what came, what stays", () => {
+    const side = (...values: readonly string[]) => ({
+      ...{ ttl: 60, labels: {}, protection: { change: false } },
+      records: values.map((value) => ({ value, comment: "" })),
+    });
+    expect(linesOf(side("a", "b"), side("b", "c"))).toEqual({ gone: ["a"], come: ["c"], same: 1 });
+    expect(linesOf(null, side("a")).come).toEqual(["a", "TTL 60"]);
+  });
+});
+
+describe("addresses over time", () => {
+  it("are stretches between real moves", () => {
+    const points = ["a", "a", "b", "a"].map((address, i) => ({ address, at: i * 10 }));
+    expect(spansOf(points)).toEqual([
+      { address: "a", from: 0, until: 20 },
+      { address: "b", from: 20, until: 30 },
+      { address: "a", from: 30, until: undefined },
+    ]);
+  });
+
+  it("are found in the updater's decisions", () => {
+    const done = (at: string, what: string) => ({ at, kind: "done" as const, about: "home.example.org A", what });
+    const spans = movesOf("home.example.org A", [
+      done("2026-01-02T00:00:00Z", "record replaced by 192.0.2.2"),
+      done("2026-01-01T00:00:00Z", "record replaced by 192.0.2.1"),
+    ]);
+    expect(spans.map(({ address }) => address)).toEqual(["192.0.2.1", "192.0.2.2"]);
+  });
+});
