@@ -52,7 +52,7 @@ function OneInterface({ shown }: { readonly shown: ShownInterface }) {
           <thead>
             <tr>
               <th scope="col">Address</th>
-              <th scope="col">For a record of type</th>
+              <th scope="col">Type</th>
               <th scope="col">What an updater makes of it</th>
             </tr>
           </thead>

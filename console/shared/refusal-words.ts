@@ -28,10 +28,10 @@ const words: Readonly<Record<Exclude<Considered["verdict"], "taken">, string>> =
 };
 
 const warned: Readonly<Partial<Record<Scope, string>>> = {
-  private: "private: nobody outside can reach it",
-  cgnat: "of the provider’s NAT: nobody outside can reach it",
-  ula: "unique local: nobody outside can reach it",
-  documentation: "for documentation: it leads nowhere",
+  private: "private, nobody outside reaches it",
+  cgnat: "of the provider’s NAT, nobody outside reaches it",
+  ula: "unique local, nobody outside reaches it",
+  documentation: "for documentation, it leads nowhere",
   reserved: "reserved",
 };
 
@@ -39,5 +39,5 @@ export function refusalInWords(text: string, verdict: Considered["verdict"]): st
   if (verdict !== "taken") return words[verdict];
   const address = parseAddress(text);
   const warning = address && warned[scopeOf(address)];
-  return warning ? `an updater takes this one, but warns: ${warning}` : "an updater takes this one";
+  return warning ? `taken, with a warning: ${warning}` : "an updater takes this one";
 }

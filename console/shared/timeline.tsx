@@ -96,12 +96,14 @@ const day = 86_400;
 
 /** The days, or where the axis is finer than that the times, with the day where a new one begins. */
 function momentsInWords(splits: readonly number[]): string[] {
-  const byDays = (splits[1] ?? 0) - (splits[0] ?? 0) >= day;
+  const step = (splits[1] ?? 0) - (splits[0] ?? 0);
+  const byDays = step >= day;
+  const fine = { hour: "2-digit", minute: "2-digit", ...(step < 60 && { second: "2-digit" }) } as const;
   return splits.map((at, i) => {
     const date = new Date(at * 1_000);
     const dayWords = date.toLocaleDateString("en-GB", { day: "numeric", month: "short" });
     if (byDays) return dayWords;
-    const time = date.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+    const time = date.toLocaleTimeString("en-GB", fine);
     const before = splits[i - 1];
     const isNewDay = before === undefined || date.getDate() !== new Date(before * 1_000).getDate();
     return isNewDay ? `${time}\n${dayWords}` : time;

@@ -73,8 +73,8 @@ describe("the interfaces", () => {
     const ppp = page.getByRole("region", { name: "ppp0" });
     const verdictOf = (text: string) => ppp.getByRole("row").filter({ hasText: text }).textContent();
     await ppp.waitFor();
-    expect(await verdictOf("203.0.113.97")).toContain("an updater takes this one");
-    expect(await verdictOf("2001:db8:4d:1a")).toContain("an updater takes this one");
+    expect(await verdictOf("203.0.113.97")).toContain("taken, with a warning");
+    expect(await verdictOf("2001:db8:4d:1a")).toContain("taken, with a warning");
     expect(await verdictOf("2001:db8:4d:9")).toContain("on its way out");
     expect(await verdictOf("fe80::")).toContain("reaches only its own network segment");
     await rig.setRows(householdRows("203.0.113.12"));
