@@ -4,7 +4,7 @@ import { boundedBy } from "./bounded-by.ts";
 import type { Confirmation } from "./confirm-dns.ts";
 import type { PlannedUpdate } from "./plan-round.ts";
 import type { Recall } from "./recall.ts";
-import type { StateFile } from "./state-file.ts";
+import type { StateFile, StoredAddress } from "./state-file.ts";
 import type { RecordTarget, ReplaceOutcome } from "./target.ts";
 
 /** What became of one planned update. Only a replaced one was sent and accepted. */
@@ -95,12 +95,29 @@ async function applyOne(
     tools.recall.verified(subject.key, tools.now());
     return remembered({ ...update, outcome: { kind: "same" }, found }, value, tools);
   }
+  const undoubt = await castDoubt(subject.key, tools.state);
   const outcome = await target.replace({ ...subject.order, value }, signal);
   const result: UpdateResult = { ...update, outcome, ...(found ? { found } : {}) };
-  if (outcome.kind !== "replaced") return result;
+  if (outcome.kind !== "replaced") {
+    // Whoever refuses has not written; of one that failed nobody knows.
+    if (outcome.kind !== "later") await undoubt();
+    return result;
+  }
   tools.recall.changed(subject.key, tools.now());
   tools.recall.verified(subject.key, tools.now());
   return remembered(result, value, tools);
+}
+
+/**
+ * Before an address is sent, the stored one is marked: were we killed, or the answer lost, it would be trusted although the
+ * record holds another. Gives the way to take the mark back. A disk that takes no mark does not stop the write.
+ */
+async function castDoubt(key: string, state: StateFile): Promise<() => Promise<void>> {
+  const kept = state.get(key);
+  if (kept === undefined) return async () => undefined;
+  const save = (entry: StoredAddress) => state.set(key, entry).catch(() => undefined);
+  await save({ ...kept, inDoubt: true });
+  return () => save(kept);
 }
 
 const holdsOnly = (found: readonly string[], value: string) =>

@@ -55,7 +55,8 @@ function planSubject(subject: Subject, choosing: OrderedChoosing, facts: RoundFa
   recall.saw(key, choice.kind === "address" ? choice.address.text : undefined, now);
   const plan = planUpdate({
     ...{ family, choice, rules, now },
-    stored: kept?.address,
+    // What the record holds is not known then, so that even the stored address has to be written.
+    stored: kept?.inDoubt ? undefined : kept?.address,
     notBefore: facts.notBefore(subject),
     ...(reading?.kind === "report" ? { isMaster: isMaster(subject, reading) } : {}),
     steadySince: recall.steadySince(key),

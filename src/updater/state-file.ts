@@ -14,7 +14,12 @@ export type StateFile = {
   flush(): Promise<void>;
 };
 
-export type StoredAddress = { readonly address: string; readonly storedAt: string };
+export type StoredAddress = {
+  readonly address: string;
+  readonly storedAt: string;
+  /** Another address was sent since, and how that ended is not known: the record may hold either. */
+  readonly inDoubt?: boolean;
+};
 
 export type OpenedState =
   | { readonly kind: "open"; readonly state: StateFile; readonly warning?: string }

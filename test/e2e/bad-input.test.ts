@@ -44,8 +44,8 @@ const typed: [words: string, code: number, ...says: RegExp[]][] = [
   ["list", 2, /missing required argument 'zone'/],
   ["records --listen 8053", 2, /a host and a port, such as 127\.0\.0\.1:8053/],
   ["update --log-format xml", 2, /Allowed choices are text, json/],
-  ["key add --privilege some --data data", 2, /Allowed choices are interface-status, all/],
-  ["token add --zone a..b --data data", 2, /--zone: .*dots/],
+  ["key add --privilege some --data data", 2, /There is no privilege some; there are all, interface-status/],
+  ["token add --zone a..b --data data", 2, /--zone a\.\.b: .*dots/],
   ["update --config none.yaml", 2, /^none\.yaml: there is no such config file; copy moor\.sample\.yaml/],
   [
     "up --interface wan8 --data up",
