@@ -5,5 +5,7 @@ export default defineConfig({
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     testTimeout: 20_000,
     hookTimeout: 60_000,
+    // Most tests wait for processes and sockets: three fit on two cores.
+    maxWorkers: 3,
   },
 });
