@@ -54,10 +54,10 @@ export default function TokenPage() {
       {query.has("new") && (
         <NewToken
           onClose={() => set({ new: null })}
-          onMade={async (token) => {
+          onMade={(token) => {
             setMade(token);
             set({ new: null });
-            await queries.invalidateQueries({ queryKey: ["tokens"] });
+            void queries.invalidateQueries({ queryKey: ["tokens"] });
           }}
         />
       )}

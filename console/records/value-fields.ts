@@ -109,5 +109,5 @@ function plainText(value: string): string | undefined {
   }
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const unprintable = /[\x00-\x1f\x7f]/;
+/** Control characters, which no keyboard types. */
+const unprintable = /\p{Cc}/u;

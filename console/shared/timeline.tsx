@@ -98,7 +98,8 @@ const day = 86_400;
 function momentsInWords(splits: readonly number[]): string[] {
   const step = (splits[1] ?? 0) - (splits[0] ?? 0);
   const byDays = step >= day;
-  const fine = { hour: "2-digit", minute: "2-digit", ...(step < 60 && { second: "2-digit" }) } as const;
+  const fine: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit" };
+  if (step < 60) fine.second = "2-digit";
   return splits.map((at, i) => {
     const date = new Date(at * 1_000);
     const dayWords = date.toLocaleDateString("en-GB", { day: "numeric", month: "short" });

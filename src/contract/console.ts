@@ -34,5 +34,3 @@ export type TokenWish = { readonly name: string; readonly scope: Scope };
 
 /** The only answer that ever carries the secret. */
 export type MadeToken = { readonly token: TokenEntry; readonly secret: string };
-
-export type ConsoleProblem = { readonly error: { readonly message: string } };

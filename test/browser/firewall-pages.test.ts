@@ -164,8 +164,7 @@ describe.for([
     await page.goto(rig.url + path);
     await shown(page);
     for (const colorScheme of name === "wide" ? (["dark", "light"] as const) : (["light"] as const)) {
-      await page.emulateMedia({ colorScheme });
-      expect(await axeFinds(page), colorScheme).toEqual([]);
+      expect(await axeFinds(page, colorScheme)).toEqual([]);
     }
     expect(await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")).toBe(0);
     expect(page.complaints).toEqual([]);
