@@ -33,7 +33,7 @@ export function prepareReads(database: DatabaseSync) {
   });
   const selectRecord = database.prepare(
     `SELECT ${placedColumns} FROM record_ids JOIN rrsets USING (zone, owner, type) ` +
-      "JOIN zones ON zones.number = record_ids.zone WHERE record_ids.id = ? AND zones.account = ?",
+      "JOIN zones ON zones.number = record_ids.zone WHERE record_ids.id = ?",
   );
   selectRecord.setReturnArrays(true);
   const selectPlace = database.prepare(
@@ -87,8 +87,8 @@ export function prepareReads(database: DatabaseSync) {
       return { items: rows.map(zoneFromRow), total };
     },
 
-    record: (account: number, id: string) => {
-      const row = selectRecord.get(id, account) as PlacedRow | undefined;
+    record: (id: string) => {
+      const row = selectRecord.get(id) as PlacedRow | undefined;
       return row && placedFromRow(row, id);
     },
 

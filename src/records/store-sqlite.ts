@@ -9,17 +9,22 @@ import { prepareReads } from "./store-sqlite-read.ts";
 import { prepareTokens } from "./store-sqlite-tokens.ts";
 import { prepareTransferKeys } from "./store-sqlite-transfer-keys.ts";
 import { prepareSetWriter } from "./store-sqlite-write.ts";
+import { createTurnCache } from "./turn-cache.ts";
 
 /** `path` may be `:memory:`: the same store for tests, gone when closed. */
 export function openSqliteStore(path: string): RecordStore {
   const database = openSqlite(path, migrations);
   const read = prepareReads(database);
   const zones = createOpenZones(database, read);
+  const records = createTurnCache(database, read.record);
   const feed = createChangeFeed();
   const commit = createGroupCommit(database, {
     begun: zones.begun,
     ending: () => feed.note(zones.ending()),
-    committed: feed.announce,
+    committed: () => {
+      records.clear();
+      feed.announce();
+    },
   });
   const tokens = prepareTokens(database, commit);
   const writer = prepareSetWriter(database);
@@ -82,7 +87,10 @@ export function openSqliteStore(path: string): RecordStore {
     zoneBy: async (account, key) => read.zoneBy(account, key),
     zoneHolding: async (name) => read.zoneHolding(name),
     zones: async (account, query) => read.zones(account, query),
-    record: async (account, id) => read.record(account, id),
+    record: async (account, id) => {
+      const placed = records.get(id);
+      return placed?.zone.account === account ? placed : undefined;
+    },
     sets: async (zone, query) => read.sets(zone, query),
     setPage: async (zone, query) => read.setPage(zone, query),
     lastChange: async () => read.lastChange(),

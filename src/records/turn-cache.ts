@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 
 /**
  * Keeps what was looked up for the rest of this turn of the event loop, and for later turns as long as no other process
- * has committed to the database. A token revoked elsewhere is so refused with the next turn, without a query a request.
+ * has committed to the database: what was changed elsewhere is so seen with the next turn, without a query a request.
  */
 export function createTurnCache<T>(database: DatabaseSync, look: (key: string) => T | undefined) {
   // https://sqlite.org/pragma.html#pragma_data_version: moves with commits of other connections, not with our own.
@@ -30,10 +30,15 @@ export function createTurnCache<T>(database: DatabaseSync, look: (key: string) =
       if (cached !== undefined) return cached;
       const found = look(key);
       // Wrong keys are not kept: anyone can make up as many as memory holds.
-      if (found !== undefined) known.set(key, found);
+      if (found !== undefined) {
+        if (known.size >= mostKept) known.clear();
+        known.set(key, found);
+      }
       return found;
     },
     /** To be called by whoever writes through this connection. */
     clear: () => known.clear(),
   };
 }
+
+const mostKept = 10_000;
