@@ -19,6 +19,7 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
     .option("--records <host:port>", "where the record service listens", readListen, readListen("127.0.0.1:8053"))
     .option("--firewall <host:port>", "where the firewall service listens", readListen, readListen("127.0.0.1:8443"))
     .option("--dns <host:port>", "where the nameserver listens", readListen, readListen("127.0.0.1:5300"))
+    .option("--updater <host:port>", "where the updating client's page is", readListen, readListen("127.0.0.1:9053"))
     .action((options) => run(async () => (await import("./up.ts")).up(options, io)));
 
   const records = program

@@ -14,6 +14,7 @@ import { loadConfig } from "./load-config.ts";
 import { unsetNameservers } from "./records.ts";
 import { startDns } from "./start-dns.ts";
 import { curlForInterfaces, curlForRecords, shellWord } from "./try-lines.ts";
+import { openUpPage, type UpPage, type Watched } from "./up-page.ts";
 import { type Home, prepareHome, writeHomeConfig } from "./up-prepare.ts";
 
 export type UpCommand = {
@@ -22,6 +23,8 @@ export type UpCommand = {
   readonly records: ListenAddress;
   readonly firewall: ListenAddress;
   readonly dns: ListenAddress;
+  /** Where the updating client's page is. */
+  readonly updater: ListenAddress;
 };
 
 /** Everything on one machine: what a newcomer starts first. */
@@ -34,12 +37,14 @@ export async function up(options: UpCommand, io: CommandIo): Promise<number> {
     if (home === undefined) return 2;
     const urls = await startServices(options, folder, log, opened);
     await writeHomeConfig(home, urls);
-    const updater = await startUpdater(home, io, opened);
-    if (updater === undefined) return 1;
-    tellState(home, urls, io);
-    const ready = await firstRound(updater, io);
+    const watched = await startUpdater(home, io, opened);
+    if (watched === undefined) return 1;
+    const { url, ...page } = await openUpPage(watched, options.updater, log, opened);
+    tellState(home, { ...urls, updater: url }, io);
+    const ready = await firstRound(watched.updater, page.onRound, io);
     tellNext(home, urls, io);
-    if (ready) await watch(updater, { interval: home.interval, log, now: Date.now, random: Math.random }, io.signal);
+    const how = { interval: home.interval, log, now: Date.now, random: Math.random, ...page };
+    if (ready) await watch(watched.updater, how, io.signal);
     return 0;
   } finally {
     if (opened.length > 0) io.out("\nStopping.\n");
@@ -68,7 +73,7 @@ async function startServices(options: UpCommand, dataFolder: string, log: Logger
   return { records: records.url, firewall: firewall.url, dns: at, caFile: caFileIn(dataFolder), signIn };
 }
 
-async function startUpdater(home: Home, io: CommandIo, opened: Opened[]): Promise<Updater | undefined> {
+async function startUpdater(home: Home, io: CommandIo, opened: Opened[]): Promise<Watched | undefined> {
   const config = loadConfig(home.configFile, io);
   if (config === undefined) return undefined;
   const state = await openStateFile(config.stateFile, Date.now(), { write: true });
@@ -79,25 +84,27 @@ async function startUpdater(home: Home, io: CommandIo, opened: Opened[]): Promis
   if (state.warning) io.err(`warning: ${state.warning}\n`);
   const updater = await openUpdater(config, { state: state.state, now: Date.now, random: Math.random });
   opened.push({ name: "updating client", close: () => updater.close() });
-  return updater;
+  return { config, updater, state: state.state };
 }
 
 /** False when it was stopped before the round had ended. */
-async function firstRound(updater: Updater, io: CommandIo): Promise<boolean> {
-  const { results } = await updater.round(io.signal);
-  for (const result of results) {
+async function firstRound(updater: Updater, onRound: UpPage["onRound"], io: CommandIo): Promise<boolean> {
+  const round = await updater.round(io.signal);
+  onRound(round, Date.now());
+  for (const result of round.results) {
     const { what, because, todo } = summarise(result, true);
     io.out(`  ${result.subject.title}: ${what}: ${because}${todo ? `; ${todo}` : ""}\n`);
   }
   return !io.signal.aborted;
 }
 
-function tellState(home: Home, urls: Urls, io: CommandIo): void {
+function tellState(home: Home, urls: Urls & { readonly updater: string | undefined }, io: CommandIo): void {
   io.out("moor is up, all of it on this machine:\n");
   io.out(`  record service   ${urls.records}  (its API is described at ${urls.records}/docs)\n`);
   io.out(`  nameserver       ${urls.dns.host} port ${urls.dns.port}, UDP and TCP\n`);
   io.out(`  firewall status  ${urls.firewall}\n`);
   io.out(`  updating client  follows ${home.device}, looks every ${home.interval / 1000} s\n`);
+  if (urls.updater) io.out(`                   ${urls.updater}  (its page, for this machine only)\n`);
   io.out(`  data             ${home.folder}\n`);
   for (const made of home.made) io.out(`  made             ${made}\n`);
   io.out("\nLinks that sign in, once and within 15 minutes:\n");

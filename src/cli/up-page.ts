@@ -1,0 +1,51 @@
+import { createToken } from "../access/secret.ts";
+import { type ListenAddress, urlOf } from "../process/listen-address.ts";
+import type { Logger } from "../process/log.ts";
+import type { Opened } from "../process/shutdown.ts";
+import type { UpdaterConfig } from "../updater/config.ts";
+import { openControl } from "../updater/control.ts";
+import { openHistory } from "../updater/history.ts";
+import { createUpdaterPage } from "../updater/http-page.ts";
+import { createReporter, type Reporter } from "../updater/reporter.ts";
+import type { StateFile } from "../updater/state-file.ts";
+import { createStatusKeeper } from "../updater/status.ts";
+import type { Round, Updater } from "../updater/updater.ts";
+
+/** The updating client's page in `moor up`, and what the watching has to tell it. */
+export type UpPage = {
+  /** Undefined when nobody can be answered: the names are kept all the same. */
+  readonly url: string | undefined;
+  readonly onRound: (round: Round, next: number) => void;
+  readonly onWake: (wake: () => void) => void;
+  readonly reporter: Reporter;
+};
+
+export type Watched = { readonly config: UpdaterConfig; readonly updater: Updater; readonly state: StateFile };
+
+export async function openUpPage(watched: Watched, at: ListenAddress, log: Logger, opened: Opened[]): Promise<UpPage> {
+  const { config, updater, state } = watched;
+  const status = createStatusKeeper(Date.now);
+  const history = openHistory(config.historyFile, (because) => log.warn({ because }, "the history cannot be kept"));
+  let wake: () => void = () => undefined;
+  const asked = { status: () => status.now(), check: () => wake(), now: Date.now };
+  const page = createUpdaterPage({ config, updater, ...asked });
+  // Nobody needs this one: the page asks without a token.
+  const token = createToken();
+  const control = await openControl({ ...at, token: () => token }, { ...asked, page }).catch((error: Error) => {
+    log.warn({ because: error.message }, "the page of the updating client is not served");
+    return undefined;
+  });
+  if (control) opened.push({ name: "updating client's page", close: control.close });
+  opened.push({ name: "history", close: history.settled });
+  return {
+    url: control && urlOf({ host: at.host, port: control.port }, "http"),
+    onRound: (round, next) => {
+      status.note(round, state);
+      status.next(next);
+    },
+    onWake: (given) => {
+      wake = given;
+    },
+    reporter: createReporter(log, (notice) => history.add(notice, new Date())),
+  };
+}
