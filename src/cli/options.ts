@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { ListenAddress } from "../process/http-server.ts";
+import type { ListenAddress } from "../process/listen-address.ts";
 
 /** `127.0.0.1:8053`, `[::1]:8053`, `localhost:8053`; the port may be 0 for any free one. */
 export function readListen(text: string): ListenAddress {

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { parseName } from "../core/name.ts";
-import type { ListenAddress } from "../process/http-server.ts";
+import type { ListenAddress } from "../process/listen-address.ts";
 import { closeInReverse, type Opened } from "../process/shutdown.ts";
 import { startRecords } from "../records/start.ts";
 import { type CertificateOptions, readCertificate } from "./certificate-option.ts";

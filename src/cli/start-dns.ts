@@ -5,7 +5,7 @@ import { startSecondaries } from "../nameserver/secondary-zones.ts";
 import { type Nameserver, startNameserver } from "../nameserver/start.ts";
 import { askUdp } from "../nameserver/transfer-ask.ts";
 import type { ZoneEvent } from "../nameserver/zone-source.ts";
-import type { ListenAddress } from "../process/http-server.ts";
+import type { ListenAddress } from "../process/listen-address.ts";
 import type { Logger } from "../process/log.ts";
 import { closeInReverse, type Opened } from "../process/shutdown.ts";
 import type { RecordStore } from "../records/store.ts";

@@ -7,7 +7,7 @@ import type { Secondaries } from "../nameserver/secondary-zones.ts";
 import type { Peer } from "../nameserver/transfer-ask.ts";
 import type { Asker, TransferPorts, UpdateOutcome } from "../nameserver/transfer-respond.ts";
 import type { TsigKey } from "../nameserver/tsig.ts";
-import type { ListenAddress } from "../process/http-server.ts";
+import type { ListenAddress } from "../process/listen-address.ts";
 import type { Logger } from "../process/log.ts";
 import { type DnsUpdated, updateFromDns } from "../records/dns-update.ts";
 import type { RecordStore } from "../records/store.ts";

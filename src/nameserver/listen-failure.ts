@@ -1,4 +1,4 @@
-import type { ListenAddress } from "../process/http-server.ts";
+import type { ListenAddress } from "../process/listen-address.ts";
 
 /** Why the nameserver cannot listen, and what to do. */
 export function listenFailure(error: NodeJS.ErrnoException, at: ListenAddress, protocol: "UDP" | "TCP"): Error {

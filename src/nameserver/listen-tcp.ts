@@ -1,5 +1,5 @@
 import { createServer, isIPv6, type Server, type Socket } from "node:net";
-import type { ListenAddress } from "../process/http-server.ts";
+import type { ListenAddress } from "../process/listen-address.ts";
 import type { Logger } from "../process/log.ts";
 import { listenFailure } from "./listen-failure.ts";
 import type { Listening } from "./listen-udp.ts";

@@ -1,7 +1,7 @@
 import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
 import { lookup } from "node:dns";
 import { isIPv6 } from "node:net";
-import type { ListenAddress } from "../process/http-server.ts";
+import type { ListenAddress } from "../process/listen-address.ts";
 import type { Logger } from "../process/log.ts";
 import { listenFailure } from "./listen-failure.ts";
 import type { RateLimit } from "./rate-limit.ts";

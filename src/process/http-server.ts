@@ -1,8 +1,6 @@
 import { type FastifyInstance, fastify } from "fastify";
 import { type ListenAddress, listenTrouble } from "./listen-address.ts";
 
-export { type ListenAddress, urlOf } from "./listen-address.ts";
-
 export type HttpServerOptions = {
   /** Without it the server speaks plain HTTP: only behind a proxy, and in benchmarks. */
   readonly tls?: { readonly cert: string; readonly key: string };
