@@ -6,7 +6,7 @@ import type { UpdaterConfig } from "../updater/config.ts";
 import { openControl } from "../updater/control.ts";
 import { openHistory } from "../updater/history.ts";
 import { createUpdaterPage } from "../updater/http-page.ts";
-import { createReporter, type Reporter } from "../updater/reporter.ts";
+import { createReporter, type Notice, type Reporter } from "../updater/reporter.ts";
 import type { StateFile } from "../updater/state-file.ts";
 import { createStatusKeeper } from "../updater/status.ts";
 import type { Round, Updater } from "../updater/updater.ts";
@@ -15,6 +15,8 @@ import type { Round, Updater } from "../updater/updater.ts";
 export type UpPage = {
   /** Undefined when nobody can be answered: the names are kept all the same. */
   readonly url: string | undefined;
+  /** For a round that was told on the screen: it goes to the history alone. */
+  readonly onFirstRound: (round: Round) => void;
   readonly onRound: (round: Round, next: number) => void;
   readonly onWake: (wake: () => void) => void;
   readonly reporter: Reporter;
@@ -37,15 +39,23 @@ export async function openUpPage(watched: Watched, at: ListenAddress, log: Logge
   });
   if (control) opened.push({ name: "updating client's page", close: control.close });
   opened.push({ name: "history", close: history.settled });
+  const onRound = (round: Round, next: number) => {
+    status.note(round, state);
+    status.next(next);
+  };
+  const keep = (notice: Notice) => history.add(notice, new Date());
   return {
     url: control && urlOf({ host: at.host, port: control.port }, "http"),
-    onRound: (round, next) => {
-      status.note(round, state);
-      status.next(next);
+    onFirstRound: (round) => {
+      onRound(round, Date.now());
+      createReporter(silent, keep).report(round);
     },
+    onRound,
     onWake: (given) => {
       wake = given;
     },
-    reporter: createReporter(log, (notice) => history.add(notice, new Date())),
+    reporter: createReporter(log, keep),
   };
 }
+
+const silent = { info: () => undefined, warn: () => undefined };

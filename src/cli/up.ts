@@ -1,7 +1,7 @@
 import { relative, resolve } from "node:path";
 import { startFirewall } from "../firewall/start.ts";
 import { caFileIn } from "../process/certificates.ts";
-import type { ListenAddress } from "../process/http-server.ts";
+import type { ListenAddress } from "../process/listen-address.ts";
 import { createLog, type Logger } from "../process/log.ts";
 import { closeInReverse, type Opened } from "../process/shutdown.ts";
 import { startRecords } from "../records/start.ts";
@@ -39,9 +39,9 @@ export async function up(options: UpCommand, io: CommandIo): Promise<number> {
     await writeHomeConfig(home, urls);
     const watched = await startUpdater(home, io, opened);
     if (watched === undefined) return 1;
-    const { url, ...page } = await openUpPage(watched, options.updater, log, opened);
+    const { url, onFirstRound, ...page } = await openUpPage(watched, options.updater, log, opened);
     tellState(home, { ...urls, updater: url }, io);
-    const ready = await firstRound(watched.updater, page.onRound, io);
+    const ready = await firstRound(watched.updater, onFirstRound, io);
     tellNext(home, urls, io);
     const how = { interval: home.interval, log, now: Date.now, random: Math.random, ...page };
     if (ready) await watch(watched.updater, how, io.signal);
@@ -88,9 +88,9 @@ async function startUpdater(home: Home, io: CommandIo, opened: Opened[]): Promis
 }
 
 /** False when it was stopped before the round had ended. */
-async function firstRound(updater: Updater, onRound: UpPage["onRound"], io: CommandIo): Promise<boolean> {
+async function firstRound(updater: Updater, onRound: UpPage["onFirstRound"], io: CommandIo): Promise<boolean> {
   const round = await updater.round(io.signal);
-  onRound(round, Date.now());
+  onRound(round);
   for (const result of round.results) {
     const { what, because, todo } = summarise(result, true);
     io.out(`  ${result.subject.title}: ${what}: ${because}${todo ? `; ${todo}` : ""}\n`);

@@ -23,6 +23,7 @@ export function openConsole(options: {
   readonly log: Logger;
   readonly caFile: string | undefined;
   readonly pages: string | undefined;
+  readonly behindProxy: boolean;
 }): OpenConsole {
   const { store, log, caFile } = options;
   const consoleStore = openConsoleStore(options.database, migrations);
@@ -30,7 +31,15 @@ export function openConsole(options: {
   const readCa = caFile === undefined ? undefined : () => readFile(caFile, "utf8");
   return {
     sessions,
-    routes: serveConsole({ store, sessions, now: Date.now, log, readCa, pages: options.pages }),
+    routes: serveConsole({
+      store,
+      sessions,
+      now: Date.now,
+      log,
+      readCa,
+      pages: options.pages,
+      behindProxy: options.behindProxy,
+    }),
     isNew: async () => !(await consoleStore.hasAnyPassword()),
     close: consoleStore.close,
   };

@@ -17,6 +17,8 @@ export type ConsoleOptions = {
   readonly readCa: (() => Promise<string>) | undefined;
   /** Where the built pages are, when not beside this program. */
   readonly pages: string | undefined;
+  /** A proxy on this machine speaks TLS for us, and says who called it. */
+  readonly behindProxy: boolean;
 };
 
 /** The pages, and what they ask for beyond the public APIs: signing in, sessions and tokens. */
@@ -32,7 +34,7 @@ export function serveConsole(options: ConsoleOptions) {
       (_request, body, done) => done(null, body),
     );
     server.all("/console/*", { schema: { hide: true } }, async (request, reply) =>
-      send(reply, (await answerTo(toPlain(request), request.ip)) ?? problem(404, "There is nothing here.")),
+      send(reply, (await answerTo(toPlain(request, options.behindProxy))) ?? problem(404, "There is nothing here.")),
     );
     for (const path of ["/", "/sign-in", "/tokens", "/account", "/zones", "/zones/*", "/assets/*"]) {
       server.get(path, { schema: { hide: true } }, async (request, reply) => {
@@ -71,12 +73,12 @@ function createAnswering({ store, sessions, now, log, readCa }: ConsoleOptions) 
     return { status: 204, headers: {}, body: "" };
   };
 
-  return async (request: PlainRequest, ip: string): Promise<PlainAnswer | undefined> => {
+  return async (request: PlainRequest): Promise<PlainAnswer | undefined> => {
     if (request.path === "/console/ca.pem" && readCa !== undefined)
       return { status: 200, headers: { "content-type": "application/x-pem-file" }, body: await readCa() };
     const answered = await signIn(request);
     if (answered !== undefined) return answered;
-    const actor = await sessions.actorOf({ ...request, ip });
+    const actor = await sessions.actorOf({ ...request, ip: request.from });
     if (actor === "forged") return forged;
     if (actor === "none") return problem(401, "Sign in first.");
     return await forSignedIn(request, actor);
@@ -85,13 +87,19 @@ function createAnswering({ store, sessions, now, log, readCa }: ConsoleOptions) 
 
 const pathOf = ({ url }: FastifyRequest): string => url.split("?", 1)[0] ?? "/";
 
-const toPlain = (request: FastifyRequest): PlainRequest => ({
+const toPlain = (request: FastifyRequest, behindProxy: boolean): PlainRequest => ({
   method: request.method,
   path: pathOf(request),
   headers: request.headers,
   body: typeof request.body === "string" ? request.body : "",
-  from: request.ip,
+  from: (behindProxy && forwardedFor(request)) || request.ip,
 });
+
+/** The last one is what the proxy itself saw; those before it are what its caller claims. */
+function forwardedFor({ headers }: FastifyRequest): string | undefined {
+  const header = headers["x-forwarded-for"];
+  return (typeof header === "string" ? header : header?.at(-1))?.split(",").at(-1)?.trim();
+}
 
 const send = (reply: FastifyReply, { status, headers, body }: Omit<PlainAnswer, "body"> & { body: string | Buffer }) =>
   reply.code(status).headers(headers).send(body);

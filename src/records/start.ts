@@ -65,6 +65,7 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
       log,
       caFile,
       pages: options.pages,
+      behindProxy: options.plainHttp ?? false,
     });
     opened.push({ name: "console", close: console.close });
     await serveDocs(server);
