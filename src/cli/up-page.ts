@@ -37,8 +37,8 @@ export async function openUpPage(watched: Watched, at: ListenAddress, log: Logge
     log.warn({ because: error.message }, "the page of the updating client is not served");
     return undefined;
   });
-  if (control) opened.push({ name: "updating client's page", close: control.close });
-  opened.push({ name: "history", close: history.settled });
+  if (control) opened.push({ name: "updating client's page", close: () => control.close() });
+  opened.push({ name: "history", close: () => history.settled() });
   const onRound = (round: Round, next: number) => {
     status.note(round, state);
     status.next(next);
