@@ -120,8 +120,9 @@ describe("the lines worth typing next", () => {
 
 describe("stopping and starting again", () => {
   it("follows a change, and stops in order on Ctrl-C", async () => {
-    await inside.ip("addr del 9.9.1.1/24 dev wan0", "addr add 9.9.1.2/24 dev wan0");
-    await up.says(/record replaced by 9\.9\.1\.2/);
+    // The new one first: pushed as changes are, a moment without any address would be told too.
+    await inside.ip("addr add 9.9.2.2/24 dev wan0", "addr del 9.9.1.1/24 dev wan0");
+    await up.says(/record replaced by 9\.9\.2\.2/);
     const ended = await up.stop("SIGINT", 5_000);
     expect(ended.code).toBe(0);
     expect(ended.out).toMatch(/\nStopping\.\n$/);
@@ -134,7 +135,7 @@ describe("stopping and starting again", () => {
     const first = up;
     up = await start();
     expect(up.out()).not.toMatch(/^ {2}made /m);
-    expect(up.out()).toMatch(/\.home\.test A: left as it is: 9\.9\.1\.2 is what was stored last/);
+    expect(up.out()).toMatch(/\.home\.test A: left as it is: 9\.9\.2\.2 is what was stored last/);
     expect(kept.map(inData)).toEqual(before);
     expect(commandsIn(up.out())).toEqual(commandsIn(first.out()));
     said.push(first.out(), first.err());

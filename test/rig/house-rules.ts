@@ -29,8 +29,8 @@ const house: Readonly<Record<string, Room>> = {
   console: { from: ["src/core", "src/contract"], browser: true },
   // Benches start the same real processes as the tests do.
   bench: { from: [...below, ...features, "src/cli", "bin", "test"] },
+  scripts: { from: [...below, ...features, "src/cli", "bin", "test"] },
   test: { from: [...below, ...features, "src/cli", "bin", "bench", "console", "."] },
-  scripts: { from: [] },
   ".": { from: [] },
 };
 
