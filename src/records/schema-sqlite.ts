@@ -44,6 +44,11 @@ export const migrations: readonly string[] = [
   ) STRICT;
   CREATE INDEX zones_of_account ON zones (account, number);
 
+  CREATE TABLE departed_zones (
+    name TEXT PRIMARY KEY,
+    serial INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
   CREATE TABLE rrsets (
     zone INTEGER NOT NULL REFERENCES zones,
     owner TEXT NOT NULL,

@@ -1,5 +1,6 @@
 import { openSqlite } from "../process/open-sqlite.ts";
 import { createChangeFeed } from "./change-feed.ts";
+import { prepareDepartedZones } from "./departed-zones.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { createOpenZones } from "./open-zones.ts";
 import { migrations } from "./schema-sqlite.ts";
@@ -29,6 +30,7 @@ export function openSqliteStore(path: string): RecordStore {
   const tokens = prepareTokens(database, commit);
   const writer = prepareSetWriter(database);
   const actions = prepareActions(database);
+  const departed = prepareDepartedZones(database);
   const insertZone = database.prepare(
     "INSERT INTO zones (id, account, name, settings, serial, record_count, created, modified) " +
       "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING",
@@ -54,7 +56,8 @@ export function openSqliteStore(path: string): RecordStore {
   };
 
   const insertNew = (zone: NewZone, actor: string): Zone | "name-taken" => {
-    const { id, account, name, settings, serial, created: at, sets } = zone;
+    const { id, account, name, settings, created: at, sets } = zone;
+    const serial = departed.serialFor(zone);
     const count = sets.reduce((sum, set) => sum + set.records.length, 0);
     const added = insertZone.run(id, account, name, JSON.stringify(settings), serial, count, at, at);
     if (added.changes === 0) return "name-taken";
@@ -66,7 +69,7 @@ export function openSqliteStore(path: string): RecordStore {
   };
 
   const removeWith = (zone: Zone, sets: WriteView["sets"], by: Pick<WriteRequest, "actor" | "now">): void => {
-    writer.replace(zone, sets, { sets: [] }, by);
+    departed.note(writer.replace(zone, sets, { sets: [] }, by));
     removeZone.run(zone.number);
     zones.remove(zone);
   };

@@ -134,6 +134,18 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         expect(new Set(last.map(setChanged))).toEqual(new Set(["delete www A", "delete @ SOA"]));
         expect(await makeZone()).toMatchObject({ name: "example.org", recordCount: 1 });
       });
+
+      it("goes on from the serial of a zone of the same name that was deleted", async () => {
+        const zone = await makeZone();
+        for (const value of ["192.0.2.1", "192.0.2.2"]) await put(zone, [aSet("www", value)]);
+        await remove(zone, "remover");
+        const again = await makeZone({ id: "again" });
+        expect(again.serial).toBe(2026111504);
+        expect((await log()).at(-1)).toMatchObject({ serial: 2026111504, zone: again.number });
+        expect((await makeZone({ id: "other", name: "other.org", sets: [soaOf("other.org")] })).serial).toBe(
+          2026111500,
+        );
+      });
     });
 
     describe("writes", () => {
