@@ -1,14 +1,11 @@
 import { resolve } from "node:path";
 import { createToken, hashSecret } from "../access/secret.ts";
-import { openDataFolder, replaceFile } from "../process/data-folder.ts";
-import { recordsDatabase } from "../records/start.ts";
-import type { RecordStore, Token } from "../records/store.ts";
-import { openSqliteStore } from "../records/store-sqlite.ts";
+import { replaceFile } from "../process/data-folder.ts";
+import type { Token } from "../records/store.ts";
 import type { CommandIo } from "./command-io.ts";
 import { printTable } from "./print-table.ts";
 import { readTokenScope, scopeInWords, type TypedScope, timeText } from "./token-scope.ts";
-
-type InData = { readonly data: string };
+import { type InData, withStore } from "./with-store.ts";
 
 export type TokenAdd = InData &
   TypedScope & {
@@ -62,17 +59,6 @@ export async function tokenRevoke(id: string, options: InData, io: CommandIo): P
   if (revoked) io.out(`Token ${id} is revoked.\n`);
   else io.err(`There is no token ${id} that could be revoked; ${io.program} token list shows those there are.\n`);
   return revoked ? 0 : 1;
-}
-
-async function withStore<T>({ data }: InData, io: CommandIo, work: (store: RecordStore) => Promise<T>): Promise<T> {
-  const folder = resolve(io.cwd, data);
-  await openDataFolder(folder);
-  const store = openSqliteStore(recordsDatabase(folder));
-  try {
-    return await work(store);
-  } finally {
-    store.close();
-  }
 }
 
 const row = ({ id, name, accountName, scope, created, lastUsed, uses, revoked }: Token): readonly string[] => [

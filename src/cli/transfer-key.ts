@@ -3,15 +3,11 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Scope, wholeAccount } from "../core/may.ts";
 import { parseName, parseZoneName } from "../core/name.ts";
-import { openDataFolder, readFileIfThere, replaceFile } from "../process/data-folder.ts";
-import { recordsDatabase } from "../records/start.ts";
-import type { RecordStore } from "../records/store.ts";
-import { openSqliteStore } from "../records/store-sqlite.ts";
+import { readFileIfThere, replaceFile } from "../process/data-folder.ts";
 import type { NewTransferKey, TransferKey } from "../records/transfer-keys.ts";
 import type { CommandIo } from "./command-io.ts";
 import { printTable } from "./print-table.ts";
-
-type InData = { readonly data: string };
+import { type InData, withStore } from "./with-store.ts";
 
 export type TransferKeyAdd = InData & {
   readonly algorithm: NewTransferKey["algorithm"];
@@ -133,14 +129,3 @@ const forPrograms = ({ name, algorithm, accountName, scope, created, revoked }: 
   created: new Date(created).toISOString(),
   revoked: revoked === undefined ? null : new Date(revoked).toISOString(),
 });
-
-async function withStore<T>({ data }: InData, io: CommandIo, work: (store: RecordStore) => Promise<T>): Promise<T> {
-  const folder = resolve(io.cwd, data);
-  await openDataFolder(folder);
-  const store = openSqliteStore(recordsDatabase(folder));
-  try {
-    return await work(store);
-  } finally {
-    store.close();
-  }
-}

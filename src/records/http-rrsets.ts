@@ -10,6 +10,7 @@ import { rrsetsChangeRoutes } from "./http-rrsets-changes.ts";
 import { rrsetsEventRoutes } from "./http-rrsets-events.ts";
 import { rrsetsSetActionRoutes, rrsetsSetRoutes } from "./http-rrsets-sets.ts";
 import { rrsetsZoneActionRoutes, rrsetsZoneRoutes } from "./http-rrsets-zones.ts";
+import { type BodyRead, parseBody } from "./parse-body.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import { deniedAnswer, type ErrorAnswer, errorAnswer } from "./rrsets-errors.ts";
 import type { RecordService } from "./service.ts";
@@ -110,22 +111,14 @@ const wrongMethod = errorAnswer(405, "method_not_allowed", "this method is not a
 const sendRaw = (reply: FastifyReply, { status, body }: ErrorAnswer): FastifyReply =>
   reply.code(status).type("application/json; charset=utf-8").send(JSON.stringify(body));
 
-type ReadDone = (error: Error | null, body?: unknown) => void;
-
 /** Never read where a body has no meaning; an empty one is none. */
-function readJson(request: FastifyRequest, body: Buffer, done: ReadDone): void {
+function readJson(request: FastifyRequest, body: Buffer, done: BodyRead): void {
   if ((request.method !== "POST" && request.method !== "PUT") || body.length === 0) {
     done(null);
     return;
   }
-  try {
-    done(null, JSON.parse(utf8.decode(body)));
-  } catch (error) {
-    done(Object.assign(new Error("the body is not JSON", { cause: error }), { statusCode: 400 }));
-  }
+  parseBody(body, done);
 }
-
-const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 type FailedRequest = Error & { readonly statusCode?: number };
 

@@ -8,6 +8,7 @@ import { primaryServerRoutes } from "./http-v1-primary-servers.ts";
 import { recordRoutes } from "./http-v1-records.ts";
 import { zoneFileRoutes } from "./http-v1-zone-file.ts";
 import { zoneRoutes } from "./http-v1-zones.ts";
+import { type BodyRead, parseBody } from "./parse-body.ts";
 import type { Quota, RateLimit } from "./rate-limit.ts";
 import type { RecordService } from "./service.ts";
 import type { RecordStore } from "./store.ts";
@@ -93,10 +94,8 @@ function quotaHeaders({ limit, remaining, fullAt }: Quota, now: Instant) {
 const sendGateway = (reply: FastifyReply, status: number, message: string) =>
   reply.code(status).type("application/json; charset=utf-8").send(jsonLine({ message }));
 
-type ReadDone = (error: Error | null, body?: unknown) => void;
-
 /** JSON whatever the content type says, or that none is said; never read where a body has no meaning. */
-function readBody(request: FastifyRequest, body: Buffer, done: ReadDone): void {
+function readBody(request: FastifyRequest, body: Buffer, done: BodyRead): void {
   if (request.method !== "POST" && request.method !== "PUT") {
     done(null);
     return;
@@ -105,14 +104,8 @@ function readBody(request: FastifyRequest, body: Buffer, done: ReadDone): void {
     done(null, body);
     return;
   }
-  try {
-    done(null, JSON.parse(utf8.decode(body)));
-  } catch (error) {
-    done(Object.assign(new Error("the body is not JSON", { cause: error }), { statusCode: 400 }));
-  }
+  parseBody(body, done);
 }
-
-const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 type FailedRequest = Error & { readonly statusCode?: number; readonly code?: string };
 
