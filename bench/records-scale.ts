@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type PowerDns, startPowerDns } from "./powerdns.ts";
 import { type FilledStore, fillStore } from "./records-store.ts";
 import type { Table } from "./run.ts";
-import { type Load, wrk } from "./wrk.ts";
+import { type Load, medianLoad, wrk } from "./wrk.ts";
 
 const seconds = 4;
 const rounds = 3;
@@ -56,7 +56,7 @@ async function flatCost(small: Opened, large: Opened): Promise<Table> {
       loads.small.push(await wrk(`${small.url}/`, script(small), seconds));
       loads.large.push(await wrk(`${large.url}/`, script(large), seconds));
     }
-    const [few, many] = [median(loads.small), median(loads.large)];
+    const [few, many] = [medianLoad(loads.small), medianLoad(loads.large)];
     const failed = [...loads.small, ...loads.large].reduce((sum, load) => sum + load.failed, 0);
     const ratio = (few.perSecond / many.perSecond).toFixed(2);
     const p99 = `${few.p99.toFixed(1)} and ${many.p99.toFixed(1)} ms`;
@@ -107,7 +107,7 @@ async function besidePowerDns(moor: Opened, powerdns: PowerDns | undefined): Pro
       loads.ours.push(await wrk(`${moor.url}/`, ours, seconds));
       loads.theirs.push(await bestOf(theirs));
     }
-    const [we, they] = [median(loads.ours), median(loads.theirs)];
+    const [we, they] = [medianLoad(loads.ours), medianLoad(loads.theirs)];
     const times = (donePerSecond(we) / donePerSecond(they)).toFixed(1);
     const done = [we, they].map((load) => String(Math.round(donePerSecond(load))));
     const failed = [loads.ours, loads.theirs].map((each) => String(each.reduce((sum, load) => sum + load.failed, 0)));
@@ -157,10 +157,3 @@ async function stop(child: ChildProcess): Promise<void> {
 
 const donePerSecond = (load: Load): number => load.perSecond - load.failed / seconds;
 const perSecond = (load: Load): string => String(Math.round(load.perSecond));
-
-function median(loads: readonly Load[]): Load {
-  const sorted = loads.toSorted((a, b) => a.perSecond - b.perSecond);
-  const middle = sorted[Math.floor(sorted.length / 2)];
-  if (middle === undefined) throw new Error("nothing was measured");
-  return middle;
-}

@@ -1,5 +1,3 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,24 +7,21 @@ import { ensureCertificate } from "../src/process/certificates.ts";
 import { createRecordService } from "../src/records/service.ts";
 import { recordsDatabase } from "../src/records/start.ts";
 import { openSqliteStore } from "../src/records/store-sqlite.ts";
+import { besideHelloHeads, type Call, measureBesideHello } from "./beside-hello.ts";
 import type { Table } from "./run.ts";
-import { type Load, wrk } from "./wrk.ts";
 
-const seconds = 5;
-const rounds = 3;
-
-/** Ratios to a bare Node server on the same transport, measured in turns so that a noisy machine is noisy for both. */
 export async function benchRecords(): Promise<readonly Table[]> {
   const folder = await mkdtemp(join(tmpdir(), "moor-bench-"));
   await ensureCertificate(folder, [], new Date());
   const fixture = await fill(folder);
   const rows = [];
-  for (const transport of ["http", "https"] as const) rows.push(...(await measure(folder, transport, fixture)));
+  for (const transport of ["http", "https"] as const)
+    rows.push(...(await measureBesideHello(folder, transport, callsOf(fixture))));
   return [
     {
       title: "One record, 32 connections",
       how: "npm run bench records",
-      heads: ["transport", "call", "requests/s", "99th percentile", "ratio to bare Node", "target", "failed"],
+      heads: besideHelloHeads,
       rows,
     },
   ];
@@ -60,34 +55,10 @@ async function fill(folder: string): Promise<Fixture> {
   return { token, zone: made.zone.id, records };
 }
 
-async function measure(folder: string, transport: "http" | "https", fixture: Fixture): Promise<string[][]> {
-  const plain = transport === "http";
-  const hello = await start(["bench/hello.ts", "18990", ...(plain ? [] : [folder])]);
-  const listen = ["--listen", "127.0.0.1:18991", "--data", folder, ...(plain ? ["--plain-http"] : [])];
-  const moor = await start(["bin/moor.ts", "records", ...listen]);
-  try {
-    const results = { hello: [] as Load[], get: [] as Load[], put: [] as Load[] };
-    for (let round = 0; round < rounds; round += 1) {
-      results.hello.push(await wrk(`${transport}://127.0.0.1:18990/`, "", seconds));
-      results.get.push(await wrk(`${transport}://127.0.0.1:18991/`, getOne(fixture), seconds));
-      results.put.push(await wrk(`${transport}://127.0.0.1:18991/`, putOne(fixture), seconds));
-    }
-    const base = median(results.hello);
-    const row = (call: string, loads: readonly Load[], target: string) => {
-      const { perSecond, p99 } = median(loads);
-      const failed = loads.reduce((sum, load) => sum + load.failed, 0);
-      const ratio = `${Math.round((100 * perSecond) / base.perSecond)} %`;
-      return [transport, call, String(Math.round(perSecond)), `${p99.toFixed(1)} ms`, ratio, target, String(failed)];
-    };
-    return [
-      row("bare Node, hello", results.hello, ""),
-      row("GET one record", results.get, "50 %"),
-      row("PUT one record, synced", results.put, "35 %, under 15 ms"),
-    ];
-  } finally {
-    await Promise.all([stop(hello), stop(moor)]);
-  }
-}
+const callsOf = (fixture: Fixture): readonly Call[] => [
+  { name: "GET one record", script: getOne(fixture), target: "50 %" },
+  { name: "PUT one record, synced", script: putOne(fixture), target: "35 %, under 15 ms" },
+];
 
 const headers = ({ token }: Fixture) => `["Auth-API-Token"]="${token}", ["Content-Type"]="application/json"`;
 const recordList = ({ records }: Fixture) => `local records = {${records.map((id) => `"${id}"`).join(",")}}`;
@@ -111,22 +82,3 @@ request = function()
   local body = '{"value":"' .. value .. '","ttl":60,"type":"A","name":"h' .. i .. '","zone_id":"${fixture.zone}"}'
   return wrk.format("PUT", "/api/v1/records/" .. records[i + 1], {${headers(fixture)}}, body)
 end`;
-
-async function start(args: readonly string[]): Promise<ChildProcess> {
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
-  await once(child.stdout, "data");
-  return child;
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  const ended = once(child, "exit");
-  child.kill("SIGTERM");
-  await ended;
-}
-
-function median(loads: readonly Load[]): Load {
-  const sorted = loads.toSorted((a, b) => a.perSecond - b.perSecond);
-  const middle = sorted[Math.floor(sorted.length / 2)];
-  if (middle === undefined) throw new Error("nothing was measured");
-  return middle;
-}

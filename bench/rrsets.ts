@@ -1,5 +1,3 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,28 +8,26 @@ import { type EventReader, readEvents } from "../src/records/rig/event-reader.ts
 import { createRecordService } from "../src/records/service.ts";
 import { recordsDatabase } from "../src/records/start.ts";
 import { openSqliteStore } from "../src/records/store-sqlite.ts";
+import { besideHelloHeads, type Call, measureBesideHello, moorPort, startMoor, stop } from "./beside-hello.ts";
 import type { Table } from "./run.ts";
-import { type Load, wrk } from "./wrk.ts";
 
-const seconds = 5;
-const rounds = 3;
 const sets = 1_000;
 const polls = 500;
 const subscribers = 100;
 const changes = 100;
 
-/** Ratios to a bare Node server on the same transport, measured in turns so that a noisy machine is noisy for both. */
 export async function benchRrsets(): Promise<readonly Table[]> {
   const folder = await mkdtemp(join(tmpdir(), "moor-bench-"));
   await ensureCertificate(folder, [], new Date());
   const token = await fill(folder);
   const loads = [];
-  for (const transport of ["http", "https"] as const) loads.push(...(await measureLoad(folder, transport, token)));
+  for (const transport of ["http", "https"] as const)
+    loads.push(...(await measureBesideHello(folder, transport, callsOf(token))));
   return [
     {
       title: "One record set, 32 connections",
       how: "npm run bench rrsets",
-      heads: ["transport", "call", "requests/s", "99th percentile", "ratio to bare Node", "target", "failed"],
+      heads: besideHelloHeads,
       rows: loads,
     },
     {
@@ -70,33 +66,10 @@ async function fill(folder: string): Promise<string> {
   return token;
 }
 
-async function measureLoad(folder: string, transport: "http" | "https", token: string): Promise<string[][]> {
-  const plain = transport === "http";
-  const hello = await start(["bench/hello.ts", "18992", ...(plain ? [] : [folder])]);
-  const moor = await startMoor(folder, plain);
-  try {
-    const results = { hello: [] as Load[], get: [] as Load[], set: [] as Load[] };
-    for (let round = 0; round < rounds; round += 1) {
-      results.hello.push(await wrk(`${transport}://127.0.0.1:18992/`, "", seconds));
-      results.get.push(await wrk(`${transport}://127.0.0.1:18993/`, getSet(token), seconds));
-      results.set.push(await wrk(`${transport}://127.0.0.1:18993/`, setRecords(token), seconds));
-    }
-    const base = median(results.hello);
-    const row = (call: string, loads: readonly Load[], target: string) => {
-      const { perSecond, p99 } = median(loads);
-      const failed = loads.reduce((sum, load) => sum + load.failed, 0);
-      const ratio = `${Math.round((100 * perSecond) / base.perSecond)} %`;
-      return [transport, call, String(Math.round(perSecond)), `${p99.toFixed(1)} ms`, ratio, target, String(failed)];
-    };
-    return [
-      row("bare Node, hello", results.hello, ""),
-      row("GET one set", results.get, ""),
-      row("set_records, synced", results.set, "25 %"),
-    ];
-  } finally {
-    await Promise.all([stop(hello), stop(moor)]);
-  }
-}
+const callsOf = (token: string): readonly Call[] => [
+  { name: "GET one set", script: getSet(token), target: "" },
+  { name: "set_records, synced", script: setRecords(token), target: "25 %" },
+];
 
 const headers = (token: string) => `["Authorization"]="Bearer ${token}", ["Content-Type"]="application/json"`;
 
@@ -119,7 +92,7 @@ request = function()
 end`;
 
 async function measureWaiting(folder: string, token: string): Promise<string[][]> {
-  const moor = await startMoor(folder, true);
+  const moor = await startMoor(folder, "http");
   const readers: EventReader[] = [];
   try {
     const finished = await firstPolls(token);
@@ -142,7 +115,7 @@ async function measureWaiting(folder: string, token: string): Promise<string[][]
   }
 }
 
-const base = "http://127.0.0.1:18993/v1";
+const base = `http://127.0.0.1:${moorPort}/v1`;
 
 /** How many actions say `success` when they are first asked for by their id. */
 async function firstPolls(token: string): Promise<number> {
@@ -172,34 +145,4 @@ async function write(token: string, name: string, value: string): Promise<{ acti
   });
   if (!answer.ok) throw new Error(await answer.text());
   return (await answer.json()) as { action: { id: number } };
-}
-
-const startMoor = (folder: string, plain: boolean): Promise<ChildProcess> =>
-  start([
-    "bin/moor.ts",
-    "records",
-    "--listen",
-    "127.0.0.1:18993",
-    "--data",
-    folder,
-    ...(plain ? ["--plain-http"] : []),
-  ]);
-
-async function start(args: readonly string[]): Promise<ChildProcess> {
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
-  await once(child.stdout, "data");
-  return child;
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  const ended = once(child, "exit");
-  child.kill("SIGTERM");
-  await ended;
-}
-
-function median(loads: readonly Load[]): Load {
-  const sorted = loads.toSorted((a, b) => a.perSecond - b.perSecond);
-  const middle = sorted[Math.floor(sorted.length / 2)];
-  if (middle === undefined) throw new Error("nothing was measured");
-  return middle;
 }

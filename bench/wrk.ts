@@ -18,6 +18,14 @@ export async function wrk(url: string, script: string, seconds: number, connecti
   return { perSecond: Number(perSecond), p99: Number(p99), failed: Number(failed) };
 }
 
+/** Of several runs, the one in the middle by its requests. */
+export function medianLoad(loads: readonly Load[]): Load {
+  const sorted = loads.toSorted((a, b) => a.perSecond - b.perSecond);
+  const middle = sorted[Math.floor(sorted.length / 2)];
+  if (middle === undefined) throw new Error("nothing was measured");
+  return middle;
+}
+
 /** Answers of status 400 and above count as failed; latencies are in microseconds. */
 const report = `
 done = function(summary, latency)
