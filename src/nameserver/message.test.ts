@@ -2,24 +2,12 @@ import dnsPacket from "dns-packet";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { printLabels } from "../core/label.ts";
-import { decodeMessage, encodeMessage, type Message, type ResourceRecord } from "./message.ts";
+import { decodeMessage, emptyMessage, encodeMessage, type Message, type ResourceRecord } from "./message.ts";
 
 const plain: Message = {
   id: 0x1234,
-  opcode: 0,
-  rcode: 0,
-  response: false,
-  authoritative: false,
-  truncated: false,
-  recursionDesired: false,
-  recursionAvailable: false,
-  authenticData: false,
-  checkingDisabled: false,
+  ...emptyMessage,
   questions: [{ name: "www.example.org", type: 1, class: 1 }],
-  answers: [],
-  authorities: [],
-  additionals: [],
-  edns: undefined,
 };
 
 const bytesOf = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex.replaceAll(/\s/g, ""), "hex"));

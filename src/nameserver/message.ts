@@ -26,6 +26,23 @@ export type Message = {
   readonly edns: Edns | undefined;
 };
 
+/** A plain query without a question: what a message is made from. */
+export const emptyMessage: Omit<Message, "id" | "questions"> = {
+  opcode: 0,
+  rcode: 0,
+  response: false,
+  authoritative: false,
+  truncated: false,
+  recursionDesired: false,
+  recursionAvailable: false,
+  authenticData: false,
+  checkingDisabled: false,
+  answers: [],
+  authorities: [],
+  additionals: [],
+  edns: undefined,
+};
+
 export type Question = { readonly name: string; readonly type: number; readonly class: number };
 
 export type ResourceRecord = Question & {

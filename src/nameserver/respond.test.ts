@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { type ZonesInMemory, zonesInMemory } from "../../test/nameserver/zones-in-memory.ts";
 import { writtenSets, writtenZone } from "../core/written-sets.suite.ts";
 import { createLoadedZones } from "./loaded-zones.ts";
-import { decodeMessage, encodeMessage, type Message } from "./message.ts";
+import { decodeMessage, emptyMessage, encodeMessage, type Message } from "./message.ts";
 import { createResponder, type Respond } from "./respond.ts";
 
 const text = `
@@ -23,20 +23,8 @@ const text = `
 
 const base: Message = {
   id: 0xabcd,
-  opcode: 0,
-  rcode: 0,
-  response: false,
-  authoritative: false,
-  truncated: false,
-  recursionDesired: false,
-  recursionAvailable: false,
-  authenticData: false,
-  checkingDisabled: false,
+  ...emptyMessage,
   questions: [{ name: "www.example.org", type: 1, class: 1 }],
-  answers: [],
-  authorities: [],
-  additionals: [],
-  edns: undefined,
 };
 const types: Readonly<Record<string, number>> = { A: 1, NS: 2, CNAME: 5, SOA: 6, MX: 15, TXT: 16, DS: 43, ANY: 255 };
 const ednsOf = (udpSize: number, version = 0) => ({ udpSize, version, dnssecOk: false, options: [] });

@@ -3,7 +3,14 @@ import { createSocket } from "node:dgram";
 import { connect, isIPv6, type Socket } from "node:net";
 import type { Instant } from "../core/instant.ts";
 import { headerLength } from "./codes.ts";
-import { decodeMessage, encodeMessage, type Message, type Question, type ResourceRecord } from "./message.ts";
+import {
+  decodeMessage,
+  emptyMessage,
+  encodeMessage,
+  type Message,
+  type Question,
+  type ResourceRecord,
+} from "./message.ts";
 import type { TsigKey } from "./tsig.ts";
 import { type CheckReply, createReplyCheck, signRequest } from "./tsig-client.ts";
 
@@ -96,7 +103,7 @@ export async function* askTcp(peer: Peer, asking: Asking, options: AskOptions): 
 
 function prepare(peer: Peer, asking: Asking, now: () => Instant) {
   const id = randomInt(65_536);
-  const plain = encodeMessage({ ...empty, ...asking, id, questions: [asking.question] });
+  const plain = encodeMessage({ ...emptyMessage, ...asking, id, questions: [asking.question] });
   if (plain === undefined) throw new Error("a question too long");
   const isReply = (packet: Buffer) =>
     packet.length >= headerLength && packet.readUInt16BE(0) === id && ((packet[2] ?? 0) & 0x80) !== 0;
@@ -108,21 +115,6 @@ function prepare(peer: Peer, asking: Asking, now: () => Instant) {
   const { check, complete } = createReplyCheck(peer.key, mac, now);
   return { bytes, isReply, check, covered: complete };
 }
-
-const empty: Omit<Message, "opcode" | "id" | "questions"> = {
-  rcode: 0,
-  response: false,
-  authoritative: false,
-  truncated: false,
-  recursionDesired: false,
-  recursionAvailable: false,
-  authenticData: false,
-  checkingDisabled: false,
-  answers: [],
-  authorities: [],
-  additionals: [],
-  edns: undefined,
-};
 
 /** A server that does not know the key, or finds the time wrong, says NOTAUTH without a signature that could be checked. */
 const isRefusal = (packet: Buffer): boolean => ((packet[3] ?? 0) & 0xf) !== 0;

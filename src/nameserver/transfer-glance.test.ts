@@ -1,26 +1,14 @@
 import { expect, it } from "vitest";
 import { nameToWire } from "../core/name-wire.ts";
-import { encodeMessage, type Message } from "./message.ts";
+import { emptyMessage, encodeMessage, type Message } from "./message.ts";
 import { asksBelow, glanceAt } from "./transfer-glance.ts";
 import { signRequest } from "./tsig-client.ts";
 
 const query = (name: string, type = 1, more: Partial<Message> = {}): Buffer =>
   encodeMessage({
     id: 1,
-    opcode: 0,
-    rcode: 0,
-    response: false,
-    authoritative: false,
-    truncated: false,
-    recursionDesired: false,
-    recursionAvailable: false,
-    authenticData: false,
-    checkingDisabled: false,
+    ...emptyMessage,
     questions: [{ name, type, class: 1 }],
-    answers: [],
-    authorities: [],
-    additionals: [],
-    edns: undefined,
     ...more,
   }) ?? Buffer.of();
 

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import { writtenZone } from "../core/written-sets.suite.ts";
 import { createLoadedZones } from "./loaded-zones.ts";
-import { decodeMessage, encodeMessage, type Message } from "./message.ts";
+import { decodeMessage, emptyMessage, encodeMessage, type Message } from "./message.ts";
 import { createResponder } from "./respond.ts";
 import { createExchange, type TransferPorts, type UpdateOutcome } from "./transfer-respond.ts";
 import { readTsig, type TsigKey } from "./tsig.ts";
@@ -54,20 +54,8 @@ const { respond, stream } = createExchange({
 
 const message = (more: Partial<Message> & { name?: string; type?: number }): Message => ({
   id: 9,
-  opcode: 0,
-  rcode: 0,
-  response: false,
-  authoritative: false,
-  truncated: false,
-  recursionDesired: false,
-  recursionAvailable: false,
-  authenticData: false,
-  checkingDisabled: false,
+  ...emptyMessage,
   questions: [{ name: more.name ?? "example.org", type: more.type ?? 6, class: 1 }],
-  answers: [],
-  authorities: [],
-  additionals: [],
-  edns: undefined,
   ...more,
 });
 const bytesOf = (more: Parameters<typeof message>[0]): Buffer => encodeMessage(message(more)) ?? Buffer.of();

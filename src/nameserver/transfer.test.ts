@@ -7,7 +7,7 @@ import { writtenSets } from "../core/written-sets.suite.ts";
 import { setsAfterSteps } from "../core/zone-lines.ts";
 import type { ZoneContent } from "../core/zone-view.ts";
 import { createLoadedZones } from "./loaded-zones.ts";
-import { decodeMessage, type Message, type ResourceRecord } from "./message.ts";
+import { decodeMessage, emptyMessage, type Message, type ResourceRecord } from "./message.ts";
 import { sortTransfer } from "./transfer-in.ts";
 import { type ChangesBetween, transferOut } from "./transfer-out.ts";
 import type { ZoneSource } from "./zone-source.ts";
@@ -36,19 +36,9 @@ function history(...texts: readonly string[]) {
 
 const question = (type: number, since?: number, edns = 1232): Message => ({
   id: 7,
-  opcode: 0,
-  rcode: 0,
-  response: false,
-  authoritative: false,
-  truncated: false,
-  recursionDesired: false,
-  recursionAvailable: false,
-  authenticData: false,
-  checkingDisabled: false,
+  ...emptyMessage,
   questions: [{ name: zone, type, class: 1 }],
-  answers: [],
   authorities: since === undefined ? [] : [soaRecord(since)],
-  additionals: [],
   edns: { udpSize: edns, version: 0, dnssecOk: false, options: [] },
 });
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { encodeMessage, type Message } from "./message.ts";
+import { emptyMessage, encodeMessage, type Message } from "./message.ts";
 import { appendTsig, computeMac, readTsig, type TsigKey, tsigErrors, tsigRoom, variables } from "./tsig.ts";
 import { createReplyCheck, signRequest } from "./tsig-client.ts";
 import { checkRequest } from "./tsig-server.ts";
@@ -16,19 +16,8 @@ const at = (time: number) => () => time;
 
 const plain: Message = {
   id: 0x1234,
-  opcode: 0,
-  rcode: 0,
-  response: false,
-  authoritative: false,
-  truncated: false,
-  recursionDesired: false,
-  recursionAvailable: false,
-  authenticData: false,
-  checkingDisabled: false,
+  ...emptyMessage,
   questions: [{ name: "example.org", type: 252, class: 1 }],
-  answers: [],
-  authorities: [],
-  additionals: [],
   edns: { udpSize: 1232, version: 0, dnssecOk: false, options: [] },
 };
 const bytesOf = (message: Message): Buffer => encodeMessage(message) ?? Buffer.of();

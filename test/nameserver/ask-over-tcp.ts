@@ -1,5 +1,5 @@
 import { connect } from "node:net";
-import { decodeMessage, encodeMessage, type Message } from "../../src/nameserver/message.ts";
+import { decodeMessage, emptyMessage, encodeMessage, type Message } from "../../src/nameserver/message.ts";
 
 export type Asked = { readonly name: string; readonly type: number };
 
@@ -54,18 +54,6 @@ function framed(id: number, { name, type }: Asked): Buffer {
 
 export const queryFor = ({ name, type }: Asked, id: number): Message => ({
   id,
-  opcode: 0,
-  rcode: 0,
-  response: false,
-  authoritative: false,
-  truncated: false,
-  recursionDesired: false,
-  recursionAvailable: false,
-  authenticData: false,
-  checkingDisabled: false,
+  ...emptyMessage,
   questions: [{ name, type, class: 1 }],
-  answers: [],
-  authorities: [],
-  additionals: [],
-  edns: undefined,
 });
