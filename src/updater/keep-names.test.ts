@@ -169,7 +169,8 @@ describe("history", () => {
     await running;
     loop.says.service = () => undefined;
     await start();
-    await stores(2);
+    // The record is right before the answer is read: only what was told has been kept.
+    await until(() => told.filter(({ msg }) => msg.startsWith("record replaced by")).length === 2);
     stop.abort();
     await running;
     const file = join(loop.folder, "moor-history.jsonl");
