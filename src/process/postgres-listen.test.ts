@@ -65,7 +65,7 @@ describe("listening to PostgreSQL", () => {
     await begun(1);
     const client = await server.connect();
     await client.query(
-      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND pid <> pg_backend_pid()",
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()",
     );
     await client.end();
     await begun(2);

@@ -8,6 +8,8 @@ export type SessionOptions = {
   readonly connect: () => Promise<Client>;
   /** Sets a new session up. When it throws, the session is given up and the next one tried. */
   readonly begin: (client: Client, signal: AbortSignal) => Promise<void>;
+  /** How the server is asked whether it is there, unless a plain question will do. */
+  readonly ask?: (client: Client) => Promise<unknown>;
   /** It is set up. */
   readonly ready?: () => void;
   /** The session that was ready is no more, or cannot be told to be there. */
@@ -43,7 +45,7 @@ const firstPause = 50;
  * and opened again when it does not; who depends on it is told when it ends.
  */
 export function keepSession(options: SessionOptions): KeptSession {
-  const { log, what, random = Math.random } = options;
+  const { log, what, random = Math.random, ask = (client) => client.query("SELECT 1") } = options;
   const timing = { ...usual, ...options.timing };
   const closing = new AbortController();
   let up = false;
@@ -59,8 +61,8 @@ export function keepSession(options: SessionOptions): KeptSession {
       up = true;
       options.ready?.();
       for (;;) {
+        await within(ask(client), timing.patience, signal);
         await sleep(timing.probe, undefined, { signal, ref: false });
-        await within(client.query("SELECT 1"), timing.patience, signal);
         failures = 0;
       }
     } catch (error) {

@@ -1,0 +1,89 @@
+import { setImmediate as turn } from "node:timers/promises";
+import fc from "fast-check";
+import { pino } from "pino";
+import { describe, expect, it } from "vitest";
+import { createDuties, leadAlways } from "./duties.ts";
+
+const log = pino({ level: "silent" });
+
+describe("work of the leading node", () => {
+  it("is done at once where there is one node", async () => {
+    const said: string[] = [];
+    const duties = leadAlways(log);
+    const withdraw = duties.whenLeading(() => {
+      said.push("begun");
+      return () => void said.push("ended");
+    });
+    await turn();
+    expect(said).toEqual(["begun"]);
+    await withdraw();
+    expect(said).toEqual(["begun", "ended"]);
+    await duties.close();
+    expect(said).toHaveLength(2);
+  });
+
+  it("ends within the call that ends the turn", async () => {
+    const duties = createDuties(log);
+    let ended = false;
+    duties.whenLeading(() => () => {
+      ended = true;
+    });
+    duties.lead();
+    await turn();
+    duties.stepDown();
+    expect(ended).toBe(true);
+  });
+
+  it("goes on with the rest when one fails to begin or to end", async () => {
+    const duties = createDuties(log);
+    let [begun, ended] = [0, 0];
+    const fail = () => {
+      throw new Error("adrift");
+    };
+    duties.whenLeading(fail);
+    duties.whenLeading(() => fail);
+    duties.whenLeading(() => {
+      begun += 1;
+      return () => {
+        ended += 1;
+      };
+    });
+    for (const _ of [1, 2]) {
+      duties.lead();
+      await turn();
+      duties.stepDown();
+      await turn();
+    }
+    await duties.close();
+    expect([begun, ended]).toEqual([2, 2]);
+  });
+
+  it("is never done twice at a time, however often the lead changes", async () => {
+    const step = fc.constantFrom("lead", "stepDown", "wait");
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 20 }), async (steps) => {
+        const duties = createDuties(log);
+        let [running, most] = [0, 0];
+        duties.whenLeading(() => {
+          running += 1;
+          most = Math.max(most, running);
+          return async () => {
+            await turn();
+            running -= 1;
+          };
+        });
+        for (const each of steps) {
+          if (each === "wait") await turn();
+          else duties[each]();
+        }
+        const leads = duties.isLeading();
+        for (let i = 0; i < 60; i++) await turn();
+        expect(running).toBe(leads ? 1 : 0);
+        expect(most).toBeLessThanOrEqual(1);
+        await duties.close();
+        expect(running).toBe(0);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

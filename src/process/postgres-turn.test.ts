@@ -1,0 +1,77 @@
+import { pino } from "pino";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { type Cable, layCable } from "../../test/rig/cable.ts";
+import { type PostgresServer, startPostgres } from "../../test/rig/postgres.ts";
+import { until } from "../../test/rig/until.ts";
+import type { Duties } from "./duties.ts";
+import { takeTurns } from "./postgres-turn.ts";
+
+let server: PostgresServer;
+const cables: Cable[] = [];
+const nodes: Duties[] = [];
+
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterEach(async () => {
+  await Promise.all(nodes.splice(0).map((node) => node.close()));
+  await Promise.all(cables.splice(0).map((cable) => cable.close()));
+});
+afterAll(() => server.stop());
+
+/** Nodes that note when they begin and end; `together` is the most that were at it at one time. */
+async function startNodes(count: number) {
+  const seen = { working: new Set<number>(), together: 0 };
+  for (let i = 0; i < count; i++) {
+    const cable = await layCable(server.port);
+    const node = takeTurns({ connect: () => server.connect("postgres", cable.port), log: pino({ level: "silent" }) });
+    node.whenLeading(() => {
+      seen.working.add(i);
+      seen.together = Math.max(seen.together, seen.working.size);
+      return () => {
+        seen.working.delete(i);
+      };
+    });
+    cables.push(cable);
+    nodes.push(node);
+  }
+  const leader = async (other?: number, limit = 5_000): Promise<number> => {
+    const found = () => [...seen.working].find((node) => node !== other);
+    await until(() => found() !== undefined, { limit, what: () => `a node that leads, other than ${other}` });
+    return found() ?? -1;
+  };
+  return { seen, leader };
+}
+
+describe("turns of nodes on one PostgreSQL", () => {
+  it("has one node lead, and the next when that one closes", async () => {
+    const { seen, leader } = await startNodes(3);
+    const first = await leader();
+    await nodes[first]?.close();
+    await leader(first, 2_500);
+    expect(seen.together).toBe(1);
+  });
+
+  it("passes the lead on within 5 seconds when the network of the leading node goes silent", async () => {
+    const { seen, leader } = await startNodes(2);
+    const first = await leader();
+    cables[first]?.silence();
+    const second = await leader(first, 5_000);
+    expect(seen.working).toEqual(new Set([second]));
+    expect(seen.together).toBe(1);
+  });
+
+  it("passes it on when the session is ended at the server, and after a crash of the server", async () => {
+    const { seen, leader } = await startNodes(2);
+    const first = await leader();
+    const client = await server.connect();
+    await client.query("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'");
+    await client.end();
+    await until(() => !seen.working.has(first), { limit: 1_000, what: () => "the end of the first turn" });
+    await leader();
+    await server.restart("crash");
+    await until(() => seen.working.size === 0, { limit: 1_000, what: () => "the end of the second turn" });
+    await leader();
+    expect(seen.together).toBe(1);
+  });
+});

@@ -1,0 +1,64 @@
+import type { Client } from "pg";
+import { createDuties, type Duties } from "./duties.ts";
+import type { Logger } from "./log.ts";
+import { keepSession } from "./postgres-session.ts";
+
+export type TurnOptions = {
+  /** Gives a client that is connected, for this purpose alone. */
+  readonly connect: () => Promise<Client>;
+  readonly log: Logger;
+  readonly random?: () => number;
+};
+
+/** Advisory locks are numbers: "moor", and which of its locks. */
+const lock = "1836019570, 1";
+
+/**
+ * A node that hears nothing for `probe` + `patience` leads no more. The server frees the lock of a node that has said nothing
+ * for `deserted`: later than that, so that two never lead, and early enough that another has it within 5 seconds.
+ */
+const timing = { probe: 1_000, patience: 1_500, slowest: 1_000 };
+const deserted = 3_000;
+
+/**
+ * One node at a time leads: the one whose session holds the lock. A node that is killed loses it with its connection; one
+ * whose network is cut loses it by its silence. Needs a session of its own at the server, so no pool of transactions between.
+ */
+export function takeTurns({ connect, log, random }: TurnOptions): Duties {
+  const duties = createDuties(log);
+
+  const tryToLead = async (client: Client): Promise<void> => {
+    if (duties.isLeading()) {
+      await client.query("SELECT 1");
+      return;
+    }
+    const { rows } = await client.query<{ taken: boolean }>(`SELECT pg_try_advisory_lock(${lock}) AS taken`);
+    if (!rows[0]?.taken || !session.isUp()) return;
+    log.info("this node leads: it does what must be done once");
+    duties.lead();
+  };
+  const session = keepSession({
+    connect,
+    begin: async (client) => {
+      await client.query(`SET idle_session_timeout = ${deserted}; SET tcp_user_timeout = ${deserted}`);
+    },
+    ask: tryToLead,
+    lost: () => {
+      if (!duties.isLeading()) return;
+      log.warn("this node leads no more");
+      duties.stepDown();
+    },
+    log,
+    what: "turn",
+    timing,
+    ...(random && { random }),
+  });
+  return {
+    whenLeading: duties.whenLeading,
+    isLeading: duties.isLeading,
+    close: async () => {
+      await duties.close();
+      await session.close();
+    },
+  };
+}
