@@ -5,6 +5,10 @@ export type LogListener = {
   /** Never part of a write: all rows of one come together. */
   readonly rows: (rows: readonly LoggedChange[]) => void;
   readonly lost: () => void;
+  /** The log has grown: said before whoever wrote hears that it is done. */
+  readonly coming: () => void;
+  /** All that had come was given out. */
+  readonly caughtUp: () => void;
 };
 
 const mostAtOnce = 1_000;
@@ -29,8 +33,11 @@ export function followLog(store: RecordStore, start: number, log: Logger, listen
     }
   };
   const wake = () => {
+    listener.coming();
     again = true;
-    if (reading) return;
+    if (!reading) begin();
+  };
+  const begin = () => {
     reading = true;
     read()
       .catch((error: unknown) => {
@@ -40,6 +47,8 @@ export function followLog(store: RecordStore, start: number, log: Logger, listen
       })
       .finally(() => {
         reading = false;
+        if (again) begin();
+        else listener.caughtUp();
       });
   };
   return store.onChange(wake);

@@ -4,7 +4,7 @@ import { createNotifier, type NotifyTarget } from "../nameserver/notify-out.ts";
 import { startSecondaries } from "../nameserver/secondary-zones.ts";
 import { type Nameserver, startNameserver } from "../nameserver/start.ts";
 import { askUdp } from "../nameserver/transfer-ask.ts";
-import type { ZoneEvent } from "../nameserver/zone-source.ts";
+import { isNews, type ZoneNews } from "../nameserver/zone-source.ts";
 import type { ListenAddress } from "../process/listen-address.ts";
 import type { Logger } from "../process/log.ts";
 import { closeInReverse, type Opened } from "../process/shutdown.ts";
@@ -58,6 +58,7 @@ export async function startDns(options: DnsOptions): Promise<Nameserver> {
     });
     opened.push({ name: "notices", close: notifier.close });
     zones.follow((event) => {
+      if (!isNews(event)) return;
       for (const zone of changedIn(event)) notifier.changed(zone);
       for (const zone of newIn(event)) secondaries.look(zone);
     });
@@ -70,14 +71,14 @@ export async function startDns(options: DnsOptions): Promise<Nameserver> {
 }
 
 /** Zones that others must hear of; one that is gone is told of by the catalog. */
-function changedIn(event: ZoneEvent): readonly string[] {
+function changedIn(event: ZoneNews): readonly string[] {
   if (event.kind === "lost") return [];
   const gone = event.kind === "changed" && event.changes.some((change) => isSoa(change) && change.kind === "delete");
   return gone ? [] : [event.zone];
 }
 
 /** Zones that may have become secondary, or have other primary servers. */
-function newIn(event: ZoneEvent): readonly string[] {
+function newIn(event: ZoneNews): readonly string[] {
   if (event.kind === "lost") return [];
   const isNew = event.kind === "replaced" || event.changes.some((change) => isSoa(change) && change.kind === "create");
   return isNew ? [event.zone] : [];

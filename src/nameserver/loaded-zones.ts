@@ -5,7 +5,7 @@ import { changeZoneView, createZoneView, type ZoneContent, type ZoneView } from 
 import { createKeptMap } from "./kept-map.ts";
 import { createNameFilter } from "./name-filter.ts";
 import type { NegativeTail } from "./negative-tail.ts";
-import type { ZoneEvent, ZoneSource } from "./zone-source.ts";
+import { isNews, type ZoneEvent, type ZoneNews, type ZoneSource } from "./zone-source.ts";
 
 /** The zones that were asked for, each followed from then on. */
 export type LoadedZones = {
@@ -51,7 +51,7 @@ const secondChances = 32;
 
 export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits): LoadedZones {
   const zones = new Map<string, LoadedZone>();
-  const loading = new Map<string, { readonly result: Promise<LoadedZone | undefined>; readonly missed: ZoneEvent[] }>();
+  const loading = new Map<string, { readonly result: Promise<LoadedZone | undefined>; readonly missed: ZoneNews[] }>();
   const absent = createKeptMap<true>(limits.absent);
   let names = createNameFilter(limits.seed);
   let learned = false;
@@ -94,13 +94,13 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
   const load = (name: string): Promise<LoadedZone | undefined> => {
     const underway = loading.get(name);
     if (underway) return underway.result;
-    const missed: ZoneEvent[] = [];
+    const missed: ZoneNews[] = [];
     const result = read(name, missed).finally(() => loading.delete(name));
     loading.set(name, { result, missed });
     return result;
   };
 
-  const read = async (name: string, missed: ZoneEvent[]): Promise<LoadedZone | undefined> => {
+  const read = async (name: string, missed: ZoneNews[]): Promise<LoadedZone | undefined> => {
     for (let i = 0; i < tries; i++) {
       const content = await within(limits.wait, source.load(name));
       // Whether the content is from before or after cannot be told, so it is read again.
@@ -113,7 +113,7 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
     throw new Error(`the zone ${name} changes faster than it can be loaded`);
   };
 
-  const hold = (content: ZoneContent, missed: readonly ZoneEvent[]): LoadedZone => {
+  const hold = (content: ZoneContent, missed: readonly ZoneNews[]): LoadedZone => {
     const zone: LoadedZone = { view: createZoneView(content), current: true, below: 0, used: false, tail: undefined };
     zones.set(content.name, zone);
     held += zone.view.size;
@@ -156,7 +156,7 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
     if (enclosing) enclosing.below += 1;
   };
 
-  const change = (event: Extract<ZoneEvent, { kind: "changed" }>): void => {
+  const change = (event: Extract<ZoneNews, { kind: "changed" }>): void => {
     const zone = zones.get(event.zone);
     const order = zone && compareSerials(event.serial, zone.view.serial);
     // Of the same serial it may be the rest of a write; what is there already becomes what it is.
@@ -170,6 +170,7 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
   };
 
   const apply = (event: ZoneEvent): void => {
+    if (!isNews(event)) return;
     if (event.kind === "lost") {
       generation += 1;
       names = createNameFilter(limits.seed);
@@ -187,7 +188,7 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
   return { find: (name) => find(name), apply, learn, count: () => zones.size };
 }
 
-const comesOrGoes = (event: ZoneEvent): boolean =>
+const comesOrGoes = (event: ZoneNews): boolean =>
   event.kind === "changed" &&
   event.changes.some((change) => change.type === "SOA" && change.owner === apex && change.kind !== "replace");
 

@@ -1,11 +1,12 @@
 import { randomInt } from "node:crypto";
 import type { ListenAddress } from "../process/listen-address.ts";
 import type { Logger } from "../process/log.ts";
+import { createCatchUp } from "./catch-up.ts";
 import { listenTcp } from "./listen-tcp.ts";
 import { type Listening, listenUdp } from "./listen-udp.ts";
 import { createLoadedZones, defaultLoadLimits } from "./loaded-zones.ts";
 import { createRateLimit, defaultRateLimit } from "./rate-limit.ts";
-import { createResponder } from "./respond.ts";
+import { createResponder, type RespondTo } from "./respond.ts";
 import { createExchange, type TransferPorts } from "./transfer-respond.ts";
 import type { ZoneSource } from "./zone-source.ts";
 
@@ -28,16 +29,21 @@ export async function startNameserver(options: NameserverOptions): Promise<Names
   const zones = createLoadedZones(source, { ...defaultLoadLimits, seed: randomInt(2 ** 32) });
   const onTrouble = tellSometimes(log);
   const learn = () => zones.learn().catch(onTrouble);
+  const catchUp = createCatchUp(defaultLoadLimits.wait);
   const unfollow = source.follow((event) => {
+    catchUp.hear(event);
     zones.apply(event);
     if (event.kind === "lost") void learn();
   });
   void learn();
   const answer = createResponder({ zones, onTrouble });
   const { transfers: ports } = options;
-  const exchange: Exchange = ports
+  const { respond, stream }: Exchange = ports
     ? createExchange({ respond: answer, zones, ports, now: Date.now, onTrouble })
     : { respond: answer };
+  const respondInTime: RespondTo = (query, transport, from) =>
+    catchUp.wait()?.then(() => respond(query, transport, from)) ?? respond(query, transport, from);
+  const exchange = { respond: respondInTime, stream };
   const perSecond = options.repliesPerSecond ?? defaultRateLimit.perSecond;
   const rateLimit = createRateLimit({ ...defaultRateLimit, perSecond, seed: randomInt(2 ** 32) });
   const opened: Listening[] = [];

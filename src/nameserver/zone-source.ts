@@ -23,4 +23,13 @@ export type ZoneEvent =
   /** A zone came, went, or is another than before in a way that no change of sets tells, such as its default TTL. */
   | { readonly kind: "replaced"; readonly zone: string }
   /** Changes may have been missed: nothing known holds. */
-  | { readonly kind: "lost" };
+  | { readonly kind: "lost" }
+  /** Something was written that will be told next: who asks from now on must not get an answer without it. */
+  | { readonly kind: "coming" }
+  /** All that was coming has been told. */
+  | { readonly kind: "caught-up" };
+
+/** The events that say something about zones. */
+export type ZoneNews = Exclude<ZoneEvent, { kind: "coming" | "caught-up" }>;
+
+export const isNews = (event: ZoneEvent): event is ZoneNews => event.kind !== "coming" && event.kind !== "caught-up";
