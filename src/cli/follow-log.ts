@@ -1,5 +1,5 @@
 import type { Logger } from "../process/log.ts";
-import type { LoggedChange, RecordStore } from "../records/store.ts";
+import type { ChangeListener, LoggedChange, RecordStore } from "../records/store.ts";
 
 export type LogListener = {
   /** Never part of a write: all rows of one come together. */
@@ -13,7 +13,7 @@ export type LogListener = {
 
 const mostAtOnce = 1_000;
 
-/** Reads the log behind `start` whenever it has grown, one reading at a time, until the function given back is called. */
+/** Takes rows as they are told, and reads the log behind `start` when it has grown otherwise, one reading at a time, until the function given back is called. */
 export function followLog(store: RecordStore, start: number, log: Logger, listener: LogListener): () => void {
   let position = start;
   let reading = false;
@@ -32,8 +32,14 @@ export function followLog(store: RecordStore, start: number, log: Logger, listen
       if (!full && !again) return;
     }
   };
-  const wake = () => {
+  const wake: ChangeListener = (rows = []) => {
     listener.coming();
+    if (!reading && followsOn(rows, position)) {
+      position += rows.length;
+      listener.rows(rows);
+      listener.caughtUp();
+      return;
+    }
     again = true;
     if (!reading) begin();
   };
@@ -52,6 +58,11 @@ export function followLog(store: RecordStore, start: number, log: Logger, listen
       });
   };
   return store.onChange(wake);
+}
+
+/** The very next rows of the log, with none of another node before or between them. */
+function followsOn(rows: readonly LoggedChange[], position: number): boolean {
+  return rows[0]?.position === position + 1 && rows.at(-1)?.position === position + rows.length;
 }
 
 /** Where reading stopped may be in the middle of a write. */

@@ -1,19 +1,14 @@
-/** Tells listeners, after a commit, that the change log has grown. They read the log themselves. */
+import type { ChangeListener, LoggedChange } from "./store.ts";
+
+/** Tells listeners, after a commit, what was added to the change log. */
 export function createChangeFeed() {
-  const listeners = new Set<() => void>();
-  let grown = false;
+  const listeners = new Set<ChangeListener>();
 
   return {
-    /** Said inside a transaction; `announce` passes it on when that is committed. */
-    note: (changed: boolean): void => {
-      grown = changed;
+    announce: (rows: readonly LoggedChange[]): void => {
+      if (rows.length > 0) for (const listener of listeners) listener(rows);
     },
-    announce: (): void => {
-      if (!grown) return;
-      grown = false;
-      for (const listener of listeners) listener();
-    },
-    listen: (listener: () => void): (() => void) => {
+    listen: (listener: ChangeListener): (() => void) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },

@@ -1,36 +1,107 @@
 import type { DatabaseSync } from "node:sqlite";
+import type { DiskSync } from "./wal-sync.ts";
 
 /** Runs `work` inside a transaction; resolves when that is on disk. */
 export type Commit = <T>(work: () => T) => Promise<T>;
 
-/** What else belongs to a transaction: told when it has begun, right before it is committed, and when it is on disk. */
-export type Edges = { readonly begun: () => void; readonly ending: () => void; readonly committed: () => void };
+/** What else belongs to a transaction. */
+export type Edges<Told> = {
+  readonly begun: () => void;
+  /** Right before it is committed. */
+  readonly ending: () => void;
+  /** Others can read it now, but it is not on disk yet. Gives what `durable` is told. */
+  readonly committed: () => Told;
+  /** It is on disk; nobody who wrote has an answer yet. */
+  readonly durable: (told: Told) => void;
+};
 
 type Waiting = { readonly run: () => void; readonly settle: () => void; readonly fail: (error: unknown) => void };
+type Group<Told> = { readonly writes: readonly Waiting[]; readonly told: Told };
+
+/** Two: while the disk works on one group, the next can already be handed to it. More would only make the groups smaller. */
+const mostSyncs = 2;
 
 /**
- * Commits all writes of one event-loop turn in one transaction, so that 32 clients share one sync of the disk. No write
- * suffers for another: when one of a group throws, the group is rolled back and each of its writes is run again alone.
- * So `work` must be repeatable: it may touch the database and nothing else.
+ * Commits all writes of one event-loop turn in one transaction, so that 32 clients share one sync of the disk, and goes on
+ * with the next turn while the disk syncs. No write suffers for another: when one of a group throws, the group is rolled
+ * back and each of its writes is run again alone. So `work` must be repeatable: it may touch the database and nothing else.
  */
-export function createGroupCommit(database: DatabaseSync, edges: Edges): Commit & { readonly flush: () => void } {
+export function createGroupCommit<Told>(database: DatabaseSync, edges: Edges<Told>, disk: DiskSync) {
   let waiting: Waiting[] = [];
+  let scheduled = false;
+  /** Committed and not yet known to be on disk, oldest first. */
+  let syncing: Group<Told>[] = [];
+  let syncs = 0;
+  let broken: Error | undefined;
 
-  const flush = () => {
-    const group = waiting;
-    waiting = [];
-    if (group.length === 0) return;
+  const settleUpTo = (last: Group<Told>) => {
+    const end = syncing.indexOf(last) + 1;
+    const groups = syncing.slice(0, end);
+    syncing = syncing.slice(end);
+    for (const { told, writes } of groups) {
+      edges.durable(told);
+      for (const each of writes) each.settle();
+    }
+  };
+
+  /** What is visible and may yet vanish must not be built upon: PostgreSQL stops for the same reason. */
+  const breakDown = (error: Error) => {
+    broken ??= new Error("the disk did not take what was written; start the service again", { cause: error });
+    const groups = syncing;
+    syncing = [];
+    for (const { writes } of groups) for (const each of writes) each.fail(broken);
+  };
+
+  const sync = async (group: Group<Told>) => {
+    syncs += 1;
+    try {
+      await disk.sync();
+      // A sync covers all that was written before it began: also the groups whose own sync is still on its way.
+      settleUpTo(group);
+    } catch (error) {
+      breakDown(error as Error);
+    }
+    syncs -= 1;
+    if (waiting.length > 0) schedule();
+  };
+
+  const attempt = (writes: readonly Waiting[]): unknown => {
     try {
       inTransaction(database, edges, () => {
-        for (const each of group) each.run();
+        for (const each of writes) each.run();
       });
     } catch (error) {
-      if (group.length === 1) group[0]?.fail(error);
-      else for (const each of group) runAlone(database, edges, each);
+      return error;
+    }
+    syncing.push({ writes, told: edges.committed() });
+    return undefined;
+  };
+
+  const commitWaiting = () => {
+    const writes = waiting;
+    waiting = [];
+    if (broken !== undefined) {
+      for (const each of writes) each.fail(broken);
       return;
     }
-    for (const each of group) each.settle();
-    edges.committed();
+    if (writes.length === 0 || attempt(writes) === undefined) return;
+    for (const each of writes) {
+      const error = attempt([each]);
+      if (error !== undefined) each.fail(error);
+    }
+  };
+
+  const turn = () => {
+    scheduled = false;
+    if (syncs >= mostSyncs) return;
+    commitWaiting();
+    const last = syncing.at(-1);
+    if (last !== undefined) void sync(last);
+  };
+  const schedule = () => {
+    if (scheduled) return;
+    scheduled = true;
+    setImmediate(turn);
   };
 
   const commit: Commit = (work) =>
@@ -43,24 +114,22 @@ export function createGroupCommit(database: DatabaseSync, edges: Edges): Commit 
         settle: () => resolve(result),
         fail: reject,
       });
-      if (waiting.length === 1) setImmediate(flush);
+      schedule();
     });
 
-  return Object.assign(commit, { flush });
+  return Object.assign(commit, {
+    /** Ends what is under way, before the database is closed. */
+    flush: (): void => {
+      commitWaiting();
+      const last = syncing.at(-1);
+      if (last === undefined) return;
+      disk.syncNow();
+      settleUpTo(last);
+    },
+  });
 }
 
-function runAlone(database: DatabaseSync, edges: Edges, each: Waiting): void {
-  try {
-    inTransaction(database, edges, each.run);
-  } catch (error) {
-    each.fail(error);
-    return;
-  }
-  each.settle();
-  edges.committed();
-}
-
-function inTransaction(database: DatabaseSync, edges: Edges, work: () => void): void {
+function inTransaction<Told>(database: DatabaseSync, edges: Edges<Told>, work: () => void): void {
   database.exec("BEGIN IMMEDIATE");
   try {
     edges.begun();

@@ -18,7 +18,6 @@ export function createOpenZones(database: DatabaseSync, read: ZoneReads) {
   /** Ids of the open zones by number and by name. */
   const ids = new Map<number | string, string>();
   const changed = new Set<string>();
-  let removed = false;
 
   const enter = (zone: Zone): void => {
     open.set(zone.id, zone);
@@ -50,24 +49,19 @@ export function createOpenZones(database: DatabaseSync, read: ZoneReads) {
       ids.delete(number);
       ids.delete(name);
       changed.delete(id);
-      removed = true;
     },
     begun: (): void => {
       open.clear();
       ids.clear();
       changed.clear();
-      removed = false;
     },
-    /** True when there was something to write. */
-    ending: (): boolean => {
-      const any = changed.size > 0 || removed;
+    ending: (): void => {
       for (const id of changed) {
         const zone = open.get(id);
         if (zone === undefined) continue;
         const { settings, serial, modified, recordCount, number } = zone;
         update.run(JSON.stringify(settings), serial, modified, recordCount, number);
       }
-      return any;
     },
   };
 }

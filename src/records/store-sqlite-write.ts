@@ -4,7 +4,7 @@ import { type Change, diffSets } from "../core/changes.ts";
 import type { Instant } from "../core/instant.ts";
 import type { RRset } from "../core/rrset.ts";
 import { nextSerial } from "../core/serial.ts";
-import type { SettingsChange, Zone, ZoneSettings } from "./store.ts";
+import type { LoggedChange, Zone, ZoneSettings } from "./store.ts";
 import { marksToText } from "./store-sqlite-rows.ts";
 
 /** Turns sets into rows. To be called inside a transaction. */
@@ -13,6 +13,9 @@ export type SetWriter = {
   readonly replace: (zone: Zone, existing: readonly RRset[], wanted: Wanted, by: Writer) => Zone;
   /** The first sets of a zone, under the serial that it was made with. */
   readonly createSets: (zone: Zone, sets: readonly RRset[], by: Writer) => void;
+  readonly begun: () => void;
+  /** What this transaction has put into the log. */
+  readonly logged: () => readonly LoggedChange[];
 };
 
 type Wanted = {
@@ -34,8 +37,22 @@ export function prepareSetWriter(database: DatabaseSync): SetWriter {
     "INSERT INTO changes (account, zone, zone_name, serial, at, actor, change) VALUES (?, ?, ?, ?, ?, ?, ?)",
   );
 
-  const log = (zone: Zone, serial: number, { actor, now }: Writer, change: Change | SettingsChange) =>
-    insertChange.run(zone.account, zone.number, zone.name, serial, now, actor, JSON.stringify(change));
+  let logged: LoggedChange[] = [];
+
+  const log = (zone: Zone, serial: number, { actor, now: at }: Writer, change: LoggedChange["change"]) => {
+    const { account, number, name: zoneName } = zone;
+    const added = insertChange.run(account, number, zoneName, serial, at, actor, JSON.stringify(change));
+    logged.push({
+      position: Number(added.lastInsertRowid),
+      account,
+      zone: number,
+      zoneName,
+      serial,
+      at,
+      actor,
+      change,
+    });
+  };
 
   const writeSet = (zone: Zone, { owner, type, after }: Change) => {
     if (after === null) deleteSet.run(zone.number, owner, type);
@@ -65,6 +82,10 @@ export function prepareSetWriter(database: DatabaseSync): SetWriter {
       return { ...zone, settings, serial, modified: by.now, recordCount: zone.recordCount + grown };
     },
     createSets: (zone, sets, by) => applyChanges(zone, diffSets([], sets), zone.serial, by),
+    begun: () => {
+      logged = [];
+    },
+    logged: () => logged,
   };
 }
 

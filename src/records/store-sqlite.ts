@@ -11,6 +11,7 @@ import { prepareTokens } from "./store-sqlite-tokens.ts";
 import { prepareTransferKeys } from "./store-sqlite-transfer-keys.ts";
 import { prepareSetWriter } from "./store-sqlite-write.ts";
 import { createTurnCache } from "./turn-cache.ts";
+import { openWalSync } from "./wal-sync.ts";
 
 /** `path` may be `:memory:`: the same store for tests, gone when closed. */
 export function openSqliteStore(path: string): RecordStore {
@@ -19,16 +20,25 @@ export function openSqliteStore(path: string): RecordStore {
   const zones = createOpenZones(database, read);
   const records = createTurnCache(database, read.record);
   const feed = createChangeFeed();
-  const commit = createGroupCommit(database, {
-    begun: zones.begun,
-    ending: () => feed.note(zones.ending()),
-    committed: () => {
-      records.clear();
-      feed.announce();
-    },
-  });
-  const tokens = prepareTokens(database, commit);
   const writer = prepareSetWriter(database);
+  const disk = openWalSync(database, path);
+  const commit = createGroupCommit(
+    database,
+    {
+      begun: () => {
+        zones.begun();
+        writer.begun();
+      },
+      ending: zones.ending,
+      committed: () => {
+        records.clear();
+        return writer.logged();
+      },
+      durable: feed.announce,
+    },
+    disk,
+  );
+  const tokens = prepareTokens(database, commit);
   const actions = prepareActions(database);
   const departed = prepareDepartedZones(database);
   const insertZone = database.prepare(
@@ -159,6 +169,7 @@ export function openSqliteStore(path: string): RecordStore {
     close: () => {
       tokens.flushUses();
       commit.flush();
+      disk.close();
       database.close();
     },
   };

@@ -50,8 +50,8 @@ export type RecordStore = TransferStore & {
   readonly lastChange: () => Promise<number>;
   /** What was done to one zone, newest first, before `position` when one is given. */
   readonly historyOf: (zone: Zone, query: HistoryQuery) => Promise<readonly LoggedChange[]>;
-  /** Calls back after every commit that has added to the change log. Gives the way to end it. */
-  readonly onChange: (listener: () => void) => () => void;
+  /** Calls back after every commit that has added to the change log, before the writer has its answer. Gives the way to end it. */
+  readonly onChange: (listener: ChangeListener) => () => void;
   readonly close: () => void;
 };
 
@@ -249,6 +249,9 @@ export type LoggedChange = {
   readonly actor: string;
   readonly change: Change | SettingsChange;
 };
+
+/** `rows` are what was added, where that is known without reading: rows of others may have come before or between. */
+export type ChangeListener = (rows?: readonly LoggedChange[]) => void;
 
 export type SettingsChange = {
   readonly kind: "settings";
