@@ -1,3 +1,4 @@
+import { family } from "../process/metrics.ts";
 import type { Status } from "./status.ts";
 
 /** The text format of Prometheus, version 0.0.4. */
@@ -34,16 +35,4 @@ export function printMetrics(status: Status): string {
       status.names.flatMap(({ name, storedAt }) => (storedAt === null ? [] : [[{ name }, seconds(storedAt)] as const])),
     ),
   ].join("");
-}
-
-type Sample = readonly [labels: Readonly<Record<string, string>>, value: number];
-
-function family(name: string, type: "counter" | "gauge", help: string, samples: readonly Sample[]): string {
-  const lines = samples.map(([labels, value]) => `${name}${printLabels(labels)} ${value}\n`);
-  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join("")}`;
-}
-
-function printLabels(labels: Readonly<Record<string, string>>): string {
-  const pairs = Object.entries(labels).map(([key, value]) => `${key}="${value.replaceAll(/["\\]/g, "\\$&")}"`);
-  return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
 }
