@@ -5,10 +5,10 @@ export type LogListener = {
   /** Never part of a write: all rows of one come together. */
   readonly rows: (rows: readonly LoggedChange[]) => void;
   readonly lost: () => void;
-  /** The log has grown: said before whoever wrote hears that it is done. */
-  readonly coming: () => void;
-  /** All that had come was given out. */
-  readonly caughtUp: () => void;
+  /** The log has grown once more; it is counted. Said before whoever wrote hears that it is done. */
+  readonly coming: (number: number) => void;
+  /** All up to that one was given out. */
+  readonly told: (number: number) => void;
 };
 
 const mostAtOnce = 1_000;
@@ -18,26 +18,30 @@ export function followLog(store: RecordStore, start: number, log: Logger, listen
   let position = start;
   let reading = false;
   let again = false;
+  let coming = 0;
   let held: readonly LoggedChange[] = [];
 
   const read = async () => {
     for (;;) {
       again = false;
+      const covered = coming;
       const rows = [...held, ...(await store.changesAfter(position, mostAtOnce))];
       position = rows.at(-1)?.position ?? position;
       const full = rows.length >= held.length + mostAtOnce;
       const whole = full ? withoutLastWrite(rows) : rows;
       held = rows.slice(whole.length);
       if (whole.length > 0) listener.rows(whole);
+      if (!full) listener.told(covered);
       if (!full && !again) return;
     }
   };
   const wake: ChangeListener = (rows = []) => {
-    listener.coming();
+    coming = (coming + 1) | 0;
+    listener.coming(coming);
     if (!reading && followsOn(rows, position)) {
       position += rows.length;
       listener.rows(rows);
-      listener.caughtUp();
+      listener.told(coming);
       return;
     }
     again = true;
@@ -50,11 +54,11 @@ export function followLog(store: RecordStore, start: number, log: Logger, listen
         held = [];
         log.error({ err: error }, "the change log could not be read; every zone is loaded again");
         listener.lost();
+        listener.told(coming);
       })
       .finally(() => {
         reading = false;
         if (again) begin();
-        else listener.caughtUp();
       });
   };
   return store.onChange(wake);

@@ -40,8 +40,8 @@ export async function zonesFromStore(store: RecordStore, options: StoreZonesOpti
       for (const event of [...eventsOf(rows), ...(catalog?.eventsOf(rows) ?? [])]) tell(event);
     },
     lost: () => tell({ kind: "lost" }),
-    coming: () => tell({ kind: "coming" }),
-    caughtUp: () => tell({ kind: "caught-up" }),
+    coming: (number) => tell({ kind: "coming", number }),
+    told: (number) => tell({ kind: "told", number }),
   });
   return {
     names: async function* () {

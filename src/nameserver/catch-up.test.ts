@@ -1,36 +1,60 @@
 import { expect, it } from "vitest";
 import { createCatchUp } from "./catch-up.ts";
 
-it("has nobody wait when nothing is coming", () => {
-  const catchUp = createCatchUp(1_000);
-  expect(catchUp.wait()).toBeUndefined();
-  catchUp.hear({ kind: "coming" });
-  catchUp.hear({ kind: "replaced", zone: "example.org" });
-  catchUp.hear({ kind: "caught-up" });
-  expect(catchUp.wait()).toBeUndefined();
+function setUp({ start = 0, limit = 1_000 } = {}) {
+  let latest = start;
+  const catchUp = createCatchUp({ latest: () => latest, start, limit });
+  const coming = () => {
+    latest = (latest + 1) | 0;
+    return latest;
+  };
+  return { ...catchUp, coming };
+}
+
+it("has nobody wait when all has been told", () => {
+  const { wait, told, coming } = setUp();
+  expect(wait()).toBeUndefined();
+  told(coming());
+  expect(wait()).toBeUndefined();
 });
 
-it("holds everybody until all has been told", async () => {
-  const catchUp = createCatchUp(1_000);
-  catchUp.hear({ kind: "coming" });
+it("holds everybody until what had come when they asked has been told, and no longer", async () => {
+  const { wait, told, coming } = setUp();
   const order: string[] = [];
-  const waits = ["a", "b"].map(async (who) => {
-    await catchUp.wait();
+  const asks = async (who: string) => {
+    await wait();
     order.push(who);
-  });
-  catchUp.hear({ kind: "coming" });
+  };
+  const first = coming();
+  const early = [asks("a"), asks("b")];
+  const second = coming();
+  const late = asks("c");
   await new Promise(setImmediate);
   expect(order).toEqual([]);
-  catchUp.hear({ kind: "caught-up" });
-  await Promise.all(waits);
+  told(first);
+  await Promise.all(early);
+  await new Promise(setImmediate);
   expect(order).toEqual(["a", "b"]);
-  expect(catchUp.wait()).toBeUndefined();
+  told(second);
+  await late;
+  expect(wait()).toBeUndefined();
+});
+
+it("counts around the end of 32 bits", async () => {
+  const { wait, told, coming } = setUp({ start: 2 ** 31 - 1 });
+  const next = coming();
+  expect(next).toBeLessThan(0);
+  const waiting = wait();
+  expect(waiting).toBeInstanceOf(Promise);
+  told(next);
+  await waiting;
+  expect(wait()).toBeUndefined();
 });
 
 it("gives up on what is never told", async () => {
-  const catchUp = createCatchUp(5);
-  catchUp.hear({ kind: "coming" });
-  await expect(catchUp.wait()).rejects.toThrow("within 5 ms");
-  catchUp.hear({ kind: "caught-up" });
-  expect(catchUp.wait()).toBeUndefined();
+  const { wait, told, coming } = setUp({ limit: 5 });
+  const number = coming();
+  await expect(wait()).rejects.toThrow("within 5 ms");
+  told(number);
+  expect(wait()).toBeUndefined();
 });

@@ -1,37 +1,51 @@
-import type { ZoneEvent } from "./zone-source.ts";
-
 /** Holds questions back while something is written that was not told yet: the first answer after a write must show it. */
 export type CatchUp = {
-  readonly hear: (event: ZoneEvent) => void;
-  /** Undefined when there is nothing to wait for; rejects when it takes too long. */
+  /** All up to this one has been told. */
+  readonly told: (number: number) => void;
+  /** Undefined when there is nothing to wait for; rejects when it takes too long. What comes later is not waited for. */
   readonly wait: () => Promise<void> | undefined;
 };
 
-export function createCatchUp(limit: number): CatchUp {
-  let behind = false;
-  let end: (() => void) | undefined;
-  let waiting: Promise<void> | undefined;
-  const begin = () =>
-    new Promise<void>((resolve, reject) => {
-      const late = new Error(`what was written was not told within ${limit} ms`);
-      const timer = setTimeout(() => reject(late), limit);
-      end = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+export type CatchUpOptions = {
+  /** The number of what came last. Numbers count up, through 32 bits and around. */
+  readonly latest: () => number;
+  /** What has been told already. */
+  readonly start: number;
+  /** Milliseconds to wait at most. */
+  readonly limit: number;
+};
+
+type Waiting = { readonly until: Promise<void>; readonly end: () => void };
+
+export function createCatchUp({ latest, start, limit }: CatchUpOptions): CatchUp {
+  const waiting = new Map<number, Waiting>();
+  let seen = start;
+  const has = (number: number) => ((seen - number) | 0) >= 0;
+
+  const begin = (number: number): Waiting => {
+    const { promise: until, resolve, reject } = Promise.withResolvers<void>();
+    const late = new Error(`what was written was not told within ${limit} ms`);
+    const timer = setTimeout(() => reject(late), limit);
+    const end = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    const begun = { until, end };
+    waiting.set(number, begun);
+    return begun;
+  };
   return {
-    hear: ({ kind }) => {
-      if (kind === "coming") behind = true;
-      if (kind !== "caught-up") return;
-      behind = false;
-      end?.();
-      waiting = undefined;
+    told: (number) => {
+      seen = number;
+      for (const [each, { end }] of waiting) {
+        if (!has(each)) continue;
+        waiting.delete(each);
+        end();
+      }
     },
     wait: () => {
-      if (!behind) return undefined;
-      waiting ??= begin();
-      return waiting;
+      const number = latest();
+      return has(number) ? undefined : (waiting.get(number) ?? begin(number)).until;
     },
   };
 }

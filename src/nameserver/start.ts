@@ -29,9 +29,11 @@ export async function startNameserver(options: NameserverOptions): Promise<Names
   const zones = createLoadedZones(source, { ...defaultLoadLimits, seed: randomInt(2 ** 32) });
   const onTrouble = tellSometimes(log);
   const learn = () => zones.learn().catch(onTrouble);
-  const catchUp = createCatchUp(defaultLoadLimits.wait);
+  let coming = 0;
+  const catchUp = createCatchUp({ latest: () => coming, start: 0, limit: defaultLoadLimits.wait });
   const unfollow = source.follow((event) => {
-    catchUp.hear(event);
+    if (event.kind === "coming") coming = event.number;
+    if (event.kind === "told") catchUp.told(event.number);
     zones.apply(event);
     if (event.kind === "lost") void learn();
   });

@@ -25,11 +25,11 @@ export type ZoneEvent =
   /** Changes may have been missed: nothing known holds. */
   | { readonly kind: "lost" }
   /** Something was written that will be told next: who asks from now on must not get an answer without it. */
-  | { readonly kind: "coming" }
-  /** All that was coming has been told. */
-  | { readonly kind: "caught-up" };
+  | { readonly kind: "coming"; readonly number: number }
+  /** All up to that one has been told. */
+  | { readonly kind: "told"; readonly number: number };
 
 /** The events that say something about zones. */
-export type ZoneNews = Exclude<ZoneEvent, { kind: "coming" | "caught-up" }>;
+export type ZoneNews = Exclude<ZoneEvent, { kind: "coming" | "told" }>;
 
-export const isNews = (event: ZoneEvent): event is ZoneNews => event.kind !== "coming" && event.kind !== "caught-up";
+export const isNews = (event: ZoneEvent): event is ZoneNews => event.kind !== "coming" && event.kind !== "told";
