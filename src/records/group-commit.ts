@@ -1,4 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
+import { observe } from "../process/metrics.ts";
+import type { StoreCounters } from "./store-counters.ts";
 import type { DiskSync } from "./wal-sync.ts";
 
 /** Runs `work` inside a transaction; resolves when that is on disk. */
@@ -16,7 +18,7 @@ export type Edges<Told> = {
 };
 
 type Waiting = { readonly run: () => void; readonly settle: () => void; readonly fail: (error: unknown) => void };
-type Group<Told> = { readonly writes: readonly Waiting[]; readonly told: Told };
+type Group<Told> = { readonly writes: readonly Waiting[]; readonly told: Told; readonly begun: number };
 
 /** Two: while the disk works on one group, the next can already be handed to it. More would only make the groups smaller. */
 const mostSyncs = 2;
@@ -26,7 +28,12 @@ const mostSyncs = 2;
  * with the next turn while the disk syncs. No write suffers for another: when one of a group throws, the group is rolled
  * back and each of its writes is run again alone. So `work` must be repeatable: it may touch the database and nothing else.
  */
-export function createGroupCommit<Told>(database: DatabaseSync, edges: Edges<Told>, disk: DiskSync) {
+export function createGroupCommit<Told>(
+  database: DatabaseSync,
+  edges: Edges<Told>,
+  disk: DiskSync,
+  counters: StoreCounters,
+) {
   let waiting: Waiting[] = [];
   let scheduled = false;
   /** Committed and not yet known to be on disk, oldest first. */
@@ -38,10 +45,21 @@ export function createGroupCommit<Told>(database: DatabaseSync, edges: Edges<Tol
     const end = syncing.indexOf(last) + 1;
     const groups = syncing.slice(0, end);
     syncing = syncing.slice(end);
-    for (const { told, writes } of groups) {
+    const now = performance.now();
+    for (const { told, writes, begun } of groups) {
+      counters.writes += writes.length;
+      counters.waiting -= writes.length;
+      counters.commits += 1;
+      observe(counters.commitSeconds, (now - begun) / 1_000);
       edges.durable(told);
       for (const each of writes) each.settle();
     }
+  };
+
+  const failWith = (error: unknown, writes: readonly Waiting[]) => {
+    counters.failed += writes.length;
+    counters.waiting -= writes.length;
+    for (const each of writes) each.fail(error);
   };
 
   /** What is visible and may yet vanish must not be built upon: PostgreSQL stops for the same reason. */
@@ -49,7 +67,7 @@ export function createGroupCommit<Told>(database: DatabaseSync, edges: Edges<Tol
     broken ??= new Error("the disk did not take what was written; start the service again", { cause: error });
     const groups = syncing;
     syncing = [];
-    for (const { writes } of groups) for (const each of writes) each.fail(broken);
+    for (const { writes } of groups) failWith(broken, writes);
   };
 
   const sync = async (group: Group<Told>) => {
@@ -66,6 +84,7 @@ export function createGroupCommit<Told>(database: DatabaseSync, edges: Edges<Tol
   };
 
   const attempt = (writes: readonly Waiting[]): unknown => {
+    const begun = performance.now();
     try {
       inTransaction(database, edges, () => {
         for (const each of writes) each.run();
@@ -73,21 +92,18 @@ export function createGroupCommit<Told>(database: DatabaseSync, edges: Edges<Tol
     } catch (error) {
       return error;
     }
-    syncing.push({ writes, told: edges.committed() });
+    syncing.push({ writes, told: edges.committed(), begun });
     return undefined;
   };
 
   const commitWaiting = () => {
     const writes = waiting;
     waiting = [];
-    if (broken !== undefined) {
-      for (const each of writes) each.fail(broken);
-      return;
-    }
+    if (broken !== undefined) return failWith(broken, writes);
     if (writes.length === 0 || attempt(writes) === undefined) return;
     for (const each of writes) {
       const error = attempt([each]);
-      if (error !== undefined) each.fail(error);
+      if (error !== undefined) failWith(error, [each]);
     }
   };
 
@@ -114,6 +130,7 @@ export function createGroupCommit<Told>(database: DatabaseSync, edges: Edges<Tol
         settle: () => resolve(result),
         fail: reject,
       });
+      counters.waiting += 1;
       schedule();
     });
 

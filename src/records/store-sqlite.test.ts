@@ -33,6 +33,19 @@ describe("a SQLite file", () => {
     second.close();
   });
 
+  it("counts writes while they wait, and those that fail", async () => {
+    const store = openSqliteStore(path);
+    const done = store.ensureAccount("main", 1);
+    expect(store.counters.waiting).toBe(1);
+    await done;
+    expect(store.counters).toMatchObject({ waiting: 0, writes: 1, failed: 0 });
+    const token = { account: 1, name: "t", hash: "h", scope: wholeAccount, created: 1 };
+    const both = await Promise.allSettled([store.addToken(token), store.addToken(token)]);
+    expect(both.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
+    expect(store.counters).toMatchObject({ waiting: 0, writes: 2, failed: 1 });
+    store.close();
+  });
+
   it("writes what is still waiting when it is closed", async () => {
     const store = openSqliteStore(path);
     const pending = store.ensureAccount("main", 1);

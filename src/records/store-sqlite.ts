@@ -5,6 +5,7 @@ import { createGroupCommit } from "./group-commit.ts";
 import { createOpenZones } from "./open-zones.ts";
 import { migrations } from "./schema-sqlite.ts";
 import type { Decision, NewZone, RecordStore, WriteRequest, WriteView, Zone } from "./store.ts";
+import { createStoreCounters } from "./store-counters.ts";
 import { prepareActions } from "./store-sqlite-actions.ts";
 import { prepareReads } from "./store-sqlite-read.ts";
 import { prepareTokens } from "./store-sqlite-tokens.ts";
@@ -22,6 +23,7 @@ export function openSqliteStore(path: string): RecordStore {
   const feed = createChangeFeed();
   const writer = prepareSetWriter(database);
   const disk = openWalSync(database, path);
+  const counters = createStoreCounters();
   const commit = createGroupCommit(
     database,
     {
@@ -37,6 +39,7 @@ export function openSqliteStore(path: string): RecordStore {
       durable: feed.announce,
     },
     disk,
+    counters,
   );
   const tokens = prepareTokens(database, commit);
   const actions = prepareActions(database);
@@ -94,6 +97,7 @@ export function openSqliteStore(path: string): RecordStore {
   };
 
   return {
+    counters,
     ...tokens.store,
     ...prepareTransferKeys(database, commit),
     zone: async (account, id) => read.zone(account, id),

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { wholeAccount } from "../core/may.ts";
+import { countOf } from "../process/metrics.ts";
 import type { RecordStore } from "./store.ts";
 
 /** What every RecordStore does with accounts and tokens. `open` gives an empty store of its own each time. */
@@ -16,6 +17,17 @@ export function describeTokens(name: string, open: () => Promise<RecordStore>): 
     it("makes an account once", async () => {
       expect(await store.ensureAccount("main", at + 5)).toEqual({ id: account, name: "main" });
       expect((await store.ensureAccount("other", at)).id).not.toBe(account);
+    });
+
+    it("counts what it writes: answered, waiting, and how long each transaction took", async () => {
+      const { counters } = store;
+      const before = { ...counters, timed: countOf(counters.commitSeconds) };
+      const names = ["a", "b", "c"].map((each) => store.ensureAccount(each, at));
+      await Promise.all(names);
+      expect(counters.writes - before.writes).toBe(3);
+      expect(counters.commits).toBeGreaterThan(before.commits);
+      expect(countOf(counters.commitSeconds) - before.timed).toBe(counters.commits - before.commits);
+      expect(counters).toMatchObject({ waiting: 0, failed: 0 });
     });
 
     it("finds a token by the hash of its secret and knows when it was revoked", async () => {

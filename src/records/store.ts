@@ -3,6 +3,7 @@ import type { Instant } from "../core/instant.ts";
 import type { Scope } from "../core/may.ts";
 import type { RecordType } from "../core/rdata/table.ts";
 import type { RRset, ZoneRecord } from "../core/rrset.ts";
+import type { StoreCounters } from "./store-counters.ts";
 import type { TransferStore } from "./transfer-keys.ts";
 
 /**
@@ -52,6 +53,8 @@ export type RecordStore = TransferStore & {
   readonly historyOf: (zone: Zone, query: HistoryQuery) => Promise<readonly LoggedChange[]>;
   /** Calls back after every commit that has added to the change log, before the writer has its answer. Gives the way to end it. */
   readonly onChange: (listener: ChangeListener) => () => void;
+  /** What it has done so far, for `/metrics`. */
+  readonly counters: StoreCounters;
   readonly close: () => void;
 };
 
