@@ -1,10 +1,17 @@
-import { type FastifyInstance, fastify } from "fastify";
+import { type FastifyInstance, type FastifyRequest, fastify } from "fastify";
+import type { ProxyTrust } from "./client-address.ts";
 import { type ListenAddress, listenTrouble } from "./listen-address.ts";
+import type { RequestCounters } from "./request-counters.ts";
+import { createRequestIds } from "./request-id.ts";
 
 export type HttpServerOptions = {
   /** Without it the server speaks plain HTTP: only behind a proxy, and in benchmarks. */
   readonly tls?: { readonly cert: string; readonly key: string };
   readonly bodyLimit: number;
+  /** Whose word about callers is believed; absent: nobody's. */
+  readonly proxies?: ProxyTrust | undefined;
+  /** Absent: requests are not counted. */
+  readonly counters?: RequestCounters | undefined;
 };
 
 /** A server with every wait bounded. Requests are not logged one by one: that costs more than answering them. */
@@ -18,11 +25,31 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     logger: false,
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: 300 },
+    genReqId: createRequestIds(options.proxies),
   } as const;
-  const server = options.tls
-    ? fastify({ ...limits, https: { ...options.tls, minVersion: "TLSv1.2" } })
-    : fastify(limits);
-  return server as unknown as FastifyInstance;
+  const counted = options.counters && { ServerResponse: options.counters.Response };
+  const made = options.tls
+    ? fastify({ ...limits, https: { ...options.tls, minVersion: "TLSv1.2", ...counted } })
+    : fastify({ ...limits, http: { ...counted } });
+  const server = made as unknown as FastifyInstance;
+  if (options.proxies) believe(server, options.proxies);
+  options.counters?.follow(server);
+  return server;
+}
+
+/** Fastify can do this too, but believes whatever text stands where an address should. */
+function believe(server: FastifyInstance, { clientOf, schemeOf }: ProxyTrust): void {
+  const peerOf = ({ raw }: FastifyRequest) => raw.socket.remoteAddress ?? "";
+  server.decorateRequest("ip", {
+    getter(this: FastifyRequest) {
+      return clientOf(peerOf(this), this.raw.headers);
+    },
+  });
+  server.decorateRequest("protocol", {
+    getter(this: FastifyRequest) {
+      return schemeOf(peerOf(this), this.raw.headers) ?? ("encrypted" in this.raw.socket ? "https" : "http");
+    },
+  });
 }
 
 /** Listens, or says in people's words why it cannot. */

@@ -1,0 +1,68 @@
+import type { FastifyInstance } from "fastify";
+import { afterEach, describe, expect, it } from "vitest";
+import { parseNetwork } from "../core/network.ts";
+import { trustProxies } from "./client-address.ts";
+import { createHttpServer, listen } from "./http-server.ts";
+import { urlOf } from "./listen-address.ts";
+import { createRequestCounters } from "./request-counters.ts";
+
+const networks = [parseNetwork("127.0.0.1")].flatMap((network) => network ?? []);
+const proxies = trustProxies({ networks, header: "x-forwarded-for" });
+
+describe("an HTTP server", () => {
+  let server: FastifyInstance;
+  afterEach(() => server.close());
+
+  const start = async (options: Partial<Parameters<typeof createHttpServer>[0]> = {}) => {
+    server = createHttpServer({ bodyLimit: 1_000, ...options });
+    server.get("/who/:name", async (request) => ({ ip: request.ip, scheme: request.protocol, id: request.id }));
+    await server.register(
+      async (inner) => {
+        inner.addHook("onRequest", async (request, reply) =>
+          request.headers.authorization === undefined ? await reply.code(401).send("no") : undefined,
+        );
+        inner.post("/things/:id", async () => ({}));
+      },
+      { prefix: "/inner" },
+    );
+    return urlOf(await listen(server, { host: "127.0.0.1", port: 0 }), "http");
+  };
+  const claims = { "x-forwarded-for": "203.0.113.9", "x-forwarded-proto": "https", "x-request-id": "from-proxy" };
+
+  it("believes no header about its callers", async () => {
+    const url = await start();
+    const seen = await (await fetch(`${url}/who/a`, { headers: claims })).json();
+    expect(seen).toEqual({ ip: "127.0.0.1", scheme: "http", id: expect.stringMatching(/^[0-9a-f]{32}$/) });
+  });
+
+  it("believes those of a proxy that is trusted, in every part of it", async () => {
+    const url = await start({ proxies });
+    const seen = await (await fetch(`${url}/who/a`, { headers: claims })).json();
+    expect(seen).toEqual({ ip: "203.0.113.9", scheme: "https", id: "from-proxy" });
+  });
+
+  it("counts by the route's pattern and status, whoever answers", async () => {
+    const counters = createRequestCounters();
+    const url = await start({ counters });
+    for (const name of ["a", "b"]) await fetch(`${url}/who/${name}`);
+    await fetch(`${url}/inner/things/7`, { method: "POST" });
+    await fetch(`${url}/inner/things/8`, { method: "POST", headers: { authorization: "x" } });
+    await fetch(`${url}/secret/path`);
+    const counted = counters.routes().map(({ method, route, answers }) => [method, route, answers]);
+    expect(counted).toEqual([
+      ["", "none", [{ status: 404, count: 1 }]],
+      ["GET", "/who/:name", [{ status: 200, count: 2 }]],
+      [
+        "POST",
+        "/inner/things/:id",
+        [
+          { status: 200, count: 1 },
+          { status: 401, count: 1 },
+        ],
+      ],
+    ]);
+    const [, who] = counters.routes();
+    expect(who?.seconds.counts.reduce((sum, each) => sum + each, 0)).toBe(2);
+    expect(who?.seconds.sum).toBeGreaterThan(0);
+  });
+});
