@@ -55,6 +55,13 @@ async function start() {
   );
 }
 
+/** Before its first reading, nobody can ask it for another. */
+async function startAndRead() {
+  const before = polls();
+  await start();
+  await until(() => polls() > before);
+}
+
 const stores = (host: number) =>
   until(() => loop.stored().A === `9.9.9.${host}` && loop.stored().AAAA === `2a00::${host}`);
 const polls = () => firewall.asked.filter(({ path }) => !path.endsWith("/events")).length;
@@ -103,8 +110,7 @@ describe("a firewall that pushes", () => {
     firewall.hangUp(404);
     await until(() => firewall.listeners() === 0);
     const before = firewall.asked.length;
-    await start();
-    await stores(1);
+    await startAndRead();
     requests.check();
     await until(() => firewall.asked.length >= before + 3);
     expect(firewall.asked.slice(before).filter(({ path }) => path.endsWith("/events")).length).toBe(1);
@@ -116,8 +122,7 @@ describe("asked to", () => {
     stop.abort();
     await running;
     firewall.hangUp(404);
-    await start();
-    await stores(1);
+    await startAndRead();
     firewall.say(report(2), true);
     requests.check();
     await stores(2);
@@ -133,8 +138,9 @@ describe("a config that changes", () => {
     firewall.say(report(2));
     await until(() => loop.stored().A === "9.9.9.2");
     expect(loop.stored().AAAA).toBe("2a00::1");
+    const before = told.length;
     requests.reload();
-    await until(() => told.filter(({ msg }) => msg === "the config was read again").length === 2);
+    await until(() => told.slice(before).some(({ msg }) => msg === "the config was read again"));
   });
 
   it("is left aside when it is bad: the one before stays in force", async () => {
@@ -142,6 +148,19 @@ describe("a config that changes", () => {
     writeFileSync(configFile(), "names: 7\n");
     await until(() => told.some(({ msg }) => msg.includes("the one before stays in force")));
     await until(() => firewall.listeners() === 1);
+    firewall.say(report(2));
+    await stores(2);
+  });
+
+  it("is left aside also when it turns bad while a good one is being taken over", async () => {
+    await stores(1);
+    requests.reload();
+    writeFileSync(configFile(), "names: 7\n");
+    requests.reload();
+    expect(told.slice(-2).map(({ msg }) => msg)).toEqual([
+      "the config was read again",
+      expect.stringContaining("the one before stays in force"),
+    ]);
     firewall.say(report(2));
     await stores(2);
   });

@@ -80,16 +80,18 @@ async function keepUntilReload(
   if (signal.aborted) stopWith();
   let next: UpdaterConfig | undefined;
   const reload = () => {
-    next = goodConfig(tools);
-    if (next) stop.abort(new Error("the config was read again"));
+    const found = goodConfig(tools);
+    if (!found) return;
+    next = found;
+    stop.abort(new Error("the config was read again"));
   };
+  requests.reload = reload;
+  const files = watchFiles(config.files, reload);
   const history = openHistory(config.historyFile, (because) => log.warn({ because }, "the history cannot be kept"));
   const updater = await openUpdater(config, { state, now, random });
   const asked = { status: () => status.now(), check: () => requests.check() };
   const page = lazyPage({ config, updater, now, pages: tools.pages, ...asked });
   const telling = await openTelling(config, { ...tools, ...asked, page });
-  const files = watchFiles(config.files, reload);
-  requests.reload = reload;
   tellTo.current = toBoth(history, telling.tell, now);
   const onRound: Parameters<typeof watch>[1]["onRound"] = (round, at) => {
     status.note(round, state);
@@ -102,10 +104,11 @@ async function keepUntilReload(
     await watch(updater, { interval: config.interval, log, now, random, reporter, onRound, onWake }, stop.signal);
   } finally {
     signal.removeEventListener("abort", stopWith);
-    files.close();
     await telling.close();
     updater.close();
     await history.settled();
+    // Last: what is changed meanwhile is read, too.
+    files.close();
   }
   return next;
 }
