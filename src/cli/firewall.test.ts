@@ -79,7 +79,7 @@ describe("moor firewall", () => {
     const listen = { host: "127.0.0.1", port: 0 };
     const options = { data: "data", listen, name: [], logFormat: "text", cert: "own.pem", key: "own.key" } as const;
     const ended = firewall({ ...options, config: "names.yaml" }, io);
-    await expect.poll(() => text.out, { timeout: 5_000 }).toContain("curl");
+    await expect.poll(() => text.out).toContain("curl");
     expect(text.out).toContain("Its certificate is ");
     await keyAdd({ data: "data", name: "all", privilege: ["all"], to: "key.txt" }, io);
     const url = /https:\S+:\d+/.exec(text.out)?.[0] ?? "";

@@ -25,7 +25,13 @@ describe("foldTriggers", () => {
 
   it("keeps its distance in a burst", async () => {
     const starts: number[] = [];
-    const trigger = foldTriggers(async () => void starts.push(now()), { spacing: 40, signal: never, now });
+    let read = 0;
+    const clock = () => {
+      read = now();
+      return read;
+    };
+    // The time that was read last is that of the start.
+    const trigger = foldTriggers(async () => void starts.push(read), { spacing: 40, signal: never, now: clock });
     const end = now() + 200;
     while (now() < end) {
       trigger();

@@ -90,7 +90,7 @@ describe("createEventStreams", () => {
     }
     await sleep(50);
     const text = textOf(response);
-    await expect.poll(() => /id: 7-101\nevent: change/.test(text()), { timeout: 5_000 }).toBe(true);
+    await expect.poll(() => /id: 7-101\nevent: change/.test(text())).toBe(true);
     expect(text().split("event: change").length - 1).toBeLessThan(60);
   });
 
@@ -99,7 +99,7 @@ describe("createEventStreams", () => {
     await open();
     await expect.poll(listening).toBe(1);
     for (let count = 0; count < 3; count++) change();
-    await expect.poll(listening, { timeout: 5_000 }).toBe(0);
+    await expect.poll(listening).toBe(0);
   });
 
   it.each(["at the next sign of life", "at the next change"])(

@@ -123,14 +123,14 @@ describe("readKernel", () => {
   };
 
   it.each([
-    ["`ip` fails", "echo 'Cannot open netlink socket: Permission denied' >&2; exit 1", /netlink socket/],
-    ["`ip` prints no JSON", "echo hello", /cannot be read/],
-    ["`ip` prints nothing", "exit 0", /cannot be read/],
-    ["`ip` hangs", "exec sleep 30", /within 300 ms/],
-    ["`ip` never stops printing", "exec cat /dev/zero", /maxBuffer/],
-  ])("throws, and never answers with nothing, when %s", async (_, text, message) => {
+    ["`ip` fails", "echo 'Cannot open netlink socket: Permission denied' >&2; exit 1", 15_000, /netlink socket/],
+    ["`ip` prints no JSON", "echo hello", 15_000, /cannot be read/],
+    ["`ip` prints nothing", "exit 0", 15_000, /cannot be read/],
+    ["`ip` hangs", "exec sleep 30", 300, /within 300 ms/],
+    ["`ip` never stops printing", "exec cat /dev/zero", 15_000, /maxBuffer/],
+  ])("throws, and never answers with nothing, when %s", async (_, text, limit, message) => {
     const commands = [await program(text)];
-    await expect(readKernel({ commands, limit: 300 })).rejects.toThrow(message);
+    await expect(readKernel({ commands, limit })).rejects.toThrow(message);
   });
 
   it("stops when told to", async () => {

@@ -4,11 +4,16 @@ import { makeCertificate, type TestCertificate } from "./rig/certificates.ts";
 import { type Reply, startServer, type TestServer } from "./rig/services.ts";
 
 const never = new AbortController().signal;
-const limits = { timeoutMs: 400, maxBytes: 1000 };
+const limits = { timeoutMs: 15_000, maxBytes: 1000 };
 
-async function get(url: string, trust: HttpTrust = { kind: "system" }, serverName?: string): Promise<HttpOutcome> {
+async function get(
+  url: string,
+  trust: HttpTrust = { kind: "system" },
+  serverName?: string,
+  timeoutMs = limits.timeoutMs,
+): Promise<HttpOutcome> {
   const endpoint = { url: new URL(url), trust, ...(serverName === undefined ? {} : { serverName }) };
-  const client = await createHttpClient(endpoint, limits);
+  const client = await createHttpClient(endpoint, { ...limits, timeoutMs });
   try {
     return await client.send({ method: "GET", path: "/x", headers: { authorization: "Basic c2VjcmV0" } }, never);
   } finally {
@@ -93,7 +98,15 @@ describe("what can happen on the way", () => {
   const cases: [string, () => Promise<HttpOutcome>, RegExp][] = [
     ["nothing listens", () => get("http://127.0.0.1:1"), /nothing listens at 127\.0\.0\.1:1/],
     ["no such name", () => get("http://nowhere.invalid"), /not known to DNS|DNS did not answer/],
-    ["no end of the body", () => withPlain(get, () => ({ body: { a: 1 }, fault: "hang" })), /within 0\.4 s/],
+    [
+      "no end of the body",
+      () =>
+        withPlain(
+          (url) => get(url, undefined, undefined, 400),
+          () => ({ body: { a: 1 }, fault: "hang" }),
+        ),
+      /within 0\.4 s/,
+    ],
     ["cut off", () => withPlain(get, () => ({ body: { a: 1 }, fault: "truncate" })), /broke the connection off/],
     ["too long", () => withPlain(get, () => ({ body: "x".repeat(2000) })), /sent more than/],
   ];

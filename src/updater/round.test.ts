@@ -235,7 +235,7 @@ describe("manners", () => {
     setTimeout(() => stop.abort(), 100);
     const started = performance.now();
     await loop.updater.round(stop.signal);
-    expect(performance.now() - started).toBeLessThan(3000);
+    expect(performance.now() - started).toBeLessThan(10_000);
     expect(loop.stored()).toEqual({});
   });
 });

@@ -24,15 +24,18 @@ afterEach(async () => {
   await server.close();
 });
 
-async function openTarget(path = "", total = 400) {
+async function openTarget({ path = "", total = 15_000, now = running() } = {}) {
   const config: TargetConfig = {
     ...{ name: "dns", api: "rrsets", url: new URL(server.url + path), trust: { kind: "system" } },
     token: () => "t0ken",
   };
   const waiting = { first: 10, longest: 40, total };
-  const since = performance.now();
-  const now = () => started + performance.now() - since;
   target = createRRsetsTarget(config, await createHttpClient(config), now, waiting);
+}
+
+function running(): () => number {
+  const since = performance.now();
+  return () => started + performance.now() - since;
 }
 
 const order: ReplaceOrder = { zone: "example.org", name: "home", family: "ipv4", value: "9.9.9.9" };
@@ -42,6 +45,8 @@ const writes = (reply: Reply) => (question: Asked) => (question.method === "POST
 
 describe("replacing a set (spec 4.6)", () => {
   it("sends one record with the time as its comment, and reads the set back", async () => {
+    target.close();
+    await openTarget({ now: () => started });
     expect(await target.replace(order, never)).toEqual({ kind: "replaced", recordId: "example.org/home/A" });
     expect(asked()).toEqual([
       "POST /v1/zones/example.org/rrsets/home/A/actions/set_records",
@@ -58,7 +63,7 @@ describe("replacing a set (spec 4.6)", () => {
 
   it("takes the public service's url, which ends with /v1, as it is", async () => {
     target.close();
-    await openTarget("/v1");
+    await openTarget({ path: "/v1" });
     await target.replace(order, never);
     expect(asked()[0]).toBe("POST /v1/zones/example.org/rrsets/home/A/actions/set_records");
   });
@@ -120,15 +125,17 @@ describe("waiting for the action", () => {
   it("gives up on one that never ends, and is not stopped from stopping", async () => {
     instead = ({ method }) =>
       method === "POST" ? { status: 201, body: action("running") } : { body: action("running") };
+    target.close();
+    await openTarget({ total: 400 });
     expect(await target.replace(order, never)).toMatchObject({
       kind: "later",
       because: expect.stringMatching(/within 0.4 s/),
     });
     target.close();
-    await openTarget("", 60_000);
+    await openTarget({ total: 60_000 });
     const before = performance.now();
     expect((await target.replace(order, AbortSignal.timeout(100))).kind).toBe("later");
-    expect(performance.now() - before).toBeLessThan(2_000);
+    expect(performance.now() - before).toBeLessThan(15_000);
   });
 
   test.each<[string, (question: Asked) => Reply | undefined, string, RegExp]>([

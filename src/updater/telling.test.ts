@@ -3,6 +3,7 @@ import { createServer, type Socket } from "node:net";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
 import type { UpdaterConfig } from "./config.ts";
+import { type Control, openControl } from "./control.ts";
 import type { Notice } from "./reporter.ts";
 import { type Reply, startServer, type TestServer } from "./rig/services.ts";
 import { until } from "./rig/until.ts";
@@ -38,14 +39,15 @@ afterEach(async () => {
   await server.close();
 });
 
+const check = () => {
+  checks += 1;
+};
+
 async function open(config: Partial<Pick<UpdaterConfig, "notify" | "heartbeats" | "control">>) {
   const log = pino({ base: null }, { write: (line: string) => void logged.push(JSON.parse(line)) });
   const whole = { notify: [], heartbeats: [], ...config } as unknown as UpdaterConfig;
   telling = await openTelling(whole, {
-    ...{ log, host: "here", now: Date.now, random: () => 0, status: () => status },
-    check: () => {
-      checks += 1;
-    },
+    ...{ log, host: "here", now: Date.now, random: () => 0, status: () => status, check },
   });
   return telling;
 }
@@ -120,7 +122,7 @@ describe("notices", () => {
       ],
     });
     tell(failing);
-    await until(() => mail.text().includes("\r\n.\r\n"), 8_000);
+    await until(() => mail.text().includes("\r\n.\r\n"));
     expect(mail.text()).toMatch(/RCPT TO:<me@example\.org>[\s\S]*RCPT TO:<you@example\.org>/);
     expect(mail.text()).toMatch(/Subject: moor: home\.example\.org A: record not replaced/);
     await mail.close();
@@ -147,7 +149,7 @@ describe("heartbeats", () => {
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(server.asked).toEqual([]);
     status = { ...status, rounds: 1 };
-    await until(() => server.asked.length > 3);
+    await until(() => server.asked.length > 3 && logged.length > 0);
     expect(logged.map(({ msg }) => msg)).toEqual(["a heartbeat could not be sent"]);
     reply = () => ({});
     await until(() => logged.length === 2);
@@ -157,14 +159,15 @@ describe("heartbeats", () => {
 
 describe("the port of this machine", () => {
   const ask = async (path: string, init: RequestInit = {}) => {
-    const response = await fetch(`http://127.0.0.1:${controlPort}${path}`, init);
+    const response = await fetch(`http://127.0.0.1:${control.port}${path}`, init);
     return { status: response.status, body: await response.text() };
   };
-  let controlPort: number;
+  const token = () => "tok";
+  let control: Control;
   beforeEach(async () => {
-    controlPort = await freePort();
-    await open({ control: { host: "127.0.0.1", port: controlPort, token: () => "tok" } });
+    control = await openControl({ host: "127.0.0.1", port: 0, token }, { status: () => status, check, now: Date.now });
   });
+  afterEach(() => control.close());
 
   it("answers /status as JSON and /metrics for Prometheus", async () => {
     expect(JSON.parse((await ask("/status")).body)).toMatchObject({ rounds: 1, names: [{ ok: true }] });
@@ -199,24 +202,15 @@ describe("the port of this machine", () => {
     expect((await ask("/check")).status).toBe(405);
     expect((await ask("/status", { method: "POST" })).status).toBe(405);
     expect((await ask("/nothing")).status).toBe(404);
-    const raw = await sendRaw(controlPort, "GET /status HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n");
+    const raw = await sendRaw(control.port, "GET /status HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n");
     expect(raw).toMatch(/^HTTP\/1\.1 403/);
   });
 
   it("leaves the names alone when the port is taken", async () => {
-    const second = await open({ control: { host: "127.0.0.1", port: controlPort, token: () => "tok" } });
+    await open({ control: { host: "127.0.0.1", port: control.port, token } });
     expect(logged.at(-1)).toMatchObject({ msg: "nobody can be answered about this process", because: "EADDRINUSE" });
-    await second.close();
   });
 });
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
-}
 
 async function sendRaw(port: number, text: string): Promise<string> {
   const { connect } = await import("node:net");

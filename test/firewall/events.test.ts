@@ -124,9 +124,8 @@ describe("the event stream", () => {
   it("does not hold up the end of the service", async () => {
     const { listen } = await machine();
     const listeners = await Promise.all(Array.from({ length: 20 }, () => listen()));
-    const before = performance.now();
     await rig.service.close();
     await Promise.all(listeners.map(({ ended }) => ended));
-    expect(performance.now() - before).toBeLessThan(1_500);
+    expect(rig.logged.join("")).not.toContain("could not be closed");
   });
 });

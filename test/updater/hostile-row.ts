@@ -23,8 +23,8 @@ export type HostileRow = {
   /** `new` when the record is right in spite of it. */
   readonly published?: "old" | "new";
   readonly stored?: "old" | "new";
-  /** Breaks each bad round off after so many milliseconds. */
-  readonly stopAfter?: number;
+  /** Breaks each bad round off when one more of these was asked. */
+  readonly stopAt?: (loop: Loop) => readonly Asked[];
 };
 
 export type Certificates = {

@@ -1,11 +1,13 @@
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { firstRecords } from "../../src/updater/rig/loop.ts";
+import { firstRecords, type Loop } from "../../src/updater/rig/loop.ts";
 import { type HostileRow, moved, service, toWrites } from "./hostile-row.ts";
 
 const cloud = { settings: { api: "rrsets" } } as const;
 const cloudError = (code: string) => ({ error: { code, message: "no", details: null } });
 const inAMinute = () => new Date(Date.now() + 60_000).toUTCString();
 const running = { action: { id: 5001, status: "running", error: null } };
+
+const actionsAsked = (loop: Loop) => loop.service.asked.filter(({ path }) => path.includes("/actions/"));
 
 /** What a record service can do to its client, in either API. Each of the three bad rounds tries both records anew. */
 export const hostileServices: readonly HostileRow[] = [
@@ -140,7 +142,7 @@ export const hostileServices: readonly HostileRow[] = [
       method === "POST" ? { status: 201, body: running } : path.includes("/actions/") ? { body: running } : undefined,
     /./,
     3,
-    { ...cloud, part: "signal", stopAfter: 300, warnings: 0, outcomes: ["failed", "failed"] },
+    { ...cloud, part: "signal", stopAt: actionsAsked, warnings: 0, outcomes: ["failed", "failed"] },
   ),
 ];
 
@@ -189,14 +191,14 @@ export const hostileMachines: readonly HostileRow[] = [
   clock("eight hours further after a sleep", 8 * 3_600_000),
   {
     ...{ part: "signal", title: "stopped while the firewall answers", told: /./, warnings: 0 },
-    ...{ outcomes: ["failed"], sent: 0, stopAfter: 100 },
+    ...{ outcomes: ["failed"], sent: 0, stopAt: (loop) => loop.firewall.asked },
     begin(loop) {
       loop.says.firewall = () => ({ ...moved(), fault: "hang" });
     },
   },
   {
     ...{ part: "signal", title: "stopped while the record service answers", told: /./, warnings: 0 },
-    ...{ outcomes: ["failed"], sent: 3, stopAfter: 100 },
+    ...{ outcomes: ["failed"], sent: 3, stopAt: (loop) => loop.writes() },
     begin(loop) {
       loop.says.firewall = moved;
       loop.says.service = toWrites({ body: { a: 1 }, fault: "hang" });

@@ -7,6 +7,7 @@ import { createReporter } from "../../src/updater/reporter.ts";
 import { makeCertificate } from "../../src/updater/rig/certificates.ts";
 import { type Loop, openLoop } from "../../src/updater/rig/loop.ts";
 import type { Asked } from "../../src/updater/rig/services.ts";
+import { until } from "../../src/updater/rig/until.ts";
 import { hostileAddresses } from "./hostile-addresses.ts";
 import { hostileFirewalls } from "./hostile-firewalls.ts";
 import { after, before, type Certificates, type HostileRow, moved } from "./hostile-row.ts";
@@ -70,7 +71,7 @@ describe("whatever goes wrong, no wrong address and no empty one is published", 
       for (const write of writes) expect([after.A, after.AAAA]).toEqual(expect.arrayContaining([...valuesIn(write)]));
       expect(writes.length).toBe(row.sent);
       expect(lines.filter(({ level }) => level === 40).length).toBe(row.warnings);
-      if (!row.stopAfter)
+      if (!row.stopAt)
         expect(lines.map(({ msg, because, todo }) => `${msg} ${because} ${todo}`).join("\n")).toMatch(row.told);
       expect(publishedIn(loop)).toEqual(row.published === "new" ? after : before);
       expect(loop.stored()).toEqual(row.stored === "new" ? after : before);
@@ -89,11 +90,15 @@ describe("whatever goes wrong, no wrong address and no empty one is published", 
     }
   });
 
-  async function badRound(loop: Loop, { stopAfter }: HostileRow, reporter: ReturnType<typeof createReporter>) {
+  async function badRound(loop: Loop, { stopAt }: HostileRow, reporter: ReturnType<typeof createReporter>) {
     const stop = new AbortController();
-    const timer = stopAfter === undefined ? undefined : setTimeout(() => stop.abort(), stopAfter);
-    const round = await loop.updater.round(stop.signal);
-    clearTimeout(timer);
+    const before = stopAt?.(loop).length ?? 0;
+    const going = loop.updater.round(stop.signal);
+    if (stopAt) {
+      await until(() => stopAt(loop).length > before);
+      stop.abort();
+    }
+    const round = await going;
     // What a stop broke off is no failure to report.
     if (!stop.signal.aborted) reporter.report(round);
     return round.results.map((result) => summarise(result, true).kind);
