@@ -12,6 +12,8 @@ export type Quota = {
 
 export type RateLimit = {
   readonly perMinute: number;
+  /** For a limit that holds on several nodes: to be waited for before `take` when it gives a promise, which is seldom. */
+  readonly ready?: (token: number, from: string, now: Instant) => Promise<void> | undefined;
   /** Takes one call of this token. Callers on this machine are not counted. */
   readonly take: (token: number, from: string, now: Instant) => Quota;
 };
