@@ -47,9 +47,9 @@ export function dyndnsApi(options: DyndnsOptions) {
     // What a router sends is read by dyndns-request.ts; the schema only documents it.
     api.setValidatorCompiler(() => () => true);
     api.setSerializerCompiler(() => String);
-    api.setErrorHandler((error, _request, reply) => {
-      options.log.error({ err: error }, "a dyndns2 request failed");
-      return sendLine(reply.code(500), "911");
+    api.setErrorHandler((error, { id }, reply) => {
+      options.log.error({ err: error, request: id }, "a dyndns2 request failed");
+      return sendLine(reply.code(500).header("x-request-id", id), "911");
     });
     for (const path of paths) {
       const operationId = `dyndns2${path.replaceAll("/", "-")}`;

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import type { Instant } from "../core/instant.ts";
 import type { Logger } from "../process/log.ts";
@@ -65,7 +64,7 @@ async function admit(options: RrsetsOptions, request: FastifyRequest, reply: Fas
   const actor = await actorFor(options, request);
   if (actor === undefined) return await sendRaw(reply, unknownToken);
   request.actor = actor;
-  reply.header("x-correlation-id", randomUUID().replaceAll("-", ""));
+  reply.header("x-correlation-id", request.id);
   const limited = limit(options, request, reply);
   if (limited) return await sendRaw(reply, limited);
   if (actor.scope.access === "read" && request.method !== "GET") return await sendRaw(reply, deniedAnswer("read-only"));
@@ -126,8 +125,10 @@ function sendFailure(error: FailedRequest, reply: FastifyReply, log: Logger): Fa
   const status = error.statusCode ?? 500;
   if (status === 400) return sendRaw(reply, notJson);
   if (status < 500) return sendRaw(reply, errorAnswer(status, "invalid_input", error.message));
-  log.error({ err: error, correlation: reply.getHeader("x-correlation-id") }, "a request failed");
-  return sendRaw(reply, errorAnswer(500, "server_error", "internal error, see the log of the service"));
+  const { id } = reply.request;
+  log.error({ err: error, request: id }, "a request failed");
+  reply.header("x-correlation-id", id);
+  return sendRaw(reply, errorAnswer(500, "server_error", `internal error, see the log of the service: ${id}`));
 }
 
 type Route = { readonly path: string; readonly methods: readonly string[] };

@@ -114,8 +114,12 @@ function sendError(error: FailedRequest, reply: FastifyReply, log: Logger): Fast
   reply.code(status).type("application/json; charset=utf-8");
   if (status === 400) return reply.send(jsonLine({ error: "json not valid" }));
   if (status < 500) return reply.send(jsonLine({ message: error.message }));
-  log.error({ err: error }, "a request failed");
-  return reply.send(jsonLine({ error: { message: "internal error, see the log of the service", code: status } }));
+  const { id } = reply.request;
+  log.error({ err: error, request: id }, "a request failed");
+  reply.header("x-request-id", id);
+  return reply.send(
+    jsonLine({ error: { message: `internal error, see the log of the service: ${id}`, code: status } }),
+  );
 }
 
 /** Outside the API no token is asked for; inside it an unknown path needs one like any other. */
