@@ -11,7 +11,8 @@ beforeAll(async () => {
   server = await startPostgres();
   pool = new pg.Pool({ connectionString: server.url(), max: 8 });
   // The server may go before the last connection has been let go.
-  pool.on("connect", (client) => client.on("error", () => undefined));
+  const letGo = () => undefined;
+  pool.on("error", letGo).on("connect", (client) => client.on("error", letGo));
   await pool.query(budgetTable);
 });
 afterAll(async () => {
