@@ -24,6 +24,15 @@ export function readRateLimit(text: string): number {
   return Number(calls);
 }
 
+/** More threads than this share no more work out. */
+const mostWorkers = 64;
+
+export function readWorkers(text: string): number {
+  const count = /^\d{1,2}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(count <= mostWorkers)) throw new InvalidArgumentError(`It takes a number of threads, 0 to ${mostWorkers}.`);
+  return count;
+}
+
 export const repeated = (text: string, before: readonly string[]): readonly string[] => [...before, text];
 
 export type LogOptions = { readonly logFormat: "text" | "json" };

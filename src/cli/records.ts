@@ -20,6 +20,7 @@ export type RecordsCommand = LogOptions &
     readonly name: readonly string[];
     readonly nameserver: readonly string[];
     readonly dns: readonly ListenAddress[];
+    readonly dnsWorkers: number;
     readonly plainHttp?: boolean;
     /** Calls a minute and token; 0: no limit. */
     readonly rateLimit: number;
@@ -61,6 +62,7 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
       nameservers,
       log,
       transfers: transfers.value,
+      workers: options.dnsWorkers,
     });
     opened.push({ name: "nameserver", close: dns.close });
     io.out(`The record service listens on ${service.url}\n`);

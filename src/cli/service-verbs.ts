@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { certificateOptions } from "./certificate-option.ts";
 import type { CommandIo, Run } from "./command-io.ts";
 import { addFirewallVerb } from "./firewall-verb.ts";
-import { logOptions, readListen, readListens, readRateLimit, repeated } from "./options.ts";
+import { logOptions, readListen, readListens, readRateLimit, readWorkers, repeated } from "./options.ts";
 import { transferOptions } from "./transfer-verbs.ts";
 
 /** The services, and all of them at once. Each verb's code is loaded when it is used. */
@@ -31,6 +31,7 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
     .option("--name <host>", "a further host name or address for the certificate (may be repeated)", repeated, [])
     .option("--nameserver <host>", "a name server of new zones (may be repeated)", repeated, [])
     .option("--dns <host:port>", "also answer DNS there, UDP and TCP (may be repeated)", readListens, [])
+    .option("--dns-workers <count>", "threads that answer DNS over UDP; 0: the main thread does", readWorkers, 0)
     .option(
       "--rate-limit <calls>",
       "calls a minute for each token, such as 300/min, or off; callers on this machine have no limit",

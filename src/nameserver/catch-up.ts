@@ -36,6 +36,7 @@ export function createCatchUp({ latest, start, limit }: CatchUpOptions): CatchUp
   };
   return {
     told: (number) => {
+      if (has(number)) return;
       seen = number;
       for (const [each, { end }] of waiting) {
         if (!has(each)) continue;

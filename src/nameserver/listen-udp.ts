@@ -13,7 +13,7 @@ export type Listening = { readonly address: ListenAddress; readonly close: () =>
 export type UdpOptions = {
   readonly respond: RespondTo;
   readonly rateLimit: RateLimit;
-  readonly log: Logger;
+  readonly log: Pick<Logger, "debug">;
   /** Lets several threads or processes share the port. */
   readonly reusePort?: boolean;
 };
@@ -61,7 +61,12 @@ export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise
   socket.on("error", (error) => log.debug({ err: error }, "a reply could not be sent"));
   setReceiveBuffer(socket);
   const { port } = socket.address();
-  return { address: { host: at.host, port }, close: () => new Promise((resolve) => socket.close(() => resolve())) };
+  let closed: Promise<void> | undefined;
+  const close = () => {
+    closed ??= new Promise((resolve) => socket.close(() => resolve()));
+    return closed;
+  };
+  return { address: { host: at.host, port }, close };
 }
 
 function bind(socket: Socket, { host, port }: ListenAddress): Promise<void> {

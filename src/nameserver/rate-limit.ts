@@ -15,20 +15,27 @@ export type RateLimitOptions = {
   readonly slots: number;
   /** Any number: makes it hard to guess which networks share a slot. */
   readonly seed: number;
+  /** Of `rateLimitMemory`; shared when several threads shall count together. */
+  readonly memory?: ArrayBuffer | SharedArrayBuffer;
 };
 
 export const defaultRateLimit = { perSecond: 500, slip: 2, slots: 32_768 } as const;
 
+/** Bytes for so many slots. */
+export const rateLimitMemory = (slots: number): number => 24 * slots;
+
 /**
  * Keeps moor from being used to flood others in whose name queries are sent: a bucket of tokens for each client network
- * (/24, /56) and kind of reply. Networks that meet in a slot take it from each other, each with a full bucket.
+ * (/24, /56) and kind of reply. Networks that meet in a slot take it from each other, each with a full bucket. Threads that
+ * share the buckets may now and then overlook what another took at the same moment: a reply more, not a limit more.
  */
 export function createRateLimit(options: RateLimitOptions): RateLimit {
   const { perSecond, slip, slots, seed } = options;
-  const holders = new Uint32Array(slots);
-  const tokens = new Float64Array(slots);
-  const times = new Float64Array(slots);
-  const over = new Uint32Array(slots);
+  const memory = options.memory ?? new ArrayBuffer(rateLimitMemory(slots));
+  const tokens = new Float64Array(memory, 0, slots);
+  const times = new Float64Array(memory, 8 * slots, slots);
+  const holders = new Uint32Array(memory, 16 * slots, slots);
+  const over = new Uint32Array(memory, 20 * slots, slots);
   return (client, reply, now) => {
     if (isLoopback(client)) return "send";
     const holder = hash(`${networkOf(client)} ${kindOf(reply)}`, seed);

@@ -8,6 +8,8 @@ export type Secondaries = {
   readonly notified: (zone: string, asker: Asker) => Promise<"taken" | "refused" | "not-ours">;
   /** A zone came, went, or has other primaries. */
   readonly look: (zone: string) => void;
+  /** From now on `refreshes` says yes: all zones are looked at. */
+  readonly takeOver: () => void;
   readonly close: () => Promise<void>;
 };
 
@@ -24,6 +26,11 @@ export type SecondariesOptions = {
   readonly random: () => number;
   /** Zones asked for at one time. */
   readonly atOnce?: number;
+  /**
+   * False while another node asks the primaries: then this one does so only for a notice that came to it, and otherwise looks
+   * whether what the other has stored is still good. Left out: always true.
+   */
+  readonly refreshes?: () => boolean;
 };
 
 /** Milliseconds. An SOA that says less than a second would never leave its primary alone; a timer holds no more than days. */
@@ -33,10 +40,11 @@ const longest = 86_400_000;
 const firstRetry = 10;
 
 export function startSecondaries(options: SecondariesOptions): Secondaries {
-  const { ports, log, now, random, atOnce = 8 } = options;
+  const { ports, log, now, random, atOnce = 8, refreshes = () => true } = options;
   const stop = new AbortController();
   const zones = new Map<string, Followed>();
   const waiting = new Set<string>();
+  const noticed = new Set<string>();
   const running = new Map<string, Promise<void>>();
 
   const pump = () => {
@@ -67,8 +75,10 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
       if (zone === undefined) {
         clearTimeout(zones.get(name)?.timer);
         zones.delete(name);
-      } else {
+      } else if (noticed.delete(name) || refreshes()) {
         await refresh(name, zone);
+      } else {
+        watch(name, zone);
       }
     } catch (error) {
       if (!stop.signal.aborted) log.error({ err: error, zone: name }, "a secondary zone could not be looked at");
@@ -79,20 +89,33 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
     }
   };
 
-  const refresh = async (name: string, zone: SecondaryZone) => {
+  const follow = (name: string): Followed => {
     const followed = zones.get(name) ?? { timer: undefined, failing: false, expired: false };
     zones.set(name, followed);
+    return followed;
+  };
+  const expire = (name: string, followed: Followed, zone: SecondaryZone) => {
+    if (followed.expired) return;
+    followed.expired = true;
+    if (zone.timers) log.error({ zone: name }, "the zone is too old to be answered from");
+    ports.expired(name);
+  };
+  const watch = (name: string, zone: SecondaryZone) => {
+    const followed = follow(name);
+    const left = secondsLeft(zone, now());
+    if (left <= 0) expire(name, followed, zone);
+    else followed.expired = false;
+    askIn(name, left > 0 ? left : (zone.timers?.retry ?? firstRetry));
+  };
+  const refresh = async (name: string, zone: SecondaryZone) => {
+    const followed = follow(name);
     const outcome = await refreshZone(zone, ports, { signal: stop.signal, now });
     if (stop.signal.aborted) return;
     if (outcome.kind === "failed") {
       if (!followed.failing) log.warn({ zone: name, because: outcome.because }, "no primary server gives the zone");
       followed.failing = true;
       const left = secondsLeft(zone, now());
-      if (left <= 0 && !followed.expired) {
-        followed.expired = true;
-        if (zone.timers) log.error({ zone: name }, "the zone is too old to be answered from");
-        ports.expired(name);
-      }
+      if (left <= 0) expire(name, followed, zone);
       return askIn(
         name,
         left > 0 ? Math.min(left, zone.timers?.retry ?? firstRetry) : (zone.timers?.retry ?? firstRetry),
@@ -107,7 +130,9 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
   const all = async () => {
     for (const name of await ports.list()) ask(name);
   };
-  void all().catch((error: unknown) => log.error({ err: error }, "the secondary zones could not be listed"));
+  const takeOver = () =>
+    void all().catch((error: unknown) => log.error({ err: error }, "the secondary zones could not be listed"));
+  takeOver();
 
   return {
     notified: async (name, asker) => {
@@ -115,10 +140,12 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
       if (zone === undefined) return "not-ours";
       const from = asker.from.replace(/^::ffff:(?=\d+\.)/i, "");
       if (!zone.primaries.some(({ host, key }) => host === from || (key && key.name === asker.key))) return "refused";
+      noticed.add(name);
       ask(name);
       return "taken";
     },
     look: ask,
+    takeOver,
     close: async () => {
       stop.abort();
       for (const { timer } of zones.values()) clearTimeout(timer);

@@ -1,13 +1,16 @@
 import { randomInt } from "node:crypto";
+import { nameToWire } from "../core/name-wire.ts";
 import type { ListenAddress } from "../process/listen-address.ts";
 import type { Logger } from "../process/log.ts";
-import { createCatchUp } from "./catch-up.ts";
+import { type CatchUp, createCatchUp } from "./catch-up.ts";
+import { followZones } from "./followed-zones.ts";
 import { listenTcp } from "./listen-tcp.ts";
 import { type Listening, listenUdp } from "./listen-udp.ts";
-import { createLoadedZones, defaultLoadLimits } from "./loaded-zones.ts";
-import { createRateLimit, defaultRateLimit } from "./rate-limit.ts";
+import { defaultLoadLimits } from "./loaded-zones.ts";
+import { createRateLimit, defaultRateLimit, rateLimitMemory } from "./rate-limit.ts";
 import { createResponder, type RespondTo } from "./respond.ts";
 import { createExchange, type TransferPorts } from "./transfer-respond.ts";
+import { startWorkers } from "./workers.ts";
 import type { ZoneSource } from "./zone-source.ts";
 
 export type NameserverOptions = {
@@ -19,64 +22,83 @@ export type NameserverOptions = {
   readonly transfers?: TransferPorts;
   /** Replies a second to one network. */
   readonly repliesPerSecond?: number;
+  /** Threads that answer over UDP in place of this one, which then keeps TCP and all that is no plain question. */
+  readonly workers?: number;
 };
 
 export type Nameserver = { readonly addresses: readonly ListenAddress[]; readonly close: () => Promise<void> };
 
 /** Listens everywhere or nowhere; the error says where it could not and what to do. */
 export async function startNameserver(options: NameserverOptions): Promise<Nameserver> {
-  const { listen, source, log } = options;
-  const zones = createLoadedZones(source, { ...defaultLoadLimits, seed: randomInt(2 ** 32) });
+  const { listen, source, log, workers = 0 } = options;
   const onTrouble = tellSometimes(log);
-  const learn = () => zones.learn().catch(onTrouble);
-  let coming = 0;
-  const catchUp = createCatchUp({ latest: () => coming, start: 0, limit: defaultLoadLimits.wait });
-  const unfollow = source.follow((event) => {
-    if (event.kind === "coming") coming = event.number;
-    if (event.kind === "told") catchUp.told(event.number);
-    zones.apply(event);
-    if (event.kind === "lost") void learn();
-  });
-  void learn();
+  const { zones, unfollow } = followZones(source, { seed: randomInt(2 ** 32), onTrouble });
   const answer = createResponder({ zones, onTrouble });
   const { transfers: ports } = options;
-  const { respond, stream }: Exchange = ports
+  const { respond: respondNow, stream }: Exchange = ports
     ? createExchange({ respond: answer, zones, ports, now: Date.now, onTrouble })
     : { respond: answer };
-  const respondInTime: RespondTo = (query, transport, from) =>
-    catchUp.wait()?.then(() => respond(query, transport, from)) ?? respond(query, transport, from);
-  const exchange = { respond: respondInTime, stream };
+  const waiting = waitForWrites(source);
+  const respond: RespondTo = (query, transport, from) =>
+    waiting.wait()?.then(() => respondNow(query, transport, from)) ?? respondNow(query, transport, from);
   const perSecond = options.repliesPerSecond ?? defaultRateLimit.perSecond;
-  const rateLimit = createRateLimit({ ...defaultRateLimit, perSecond, seed: randomInt(2 ** 32) });
-  const opened: Listening[] = [];
+  const memory = new SharedArrayBuffer(rateLimitMemory(defaultRateLimit.slots));
+  const limits = { perSecond, seed: randomInt(2 ** 32), memory };
+  const udp = { rateLimit: createRateLimit({ ...defaultRateLimit, ...limits }), log, reusePort: workers > 0 };
+  const closers: (() => Promise<void> | void)[] = [unfollow, waiting.end];
   const close = async () => {
-    unfollow();
-    for (const each of opened.toReversed()) await each.close();
+    for (const each of closers.toReversed()) await each();
   };
   try {
-    for (const at of listen) opened.push(...(await listenBoth(at, exchange, { rateLimit, log })));
+    const bound: Bound[] = [];
+    for (const at of listen) {
+      const both = await listenBoth(at, { respond, stream }, udp);
+      bound.push(both);
+      closers.push(both.tcp.close, both.udp.close);
+    }
+    const addresses = bound.map((both) => both.tcp.address);
+    if (workers > 0 && bound.length > 0) {
+      const hidden = ports?.hidden === undefined ? undefined : nameToWire(ports.hidden);
+      const start = { listen: addresses, hidden, rateLimit: limits };
+      const threads = await startWorkers({ count: workers, source, respond, start, onTrouble, log });
+      closers.push(threads.close);
+      // They have the ports now; this thread held them only until it was sure that they can be had.
+      for (const both of bound) await both.udp.close();
+    }
+    return { addresses, close };
   } catch (error) {
     await close();
     throw error;
   }
-  const addresses = opened.filter((_, i) => i % 2 === 0).map((each) => each.address);
-  return { addresses, close };
 }
 
 type Exchange = Pick<Parameters<typeof listenTcp>[1], "respond" | "stream">;
-type UdpNeeds = Omit<Parameters<typeof listenUdp>[1], "respond">;
+type UdpNeeds = Omit<Parameters<typeof listenUdp>[1], "respond" | "log"> & { readonly log: Logger };
+type Bound = { readonly tcp: Listening; readonly udp: Listening };
 
 /** A port that is free for one protocol may be taken for the other: a free one is then tried again. */
-async function listenBoth(at: ListenAddress, exchange: Exchange, options: UdpNeeds): Promise<readonly Listening[]> {
+async function listenBoth(at: ListenAddress, exchange: Exchange, options: UdpNeeds): Promise<Bound> {
   for (let left = 10; ; left--) {
     const tcp = await listenTcp(at, { ...exchange, log: options.log });
     try {
-      return [tcp, await listenUdp({ ...at, port: tcp.address.port }, { respond: exchange.respond, ...options })];
+      const udp = await listenUdp({ ...at, port: tcp.address.port }, { respond: exchange.respond, ...options });
+      return { tcp, udp };
     } catch (error) {
       await tcp.close();
       if (at.port !== 0 || left === 0) throw error;
     }
   }
+}
+
+/** Where changes have to be read from a database, an answer could overtake them. */
+function waitForWrites(source: ZoneSource): Pick<CatchUp, "wait"> & { readonly end: () => void } {
+  let coming = 0;
+  const { told, wait } = createCatchUp({ latest: () => coming, start: 0, limit: defaultLoadLimits.wait });
+  const end = source.follow((event) => {
+    if (event.kind === "coming") coming = event.number;
+    if (event.kind === "told") told(event.number);
+  });
+  return { wait, end };
 }
 
 /** A source that is down fails every query: it is told at once, and then at most every ten seconds. */

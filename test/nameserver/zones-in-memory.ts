@@ -20,8 +20,13 @@ export function zonesInMemory(...initial: readonly ZoneContent[]): ZonesInMemory
   const tell = (event: ZoneEvent) => {
     for (const listener of listeners) listener(event);
   };
-  const changed = (zone: ZoneContent, changes: readonly Change[]) =>
+  let writes = 0;
+  const changed = (zone: ZoneContent, changes: readonly Change[]) => {
+    writes += 1;
+    tell({ kind: "coming", number: writes });
     tell({ kind: "changed", zone: zone.name, serial: zone.serial, changes });
+    tell({ kind: "told", number: writes });
+  };
   return {
     asked,
     tell,

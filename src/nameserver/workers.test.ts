@@ -1,0 +1,136 @@
+import type { Worker } from "node:worker_threads";
+import { afterEach, expect, it } from "vitest";
+import { addressesIn, askOverUdp, sendOverUdp } from "../../test/nameserver/ask-over-udp.ts";
+import { type ZonesInMemory, zonesInMemory } from "../../test/nameserver/zones-in-memory.ts";
+import { until } from "../../test/rig/until.ts";
+import { nameToWire } from "../core/name-wire.ts";
+import { writtenZone } from "../core/written-sets.suite.ts";
+import { createLog } from "../process/log.ts";
+import { opcodes, rcodes } from "./codes.ts";
+import { emptyMessage, encodeMessage } from "./message.ts";
+import { defaultRateLimit, rateLimitMemory } from "./rate-limit.ts";
+import { refuseUnread } from "./reply.ts";
+import { startNameserver } from "./start.ts";
+import { spawnWorker, startWorkers } from "./workers.ts";
+
+const example = writtenZone("example.org", "www 300 A 192.0.2.1\nalias 300 CNAME www");
+const www = { name: "www.example.org", type: 1 };
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+/** Two workers behind a port that was free a moment ago. */
+async function setUp(zones: ZonesInMemory, hidden?: string) {
+  let said = "";
+  const log = createLog({
+    format: "text",
+    write: (line) => {
+      said += line;
+    },
+  });
+  const { addresses, close } = await startNameserver({ listen: [{ host: "127.0.0.1", port: 0 }], source: zones, log });
+  await close();
+  const threads: Worker[] = [];
+  const passed: string[] = [];
+  const workers = await startWorkers({
+    count: 2,
+    source: zones,
+    respond: (bytes, _, from) => {
+      passed.push(from);
+      return refuseUnread(bytes, rcodes.notAuth);
+    },
+    start: {
+      listen: addresses,
+      hidden: hidden === undefined ? undefined : nameToWire(hidden),
+      rateLimit: { perSecond: 500, seed: 1, memory: new SharedArrayBuffer(rateLimitMemory(defaultRateLimit.slots)) },
+    },
+    onTrouble: (error) => log.error({ err: error }, "trouble"),
+    log,
+    spawn: (start) => {
+      const thread = spawnWorker(start);
+      threads.push(thread);
+      return thread;
+    },
+  });
+  closers.push(workers.close);
+  return { port: addresses[0]?.port ?? 0, threads, passed, said: () => said };
+}
+
+const withAddress = (address: string) =>
+  writtenZone("example.org", `www 300 A ${address}\nalias 300 CNAME www`).sets.filter((set) => set.type !== "SOA");
+
+const write = (zones: ZonesInMemory, address: string) =>
+  zones.write("example.org", [...example.sets.filter((set) => set.type === "SOA"), ...withAddress(address)]);
+
+it("answers rightly right after every write, whichever worker is asked", async () => {
+  const zones = zonesInMemory(example);
+  const { port } = await setUp(zones);
+  for (let i = 0; i < 200; i++) {
+    const address = `198.51.100.${i}`;
+    write(zones, address);
+    expect(addressesIn(await askOverUdp(port, { name: "alias.example.org", type: 1 }))).toEqual([address]);
+  }
+  // Each worker has loaded the zone once and followed it from there.
+  expect(zones.asked.load).toBe(2);
+});
+
+it("does not answer while something was written that it was not told", async () => {
+  const zones = zonesInMemory(example);
+  const { port } = await setUp(zones);
+  for (let i = 0; i < 8; i++) await askOverUdp(port, www);
+  zones.tell({ kind: "coming", number: 1 });
+  const asked = askOverUdp(port, www);
+  expect(await askOverUdp(port, www, 100)).toBeUndefined();
+  write(zones, "198.51.100.7");
+  expect(addressesIn(await asked)).toEqual(["198.51.100.7"]);
+});
+
+it("gives what is no plain question, or about a hidden zone, to the main thread", async () => {
+  const { port, passed } = await setUp(zonesInMemory(example), "catalog.invalid");
+  const question = { name: "example.org", type: 6, class: 1 };
+  const notice = encodeMessage({ ...emptyMessage, id: 7, opcode: opcodes.notify, questions: [question] });
+  const replies = [
+    await sendOverUdp(port, notice ?? Buffer.of()),
+    await askOverUdp(port, { name: "example.org", type: 252 }),
+    await askOverUdp(port, { name: "x.catalog.invalid", type: 16 }),
+  ];
+  expect(replies.map((reply) => reply?.rcode)).toEqual([rcodes.notAuth, rcodes.notAuth, rcodes.notAuth]);
+  expect(passed).toEqual(["127.0.0.1", "127.0.0.1", "127.0.0.1"]);
+});
+
+it("knows zones that come and go", async () => {
+  const zones = zonesInMemory(example);
+  const { port } = await setUp(zones);
+  const codeOf = async (name: string) => (await askOverUdp(port, { name, type: 1 }))?.rcode;
+  expect(await codeOf("www.new.example")).toBe(rcodes.refused);
+  zones.put(writtenZone("new.example", "www 300 A 192.0.2.9"));
+  for (let i = 0; i < 8; i++) expect(await codeOf("www.new.example")).toBe(rcodes.noError);
+  zones.remove("new.example");
+  for (let i = 0; i < 8; i++) expect(await codeOf("www.new.example")).toBe(rcodes.refused);
+});
+
+it("replaces a worker that ends, and says so", async () => {
+  const zones = zonesInMemory(example);
+  const { port, threads, said } = await setUp(zones);
+  expect(threads).toHaveLength(2);
+  await threads[0]?.terminate();
+  write(zones, "198.51.100.8");
+  await until(() => threads.length === 3, { limit: 10_000, what: () => `a third thread: ${said()}` });
+  await threads[1]?.terminate();
+  await until(() => threads.length === 4, { limit: 10_000, what: () => `a fourth thread: ${said()}` });
+  await until(async () => addressesIn(await askOverUdp(port, www, 100))[0] === "198.51.100.8", {
+    limit: 10_000,
+    what: () => `an answer: ${said()}`,
+  });
+  expect(said()).toContain("a DNS worker ended and is replaced");
+});
+
+it("leaves no room on its port for others", async () => {
+  const zones = zonesInMemory(example);
+  const { port } = await setUp(zones);
+  const log = createLog({ format: "text", level: "silent", write: () => undefined });
+  const listen = [{ host: "127.0.0.1", port }];
+  await expect(startNameserver({ listen, source: zones, log })).rejects.toThrow(`UDP port ${port}`);
+});

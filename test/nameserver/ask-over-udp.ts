@@ -1,0 +1,29 @@
+import { createSocket } from "node:dgram";
+import { decodeMessage, encodeMessage, type Message } from "../../src/nameserver/message.ts";
+import { type Asked, queryFor } from "./ask-over-tcp.ts";
+
+/** Asks once, from a port of its own; undefined when no answer comes in time. */
+export const askOverUdp = (port: number, asked: Asked, limit = 3_000): Promise<Message | undefined> =>
+  sendOverUdp(port, encodeMessage(queryFor(asked, 1)) ?? Buffer.of(), limit);
+
+export function sendOverUdp(port: number, packet: Uint8Array, limit = 3_000): Promise<Message | undefined> {
+  return new Promise((resolve, reject) => {
+    const socket = createSocket("udp4");
+    const end = (reply: Message | undefined) => {
+      clearTimeout(timer);
+      socket.close();
+      resolve(reply);
+    };
+    const timer = setTimeout(() => end(undefined), limit);
+    socket.on("error", reject);
+    socket.on("message", (bytes) => {
+      const decoded = decodeMessage(bytes);
+      end(decoded.ok ? decoded.message : undefined);
+    });
+    socket.send(packet, port, "127.0.0.1");
+  });
+}
+
+/** The addresses in an answer, as text. */
+export const addressesIn = (message: Message | undefined): readonly string[] =>
+  message?.answers.filter((record) => record.type === 1).map((record) => record.data.join(".")) ?? [];
