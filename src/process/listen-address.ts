@@ -15,14 +15,18 @@ export function addressesOf({ host }: ListenAddress): readonly string[] {
 }
 
 /** In people's words why it was not possible to listen there. */
-export function listenTrouble(error: NodeJS.ErrnoException, { host, port }: ListenAddress): string {
+export function listenTrouble(
+  error: NodeJS.ErrnoException,
+  { host, port }: ListenAddress,
+  option = "--listen",
+): string {
   switch (error.code) {
     case "EADDRINUSE":
-      return `port ${port} on ${host} is in use by another program; stop that one, or choose another with --listen HOST:PORT`;
+      return `port ${port} on ${host} is in use by another program; stop that one, or choose another with ${option} HOST:PORT`;
     case "EACCES":
-      return `port ${port} on ${host} needs special permission; choose one above 1023 with --listen HOST:PORT`;
+      return `port ${port} on ${host} needs special permission; choose one above 1023 with ${option} HOST:PORT`;
     case "EADDRNOTAVAIL":
-      return `this machine has no address ${host}; choose one of its own with --listen HOST:PORT`;
+      return `this machine has no address ${host}; choose one of its own with ${option} HOST:PORT`;
     default:
       return `cannot listen on ${host} port ${port}: ${error.message}`;
   }

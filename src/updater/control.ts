@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { hashSecret, sameHash } from "../access/secret.ts";
+import { isLoopbackName } from "../process/loopback-name.ts";
+import { metricsType } from "../process/metrics.ts";
 import type { ControlConfig } from "./config.ts";
 import type { UpdaterPage } from "./http-page.ts";
 import { printMetrics } from "./print-metrics.ts";
@@ -82,7 +84,7 @@ function checkFor(request: IncomingMessage, config: ControlConfig, { check }: Co
 type Page = (status: Status, now: number) => Reply;
 
 const pages: Readonly<Record<string, Page>> = {
-  "/metrics": (status) => ({ status: 200, body: printMetrics(status), type: "text/plain; version=0.0.4" }),
+  "/metrics": (status) => ({ status: 200, body: printMetrics(status), type: metricsType }),
   "/status": (status) => ({ status: 200, body: status }),
   "/health/live": (status, now) => {
     const last = Date.parse(status.lastRound ?? status.started);
@@ -95,5 +97,3 @@ const pages: Readonly<Record<string, Page>> = {
     return { status: ready ? 200 : 503, body: { ready, failing } };
   },
 };
-
-const isLoopbackName = (host = "") => /^(localhost|127\.0\.0\.\d{1,3}|\[::1\])(:\d+)?$/i.test(host);

@@ -1,0 +1,71 @@
+/** Undefined when all is well, otherwise why it is not. */
+export type Check = () => string | undefined | Promise<string | undefined>;
+
+export type Readiness = {
+  readonly ready: boolean;
+  readonly parts: Readonly<Record<string, { readonly ok: boolean; readonly because?: string }>>;
+};
+
+/** Whether a service should be sent requests: all of its parts are well, and it is not about to stop. */
+export type Health = {
+  readonly add: (part: string, check: Check) => void;
+  readonly look: () => Promise<Readiness>;
+  /** From now on it is not ready, whatever its parts say. */
+  readonly stop: () => void;
+};
+
+/** Milliseconds. */
+const patience = 2_000;
+/** Anybody may ask; whoever asks more often than this hears what the one before heard. */
+const keptFor = 250;
+
+export function createHealth(now: () => number = Date.now): Health {
+  const checks = new Map<string, Check>();
+  let stopping = false;
+  let known: { readonly at: number; readonly parts: Promise<Readiness["parts"]> } | undefined;
+
+  const lookAtAll = async (): Promise<Readiness["parts"]> => {
+    const names = [...checks.keys()];
+    const found = await Promise.all([...checks.values()].map((check) => inTime(check)));
+    return Object.fromEntries(
+      names.map((name, i) => {
+        const because = found[i];
+        return [name, because === undefined ? { ok: true } : { ok: false, because }];
+      }),
+    );
+  };
+
+  return {
+    add: (part, check) => {
+      checks.set(part, check);
+      known = undefined;
+    },
+    look: async () => {
+      if (known === undefined || now() - known.at > keptFor) known = { at: now(), parts: lookAtAll() };
+      const parts = await known.parts;
+      if (stopping) return { ready: false, parts: { ...parts, running: { ok: false, because: "it is stopping" } } };
+      return { ready: Object.values(parts).every(({ ok }) => ok), parts: { ...parts, running: { ok: true } } };
+    },
+    stop: () => {
+      stopping = true;
+    },
+  };
+}
+
+/** For those who are not told more: which part is not well, but not why. */
+export const withoutReasons = ({ ready, parts }: Readiness): Readiness => ({
+  ready,
+  parts: Object.fromEntries(Object.entries(parts).map(([name, { ok }]) => [name, { ok }])),
+});
+
+async function inTime(check: Check): Promise<string | undefined> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const timer = setTimeout(() => resolve(`no answer within ${patience / 1_000} s`), patience);
+  try {
+    return await Promise.race([check(), promise]);
+  } catch (error) {
+    return (error as Error).message;
+  } finally {
+    clearTimeout(timer);
+  }
+}
