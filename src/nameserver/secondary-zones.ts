@@ -8,7 +8,7 @@ export type Secondaries = {
   readonly notified: (zone: string, asker: Asker) => Promise<"taken" | "refused" | "not-ours">;
   /** A zone came, went, or has other primaries. */
   readonly look: (zone: string) => void;
-  /** From now on `refreshes` says yes: all zones are looked at. */
+  /** To be said when `refreshes` has come to say yes: the primaries of all zones are asked. */
   readonly takeOver: () => void;
   readonly close: () => Promise<void>;
 };
@@ -28,9 +28,9 @@ export type SecondariesOptions = {
   readonly atOnce?: number;
   /**
    * False while another node asks the primaries: then this one does so only for a notice that came to it, and otherwise looks
-   * whether what the other has stored is still good. Left out: always true.
+   * whether what the other has stored is still good.
    */
-  readonly refreshes?: () => boolean;
+  readonly refreshes: () => boolean;
 };
 
 /** Milliseconds. An SOA that says less than a second would never leave its primary alone; a timer holds no more than days. */
@@ -40,7 +40,7 @@ const longest = 86_400_000;
 const firstRetry = 10;
 
 export function startSecondaries(options: SecondariesOptions): Secondaries {
-  const { ports, log, now, random, atOnce = 8, refreshes = () => true } = options;
+  const { ports, log, now, random, atOnce = 8, refreshes } = options;
   const stop = new AbortController();
   const zones = new Map<string, Followed>();
   const waiting = new Set<string>();
@@ -132,7 +132,7 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
   };
   const takeOver = () =>
     void all().catch((error: unknown) => log.error({ err: error }, "the secondary zones could not be listed"));
-  takeOver();
+  if (!refreshes()) takeOver();
 
   return {
     notified: async (name, asker) => {

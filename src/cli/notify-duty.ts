@@ -1,0 +1,47 @@
+import { apex } from "../core/name.ts";
+import { createNotifier, type NotifierOptions } from "../nameserver/notify-out.ts";
+import { isNews, type ZoneNews, type ZoneSource } from "../nameserver/zone-source.ts";
+import type { EndWork } from "../process/duties.ts";
+import type { RecordStore } from "../records/store.ts";
+
+export type NotifyDuty = {
+  readonly store: RecordStore;
+  readonly zones: Pick<ZoneSource, "follow">;
+  readonly catalog: string | undefined;
+  readonly notifier: NotifierOptions;
+};
+
+/** Tells other nameservers of every change, from those on that the node before may have told nobody. */
+export function notifySecondaries({ store, zones, catalog, notifier: options }: NotifyDuty): EndWork {
+  const notifier = createNotifier(options);
+  const unfollow = zones.follow((event) => {
+    if (isNews(event)) for (const zone of changedIn(event)) notifier.changed(zone);
+  });
+  recentlyChanged(store, catalog)
+    .then((recent) => {
+      for (const zone of recent) notifier.changed(zone);
+    })
+    .catch((error: unknown) => options.log.error({ err: error }, "what has changed last could not be read"));
+  return async () => {
+    unfollow();
+    await notifier.close();
+  };
+}
+
+/** Zones that others must hear of; one that is gone is told of by the catalog. */
+function changedIn(event: ZoneNews): readonly string[] {
+  if (event.kind === "lost") return [];
+  const gone = event.kind === "changed" && event.changes.some((change) => isSoa(change) && change.kind === "delete");
+  return gone ? [] : [event.zone];
+}
+
+export const isSoa = ({ owner, type }: { readonly owner: string; readonly type: string }): boolean =>
+  owner === apex && type === "SOA";
+
+const recentRows = 1_000;
+
+/** Who was told of these before the last stop is not known any more, so all are told again. */
+async function recentlyChanged(store: RecordStore, catalog: string | undefined): Promise<ReadonlySet<string>> {
+  const rows = await store.changesAfter(Math.max(0, (await store.lastChange()) - recentRows), recentRows);
+  return new Set([...(catalog === undefined ? [] : [catalog]), ...rows.map((row) => row.zoneName)]);
+}
