@@ -11,6 +11,8 @@ export type Edges<Told> = {
   readonly begun: () => void;
   /** Right before it is committed. */
   readonly ending: () => void;
+  /** Nothing of it was done. */
+  readonly rolledBack: () => void;
   /** Others can read it now, but it is not on disk yet. Gives what `durable` is told. */
   readonly committed: () => Told;
   /** It is on disk; nobody who wrote has an answer yet. */
@@ -156,6 +158,7 @@ function inTransaction<Told>(database: DatabaseSync, edges: Edges<Told>, work: (
   } catch (error) {
     // SQLite itself rolls back on some faults (disk full, for one); rolling back twice would hide the first fault.
     if (database.isTransaction) database.exec("ROLLBACK");
+    edges.rolledBack();
     throw error;
   }
 }

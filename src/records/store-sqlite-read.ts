@@ -17,15 +17,15 @@ import {
 
 /** Every read of the store, on statements prepared once. */
 export function prepareReads(database: DatabaseSync) {
-  const selectZone = database.prepare("SELECT * FROM zones WHERE id = ? AND account = ?");
-  const selectNumbered = database.prepare("SELECT * FROM zones WHERE number = ? AND account = ?");
+  const selectZone = database.prepare("SELECT * FROM zones WHERE id = ?");
+  const selectNumbered = database.prepare("SELECT * FROM zones WHERE number = ?");
   const selectHolding = database.prepare(
     "SELECT * FROM zones WHERE name IN (SELECT value FROM json_each(?)) ORDER BY length(name) DESC LIMIT 1",
   );
   const zoneFilter =
     "account = ?1 AND (?2 IS NULL OR instr(name, ?2) > 0) " +
     "AND (?3 IS NULL OR name IN (SELECT value FROM json_each(?3)))";
-  const selectNamed = database.prepare("SELECT * FROM zones WHERE name = ? AND account = ?");
+  const selectNamed = database.prepare("SELECT * FROM zones WHERE name = ?");
   const countZones = database.prepare(`SELECT count(*) AS total FROM zones WHERE ${zoneFilter}`);
   const selectZones = createOrdered<keyof typeof zoneColumns>(database, (order) => {
     const sorted = order.map(({ by, descending }) => `${zoneColumns[by]} ${descending ? "DESC" : "ASC"}, `).join("");
@@ -58,16 +58,18 @@ export function prepareReads(database: DatabaseSync) {
       "ORDER BY position DESC LIMIT ?4",
   );
 
+  const zoneBy = (key: ZoneKey): Zone | undefined => {
+    const row = "name" in key ? selectNamed.get(key.name) : selectNumbered.get(key.number);
+    return row && zoneFromRow(row as ZoneRow);
+  };
+
   return {
-    zone: (account: number, id: string): Zone | undefined => {
-      const row = selectZone.get(id, account) as ZoneRow | undefined;
+    zone: (id: string): Zone | undefined => {
+      const row = selectZone.get(id) as ZoneRow | undefined;
       return row && zoneFromRow(row);
     },
 
-    zoneBy: (account: number, key: ZoneKey): Zone | undefined => {
-      const row = "name" in key ? selectNamed.get(key.name, account) : selectNumbered.get(key.number, account);
-      return row && zoneFromRow(row as ZoneRow);
-    },
+    zoneBy,
 
     zoneHolding: (name: string): Zone | undefined => {
       const row = selectHolding.get(JSON.stringify(enclosing(name))) as ZoneRow | undefined;
@@ -77,8 +79,8 @@ export function prepareReads(database: DatabaseSync) {
     zones: (account: number, query: ZoneQuery): Page<Zone> => {
       const { name, search = null, within, order = [], page, perPage } = query;
       if (name !== undefined) {
-        const row = selectNamed.get(name, account) as ZoneRow | undefined;
-        const items = row && (within === undefined || within.includes(name)) ? [zoneFromRow(row)] : [];
+        const zone = zoneBy({ name });
+        const items = zone?.account === account && (within === undefined || within.includes(name)) ? [zone] : [];
         return { items, total: items.length };
       }
       const filter = [account, search, within === undefined ? null : JSON.stringify(within)];
@@ -117,6 +119,8 @@ export function prepareReads(database: DatabaseSync) {
       (selectHistory.all(zone.number, before, serial, limit) as ChangeRow[]).map(changeFromRow),
   };
 }
+
+export type Reads = ReturnType<typeof prepareReads>;
 
 const zoneColumns = { id: "number", name: "name", created: "created" } as const;
 const setColumns = {

@@ -42,10 +42,23 @@ export function setFromRow({ owner, type, ttl, records, marks }: SetRow, zone: Z
 }
 
 /** Most sets have none. */
-export function marksToText({ labels, locked }: Marks): string | null {
-  const marks = { ...(labels && Object.keys(labels).length > 0 && { labels }), ...(locked && { locked }) };
-  return Object.keys(marks).length === 0 ? null : JSON.stringify(marks);
+export function marksToText(set: Marks): string | null {
+  const marks = marksOf(set);
+  return marks === undefined ? null : JSON.stringify(marks);
 }
+
+function marksOf({ labels, locked }: Marks): Marks | undefined {
+  const hasLabels = labels !== undefined && Object.keys(labels).length > 0;
+  return hasLabels || locked ? { ...(hasLabels && { labels }), ...(locked && { locked }) } : undefined;
+}
+
+/** A set that was written, as it will be read. */
+export function asRead({ owner, type, ttl, records, ...marks }: RRset): RRset {
+  return { owner, type, ttl, records, ...marksOf(marks) };
+}
+
+export const atZoneSerial = (set: RRset, zone: Zone): RRset =>
+  set.type === "SOA" ? { ...set, records: set.records.map((record) => atSerial(record, zone)) } : set;
 
 /** The SOA changes with every write to its zone; it is not written each time, but told with the zone's serial and time. */
 function recordsFromText(text: string, type: string, zone: Zone): readonly ZoneRecord[] {

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
+import type { ForeignCommits } from "./foreign-commits.ts";
 import type { Commit } from "./group-commit.ts";
 import type { RecordStore, Token } from "./store.ts";
 import { type TokenRow, tokenFromRow } from "./store-sqlite-rows.ts";
-import { createTurnCache } from "./turn-cache.ts";
 import { type Counted, createUseCounter, type UseCount } from "./use-counter.ts";
 
 type TokenStore = Pick<
@@ -14,6 +14,7 @@ type TokenStore = Pick<
 export function prepareTokens(
   database: DatabaseSync,
   commit: Commit,
+  foreign: ForeignCommits,
 ): { readonly store: TokenStore; readonly flushUses: () => void } {
   const tokenColumns =
     "tokens.*, accounts.name AS account_name FROM tokens JOIN accounts ON accounts.id = tokens.account";
@@ -27,10 +28,20 @@ export function prepareTokens(
   const selectTokens = database.prepare(`SELECT ${tokenColumns} ORDER BY tokens.id`);
   const updateRevoked = database.prepare("UPDATE tokens SET revoked = ? WHERE id = ? AND revoked IS NULL");
 
-  const byHash = createTurnCache(database, (hash) => {
+  const known = new Map<string, Token>();
+  foreign.onCommit(() => known.clear());
+  const byHash = (hash: string): Token | undefined => {
+    foreign.check();
+    const kept = known.get(hash);
+    if (kept !== undefined) return kept;
     const row = selectByHash.get(hash) as TokenRow | undefined;
-    return row && tokenFromRow(row);
-  });
+    if (row === undefined) return undefined;
+    // Wrong ones are not kept: anyone can make up as many as memory holds.
+    if (known.size >= mostKept) known.clear();
+    const token = tokenFromRow(row);
+    known.set(hash, token);
+    return token;
+  };
 
   const updateUses = database.prepare("UPDATE tokens SET uses = uses + ?, last_used = ? WHERE id = ?");
   const writeUses = (counted: Counted) =>
@@ -57,7 +68,7 @@ export function prepareTokens(
         return tokenFromRow(selectToken.get(added.id) as TokenRow);
       }),
 
-    tokenByHash: async (hash) => byHash.get(hash),
+    tokenByHash: async (hash) => byHash(hash),
 
     tokens: async () => {
       const known = (selectTokens.all() as TokenRow[]).map(tokenFromRow);
@@ -66,12 +77,14 @@ export function prepareTokens(
 
     revokeToken: (id, now) =>
       commit(() => {
-        byHash.clear();
+        known.clear();
         return updateRevoked.run(now, id).changes === 1;
       }),
   };
   return { store, flushUses: uses.flush };
 }
+
+const mostKept = 10_000;
 
 const withUses = (token: Token, counted: UseCount | undefined): Token =>
   counted === undefined ? token : { ...token, uses: token.uses + counted.count, lastUsed: counted.last };

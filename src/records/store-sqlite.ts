@@ -1,8 +1,10 @@
+import type { RRset } from "../core/rrset.ts";
 import { openSqlite } from "../process/open-sqlite.ts";
 import { createChangeFeed } from "./change-feed.ts";
 import { prepareDepartedZones } from "./departed-zones.ts";
+import { watchForeignCommits } from "./foreign-commits.ts";
 import { createGroupCommit } from "./group-commit.ts";
-import { createOpenZones } from "./open-zones.ts";
+import { createKnownRows } from "./known-rows.ts";
 import { migrations } from "./schema-sqlite.ts";
 import type { Decision, NewZone, RecordStore, WriteRequest, WriteView, Zone } from "./store.ts";
 import { createStoreCounters } from "./store-counters.ts";
@@ -11,37 +13,35 @@ import { prepareReads } from "./store-sqlite-read.ts";
 import { prepareTokens } from "./store-sqlite-tokens.ts";
 import { prepareTransferKeys } from "./store-sqlite-transfer-keys.ts";
 import { prepareSetWriter } from "./store-sqlite-write.ts";
-import { createTurnCache } from "./turn-cache.ts";
 import { openWalSync } from "./wal-sync.ts";
 
 /** `path` may be `:memory:`: the same store for tests, gone when closed. */
 export function openSqliteStore(path: string): RecordStore {
   const database = openSqlite(path, migrations);
   const read = prepareReads(database);
-  const zones = createOpenZones(database, read);
-  const records = createTurnCache(database, read.record);
+  const foreign = watchForeignCommits(database);
+  const known = createKnownRows(read);
+  foreign.onCommit(known.forget);
   const feed = createChangeFeed();
-  const writer = prepareSetWriter(database);
+  const writer = prepareSetWriter(database, known);
   const disk = openWalSync(database, path);
   const counters = createStoreCounters();
   const commit = createGroupCommit(
     database,
     {
       begun: () => {
-        zones.begun();
+        foreign.checkLocked();
         writer.begun();
       },
-      ending: zones.ending,
-      committed: () => {
-        records.clear();
-        return writer.logged();
-      },
+      ending: writer.ending,
+      rolledBack: known.forget,
+      committed: writer.logged,
       durable: feed.announce,
     },
     disk,
     counters,
   );
-  const tokens = prepareTokens(database, commit);
+  const tokens = prepareTokens(database, commit, foreign);
   const actions = prepareActions(database);
   const departed = prepareDepartedZones(database);
   const insertZone = database.prepare(
@@ -52,9 +52,9 @@ export function openSqliteStore(path: string): RecordStore {
 
   const viewOf = (request: WriteRequest): WriteView | undefined => {
     const { at } = request;
-    const place = "record" in at ? read.place(at.record) : { zone: at.zone, owner: undefined };
-    const zone = place && zones.get(request.account, place.zone);
-    return zone && viewInto(zone, request, place?.owner);
+    const place = "record" in at ? known.place(at.record) : { zone: at.zone, owner: undefined };
+    const zone = place && known.zone(place.zone);
+    return zone?.account === request.account ? viewInto(zone, request, place?.owner) : undefined;
   };
 
   const viewInto = (zone: Zone, request: Pick<WriteRequest, "owners" | "records">, owner?: string): WriteView => {
@@ -62,10 +62,10 @@ export function openSqliteStore(path: string): RecordStore {
     const owners = new Set(request.owners(zone));
     if (owner !== undefined) owners.add(owner);
     for (const record of request.records ?? []) {
-      const other = read.place(record);
+      const other = known.place(record);
       if (other?.zone === zone.id) owners.add(other.owner);
     }
-    return { zone, sets: [...owners].flatMap((each) => read.sets(zone, { owner: each })) };
+    return { zone, sets: [...owners].flatMap((each) => known.setsAt(zone, each)) };
   };
 
   const insertNew = (zone: NewZone, actor: string): Zone | "name-taken" => {
@@ -74,17 +74,16 @@ export function openSqliteStore(path: string): RecordStore {
     const count = sets.reduce((sum, set) => sum + set.records.length, 0);
     const added = insertZone.run(id, account, name, JSON.stringify(settings), serial, count, at, at);
     if (added.changes === 0) return "name-taken";
-    const made = zones.get(account, id);
+    const made = known.zone(id);
     if (made === undefined) throw new Error("the zone just written cannot be read");
     writer.createSets(made, sets, { actor, now: at });
-    zones.put(made);
     return made;
   };
 
   const removeWith = (zone: Zone, sets: WriteView["sets"], by: Pick<WriteRequest, "actor" | "now">): void => {
     departed.note(writer.replace(zone, sets, { sets: [] }, by));
     removeZone.run(zone.number);
-    zones.remove(zone);
+    known.forget();
   };
 
   const apply = (
@@ -92,23 +91,33 @@ export function openSqliteStore(path: string): RecordStore {
     { zone, sets }: WriteView,
     { wanted, settings, serial }: Decision,
   ): void => {
-    const after = writer.replace(zone, sets, { sets: wanted, settings, serial }, request);
-    if (after !== zone) zones.put(after);
+    writer.replace(zone, sets, { sets: wanted, settings, serial }, request);
   };
 
   return {
     counters,
     ...tokens.store,
     ...prepareTransferKeys(database, commit),
-    zone: async (account, id) => read.zone(account, id),
-    zoneBy: async (account, key) => read.zoneBy(account, key),
+    zone: async (account, id) => {
+      foreign.check();
+      return of(account, known.zone(id));
+    },
+    zoneBy: async (account, key) => {
+      foreign.check();
+      return of(account, known.zoneBy(key));
+    },
     zoneHolding: async (name) => read.zoneHolding(name),
     zones: async (account, query) => read.zones(account, query),
     record: async (account, id) => {
-      const placed = records.get(id);
+      foreign.check();
+      const placed = known.record(id);
       return placed?.zone.account === account ? placed : undefined;
     },
-    sets: async (zone, query) => read.sets(zone, query),
+    sets: async (zone, query) => {
+      if (query.owner === undefined) return read.sets(zone, query);
+      foreign.check();
+      return ofType(query.type, known.setsAt(zone, query.owner));
+    },
     setPage: async (zone, query) => read.setPage(zone, query),
     lastChange: async () => read.lastChange(),
     changesAfter: async (position, limit) => read.changesAfter(position, limit),
@@ -119,7 +128,7 @@ export function openSqliteStore(path: string): RecordStore {
 
     deleteZone: (account, id, actor, now) =>
       commit(() => {
-        const zone = zones.get(account, id);
+        const zone = of(account, known.zone(id));
         if (zone === undefined) return false;
         removeWith(zone, read.sets(zone, {}), { actor, now });
         return true;
@@ -147,9 +156,9 @@ export function openSqliteStore(path: string): RecordStore {
 
     act: (request, decide) =>
       commit(() => {
-        const known = actions.known<ReturnType<typeof decide>["result"]>(request);
-        if (known !== undefined) return known;
-        const zone = zones.find(request.account, request.at);
+        const before = actions.known<ReturnType<typeof decide>["result"]>(request);
+        if (before !== undefined) return before;
+        const zone = of(request.account, known.zoneBy(request.at));
         if (zone === undefined) return "no-zone";
         const view = viewInto(zone, request);
         const { command, remove, result, ...decision } = decide(view);
@@ -162,8 +171,8 @@ export function openSqliteStore(path: string): RecordStore {
 
     actCreateZone: (zone, act) =>
       commit(() => {
-        const known = actions.known<Zone>(act);
-        if (known !== undefined) return known;
+        const before = actions.known<Zone>(act);
+        if (before !== undefined) return before;
         const made = insertNew(zone, act.actor);
         return made === "name-taken" ? made : actions.keep(made, act.command, act, made);
       }),
@@ -178,3 +187,9 @@ export function openSqliteStore(path: string): RecordStore {
     },
   };
 }
+
+const of = (account: number, zone: Zone | undefined): Zone | undefined =>
+  zone?.account === account ? zone : undefined;
+
+const ofType = (type: RRset["type"] | undefined, sets: readonly RRset[]): readonly RRset[] =>
+  type === undefined ? sets : sets.filter((set) => set.type === type);
