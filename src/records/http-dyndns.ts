@@ -68,7 +68,7 @@ async function answer(options: DyndnsOptions, request: FastifyRequest, reply: Fa
   const secret = passwordOf(request.headers.authorization);
   const actor = secret === undefined ? undefined : await actorOf(store, secret, request.ip, now);
   if (actor === undefined) return sendLine(reply.code(401).header("www-authenticate", 'Basic realm="moor"'), "badauth");
-  const retryAfter = takeCall(rateLimit, actor, request.ip, now);
+  const retryAfter = await takeCall(rateLimit, actor, request.ip, now);
   if (retryAfter !== undefined) return sendLine(reply.code(429).header("retry-after", String(retryAfter)), "abuse");
   const asked = readDyndns(request.query as Record<string, unknown>, request.ip);
   switch (asked.kind) {
@@ -87,8 +87,11 @@ async function answer(options: DyndnsOptions, request: FastifyRequest, reply: Fa
   }
 }
 
-const takeCall = (limit: RateLimit | undefined, { token }: Actor, from: string, now: Instant): number | undefined =>
-  token === undefined ? undefined : limit?.take(token, from, now).retryAfter;
+async function takeCall(limit: RateLimit | undefined, { token }: Actor, from: string, now: Instant) {
+  if (token === undefined) return undefined;
+  await limit?.ready?.(token, from, now);
+  return limit?.take(token, from, now).retryAfter;
+}
 
 function lineOf(outcome: HostOutcome): string {
   switch (outcome.kind) {

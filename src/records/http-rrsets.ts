@@ -65,6 +65,9 @@ async function admit(options: RrsetsOptions, request: FastifyRequest, reply: Fas
   if (actor === undefined) return await sendRaw(reply, unknownToken);
   request.actor = actor;
   reply.header("x-correlation-id", request.id);
+  const waiting =
+    actor.token === undefined ? undefined : options.rateLimit?.ready?.(actor.token, request.ip, options.now());
+  if (waiting !== undefined) await waiting;
   const limited = limit(options, request, reply);
   if (limited) return await sendRaw(reply, limited);
   if (actor.scope.access === "read" && request.method !== "GET") return await sendRaw(reply, deniedAnswer("read-only"));

@@ -71,6 +71,8 @@ async function admit(options: V1Options, request: FastifyRequest, reply: Fastify
   if (actor === undefined) return await sendGateway(reply, 401, "Invalid authentication credentials");
   request.actor = actor;
   if (options.rateLimit === undefined || actor.token === undefined) return undefined;
+  const waiting = options.rateLimit.ready?.(actor.token, from, now);
+  if (waiting !== undefined) await waiting;
   const quota = options.rateLimit.take(actor.token, from, now);
   reply.headers(quotaHeaders(quota, now));
   if (quota.retryAfter === undefined) return undefined;
