@@ -1,4 +1,5 @@
 import type { Network } from "../core/network.ts";
+import { createDnsCounters } from "../nameserver/counters.ts";
 import type { NotifyTarget } from "../nameserver/notify-out.ts";
 import { startSecondaries } from "../nameserver/secondary-zones.ts";
 import { type Nameserver, startNameserver } from "../nameserver/start.ts";
@@ -33,13 +34,19 @@ export type TransferOptions = {
   readonly catalog: string | undefined;
 };
 
+export type RunningDns = Nameserver & {
+  /** The position in the change log up to which the nameserver knows it. */
+  readonly followed: () => number;
+};
+
 const noTransfers: TransferOptions = { networks: [], notify: [], catalog: undefined };
 
 /** DNS answers from the record service's own zones, given to other nameservers, and had from them. */
-export async function startDns(options: DnsOptions): Promise<Nameserver> {
+export async function startDns(options: DnsOptions): Promise<RunningDns> {
   const { listen, store, nameservers, log, transfers = noTransfers, workers = 0 } = options;
   const { networks, catalog } = transfers;
   const { duties = leadAlways(log) } = options;
+  const counters = createDnsCounters();
   const opened: Opened[] = [];
   try {
     const zones = await zonesFromStore(store, { nameservers, catalog, log });
@@ -51,10 +58,11 @@ export async function startDns(options: DnsOptions): Promise<Nameserver> {
       now: Date.now,
       random: Math.random,
       refreshes: duties.isLeading,
+      counters,
     });
     opened.push({ name: "secondary zones", close: secondaries.close });
     const ports = transferPorts({ store, zones, secondaries, networks, catalog, log });
-    const nameserver = await startNameserver({ listen, source: zones, log, transfers: ports, workers });
+    const nameserver = await startNameserver({ listen, source: zones, log, transfers: ports, workers, counters });
     opened.push({ name: "nameserver", close: nameserver.close });
     const notifier = {
       targets: transfers.notify,
@@ -69,7 +77,7 @@ export async function startDns(options: DnsOptions): Promise<Nameserver> {
     zones.follow((event) => {
       if (isNews(event)) for (const zone of newIn(event)) secondaries.look(zone);
     });
-    return { addresses: nameserver.addresses, close: () => closeInReverse(opened, log) };
+    return { ...nameserver, followed: zones.followed, close: () => closeInReverse(opened, log) };
   } catch (error) {
     await closeInReverse(opened, log);
     throw error;

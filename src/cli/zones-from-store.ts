@@ -24,6 +24,8 @@ export type StoreZones = ZoneSource & {
   readonly changesBetween: ChangesBetween;
   /** For what happens to a zone without a change of its sets. */
   readonly tell: (event: ZoneEvent) => void;
+  /** The position of the last change that was told. */
+  readonly followed: () => number;
   readonly close: () => void;
 };
 
@@ -35,8 +37,10 @@ export async function zonesFromStore(store: RecordStore, options: StoreZonesOpti
   const tell = (event: ZoneEvent) => {
     for (const listener of listeners) listener(event);
   };
+  let followed = start;
   const close = followLog(store, start, log, {
     rows: (rows) => {
+      followed = rows.at(-1)?.position ?? followed;
       for (const event of [...eventsOf(rows), ...(catalog?.eventsOf(rows) ?? [])]) tell(event);
     },
     lost: () => tell({ kind: "lost" }),
@@ -70,6 +74,7 @@ export async function zonesFromStore(store: RecordStore, options: StoreZonesOpti
     changesBetween: async (name, from, to) =>
       name === catalog?.name ? catalog.changesBetween(from, to) : await changesBetween(store, name, from, to),
     tell,
+    followed: () => followed,
     close,
   };
 }

@@ -1,6 +1,7 @@
 import { createServer, isIPv6, type Server, type Socket } from "node:net";
 import type { ListenAddress } from "../process/listen-address.ts";
 import type { Logger } from "../process/log.ts";
+import { createDnsCounters, type DnsCounters } from "./counters.ts";
 import { listenFailure } from "./listen-failure.ts";
 import type { Listening } from "./listen-udp.ts";
 import type { RespondTo, Stream } from "./respond.ts";
@@ -9,6 +10,7 @@ import { serveConnection, type TcpLimits } from "./tcp-connection.ts";
 export type TcpOptions = {
   readonly respond: RespondTo;
   readonly stream?: Stream | undefined;
+  readonly counters?: DnsCounters;
   readonly log: Logger;
   readonly reusePort?: boolean;
   readonly limits?: TcpLimits;
@@ -17,7 +19,7 @@ export type TcpOptions = {
 export const defaultTcpLimits: TcpLimits = { connections: 1_000, idle: 10_000, waiting: 64, unread: 256 * 1024 };
 
 export async function listenTcp(at: ListenAddress, options: TcpOptions): Promise<Listening> {
-  const { respond, log, limits = defaultTcpLimits } = options;
+  const { respond, log, limits = defaultTcpLimits, counters = createDnsCounters() } = options;
   /** In the order in which they last asked something. */
   const connections = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
@@ -29,7 +31,7 @@ export async function listenTcp(at: ListenAddress, options: TcpOptions): Promise
       connections.delete(socket);
       connections.add(socket);
     };
-    serveConnection(socket, { respond, stream: options.stream, limits, asked, log });
+    serveConnection(socket, { respond, stream: options.stream, counts: counters.tcp, limits, asked, log });
   });
   await listen(server, at, options.reusePort ?? false);
   server.on("error", (error) => log.warn({ err: error }, "a connection could not be taken"));

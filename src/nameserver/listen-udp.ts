@@ -3,6 +3,7 @@ import { lookup } from "node:dns";
 import { isIPv6 } from "node:net";
 import type { ListenAddress } from "../process/listen-address.ts";
 import type { Logger } from "../process/log.ts";
+import { countLimited, countReply, createDnsCounters, type DnsCounters } from "./counters.ts";
 import { listenFailure } from "./listen-failure.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import { cutShort } from "./reply.ts";
@@ -13,6 +14,7 @@ export type Listening = { readonly address: ListenAddress; readonly close: () =>
 export type UdpOptions = {
   readonly respond: RespondTo;
   readonly rateLimit: RateLimit;
+  readonly counters?: DnsCounters;
   readonly log: Pick<Logger, "debug">;
   /** Lets several threads or processes share the port. */
   readonly reusePort?: boolean;
@@ -23,7 +25,7 @@ const maximumWaiting = 1_000;
 const receiveBuffer = 4 * 1024 * 1024;
 
 export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise<Listening> {
-  const { respond, rateLimit, log } = options;
+  const { respond, rateLimit, log, counters = createDnsCounters() } = options;
   const socket = createSocket({
     type: isIPv6(at.host) ? "udp6" : "udp4",
     ipv6Only: isIPv6(at.host) && at.host !== "::",
@@ -34,7 +36,9 @@ export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise
 
   const send = (reply: Reply, query: Buffer, client: RemoteInfo) => {
     if (reply === undefined) return;
+    countReply(counters.udp, reply);
     const passage = rateLimit(client.address, reply, Date.now());
+    if (passage !== "send") countLimited(counters, passage);
     if (passage === "drop") return;
     socket.send(passage === "cut" ? cutShort(reply, query) : reply, client.port, client.address);
   };

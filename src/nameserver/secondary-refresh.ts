@@ -25,7 +25,7 @@ export type RefreshPorts = {
 };
 
 export type RefreshOutcome =
-  | { readonly kind: "same" | "changed"; readonly serial: number; readonly refresh: number }
+  | { readonly kind: "same" | "whole" | "steps"; readonly serial: number; readonly refresh: number }
   | { readonly kind: "failed"; readonly because: string };
 
 /** Milliseconds for a question, and for each message of a transfer. */
@@ -47,7 +47,7 @@ export async function refreshZone(zone: SecondaryZone, ports: RefreshPorts, wait
       const { serial } = content;
       await ports.checked(zone.name, serial);
       const after = (await ports.look(zone.name))?.timers ?? zone.timers;
-      return { kind: content.kind === "same" ? "same" : "changed", serial, refresh: after?.refresh ?? 3_600 };
+      return { kind: content.kind, serial, refresh: after?.refresh ?? 3_600 };
     } catch (error) {
       if (waiting.signal.aborted) break;
       reasons.push((error as Error).message);

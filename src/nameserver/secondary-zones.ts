@@ -1,6 +1,7 @@
 import type { Instant } from "../core/instant.ts";
 import type { Logger } from "../process/log.ts";
-import { type RefreshPorts, refreshZone, type SecondaryZone } from "./secondary-refresh.ts";
+import { countTransfer, type DnsCounters } from "./counters.ts";
+import { type RefreshOutcome, type RefreshPorts, refreshZone, type SecondaryZone } from "./secondary-refresh.ts";
 import type { Asker } from "./transfer-respond.ts";
 
 /** Zones whose records come from other servers: asked for when their SOA says so, and whenever a primary tells of a change. */
@@ -31,6 +32,7 @@ export type SecondariesOptions = {
    * whether what the other has stored is still good.
    */
   readonly refreshes: () => boolean;
+  readonly counters?: DnsCounters;
 };
 
 /** Milliseconds. An SOA that says less than a second would never leave its primary alone; a timer holds no more than days. */
@@ -40,7 +42,7 @@ const longest = 86_400_000;
 const firstRetry = 10;
 
 export function startSecondaries(options: SecondariesOptions): Secondaries {
-  const { ports, log, now, random, atOnce = 8, refreshes } = options;
+  const { ports, log, now, random, atOnce = 8, refreshes, counters } = options;
   const stop = new AbortController();
   const zones = new Map<string, Followed>();
   const waiting = new Set<string>();
@@ -111,6 +113,7 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
     const followed = follow(name);
     const outcome = await refreshZone(zone, ports, { signal: stop.signal, now });
     if (stop.signal.aborted) return;
+    if (counters) countIn(counters, outcome, zone);
     if (outcome.kind === "failed") {
       if (!followed.failing) log.warn({ zone: name, because: outcome.because }, "no primary server gives the zone");
       followed.failing = true;
@@ -121,7 +124,7 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
         left > 0 ? Math.min(left, zone.timers?.retry ?? firstRetry) : (zone.timers?.retry ?? firstRetry),
       );
     }
-    if (followed.failing || outcome.kind === "changed")
+    if (followed.failing || outcome.kind !== "same")
       log.info({ zone: name, serial: outcome.serial }, "zone transferred");
     zones.set(name, Object.assign(followed, { failing: false, expired: false }));
     askIn(name, outcome.refresh);
@@ -152,6 +155,12 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
       await Promise.all(running.values());
     },
   };
+}
+
+/** What did not come would have been a difference, had there been something to differ from. */
+function countIn(counters: DnsCounters, { kind }: RefreshOutcome, { current }: SecondaryZone): void {
+  if (kind === "failed") countTransfer(counters, "in", current === undefined ? "axfr" : "ixfr", "failed");
+  else countTransfer(counters, "in", kind === "same" ? "check" : kind === "whole" ? "axfr" : "ixfr", "done");
 }
 
 type Followed = { timer: NodeJS.Timeout | undefined; failing: boolean; expired: boolean };

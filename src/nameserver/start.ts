@@ -3,6 +3,7 @@ import { nameToWire } from "../core/name-wire.ts";
 import type { ListenAddress } from "../process/listen-address.ts";
 import type { Logger } from "../process/log.ts";
 import { type CatchUp, createCatchUp } from "./catch-up.ts";
+import { createDnsCounters, type DnsCounters } from "./counters.ts";
 import { followZones } from "./followed-zones.ts";
 import { listenTcp } from "./listen-tcp.ts";
 import { type Listening, listenUdp } from "./listen-udp.ts";
@@ -24,19 +25,27 @@ export type NameserverOptions = {
   readonly repliesPerSecond?: number;
   /** Threads that answer over UDP in place of this one, which then keeps TCP and all that is no plain question. */
   readonly workers?: number;
+  /** Where this thread counts what it does. */
+  readonly counters?: DnsCounters;
 };
 
-export type Nameserver = { readonly addresses: readonly ListenAddress[]; readonly close: () => Promise<void> };
+export type Nameserver = {
+  readonly addresses: readonly ListenAddress[];
+  /** One for each thread there is or was. */
+  readonly counters: readonly DnsCounters[];
+  readonly close: () => Promise<void>;
+};
 
 /** Listens everywhere or nowhere; the error says where it could not and what to do. */
 export async function startNameserver(options: NameserverOptions): Promise<Nameserver> {
-  const { listen, source, log, workers = 0 } = options;
+  const { listen, source, log, workers = 0, counters = createDnsCounters() } = options;
+  const threads = [counters];
   const onTrouble = tellSometimes(log);
   const { zones, unfollow } = followZones(source, { seed: randomInt(2 ** 32), onTrouble });
   const answer = createResponder({ zones, onTrouble });
   const { transfers: ports } = options;
   const { respond: respondNow, stream }: Exchange = ports
-    ? createExchange({ respond: answer, zones, ports, now: Date.now, onTrouble })
+    ? createExchange({ respond: answer, zones, ports, now: Date.now, onTrouble, counters })
     : { respond: answer };
   const waiting = waitForWrites(source);
   const respond: RespondTo = (query, transport, from) =>
@@ -44,7 +53,7 @@ export async function startNameserver(options: NameserverOptions): Promise<Names
   const perSecond = options.repliesPerSecond ?? defaultRateLimit.perSecond;
   const memory = new SharedArrayBuffer(rateLimitMemory(defaultRateLimit.slots));
   const limits = { perSecond, seed: randomInt(2 ** 32), memory };
-  const udp = { rateLimit: createRateLimit({ ...defaultRateLimit, ...limits }), log, reusePort: workers > 0 };
+  const udp = { rateLimit: createRateLimit({ ...defaultRateLimit, ...limits }), log, counters, reusePort: workers > 0 };
   const closers: (() => Promise<void> | void)[] = [unfollow, waiting.end];
   const close = async () => {
     for (const each of closers.toReversed()) await each();
@@ -60,12 +69,25 @@ export async function startNameserver(options: NameserverOptions): Promise<Names
     if (workers > 0 && bound.length > 0) {
       const hidden = ports?.hidden === undefined ? undefined : nameToWire(ports.hidden);
       const start = { listen: addresses, hidden, rateLimit: limits };
-      const threads = await startWorkers({ count: workers, source, respond, start, onTrouble, log });
-      closers.push(threads.close);
+      const newCounters = () => {
+        const made = createDnsCounters();
+        threads.push(made);
+        return made.memory;
+      };
+      const { close: end } = await startWorkers({
+        count: workers,
+        source,
+        respond,
+        start,
+        newCounters,
+        onTrouble,
+        log,
+      });
+      closers.push(end);
       // They have the ports now; this thread held them only until it was sure that they can be had.
       for (const both of bound) await both.udp.close();
     }
-    return { addresses, close };
+    return { addresses, counters: threads, close };
   } catch (error) {
     await close();
     throw error;
@@ -73,13 +95,16 @@ export async function startNameserver(options: NameserverOptions): Promise<Names
 }
 
 type Exchange = Pick<Parameters<typeof listenTcp>[1], "respond" | "stream">;
-type UdpNeeds = Omit<Parameters<typeof listenUdp>[1], "respond" | "log"> & { readonly log: Logger };
+type UdpNeeds = Omit<Parameters<typeof listenUdp>[1], "respond" | "log" | "counters"> & {
+  readonly log: Logger;
+  readonly counters: DnsCounters;
+};
 type Bound = { readonly tcp: Listening; readonly udp: Listening };
 
 /** A port that is free for one protocol may be taken for the other: a free one is then tried again. */
 async function listenBoth(at: ListenAddress, exchange: Exchange, options: UdpNeeds): Promise<Bound> {
   for (let left = 10; ; left--) {
-    const tcp = await listenTcp(at, { ...exchange, log: options.log });
+    const tcp = await listenTcp(at, { ...exchange, counters: options.counters, log: options.log });
     try {
       const udp = await listenUdp({ ...at, port: tcp.address.port }, { respond: exchange.respond, ...options });
       return { tcp, udp };

@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import type { Logger } from "../process/log.ts";
 import { headerLength } from "./codes.ts";
+import { countReply } from "./counters.ts";
 import type { Reply, RespondTo, Stream } from "./respond.ts";
 
 export type TcpLimits = {
@@ -16,6 +17,8 @@ export type TcpLimits = {
 export type ConnectionOptions = {
   readonly respond: RespondTo;
   readonly stream: Stream | undefined;
+  /** By response code; the messages of a zone transfer are no replies of their own. */
+  readonly counts: Float64Array;
   readonly limits: TcpLimits;
   /** Called for every whole query. */
   readonly asked: () => void;
@@ -27,7 +30,7 @@ export type ConnectionOptions = {
  * unanswered or untaken; who neither asks a whole question nor takes its answers for too long is disconnected.
  */
 export function serveConnection(socket: Socket, options: ConnectionOptions): void {
-  const { respond, stream, limits, asked, log } = options;
+  const { respond, stream, counts, limits, asked, log } = options;
   const from = socket.remoteAddress ?? "";
   let unread: Buffer = Buffer.of();
   /** Behind `unread`; joined to it only when that makes a query whole, so that bytes that trickle in are copied once. */
@@ -47,10 +50,15 @@ export function serveConnection(socket: Socket, options: ConnectionOptions): voi
     socket.write(framed);
   };
 
+  const answer = (reply: Reply) => {
+    if (reply !== undefined) countReply(counts, reply);
+    write(reply);
+  };
+
   const wait = async (reply: Promise<Reply>) => {
     waiting += 1;
     try {
-      write(await reply);
+      answer(await reply);
     } catch (error) {
       log.debug({ err: error }, "no reply");
     } finally {
@@ -83,7 +91,7 @@ export function serveConnection(socket: Socket, options: ConnectionOptions): voi
       const messages = stream?.(query, from);
       const reply = messages ? writeAll(messages) : respond(query, "tcp", from);
       if (reply instanceof Promise) void wait(reply);
-      else write(reply);
+      else answer(reply);
       at = end;
     }
     if (at > 0) unread = unread.subarray(at);

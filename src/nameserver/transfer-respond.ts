@@ -1,7 +1,8 @@
 import type { Unmet } from "../core/dns-update.ts";
 import type { Instant } from "../core/instant.ts";
 import { nameToWire } from "../core/name-wire.ts";
-import { opcodes, rcodes } from "./codes.ts";
+import { opcodes, rcodes, types } from "./codes.ts";
+import { countTransfer, type DnsCounters } from "./counters.ts";
 import { ednsUdpSize } from "./edns.ts";
 import type { LoadedZones } from "./loaded-zones.ts";
 import { decodeMessage, type Message } from "./message.ts";
@@ -37,17 +38,22 @@ export type ExchangeOptions = {
   readonly ports: TransferPorts;
   readonly now: () => Instant;
   readonly onTrouble: (error: unknown) => void;
+  readonly counters?: DnsCounters;
 };
 
 /** Everything that can be asked of the nameserver: questions, signed or not, transfers, notices and updates. */
 export function createExchange(options: ExchangeOptions): { readonly respond: RespondTo; readonly stream: Stream } {
-  const { respond: answer, ports, onTrouble } = options;
+  const { respond: answer, ports, onTrouble, counters } = options;
   const { changesBetween } = ports;
   const hidden = ports.hidden === undefined ? undefined : nameToWire(ports.hidden);
 
   const failed = (message: Message | undefined, bytes: Buffer, error: unknown): Buffer => {
     onTrouble(error);
     return message ? codeReply(message, rcodes.servFail) : refuseUnread(bytes, rcodes.servFail);
+  };
+
+  const count = ({ questions: [question] }: Message, result: "done" | "refused" | "failed") => {
+    if (counters) countTransfer(counters, "out", question?.type === types.ixfr ? "ixfr" : "axfr", result);
   };
 
   const answerSigned = async (request: Request): Promise<Reply> => {
@@ -81,10 +87,18 @@ export function createExchange(options: ExchangeOptions): { readonly respond: Re
     try {
       const [question] = message.questions;
       if (question === undefined || message.questions.length > 1) return yield sign(codeReply(message, rcodes.formErr));
-      if (!(await ports.mayTransfer(question.name, asker))) return yield sign(codeReply(message, rcodes.refused));
-      for await (const each of transferOut({ message, transport, room }, { zones: options.zones, changesBetween }))
+      if (!(await ports.mayTransfer(question.name, asker))) {
+        count(message, "refused");
+        return yield sign(codeReply(message, rcodes.refused));
+      }
+      let given = true;
+      for await (const each of transferOut({ message, transport, room }, { zones: options.zones, changesBetween })) {
+        given = ((each[3] ?? 0) & 0xf) === rcodes.noError;
         yield sign(each);
+      }
+      count(message, given ? "done" : "refused");
     } catch (error) {
+      count(message, "failed");
       yield sign(failed(message, bytes, error));
     }
   };

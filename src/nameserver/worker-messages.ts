@@ -11,6 +11,8 @@ export type WorkerStart = {
   /** The zone that only the main thread answers for, as it is on the wire. */
   readonly hidden: Uint8Array | undefined;
   readonly rateLimit: WorkerRateLimit;
+  /** Where it counts what it answers. */
+  readonly counters: SharedArrayBuffer;
 };
 
 export type WorkerRateLimit = {

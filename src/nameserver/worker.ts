@@ -1,4 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
+import { createDnsCounters } from "./counters.ts";
 import { followZones } from "./followed-zones.ts";
 import { type Listening, listenUdp } from "./listen-udp.ts";
 import { defaultLoadLimits } from "./loaded-zones.ts";
@@ -18,7 +19,7 @@ export const worker = { module: import.meta.url, run };
 async function run(): Promise<void> {
   const port = parentPort;
   if (port === null) throw new Error("not a worker");
-  const { listen, coming, told, hidden, rateLimit: limit } = workerData as WorkerStart;
+  const { listen, coming, told, hidden, rateLimit: limit, counters: memory } = workerData as WorkerStart;
   const opened: Listening[] = [];
   const close = async () => {
     for (const each of opened) await each.close();
@@ -36,7 +37,8 @@ async function run(): Promise<void> {
     return main.wait()?.then(() => answer(bytes, transport)) ?? answer(bytes, transport);
   };
   const rateLimit = createRateLimit({ ...defaultRateLimit, ...limit });
+  const counters = createDnsCounters(memory);
   const log = { debug: () => undefined };
-  for (const at of listen) opened.push(await listenUdp(at, { respond, rateLimit, log, reusePort: true }));
+  for (const at of listen) opened.push(await listenUdp(at, { respond, rateLimit, counters, log, reusePort: true }));
   port.postMessage({ kind: "listens" } satisfies FromWorker);
 }

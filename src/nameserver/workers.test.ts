@@ -7,6 +7,7 @@ import { nameToWire } from "../core/name-wire.ts";
 import { writtenZone } from "../core/written-sets.suite.ts";
 import { createLog } from "../process/log.ts";
 import { opcodes, rcodes } from "./codes.ts";
+import { createDnsCounters, type DnsCounters } from "./counters.ts";
 import { emptyMessage, encodeMessage } from "./message.ts";
 import { defaultRateLimit, rateLimitMemory } from "./rate-limit.ts";
 import { refuseUnread } from "./reply.ts";
@@ -34,6 +35,7 @@ async function setUp(zones: ZonesInMemory, hidden?: string) {
   await close();
   const threads: Worker[] = [];
   const passed: string[] = [];
+  const counters: DnsCounters[] = [];
   const workers = await startWorkers({
     count: 2,
     source: zones,
@@ -46,6 +48,11 @@ async function setUp(zones: ZonesInMemory, hidden?: string) {
       hidden: hidden === undefined ? undefined : nameToWire(hidden),
       rateLimit: { perSecond: 500, seed: 1, memory: new SharedArrayBuffer(rateLimitMemory(defaultRateLimit.slots)) },
     },
+    newCounters: () => {
+      const made = createDnsCounters();
+      counters.push(made);
+      return made.memory;
+    },
     onTrouble: (error) => log.error({ err: error }, "trouble"),
     log,
     spawn: (start) => {
@@ -55,7 +62,7 @@ async function setUp(zones: ZonesInMemory, hidden?: string) {
     },
   });
   closers.push(workers.close);
-  return { port: addresses[0]?.port ?? 0, threads, passed, said: () => said };
+  return { port: addresses[0]?.port ?? 0, threads, passed, counters, said: () => said };
 }
 
 const withAddress = (address: string) =>
@@ -74,6 +81,15 @@ it("answers rightly right after every write, whichever worker is asked", async (
   }
   // Each worker has loaded the zone once and followed it from there.
   expect(zones.asked.load).toBe(2);
+});
+
+it("counts what each worker answers where the main thread sees it", async () => {
+  const { port, counters } = await setUp(zonesInMemory(example));
+  for (let i = 0; i < 16; i++) await askOverUdp(port, www);
+  for (let i = 0; i < 4; i++) await askOverUdp(port, { name: "gone.example.org", type: 1 });
+  const byCode = (code: number) => counters.reduce((sum, { udp }) => sum + (udp[code] ?? 0), 0);
+  expect(counters).toHaveLength(2);
+  expect([byCode(rcodes.noError), byCode(rcodes.nxDomain)]).toEqual([16, 4]);
 });
 
 it("does not answer while something was written that it was not told", async () => {

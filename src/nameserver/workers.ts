@@ -14,7 +14,9 @@ export type WorkersOptions = {
   readonly source: ZoneSource;
   /** For packets that are no plain questions. */
   readonly respond: RespondTo;
-  readonly start: Omit<WorkerStart, "coming" | "told">;
+  readonly start: Omit<WorkerStart, "coming" | "told" | "counters">;
+  /** Memory for the counters of one more thread. */
+  readonly newCounters: () => SharedArrayBuffer;
   /** Told when a worker asked for something that could not be had. */
   readonly onTrouble: (error: unknown) => void;
   readonly log: Logger;
@@ -44,7 +46,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   const startOne = async (): Promise<void> => {
     const started = Date.now();
     const told = Atomics.load(count, 0);
-    const worker = spawn({ ...options.start, coming, told });
+    const worker = spawn({ ...options.start, coming, told, counters: options.newCounters() });
     running.add(worker);
     const unserve = serve(worker, told, options);
     const listens = new Promise<void>((resolve, reject) => {
