@@ -25,7 +25,7 @@ export type RrsetsOptions = {
   /** For requests without a token: who is signed in to the console, if its own page sent them. */
   readonly signedIn?: (request: FastifyRequest) => Promise<Actor | undefined>;
   /** Milliseconds between signs of life on event streams, and how long a reader may take. */
-  readonly events?: { readonly heartbeat?: number; readonly patience?: number };
+  readonly events?: { readonly heartbeat?: number; readonly patience?: number; readonly streams?: { open: number } };
 };
 
 /** The record-set API, to be registered under `/v1`: transport rules here, resources in the route files. */
@@ -34,7 +34,7 @@ export function rrsetsApi(options: RrsetsOptions) {
   return async (api: FastifyInstance): Promise<void> => {
     api.decorateRequest("actor");
     api.removeAllContentTypeParsers();
-    api.addContentTypeParser("*", { parseAs: "buffer" }, readJson);
+    api.addContentTypeParser("application/json", { parseAs: "buffer" }, readJson);
     // Requests are read by rrsets-input.ts, which tells every fault at once; the schemas of the routes only document them.
     api.setValidatorCompiler(() => () => true);
     api.setSerializerCompiler(() => JSON.stringify);

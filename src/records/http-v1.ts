@@ -40,7 +40,7 @@ export function v1Api(options: V1Options) {
   return async (api: FastifyInstance): Promise<void> => {
     api.decorateRequest("actor");
     api.removeAllContentTypeParsers();
-    api.addContentTypeParser("*", { parseAs: "buffer" }, readBody);
+    api.addContentTypeParser("application/json", { parseAs: "buffer" }, readBody);
     // Requests are read by v1-input.ts, leniently; the schemas of the routes only document them.
     api.setValidatorCompiler(() => () => true);
     api.setSerializerCompiler(() => jsonLine);
