@@ -10,6 +10,8 @@ export type PlainRequest = {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: string;
   readonly from: string;
+  /** By which the request is known in the log. */
+  readonly id?: string;
 };
 
 export type PlainAnswer = {
@@ -74,11 +76,11 @@ export function createSignIn(options: SignInOptions) {
     }
     if (who === undefined) {
       throttle.failed(name, request.from, now());
-      note("sign-in refused", { name: name.slice(0, 100), from: request.from });
+      note("sign-in refused", { name: name.slice(0, 100), ...whence(request) });
       return problem(401, "Name or password is wrong.");
     }
     throttle.succeeded(name, request.from);
-    note("signed in", { who, from: request.from });
+    note("signed in", { who, ...whence(request) });
     return await enter(who, request);
   };
 
@@ -91,7 +93,7 @@ export function createSignIn(options: SignInOptions) {
       throttle.failed("", request.from, now());
       return problem(401, "This link was used before, or is older than 15 minutes. Make a new one in the terminal.");
     }
-    note("signed in by link", { who, from: request.from });
+    note("signed in by link", { who, ...whence(request) });
     return await enter(who, request);
   };
 
@@ -111,7 +113,7 @@ export function createSignIn(options: SignInOptions) {
     }
     await people.setPassword(session.who, next);
     await sessions.endAll(session.who);
-    note("password changed, other sessions ended", { who: session.who, from: request.from });
+    note("password changed, other sessions ended", { who: session.who, ...whence(request) });
     return await enter(session.who, request);
   };
 
@@ -160,6 +162,8 @@ export function createSignIn(options: SignInOptions) {
     return found.kind === "forged" ? forged : problem(401, "Sign in first.");
   };
 }
+
+const whence = ({ from, id }: PlainRequest) => ({ from, ...(id !== undefined && { request: id }) });
 
 const ownPaths = /^\/console\/(?:session|sessions(?:\/\d+)?|password|sign-out)$/;
 

@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { belongTogether, caFileIn, ensureCertificate, type PairName } from "./certificates.ts";
 import type { Pair } from "./issue-certificate.ts";
@@ -10,6 +11,8 @@ export type TlsMaterial = {
   readonly caFile?: string;
   /** Hands over every new pair: `follow((pair) => server.setSecureContext(pair))`. */
   readonly follow: (use: (pair: Pair) => void) => void;
+  /** Why the certificate that is shown is no good at this time; undefined when it is. */
+  readonly trouble: () => string | undefined;
   readonly close: () => void;
 };
 
@@ -42,6 +45,7 @@ export async function openTlsMaterial(options: TlsOptions): Promise<TlsMaterial>
     pair: { cert: first.cert, key: first.key },
     ...(files === undefined && { caFile: caFileIn(folder) }),
     follow: watch.start,
+    trouble: () => troubleWith(watch.shown(), now()),
     close: watch.stop,
   };
 }
@@ -83,7 +87,13 @@ function createWatch(load: () => Promise<Pair>, first: Pair, { files, log, every
     stop();
     arm();
   };
-  return { start, stop };
+  return { start, stop, shown: () => shown };
+}
+
+function troubleWith({ cert }: Pair, now: Date): string | undefined {
+  const { validFromDate, validToDate } = new X509Certificate(cert);
+  if (now < validFromDate) return `the certificate is not valid before ${validFromDate.toISOString()}`;
+  return now > validToDate ? `the certificate has ended on ${validToDate.toISOString()}` : undefined;
 }
 
 async function readFiles({ cert, key }: CertificateFiles): Promise<Pair> {

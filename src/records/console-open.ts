@@ -23,7 +23,6 @@ export function openConsole(options: {
   readonly log: Logger;
   readonly caFile: string | undefined;
   readonly pages: string | undefined;
-  readonly behindProxy: boolean;
 }): OpenConsole {
   const { store, log, caFile } = options;
   const consoleStore = openConsoleStore(options.database, migrations);
@@ -38,7 +37,6 @@ export function openConsole(options: {
       log,
       readCa,
       pages: options.pages,
-      behindProxy: options.behindProxy,
     }),
     isNew: async () => !(await consoleStore.hasAnyPassword()),
     close: consoleStore.close,

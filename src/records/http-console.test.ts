@@ -2,10 +2,16 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parseNetwork } from "../core/network.ts";
 import { createLog } from "../process/log.ts";
 import { type RunningRecords, startRecords } from "./start.ts";
 
 /** The console's own calls, without a browser; behind a proxy, so that plain HTTP will do. */
+
+const proxies = {
+  networks: [parseNetwork("127.0.0.1")].flatMap((network) => network ?? []),
+  header: "x-forwarded-for",
+} as const;
 
 let folder: string;
 let service: RunningRecords;
@@ -13,7 +19,7 @@ let log = "";
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "moor-http-console-"));
   service = await startRecords({
-    ...{ dataFolder: folder, names: [], nameservers: ["ns1.example.net"] as const, plainHttp: true },
+    ...{ dataFolder: folder, names: [], nameservers: ["ns1.example.net"] as const, plainHttp: true, proxies },
     listen: { host: "127.0.0.1", port: 0 },
     log: createLog({
       format: "json",

@@ -17,8 +17,6 @@ export type ConsoleOptions = {
   readonly readCa: (() => Promise<string>) | undefined;
   /** Where the built pages are, when not beside this program. */
   readonly pages: string | undefined;
-  /** A proxy on this machine speaks TLS for us, and says who called it. */
-  readonly behindProxy: boolean;
 };
 
 /** The pages, and what they ask for beyond the public APIs: signing in, sessions and tokens. */
@@ -34,7 +32,7 @@ export function serveConsole(options: ConsoleOptions) {
       (_request, body, done) => done(null, body),
     );
     server.all("/console/*", { schema: { hide: true } }, async (request, reply) =>
-      send(reply, (await answerTo(toPlain(request, options.behindProxy))) ?? problem(404, "There is nothing here.")),
+      send(reply, (await answerTo(toPlain(request))) ?? problem(404, "There is nothing here.")),
     );
     for (const path of ["/", "/sign-in", "/tokens", "/account", "/zones", "/zones/*", "/assets/*"]) {
       server.get(path, { schema: { hide: true } }, async (request, reply) => {
@@ -57,19 +55,22 @@ function createAnswering({ store, sessions, now, log, readCa }: ConsoleOptions) 
     note: (what, fields) => log.info(fields, `console: ${what}`),
   });
 
-  const forSignedIn = async ({ method, path, body }: PlainRequest, actor: Actor): Promise<PlainAnswer | undefined> => {
+  const forSignedIn = async (
+    { method, path, body, id: request }: PlainRequest,
+    actor: Actor,
+  ): Promise<PlainAnswer | undefined> => {
     if (path === "/console/tokens" && method === "GET") return json(200, { tokens: await tokens.list(actor.account) });
     if (path === "/console/tokens" && method === "POST") {
       const wish = readTokenWish(parsed(body));
       if (!wish.ok) return problem(422, wish.faults.map(({ where, message }) => `${where}: ${message}`).join("; "));
       const made = await tokens.make(actor.account, wish.value);
-      log.info({ actor: actor.label, token: made.token.id }, "console: token made");
+      log.info({ actor: actor.label, id: made.token.id, request }, "console: token made");
       return json(201, made);
     }
     const id = method === "DELETE" ? /^\/console\/tokens\/(\d{1,15})$/.exec(path)?.[1] : undefined;
     if (id === undefined) return undefined;
     if (!(await tokens.revoke(actor.account, Number(id)))) return problem(404, "There is no such token.");
-    log.info({ actor: actor.label, token: Number(id) }, "console: token revoked");
+    log.info({ actor: actor.label, id: Number(id), request }, "console: token revoked");
     return { status: 204, headers: {}, body: "" };
   };
 
@@ -87,19 +88,14 @@ function createAnswering({ store, sessions, now, log, readCa }: ConsoleOptions) 
 
 const pathOf = ({ url }: FastifyRequest): string => url.split("?", 1)[0] ?? "/";
 
-const toPlain = (request: FastifyRequest, behindProxy: boolean): PlainRequest => ({
+const toPlain = (request: FastifyRequest): PlainRequest => ({
   method: request.method,
   path: pathOf(request),
   headers: request.headers,
   body: typeof request.body === "string" ? request.body : "",
-  from: (behindProxy && forwardedFor(request)) || request.ip,
+  from: request.ip,
+  id: request.id,
 });
-
-/** The last one is what the proxy itself saw; those before it are what its caller claims. */
-function forwardedFor({ headers }: FastifyRequest): string | undefined {
-  const header = headers["x-forwarded-for"];
-  return (typeof header === "string" ? header : header?.at(-1))?.split(",").at(-1)?.trim();
-}
 
 const send = (reply: FastifyReply, { status, headers, body }: Omit<PlainAnswer, "body"> & { body: string | Buffer }) =>
   reply.code(status).headers(headers).send(body);

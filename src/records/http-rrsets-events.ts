@@ -19,6 +19,8 @@ export type EventOptions = {
   readonly heartbeat?: number;
   /** Milliseconds in which a reader must take what was sent to it. */
   readonly patience?: number;
+  /** Told how many readers there are. */
+  readonly streams?: { open: number };
 };
 
 const mostStreams = 1_000;
@@ -28,6 +30,7 @@ export function rrsetsEventRoutes(api: FastifyInstance, options: EventOptions): 
   const { store, service } = options;
   const streams = createEventStreams(store, service.rrsets.maySee);
   const open = new Set<AbortController>();
+  const { streams: counted = { open: 0 } } = options;
   api.addHook("preClose", async () => {
     streams.close();
     for (const stream of open) stream.abort();
@@ -53,11 +56,13 @@ export function rrsetsEventRoutes(api: FastifyInstance, options: EventOptions): 
     const from = asked === undefined ? last : Math.min(Number(asked), last);
     const stream = new AbortController();
     open.add(stream);
+    counted.open = open.size;
     const response = begin(reply, from, stream);
     const beat = setInterval(() => void pulse(request, response, stream, options), options.heartbeat ?? 15_000);
     await streams.follow(request.actor, from, sinkOf(response, options.patience ?? 10_000), stream.signal);
     clearInterval(beat);
     open.delete(stream);
+    counted.open = open.size;
     if (stream.signal.aborted) response.end();
     // Who takes nothing would not take the end either.
     else response.destroy();

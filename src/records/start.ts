@@ -1,9 +1,12 @@
 import { join } from "node:path";
 import { Server as TlsServer } from "node:tls";
+import { type TrustedProxies, trustProxies } from "../process/client-address.ts";
 import { openDataFolder } from "../process/data-folder.ts";
-import { createHttpServer, listen } from "../process/http-server.ts";
+import { createHealth, type Health } from "../process/health.ts";
+import { createHttpServer, type HttpServerOptions, listen } from "../process/http-server.ts";
 import { addressesOf, type ListenAddress, urlOf } from "../process/listen-address.ts";
 import type { Logger } from "../process/log.ts";
+import { createRequestCounters } from "../process/request-counters.ts";
 import { closeInReverse, type Opened } from "../process/shutdown.ts";
 import { type CertificateFiles, openTlsMaterial } from "../process/tls-material.ts";
 import { openConsole, signInLink } from "./console-open.ts";
@@ -11,6 +14,8 @@ import { serveDocs } from "./http-docs.ts";
 import { dyndnsApi } from "./http-dyndns.ts";
 import { rrsetsApi } from "./http-rrsets.ts";
 import { sendNoRoute, v1Api } from "./http-v1.ts";
+import { observeHttp } from "./observe-http.ts";
+import { printRecordMetrics } from "./print-metrics.ts";
 import { createRateLimit } from "./rate-limit.ts";
 import { createRecordService } from "./service.ts";
 import type { RecordStore } from "./store.ts";
@@ -31,6 +36,12 @@ export type RecordsOptions = {
   readonly pages?: string;
   /** Plain HTTP, for use behind a proxy that speaks TLS. */
   readonly plainHttp?: boolean;
+  /** Whose word about callers is believed; absent: nobody's. */
+  readonly proxies?: TrustedProxies | undefined;
+  /** A log line for every request. */
+  readonly accessLog?: boolean | undefined;
+  /** Requests are counted, for `/metrics`. */
+  readonly counted?: boolean;
 };
 
 export type RunningRecords = {
@@ -43,6 +54,10 @@ export type RunningRecords = {
   readonly createSignInLink: (account: string) => Promise<string>;
   /** True while no account has a password, so that a link is the only way in. */
   readonly needsSignInLink: () => Promise<boolean>;
+  /** Whether it should be sent requests. Whoever gives it more to do adds a part. */
+  readonly health: Health;
+  /** In the text format of Prometheus. */
+  readonly metrics: () => Promise<string>;
   readonly close: () => Promise<void>;
 };
 
@@ -53,19 +68,28 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
   await openDataFolder(dataFolder);
   const store = openSqliteStore(recordsDatabase(dataFolder));
   const opened: Opened[] = [{ name: "database", close: store.close }];
+  const health = createHealth();
+  health.add("store", async () => void (await store.lastChange()));
+  const requests = createRequestCounters();
+  const streams = { open: 0 };
   try {
+    const http = {
+      bodyLimit,
+      proxies: options.proxies && trustProxies(options.proxies),
+      counters: options.counted ? requests : undefined,
+    };
     const { server, caFile } = options.plainHttp
-      ? { server: createHttpServer({ bodyLimit }), caFile: undefined }
-      : await createTlsServer(options, opened);
+      ? { server: createHttpServer(http), caFile: undefined }
+      : await createTlsServer(options, { http, health, opened });
     opened.push({ name: "record service", close: () => server.close() });
     server.setNotFoundHandler(sendNoRoute);
+    observeHttp(server, { health, log, accessLog: options.accessLog });
     const console = openConsole({
       database: recordsDatabase(dataFolder),
       store,
       log,
       caFile,
       pages: options.pages,
-      behindProxy: options.plainHttp ?? false,
     });
     opened.push({ name: "console", close: console.close });
     await serveDocs(server);
@@ -74,7 +98,9 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
     const { rateLimit } = options;
     const shared = { service, store, now: Date.now, log, ...(rateLimit && { rateLimit: createRateLimit(rateLimit) }) };
     await server.register(v1Api(shared), { prefix: "/api/v1" });
-    await server.register(rrsetsApi({ ...shared, signedIn: console.sessions.signedIn }), { prefix: "/v1" });
+    await server.register(rrsetsApi({ ...shared, signedIn: console.sessions.signedIn, events: { streams } }), {
+      prefix: "/v1",
+    });
     await server.register(dyndnsApi(shared));
     const address = await listen(server, options.listen);
     const url = urlOf(address, options.plainHttp ? "http" : "https");
@@ -84,7 +110,12 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
       store,
       createSignInLink: async (account) => signInLink(url, await console.sessions.makeLink(account)),
       needsSignInLink: console.isNew,
-      close: () => closeInReverse(opened, log),
+      health,
+      metrics: () => printRecordMetrics({ requests, store, streams }),
+      close: () => {
+        health.stop();
+        return closeInReverse(opened, log);
+      },
     };
   } catch (error) {
     await closeInReverse(opened, log);
@@ -95,13 +126,17 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
 const bodyLimit = 1024 * 1024;
 
 /** A new certificate is shown from the next connection on; nothing has to be restarted for it. */
-async function createTlsServer({ dataFolder, listen: at, names, certificate, log }: RecordsOptions, opened: Opened[]) {
+async function createTlsServer(
+  { dataFolder, listen: at, names, certificate, log }: RecordsOptions,
+  { http, health, opened }: { http: HttpServerOptions; health: Health; opened: Opened[] },
+) {
   const tls = await openTlsMaterial({
     ...{ folder: dataFolder, pairName: "server" as const, log, ...(certificate && { files: certificate }) },
     names: () => [...names, ...addressesOf(at)],
   });
   opened.push({ name: "certificate", close: tls.close });
-  const server = createHttpServer({ tls: tls.pair, bodyLimit });
+  const server = createHttpServer({ ...http, tls: tls.pair });
+  health.add("certificate", tls.trouble);
   tls.follow((pair) => {
     if (server.server instanceof TlsServer) server.server.setSecureContext({ ...pair, minVersion: "TLSv1.2" });
   });

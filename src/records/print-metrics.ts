@@ -1,0 +1,54 @@
+import { family, histogramFamily, type Sample } from "../process/metrics.ts";
+import type { CountedRoute, RequestCounters } from "../process/request-counters.ts";
+import type { RecordStore } from "./store.ts";
+
+export type RecordMetrics = {
+  readonly requests: RequestCounters;
+  readonly store: Pick<RecordStore, "counters" | "lastChange">;
+  /** Event streams that are open. */
+  readonly streams: { readonly open: number };
+};
+
+/** What the record service has counted, in the text format of Prometheus. No zone, token or caller is named in it. */
+export async function printRecordMetrics({ requests, store, streams }: RecordMetrics): Promise<string> {
+  const routes = requests.routes();
+  const { writes, failed, commits, waiting, commitSeconds } = store.counters;
+  const perRoute = routes.flatMap(({ method, route, answers }) =>
+    answers.map(({ status, count }): Sample => [{ method, route, status: String(status) }, count]),
+  );
+  return [
+    family("moor_http_requests_total", "counter", "Requests answered, by route and status.", perRoute),
+    histogramFamily(
+      "moor_http_request_seconds",
+      "From the request until its answer begins.",
+      routes.map(({ method, route, seconds }) => [{ method, route }, seconds] as const),
+    ),
+    family("moor_http_rate_limited_total", "counter", "Calls refused with 429, by API.", rateLimited(routes)),
+    family("moor_store_writes_total", "counter", "Writes that are on disk.", [[{}, writes]]),
+    family("moor_store_failed_writes_total", "counter", "Writes that the database did not take.", [[{}, failed]]),
+    family("moor_store_commits_total", "counter", "Transactions; one may hold many writes.", [[{}, commits]]),
+    family("moor_store_waiting_writes", "gauge", "Writes that wait for their transaction or the disk.", [
+      [{}, waiting],
+    ]),
+    histogramFamily("moor_store_commit_seconds", "From the begin of a transaction until it is on disk.", [
+      [{}, commitSeconds],
+    ]),
+    family("moor_log_position", "gauge", "The position of the last change in the log.", [
+      [{}, await store.lastChange()],
+    ]),
+    family("moor_event_streams", "gauge", "Readers of the stream of changes.", [[{}, streams.open]]),
+  ].join("");
+}
+
+const faces = [
+  { api: "v1", routes: /^\/api\/v1\// },
+  { api: "rrsets", routes: /^\/v1\// },
+  { api: "dyndns", routes: /^\/(?:nic\/|v3\/)?update$/ },
+  { api: "console", routes: /^\/console\// },
+] as const;
+
+const rateLimited = (routes: readonly CountedRoute[]): readonly Sample[] =>
+  faces.map(({ api, routes: own }) => {
+    const refused = routes.filter(({ route }) => own.test(route)).flatMap(({ answers }) => answers);
+    return [{ api }, refused.reduce((sum, { status, count }) => sum + (status === 429 ? count : 0), 0)];
+  });
