@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { CommandIo, Run } from "./command-io.ts";
 import { repeated } from "./options.ts";
+import { addStoreVerbs } from "./store-verbs.ts";
 import { addTransferKeyVerbs } from "./transfer-verbs.ts";
 import { addAccessVerbs } from "./user-verbs.ts";
 
@@ -16,6 +17,7 @@ export function addAdminVerbs(program: Command, io: CommandIo, run: Run): void {
   );
   addTransferKeyVerbs(program, io, run);
   addAccessVerbs(program, io, run);
+  addStoreVerbs(program, io, run);
   program
     .command("sign-in")
     .description("Prints a link that signs in to the pages: for the first time, or when the password is lost.")

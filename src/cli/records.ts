@@ -1,18 +1,24 @@
 import { resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { parseName } from "../core/name.ts";
-import type { ListenAddress } from "../process/listen-address.ts";
+import { type ListenAddress, urlOf } from "../process/listen-address.ts";
 import { closeInReverse, type Opened } from "../process/shutdown.ts";
-import { startRecords } from "../records/start.ts";
+import { startKeepingHistory } from "../records/keep-history.ts";
+import { recordsDatabase, startRecords } from "../records/start.ts";
+import { trimSqliteTables } from "../records/store-table-sqlite.ts";
 import { type CertificateOptions, readCertificate } from "./certificate-option.ts";
 import type { CommandIo } from "./command-io.ts";
 import { logTo } from "./log-to.ts";
+import { type ObserveFlags, proxiesOf } from "./observe-options.ts";
 import type { LogOptions } from "./options.ts";
 import { startDns } from "./start-dns.ts";
 import { readTransferFlags, type TransferFlags } from "./transfer-flags.ts";
 import { shellWord } from "./try-lines.ts";
 import { untilStopped } from "./until-stopped.ts";
+import { watchRecords } from "./watch-records.ts";
 
 export type RecordsCommand = LogOptions &
+  ObserveFlags &
   CertificateOptions &
   TransferFlags & {
     readonly data: string;
@@ -24,6 +30,8 @@ export type RecordsCommand = LogOptions &
     readonly plainHttp?: boolean;
     /** Calls a minute and token; 0: no limit. */
     readonly rateLimit: number;
+    /** Milliseconds; infinite for all of it. */
+    readonly keepHistory: number;
   };
 
 /** What stands in the SOA of a new zone until an operator says which servers publish it. */
@@ -53,9 +61,17 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
       log,
       ...certificate,
       plainHttp: options.plainHttp ?? false,
+      proxies: proxiesOf(options),
+      accessLog: options.accessLog,
+      counted: options.metrics !== undefined,
       ...(options.rateLimit > 0 && { rateLimit: options.rateLimit }),
     });
     opened.push({ name: "record service", close: service.close });
+    if (Number.isFinite(options.keepHistory)) {
+      const open = async () => trimSqliteTables(recordsDatabase(resolve(io.cwd, options.data)));
+      const close = startKeepingHistory({ open, keep: options.keepHistory, now: Date.now, log });
+      opened.push({ name: "history", close });
+    }
     const dns = await startDns({
       listen: options.dns,
       store: service.store,
@@ -65,10 +81,15 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
       workers: options.dnsWorkers,
     });
     opened.push({ name: "nameserver", close: dns.close });
+    const metrics = await watchRecords(service, dns, { at: options.metrics, opened });
     io.out(`The record service listens on ${service.url}\n`);
     io.out(`Its API is described at ${service.url}/docs\n`);
     if (service.caFile) io.out(`Clients must trust the certificate in ${service.caFile}\n`);
     for (const { host, port } of dns.addresses) io.out(`DNS is answered on ${host} port ${port}, UDP and TCP\n`);
+    if (metrics) io.out(`Metrics and health are at ${urlOf(metrics, "http")}/metrics and /health/ready\n`);
+    if (options.plainHttp && options.trustProxy.length === 0) {
+      io.out("No proxy is trusted, so all callers count as one; name yours with --trust-proxy NETWORK\n");
+    }
     io.out(`A token for it is made with: ${io.program} token add --data ${shellWord(options.data)}\n`);
     if (await service.needsSignInLink()) {
       io.out("Sign in to its console with this link, once and within 15 minutes:\n");
@@ -77,6 +98,8 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
       io.out(`Its console is at ${service.url}; a lost password: ${io.program} sign-in --url ${service.url}\n`);
     }
     await untilStopped(io.signal);
+    service.health.stop();
+    await sleep(options.drain * 1_000);
     return 0;
   } finally {
     await closeInReverse(opened, log);

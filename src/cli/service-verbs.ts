@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { certificateOptions } from "./certificate-option.ts";
 import type { CommandIo, Run } from "./command-io.ts";
 import { addFirewallVerb } from "./firewall-verb.ts";
+import { keepHistoryOption } from "./keep-history-option.ts";
 import { logOptions, readListen, readListens, readRateLimit, readWorkers, repeated } from "./options.ts";
 import { transferOptions } from "./transfer-verbs.ts";
 
@@ -39,7 +40,7 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
       readRateLimit("3000/min"),
     )
     .option("--plain-http", "no TLS: only behind a proxy on this machine");
-  transferOptions(certificateOptions(logOptions(records))).action((options) =>
+  transferOptions(certificateOptions(logOptions(keepHistoryOption(records)))).action((options) =>
     run(async () => (await import("./records.ts")).records(options, io)),
   );
 

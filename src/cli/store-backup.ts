@@ -1,0 +1,69 @@
+import { resolve } from "node:path";
+import { openDataFolder } from "../process/data-folder.ts";
+import { backupSqlite } from "../records/store-backup.ts";
+import { type RestoreOutcome, restoreSqlite } from "../records/store-backup-restore.ts";
+import type { CommandIo } from "./command-io.ts";
+import { countsInWords, tellFaults } from "./store-faults.ts";
+import { type InStore, placeOfStore } from "./store-place.ts";
+import { showProgress } from "./store-progress.ts";
+
+export async function storeBackup(file: string, options: InStore, io: CommandIo): Promise<number> {
+  const progress = showProgress(io);
+  const place = placeOfStore(options, io);
+  const tellers = {
+    progress: ({ what, done, total }: { what: string; done: number; total: number }) =>
+      progress.tell(what, done, total),
+    signal: io.signal,
+  };
+  const outcome = await backupSqlite(place.path, resolve(io.cwd, file), tellers).finally(progress.end);
+  if (outcome.kind === "faulty") {
+    tellFaults(outcome.faults, io);
+    io.err(`No backup was made: the copy has ${outcome.faults.length} faults, so the store has them too.\n`);
+    return 1;
+  }
+  const { bytes, counts, position } = outcome;
+  if (counts === undefined)
+    io.out(`${file}: ${inMegabytes(bytes)}, of an older moor; what is in it is checked when it is restored.\n`);
+  else io.out(`${file}: ${inMegabytes(bytes)}, ${countsInWords(counts)}, up to change ${position}; checked.\n`);
+  return 0;
+}
+
+export async function storeRestore(
+  file: string,
+  options: InStore & { readonly moveAside?: boolean },
+  io: CommandIo,
+): Promise<number> {
+  const { path } = placeOfStore(options, io);
+  await openDataFolder(resolve(io.cwd, options.data));
+  const how = { moveAside: options.moveAside ?? false, now: new Date(), signal: io.signal };
+  const outcome = await restoreSqlite(resolve(io.cwd, file), path, how);
+  return tellRestored(outcome, file, path, io);
+}
+
+function tellRestored(outcome: RestoreOutcome, file: string, path: string, io: CommandIo): number {
+  switch (outcome.kind) {
+    case "done":
+      io.out(`${path} is now ${file}: ${countsInWords(outcome.counts)}.\n`);
+      if (outcome.aside !== undefined) io.out(`What was there before is kept as ${outcome.aside}\n`);
+      return 0;
+    case "faulty":
+      tellFaults(outcome.faults, io);
+      io.err(`Nothing was changed: ${file} has ${outcome.faults.length} faults. Take another backup.\n`);
+      return 1;
+    case "in-use":
+      io.err(`${path} is in use, by a running service or another command. Nothing was changed: stop that first.\n`);
+      return 1;
+    case "holds-data": {
+      const what = Number.isNaN(outcome.zones) ? "something" : `${outcome.zones} zones and ${outcome.tokens} tokens`;
+      io.err(
+        `${path} holds ${what} already. Nothing was changed: with --move-aside it is kept under another name ` +
+          "and the backup takes its place.\n",
+      );
+      return 1;
+    }
+    default:
+      return outcome satisfies never;
+  }
+}
+
+const inMegabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`;

@@ -1,0 +1,30 @@
+import { checkStore } from "../records/store-check.ts";
+import { readSqliteTables } from "../records/store-table-sqlite.ts";
+import type { CommandIo } from "./command-io.ts";
+import { countsInWords, faultLine } from "./store-faults.ts";
+import { type InStore, placeOfStore } from "./store-place.ts";
+import { showProgress } from "./store-progress.ts";
+
+export async function storeCheck(options: InStore, io: CommandIo): Promise<number> {
+  const progress = showProgress(io);
+  const tables = readSqliteTables(placeOfStore(options, io).path);
+  let faults = 0;
+  try {
+    const counts = await checkStore(tables, {
+      fault: (fault) => {
+        faults += 1;
+        progress.end();
+        io.err(faultLine(fault));
+      },
+      progress: ({ done, total }) => progress.tell("check", done, total),
+      signal: io.signal,
+    });
+    progress.end();
+    if (faults > 0) io.err(`${tables.name} has ${faults === 1 ? "one fault" : `${faults} faults`}.\n`);
+    else io.out(`${tables.name} is as it shall be: ${countsInWords(counts)}.\n`);
+    return faults > 0 ? 1 : 0;
+  } finally {
+    progress.end();
+    await tables.close();
+  }
+}

@@ -1,0 +1,45 @@
+import type { Command } from "commander";
+import type { CommandIo, Run } from "./command-io.ts";
+import { keepHistoryOption } from "./keep-history-option.ts";
+
+const dataFolder = ["--data <folder>", "the data folder of the service", "./moor-data"] as const;
+
+/** What is done with all of a store: keeping copies of it, looking after it, moving it. */
+export function addStoreVerbs(program: Command, io: CommandIo, run: Run): void {
+  const store = program
+    .command("store")
+    .description("The database of the record service: backup, check, copy. All but restore may be done while it runs.");
+  store
+    .command("backup")
+    .description("Writes a backup to a new file: one state of the store, checked, also while the service writes to it.")
+    .argument("<file>", "the file to make; it is never one that is there")
+    .option(...dataFolder)
+    .action((file, options) => run(async () => (await import("./store-backup.ts")).storeBackup(file, options, io)));
+  store
+    .command("restore")
+    .description("Puts a backup in the place of the store. The backup is checked first; the service must not run.")
+    .argument("<file>", "a backup; it is left as it is")
+    .option(...dataFolder)
+    .option("--move-aside", "when there is a store with data already: keep it under another name")
+    .action((file, options) => run(async () => (await import("./store-backup.ts")).storeRestore(file, options, io)));
+  store
+    .command("check")
+    .description("Looks through all of the store and names every fault, with what to do. Changes nothing.")
+    .option(...dataFolder)
+    .action((options) => run(async () => (await import("./store-check.ts")).storeCheck(options, io)));
+  store
+    .command("copy")
+    .description(
+      "Copies a store to a new place, and verifies every table. Broken off, it goes on when it is run again.\n" +
+        "What is written while it copies is not in the copy: to move for good, stop the service first.",
+    )
+    .argument("<from>", "a database file, or a data folder")
+    .argument("<to>", "a database file that is not there yet")
+    .action((from, to) => run(async () => (await import("./store-copy.ts")).storeCopy(from, to, io)));
+  keepHistoryOption(
+    store
+      .command("compact")
+      .description("Drops changes that are older than the history to keep, and gives the space back.")
+      .option(...dataFolder),
+  ).action((options) => run(async () => (await import("./store-compact.ts")).storeCompact(options, io)));
+}

@@ -1,0 +1,149 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { fillStore } from "./rig/filled-store.ts";
+import { backupSqlite, backupTables } from "./store-backup.ts";
+import { restoreSqlite } from "./store-backup-restore.ts";
+import { openSqliteStore } from "./store-sqlite.ts";
+import { readSqliteTables } from "./store-table-sqlite.ts";
+
+let folder: string;
+let path: string;
+let file: string;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "moor-backup-"));
+  [path, file] = [join(folder, "records.sqlite"), join(folder, "backup.sqlite")];
+  const store = openSqliteStore(path);
+  await fillStore(store);
+  await store.close();
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const tellers = () => ({ progress: () => undefined, signal: AbortSignal.timeout(10_000) });
+const backup = () => backupSqlite(path, file, tellers());
+const restore = (moveAside = false) =>
+  restoreSqlite(file, path, { moveAside, now: new Date("2026-11-15T12:00:00Z"), signal: AbortSignal.timeout(10_000) });
+const namesIn = async (database: string) => {
+  const store = openSqliteStore(database);
+  const names = (await store.everyZone(0, 10)).map((zone) => zone.name);
+  await store.close();
+  return names;
+};
+
+describe("a backup", () => {
+  it("is one file, for its owner alone, with what was there", async () => {
+    expect(await backup()).toMatchObject({ kind: "done", counts: { zones: 2 } });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readdirSync(folder).toSorted()).toEqual(["backup.sqlite", "records.sqlite"]);
+    expect(await namesIn(file)).toEqual(["example.org", "again.example.org"]);
+  });
+
+  it("out of any tables is the same kind of file", async () => {
+    const tables = readSqliteTables(path);
+    expect(await backupTables(tables, file, tellers())).toMatchObject({ kind: "done", counts: { zones: 2 } });
+    await tables.close();
+    expect(readdirSync(folder).toSorted()).toEqual(["backup.sqlite", "records.sqlite"]);
+    expect(await namesIn(file)).toEqual(["example.org", "again.example.org"]);
+  });
+
+  it("never takes the place of a file", async () => {
+    writeFileSync(file, "mine");
+    await expect(backup()).rejects.toThrow(/is there already; name a new file/);
+    expect(readFileSync(file, "utf8")).toBe("mine");
+  });
+
+  it("of a store with faults is none: they are told, and nothing is left behind", async () => {
+    change("UPDATE zones SET record_count = 99");
+    expect(await backup()).toMatchObject({
+      kind: "faulty",
+      faults: [{ code: "count-wrong" }, { code: "count-wrong" }],
+    });
+    expect(readdirSync(folder)).toEqual(["records.sqlite"]);
+  });
+
+  it.each<[string, () => void, RegExp]>([
+    ["not there", () => rmSync(path), /there is no file .*records\.sqlite; give the path/],
+    ["no database", () => writeFileSync(path, "text".repeat(1000)), /is not a database; give the path/],
+    ["another program's", () => otherDatabase(), /not one of moor's record service/],
+    ["a newer moor's", () => change("PRAGMA user_version = 999"), /newer moor \(schema 999.*use the newer version/],
+  ])("of a file that is %s says so", async (_, spoil, says) => {
+    spoil();
+    await expect(backup()).rejects.toThrow(says);
+    expect(readdirSync(folder).filter((name) => name.includes("backup"))).toEqual([]);
+  });
+});
+
+describe("a restore", () => {
+  beforeEach(backup);
+
+  it("into a folder without a store makes it", async () => {
+    rmSync(path);
+    expect(await restore()).toMatchObject({ kind: "done", aside: undefined });
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(await namesIn(path)).toEqual(["example.org", "again.example.org"]);
+  });
+
+  it("does not touch a store with data unless told to, and then keeps it", async () => {
+    const store = openSqliteStore(path);
+    await fillStore(store, "example.net");
+    await store.close();
+    const before = readFileSync(path);
+    expect(await restore()).toEqual({ kind: "holds-data", zones: 4, tokens: 2 });
+    expect(readFileSync(path)).toEqual(before);
+    const outcome = await restore(true);
+    expect(outcome).toMatchObject({ kind: "done", counts: { zones: 2 } });
+    const aside = outcome.kind === "done" ? (outcome.aside ?? "") : "";
+    expect(aside).toBe(`${path}.before-restore-2026-11-15T12-00-00-000Z`);
+    expect(readdirSync(folder).toSorted()).toEqual(["backup.sqlite", "records.sqlite", basename(aside)]);
+    expect(await namesIn(aside)).toHaveLength(4);
+    expect(await namesIn(path)).toHaveLength(2);
+  });
+
+  it("keeps also what was only in the write-ahead log of a service that died", async () => {
+    const store = openSqliteStore(path);
+    await fillStore(store, "example.net");
+    // As after kill -9: both files as they are, and nobody who has them open.
+    const [main, log] = [readFileSync(path), readFileSync(`${path}-wal`)];
+    await store.close();
+    writeFileSync(path, main);
+    writeFileSync(`${path}-wal`, log);
+    const outcome = await restore(true);
+    expect(await namesIn((outcome.kind === "done" && outcome.aside) || "")).toHaveLength(4);
+    expect(await namesIn(path)).toHaveLength(2);
+  });
+
+  it("is refused while somebody has the store open, and changes nothing", async () => {
+    const store = openSqliteStore(path);
+    expect(await restore(true)).toEqual({ kind: "in-use" });
+    expect((await store.everyZone(0, 10)).length).toBe(2);
+    await store.close();
+    expect(readdirSync(folder).toSorted()).toEqual(["backup.sqlite", "records.sqlite"]);
+  });
+
+  it("of a backup with faults is refused, with all of them", async () => {
+    change("UPDATE zones SET record_count = 99 WHERE number = 1", file);
+    expect(await restore(true)).toMatchObject({ kind: "faulty", faults: [{ code: "count-wrong" }] });
+    expect(readdirSync(folder).toSorted()).toEqual(["backup.sqlite", "records.sqlite"]);
+  });
+
+  it("of a backup with a damaged page is refused, and the store stays", async () => {
+    const bytes = readFileSync(file);
+    writeFileSync(file, bytes.fill(0x5a, 8192, 16_384));
+    const outcome = await restore(true).catch((error: Error) => error.message);
+    expect(JSON.stringify(outcome)).toMatch(/integrity check|damaged|malformed/);
+    expect(await namesIn(path)).toHaveLength(2);
+  });
+});
+
+function change(statement: string, at = path): void {
+  const database = new DatabaseSync(at);
+  database.exec(statement);
+  database.close();
+}
+
+function otherDatabase(): void {
+  rmSync(path);
+  change("CREATE TABLE songs (title TEXT)");
+}

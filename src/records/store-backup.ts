@@ -1,0 +1,114 @@
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { link, open, rm, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import type { Fault } from "../core/result.ts";
+import { DatabaseTrouble } from "../process/open-sqlite.ts";
+import { type CheckCounts, type CheckTellers, checkStore } from "./store-check.ts";
+import { type CopyProgress, copyTables } from "./store-copy.ts";
+import { storeTables, type Tables } from "./store-table.ts";
+import { fileState, fileTrouble, readSqliteTables, writeSqliteTables } from "./store-table-sqlite.ts";
+
+export type BackupTellers = Pick<CheckTellers, "signal"> & { readonly progress: (progress: CopyProgress) => void };
+
+export type BackupOutcome =
+  | {
+      readonly kind: "done";
+      readonly bytes: number;
+      /** The last change that is in it. */
+      readonly position: number;
+      /** Undefined: it is of an older moor's schema, and was only checked as a file. */
+      readonly counts: CheckCounts | undefined;
+    }
+  | { readonly kind: "faulty"; readonly faults: readonly Fault[] };
+
+/**
+ * One state of a SQLite file, also while a service writes to it, as a file of its own. It comes into being under its name
+ * only when it is complete, checked and on disk.
+ */
+export const backupSqlite = (path: string, file: string, tellers: BackupTellers): Promise<BackupOutcome> =>
+  intoPlace(file, tellers, async (draft) => {
+    const state = fileState(path);
+    if (state.kind !== "good" && state.kind !== "older") throw new DatabaseTrouble(fileTrouble(path, state));
+    const database = new DatabaseSync(path);
+    try {
+      database.exec("PRAGMA busy_timeout = 5000");
+      database.prepare("VACUUM INTO ?").run(draft);
+    } finally {
+      database.close();
+    }
+    return [];
+  });
+
+/** The same file out of any other database. */
+export const backupTables = (from: Tables, file: string, tellers: BackupTellers): Promise<BackupOutcome> =>
+  intoPlace(file, tellers, async (draft) => {
+    const to = writeSqliteTables(draft);
+    try {
+      const outcome = await copyTables(from, to, { tell: tellers.progress, signal: tellers.signal });
+      return outcome.kind === "done" ? [] : outcome.faults;
+    } finally {
+      await to.close();
+    }
+  });
+
+async function intoPlace(
+  file: string,
+  tellers: BackupTellers,
+  write: (draft: string) => Promise<readonly Fault[]>,
+): Promise<BackupOutcome> {
+  if (existsSync(file)) throw new DatabaseTrouble(`${file} is there already; name a new file, or move that one away.`);
+  if (!existsSync(dirname(file)))
+    throw new DatabaseTrouble(`there is no folder ${dirname(file)}; make it first, or name another place.`);
+  const draft = join(dirname(file), `.${basename(file)}.${randomBytes(4).toString("hex")}`);
+  try {
+    // SQLite takes an empty file as it is, with its mode.
+    await (await open(draft, "wx", 0o600)).close();
+    const faults = await write(draft);
+    if (faults.length > 0) return { kind: "faulty", faults };
+    const checked = await checkDraft(draft, tellers);
+    if ("faults" in checked) return { kind: "faulty", faults: checked.faults };
+    await syncFile(draft);
+    await placeNew(draft, file);
+    return { kind: "done", bytes: (await stat(file)).size, ...checked };
+  } finally {
+    for (const end of ["", "-wal", "-shm", "-journal"]) await rm(`${draft}${end}`, { force: true });
+  }
+}
+
+type Checked = { readonly counts: CheckCounts | undefined; readonly position: number };
+
+async function checkDraft(
+  draft: string,
+  { signal }: BackupTellers,
+): Promise<Checked | { readonly faults: readonly Fault[] }> {
+  if (fileState(draft).kind === "older") return { counts: undefined, position: 0 };
+  const tables = readSqliteTables(draft);
+  try {
+    const faults: Fault[] = [];
+    const fault = (each: Fault) => void (faults.length < mostTold && faults.push(each));
+    const counts = await checkStore(tables, { fault, signal });
+    return faults.length > 0 ? { faults } : { counts, position: await tables.lastNumber(storeTables.changes) };
+  } finally {
+    await tables.close();
+  }
+}
+
+const mostTold = 100;
+
+export async function syncFile(path: string): Promise<void> {
+  const file = await open(path, "r");
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Under its name at once and whole; never over another file. */
+export async function placeNew(draft: string, path: string): Promise<void> {
+  await link(draft, path);
+  await rm(draft);
+  await syncFile(dirname(path));
+}

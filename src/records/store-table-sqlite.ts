@@ -1,0 +1,163 @@
+import { chmodSync, closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { DatabaseTrouble, openSqlite } from "../process/open-sqlite.ts";
+import { migrations } from "./schema-sqlite.ts";
+import { keyNames, type Row, type Table, type Value, type WritableTables } from "./store-table.ts";
+import { type SqlConnection, tablesOver } from "./store-table-sql.ts";
+
+/** One state of a file that may be in use: what is written meanwhile is not seen. */
+export function readSqliteTables(path: string): WritableTables {
+  return opened(path, () => {
+    const state = fileState(path);
+    if (state.kind !== "good") throw new DatabaseTrouble(fileTrouble(path, state));
+    const database = openQuietly(path);
+    database.exec("PRAGMA mmap_size = 1073741824; BEGIN");
+    // The snapshot begins with the first read, not with BEGIN.
+    database.prepare("SELECT count(*) FROM accounts").get();
+    return database;
+  });
+}
+
+/** A file that nobody else uses yet; made when it is not there. */
+export function writeSqliteTables(path: string): WritableTables {
+  return opened(path, () => {
+    const database = openSqlite(path, migrations);
+    // Whatever is lost by a power cut is found by the next run, which goes on where this one ended.
+    database.exec("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = OFF");
+    chmodSync(path, 0o600);
+    return database;
+  });
+}
+
+/** To delete a few rows at a time from a file that is in use; what a power cut brings back is deleted again. */
+export function trimSqliteTables(path: string): WritableTables {
+  return opened(path, () => {
+    const state = fileState(path);
+    if (state.kind !== "good") throw new DatabaseTrouble(fileTrouble(path, state));
+    const database = new DatabaseSync(path);
+    database.exec("PRAGMA busy_timeout = 5000; PRAGMA synchronous = NORMAL");
+    return database;
+  });
+}
+
+/**
+ * To read only. Not opened as read-only: such a connection cannot take away the files beside the database when it closes, and
+ * left behind by another user they would lock the service out.
+ */
+function openQuietly(path: string): DatabaseSync {
+  const database = new DatabaseSync(path);
+  database.exec("PRAGMA busy_timeout = 5000; PRAGMA query_only = ON");
+  return database;
+}
+
+export type FileState =
+  | { readonly kind: "good" }
+  | { readonly kind: "missing" | "folder" | "no-database" | "not-ours" }
+  | { readonly kind: "older" | "newer"; readonly steps: number }
+  | { readonly kind: "damaged"; readonly why: string };
+
+/** What a file is, without changing it. */
+export function fileState(path: string): FileState {
+  if (!existsSync(path)) return { kind: "missing" };
+  if (statSync(path).isDirectory()) return { kind: "folder" };
+  if (!beginsAsSqlite(path)) return { kind: "no-database" };
+  let database: DatabaseSync | undefined;
+  try {
+    database = openQuietly(path);
+    const found = database
+      .prepare("SELECT name FROM sqlite_master WHERE name IN ('accounts', 'zones', 'changes')")
+      .all();
+    if (found.length < 3) return { kind: "not-ours" };
+    const steps = Number(database.prepare("PRAGMA user_version").get()?.user_version);
+    if (steps === migrations.length) return { kind: "good" };
+    return { kind: steps > migrations.length ? "newer" : "older", steps };
+  } catch (error) {
+    return { kind: "damaged", why: (error as Error).message };
+  } finally {
+    database?.close();
+  }
+}
+
+export function fileTrouble(path: string, state: Exclude<FileState, { readonly kind: "good" }>): string {
+  switch (state.kind) {
+    case "missing":
+      return `there is no file ${path}; give the path of a moor database, such as moor-data/records.sqlite.`;
+    case "folder":
+      return `${path} is a folder; give the path of a database file in it, such as ${path}/records.sqlite.`;
+    case "no-database":
+      return `${path} is not a database; give the path of one that moor has written.`;
+    case "not-ours":
+      return `${path} is a database, but not one of moor's record service; give the path of one that moor has written.`;
+    case "older":
+      return (
+        `${path} was written by an older moor (schema ${state.steps}, this one has ${migrations.length}); ` +
+        "restore it into a data folder of its own, which brings it up to date, and take that one."
+      );
+    case "newer":
+      return (
+        `${path} was written by a newer moor (schema ${state.steps}, this one knows ${migrations.length}); ` +
+        "use the newer version."
+      );
+    case "damaged":
+      return `${path} cannot be read: ${state.why}; take another backup of it.`;
+    default:
+      return state satisfies never;
+  }
+}
+
+/** An empty file is none yet. */
+function beginsAsSqlite(path: string): boolean {
+  const start = Buffer.alloc(16);
+  const file = openSync(path, "r");
+  try {
+    readSync(file, start, 0, 16, 0);
+  } finally {
+    closeSync(file);
+  }
+  return start.toString("latin1") === "SQLite format 3\0";
+}
+
+function opened(path: string, open: () => DatabaseSync): WritableTables {
+  const database = open();
+  return tablesOver(connectionTo(database, path));
+}
+
+function connectionTo(database: DatabaseSync, name: string): SqlConnection {
+  const all: SqlConnection["all"] = async (text, values) => {
+    const statement = database.prepare(text);
+    statement.setReturnArrays(true);
+    return statement.all(...values) as unknown as readonly Row[];
+  };
+  const run: SqlConnection["run"] = async (text, values) => void database.prepare(text).run(...values);
+  const number = async (text: string, values: readonly Value[]) => Number((await all(text, values))[0]?.[0] ?? 0);
+  return {
+    name,
+    all,
+    run,
+    mark: () => "?",
+    byBytes: "",
+    lastNumber: async (table) => {
+      const highest = await number(`SELECT max(${keyNames(table)[0]}) FROM ${table.name}`, []);
+      return Math.max(highest, await number("SELECT seq FROM sqlite_sequence WHERE name = ?", [table.name]));
+    },
+    setLastNumber: async (table, last) => {
+      if (!isCounting(database, table)) return;
+      await run("DELETE FROM sqlite_sequence WHERE name = ?", [table.name]);
+      if (last > 0) await run("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", [table.name, last]);
+    },
+    damage: async () => {
+      const pages = await all("PRAGMA integrity_check(20)", []).then(
+        (rows) => rows.map(([text]) => String(text)),
+        (error: unknown) => [(error as Error).message],
+      );
+      return pages.length === 1 && pages[0] === "ok" ? [] : pages;
+    },
+    close: async () => database.close(),
+  };
+}
+
+/** Some tables give a number again when its row is gone: SQLite then keeps no count. */
+const isCounting = (database: DatabaseSync, table: Table): boolean =>
+  String(database.prepare("SELECT sql FROM sqlite_master WHERE name = ?").get(table.name)?.sql).includes(
+    "AUTOINCREMENT",
+  );
