@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { zonesInMemory } from "../../test/nameserver/zones-in-memory.ts";
-import { labelsOf } from "../core/name.ts";
 import { writtenSets, writtenZone } from "../core/written-sets.suite.ts";
 import { setsOfView, type ZoneContent } from "../core/zone-view.ts";
 import { createLoadedZones, defaultLoadLimits, type LoadedZone } from "./loaded-zones.ts";
+import { keyOfName } from "./name-key.ts";
 import type { ZoneSource } from "./zone-source.ts";
 
 const zone = (name: string, text = "www - A 192.0.2.1", serial = 1) => writtenZone(name, text, serial);
@@ -12,7 +12,7 @@ const soaLine = "@ 3600 SOA ns1 hostmaster 1 7200 900 1209600 300\n";
 function follow(source: ZoneSource, limits = defaultLoadLimits) {
   const zones = createLoadedZones(source, limits);
   source.follow(zones.apply);
-  return { ...zones, where: async (name: string) => (await zones.find(labelsOf(name)))?.view.name };
+  return { ...zones, where: async (name: string) => (await zones.find(keyOfName(name)))?.view.name };
 }
 
 const values = (loaded: LoadedZone | undefined, type: string): readonly string[] =>
@@ -45,8 +45,8 @@ describe("asking the source", () => {
       await zones.where("www.example.net");
     }
     expect(source.asked).toEqual({ closest: 2, load: 1 });
-    expect(zones.find(labelsOf("www.example.org"))).not.toBeInstanceOf(Promise);
-    expect(zones.find(labelsOf("www.example.net"))).toBeUndefined();
+    expect(zones.find(keyOfName("www.example.org"))).not.toBeInstanceOf(Promise);
+    expect(zones.find(keyOfName("www.example.net"))).toBeUndefined();
   });
 
   it("loads a zone once, however many ask at the same time", async () => {
@@ -80,7 +80,7 @@ describe("following", () => {
   it("applies a change in place", async () => {
     const source = zonesInMemory(zone("example.org"));
     const zones = follow(source);
-    const loaded = await zones.find(labelsOf("example.org"));
+    const loaded = await zones.find(keyOfName("example.org"));
     source.write("example.org", writtenSets("example.org", `${soaLine}www - A 192.0.2.2`));
     expect(values(loaded, "A")).toEqual(["192.0.2.2"]);
     expect(values(loaded, "SOA")[0]).toContain(" 2 7200");
@@ -90,7 +90,7 @@ describe("following", () => {
   it("passes over a change that the zone was loaded with", async () => {
     const source = zonesInMemory(zone("example.org", "www - A 192.0.2.9", 5));
     const zones = follow(source);
-    const loaded = await zones.find(labelsOf("example.org"));
+    const loaded = await zones.find(keyOfName("example.org"));
     const [old] = writtenSets("example.org", "www - A 192.0.2.1");
     if (old === undefined) throw new Error("no set");
     const change = { kind: "create", owner: "www", type: "A", before: null, after: old } as const;
@@ -101,7 +101,7 @@ describe("following", () => {
   it("takes a write in parts", async () => {
     const source = zonesInMemory(zone("example.org"));
     const zones = follow(source);
-    const loaded = await zones.find(labelsOf("example.org"));
+    const loaded = await zones.find(keyOfName("example.org"));
     for (const owner of ["a", "b"]) {
       const [after] = writtenSets("example.org", `${owner} - TXT "x"`);
       if (after === undefined) throw new Error("no set");
@@ -124,18 +124,18 @@ describe("following", () => {
   it("lets go of what it knew when changes were missed", async () => {
     const source = zonesInMemory(zone("example.org"));
     const zones = follow(source);
-    const before = await zones.find(labelsOf("example.org"));
+    const before = await zones.find(keyOfName("example.org"));
     source.tell({ kind: "lost" });
     expect(before?.current).toBe(false);
-    expect(await zones.find(labelsOf("example.org"))).not.toBe(before);
+    expect(await zones.find(keyOfName("example.org"))).not.toBe(before);
   });
 
   it("reads again a zone that became another", async () => {
     const source = zonesInMemory(zone("example.org"));
     const zones = follow(source);
-    const before = await zones.find(labelsOf("example.org"));
+    const before = await zones.find(keyOfName("example.org"));
     source.tell({ kind: "replaced", zone: "example.org" });
-    expect(await zones.find(labelsOf("example.org"))).not.toBe(before);
+    expect(await zones.find(keyOfName("example.org"))).not.toBe(before);
     expect(source.asked.load).toBe(2);
   });
 });
@@ -155,7 +155,7 @@ describe("what happens while a zone is being loaded", () => {
 
   it("is a change: it is applied afterwards", async () => {
     const source = slowSource(zone("example.org"));
-    const found = follow(source).find(labelsOf("example.org"));
+    const found = follow(source).find(keyOfName("example.org"));
     await Promise.resolve();
     await Promise.resolve();
     source.write("example.org", writtenSets("example.org", `${soaLine}www - A 192.0.2.2`));
@@ -165,7 +165,7 @@ describe("what happens while a zone is being loaded", () => {
 
   it("is its end: it is not found", async () => {
     const source = slowSource(zone("example.org"));
-    const found = follow(source).find(labelsOf("example.org"));
+    const found = follow(source).find(keyOfName("example.org"));
     await new Promise(setImmediate);
     source.remove("example.org");
     source.letGo();
@@ -174,7 +174,7 @@ describe("what happens while a zone is being loaded", () => {
 
   it("is its end and a new start: the new one is found", async () => {
     const source = slowSource(zone("example.org"));
-    const found = follow(source).find(labelsOf("example.org"));
+    const found = follow(source).find(keyOfName("example.org"));
     await new Promise(setImmediate);
     source.remove("example.org");
     source.put(zone("example.org", "www - A 192.0.2.7"));

@@ -1,16 +1,16 @@
-import { type Label, printLabel } from "../core/label.ts";
-import { apex, labelsOf } from "../core/name.ts";
+import { apex } from "../core/name.ts";
 import { compareSerials } from "../core/serial.ts";
 import { changeZoneView, createZoneView, type ZoneContent, type ZoneView } from "../core/zone-view.ts";
 import { createKeptMap } from "./kept-map.ts";
 import { createNameFilter } from "./name-filter.ts";
+import { isRootKey, keyAbove, keyOfName, type NameKey, nameOfKey } from "./name-key.ts";
 import type { NegativeTail } from "./negative-tail.ts";
 import { isNews, type ZoneEvent, type ZoneNews, type ZoneSource } from "./zone-source.ts";
 
 /** The zones that were asked for, each followed from then on. */
 export type LoadedZones = {
   /** The zone that a name is in. A promise only when the source has to be asked; it rejects when that fails. */
-  readonly find: (name: readonly Label[]) => LoadedZone | undefined | Promise<LoadedZone | undefined>;
+  readonly find: (name: NameKey) => LoadedZone | undefined | Promise<LoadedZone | undefined>;
   readonly apply: (event: ZoneEvent) => void;
   /** Reads the names of all zones. Until it has, and once changes were missed, the source is asked about each new name. */
   readonly learn: () => Promise<void>;
@@ -50,7 +50,7 @@ const tries = 4;
 const secondChances = 32;
 
 export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits): LoadedZones {
-  const zones = new Map<string, LoadedZone>();
+  const zones = new Map<NameKey, LoadedZone>();
   const loading = new Map<string, { readonly result: Promise<LoadedZone | undefined>; readonly missed: ZoneNews[] }>();
   const absent = createKeptMap<true>(limits.absent);
   let names = createNameFilter(limits.seed);
@@ -58,36 +58,43 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
   let generation = 0;
   let held = 0;
 
-  const isSurelyNone = (name: string): boolean => (learned && !names.mayHold(name)) || absent.get(name) !== undefined;
+  const isSurelyNone = (name: NameKey): boolean => (learned && !names.mayHold(name)) || absent.get(name) !== undefined;
 
   const learn = async (): Promise<void> => {
     const filter = names;
     if (source.names === undefined) return;
-    for await (const part of source.names()) for (const name of part) filter.add(name);
+    for await (const part of source.names()) for (const name of part) filter.add(keyOfName(name));
     learned = filter === names;
   };
 
-  const find = (name: readonly Label[], left = tries): ReturnType<LoadedZones["find"]> => {
-    const unknown: string[] = [];
+  const find = (name: NameKey, left = tries): ReturnType<LoadedZones["find"]> => {
+    let unknown: NameKey[] | undefined;
     let nearest: LoadedZone | undefined;
-    for (const candidate of upwards(name)) {
+    // The root is nobody's zone here.
+    for (let candidate = name; !isRootKey(candidate); candidate = keyAbove(candidate)) {
       nearest = zones.get(candidate);
       if (nearest !== undefined) break;
-      if (!isSurelyNone(candidate)) unknown.push(candidate);
+      if (isSurelyNone(candidate)) continue;
+      unknown ??= [];
+      unknown.push(candidate);
     }
     if (nearest) nearest.used = true;
-    if (unknown.length === 0) return nearest;
+    return unknown === undefined ? nearest : ask(name, unknown, nearest, left);
+  };
+
+  const ask = (name: NameKey, unknown: readonly NameKey[], nearest: LoadedZone | undefined, left: number) => {
     if (left === 0) throw new Error("zones come and go faster than they can be found");
     const asked = generation;
     const settle = (closest: string | undefined): ReturnType<LoadedZones["find"]> => {
       if (generation !== asked || nearest?.current === false) return find(name, left - 1);
+      const found = closest === undefined ? undefined : keyOfName(closest);
       for (const each of unknown) {
-        if (each === closest) break;
+        if (each === found) break;
         absent.set(each, true);
       }
       return closest === undefined ? nearest : load(closest);
     };
-    const closest = source.closest(unknown);
+    const closest = source.closest(unknown.map(nameOfKey));
     return closest instanceof Promise ? within(limits.wait, closest).then(settle) : settle(closest);
   };
 
@@ -115,14 +122,14 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
 
   const hold = (content: ZoneContent, missed: readonly ZoneNews[]): LoadedZone => {
     const zone: LoadedZone = { view: createZoneView(content), current: true, below: 0, used: false, tail: undefined };
-    zones.set(content.name, zone);
+    zones.set(keyOfName(content.name), zone);
     held += zone.view.size;
     for (const event of missed) apply(event);
     makeRoom(zone);
     return zone;
   };
 
-  const drop = (name: string): void => {
+  const drop = (name: NameKey): void => {
     const zone = zones.get(name);
     if (zone === undefined) return;
     zone.current = false;
@@ -146,18 +153,22 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
     }
   };
 
-  const comeOrGo = (name: string): void => {
+  const comeOrGo = (name: NameKey): void => {
     generation += 1;
     names.add(name);
     absent.delete(name);
     drop(name);
-    const above = upwards(labelsOf(name)).find((each) => zones.has(each));
-    const enclosing = above === undefined ? undefined : zones.get(above);
-    if (enclosing) enclosing.below += 1;
+    for (let above = keyAbove(name); !isRootKey(above); above = keyAbove(above)) {
+      const enclosing = zones.get(above);
+      if (enclosing === undefined) continue;
+      enclosing.below += 1;
+      return;
+    }
   };
 
   const change = (event: Extract<ZoneNews, { kind: "changed" }>): void => {
-    const zone = zones.get(event.zone);
+    const key = keyOfName(event.zone);
+    const zone = zones.get(key);
     const order = zone && compareSerials(event.serial, zone.view.serial);
     // Of the same serial it may be the rest of a write; what is there already becomes what it is.
     if (zone && (order === 1 || order === 0)) {
@@ -165,7 +176,7 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
       changeZoneView(zone.view, event.serial, event.changes);
       held += zone.view.size - before;
     } else if (zone && order === undefined) {
-      comeOrGo(event.zone);
+      comeOrGo(key);
     }
   };
 
@@ -181,7 +192,7 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
       return;
     }
     loading.get(event.zone)?.missed.push(event);
-    if (event.kind === "replaced" || comesOrGoes(event)) comeOrGo(event.zone);
+    if (event.kind === "replaced" || comesOrGoes(event)) comeOrGo(keyOfName(event.zone));
     else change(event);
   };
 
@@ -191,18 +202,6 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
 const comesOrGoes = (event: ZoneNews): boolean =>
   event.kind === "changed" &&
   event.changes.some((change) => change.type === "SOA" && change.owner === apex && change.kind !== "replace");
-
-/** The name and every name above it, except the root, which is nobody's zone here. */
-function upwards(name: readonly Label[]): readonly string[] {
-  const printed = name.map(printLabel);
-  const names: string[] = [];
-  let above = "";
-  for (let i = printed.length - 1; i >= 0; i--) {
-    above = above === "" ? (printed[i] ?? "") : `${printed[i]}.${above}`;
-    names.push(above);
-  }
-  return names.reverse();
-}
 
 async function within<T>(limit: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;

@@ -1,13 +1,15 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { queryFor } from "../../test/nameserver/ask-over-tcp.ts";
 import { answerQuestion } from "../core/answer.ts";
 import { printLabels } from "../core/label.ts";
 import { labelsOf } from "../core/name.ts";
-import { nameToWire } from "../core/name-wire.ts";
 import { writtenZone } from "../core/written-sets.suite.ts";
 import { createZoneView, wireOf } from "../core/zone-view.ts";
-import { decodeMessage } from "./message.ts";
-import { createNegativeTail, withNegativeTail } from "./negative-tail.ts";
+import { decodeMessage, encodeMessage } from "./message.ts";
+import { createNegativeTail } from "./negative-tail.ts";
+import { readQuery } from "./read-query.ts";
+import { replyNegative } from "./reply.ts";
 
 const label = fc.string({
   unit: fc.integer({ min: 97, max: 122 }).map((code) => String.fromCharCode(code)),
@@ -25,8 +27,10 @@ it.each(["ns1 hostmaster", "ns1.elsewhere.net. hostmaster.elsewhere.net.", "@ @"
         const answer = answerQuestion(view, labelsOf(name), "TXT");
         const [soa] = answer.authority;
         if (soa === undefined) throw new Error("no SOA");
-        const key = Buffer.concat([nameToWire(name), Buffer.of(0, 16)]).toString("latin1");
-        const reply = withNegativeTail(createNegativeTail(view, soa), key, 0x8403);
+        const query = readQuery(encodeMessage(queryFor({ name, type: 16 }, 1)) ?? Buffer.of());
+        if (query.kind !== "query") throw new Error("no query");
+        const tail = createNegativeTail(view, soa);
+        const reply = replyNegative({ kind: "negative", tail, bits: 0x8403 }, query, 512);
         const data = Uint8Array.from(wireOf(soa.set)[0] ?? []);
         expect(decodeMessage(reply)).toMatchObject({
           message: {

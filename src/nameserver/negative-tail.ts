@@ -1,6 +1,6 @@
 import type { AnswerSet } from "../core/answer.ts";
 import type { ViewSet, ZoneView } from "../core/zone-view.ts";
-import { classes, headerLength } from "./codes.ts";
+import { headerLength } from "./codes.ts";
 import { createMessageWriter } from "./message-writer.ts";
 import { writeSets } from "./write-sets.ts";
 
@@ -11,8 +11,8 @@ import { writeSets } from "./write-sets.ts";
 export type NegativeTail = {
   readonly soa: ViewSet;
   readonly bytes: Buffer;
-  /** Where its pointers are. */
-  readonly pointers: readonly number[];
+  /** Where its pointers are, and where they lead. */
+  readonly pointers: readonly { readonly at: number; readonly to: number }[];
   /** The bytes of the zone's name. */
   readonly nameLength: number;
 };
@@ -25,26 +25,21 @@ export function createNegativeTail(view: ZoneView, soa: AnswerSet): NegativeTail
   writer.u32(0);
   const start = writer.length();
   writeSets(writer, [soa]);
+  const message = writer.finish();
   return {
     soa: soa.set,
-    bytes: Buffer.from(writer.finish().subarray(start)),
-    pointers: writer.pointers().map((at) => at - start),
+    bytes: Buffer.from(message.subarray(start)),
+    pointers: writer.pointers().map((at) => ({ at: at - start, to: message.readUInt16BE(at) & 0x3fff })),
     nameLength,
   };
 }
 
-/** A whole reply to the question of a key, with id zero. `bits` are the flags and the code. */
-export function withNegativeTail(tail: NegativeTail, key: string, bits: number): Buffer {
-  const end = headerLength + key.length + 2;
-  const reply = Buffer.allocUnsafe(end + tail.bytes.length);
-  reply.fill(0, 0, headerLength);
-  reply.writeUInt16BE(bits, 2);
-  reply[5] = 1;
-  reply[9] = 1;
-  reply.write(key, headerLength, "latin1");
-  reply.writeUInt16BE(classes.in, end - 2);
-  reply.set(tail.bytes, end);
-  const further = key.length - 2 - tail.nameLength;
-  for (const at of tail.pointers) reply.writeUInt16BE(tail.bytes.readUInt16BE(at) + further, end + at);
-  return reply;
+/** Puts it behind a question that ends at `end`. */
+export function placeTail({ bytes, pointers, nameLength }: NegativeTail, reply: Buffer, end: number): void {
+  reply.set(bytes, end);
+  const further = end - (headerLength + nameLength + 4);
+  for (const { at, to } of pointers) {
+    reply[end + at] = 0xc0 | ((to + further) >> 8);
+    reply[end + at + 1] = (to + further) & 0xff;
+  }
 }

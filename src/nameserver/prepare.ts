@@ -5,17 +5,29 @@ import type { ViewSet } from "../core/zone-view.ts";
 import { classes, flags, headerLength, maximumMessage, rcodes, types } from "./codes.ts";
 import type { LoadedZone } from "./loaded-zones.ts";
 import { createMessageWriter } from "./message-writer.ts";
-import { createNegativeTail, withNegativeTail } from "./negative-tail.ts";
+import { createNegativeTail, type NegativeTail } from "./negative-tail.ts";
 import { writeSets } from "./write-sets.ts";
 
-/** An answer as bytes: the id, the case of the question and the OPT record are all that one client's differs in. */
-export type Prepared = {
+/** An answer to be made a client's: the id, the case of the question and the OPT record are all that it differs in. */
+export type Prepared = WrittenAnswer | NegativeAnswer;
+
+type WrittenAnswer = {
+  readonly kind: "written";
   readonly bytes: Buffer;
   /** Where the records begin that may be left out when there is no room (RFC 2181 section 9). */
   readonly withoutExtras: number;
   /** Where the question ends. */
   readonly questionEnd: number;
   /** Undefined for what is not worth keeping, or not safe to. */
+  readonly rests: RestsOn | undefined;
+};
+
+/** Names that are not there can be invented faster than answers to them written: theirs are put together from parts. */
+export type NegativeAnswer = {
+  readonly kind: "negative";
+  readonly tail: NegativeTail;
+  /** The flags and the code. */
+  readonly bits: number;
   readonly rests: RestsOn | undefined;
 };
 
@@ -50,20 +62,24 @@ export function createPrepare(): Prepare {
     const { below } = zone;
     const { cuts, shape } = zone.view;
     const answer = answerQuestion(zone.view, asked.name, questionType(asked.type));
-    const written = isNegative(answer) ? writeNegative(zone, answer, asked) : writeAnswer(answer, asked, scratch);
-    if (written === undefined) return undefined;
-    const { bytes, withoutExtras } = written;
-    const questionEnd = headerLength + asked.key.length + 2;
-    if (answer.forManyNames || isOfParent(zone, asked)) return { bytes, withoutExtras, questionEnd, rests: undefined };
-    const sets = [...answer.answer, ...answer.authority, ...answer.additional].map((each) => each.set);
-    const rests = { zone, below, cuts, shape: answer.open ? shape : undefined, sets };
-    return { bytes, withoutExtras, questionEnd, rests };
+    const rests =
+      answer.forManyNames || isOfParent(zone, asked)
+        ? undefined
+        : { zone, below, cuts, shape: answer.open ? shape : undefined, sets: setsIn(answer) };
+    if (isNegative(answer)) return { kind: "negative", tail: tailFor(zone, answer), bits: bitsOf(answer), rests };
+    return writeAnswer(answer, asked, scratch, rests);
   };
 }
 
-type Written = Pick<Prepared, "bytes" | "withoutExtras">;
+const setsIn = ({ answer, authority, additional }: Answer): readonly ViewSet[] =>
+  [...answer, ...authority, ...additional].map((each) => each.set);
 
-function writeAnswer(answer: Answer, { name, type }: Asked, scratch: Buffer): Written | undefined {
+function writeAnswer(
+  answer: Answer,
+  { key, name, type }: Asked,
+  scratch: Buffer,
+  rests: RestsOn | undefined,
+): WrittenAnswer | undefined {
   const writer = createMessageWriter(maximumMessage, scratch);
   writer.u16(0);
   writer.u16(bitsOf(answer));
@@ -80,19 +96,20 @@ function writeAnswer(answer: Answer, { name, type }: Asked, scratch: Buffer): Wr
   writeSets(writer, answer.additional);
   if (!writer.fits()) return undefined;
   return {
+    kind: "written",
+    rests,
+    questionEnd: headerLength + key.length + 2,
     bytes: Buffer.from(writer.finish()),
     // A referral without its glue leads nowhere: then the answer counts as cut (RFC 9471 section 3.1).
     withoutExtras: isReferral(answer) ? writer.length() : beforeAdditional,
   };
 }
 
-/** Names that are not there can be invented faster than answers to them written: theirs are put together from parts. */
-function writeNegative(zone: LoadedZone, answer: Answer, { key }: Asked): Written {
+function tailFor(zone: LoadedZone, answer: Answer): NegativeTail {
   const [soa] = answer.authority;
   if (soa === undefined) throw new Error("a negative answer without its SOA");
   if (zone.tail?.soa !== soa.set) zone.tail = createNegativeTail(zone.view, soa);
-  const bytes = withNegativeTail(zone.tail, key, bitsOf(answer));
-  return { bytes, withoutExtras: bytes.length };
+  return zone.tail;
 }
 
 const isNegative = ({ kind }: Answer): boolean => kind === "no-name" || kind === "no-data";

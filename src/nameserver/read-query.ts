@@ -10,7 +10,7 @@ export type Query = {
   readonly class: number;
   /** Where the question ends. */
   readonly end: number;
-  /** Name and type as bytes, one character each, the name in lower case: equal for equal questions. */
+  /** The key of the name, and behind it the type as two more such characters: equal for equal questions. */
   readonly key: string;
   /** The name was not in lower case. */
   readonly mixedCase: boolean;
@@ -45,15 +45,6 @@ export function readQuery(bytes: Buffer): Query | Unreadable {
     mixedCase: name.mixedCase,
     edns,
   };
-}
-
-/** The labels of the name in a key. */
-export function labelsOfKey(key: string): readonly string[] {
-  const labels: string[] = [];
-  for (let at = 0; key.charCodeAt(at) > 0; at += 1 + key.charCodeAt(at)) {
-    labels.push(key.slice(at + 1, at + 1 + key.charCodeAt(at)));
-  }
-  return labels;
 }
 
 const silence: Unreadable = { kind: "silence" };

@@ -1,6 +1,7 @@
 import { flags, headerLength, maximumMessage, types } from "./codes.ts";
 import { bareOptLength, ednsUdpSize } from "./edns.ts";
-import type { Prepared } from "./prepare.ts";
+import { placeTail } from "./negative-tail.ts";
+import type { NegativeAnswer, Prepared } from "./prepare.ts";
 import type { Query } from "./read-query.ts";
 
 export type Transport = "udp" | "tcp";
@@ -8,6 +9,7 @@ export type Transport = "udp" | "tcp";
 /** What was prepared, made this client's: within its size, with its id, its case and, when it speaks EDNS, an OPT record. */
 export function replyWith(prepared: Prepared, query: Query, transport: Transport): Buffer {
   const room = roomFor(query, transport) - (query.edns ? bareOptLength : 0);
+  if (prepared.kind === "negative") return replyNegative(prepared, query, room);
   const { bytes, withoutExtras, questionEnd } = prepared;
   if (bytes.length <= room) return finish(bytes, bytes.length, query);
   if (withoutExtras <= room) {
@@ -19,6 +21,25 @@ export function replyWith(prepared: Prepared, query: Query, transport: Transport
   reply.writeUInt16BE(reply.readUInt16BE(2) | flags.truncated, 2);
   reply.fill(0, 6, 10);
   reply.writeUInt16BE(query.edns ? 1 : 0, 10);
+  return reply;
+}
+
+/** The question goes back as it came, and behind it what all negative answers of its zone end with. */
+export function replyNegative({ tail, bits }: Omit<NegativeAnswer, "rests">, query: Query, room: number): Buffer {
+  const { bytes, end, edns } = query;
+  const fits = end + tail.bytes.length <= room;
+  const length = fits ? end + tail.bytes.length : end;
+  const reply = Buffer.allocUnsafe(edns ? length + bareOptLength : length);
+  bytes.copy(reply, 0, 0, end);
+  const asked = (bytes[2] ?? 0) & (flags.recursionDesired >> 8);
+  reply[2] = (bits >> 8) | asked | (fits ? 0 : flags.truncated >> 8);
+  reply[3] = bits & 0xff;
+  reply[8] = 0;
+  reply[9] = fits ? 1 : 0;
+  reply[10] = 0;
+  reply[11] = edns ? 1 : 0;
+  if (fits) placeTail(tail, reply, end);
+  if (edns) reply.set(edns.dnssecOk ? bareOptWithDo : bareOpt, length);
   return reply;
 }
 

@@ -1,9 +1,9 @@
-import type { Label } from "../core/label.ts";
 import { classes, rcodes, types } from "./codes.ts";
 import { createKeptMap } from "./kept-map.ts";
 import type { LoadedZone, LoadedZones } from "./loaded-zones.ts";
+import { isRootKey, keyAbove, labelsOfKey, type NameKey } from "./name-key.ts";
 import { createPrepare, type Prepared, stillHolds } from "./prepare.ts";
-import { labelsOfKey, type Query, readQuery } from "./read-query.ts";
+import { type Query, readQuery } from "./read-query.ts";
 import { refuseUnread, replyWith, replyWithCode, type Transport } from "./reply.ts";
 
 /** Bytes in, bytes out; undefined when the best answer is none. A promise only when a zone has to be loaded first. */
@@ -31,9 +31,9 @@ export function createResponder(options: ResponderOptions): Respond {
   const prepare = createPrepare();
   const kept = createKeptMap<Prepared>(options.keep ?? 20_000);
 
-  const answerFrom = (zone: LoadedZone | undefined, name: readonly Label[], query: Query, transport: Transport) => {
+  const answerFrom = (zone: LoadedZone | undefined, query: Query, transport: Transport) => {
     if (zone === undefined) return replyWithCode(query, rcodes.refused);
-    const prepared = prepare(zone, { key: query.key, name, type: query.type });
+    const prepared = prepare(zone, { key: query.key, name: labelsOfKey(query.key), type: query.type });
     if (prepared === undefined) return replyWithCode(query, rcodes.servFail);
     if (prepared.rests) kept.set(query.key, prepared);
     return replyWith(prepared, query, transport);
@@ -53,10 +53,9 @@ export function createResponder(options: ResponderOptions): Respond {
     const prepared = kept.get(query.key);
     if (prepared !== undefined && stillHolds(prepared)) return replyWith(prepared, query, transport);
     try {
-      const name = labelsOfKey(query.key);
-      const zone = zoneFor(zones, name, query.type);
-      if (!(zone instanceof Promise)) return answerFrom(zone, name, query, transport);
-      return zone.then((found) => answerFrom(found, name, query, transport)).catch((error) => failed(error, query));
+      const zone = zoneFor(zones, query.key.slice(0, -2), query.type);
+      if (!(zone instanceof Promise)) return answerFrom(zone, query, transport);
+      return zone.then((found) => answerFrom(found, query, transport)).catch((error) => failed(error, query));
     } catch (error) {
       return failed(error, query);
     }
@@ -84,9 +83,9 @@ function refusalOf(query: Query): number | undefined {
 }
 
 /** A DS set stands on the parent's side of a cut: the parent is asked for it when it is here (RFC 4035 section 3.1.4.1). */
-function zoneFor(zones: LoadedZones, name: readonly Label[], type: number): ReturnType<LoadedZones["find"]> {
-  if (type !== types.ds || name.length === 0) return zones.find(name);
-  const parent = zones.find(name.slice(1));
+function zoneFor(zones: LoadedZones, name: NameKey, type: number): ReturnType<LoadedZones["find"]> {
+  if (type !== types.ds || isRootKey(name)) return zones.find(name);
+  const parent = zones.find(keyAbove(name));
   if (parent instanceof Promise) return parent.then((found) => found ?? zones.find(name));
   return parent ?? zones.find(name);
 }

@@ -7,6 +7,7 @@ import { ednsUdpSize } from "./edns.ts";
 import type { LoadedZones } from "./loaded-zones.ts";
 import type { Message } from "./message.ts";
 import { createMessageWriter } from "./message-writer.ts";
+import { keyOfName } from "./name-key.ts";
 import { bareOpt, type Transport } from "./reply.ts";
 import { packRecords, type TransferRecord } from "./transfer-pack.ts";
 import { soaOf, wholeZone, zoneDifference } from "./transfer-records.ts";
@@ -38,7 +39,7 @@ export async function* transferOut(
   if (transport === "udp" && !incremental) return yield codeReply(message, rcodes.formErr);
   const since = incremental ? serialIn(message) : undefined;
   if (incremental && since === undefined) return yield codeReply(message, rcodes.formErr);
-  const zone = await zones.find(labelsOf(question.name));
+  const zone = await zones.find(keyOfName(question.name));
   if (zone?.view.name !== question.name) return yield codeReply(message, rcodes.notAuth);
   const { view } = zone;
   const changes = since === undefined ? undefined : await changesSince(view, since, changesBetween);
