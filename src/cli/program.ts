@@ -4,6 +4,7 @@ import { addClientVerbs } from "./client-verbs.ts";
 import type { CommandIo, Run } from "./command-io.ts";
 import { addCompletion } from "./completion.ts";
 import { addServiceVerbs } from "./service-verbs.ts";
+import { version } from "./version.ts";
 
 /** 0: fine. 1: it was tried and failed. 2: what was typed cannot be understood. */
 export async function runMoor(argv: readonly string[], io: CommandIo): Promise<number> {
@@ -26,7 +27,7 @@ export async function runMoor(argv: readonly string[], io: CommandIo): Promise<n
 function createProgram(io: CommandIo, run: Run): Command {
   const program = new Command("moor")
     .description("Keeps a DNS name pointing at an address that changes.")
-    .version("0.1.0")
+    .version(version)
     .configureOutput({ writeOut: io.out, writeErr: io.err })
     .exitOverride()
     .showHelpAfterError("(moor --help lists what there is)")

@@ -3,6 +3,7 @@ import { certificateOptions } from "./certificate-option.ts";
 import type { CommandIo, Run } from "./command-io.ts";
 import { addFirewallVerb } from "./firewall-verb.ts";
 import { keepHistoryOption } from "./keep-history-option.ts";
+import { observeOptions } from "./observe-options.ts";
 import { logOptions, readListen, readListens, readRateLimit, readWorkers, repeated } from "./options.ts";
 import { transferOptions } from "./transfer-verbs.ts";
 
@@ -21,6 +22,7 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
     .option("--firewall <host:port>", "where the firewall service listens", readListen, readListen("127.0.0.1:8443"))
     .option("--dns <host:port>", "where the nameserver listens", readListen, readListen("127.0.0.1:5300"))
     .option("--updater <host:port>", "where the updating client's page is", readListen, readListen("127.0.0.1:9053"))
+    .option("--metrics <host:port>", "also serve the record service's /metrics and /health there", readListen)
     .action((options) => run(async () => (await import("./up.ts")).up(options, io)));
 
   const records = program
@@ -39,8 +41,8 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
       readRateLimit,
       readRateLimit("3000/min"),
     )
-    .option("--plain-http", "no TLS: only behind a proxy on this machine");
-  transferOptions(certificateOptions(logOptions(keepHistoryOption(records)))).action((options) =>
+    .option("--plain-http", "no TLS: only behind a proxy that speaks it; name that with --trust-proxy");
+  transferOptions(certificateOptions(logOptions(observeOptions(keepHistoryOption(records))))).action((options) =>
     run(async () => (await import("./records.ts")).records(options, io)),
   );
 

@@ -16,6 +16,7 @@ import { startDns } from "./start-dns.ts";
 import { curlForInterfaces, curlForRecords, shellWord } from "./try-lines.ts";
 import { openUpPage, type UpPage, type Watched } from "./up-page.ts";
 import { type Home, prepareHome, writeHomeConfig } from "./up-prepare.ts";
+import { watchRecords } from "./watch-records.ts";
 
 export type UpCommand = {
   readonly data: string;
@@ -25,6 +26,7 @@ export type UpCommand = {
   readonly dns: ListenAddress;
   /** Where the updating client's page is. */
   readonly updater: ListenAddress;
+  readonly metrics?: ListenAddress;
 };
 
 /** Everything on one machine: what a newcomer starts first. */
@@ -62,10 +64,14 @@ export type Urls = {
 
 async function startServices(options: UpCommand, dataFolder: string, log: Logger, opened: Opened[]): Promise<Urls> {
   const shared = { dataFolder, log, names: [] };
-  const records = await startRecords({ ...shared, listen: options.records, nameservers: unsetNameservers });
+  const records = await startRecords({
+    ...{ ...shared, listen: options.records, nameservers: unsetNameservers },
+    counted: options.metrics !== undefined,
+  });
   opened.push({ name: "record service", close: records.close });
   const dns = await startDns({ listen: [options.dns], store: records.store, nameservers: unsetNameservers, log });
   opened.push({ name: "nameserver", close: dns.close });
+  await watchRecords(records, dns, { at: options.metrics, opened });
   const firewall = await startFirewall({ ...shared, listen: options.firewall });
   opened.push({ name: "firewall status service", close: firewall.close });
   const [at = options.dns] = dns.addresses;

@@ -1,0 +1,45 @@
+import { printDnsMetrics } from "../nameserver/print-metrics.ts";
+import type { ListenAddress } from "../process/listen-address.ts";
+import { family } from "../process/metrics.ts";
+import { openMetricsListener } from "../process/metrics-listener.ts";
+import { openProcessMetrics } from "../process/metrics-process.ts";
+import type { Opened } from "../process/shutdown.ts";
+import { followerLag } from "../records/follower-lag.ts";
+import type { RunningRecords } from "../records/start.ts";
+import type { RunningDns } from "./start-dns.ts";
+import { version } from "./version.ts";
+
+/** Seconds that the nameserver may be behind the change log; who is longer behind answers with what was. */
+const longestLag = 10;
+
+/** Health of both together, and their metrics on a listener of their own when there shall be one. */
+export async function watchRecords(
+  service: RunningRecords,
+  dns: RunningDns,
+  { at, opened }: { readonly at: ListenAddress | undefined; readonly opened: Opened[] },
+): Promise<ListenAddress | undefined> {
+  const lag = () => followerLag(service.store, dns.followed(), Date.now());
+  service.health.add("nameserver", async () => {
+    const { changes, seconds } = await lag();
+    return seconds > longestLag ? `${changes} changes behind the log, for ${Math.round(seconds)} s` : undefined;
+  });
+  if (at === undefined) return undefined;
+  const own = openProcessMetrics(version);
+  opened.push({ name: "process metrics", close: own.close });
+  const print = async () => {
+    const { changes, seconds } = await lag();
+    const follower = { follower: "nameserver" };
+    const { ready } = await service.health.look();
+    return [
+      await service.metrics(),
+      family("moor_ready", "gauge", "1 while it should be sent requests.", [[{}, Number(ready)]]),
+      family("moor_follower_lag_changes", "gauge", "Changes in the log that were not told yet.", [[follower, changes]]),
+      family("moor_follower_lag_seconds", "gauge", "Since the oldest of them was written.", [[follower, seconds]]),
+      printDnsMetrics(dns.counters),
+      own.print(),
+    ].join("");
+  };
+  const listener = await openMetricsListener(at, { print, health: service.health });
+  opened.push({ name: "metrics", close: listener.close });
+  return listener.address;
+}
