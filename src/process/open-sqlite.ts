@@ -1,14 +1,21 @@
 import { chmodSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
+import {
+  DatabaseTrouble,
+  type MigrationStep,
+  type SchemaState,
+  stateAfter,
+  stepsFor,
+  tooNew,
+} from "./migration-steps.ts";
 
-/** A database file that cannot be used; the message says what to do. */
-export class DatabaseTrouble extends Error {}
+export { DatabaseTrouble };
 
 /**
  * Opens `path` (or `:memory:`), checks it, and takes the migration steps it has not taken yet. WAL with `synchronous=FULL`:
  * a commit is on disk when it returns, and other processes may read and write the same file.
  */
-export function openSqlite(path: string, migrations: readonly string[]): DatabaseSync {
+export function openSqlite(path: string, migrations: readonly MigrationStep[]): DatabaseSync {
   let database: DatabaseSync | undefined;
   try {
     database = new DatabaseSync(path);
@@ -48,20 +55,16 @@ function checkFile(database: DatabaseSync, path: string): void {
   if (check?.quick_check !== "ok") throw new Error(`its integrity check says: ${String(check?.quick_check)}`);
 }
 
-/** Two processes may start at once: the step count is read again under the write lock. */
-function migrate(database: DatabaseSync, path: string, migrations: readonly string[]): void {
-  if (stepsTaken(database) === migrations.length) return;
+/** Two processes may start at once: what was taken is read again under the write lock. */
+function migrate(database: DatabaseSync, path: string, steps: readonly MigrationStep[]): void {
+  if (stepsFor(steps, stateOf(database)).length === 0) return;
   database.exec("BEGIN IMMEDIATE");
   try {
-    const taken = stepsTaken(database);
-    if (taken > migrations.length) {
-      throw new DatabaseTrouble(
-        `the database ${path} was written by a newer moor (schema ${taken}, this one knows ${migrations.length}); ` +
-          "start the newer version instead.",
-      );
-    }
-    for (const step of migrations.slice(taken)) database.exec(step);
-    database.exec(`PRAGMA user_version = ${migrations.length}`);
+    const state = stateOf(database);
+    const todo = stepsFor(steps, state);
+    if (todo === "too-new") throw tooNew(path, steps, state);
+    for (const step of todo) database.exec(step);
+    if (todo.length > 0) noteState(database, stateAfter(steps, state));
     database.exec("COMMIT");
   } catch (error) {
     database.exec("ROLLBACK");
@@ -69,6 +72,20 @@ function migrate(database: DatabaseSync, path: string, migrations: readonly stri
   }
 }
 
-function stepsTaken(database: DatabaseSync): number {
-  return Number(database.prepare("PRAGMA user_version").get()?.user_version);
+/** `PRAGMA user_version` counts the steps taken. The table is there once a program that knows fewer could do as well. */
+function stateOf(database: DatabaseSync): SchemaState {
+  const taken = Number(database.prepare("PRAGMA user_version").get()?.user_version);
+  const there = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'schema_oldest'").get();
+  if (there === undefined) return { taken, oldest: taken };
+  return { taken, oldest: Number(database.prepare("SELECT oldest FROM schema_oldest").get()?.oldest) };
+}
+
+function noteState(database: DatabaseSync, { taken, oldest }: SchemaState): void {
+  database.exec(`PRAGMA user_version = ${taken}`);
+  database.exec("DROP TABLE IF EXISTS schema_oldest");
+  if (oldest < taken) {
+    database.exec(
+      `CREATE TABLE schema_oldest (oldest INTEGER NOT NULL) STRICT; INSERT INTO schema_oldest VALUES (${oldest})`,
+    );
+  }
 }

@@ -34,7 +34,7 @@ afterEach(() => {
 });
 afterAll(async () => {
   await server.close();
-  store.close();
+  await store.close();
 });
 
 async function newToken(scope: Scope = wholeAccount, account = "main"): Promise<string> {

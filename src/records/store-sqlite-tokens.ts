@@ -3,7 +3,7 @@ import type { ForeignCommits } from "./foreign-commits.ts";
 import type { Commit } from "./group-commit.ts";
 import type { RecordStore, Token } from "./store.ts";
 import { type TokenRow, tokenFromRow } from "./store-sqlite-rows.ts";
-import { type Counted, createUseCounter, type UseCount } from "./use-counter.ts";
+import { type Counted, createUseCounter, withUses } from "./use-counter.ts";
 
 type TokenStore = Pick<
   RecordStore,
@@ -85,6 +85,3 @@ export function prepareTokens(
 }
 
 const mostKept = 10_000;
-
-const withUses = (token: Token, counted: UseCount | undefined): Token =>
-  counted === undefined ? token : { ...token, uses: token.uses + counted.count, lastUsed: counted.last };

@@ -15,8 +15,10 @@ import { prepareTransferKeys } from "./store-sqlite-transfer-keys.ts";
 import { prepareSetWriter } from "./store-sqlite-write.ts";
 import { openWalSync } from "./wal-sync.ts";
 
+export type SqliteStore = Omit<RecordStore, "close"> & { readonly close: () => void };
+
 /** `path` may be `:memory:`: the same store for tests, gone when closed. */
-export function openSqliteStore(path: string): RecordStore {
+export function openSqliteStore(path: string): SqliteStore {
   const database = openSqlite(path, migrations);
   const read = prepareReads(database);
   const foreign = watchForeignCommits(database);

@@ -55,7 +55,8 @@ export type RecordStore = TransferStore & {
   readonly onChange: (listener: ChangeListener) => () => void;
   /** What it has done so far, for `/metrics`. */
   readonly counters: StoreCounters;
-  readonly close: () => void;
+  /** What is under way is ended first. */
+  readonly close: () => void | Promise<void>;
 };
 
 export type Account = { readonly id: number; readonly name: string };

@@ -1,4 +1,5 @@
 import type { Instant } from "../core/instant.ts";
+import type { Token } from "./store.ts";
 
 export type UseCount = { readonly count: number; readonly last: Instant };
 export type Counted = ReadonlyMap<number, UseCount>;
@@ -35,3 +36,7 @@ export function createUseCounter(give: (counted: Counted) => void) {
     },
   };
 }
+
+/** A token as it will be once what was counted is written. */
+export const withUses = (token: Token, counted: UseCount | undefined): Token =>
+  counted === undefined ? token : { ...token, uses: token.uses + counted.count, lastUsed: counted.last };

@@ -45,7 +45,7 @@ export async function remoteCallers(perMinute: number, faults: Partial<RecordSto
       await server.inject({ method: "GET", url, headers, remoteAddress: from }),
     close: async (): Promise<void> => {
       await server.close();
-      store.close();
+      await store.close();
     },
   };
 }

@@ -1,0 +1,61 @@
+import type { Client } from "pg";
+import {
+  DatabaseTrouble,
+  type MigrationStep,
+  type SchemaState,
+  stateAfter,
+  stepsFor,
+  tooNew,
+} from "./migration-steps.ts";
+
+/** Advisory locks are numbers: "moor", and which of its locks. */
+const lock = "1836019570, 2";
+
+/** Takes the steps that the database has not taken yet, all of them or none; of many nodes that start at once, one does it. */
+export async function migratePostgres(
+  connect: () => Promise<Client>,
+  shown: string,
+  steps: readonly MigrationStep[],
+): Promise<void> {
+  let client: Client | undefined;
+  try {
+    client = await connect();
+    const before = await stateOf(client);
+    if (stepsFor(steps, before).length === 0) return;
+    // A large database may take its time, and so may the node that is migrating it now.
+    await client.query("SET statement_timeout = 0; SET lock_timeout = 0; SET idle_in_transaction_session_timeout = 0");
+    await client.query(`BEGIN; SELECT pg_advisory_xact_lock(${lock})`);
+    await client.query(
+      "CREATE TABLE IF NOT EXISTS schema_version (one BOOLEAN PRIMARY KEY DEFAULT true CHECK (one), " +
+        "taken BIGINT NOT NULL, oldest BIGINT NOT NULL)",
+    );
+    const state = await stateOf(client);
+    const todo = stepsFor(steps, state);
+    if (todo === "too-new") throw tooNew(shown, steps, state);
+    for (const step of todo) await client.query(step);
+    const after = todo.length === 0 ? state : stateAfter(steps, state);
+    await client.query(
+      "INSERT INTO schema_version (taken, oldest) VALUES ($1, $2) " +
+        "ON CONFLICT (one) DO UPDATE SET taken = excluded.taken, oldest = excluded.oldest",
+      [after.taken, after.oldest],
+    );
+    await client.query("COMMIT");
+  } catch (error) {
+    if (error instanceof DatabaseTrouble) throw error;
+    throw new DatabaseTrouble(`the database ${shown} cannot be used: ${reasonOf(error)}`, { cause: error });
+  } finally {
+    // What was begun and not committed goes with the connection.
+    await client?.end();
+  }
+}
+
+async function stateOf(client: Client): Promise<SchemaState> {
+  const { rows: there } = await client.query<{ there: string | null }>("SELECT to_regclass('schema_version') AS there");
+  if (!there[0]?.there) return { taken: 0, oldest: 0 };
+  const { rows } = await client.query<SchemaState>("SELECT taken, oldest FROM schema_version");
+  return rows[0] ?? { taken: 0, oldest: 0 };
+}
+
+/** An attempt at several addresses says nothing but in its parts. */
+const reasonOf = (error: unknown): string =>
+  error instanceof AggregateError ? error.errors.map(reasonOf).join("; ") : (error as Error).message;

@@ -1,0 +1,35 @@
+/**
+ * One step of a schema. Forwards only: a released step is never edited, a change is a new step at the end.
+ *
+ * `oldest` says how many steps a program must know at least to work on a database that has taken this one. Left out: this step
+ * itself, so that older programs stop. A step that only adds what older programs can do without may name a lower number: then
+ * two versions work side by side while many nodes are upgraded one after another.
+ */
+export type MigrationStep = string | { readonly sql: string; readonly oldest: number };
+
+/** What a database says of itself: how many steps it has taken, and how many a program must know to work on it. */
+export type SchemaState = { readonly taken: number; readonly oldest: number };
+
+/** Steps to take, none for a newer database that this program can work on; or that it cannot. */
+export function stepsFor(
+  known: readonly MigrationStep[],
+  { taken, oldest }: SchemaState,
+): readonly string[] | "too-new" {
+  if (taken > known.length) return oldest <= known.length ? [] : "too-new";
+  return known.slice(taken).map((step) => (typeof step === "string" ? step : step.sql));
+}
+
+/** What the database says when all steps are taken. */
+export function stateAfter(known: readonly MigrationStep[], { oldest }: SchemaState): SchemaState {
+  const oldests = known.map((step, i) => (typeof step === "string" ? i + 1 : step.oldest));
+  return { taken: known.length, oldest: Math.max(oldest, ...oldests) };
+}
+
+/** A database that cannot be used; the message says what to do. */
+export class DatabaseTrouble extends Error {}
+
+export const tooNew = (database: string, known: readonly MigrationStep[], { taken }: SchemaState): DatabaseTrouble =>
+  new DatabaseTrouble(
+    `the database ${database} was written by a newer moor (schema ${taken}, this one knows ${known.length}); ` +
+      "start the newer version instead.",
+  );

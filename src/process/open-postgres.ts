@@ -1,0 +1,178 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { backOffDelay } from "../core/back-off.ts";
+import type { Logger } from "./log.ts";
+import { faultOf, type PostgresFault } from "./postgres-faults.ts";
+import { type Committed, type Ending, type Rows, type Statement, toQuery } from "./postgres-statement.ts";
+import { resultOf } from "./postgres-transaction.ts";
+import type { PostgresAddress } from "./postgres-url.ts";
+import { StoreBusy } from "./store-busy.ts";
+
+/** A pool of connections to one database. Everything it waits for has a limit; what it cannot do now throws `StoreBusy`. */
+export type Postgres = {
+  /** One statement that only reads: it is repeated when the connection is lost. */
+  readonly read: (statement: Statement) => Promise<Rows>;
+  /**
+   * `work` must be repeatable: it is run again when another transaction was in the way or the connection was lost before the
+   * commit. It happens once or, when this rejects with anything but a `StoreBusy` that says otherwise, not at all.
+   */
+  readonly transact: <T>(
+    work: (run: (statement: Statement) => Promise<Rows>) => Promise<Ending<T>>,
+  ) => Promise<Committed<T>>;
+  /** A connection of one's own, outside the pool. */
+  readonly connect: () => Promise<pg.Client>;
+  readonly close: () => Promise<void>;
+};
+
+export type PostgresLimits = {
+  readonly connections: number;
+  /** How many may wait for a connection; those beyond are refused at once. */
+  readonly waiting: number;
+  /** Milliseconds, from here on. To connect, or to get a connection of the pool. */
+  readonly connect: number;
+  readonly statement: number;
+  readonly lock: number;
+  /** How long something is tried again while the database cannot be reached. */
+  readonly patience: number;
+};
+
+export const usualLimits: PostgresLimits = {
+  connections: 10,
+  waiting: 1_000,
+  connect: 5_000,
+  statement: 10_000,
+  lock: 5_000,
+  patience: 4_000,
+};
+
+const mostRepeats = 10;
+
+export function openPostgres(address: PostgresAddress, log: Logger, limits: PostgresLimits = usualLimits): Postgres {
+  const config = clientConfig(address, limits);
+  const pool = new pg.Pool({
+    ...config,
+    max: limits.connections,
+    idleTimeoutMillis: 60_000,
+    // Two statements that do not depend on each other's answers share a round trip.
+    pipeline: true,
+  } as pg.PoolConfig);
+  const health = createHealth(log, address.shown);
+  pool.on("error", health.failed);
+  let busy = 0;
+
+  const withClient = async <T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
+    const client = await pool.connect();
+    let broken: Error | undefined;
+    const note = (error: Error) => {
+      broken = error;
+    };
+    client.on("error", note);
+    try {
+      return await work(client);
+    } catch (error) {
+      if (faultOf(error) === "lost") broken = error as Error;
+      throw error;
+    } finally {
+      client.off("error", note);
+      client.release(broken);
+    }
+  };
+
+  /** Again until it is done, or there is no point in it, or patience is at its end. */
+  const insist = async <T>(attempt: () => Promise<T>): Promise<T> => {
+    if (busy >= limits.connections + limits.waiting) throw new StoreBusy("too much is waiting for the database");
+    busy += 1;
+    const since = Date.now();
+    try {
+      for (let failures = 1; ; failures += 1) {
+        try {
+          const result = await attempt();
+          health.worked();
+          return result;
+        } catch (error) {
+          const fault = faultOf(error);
+          if (fault === "lost") health.failed(error as Error);
+          const pause = backOffDelay(failures, Math.random(), backOff[fault === "lost" ? "lost" : "repeat"]);
+          const again = fault === "repeat" ? failures < mostRepeats : fault === "lost";
+          if (!again || Date.now() + pause - since > limits.patience) throw asTold(error, fault);
+          await sleep(pause);
+        }
+      }
+    } finally {
+      busy -= 1;
+    }
+  };
+
+  return {
+    read: (statement) => insist(() => withClient((client) => client.query(toQuery(statement)))),
+    transact: (work) =>
+      insist(() =>
+        resultOf(work, {
+          withClient,
+          limit: limits.patience * 2,
+        }),
+      ),
+    connect: async () => {
+      const client = new pg.Client(config);
+      // Whoever uses it hears of its end by what it runs, or listens for it.
+      client.on("error", () => undefined);
+      await client.connect();
+      return client;
+    },
+    close: () => pool.end(),
+  };
+}
+
+const backOff = { lost: { base: 50, cap: 1_000 }, repeat: { base: 2, cap: 50 } } as const;
+
+function asTold(error: unknown, fault: PostgresFault): unknown {
+  switch (fault) {
+    case "lost":
+      return new StoreBusy("the database cannot be reached", { cause: error, retryAfter: 5 });
+    case "slow":
+    case "repeat":
+      return new StoreBusy("the database is too busy", { cause: error });
+    case "other":
+      return error;
+    default:
+      return fault satisfies never;
+  }
+}
+
+const int8 = 20;
+
+function clientConfig({ config }: PostgresAddress, limits: PostgresLimits): pg.ClientConfig {
+  return {
+    ...config,
+    connectionTimeoutMillis: limits.connect,
+    statement_timeout: limits.statement,
+    lock_timeout: limits.lock,
+    idle_in_transaction_session_timeout: limits.statement,
+    // A server that is gone without a word does not keep its own limits.
+    query_timeout: limits.statement + 2_000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    // Every number that is kept fits into a double.
+    types: {
+      getTypeParser: ((oid: number, format: "text") =>
+        oid === int8 ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+    },
+  };
+}
+
+/** Says once that the database is away, and once that it is back. */
+function createHealth(log: Logger, shown: string) {
+  let away: number | undefined;
+  return {
+    failed: (error: Error): void => {
+      if (away !== undefined) return;
+      away = Date.now();
+      log.error({ err: error, database: shown }, "the database cannot be reached");
+    },
+    worked: (): void => {
+      if (away === undefined) return;
+      log.info({ database: shown, seconds: Math.round((Date.now() - away) / 1000) }, "the database is back");
+      away = undefined;
+    },
+  };
+}

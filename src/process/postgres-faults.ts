@@ -1,0 +1,36 @@
+/**
+ * What an error of PostgreSQL or of the way to it means for the work it met: `lost`: the connection is no more, and a new one
+ * may do; `repeat`: another transaction was in the way, and the same again will do; `slow`: it took longer than it may.
+ */
+export type PostgresFault = "lost" | "repeat" | "slow" | "other";
+
+export function faultOf(error: unknown): PostgresFault {
+  if (!(error instanceof Error)) return "other";
+  const { code } = error as Error & { readonly code?: string };
+  if (code !== undefined) {
+    const known = faults[code];
+    if (known !== undefined) return known;
+    // https://www.postgresql.org/docs/current/errcodes-appendix.html, class 08: connection exceptions.
+    if (/^08...$/.test(code) || /^E[A-Z_]{3,}$/.test(code)) return "lost";
+    if (/^[0-9A-Z]{5}$/.test(code)) return "other";
+  }
+  if (error.message === "timeout exceeded when trying to connect") return "slow"; // no connection of the pool was free
+  return lostWords.test(error.message) ? "lost" : "other";
+}
+
+const faults: Readonly<Record<string, PostgresFault>> = {
+  "40001": "repeat", // serialization_failure
+  "40P01": "repeat", // deadlock_detected
+  "55P03": "slow", // lock_not_available: lock_timeout
+  "57014": "slow", // query_canceled: statement_timeout
+  "25P03": "lost", // idle_in_transaction_session_timeout
+  "53300": "lost", // too_many_connections
+  "57P01": "lost", // admin_shutdown
+  "57P02": "lost", // crash_shutdown
+  "57P03": "lost", // cannot_connect_now
+  "57P05": "lost", // idle_session_timeout
+};
+
+/** The driver has no codes for these. */
+const lostWords =
+  /^(?:connection terminated|timeout expired|query read timeout|client (?:has encountered|was closed))/i;

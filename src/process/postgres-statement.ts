@@ -1,0 +1,20 @@
+import type { QueryConfig } from "pg";
+
+/** A statement. One with a name is parsed and planned once a connection. */
+export type Statement = {
+  readonly text: string;
+  readonly values?: readonly unknown[];
+  readonly name?: string;
+  readonly rowMode?: "array";
+};
+
+export type Rows = { readonly rows: readonly unknown[]; readonly rowCount: number | null; readonly command: string };
+
+/** What a transaction comes to: `last` is sent together with COMMIT. Without one nothing is kept. */
+export type Ending<T> = { readonly result: T; readonly last?: Statement };
+
+/** `last` is what the last statement gave; undefined when the connection was lost with the answer, after the commit. */
+export type Committed<T> = { readonly result: T; readonly last: Rows | undefined };
+
+export const toQuery = ({ text, values = [], name, rowMode }: Statement): QueryConfig =>
+  ({ text, values, ...(name && { name }), ...(rowMode && { rowMode }) }) as QueryConfig;

@@ -1,0 +1,86 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { PoolClient } from "pg";
+import { faultOf } from "./postgres-faults.ts";
+import { type Committed, type Ending, type Rows, type Statement, toQuery } from "./postgres-statement.ts";
+import { StoreBusy } from "./store-busy.ts";
+
+type Run = (statement: Statement) => Promise<Rows>;
+type Connections = {
+  readonly withClient: <T>(work: (client: PoolClient) => Promise<T>) => Promise<T>;
+  /** Milliseconds in which the end of a transaction is found out. */
+  readonly limit: number;
+};
+
+/**
+ * One attempt at a transaction, READ COMMITTED. When the connection is lost while COMMIT is under way, the server is asked on
+ * another one whether it happened: so the answer is never wrong, and nothing is written twice.
+ */
+export async function resultOf<T>(work: (run: Run) => Promise<Ending<T>>, to: Connections): Promise<Committed<T>> {
+  let doubt: { readonly xid: string; readonly result: T } | undefined;
+  try {
+    return await to.withClient(async (client) => {
+      const begun = begin(client);
+      try {
+        const { result, last } = await work((statement) => client.query(toQuery(statement)));
+        const xid = await begun;
+        if (last === undefined) {
+          await client.query("ROLLBACK");
+          return { result, last };
+        }
+        doubt = { xid, result };
+        return { result, last: await commit(client, last) };
+      } catch (error) {
+        await begun.catch(() => undefined);
+        if (faultOf(error) !== "lost") await client.query("ROLLBACK");
+        throw error;
+      }
+    });
+  } catch (error) {
+    if (doubt === undefined || faultOf(error) !== "lost") throw error;
+    if (await hasCommitted(doubt.xid, to)) return { result: doubt.result, last: undefined };
+    throw error;
+  }
+}
+
+/** The number of the transaction, asked for together with its beginning: afterwards it may be too late. */
+async function begin(client: PoolClient): Promise<string> {
+  const [, { rows }] = await Promise.all([
+    client.query("BEGIN"),
+    client.query<{ xid: string }>({ name: "xid", text: "SELECT pg_current_xact_id()::text AS xid" }),
+  ]);
+  const [row] = rows;
+  if (row === undefined) throw new Error("a transaction without a number");
+  return row.xid;
+}
+
+/** After a statement that failed, the server takes COMMIT for ROLLBACK. */
+async function commit(client: PoolClient, last: Statement): Promise<Rows> {
+  const [rows, ended] = await Promise.allSettled([client.query(toQuery(last)), client.query("COMMIT")]);
+  if (rows.status === "rejected") throw rows.reason;
+  if (ended.status === "rejected") throw ended.reason;
+  if (ended.value.command !== "COMMIT") throw new Error(`a transaction ended with ${ended.value.command}`);
+  return rows.value;
+}
+
+/** https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-INFO-SNAPSHOT */
+async function hasCommitted(xid: string, { withClient, limit }: Connections): Promise<boolean> {
+  const deadline = Date.now() + limit;
+  let cause: unknown;
+  while (Date.now() < deadline) {
+    try {
+      const status = await withClient(async (client) => {
+        const { rows } = await client.query<{ status: string | null }>("SELECT pg_xact_status($1::xid8) AS status", [
+          xid,
+        ]);
+        return rows[0]?.status;
+      });
+      if (status === "committed") return true;
+      if (status === "aborted") return false;
+    } catch (error) {
+      if (faultOf(error) !== "lost") throw error;
+      cause = error;
+    }
+    await sleep(50);
+  }
+  throw new StoreBusy("the connection was lost during a commit: whether it was done is not known", { cause });
+}

@@ -1,0 +1,95 @@
+import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import type { ConnectionOptions } from "node:tls";
+import type { ClientConfig } from "pg";
+import { fail, ok, type Result } from "../core/result.ts";
+import { passwordFromPassfile } from "./postgres-passfile.ts";
+
+/** Which database, and how to get to it. `shown` has no secret in it. */
+export type PostgresAddress = { readonly config: ClientConfig; readonly shown: string };
+
+export type PasswordSources = {
+  /** Read at every connection, so that a password may be changed without a restart. */
+  readonly passwordFile?: string | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+};
+
+/** `postgres://user@host:5432/database?sslmode=…`, with the words and defaults that other clients of PostgreSQL know. */
+export function readPostgresUrl(text: string, sources: PasswordSources): Result<PostgresAddress> {
+  const url = parsed(text);
+  if (url === undefined) {
+    return fault("is not an address such as postgres://moor@db.example.org/moor");
+  }
+  const unknown = [...url.searchParams.keys()].filter((key) => !parameters.has(key));
+  if (unknown.length > 0) return fault(`has a parameter that moor does not know: ${unknown.join(", ")}`);
+  const { env } = sources;
+  const asked = (name: string, variable: string) => url.searchParams.get(name) ?? env[variable];
+  const host = asked("host", url.hostname === "" ? "PGHOST" : "") ?? (bareHost(url) || "localhost");
+  const port = Number(url.port || env.PGPORT || 5432);
+  const user = decodeURIComponent(url.username) || env.PGUSER || env.USER || "postgres";
+  const database = decodeURIComponent(url.pathname.slice(1)) || env.PGDATABASE || user;
+  const tls = tlsFor(asked("sslmode", "PGSSLMODE") ?? defaultMode(host), {
+    host,
+    ca: asked("sslrootcert", "PGSSLROOTCERT"),
+    cert: asked("sslcert", "PGSSLCERT"),
+    key: asked("sslkey", "PGSSLKEY"),
+  });
+  if (!tls.ok) return tls;
+  const options = asked("options", "PGOPTIONS");
+  return ok({
+    config: {
+      ...{ host, port, user, database, ssl: tls.value },
+      ...(options !== undefined && { options }),
+      application_name: asked("application_name", "PGAPPNAME") ?? "moor",
+      password: passwordFor(decodeURIComponent(url.password), sources, { host, port, database, user }),
+    },
+    shown: `postgres://${user}@${host.includes(":") ? `[${host}]` : host}:${port}/${database}`,
+  });
+}
+
+const parameters = new Set(["host", "sslmode", "sslrootcert", "sslcert", "sslkey", "options", "application_name"]);
+
+const fault = (message: string): Result<never> => fail({ code: "bad-database", where: "--database", message });
+
+/** A URL with a user and no host is how a socket in the file system is meant, which `URL` does not take. */
+function parsed(text: string): URL | undefined {
+  const url = URL.parse(text) ?? URL.parse(text.replace(/^(\w+:\/\/[^/?#]*@)(?=\/)/, "$1localhost"));
+  return url !== null && /^postgres(?:ql)?:$/.test(url.protocol) ? url : undefined;
+}
+
+const bareHost = (url: URL): string => decodeURIComponent(url.hostname).replace(/^\[(.*)\]$/, "$1");
+
+/** Over a network nobody between may read or answer; who wants less says so. */
+const defaultMode = (host: string): string =>
+  host.startsWith("/") || /^(?:localhost|127(?:\.\d+){3}|::1)$/.test(host) ? "disable" : "verify-full";
+
+type TlsFiles = Readonly<Record<"ca" | "cert" | "key", string | undefined>> & { readonly host: string };
+
+/** https://www.postgresql.org/docs/current/libpq-ssl.html: with a root certificate, `require` checks it too. */
+function tlsFor(mode: string, { host, ...files }: TlsFiles): Result<false | ConnectionOptions> {
+  if (mode === "disable" || host.startsWith("/")) return ok(false);
+  if (!/^(?:require|verify-ca|verify-full)$/.test(mode)) {
+    return fault("takes sslmode=disable, require, verify-ca or verify-full");
+  }
+  let read: ConnectionOptions;
+  try {
+    const present = Object.entries(files).filter((entry): entry is [string, string] => entry[1] !== undefined);
+    read = Object.fromEntries(present.map(([name, path]) => [name, readFileSync(path, "utf8")]));
+  } catch (error) {
+    return fault(`names a file that cannot be read: ${(error as Error).message}`);
+  }
+  const checked = mode !== "require" || files.ca !== undefined;
+  const anyName = mode === "verify-full" ? {} : { checkServerIdentity: () => undefined };
+  return ok({ ...read, rejectUnauthorized: checked, ...anyName });
+}
+
+function passwordFor(
+  inUrl: string,
+  { passwordFile, env }: PasswordSources,
+  key: Parameters<typeof passwordFromPassfile>[1],
+): () => Promise<string> {
+  return async () => {
+    if (passwordFile !== undefined) return (await readFile(passwordFile, "utf8")).replace(/\r?\n$/, "");
+    return inUrl || env.PGPASSWORD || ((await passwordFromPassfile(env, key)) ?? "");
+  };
+}

@@ -1,0 +1,159 @@
+import type { Statement } from "../process/postgres-statement.ts";
+import type { Outcome } from "./store-postgres-batch.ts";
+
+/** The channel on which every node hears that the change log has grown, and up to where. */
+export const changesChannel = "moor_changes";
+
+/** One kind of rows, handed over as one array a column. */
+type Part = {
+  readonly tag: string;
+  /** Name and type of each column. */
+  readonly columns: Readonly<Record<string, "bigint" | "text">>;
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+  readonly text: (rows: string) => string;
+};
+
+/**
+ * All that a batch writes, in one statement: its parts touch different rows, so that their order does not matter. Undefined
+ * when there is nothing to write. Only the parts that have rows are written down, and the statement is named after them.
+ */
+export function writeStatement(outcome: Outcome): Statement | undefined {
+  const parts = partsOf(outcome).filter(({ rows }) => rows.length > 0);
+  if (parts.length === 0) return undefined;
+  const values: unknown[] = [];
+  const texts = parts.map(({ tag, columns, rows, text }) => {
+    const names = Object.keys(columns);
+    const arrays = names.map((name) => {
+      values.push(rows.map((row) => row[name]));
+      return `$${values.length}::${columns[name]}[]`;
+    });
+    const ordinal = tag === "log" ? " WITH ORDINALITY" : "";
+    const heads = tag === "log" ? [...names, "nth"] : names;
+    return `${tag} AS (${text(`unnest(${arrays.join(", ")})${ordinal} AS n (${heads.join(", ")})`)})`;
+  });
+  // The server tells names apart by their first 63 characters.
+  const name = `batch ${parts.map(({ tag }) => tag.replace(/([a-z])[a-z]*_?/g, "$1")).join(" ")}`;
+  const logged = outcome.log.length;
+  if (logged === 0) return { name, text: `WITH ${texts.join(", ")} SELECT NULL AS start`, values };
+  values.push(logged);
+  const by = `$${values.length}::bigint`;
+  const head = `head AS (UPDATE log_head SET position = position + ${by} RETURNING position - ${by} AS start)`;
+  const told = `pg_notify('${changesChannel}', (start + ${by})::text)`;
+  return { name, text: `WITH ${head}, ${texts.join(", ")} SELECT start, ${told} FROM head`, values };
+}
+
+function partsOf(outcome: Outcome): readonly Part[] {
+  const place = { zone: "bigint", owner: "text", type: "text" } as const;
+  return [
+    {
+      tag: "zones_changed",
+      columns: { number: "bigint", settings: "text", serial: "bigint", modified: "bigint", record_count: "bigint" },
+      rows: outcome.zones.map(zoneRow),
+      text: (rows) =>
+        "UPDATE zones SET settings = n.settings, serial = n.serial, modified = n.modified, " +
+        `record_count = n.record_count FROM ${rows} WHERE zones.number = n.number`,
+    },
+    {
+      tag: "zones_new",
+      columns: {
+        ...{ number: "bigint", id: "text", account: "bigint", name: "text", settings: "text" },
+        ...{ serial: "bigint", record_count: "bigint", created: "bigint", modified: "bigint" },
+      },
+      rows: outcome.newZones.map(zoneRow),
+      text: (rows) =>
+        "INSERT INTO zones (number, id, account, name, settings, serial, record_count, created, modified) " +
+        `SELECT * FROM ${rows}`,
+    },
+    {
+      tag: "zones_gone",
+      columns: { number: "bigint" },
+      rows: outcome.goneZones.map((number) => ({ number })),
+      text: (rows) => `DELETE FROM zones USING ${rows} WHERE zones.number = n.number`,
+    },
+    {
+      tag: "sets",
+      columns: { ...place, ttl: "bigint", records: "text", marks: "text" },
+      rows: outcome.sets,
+      text: (rows) =>
+        `INSERT INTO rrsets (zone, owner, type, ttl, records, marks) SELECT * FROM ${rows} ON CONFLICT (zone, owner, type) ` +
+        "DO UPDATE SET ttl = excluded.ttl, records = excluded.records, marks = excluded.marks",
+    },
+    {
+      tag: "sets_gone",
+      columns: place,
+      rows: outcome.goneSets,
+      text: (rows) =>
+        `DELETE FROM rrsets AS r USING ${rows} WHERE (r.zone, r.owner, r.type) = (n.zone, n.owner, n.type)`,
+    },
+    {
+      tag: "ids_gone",
+      columns: { id: "text" },
+      rows: outcome.goneIds.map((id) => ({ id })),
+      text: (rows) => `DELETE FROM record_ids USING ${rows} WHERE record_ids.id = n.id`,
+    },
+    {
+      tag: "ids_moved",
+      columns: { id: "text", ...place },
+      rows: outcome.movedIds,
+      text: (rows) =>
+        `UPDATE record_ids SET zone = n.zone, owner = n.owner, type = n.type FROM ${rows} WHERE record_ids.id = n.id`,
+    },
+    {
+      tag: "ids_new",
+      columns: { id: "text", ...place },
+      rows: outcome.newIds,
+      text: (rows) => `INSERT INTO record_ids (id, zone, owner, type) SELECT * FROM ${rows}`,
+    },
+    {
+      tag: "departed",
+      columns: { name: "text", serial: "bigint" },
+      rows: outcome.departed.map(([name, serial]) => ({ name, serial })),
+      text: (rows) =>
+        `INSERT INTO departed_zones (name, serial) SELECT * FROM ${rows} ` +
+        "ON CONFLICT (name) DO UPDATE SET serial = excluded.serial",
+    },
+    ...recordParts(outcome),
+  ];
+}
+
+/** What is kept of what was done. */
+function recordParts({ log, actions, keys }: Outcome): readonly Part[] {
+  return [
+    {
+      tag: "actions_new",
+      columns: { id: "bigint", account: "bigint", zone: "bigint", zone_name: "text", command: "text", at: "bigint" },
+      rows: actions.map(({ zoneName, ...action }) => ({ ...action, zone_name: zoneName })),
+      text: (rows) => `INSERT INTO actions (id, account, zone, zone_name, command, at) SELECT * FROM ${rows}`,
+    },
+    {
+      tag: "keys_new",
+      columns: { actor: "text", key: "text", fingerprint: "text", at: "bigint", outcome: "text" },
+      rows: keys,
+      text: (rows) =>
+        `INSERT INTO once_keys (actor, key, fingerprint, at, outcome) SELECT * FROM ${rows} ON CONFLICT (actor, key) ` +
+        "DO UPDATE SET fingerprint = excluded.fingerprint, at = excluded.at, outcome = excluded.outcome",
+    },
+    {
+      tag: "log",
+      columns: {
+        ...{ account: "bigint", zone: "bigint", zone_name: "text", serial: "bigint" },
+        ...{ at: "bigint", actor: "text", change: "text" },
+      },
+      rows: log.map(({ zoneName, change, ...row }) => ({
+        ...row,
+        zone_name: zoneName,
+        change: JSON.stringify(change),
+      })),
+      text: (rows) =>
+        "INSERT INTO changes (position, account, zone, zone_name, serial, at, actor, change) " +
+        "SELECT head.start + n.nth, n.account, n.zone, n.zone_name, n.serial, n.at, n.actor, n.change " +
+        `FROM head, ${rows}`,
+    },
+  ];
+}
+
+const zoneRow = ({ recordCount, settings, ...zone }: Outcome["zones"][number]) => ({
+  ...zone,
+  settings: JSON.stringify(settings),
+  record_count: recordCount,
+});

@@ -1,0 +1,76 @@
+import type { Postgres } from "../process/open-postgres.ts";
+import { joinReads } from "./joined-reads.ts";
+import type { RecordStore, Zone } from "./store.ts";
+import type { PlacedSet } from "./store-postgres-batch.ts";
+import { setsOfOwners } from "./store-postgres-batch-read.ts";
+import {
+  type PlacedRow,
+  placedColumns,
+  placedFromRow,
+  type SetRow,
+  setFromRow,
+  type ZoneRow,
+  zoneFromRow,
+} from "./store-sqlite-rows.ts";
+
+type HotReads = Pick<RecordStore, "zone" | "zoneBy" | "record" | "sets">;
+
+/** The reads that nearly every request makes, joined. */
+export function createHotReads({ read }: Pick<Postgres, "read">): HotReads {
+  const zoneReader = <Key extends string | number>(column: "id" | "name" | "number") =>
+    joinReads<Key, ZoneRow | undefined>({
+      load: async (keys) => {
+        const text = `SELECT * FROM zones WHERE ${column} = ANY($1)`;
+        const { rows } = await read({ name: `zones by ${column}`, text, values: [[...new Set(keys)]] });
+        const found = new Map((rows as ZoneRow[]).map((row) => [row[column], row]));
+        return keys.map((key) => found.get(key));
+      },
+    });
+  const zonesById = zoneReader<string>("id");
+  const zonesByName = zoneReader<string>("name");
+  const zonesByNumber = zoneReader<number>("number");
+
+  const records = joinReads<string, PlacedRow | undefined>({
+    load: async (ids) => {
+      const text =
+        `SELECT ${placedColumns}, record_ids.id FROM record_ids JOIN rrsets USING (zone, owner, type) ` +
+        "JOIN zones ON zones.number = record_ids.zone WHERE record_ids.id = ANY($1)";
+      const { rows } = await read({ name: "records", text, values: [[...new Set(ids)]], rowMode: "array" });
+      const found = new Map((rows as (readonly [...PlacedRow, string])[]).map((row) => [row.at(-1), row]));
+      return ids.map((id) => found.get(id) as PlacedRow | undefined);
+    },
+  });
+
+  const ownerSets = joinReads<{ readonly zone: number; readonly owner: string }, readonly PlacedSet[]>({
+    load: async (wanted) => {
+      const distinct = new Map(wanted.map((each) => [`${each.zone} ${each.owner}`, each]));
+      const { rows } = await read(setsOfOwners([...distinct.values()]));
+      const found = Map.groupBy(rows as PlacedSet[], ({ zone, owner }) => `${zone} ${owner}`);
+      for (const sets of found.values()) sets.sort((a, b) => (a.type < b.type ? -1 : 1));
+      return wanted.map(({ zone, owner }) => found.get(`${zone} ${owner}`) ?? []);
+    },
+  });
+  const zoneSets = async (zone: number): Promise<readonly SetRow[]> => {
+    const text = "SELECT owner, type, ttl, records, marks FROM rrsets WHERE zone = $1 ORDER BY owner, type";
+    return (await read({ name: "sets of a zone", text, values: [zone] })).rows as SetRow[];
+  };
+
+  const theirs = (account: number, row: ZoneRow | undefined): Zone | undefined =>
+    row?.account === account ? zoneFromRow(row) : undefined;
+
+  return {
+    zone: async (account, id) => theirs(account, await zonesById(id)),
+    zoneBy: async (account, key) =>
+      theirs(account, await ("name" in key ? zonesByName(key.name) : zonesByNumber(key.number))),
+    record: async (account, id) => {
+      const row = await records(id);
+      const placed = row && placedFromRow(row, id);
+      return placed?.zone.account === account ? placed : undefined;
+    },
+    sets: async (zone, { owner, type }) => {
+      const rows = await (owner === undefined ? zoneSets(zone.number) : ownerSets({ zone: zone.number, owner }));
+      const wanted = type === undefined ? rows : rows.filter((row) => row.type === type);
+      return wanted.map((row) => setFromRow(row, zone));
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import type { Logger } from "../process/log.ts";
+import { migratePostgres } from "../process/migrate-postgres.ts";
+import type { MigrationStep } from "../process/migration-steps.ts";
+import { openPostgres, type Postgres, type PostgresLimits, usualLimits } from "../process/open-postgres.ts";
+import type { PostgresAddress } from "../process/postgres-url.ts";
+import { postgresMigrations } from "./schema-postgres.ts";
+import type { RecordStore } from "./store.ts";
+import { createStoreCounters } from "./store-counters.ts";
+import { createPostgresFeed } from "./store-postgres-feed.ts";
+import { createPurge } from "./store-postgres-purge.ts";
+import { createWriteQueue } from "./store-postgres-queue.ts";
+import { createHotReads } from "./store-postgres-read.ts";
+import { countWrites, postgresSql } from "./store-postgres-sql.ts";
+import { createPostgresTokens } from "./store-postgres-tokens.ts";
+import { createWrites } from "./store-postgres-writes.ts";
+import { createSqlReads } from "./store-sql-read.ts";
+import { createSqlTransferKeys } from "./store-sql-transfer-keys.ts";
+
+export type PostgresStoreOptions = {
+  readonly address: PostgresAddress;
+  readonly log: Logger;
+  readonly limits?: Partial<PostgresLimits>;
+  /** For tests of upgrades. */
+  readonly migrations?: readonly MigrationStep[];
+};
+
+export type PostgresStore = RecordStore & { readonly postgres: Postgres; readonly close: () => Promise<void> };
+
+/** The store on PostgreSQL. Any number of nodes may have one database open at once. */
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
+  const { address, log, migrations = postgresMigrations } = options;
+  const postgres = openPostgres(address, log, { ...usualLimits, ...options.limits });
+  try {
+    await migratePostgres(postgres.connect, address.shown, migrations);
+    return await openOn(postgres, log);
+  } catch (error) {
+    await postgres.close();
+    throw error;
+  }
+}
+
+async function openOn(postgres: Postgres, log: Logger): Promise<PostgresStore> {
+  const counters = createStoreCounters();
+  const counted = countWrites(postgres, counters);
+  const sql = postgresSql(counted);
+  const reads = createSqlReads(sql);
+  const tokens = createPostgresTokens(counted, () => feed.isUp());
+  const position = await reads.lastChange();
+  const feed = createPostgresFeed({
+    ...{ postgres, log, position },
+    lastChange: reads.lastChange,
+    tokensChanged: tokens.forget,
+  });
+  const queue = createWriteQueue({ postgres, purge: createPurge(), counters, committed: feed.committed });
+  return {
+    ...tokens.store,
+    ...createSqlTransferKeys(sql),
+    ...reads,
+    ...createHotReads(postgres),
+    ...createWrites(queue.add),
+    onChange: feed.listen,
+    counters,
+    postgres,
+    close: async () => {
+      await queue.drain();
+      await tokens.flushUses();
+      await feed.close();
+      await postgres.close();
+    },
+  };
+}

@@ -1,0 +1,150 @@
+import { type CompiledQuery, type Expression, expressionBuilder, type RawBuilder, type SqlBool, sql } from "kysely";
+import { labelsOf } from "../core/name.ts";
+import type { RRset } from "../core/rrset.ts";
+import type { HistoryQuery, Order, Page, RecordStore, SetPageQuery, Zone, ZoneQuery } from "./store.ts";
+import type { ActionRow, Sql, Tables } from "./store-sql.ts";
+import { changeFromRow, setFromRow, zoneFromRow } from "./store-sqlite-rows.ts";
+
+type SqlReads = Pick<
+  RecordStore,
+  "zoneHolding" | "zones" | "setPage" | "actions" | "changesAfter" | "lastChange" | "historyOf"
+>;
+
+/** Reads that are rare enough to be written once for every database. */
+export function createSqlReads({ text, run }: Sql): SqlReads {
+  const { db, anyOf, contains } = text;
+
+  const page = async <Row, T>(list: PageOf<Row>, fromRow: (row: Row) => T): Promise<Page<T>> => {
+    const [[count], rows] = await Promise.all([run(list.count.compile()), run(list.rows.compile())]);
+    return { items: rows.map(fromRow), total: Number(count?.total ?? 0) };
+  };
+
+  const zonesOf = (account: number, { search, within }: ZoneQuery) => {
+    const eb = expressionBuilder<Tables, "zones">();
+    const filters: Expression<SqlBool>[] = [eb("account", "=", account)];
+    if (search !== undefined) filters.push(contains(eb.ref("name"), search));
+    if (within !== undefined) filters.push(anyOf(eb.ref("name"), within));
+    return db.selectFrom("zones").where(eb.and(filters));
+  };
+
+  const setsOf = (zone: Zone, { owner, types }: SetPageQuery) => {
+    const eb = expressionBuilder<Tables, "rrsets">();
+    const filters: Expression<SqlBool>[] = [eb("zone", "=", zone.number)];
+    if (owner !== undefined) filters.push(eb("owner", "=", owner));
+    if (types !== undefined) filters.push(anyOf(eb.ref("type"), types));
+    return db.selectFrom("rrsets").where(eb.and(filters));
+  };
+
+  return {
+    zoneHolding: async (name) => {
+      const above = db.selectFrom("zones").selectAll();
+      const eb = expressionBuilder<Tables, "zones">();
+      const closest = above
+        .where(anyOf(eb.ref("name"), enclosing(name)))
+        .orderBy(sql`length(name)`, "desc")
+        .limit(1);
+      const [row] = await run(closest.compile());
+      return row && zoneFromRow(row);
+    },
+
+    zones: async (account, query) => {
+      const { name, within, order = [], page: at, perPage } = query;
+      if (name !== undefined) {
+        const named = db.selectFrom("zones").selectAll().where("name", "=", name).where("account", "=", account);
+        const rows = within === undefined || within.includes(name) ? await run(named.compile()) : [];
+        return { items: rows.map(zoneFromRow), total: rows.length };
+      }
+      const filtered = zonesOf(account, query);
+      let rows = filtered.selectAll();
+      for (const { by, descending } of once(order)) rows = rows.orderBy(zoneColumns[by], way(descending));
+      rows = rows
+        .orderBy("number")
+        .limit(perPage)
+        .offset((at - 1) * perPage);
+      return await page({ count: filtered.select(total), rows }, zoneFromRow);
+    },
+
+    setPage: async (zone, query) => {
+      const { order = [], page: at, perPage } = query;
+      const filtered = setsOf(zone, query);
+      let rows = filtered.select(["owner", "type", "ttl", "records", "marks"]);
+      for (const [column, turned] of setOrder(once(order))) rows = rows.orderBy(column, way(turned));
+      rows = rows.limit(perPage).offset((at - 1) * perPage);
+      return await page({ count: filtered.select(total), rows }, (row): RRset => setFromRow(row, zone));
+    },
+
+    actions: async (account, query) => {
+      const { ids, zone, within, order = [], page: at, perPage } = query;
+      const eb = expressionBuilder<Tables, "actions">();
+      const filters: Expression<SqlBool>[] = [eb("account", "=", account)];
+      if (zone !== undefined) filters.push(eb("zone", "=", zone));
+      if (ids !== undefined) filters.push(anyOf(eb.ref("id"), ids));
+      if (within !== undefined) filters.push(anyOf(eb.ref("zone_name"), within));
+      const filtered = db.selectFrom("actions").where(eb.and(filters));
+      let rows = filtered.selectAll();
+      for (const { by, descending } of once(order)) rows = rows.orderBy(actionColumns[by], way(descending));
+      rows = rows
+        .orderBy("id")
+        .limit(perPage)
+        .offset((at - 1) * perPage);
+      return await page({ count: filtered.select(total), rows }, actionFromRow);
+    },
+
+    changesAfter: async (position, limit) => {
+      const behind = db.selectFrom("changes").selectAll().where("position", ">", position);
+      return (await run(behind.orderBy("position").limit(limit).compile())).map(changeFromRow);
+    },
+
+    lastChange: async () => {
+      const [last] = await run(
+        db
+          .selectFrom("changes")
+          .select(({ fn }) => fn.max("position").as("position"))
+          .compile(),
+      );
+      return Number(last?.position ?? 0);
+    },
+
+    historyOf: async (zone, { before, serial, limit }: HistoryQuery) => {
+      let rows = db.selectFrom("changes").selectAll().where("zone", "=", zone.number);
+      if (before !== undefined) rows = rows.where("position", "<", before);
+      if (serial !== undefined) rows = rows.where("serial", "=", serial);
+      return (await run(rows.orderBy("position", "desc").limit(limit).compile())).map(changeFromRow);
+    },
+  };
+}
+
+type Compilable<Row> = { readonly compile: () => CompiledQuery<Row> };
+type PageOf<Row> = { readonly count: Compilable<{ total: unknown }>; readonly rows: Compilable<Row> };
+
+const total = sql<number>`count(*)`.as("total");
+const way = (descending: boolean) => (descending ? "desc" : "asc");
+const zoneColumns = { id: "number", name: "name", created: "created" } as const;
+const actionColumns = { id: "id", command: "command", started: "at" } as const;
+
+/** A field named again changes nothing. */
+const once = <By extends string>(order: readonly Order<By>[]): readonly Order<By>[] =>
+  order.filter(({ by }, i) => order.findIndex((each) => each.by === by) === i);
+
+/** By type when nothing is said, then by name, the zone's own first. */
+function setOrder(order: readonly Order<"id" | "name">[]): readonly (readonly [RawBuilder<unknown>, boolean])[] {
+  const name = (turned: boolean) => [[sql`owner = '@'`, !turned] as const, [sql`owner`, turned] as const];
+  const asked = order.flatMap(({ by, descending }) =>
+    by === "id" ? [[sql`owner || '/' || type`, descending] as const] : name(descending),
+  );
+  return [...asked, ...(order.length === 0 ? [[sql`type`, false] as const] : []), ...name(false), [sql`type`, false]];
+}
+
+export const actionFromRow = ({ id, zone, zone_name: zoneName, command, at }: ActionRow) => ({
+  id,
+  zone,
+  zoneName,
+  command,
+  at,
+});
+
+/** A name and every name above it but the root. */
+function enclosing(name: string): readonly string[] {
+  const labels = labelsOf(name);
+  return labels.map((_, i) => labels.slice(i).join("."));
+}

@@ -1,0 +1,44 @@
+import type { Generated } from "kysely";
+import type { SessionTables } from "../access/session-store-sql.ts";
+import type { RunSql, SqlText } from "../process/sql-text.ts";
+import type { ChangeRow, SetRow, TokenRow, ZoneRow } from "./store-sqlite-rows.ts";
+
+/** The tables of `schema-sqlite.ts` and `schema-postgres.ts`, to write queries for both. */
+export type Tables = SessionTables & {
+  readonly accounts: { readonly id: Generated<number>; readonly name: string; readonly created: number };
+  readonly tokens: Omit<TokenRow, "id" | "account_name" | "revoked" | "last_used" | "uses"> & {
+    readonly id: Generated<number>;
+    readonly revoked: Generated<number | null>;
+    readonly last_used: Generated<number | null>;
+    readonly uses: Generated<number>;
+  };
+  readonly zones: ZoneRow;
+  readonly rrsets: SetRow & { readonly zone: number };
+  readonly changes: ChangeRow;
+  readonly actions: ActionRow;
+  readonly transfer_keys: TransferKeyRow & { readonly number: Generated<number> };
+  readonly secondary_state: { readonly zone: number; readonly checked: number; readonly serial: number };
+  readonly console_passwords: { readonly account: number; readonly hash: string; readonly changed: number };
+};
+
+/** One database: how its SQL is written and run. */
+export type Sql = { readonly text: SqlText<Tables>; readonly run: RunSql };
+
+export type ActionRow = {
+  readonly id: number;
+  readonly account: number;
+  readonly zone: number;
+  readonly zone_name: string;
+  readonly command: string;
+  readonly at: number;
+};
+
+export type TransferKeyRow = {
+  readonly name: string;
+  readonly algorithm: string;
+  readonly secret: string;
+  readonly account: number | null;
+  readonly scope: string;
+  readonly created: number;
+  readonly revoked: Generated<number | null>;
+};
