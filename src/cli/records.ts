@@ -69,8 +69,8 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
     opened.push({ name: "record service", close: service.close });
     if (Number.isFinite(options.keepHistory)) {
       const open = async () => trimSqliteTables(recordsDatabase(resolve(io.cwd, options.data)));
-      const close = startKeepingHistory({ open, keep: options.keepHistory, now: Date.now, log });
-      opened.push({ name: "history", close });
+      const keep = () => startKeepingHistory({ open, keep: options.keepHistory, now: Date.now, log });
+      opened.push({ name: "history", close: service.duties.whenLeading(keep) });
     }
     const dns = await startDns({
       listen: options.dns,
@@ -78,6 +78,7 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
       nameservers,
       log,
       transfers: transfers.value,
+      duties: service.duties,
       workers: options.dnsWorkers,
     });
     opened.push({ name: "nameserver", close: dns.close });

@@ -1,4 +1,6 @@
-import type { Pool } from "pg";
+import type { Client, QueryConfig } from "pg";
+import type { Logger } from "../process/log.ts";
+import { keepSession } from "../process/postgres-session.ts";
 import type { CommonBudget } from "./rate-limit-shared.ts";
 
 /**
@@ -33,23 +35,36 @@ function filled(): string {
   return `least($3::float8, b.level + greatest(0, ${clock()} - b.at) * $4::float8 / 60000)`;
 }
 
-export function budgetInPostgres(
-  pool: Pick<Pool, "query">,
-): CommonBudget & { readonly forgetFull: () => Promise<void> } {
+export type PostgresBudget = CommonBudget & {
+  /** A bucket that nobody has taken from for a minute is full, and a full one is as good as none. */
+  readonly forgetFull: () => Promise<void>;
+  readonly close: () => Promise<void>;
+};
+
+/** On a connection of its own: calls that wait for one of the pool must not be what the limit waits for. */
+export function openPostgresBudget(options: { connect: () => Promise<Client>; log: Logger }): PostgresBudget {
+  let client: Client | undefined;
+  const session = keepSession({
+    ...options,
+    what: "rate limits",
+    begin: async (begun) => {
+      client = begun;
+    },
+  });
+  const query = async (asked: QueryConfig): Promise<readonly unknown[]> => {
+    if (client === undefined || !session.isUp()) throw new Error("there is no connection to the database");
+    return (await client.query(asked)).rows;
+  };
   return {
     takeCalls: async (token, want, { capacity, perMinute }) => {
-      const { rows } = await pool.query<{ level: number; granted: string }>({
-        name: "take-calls",
-        text: take,
-        values: [token, want, capacity, perMinute],
-      });
-      const [row] = rows;
+      const [row] = await query({ name: "take-calls", text: take, values: [token, want, capacity, perMinute] });
       if (row === undefined) throw new Error("a budget that was just written is not there");
-      return { granted: Number(row.granted), left: row.level };
+      const { granted, level } = row as { readonly granted: number | string; readonly level: number };
+      return { granted: Number(granted), left: level };
     },
-    /** A bucket that nobody has taken from for a minute is full, and a full one is as good as none. */
     forgetFull: async () => {
-      await pool.query(`DELETE FROM rate_budgets WHERE at < ${clock()} - 120000`);
+      await query({ text: `DELETE FROM rate_budgets WHERE at < ${clock()} - 120000` });
     },
+    close: session.close,
   };
 }

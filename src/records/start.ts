@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { Server as TlsServer } from "node:tls";
 import { type TrustedProxies, trustProxies } from "../process/client-address.ts";
 import { openDataFolder } from "../process/data-folder.ts";
+import type { Duties } from "../process/duties.ts";
 import { createHealth, type Health } from "../process/health.ts";
 import { createHttpServer, type HttpServerOptions, listen } from "../process/http-server.ts";
 import { addressesOf, type ListenAddress, urlOf } from "../process/listen-address.ts";
@@ -14,9 +15,9 @@ import { serveDocs } from "./http-docs.ts";
 import { dyndnsApi } from "./http-dyndns.ts";
 import { rrsetsApi } from "./http-rrsets.ts";
 import { sendNoRoute, v1Api } from "./http-v1.ts";
+import { tieNodes } from "./node-ties.ts";
 import { observeHttp } from "./observe-http.ts";
 import { printRecordMetrics } from "./print-metrics.ts";
-import { createRateLimit } from "./rate-limit.ts";
 import { createRecordService } from "./service.ts";
 import type { RecordStore } from "./store.ts";
 import { openSqliteStore } from "./store-sqlite.ts";
@@ -50,6 +51,8 @@ export type RunningRecords = {
   readonly caFile?: string;
   /** For what is fed from the change log beside the HTTP faces. */
   readonly store: RecordStore;
+  /** For what one of all nodes on the database must do. */
+  readonly duties: Duties;
   /** An address that signs in to the console, once and within 15 minutes; an account of a new name is made. */
   readonly createSignInLink: (account: string) => Promise<string>;
   /** True while no account has a password, so that a link is the only way in. */
@@ -68,6 +71,8 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
   await openDataFolder(dataFolder);
   const store = openSqliteStore(recordsDatabase(dataFolder));
   const opened: Opened[] = [{ name: "database", close: store.close }];
+  const ties = tieNodes({ perMinute: options.rateLimit, log });
+  opened.push({ name: "ties to other nodes", close: ties.close });
   const health = createHealth();
   health.add("store", async () => void (await store.lastChange()));
   const requests = createRequestCounters();
@@ -95,8 +100,7 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
     await serveDocs(server);
     await server.register(console.routes);
     const service = createRecordService({ store, now: Date.now, nameservers: options.nameservers });
-    const { rateLimit } = options;
-    const shared = { service, store, now: Date.now, log, ...(rateLimit && { rateLimit: createRateLimit(rateLimit) }) };
+    const shared = { service, store, now: Date.now, log, ...(ties.rateLimit && { rateLimit: ties.rateLimit }) };
     await server.register(v1Api(shared), { prefix: "/api/v1" });
     await server.register(rrsetsApi({ ...shared, signedIn: console.sessions.signedIn, events: { streams } }), {
       prefix: "/v1",
@@ -108,6 +112,7 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
       url,
       ...(caFile !== undefined && { caFile }),
       store,
+      duties: ties.duties,
       createSignInLink: async (account) => signInLink(url, await console.sessions.makeLink(account)),
       needsSignInLink: console.isNew,
       health,
