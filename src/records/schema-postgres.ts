@@ -1,12 +1,14 @@
 import type { MigrationStep } from "../process/migration-steps.ts";
+import { budgetTable } from "./rate-limit-shared-postgres.ts";
 
 /**
  * The steps of `schema-sqlite.ts`, number by number: the same tables and columns, so that a row means the same in either.
  * JSON stays text, so that it is the same to the byte, and texts are compared by their bytes, as SQLite does.
  *
- * `log_head` is PostgreSQL's own. A sequence would give positions in the order of asking, and a transaction that asked first
- * may commit last: whoever follows the log would have read past its rows. Every write takes its positions by updating this
- * one row, right before it commits, and so holds it until it has: positions become visible in their order.
+ * `rate_budgets` and `log_head` are PostgreSQL's own, as only there nodes share a database. Why `log_head`: a sequence would
+ * give positions in the order of asking, and a transaction that asked first may commit last: whoever follows the log would
+ * have read past its rows. Every write takes its positions by updating this one row, right before it commits, and so holds it
+ * until it has: positions become visible in their order.
  */
 export const postgresMigrations: readonly MigrationStep[] = [
   `
@@ -68,6 +70,7 @@ export const postgresMigrations: readonly MigrationStep[] = [
     position BIGINT NOT NULL
   );
   INSERT INTO log_head (position) VALUES (0);
+  ${budgetTable}
 
   CREATE TABLE changes (
     position BIGINT PRIMARY KEY,
