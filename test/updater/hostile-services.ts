@@ -7,7 +7,9 @@ const cloudError = (code: string) => ({ error: { code, message: "no", details: n
 const inAMinute = () => new Date(Date.now() + 60_000).toUTCString();
 const running = { action: { id: 5001, status: "running", error: null } };
 
-const actionsAsked = (loop: Loop) => loop.service.asked.filter(({ path }) => path.includes("/actions/"));
+/** The writes whose end was asked for; a question of the round before may come late. */
+const awaitedWrites = ({ service: { asked } }: Loop) =>
+  asked.filter(({ method }, at) => method === "POST" && asked.slice(at).some(({ path }) => path.endsWith("/5001")));
 
 /** What a record service can do to its client, in either API. Each of the three bad rounds tries both records anew. */
 export const hostileServices: readonly HostileRow[] = [
@@ -142,7 +144,7 @@ export const hostileServices: readonly HostileRow[] = [
       method === "POST" ? { status: 201, body: running } : path.includes("/actions/") ? { body: running } : undefined,
     /./,
     3,
-    { ...cloud, part: "signal", stopAt: actionsAsked, warnings: 0, outcomes: ["failed", "failed"] },
+    { ...cloud, part: "signal", stopAt: awaitedWrites, warnings: 0, outcomes: ["failed", "failed"] },
   ),
 ];
 
