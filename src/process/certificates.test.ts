@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -24,6 +25,19 @@ describe("ensureCertificate", () => {
     expect(server.checkHost("localhost")).toBe("localhost");
     expect(server.checkIP("192.0.2.7")).toBe("192.0.2.7");
     expect(server.checkIP("2001:db8::7")).toBe("2001:db8::7");
+  });
+
+  it("makes a chain that passes the strict checks of RFC 5280, which Python makes since 3.13", async () => {
+    await ensureCertificate(folder, [], now);
+    const said = execFileSync(
+      "openssl",
+      ["verify", "-x509_strict", "-purpose", "sslserver", "-attime", String(now.getTime() / 1000), "-CAfile"].concat(
+        join(folder, "ca.pem"),
+        join(folder, "server.pem"),
+      ),
+      { encoding: "utf8" },
+    );
+    expect(said).toMatch(/server\.pem: OK/);
   });
 
   it("keeps what is there", async () => {

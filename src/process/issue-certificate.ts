@@ -1,6 +1,7 @@
 import "reflect-metadata";
 import { randomBytes, webcrypto } from "node:crypto";
 import {
+  AuthorityKeyIdentifierExtension,
   BasicConstraintsExtension,
   ExtendedKeyUsage,
   ExtendedKeyUsageExtension,
@@ -8,6 +9,7 @@ import {
   KeyUsagesExtension,
   PemConverter,
   SubjectAlternativeNameExtension,
+  SubjectKeyIdentifierExtension,
   X509Certificate as X509,
   X509CertificateGenerator,
 } from "@peculiar/x509";
@@ -32,6 +34,8 @@ export async function issueAuthority(now: Date): Promise<Pair> {
     extensions: [
       new BasicConstraintsExtension(true, 0, true),
       new KeyUsagesExtension(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign, true),
+      // RFC 5280 sections 4.2.1.1 and 4.2.1.2: Python since 3.13 trusts no chain without the two key identifiers.
+      await SubjectKeyIdentifierExtension.create(keys.publicKey),
     ],
   });
   return await asPem(certificate, keys.privateKey);
@@ -47,10 +51,11 @@ export async function issueServerCertificate(authority: Pair, names: readonly st
     false,
     ["sign"],
   );
+  const issuer = new X509(authority.cert);
   const certificate = await X509CertificateGenerator.create({
     serialNumber: randomBytes(16).toString("hex"),
     subject: "CN=moor",
-    issuer: new X509(authority.cert).subject,
+    issuer: issuer.subject,
     // 397 days is the most that browsers and Apple's systems accept.
     notBefore: new Date(now.getTime() - day),
     notAfter: new Date(now.getTime() + 396 * day),
@@ -64,6 +69,8 @@ export async function issueServerCertificate(authority: Pair, names: readonly st
       new SubjectAlternativeNameExtension(
         names.map((name) => ({ type: parseAddress(name) ? ("ip" as const) : ("dns" as const), value: name })),
       ),
+      await SubjectKeyIdentifierExtension.create(keys.publicKey),
+      await AuthorityKeyIdentifierExtension.create(issuer.publicKey),
     ],
   });
   return await asPem(certificate, keys.privateKey);
