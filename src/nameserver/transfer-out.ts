@@ -8,8 +8,9 @@ import type { LoadedZones } from "./loaded-zones.ts";
 import type { Message } from "./message.ts";
 import { createMessageWriter } from "./message-writer.ts";
 import { keyOfName } from "./name-key.ts";
+import type { PackedZones } from "./packed-zones.ts";
 import { bareOpt, type Transport } from "./reply.ts";
-import { packRecords, type TransferRecord } from "./transfer-pack.ts";
+import { type PackOptions, packRecords, type TransferRecord } from "./transfer-pack.ts";
 import { soaOf, wholeZone, zoneDifference } from "./transfer-records.ts";
 
 /**
@@ -25,12 +26,16 @@ export type TransferRequest = {
   readonly room: number;
 };
 
-export type TransferOutOptions = { readonly zones: LoadedZones; readonly changesBetween: ChangesBetween };
+export type TransferOutOptions = {
+  readonly zones: LoadedZones;
+  readonly changesBetween: ChangesBetween;
+  readonly packed: PackedZones;
+};
 
 /** The messages of an answer to AXFR (RFC 5936) or IXFR (RFC 1995), for one who may have the zone. */
 export async function* transferOut(
   request: TransferRequest,
-  { zones, changesBetween }: TransferOutOptions,
+  { zones, changesBetween, packed }: TransferOutOptions,
 ): AsyncGenerator<Buffer> {
   const { message, transport } = request;
   const [question] = message.questions;
@@ -44,13 +49,9 @@ export async function* transferOut(
   const { view } = zone;
   const changes = since === undefined ? undefined : await changesSince(view, since, changesBetween);
   // Between here and the end of this call nothing else runs: the view stays as it is until the records are settled.
-  const records =
-    changes === "none" || since === undefined
-      ? changes === "none"
-        ? [soaOf(view)]
-        : wholeZone(view)
-      : ((changes && zoneDifference(view, since, changes)) ?? wholeZone(view));
-  yield* transport === "tcp" ? pack(records, view, request) : packForUdp(records, view, request);
+  const records = changes === "none" ? [soaOf(view)] : changes && zoneDifference(view, since ?? 0, changes);
+  if (transport === "udp") yield* packForUdp(records, view, request);
+  else yield* records ? packRecords(records, packing(view, request)) : packed.messages(view, packing(view, request));
 }
 
 /** The question and a code. */
@@ -58,6 +59,7 @@ export function codeReply(message: Message, rcode: number): Buffer {
   return Buffer.concat([headOf(message, rcode), tailOf(message)]);
 }
 
+type Records = Iterable<TransferRecord>;
 type Changes = readonly Change[] | undefined;
 
 /** `none` when the client has all there is (RFC 1995 section 2). Read again when the zone has changed meanwhile. */
@@ -71,21 +73,21 @@ async function changesSince(view: ZoneView, since: number, between: ChangesBetwe
   return undefined;
 }
 
-const pack = (records: Iterable<TransferRecord>, view: ZoneView, { message, room }: TransferRequest) =>
-  packRecords(records, {
-    head: headOf(message, rcodes.noError),
-    zoneLabels: view.labels.length,
-    tail: tailOf(message),
-    room,
-  });
+const packing = (view: ZoneView, { message, room }: TransferRequest): PackOptions => ({
+  head: headOf(message, rcodes.noError),
+  zoneLabels: view.labels.length,
+  tail: tailOf(message),
+  room,
+});
 
 /** What does not fit one datagram is answered by the SOA alone: the client then comes by TCP (RFC 1995 section 2). */
-function* packForUdp(records: Iterable<TransferRecord>, view: ZoneView, request: TransferRequest): Generator<Buffer> {
+function* packForUdp(records: Records | undefined, view: ZoneView, request: TransferRequest): Generator<Buffer> {
   const { message, room } = request;
+  const pack = (some: Records) => packRecords(some, packing(view, request));
   const limit = Math.min(Math.max(message.edns?.udpSize ?? 512, 512), ednsUdpSize) - room;
-  const [first, second] = pack(records, view, request);
+  const [first, second] = pack(records ?? wholeZone(view));
   if (first !== undefined && second === undefined && first.length <= limit) return yield first;
-  for (const only of pack([soaOf(view)], view, request)) {
+  for (const only of pack([soaOf(view)])) {
     only.writeUInt16BE(only.readUInt16BE(2) | flags.truncated, 2);
     yield only;
   }

@@ -6,6 +6,7 @@ import { countTransfer, type DnsCounters } from "./counters.ts";
 import { ednsUdpSize } from "./edns.ts";
 import type { LoadedZones } from "./loaded-zones.ts";
 import { decodeMessage, type Message } from "./message.ts";
+import { createPackedZones } from "./packed-zones.ts";
 import { cutShort, refuseUnread, type Transport } from "./reply.ts";
 import type { Reply, Respond, RespondTo, Stream } from "./respond.ts";
 import { asksBelow, glanceAt } from "./transfer-glance.ts";
@@ -43,7 +44,8 @@ export type ExchangeOptions = {
 
 /** Everything that can be asked of the nameserver: questions, signed or not, transfers, notices and updates. */
 export function createExchange(options: ExchangeOptions): { readonly respond: RespondTo; readonly stream: Stream } {
-  const { respond: answer, ports, onTrouble, counters } = options;
+  const { respond: answer, zones, ports, onTrouble, counters } = options;
+  const packed = createPackedZones();
   const { changesBetween } = ports;
   const hidden = ports.hidden === undefined ? undefined : nameToWire(ports.hidden);
 
@@ -92,7 +94,7 @@ export function createExchange(options: ExchangeOptions): { readonly respond: Re
         return yield sign(codeReply(message, rcodes.refused));
       }
       let given = true;
-      for await (const each of transferOut({ message, transport, room }, { zones: options.zones, changesBetween })) {
+      for await (const each of transferOut({ message, transport, room }, { zones, changesBetween, packed })) {
         given = ((each[3] ?? 0) & 0xf) === rcodes.noError;
         yield sign(each);
       }

@@ -8,6 +8,7 @@ import { setsAfterSteps } from "../core/zone-lines.ts";
 import type { ZoneContent } from "../core/zone-view.ts";
 import { createLoadedZones } from "./loaded-zones.ts";
 import { decodeMessage, emptyMessage, type Message, type ResourceRecord } from "./message.ts";
+import { createPackedZones } from "./packed-zones.ts";
 import { sortTransfer } from "./transfer-in.ts";
 import { type ChangesBetween, transferOut } from "./transfer-out.ts";
 import type { ZoneSource } from "./zone-source.ts";
@@ -31,7 +32,7 @@ function history(...texts: readonly string[]) {
   };
   const changesBetween: ChangesBetween = async (_, from, to) =>
     from < 1 ? undefined : steps.slice(from - 1, to - 1).flat();
-  return { versions, zones: createLoadedZones(source), changesBetween };
+  return { versions, zones: createLoadedZones(source), changesBetween, packed: createPackedZones() };
 }
 
 const question = (type: number, since?: number, edns = 1232): Message => ({
