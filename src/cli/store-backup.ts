@@ -3,7 +3,7 @@ import { openDataFolder } from "../process/data-folder.ts";
 import { backupSqlite } from "../records/store-backup.ts";
 import { type RestoreOutcome, restoreSqlite } from "../records/store-backup-restore.ts";
 import type { CommandIo } from "./command-io.ts";
-import { countsInWords, tellFaults } from "./store-faults.ts";
+import { counted, countsInWords, faultsInWords, tellFaults } from "./store-faults.ts";
 import { type InStore, placeOfStore } from "./store-place.ts";
 import { showProgress } from "./store-progress.ts";
 
@@ -18,7 +18,7 @@ export async function storeBackup(file: string, options: InStore, io: CommandIo)
   const outcome = await backupSqlite(place.path, resolve(io.cwd, file), tellers).finally(progress.end);
   if (outcome.kind === "faulty") {
     tellFaults(outcome.faults, io);
-    io.err(`No backup was made: the copy has ${outcome.faults.length} faults, so the store has them too.\n`);
+    io.err(`No backup was made: the copy has ${faultsInWords(outcome.faults.length)}, so the store has them too.\n`);
     return 1;
   }
   const { bytes, counts, position } = outcome;
@@ -48,13 +48,15 @@ function tellRestored(outcome: RestoreOutcome, file: string, path: string, io: C
       return 0;
     case "faulty":
       tellFaults(outcome.faults, io);
-      io.err(`Nothing was changed: ${file} has ${outcome.faults.length} faults. Take another backup.\n`);
+      io.err(`Nothing was changed: ${file} has ${faultsInWords(outcome.faults.length)}. Take another backup.\n`);
       return 1;
     case "in-use":
       io.err(`${path} is in use, by a running service or another command. Nothing was changed: stop that first.\n`);
       return 1;
     case "holds-data": {
-      const what = Number.isNaN(outcome.zones) ? "something" : `${outcome.zones} zones and ${outcome.tokens} tokens`;
+      const what = Number.isNaN(outcome.zones)
+        ? "something"
+        : `${counted(outcome.zones, "zone")} and ${counted(outcome.tokens, "token")}`;
       io.err(
         `${path} holds ${what} already. Nothing was changed: with --move-aside it is kept under another name ` +
           "and the backup takes its place.\n",

@@ -1,7 +1,7 @@
 import { checkStore } from "../records/store-check.ts";
 import { readSqliteTables } from "../records/store-table-sqlite.ts";
 import type { CommandIo } from "./command-io.ts";
-import { countsInWords, faultLine } from "./store-faults.ts";
+import { countsInWords, faultLine, faultsInWords } from "./store-faults.ts";
 import { type InStore, placeOfStore } from "./store-place.ts";
 import { showProgress } from "./store-progress.ts";
 
@@ -20,7 +20,7 @@ export async function storeCheck(options: InStore, io: CommandIo): Promise<numbe
       signal: io.signal,
     });
     progress.end();
-    if (faults > 0) io.err(`${tables.name} has ${faults === 1 ? "one fault" : `${faults} faults`}.\n`);
+    if (faults > 0) io.err(`${tables.name} has ${faultsInWords(faults)}.\n`);
     else io.out(`${tables.name} is as it shall be: ${countsInWords(counts)}.\n`);
     return faults > 0 ? 1 : 0;
   } finally {

@@ -42,4 +42,31 @@ export function addStoreVerbs(program: Command, io: CommandIo, run: Run): void {
       .description("Drops changes that are older than the history to keep, and gives the space back.")
       .option(...dataFolder),
   ).action((options) => run(async () => (await import("./store-compact.ts")).storeCompact(options, io)));
+  addAccountVerbs(program, io, run);
+}
+
+/** An account as files that people and other programs can read. */
+function addAccountVerbs(program: Command, io: CommandIo, run: Run): void {
+  program
+    .command("export")
+    .summary("an account as zone files and a manifest")
+    .description(
+      "Writes an account to a new folder: a zone file a zone, and a manifest with what zone files cannot hold. The same\n" +
+        "account gives the same bytes. Ids, times and secrets are not in it; to keep those, take a backup.",
+    )
+    .argument("<folder>", "the folder to make")
+    .option(...dataFolder)
+    .option("--account <name>", "whose zones", "main")
+    .action((folder, options) => run(async () => (await import("./export.ts")).exportTo(folder, options, io)));
+  program
+    .command("import")
+    .summary("zones of a folder that moor export has made")
+    .description("Reads and checks a whole folder of moor export, and then makes its zones.")
+    .argument("<folder>", "the folder")
+    .option(...dataFolder)
+    .option("--account <name>", "into which account; a new name makes a new one", "main")
+    .option("--replace", "zones that are there already become as they are in the files, protected sets too")
+    .option("--edited", "take zone files that were changed since the export")
+    .option("--tokens <file>", "also make its tokens, anew, and write their secrets to this file")
+    .action((folder, options) => run(async () => (await import("./import.ts")).importFrom(folder, options, io)));
 }

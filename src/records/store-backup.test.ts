@@ -17,7 +17,7 @@ beforeEach(async () => {
   [path, file] = [join(folder, "records.sqlite"), join(folder, "backup.sqlite")];
   const store = openSqliteStore(path);
   await fillStore(store);
-  await store.close();
+  store.close();
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -28,7 +28,7 @@ const restore = (moveAside = false) =>
 const namesIn = async (database: string) => {
   const store = openSqliteStore(database);
   const names = (await store.everyZone(0, 10)).map((zone) => zone.name);
-  await store.close();
+  store.close();
   return names;
 };
 
@@ -88,7 +88,7 @@ describe("a restore", () => {
   it("does not touch a store with data unless told to, and then keeps it", async () => {
     const store = openSqliteStore(path);
     await fillStore(store, "example.net");
-    await store.close();
+    store.close();
     const before = readFileSync(path);
     expect(await restore()).toEqual({ kind: "holds-data", zones: 4, tokens: 2 });
     expect(readFileSync(path)).toEqual(before);
@@ -106,7 +106,7 @@ describe("a restore", () => {
     await fillStore(store, "example.net");
     // As after kill -9: both files as they are, and nobody who has them open.
     const [main, log] = [readFileSync(path), readFileSync(`${path}-wal`)];
-    await store.close();
+    store.close();
     writeFileSync(path, main);
     writeFileSync(`${path}-wal`, log);
     const outcome = await restore(true);
@@ -118,7 +118,7 @@ describe("a restore", () => {
     const store = openSqliteStore(path);
     expect(await restore(true)).toEqual({ kind: "in-use" });
     expect((await store.everyZone(0, 10)).length).toBe(2);
-    await store.close();
+    store.close();
     expect(readdirSync(folder).toSorted()).toEqual(["backup.sqlite", "records.sqlite"]);
   });
 

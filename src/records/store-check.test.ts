@@ -18,7 +18,7 @@ beforeEach(async () => {
   path = join(folder, "records.sqlite");
   const store = openSqliteStore(path);
   await fillStore(store);
-  await store.close();
+  store.close();
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -17,7 +17,7 @@ beforeEach(async () => {
   [from, to] = [join(folder, "from.sqlite"), join(folder, "to.sqlite")];
   const store = openSqliteStore(from);
   await fillStore(store);
-  await store.close();
+  store.close();
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -78,7 +78,7 @@ describe("a copy", () => {
     const zone = await store.zoneBy(account.id, { name: "example.org" });
     await store.deleteZone(account.id, zone?.id ?? "", "someone", 2);
     await fillStore(store, "example.com");
-    await store.close();
+    store.close();
     expect((await copy()).kind).toBe("done");
     expect(contentOf(to)).toEqual(contentOf(from));
   });

@@ -1,0 +1,60 @@
+import { existsSync, readdirSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { nearest } from "../core/nearest.ts";
+import { openDataFolder, replaceFile } from "../process/data-folder.ts";
+import { exportAccount } from "../records/account-export.ts";
+import type { Account } from "../records/store.ts";
+import { eachPart, storeTables } from "../records/store-table.ts";
+import { readSqliteTables } from "../records/store-table-sqlite.ts";
+import type { CommandIo } from "./command-io.ts";
+import { counted } from "./store-faults.ts";
+import { type InStore, placeOfStore } from "./store-place.ts";
+import { withStore } from "./with-store.ts";
+
+export type ExportCommand = InStore & { readonly account: string };
+
+export async function exportTo(folder: string, options: ExportCommand, io: CommandIo): Promise<number> {
+  const path = resolve(io.cwd, folder);
+  if (existsSync(path) && readdirSync(path).length > 0) {
+    io.err(`${folder} is not empty; name a new folder.\n`);
+    return 1;
+  }
+  const account = await accountNamed(options, io);
+  if (account === undefined) return 1;
+  await openDataFolder(path);
+  const made = new Set<string>();
+  const write = async (file: string, text: string) => {
+    const whole = join(path, file);
+    if (!made.has(dirname(whole))) await openDataFolder(dirname(whole));
+    made.add(dirname(whole));
+    await replaceFile(whole, text);
+  };
+  const done = await withStore(options, io, (store) =>
+    exportAccount(store, account, { write, now: Date.now(), signal: io.signal }),
+  );
+  io.out(
+    `${folder}: ${counted(done.zones, "zone")} with ${counted(done.records, "record")}, and what ${counted(done.tokens, "token")} may do.\n`,
+  );
+  io.out("No secret is in it: tokens and keys of primary servers have to be made again.\n");
+  return 0;
+}
+
+/** One that is there; names those there are when it is not. */
+async function accountNamed(options: ExportCommand, io: CommandIo): Promise<Account | undefined> {
+  const tables = readSqliteTables(placeOfStore(options, io).path);
+  const names: string[] = [];
+  try {
+    for await (const rows of eachPart(tables, storeTables.accounts)) {
+      for (const [id, name] of rows) {
+        if (name === options.account) return { id: Number(id), name };
+        names.push(String(name));
+      }
+    }
+  } finally {
+    await tables.close();
+  }
+  const meant = nearest(options.account, names);
+  const hint = meant === undefined ? `there are: ${names.slice(0, 20).join(", ") || "none"}` : `did you mean ${meant}?`;
+  io.err(`There is no account ${options.account}; ${hint}\n`);
+  return undefined;
+}

@@ -1,0 +1,128 @@
+import { type Static, Type } from "typebox";
+import { Value } from "typebox/value";
+import { type Fault, fail, ok, type Result } from "../core/result.ts";
+
+/** The file beside the zone files of an exported account: what those cannot hold. No secret is in it, nor the hash of one. */
+export const manifestFile = "manifest.json";
+
+const closed = { additionalProperties: false } as const;
+const Labels = Type.Record(Type.String(), Type.String());
+
+/** Only what the zone file says otherwise, or cannot say. */
+const RecordBeyond = Type.Object(
+  {
+    rdata: Type.String(),
+    name: Type.Optional(Type.String()),
+    value: Type.Optional(Type.String()),
+    comment: Type.Optional(Type.String()),
+  },
+  closed,
+);
+
+const SetBeyond = Type.Object(
+  {
+    owner: Type.String(),
+    type: Type.String(),
+    labels: Type.Optional(Labels),
+    locked: Type.Optional(Type.Boolean()),
+    records: Type.Optional(Type.Array(RecordBeyond)),
+  },
+  closed,
+);
+
+const Primary = Type.Object(
+  {
+    address: Type.String(),
+    port: Type.Integer({ minimum: 1, maximum: 65_535 }),
+    /** Its key is a secret, and has to be set again. */
+    tsig: Type.Optional(Type.Object({ algorithm: Type.String() }, closed)),
+  },
+  closed,
+);
+
+const ZoneEntry = Type.Object(
+  {
+    name: Type.String(),
+    files: Type.Array(
+      Type.Object({ path: Type.String({ pattern: "^zones/[^./\\\\][^/\\\\]*$" }), sha256: Type.String() }, closed),
+      { minItems: 1 },
+    ),
+    mode: Type.Union([Type.Literal("primary"), Type.Literal("secondary")]),
+    ttl: Type.Integer({ minimum: 0, maximum: 2_147_483_647 }),
+    labels: Labels,
+    locked: Type.Boolean(),
+    primaries: Type.Array(Primary),
+    sets: Type.Array(SetBeyond),
+  },
+  closed,
+);
+
+const Scope = Type.Object(
+  {
+    access: Type.Union([Type.Literal("read"), Type.Literal("write")]),
+    zones: Type.Optional(Type.Array(Type.String())),
+    sets: Type.Optional(
+      Type.Array(
+        Type.Object({ owner: Type.Optional(Type.String()), types: Type.Optional(Type.Array(Type.String())) }, closed),
+      ),
+    ),
+    expires: Type.Optional(Type.Integer()),
+    networks: Type.Optional(Type.Array(Type.String())),
+  },
+  closed,
+);
+
+const Manifest = Type.Object(
+  {
+    format: Type.Literal("moor account"),
+    version: Type.Literal(1),
+    zones: Type.Array(ZoneEntry),
+    tokens: Type.Array(Type.Object({ name: Type.String(), scope: Scope }, closed)),
+  },
+  closed,
+);
+
+export type Manifest = Static<typeof Manifest>;
+export type ZoneEntry = Static<typeof ZoneEntry>;
+export type SetBeyond = Static<typeof SetBeyond>;
+export type RecordBeyond = Static<typeof RecordBeyond>;
+
+export const printManifest = (manifest: Manifest): string => `${JSON.stringify(manifest, null, 2)}\n`;
+
+/** Every fault at once, each with its line or its place in the manifest. */
+export function readManifest(text: string): Result<Manifest> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return fail({
+      code: "bad-json",
+      where: placeIn(text, error as Error),
+      message: "this is not JSON",
+      todo: exportAgain,
+    });
+  }
+  if (Value.Check(Manifest, value)) return ok(value);
+  return fail(
+    ...Value.Errors(Manifest, value).map(({ instancePath, message }) => ({
+      code: "bad-manifest",
+      where: `${manifestFile}${instancePath === "" ? "" : ` at ${instancePath.slice(1)}`}`,
+      message,
+      todo: exportAgain,
+    })),
+  );
+}
+
+const exportAgain = "correct it, or export the account again";
+
+function placeIn(text: string, { message }: Error): string {
+  const at = /at position (\d+)/.exec(message)?.[1];
+  return at === undefined ? manifestFile : `${manifestFile}: line ${text.slice(0, Number(at)).split("\n").length}`;
+}
+
+export const fileFault = (code: string, where: string, message: string, todo: string): Fault => ({
+  code,
+  where,
+  message,
+  todo,
+});
