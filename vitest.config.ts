@@ -3,8 +3,8 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
-    testTimeout: 20_000,
-    hookTimeout: 60_000,
+    testTimeout: 30_000,
+    hookTimeout: 120_000,
     // What is waited for comes by itself; one second would be short on a busy machine.
     expect: { poll: { timeout: 15_000, interval: 20 } },
     // Most tests wait for processes and sockets: three fit on two cores.

@@ -10,7 +10,7 @@ import { type Services, startServices } from "../rig/services.ts";
 import { makeUpdaterHome } from "../rig/updater-home.ts";
 
 // Processes start slowly on a busy machine.
-vi.setConfig({ testTimeout: 90_000 });
+vi.setConfig({ testTimeout: 180_000 });
 
 let inside: Namespace;
 let folder: string;

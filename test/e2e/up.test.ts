@@ -8,7 +8,7 @@ import { type Namespace, openNamespace } from "../rig/namespace.ts";
 import type { Ended, StartedProcess } from "../rig/started-process.ts";
 
 // Processes start slowly on a busy machine.
-vi.setConfig({ testTimeout: 90_000 });
+vi.setConfig({ testTimeout: 180_000 });
 
 /** Run as a newcomer would, but in a folder whose name a shell would cut in two. */
 let inside: Namespace;

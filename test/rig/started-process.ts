@@ -50,12 +50,12 @@ export function startProcess(command: readonly [string, ...string[]], options: S
     out: () => texts.out,
     err: () => texts.err,
     ended,
-    async says(pattern, limit = 30_000) {
+    async says(pattern, limit = 60_000) {
       const found = () => pattern.test(texts.out) || pattern.test(texts.err);
       await until(() => found() || over, { limit, what: () => `${pattern} from ${told()}` });
       if (!found()) throw new Error(`ended without saying ${pattern}: ${told()}`);
     },
-    async stop(signal = "SIGTERM", limit = 6_000) {
+    async stop(signal = "SIGTERM", limit = 10_000) {
       if (!over) child.kill(signal);
       const late = setTimeout(() => child.kill("SIGKILL"), limit);
       const how = await ended;

@@ -87,7 +87,7 @@ export async function watchName(
     },
     move,
     published: () => api.addresses(zoneId, name),
-    stores: (expected, limit = 40_000) =>
+    stores: (expected, limit = 80_000) =>
       until(() => same(home.stored(), expected), {
         ...{ limit, what: () => `${JSON.stringify(expected)} in the state; ${watched.updater.err()}` },
       }),

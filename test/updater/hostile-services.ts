@@ -65,7 +65,7 @@ export const hostileServices: readonly HostileRow[] = [
   }),
   service(
     "429 with a date",
-    toWrites({ status: 429, headers: { "retry-after": inAMinute() }, body: {} }),
+    (asked) => toWrites({ status: 429, headers: { "retry-after": inAMinute() }, body: {} })(asked),
     /answered 429/,
     3,
     { outcomes: ["failed", "waiting"], warnings: 1 },

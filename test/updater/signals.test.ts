@@ -8,7 +8,7 @@ import { type StartedProcess, startProcess } from "../rig/started-process.ts";
 import { until } from "../rig/until.ts";
 
 // Processes start slowly on a busy machine.
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 120_000 });
 
 /** The real program, and an hour between two looks: what happens sooner was asked for. */
 let loop: Loop;
