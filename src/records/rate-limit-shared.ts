@@ -31,7 +31,7 @@ const maximumShares = 10_000;
  * When the database is slow or gone, calls pass by a bucket of this node alone: a limit that is too wide for a while is
  * better than a service that stands.
  */
-export function createSharedRateLimit({ perMinute, budget, patience = 50 }: SharedLimitOptions): RateLimit {
+export function createSharedRateLimit({ perMinute, budget, patience = 250 }: SharedLimitOptions): RateLimit {
   const onTheWay = Math.floor((perMinute * lifetime) / minute);
   const rule = { capacity: perMinute - onTheWay, perMinute };
   const block = Math.max(1, onTheWay);
@@ -144,10 +144,10 @@ function quotaOf(limit: number, passes: boolean, known: number, now: Instant): Q
   };
 }
 
-/** False when it is not over in time. */
+/** False when it is not over in time. What has come while this process was busy is looked at first. */
 function within(limit: number, work: Promise<void>): Promise<boolean> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(false), limit);
+    const timer = setTimeout(() => setImmediate(() => resolve(false)), limit);
     void work.finally(() => {
       clearTimeout(timer);
       resolve(true);
