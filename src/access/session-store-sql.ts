@@ -15,26 +15,6 @@ export type SessionTables = {
   readonly console_links: { readonly hash: string; readonly who: string; readonly expires: number };
 };
 
-/** The step of the SQLite schema of every service that has pages to sign in to. */
-export const sessionTables = `
-  CREATE TABLE console_sessions (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    hash TEXT NOT NULL UNIQUE,
-    who TEXT NOT NULL,
-    source TEXT NOT NULL,
-    agent TEXT NOT NULL,
-    created INTEGER NOT NULL,
-    seen INTEGER NOT NULL
-  ) STRICT;
-  CREATE INDEX console_sessions_of ON console_sessions (who);
-
-  CREATE TABLE console_links (
-    hash TEXT PRIMARY KEY,
-    who TEXT NOT NULL,
-    expires INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID;
-`;
-
 export function createSessionStore({ db }: SqlText<SessionTables>, run: RunSql): SessionStore {
   return {
     add: async ({ hash, who, from, agent, created }) => {

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { CommandIo, Run } from "./command-io.ts";
+import { databaseOptions } from "./database-options.ts";
 import { repeated } from "./options.ts";
 import { addStoreVerbs } from "./store-verbs.ts";
 import { addTransferKeyVerbs } from "./transfer-verbs.ts";
@@ -18,8 +19,7 @@ export function addAdminVerbs(program: Command, io: CommandIo, run: Run): void {
   addTransferKeyVerbs(program, io, run);
   addAccessVerbs(program, io, run);
   addStoreVerbs(program, io, run);
-  program
-    .command("sign-in")
+  databaseOptions(program.command("sign-in"))
     .description("Prints a link that signs in to the pages: for the first time, or when the password is lost.")
     .option(...dataFolder)
     .option("--firewall", "to the firewall's pages instead of the DNS console")
@@ -29,8 +29,7 @@ export function addAdminVerbs(program: Command, io: CommandIo, run: Run): void {
 }
 
 function addTokenVerbs(token: Command, io: CommandIo, run: Run): void {
-  token
-    .command("add")
+  databaseOptions(token.command("add"))
     .description("Makes a token and shows it, once.")
     .option(...dataFolder)
     .option("--name <text>", "what it is for", "unnamed")
@@ -49,14 +48,12 @@ function addTokenVerbs(token: Command, io: CommandIo, run: Run): void {
     .option("--long", "64 characters instead of 32, as some clients of the rrsets API want")
     .option("--to <file>", "write it to a file that only you can read, instead of showing it")
     .action((options) => run(async () => (await import("./token.ts")).tokenAdd(options, io)));
-  token
-    .command("list")
+  databaseOptions(token.command("list"))
     .description("Lists the tokens, never their secrets.")
     .option(...dataFolder)
     .option(...asJson)
     .action((options) => run(async () => (await import("./token.ts")).tokenList(options, io)));
-  token
-    .command("revoke")
+  databaseOptions(token.command("revoke"))
     .description("Ends a token, at once.")
     .argument("<id>", "its number in the list")
     .option(...dataFolder)

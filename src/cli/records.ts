@@ -4,13 +4,15 @@ import { parseName } from "../core/name.ts";
 import { type ListenAddress, urlOf } from "../process/listen-address.ts";
 import { closeInReverse, type Opened } from "../process/shutdown.ts";
 import { startKeepingHistory } from "../records/keep-history.ts";
-import { recordsDatabase, startRecords } from "../records/start.ts";
+import { startRecords } from "../records/start.ts";
 import { trimSqliteTables } from "../records/store-table-sqlite.ts";
 import { type CertificateOptions, readCertificate } from "./certificate-option.ts";
 import type { CommandIo } from "./command-io.ts";
+import type { DatabaseOptions } from "./database-options.ts";
 import { logTo } from "./log-to.ts";
 import { type ObserveFlags, proxiesOf } from "./observe-options.ts";
 import type { LogOptions } from "./options.ts";
+import { readStorePlace } from "./read-store-place.ts";
 import { startDns } from "./start-dns.ts";
 import { readTransferFlags, type TransferFlags } from "./transfer-flags.ts";
 import { shellWord } from "./try-lines.ts";
@@ -20,8 +22,8 @@ import { watchRecords } from "./watch-records.ts";
 export type RecordsCommand = LogOptions &
   ObserveFlags &
   CertificateOptions &
-  TransferFlags & {
-    readonly data: string;
+  TransferFlags &
+  DatabaseOptions & {
     readonly listen: ListenAddress;
     readonly name: readonly string[];
     readonly nameserver: readonly string[];
@@ -51,9 +53,11 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
   }
   const certificate = readCertificate(options, io);
   if (certificate === "half") return 2;
+  const database = readStorePlace(options, io);
   const opened: Opened[] = [];
   try {
     const service = await startRecords({
+      database,
       dataFolder: resolve(io.cwd, options.data),
       listen: options.listen,
       names: options.name,
@@ -67,8 +71,8 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
       ...(options.rateLimit > 0 && { rateLimit: options.rateLimit }),
     });
     opened.push({ name: "record service", close: service.close });
-    if (Number.isFinite(options.keepHistory)) {
-      const open = async () => trimSqliteTables(recordsDatabase(resolve(io.cwd, options.data)));
+    if (Number.isFinite(options.keepHistory) && database.kind === "sqlite") {
+      const open = async () => trimSqliteTables(database.path);
       const keep = () => startKeepingHistory({ open, keep: options.keepHistory, now: Date.now, log });
       opened.push({ name: "history", close: service.duties.whenLeading(keep) });
     }
@@ -91,7 +95,11 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
     if (options.plainHttp && options.trustProxy.length === 0) {
       io.out("No proxy is trusted, so all callers count as one; name yours with --trust-proxy NETWORK\n");
     }
-    io.out(`A token for it is made with: ${io.program} token add --data ${shellWord(options.data)}\n`);
+    const where =
+      database.kind === "sqlite"
+        ? `--data ${shellWord(options.data)}`
+        : `--database ${shellWord(database.address.shown)}`;
+    io.out(`A token for it is made with: ${io.program} token add ${where}\n`);
     if (await service.needsSignInLink()) {
       io.out("Sign in to its console with this link, once and within 15 minutes:\n");
       io.out(`  ${await service.createSignInLink("main")}\n`);

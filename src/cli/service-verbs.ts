@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { certificateOptions } from "./certificate-option.ts";
 import type { CommandIo, Run } from "./command-io.ts";
+import { connectionsOption, databaseOptions } from "./database-options.ts";
 import { addFirewallVerb } from "./firewall-verb.ts";
 import { keepHistoryOption } from "./keep-history-option.ts";
 import { observeOptions } from "./observe-options.ts";
@@ -42,6 +43,7 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
       readRateLimit("3000/min"),
     )
     .option("--plain-http", "no TLS: only behind a proxy that speaks it; name that with --trust-proxy");
+  connectionsOption(databaseOptions(records));
   transferOptions(certificateOptions(logOptions(observeOptions(keepHistoryOption(records))))).action((options) =>
     run(async () => (await import("./records.ts")).records(options, io)),
   );

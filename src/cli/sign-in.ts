@@ -3,18 +3,22 @@ import { keysFile } from "../firewall/access-store.ts";
 import * as firewallConsole from "../firewall/console-link.ts";
 import { openDataFolder } from "../process/data-folder.ts";
 import * as recordsConsole from "../records/console-open.ts";
-import { recordsDatabase } from "../records/start.ts";
 import type { CommandIo } from "./command-io.ts";
+import type { DatabaseOptions } from "./database-options.ts";
+import { logTo } from "./log-to.ts";
+import { readStorePlace } from "./read-store-place.ts";
 
-export type SignInCommand = {
-  readonly data: string;
+export type SignInCommand = DatabaseOptions & {
   readonly firewall?: boolean;
   readonly account?: string;
   readonly url?: string;
 };
 
+const plainLog = { logFormat: "text" } as const;
+
 /** `moor sign-in`: the way into the pages for whoever has no password, or has lost it. */
-export async function signIn({ data, firewall, account, url }: SignInCommand, io: CommandIo): Promise<number> {
+export async function signIn(options: SignInCommand, io: CommandIo): Promise<number> {
+  const { data, firewall, account, url } = options;
   const where = url ?? `https://127.0.0.1:${firewall ? 8443 : 8053}`;
   if (!URL.canParse(where)) {
     io.err(`--url: ${where} is not an address such as https://127.0.0.1:8053\n`);
@@ -25,7 +29,7 @@ export async function signIn({ data, firewall, account, url }: SignInCommand, io
   const { origin } = new URL(where);
   const link = firewall
     ? await firewallConsole.makeSignInLink(keysFile(folder), account, origin)
-    : await recordsConsole.makeSignInLink(recordsDatabase(folder), account ?? "main", origin);
+    : await recordsConsole.makeSignInLink(readStorePlace(options, io), logTo(io, plainLog), account ?? "main", origin);
   io.err(
     `A link that signs in to ${firewall ? "the firewall's pages" : "the DNS console"}, once and within 15 minutes:\n`,
   );

@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
 import type { CommandIo, Run } from "./command-io.ts";
+import { databaseOptions } from "./database-options.ts";
 import { repeated } from "./options.ts";
 
 const dataFolder = ["--data <folder>", "the data folder of the service", "./moor-data"] as const;
@@ -9,8 +10,7 @@ export function addTransferKeyVerbs(program: Command, io: CommandIo, run: Run): 
   const key = program
     .command("transfer-key")
     .description("Keys for other nameservers (TSIG): who may have zones by transfer, and change them by UPDATE.");
-  key
-    .command("add")
+  databaseOptions(key.command("add"))
     .description("Makes a key and shows it, once, as the other side's config wants it.")
     .argument("<name>", "what both sides call it, such as ns2.example.org")
     .option(...dataFolder)
@@ -26,14 +26,12 @@ export function addTransferKeyVerbs(program: Command, io: CommandIo, run: Run): 
     )
     .option("--to <file>", "write it to a file that only you can read, instead of showing it")
     .action((name, options) => run(async () => (await import("./transfer-key.ts")).transferKeyAdd(name, options, io)));
-  key
-    .command("list")
+  databaseOptions(key.command("list"))
     .description("Lists the keys, never their secrets.")
     .option(...dataFolder)
     .option("--json", "for programs")
     .action((options) => run(async () => (await import("./transfer-key.ts")).transferKeyList(options, io)));
-  key
-    .command("revoke")
+  databaseOptions(key.command("revoke"))
     .description("Ends a key, at once.")
     .argument("<name>", "its name")
     .option(...dataFolder)

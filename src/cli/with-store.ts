@@ -1,24 +1,27 @@
 import { resolve } from "node:path";
 import { openDataFolder } from "../process/data-folder.ts";
-import { recordsDatabase } from "../records/start.ts";
+import { createLog } from "../process/log.ts";
+import { openStore } from "../records/open-store.ts";
 import type { RecordStore } from "../records/store.ts";
-import { openSqliteStore } from "../records/store-sqlite.ts";
 import type { CommandIo } from "./command-io.ts";
+import type { DatabaseOptions } from "./database-options.ts";
+import { readStorePlace } from "./read-store-place.ts";
 
-export type InData = { readonly data: string };
+export type InData = DatabaseOptions;
 
 /** Administration works on the database itself, also while the service runs. */
 export async function withStore<T>(
-  { data }: InData,
+  options: DatabaseOptions,
   io: CommandIo,
   work: (store: RecordStore) => Promise<T>,
 ): Promise<T> {
-  const folder = resolve(io.cwd, data);
-  await openDataFolder(folder);
-  const store = openSqliteStore(recordsDatabase(folder));
+  const place = readStorePlace(options, io);
+  if (place.kind === "sqlite") await openDataFolder(resolve(io.cwd, options.data));
+  // What is wrong is said by whoever waits for it.
+  const { store, close } = await openStore(place, createLog({ format: "text", level: "silent", write: io.err }));
   try {
     return await work(store);
   } finally {
-    store.close();
+    await close();
   }
 }

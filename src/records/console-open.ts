@@ -2,11 +2,10 @@ import { readFile } from "node:fs/promises";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "../process/log.ts";
 import { type ConsoleSessions, createConsoleSessions } from "./console-sessions.ts";
+import type { ConsoleStore } from "./console-store.ts";
 import { serveConsole } from "./http-console.ts";
-import { migrations } from "./schema-sqlite.ts";
+import { openStore, type StorePlace } from "./open-store.ts";
 import type { RecordStore } from "./store.ts";
-import { openSqliteStore } from "./store-sqlite.ts";
-import { openConsoleStore } from "./store-sqlite-console.ts";
 
 export type OpenConsole = {
   readonly sessions: ConsoleSessions;
@@ -14,18 +13,16 @@ export type OpenConsole = {
   readonly routes: (server: FastifyInstance) => Promise<void>;
   /** Nobody has a password yet: whoever starts the service must be shown a link. */
   readonly isNew: () => Promise<boolean>;
-  readonly close: () => void;
 };
 
 export function openConsole(options: {
-  readonly database: string;
   readonly store: RecordStore;
+  readonly consoleStore: ConsoleStore;
   readonly log: Logger;
   readonly caFile: string | undefined;
   readonly pages: string | undefined;
 }): OpenConsole {
-  const { store, log, caFile } = options;
-  const consoleStore = openConsoleStore(options.database, migrations);
+  const { store, consoleStore, log, caFile } = options;
   const sessions = createConsoleSessions(store, consoleStore, Date.now);
   const readCa = caFile === undefined ? undefined : () => readFile(caFile, "utf8");
   return {
@@ -39,21 +36,18 @@ export function openConsole(options: {
       pages: options.pages,
     }),
     isNew: async () => !(await consoleStore.hasAnyPassword()),
-    close: consoleStore.close,
   };
 }
 
 /** The secret stands behind `#`: browsers send that part to nobody, so it is in no log. */
 export const signInLink = (url: string, secret: string): string => `${url}/sign-in#${secret}`;
 
-/** For whoever has the data folder: the service need not run, and hears nothing of it. */
-export async function makeSignInLink(database: string, account: string, url: string): Promise<string> {
-  const store = openSqliteStore(database);
-  const consoleStore = openConsoleStore(database, migrations);
+/** For whoever can open the store: the service need not run, and hears nothing of it. */
+export async function makeSignInLink(place: StorePlace, log: Logger, account: string, url: string): Promise<string> {
+  const { store, console, close } = await openStore(place, log);
   try {
-    return signInLink(url, await createConsoleSessions(store, consoleStore, Date.now).makeLink(account));
+    return signInLink(url, await createConsoleSessions(store, console, Date.now).makeLink(account));
   } finally {
-    consoleStore.close();
-    store.close();
+    await close();
   }
 }

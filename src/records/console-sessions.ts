@@ -5,8 +5,8 @@ import type { People } from "../access/session-http.ts";
 import type { Instant } from "../core/instant.ts";
 import { wholeAccount } from "../core/may.ts";
 import type { Actor } from "./actor.ts";
+import type { ConsoleStore } from "./console-store.ts";
 import type { RecordStore } from "./store.ts";
-import type { ConsoleStore } from "./store-sqlite-console.ts";
 
 export const consoleService = "records";
 

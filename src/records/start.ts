@@ -17,13 +17,15 @@ import { rrsetsApi } from "./http-rrsets.ts";
 import { sendNoRoute, v1Api } from "./http-v1.ts";
 import { tieNodes } from "./node-ties.ts";
 import { observeHttp } from "./observe-http.ts";
+import { openStore, type StorePlace } from "./open-store.ts";
 import { printRecordMetrics } from "./print-metrics.ts";
 import { createRecordService } from "./service.ts";
 import type { RecordStore } from "./store.ts";
-import { openSqliteStore } from "./store-sqlite.ts";
 
 export type RecordsOptions = {
+  /** For certificates, and for the database when no other place is named. */
   readonly dataFolder: string;
+  readonly database?: StorePlace;
   readonly listen: ListenAddress;
   /** Further host names and addresses for the certificate. */
   readonly names: readonly string[];
@@ -69,9 +71,10 @@ export const recordsDatabase = (dataFolder: string): string => join(dataFolder, 
 export async function startRecords(options: RecordsOptions): Promise<RunningRecords> {
   const { dataFolder, log } = options;
   await openDataFolder(dataFolder);
-  const store = openSqliteStore(recordsDatabase(dataFolder));
-  const opened: Opened[] = [{ name: "database", close: store.close }];
-  const ties = tieNodes({ perMinute: options.rateLimit, log });
+  const place = options.database ?? { kind: "sqlite", path: recordsDatabase(dataFolder) };
+  const { store, console: consoleStore, connect, close } = await openStore(place, log);
+  const opened: Opened[] = [{ name: "database", close }];
+  const ties = tieNodes({ connect, perMinute: options.rateLimit, log });
   opened.push({ name: "ties to other nodes", close: ties.close });
   const health = createHealth();
   health.add("store", async () => void (await store.lastChange()));
@@ -90,13 +93,12 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
     server.setNotFoundHandler(sendNoRoute);
     observeHttp(server, { health, log, accessLog: options.accessLog });
     const console = openConsole({
-      database: recordsDatabase(dataFolder),
       store,
+      consoleStore,
       log,
       caFile,
       pages: options.pages,
     });
-    opened.push({ name: "console", close: console.close });
     await serveDocs(server);
     await server.register(console.routes);
     const service = createRecordService({ store, now: Date.now, nameservers: options.nameservers });

@@ -3,6 +3,7 @@ import { migratePostgres } from "../process/migrate-postgres.ts";
 import type { MigrationStep } from "../process/migration-steps.ts";
 import { openPostgres, type Postgres, type PostgresLimits, usualLimits } from "../process/open-postgres.ts";
 import type { PostgresAddress } from "../process/postgres-url.ts";
+import type { ConsoleStore } from "./console-store.ts";
 import { postgresMigrations } from "./schema-postgres.ts";
 import type { RecordStore } from "./store.ts";
 import { createStoreCounters } from "./store-counters.ts";
@@ -13,6 +14,7 @@ import { createHotReads } from "./store-postgres-read.ts";
 import { countWrites, postgresSql } from "./store-postgres-sql.ts";
 import { createPostgresTokens } from "./store-postgres-tokens.ts";
 import { createWrites } from "./store-postgres-writes.ts";
+import { createSqlConsole } from "./store-sql-console.ts";
 import { createSqlReads } from "./store-sql-read.ts";
 import { createSqlTransferKeys } from "./store-sql-transfer-keys.ts";
 
@@ -24,7 +26,11 @@ export type PostgresStoreOptions = {
   readonly migrations?: readonly MigrationStep[];
 };
 
-export type PostgresStore = RecordStore & { readonly postgres: Postgres; readonly close: () => Promise<void> };
+export type PostgresStore = Omit<RecordStore, "close"> & {
+  readonly console: ConsoleStore;
+  readonly connect: Postgres["connect"];
+  readonly close: () => Promise<void>;
+};
 
 /** The store on PostgreSQL. Any number of nodes may have one database open at once. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
@@ -60,7 +66,8 @@ async function openOn(postgres: Postgres, log: Logger): Promise<PostgresStore> {
     ...createWrites(queue.add),
     onChange: feed.listen,
     counters,
-    postgres,
+    console: createSqlConsole(sql),
+    connect: postgres.connect,
     close: async () => {
       await queue.drain();
       await tokens.flushUses();

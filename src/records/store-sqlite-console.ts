@@ -1,20 +1,7 @@
-import type { SessionStore } from "../access/session.ts";
 import { openSessionStore, sessionTables } from "../access/session-store-sqlite.ts";
-import type { Instant } from "../core/instant.ts";
+import type { MigrationStep } from "../process/migration-steps.ts";
 import { openSqlite } from "../process/open-sqlite.ts";
-import type { Account } from "./store.ts";
-
-/** Who may sign in to the console: each account has one password, once somebody has set it. */
-export type ConsoleStore = {
-  readonly sessions: SessionStore;
-  readonly account: (id: number) => Promise<LoginAccount | undefined>;
-  readonly accountByName: (name: string) => Promise<LoginAccount | undefined>;
-  readonly setPassword: (account: number, hash: string, now: Instant) => Promise<void>;
-  readonly hasAnyPassword: () => Promise<boolean>;
-  readonly close: () => void;
-};
-
-export type LoginAccount = Account & { readonly passwordHash: string | undefined };
+import type { ConsoleStore, LoginAccount } from "./console-store.ts";
 
 /** A step of the record service's schema. */
 export const consoleTables = `
@@ -26,8 +13,10 @@ export const consoleTables = `
   ) STRICT;
 `;
 
+export type SqliteConsole = Omit<ConsoleStore, "close"> & { readonly close: () => void };
+
 /** The database file of the record service, over a connection of its own: the file must have been opened as a store before. */
-export function openConsoleStore(path: string, migrations: readonly string[]): ConsoleStore {
+export function openConsoleStore(path: string, migrations: readonly MigrationStep[]): SqliteConsole {
   const database = openSqlite(path, migrations);
   const columns = "SELECT id, name, hash FROM accounts LEFT JOIN console_passwords ON account = accounts.id";
   const byId = database.prepare(`${columns} WHERE accounts.id = ?`);

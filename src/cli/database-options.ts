@@ -1,0 +1,26 @@
+import { type Command, InvalidArgumentError } from "commander";
+
+/** Which store a verb works on. */
+export type DatabaseOptions = {
+  readonly data: string;
+  readonly database?: string;
+  readonly databasePasswordFile?: string;
+  readonly databaseConnections?: number;
+};
+
+/** For every verb that opens the store. */
+export function databaseOptions(command: Command): Command {
+  return command
+    .option("--database <url>", "a PostgreSQL database instead of a file: postgres://user@host/database?sslmode=…")
+    .option("--database-password-file <file>", "its password (default: PGPASSWORD, or the passfile of PostgreSQL)");
+}
+
+/** For services, which have many connections. */
+export const connectionsOption = (command: Command): Command =>
+  command.option("--database-connections <number>", "to PostgreSQL at the most (default: 10)", readConnections);
+
+function readConnections(text: string): number {
+  const number = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  if (number < 3) throw new InvalidArgumentError("It takes a number from 3 up.");
+  return number;
+}

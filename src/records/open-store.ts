@@ -1,0 +1,56 @@
+import type { Client } from "pg";
+import type { Logger } from "../process/log.ts";
+import type { PostgresAddress } from "../process/postgres-url.ts";
+import type { ConsoleStore } from "./console-store.ts";
+import { migrations } from "./schema-sqlite.ts";
+import type { RecordStore } from "./store.ts";
+import { openSqliteStore } from "./store-sqlite.ts";
+import { openConsoleStore } from "./store-sqlite-console.ts";
+
+/** Where a service keeps its records. */
+export type StorePlace =
+  | { readonly kind: "sqlite"; readonly path: string }
+  | { readonly kind: "postgres"; readonly address: PostgresAddress; readonly connections?: number | undefined };
+
+export type OpenStore = {
+  readonly store: RecordStore;
+  readonly console: ConsoleStore;
+  /** A connection of one's own to a database that other nodes may share; undefined when no other can. */
+  readonly connect: (() => Promise<Client>) | undefined;
+  /** Closes all of them. */
+  readonly close: () => Promise<void>;
+};
+
+export async function openStore(place: StorePlace, log: Logger): Promise<OpenStore> {
+  switch (place.kind) {
+    case "sqlite":
+      return openFile(place.path);
+    case "postgres":
+      return await openServer(place, log);
+    default:
+      return place satisfies never;
+  }
+}
+
+function openFile(path: string): OpenStore {
+  const store = openSqliteStore(path);
+  try {
+    const console = openConsoleStore(path, migrations);
+    const close = async () => {
+      console.close();
+      store.close();
+    };
+    return { store, console, connect: undefined, close };
+  } catch (error) {
+    store.close();
+    throw error;
+  }
+}
+
+/** What speaks to PostgreSQL is loaded only where there is one. */
+async function openServer(place: Extract<StorePlace, { kind: "postgres" }>, log: Logger): Promise<OpenStore> {
+  const { openPostgresStore } = await import("./store-postgres.ts");
+  const { address, connections } = place;
+  const store = await openPostgresStore({ address, log, ...(connections && { limits: { connections } }) });
+  return { store, console: store.console, connect: store.connect, close: store.close };
+}
