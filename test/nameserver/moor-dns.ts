@@ -10,7 +10,7 @@ import { newRecordId } from "../../src/records/new-id.ts";
 import { plainSettings, type RecordStore, type Zone, type ZoneSettings } from "../../src/records/store.ts";
 import { openSqliteStore } from "../../src/records/store-sqlite.ts";
 
-/** The nameserver on a store in memory, in this process. */
+/** The nameserver in this process, on a store in memory unless a file is given. */
 export type MoorDns = {
   readonly store: RecordStore;
   readonly account: number;
@@ -27,8 +27,8 @@ export type MoorDns = {
 
 const soaOf = (serial: number) => `@ 3600 SOA ns1 hostmaster ${serial} 7200 900 1209600 300\n`;
 
-export async function startMoorDns(transfers: Partial<TransferOptions> = {}): Promise<MoorDns> {
-  const store = openSqliteStore(":memory:");
+export async function startMoorDns(transfers: Partial<TransferOptions> = {}, database = ":memory:"): Promise<MoorDns> {
+  const store = openSqliteStore(database);
   const { id: account } = await store.ensureAccount("main", Date.now());
   let said = "";
   const log = createLog({

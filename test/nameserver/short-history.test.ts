@@ -1,0 +1,63 @@
+import { mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { dropHistory } from "../../src/records/keep-history.ts";
+import type { Zone } from "../../src/records/store.ts";
+import { trimSqliteTables } from "../../src/records/store-table-sqlite.ts";
+import { everyone, type MoorDns, startMoorDns } from "./moor-dns.ts";
+
+/** A change log that is cut where its history is not to be kept any longer. */
+const folder = mkdtempSync(join(tmpdir(), "moor-short-history-"));
+const file = join(folder, "records.sqlite");
+let moor: MoorDns;
+let zone: Zone;
+
+beforeAll(async () => {
+  moor = await startMoorDns({ networks: everyone }, file);
+  const many = Array.from({ length: 40 }, (_, i) => `h${i} 60 A 192.0.2.${i}`).join("\n");
+  zone = await moor.makeZone("example.org", `@ 600 NS ns1\n${many}`);
+  for (let i = 1; i <= 6; i++) {
+    await moor.write(zone, `@ 600 NS ns1\n${many}\nmark 60 A 198.51.100.${i}`);
+    // Time is what history is dropped by.
+    await sleep(5);
+  }
+});
+afterAll(async () => {
+  await moor?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function transferSince(serial: number): Promise<{ readonly soas: number; readonly hosts: number; text: string }> {
+  const text = await moor.dig("+noall", "+answer", "example.org", `IXFR=${serial}`);
+  return { soas: text.match(/\sSOA\s/g)?.length ?? 0, hosts: text.match(/^h\d+\.example/gm)?.length ?? 0, text };
+}
+
+it("who is not too far behind gets what has changed, everybody else the whole zone", async () => {
+  const { serial } = (await moor.store.zoneHolding("example.org")) ?? { serial: 0 };
+  expect(await transferSince(serial - 5)).toMatchObject({ soas: 4, hosts: 0 });
+  const rows = await moor.store.historyOf(zone, { limit: 100 });
+  const before = rows.find((row) => row.serial === serial - 2)?.at ?? 0;
+  const tables = trimSqliteTables(file);
+  const dropped = await dropHistory(tables, { before, rest: 0, signal: AbortSignal.timeout(5_000) });
+  await tables.close();
+  expect(dropped).toBeGreaterThan(3);
+
+  const whole = await transferSince(serial - 5);
+  expect(whole).toMatchObject({ soas: 2, hosts: 40 });
+  expect(whole.text).toContain("198.51.100.6");
+  // The first change that is left leads away from a serial whose own row is gone: that it is complete cannot be told.
+  expect(await transferSince(serial - 3)).toMatchObject({ soas: 2, hosts: 40 });
+  expect(await transferSince(serial - 2)).toMatchObject({ soas: 4, hosts: 0 });
+  expect(await transferSince(serial)).toMatchObject({ soas: 1, hosts: 0 });
+});
+
+it("what is written afterwards is told from there on", async () => {
+  const { serial } = (await moor.store.zoneHolding("example.org")) ?? { serial: 0 };
+  await moor.write(zone, "@ 600 NS ns1\nmark 60 A 198.51.100.7");
+  const { text } = await transferSince(serial);
+  expect(text).toContain("198.51.100.7");
+  expect(await moor.dig("+short", "mark.example.org", "A")).toBe("198.51.100.7");
+});
