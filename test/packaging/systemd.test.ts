@@ -1,0 +1,36 @@
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { node, repository } from "../rig/namespace.ts";
+
+const folder = join(repository, "packaging", "systemd");
+const units = readdirSync(folder).filter((file) => file.endsWith(".service"));
+
+describe("the systemd units", () => {
+  it("are there for every program", () => {
+    expect(units).toEqual([
+      "moor-firewall.service",
+      "moor-records.service",
+      "moor-records@.service",
+      "moor-update.service",
+    ]);
+  });
+
+  it.each(units)("%s is taken by systemd without a word", (unit) => {
+    const path = join(folder, unit.replace("@.", "@8061."));
+    const said = execFileSync("systemd-analyze", ["verify", "--man=no", path], { encoding: "utf8", stdio: "pipe" });
+    expect(said).toBe("");
+  });
+
+  it.each(units)("%s gives moor only options that it has", (unit) => {
+    const text = readFileSync(join(folder, unit), "utf8");
+    const [, verb = "", words = ""] = /^ExecStart=\/usr\/bin\/env moor (\w+) (.*)$/m.exec(text) ?? [];
+    const help = execFileSync(node, [join(repository, "bin", "moor.ts"), verb, "--help"], { encoding: "utf8" });
+    const examples = [...text.matchAll(/^#.*MOOR_RECORDS_OPTIONS=(.*)$/gm)].map(([, given]) => given);
+    const used = [words, ...examples].join(" ").match(/(?<= |^)--[a-z-]+/g) ?? [];
+    const known: readonly string[] = help.match(/--[a-z-]+/g) ?? [];
+    expect(used.length).toBeGreaterThan(0);
+    expect(used.filter((option) => !known.includes(option))).toEqual([]);
+  });
+});
