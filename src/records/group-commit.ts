@@ -1,5 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { observe } from "../process/metrics.ts";
+import { asStoreBusy } from "../process/sqlite-faults.ts";
+import { StoreBusy } from "../process/store-busy.ts";
 import type { StoreCounters } from "./store-counters.ts";
 import type { DiskSync } from "./wal-sync.ts";
 
@@ -61,12 +63,13 @@ export function createGroupCommit<Told>(
   const failWith = (error: unknown, writes: readonly Waiting[]) => {
     counters.failed += writes.length;
     counters.waiting -= writes.length;
-    for (const each of writes) each.fail(error);
+    const told = asStoreBusy(error);
+    for (const each of writes) each.fail(told);
   };
 
   /** What is visible and may yet vanish must not be built upon: PostgreSQL stops for the same reason. */
   const breakDown = (error: Error) => {
-    broken ??= new Error("the disk did not take what was written; start the service again", { cause: error });
+    broken ??= new StoreBusy("the disk did not take what was written; start the service again", { cause: error });
     const groups = syncing;
     syncing = [];
     for (const { writes } of groups) failWith(broken, writes);

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import type { Instant } from "../core/instant.ts";
 import type { Logger } from "../process/log.ts";
+import { StoreBusy } from "../process/store-busy.ts";
 import type { Actor } from "./actor.ts";
 import { actorOf } from "./authenticate.ts";
 import type { HostOutcome } from "./dyndns-operations.ts";
@@ -49,7 +50,7 @@ export function dyndnsApi(options: DyndnsOptions) {
     api.setSerializerCompiler(() => String);
     api.setErrorHandler((error, { id }, reply) => {
       options.log.error({ err: error, request: id }, "a dyndns2 request failed");
-      return sendLine(reply.code(500).header("x-request-id", id), "911");
+      return sendLine(reply.code(error instanceof StoreBusy ? 503 : 500).header("x-request-id", id), "911");
     });
     for (const path of paths) {
       const operationId = `dyndns2${path.replaceAll("/", "-")}`;

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import type { Instant } from "../core/instant.ts";
 import type { Logger } from "../process/log.ts";
+import { StoreBusy } from "../process/store-busy.ts";
 import type { Actor } from "./actor.ts";
 import { actorOf } from "./authenticate.ts";
 import { rrsetsActionRoutes } from "./http-rrsets-actions.ts";
@@ -129,8 +130,12 @@ function sendFailure(error: FailedRequest, reply: FastifyReply, log: Logger): Fa
   if (status === 400) return sendRaw(reply, notJson);
   if (status < 500) return sendRaw(reply, errorAnswer(status, "invalid_input", error.message));
   const { id } = reply.request;
-  log.error({ err: error, request: id }, "a request failed");
   reply.header("x-correlation-id", id);
+  if (error instanceof StoreBusy) {
+    log.warn({ err: error, request: id }, "a request could not be done now");
+    return sendRaw(reply.header("retry-after", error.retryAfter), errorAnswer(503, "unavailable", error.message));
+  }
+  log.error({ err: error, request: id }, "a request failed");
   return sendRaw(reply, errorAnswer(500, "server_error", `internal error, see the log of the service: ${id}`));
 }
 

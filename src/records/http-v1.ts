@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Instant } from "../core/instant.ts";
 import type { Logger } from "../process/log.ts";
+import { StoreBusy } from "../process/store-busy.ts";
 import type { Actor } from "./actor.ts";
 import { actorOf } from "./authenticate.ts";
 import { bulkRoutes } from "./http-v1-bulk.ts";
@@ -112,13 +113,18 @@ function readBody(request: FastifyRequest, body: Buffer, done: BodyRead): void {
 type FailedRequest = Error & { readonly statusCode?: number; readonly code?: string };
 
 function sendError(error: FailedRequest, reply: FastifyReply, log: Logger): FastifyReply {
-  const status = error.statusCode ?? 500;
+  const status = error instanceof StoreBusy ? 503 : (error.statusCode ?? 500);
   reply.code(status).type("application/json; charset=utf-8");
   if (status === 400) return reply.send(jsonLine({ error: "json not valid" }));
   if (status < 500) return reply.send(jsonLine({ message: error.message }));
   const { id } = reply.request;
-  log.error({ err: error, request: id }, "a request failed");
   reply.header("x-request-id", id);
+  if (error instanceof StoreBusy) {
+    log.warn({ err: error, request: id }, "a request could not be done now");
+    const { message, retryAfter } = error;
+    return reply.header("retry-after", retryAfter).send(jsonLine({ error: { message, code: status } }));
+  }
+  log.error({ err: error, request: id }, "a request failed");
   return reply.send(
     jsonLine({ error: { message: `internal error, see the log of the service: ${id}`, code: status } }),
   );
