@@ -22,6 +22,8 @@ export type PostgresStoreOptions = {
   readonly address: PostgresAddress;
   readonly log: Logger;
   readonly limits?: Partial<PostgresLimits>;
+  /** Writes beyond these are refused. */
+  readonly mostWaiting?: number;
   /** For tests of upgrades. */
   readonly migrations?: readonly MigrationStep[];
 };
@@ -38,14 +40,14 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const postgres = openPostgres(address, log, { ...usualLimits, ...options.limits });
   try {
     await migratePostgres(postgres.connect, address.shown, migrations);
-    return await openOn(postgres, log);
+    return await openOn(postgres, options);
   } catch (error) {
     await postgres.close();
     throw error;
   }
 }
 
-async function openOn(postgres: Postgres, log: Logger): Promise<PostgresStore> {
+async function openOn(postgres: Postgres, { log, mostWaiting }: PostgresStoreOptions): Promise<PostgresStore> {
   const counters = createStoreCounters();
   const counted = countWrites(postgres, counters);
   const sql = postgresSql(counted);
@@ -57,7 +59,10 @@ async function openOn(postgres: Postgres, log: Logger): Promise<PostgresStore> {
     lastChange: reads.lastChange,
     tokensChanged: tokens.forget,
   });
-  const queue = createWriteQueue({ postgres, purge: createPurge(), counters, committed: feed.committed });
+  const queue = createWriteQueue({
+    ...{ postgres, counters, committed: feed.committed, purge: createPurge() },
+    ...(mostWaiting !== undefined && { mostWaiting }),
+  });
   return {
     ...tokens.store,
     ...createSqlTransferKeys(sql),

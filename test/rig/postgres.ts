@@ -14,6 +14,9 @@ export type PostgresServer = {
   readonly createDatabase: (name: string) => Promise<void>;
   /** `crash` ends every process of it with SIGQUIT: nothing is written back, and it recovers from its log. */
   readonly restart: (how: "orderly" | "crash") => Promise<void>;
+  /** Away until it is resumed, with all that it holds. */
+  readonly pause: () => Promise<void>;
+  readonly resume: () => Promise<void>;
   readonly stop: () => Promise<void>;
 };
 
@@ -49,6 +52,8 @@ export async function startPostgres(flags: readonly string[] = []): Promise<Post
       await server.stop();
       await server.start();
     },
+    pause: () => server.stop(),
+    resume: () => server.start(),
     stop: async () => {
       await server.stop();
       rmSync(join(folder, ".."), { recursive: true, force: true });

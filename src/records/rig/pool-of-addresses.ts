@@ -1,0 +1,52 @@
+import type { RRset, ZoneRecord } from "../../core/rrset.ts";
+import { plainSettings, type RecordStore, type WriteRequest, type Zone } from "../store.ts";
+
+const at = Date.UTC(2026, 10, 15, 12);
+const firstSerial = 2026111500;
+
+/** One set that many writers add to: a write that is lost or done twice shows in its records and in the serial. */
+export async function makePool(store: Pick<RecordStore, "ensureAccount" | "createZone">, name = "pool.example") {
+  const account = (await store.ensureAccount("main", at)).id;
+  const identity = { account, id: `id-${name}`, name, settings: plainSettings(600), created: at };
+  const zone = await store.createZone({ ...identity, serial: firstSerial, sets: [] }, "tester");
+  if (zone === "name-taken") throw new Error("name taken");
+  return poolOf(zone);
+}
+
+export function poolOf(zone: Zone) {
+  const request: WriteRequest = {
+    account: zone.account,
+    at: { zone: zone.id },
+    owners: () => ["pool"],
+    actor: "tester",
+    now: at,
+  };
+  const add = (store: Pick<RecordStore, "write">, value: string) =>
+    store.write(request, ({ sets }) => ({
+      wanted: [{ ...emptySet, records: [...(sets[0]?.records ?? []), aRecord(value)] }],
+      result: value,
+    }));
+  /** The values in it, how often it was written, and the rows of the log. */
+  const look = async (store: Pick<RecordStore, "sets" | "zone" | "changesAfter">) => {
+    const [now, [set], log] = await Promise.all([
+      store.zone(zone.account, zone.id),
+      store.sets(zone, { owner: "pool" }),
+      store.changesAfter(0, 100_000),
+    ]);
+    const values = set?.records.map((record) => record.value) ?? [];
+    return { values, writes: (now?.serial ?? 0) - firstSerial, positions: log.map((row) => row.position) };
+  };
+  return { zone, request, add, look };
+}
+
+const emptySet: RRset = { owner: "pool", type: "A", ttl: null, records: [] };
+
+const aRecord = (value: string): ZoneRecord => ({
+  id: `pool-${value}`,
+  name: "pool",
+  value,
+  rdata: value,
+  comment: "",
+  created: at,
+  modified: at,
+});

@@ -1,0 +1,159 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Client } from "pg";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { until } from "../../test/rig/until.ts";
+import { createLog } from "../process/log.ts";
+import { StoreBusy } from "../process/store-busy.ts";
+import { makePool, type poolOf } from "./rig/pool-of-addresses.ts";
+import { type PostgresRig, startPostgresRig } from "./rig/postgres.ts";
+import type { PostgresStore, PostgresStoreOptions } from "./store-postgres.ts";
+
+let rig: PostgresRig;
+let url: string;
+let store: PostgresStore;
+let pool: ReturnType<typeof poolOf>;
+/** Somebody else on the same database. */
+let other: Client;
+
+beforeAll(async () => {
+  rig = await startPostgresRig();
+});
+afterAll(() => rig.stop());
+beforeEach(async () => {
+  url = await rig.freshUrl();
+  store = await open();
+  pool = await makePool(store);
+  other = await rig.server.connect(new URL(url).pathname.slice(1));
+});
+afterEach(async () => {
+  await other.end();
+  await store.close();
+});
+
+const open = (options: Partial<PostgresStoreOptions> = {}) => rig.open(url, options);
+
+/** Ends the connection of the store that waits for what `wait` names, and tells whether there was one. */
+const endWaiting = async (wait: string): Promise<boolean> => {
+  const { rows } = await other.query<{ ended: boolean }>(
+    "SELECT pg_terminate_backend(pid) AS ended FROM pg_stat_activity " +
+      "WHERE datname = current_database() AND pid <> pg_backend_pid() AND state = 'active' AND wait_event = $1",
+    [wait],
+  );
+  return rows.length > 0;
+};
+const oneEnded = (wait: string) =>
+  until(() => endWaiting(wait), { limit: 5_000, what: () => `nobody waits for ${wait}` });
+const lockZone = () => other.query("BEGIN; SELECT 1 FROM zones FOR UPDATE");
+
+describe("a connection that is lost", () => {
+  it("before the commit: the write is done again, once", async () => {
+    await lockZone();
+    const write = pool.add(store, "192.0.2.1");
+    await oneEnded("transactionid");
+    await other.query("COMMIT");
+    expect(await write).toBe("192.0.2.1");
+    expect(await pool.look(store)).toEqual({ values: ["192.0.2.1"], writes: 1, positions: [1] });
+  });
+
+  it("during a commit that did not happen: the write is done again, once", async () => {
+    await other.query(
+      `CREATE FUNCTION dawdle() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(1); RETURN NULL; END';
+       CREATE CONSTRAINT TRIGGER dawdle AFTER INSERT ON changes DEFERRABLE INITIALLY DEFERRED
+       FOR EACH ROW EXECUTE FUNCTION dawdle()`,
+    );
+    const write = pool.add(store, "192.0.2.1");
+    await oneEnded("PgSleep");
+    await other.query("DROP TRIGGER dawdle ON changes");
+    expect(await write).toBe("192.0.2.1");
+    expect(await pool.look(store)).toEqual({ values: ["192.0.2.1"], writes: 1, positions: [1] });
+  });
+
+  it("during a commit that happened: the write is not done again", async () => {
+    // A commit that waits for a standby is done: only its answer is not there yet.
+    await setStandby("'nobody'");
+    const write = pool.add(store, "192.0.2.1");
+    await oneEnded("SyncRep");
+    await setStandby("''");
+    expect(await write).toBe("192.0.2.1");
+    expect(await pool.look(store)).toEqual({ values: ["192.0.2.1"], writes: 1, positions: [1] });
+  });
+
+  const setStandby = async (names: string): Promise<void> => {
+    await other.query(`ALTER SYSTEM SET synchronous_standby_names = ${names}`);
+    await other.query("SELECT pg_reload_conf()");
+    const shown = async () => (await other.query("SHOW synchronous_standby_names")).rows[0];
+    const name = names.replaceAll("'", "");
+    await until(async () => (await shown())?.synchronous_standby_names === name, {
+      limit: 5_000,
+      what: () => "no new config",
+    });
+  };
+
+  it.for(["orderly", "crash"] as const)("by an %s restart: what was answered is there, once", async (how) => {
+    const answered: string[] = [];
+    let going = true;
+    const writers = Array.from({ length: 8 }, async (_, writer) => {
+      for (let i = 0; going; i += 1) {
+        const value = `192.0.${writer}.${i}`;
+        if ((await pool.add(store, value).catch(() => undefined)) !== undefined) answered.push(value);
+      }
+    });
+    await sleep(100);
+    await rig.server.restart(how);
+    const before = answered.length;
+    await until(() => answered.length > before + 20, { limit: 10_000, what: () => "nothing is written any more" });
+    going = false;
+    await Promise.all(writers);
+    const { values, writes, positions } = await pool.look(store);
+    expect(values.toSorted()).toEqual([...new Set(values)].toSorted());
+    expect(new Set(values).isSupersetOf(new Set(answered))).toBe(true);
+    expect(writes).toBe(values.length);
+    expect(positions).toEqual(positions.map((_, i) => i + 1));
+    other = await rig.server.connect(new URL(url).pathname.slice(1));
+  });
+});
+
+describe("a store that cannot do it now", () => {
+  it("says so at once when too many writes wait", async () => {
+    const narrow = await open({ mostWaiting: 3 });
+    await lockZone();
+    const first = pool.add(narrow, "192.0.2.0");
+    await sleep(50);
+    const others = Array.from({ length: 10 }, (_, i) => pool.add(narrow, `192.0.2.${i + 1}`));
+    const refused = (await Promise.allSettled(others.slice(3))).map(
+      (each) => each.status === "rejected" && each.reason,
+    );
+    expect(refused.every((reason) => reason instanceof StoreBusy)).toBe(true);
+    await other.query("COMMIT");
+    expect(await Promise.all([first, ...others.slice(0, 3)])).toHaveLength(4);
+    expect((await pool.look(narrow)).writes).toBe(4);
+    await narrow.close();
+  });
+
+  it("waits for a lock no longer than it may", async () => {
+    const hasty = await open({ limits: { lock: 100 } });
+    await lockZone();
+    await expect(pool.add(hasty, "192.0.2.1")).rejects.toThrow(StoreBusy);
+    await other.query("COMMIT");
+    expect(await pool.add(hasty, "192.0.2.2")).toBe("192.0.2.2");
+    await hasty.close();
+  });
+
+  it("says so while the database is away, and in the log once that it is away and once that it is back", async () => {
+    const said: string[] = [];
+    const log = createLog({ format: "text", write: (line) => said.push(line) });
+    const hasty = await open({ log, limits: { patience: 200 } });
+    await rig.server.pause();
+    for (const _ of [1, 2]) {
+      await expect(pool.add(hasty, "192.0.2.1")).rejects.toThrow(StoreBusy);
+      await expect(hasty.zone(1, "any")).rejects.toThrow(StoreBusy);
+    }
+    await rig.server.resume();
+    other = await rig.server.connect(new URL(url).pathname.slice(1));
+    expect(await pool.add(hasty, "192.0.2.2")).toBe("192.0.2.2");
+    expect(said.filter((line) => line.includes("cannot be reached"))).toHaveLength(1);
+    expect(said.filter((line) => line.includes("is back"))).toHaveLength(1);
+    expect(said.join("")).not.toContain("harbour");
+    await hasty.close();
+  });
+});
