@@ -1,19 +1,19 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
-import { type ServerName, startRealServer } from "../test/nameserver/real-servers.ts";
+import { startRealServer } from "../test/nameserver/real-servers.ts";
+import { startPowerDnsPeer } from "./dns-powerdns.ts";
+import { benchWorkers } from "./dns-workers.ts";
 import { benchQuestions, benchZone } from "./dns-zone.ts";
+import { type DnsLoad, type DnsServer, dnsperf, median, noLoad } from "./dnsperf.ts";
 import type { Table } from "./run.ts";
 
-const run = promisify(execFile);
 const seconds = 1;
 const rounds = 9;
 const peerRounds = 3;
-const ports = { bare: 5391, moor: 5392 };
+const ports = { bare: 5391, moor: 5392, one: 5393, two: 5394 };
 
 /** Queries a second, each server in turn so that a noisy machine is noisy for all; the ratio is the median of the turns. */
 export async function benchDns(): Promise<readonly Table[]> {
@@ -24,7 +24,7 @@ export async function benchDns(): Promise<readonly Table[]> {
     { name: "bare Node", port: ports.bare, pid: bare.pid },
     { name: "moor", port: ports.moor, pid: moor.pid },
   ];
-  const peers = await startPeers();
+  const { peers, absent } = await startPeers();
   try {
     const rows: string[][] = [];
     for (const [what, questions] of Object.entries(benchQuestions)) {
@@ -32,14 +32,14 @@ export async function benchDns(): Promise<readonly Table[]> {
       await writeFile(file, questions.join("\n"));
       rows.push(...(await measure(what, file, [...own, ...peers])));
     }
-    return [
-      {
-        title: "DNS over UDP, one thread, a zone of 2,000 names",
-        how: "npm run bench dns",
-        heads: ["question", "server", "queries/s", "ratio to bare Node", "target", "CPU a query", "unanswered"],
-        rows,
-      },
-    ];
+    for (const name of absent) rows.push(["", `${name} is not installed`, "", "", "", "", ""]);
+    const answering = {
+      title: "DNS over UDP, one thread, a zone of 2,000 names",
+      how: "npm run bench dns",
+      heads: ["question", "server", "queries/s", "ratio to bare Node", "target", "CPU a query", "unanswered"],
+      rows,
+    };
+    return [answering, await twoWorkers(join(folder, "found"))];
   } finally {
     for (const child of [bare, moor]) child.kill();
     for (const { close } of peers) await close();
@@ -47,73 +47,74 @@ export async function benchDns(): Promise<readonly Table[]> {
   }
 }
 
-type Server = { readonly name: string; readonly port: number; readonly pid?: number | undefined };
-type Peer = Server & { readonly close: () => Promise<void> };
-
-/** Those that are installed. */
-async function startPeers(): Promise<readonly Peer[]> {
-  const names: readonly ServerName[] = ["BIND", "Knot", "NSD"];
-  const started = await Promise.allSettled(names.map((name) => startRealServer(name, [benchZone])));
-  return started.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+async function twoWorkers(file: string): Promise<Table> {
+  await writeFile(file, benchQuestions["a name that is there"]?.join("\n") ?? "");
+  const one = await start("dns-moor.ts", ports.one, 1);
+  const two = await start("dns-moor.ts", ports.two, 2);
+  try {
+    return await benchWorkers(
+      { name: "one worker", port: ports.one, pid: one.pid },
+      { name: "two workers", port: ports.two, pid: two.pid },
+      file,
+    );
+  } finally {
+    for (const child of [one, two]) child.kill();
+  }
 }
 
-async function measure(what: string, file: string, servers: readonly Server[]): Promise<string[][]> {
-  for (const server of servers.slice(0, 2)) await dnsperf(server, file, 1);
-  const turns: Load[][] = [];
+type Peer = DnsServer & { readonly close: () => Promise<void> };
+
+const peerStarts: Readonly<Record<string, () => Promise<Peer>>> = {
+  BIND: () => startRealServer("BIND", [benchZone]),
+  Knot: () => startRealServer("Knot", [benchZone]),
+  NSD: () => startRealServer("NSD", [benchZone]),
+  PowerDNS: () => startPowerDnsPeer(benchZone, true),
+  "PowerDNS without its caches": () => startPowerDnsPeer(benchZone, false),
+};
+
+/** Those that are installed; the others are named. */
+async function startPeers(): Promise<{ readonly peers: readonly Peer[]; readonly absent: readonly string[] }> {
+  const names = Object.keys(peerStarts);
+  const started = await Promise.allSettled(Object.values(peerStarts).map((each) => each()));
+  return {
+    peers: started.flatMap((each) => (each.status === "fulfilled" ? [each.value] : [])),
+    absent: names.filter((_, i) => started[i]?.status === "rejected"),
+  };
+}
+
+async function measure(what: string, file: string, servers: readonly DnsServer[]): Promise<string[][]> {
+  for (const server of servers.slice(0, 2)) await dnsperf(server, file, { seconds: 1 });
+  const turns: DnsLoad[][] = [];
   for (let i = 0; i < rounds; i++) {
-    const turn: Load[] = [];
+    const turn: DnsLoad[] = [];
     for (const server of servers) {
-      if (turn.length < 2 || i < peerRounds) turn.push(await dnsperf(server, file, seconds));
+      if (turn.length < 2 || i < peerRounds) turn.push(await dnsperf(server, file, { seconds }));
     }
     turns.push(turn);
   }
   return servers.map(({ name }, i) => {
     const measured = turns.filter((turn) => turn[i] !== undefined);
-    const loads = measured.map((turn) => turn[i] ?? nothing);
-    const ratio = median(measured.map((turn) => (turn[i] ?? nothing).perSecond / (turn[0] ?? nothing).perSecond));
+    const loads = measured.map((turn) => turn[i] ?? noLoad);
+    const ratio = median(measured.map((turn) => (turn[i] ?? noLoad).perSecond / (turn[0] ?? noLoad).perSecond));
     const cpu = median(loads.map((load) => load.cpu));
     return [
       what,
       name,
       median(loads.map((load) => load.perSecond)).toFixed(0),
       ratio.toFixed(2),
-      name === "moor" ? "0.80" : "",
+      targets[name] ?? "",
       Number.isNaN(cpu) ? "" : `${cpu.toFixed(1)} µs`,
       `${loads.reduce((sum, load) => sum + load.lost, 0)}`,
     ];
   });
 }
 
-/** `cpu` is what the server itself spent on a query, in microseconds: other programs on the machine count less in it. */
-type Load = { readonly perSecond: number; readonly lost: number; readonly cpu: number };
-const nothing: Load = { perSecond: Number.NaN, lost: 0, cpu: Number.NaN };
+const targets: Readonly<Record<string, string>> = { moor: "0.80", "PowerDNS without its caches": "behind moor" };
 
-/** Four clients with fifty queries on the way each. */
-async function dnsperf({ port, pid }: Server, file: string, length: number): Promise<Load> {
-  const args = ["-s", "127.0.0.1", "-p", `${port}`, "-d", file, "-l", `${length}`, "-c", "4", "-q", "200", "-t", "1"];
-  const before = cpuTime(pid);
-  const { stdout } = await run("dnsperf", args);
-  const spent = cpuTime(pid) - before;
-  const figure = (label: string) => Number(new RegExp(`${label}:\\s+([\\d.]+)`).exec(stdout)?.[1] ?? Number.NaN);
-  const perSecond = figure("Queries per second");
-  if (Number.isNaN(perSecond)) throw new Error(`dnsperf printed no result:\n${stdout}`);
-  return { perSecond, lost: figure("Queries lost"), cpu: spent / figure("Queries completed") };
-}
-
-/** Microseconds of user and system time so far (proc(5), fields 14 and 15, in hundredths of a second). */
-function cpuTime(pid: number | undefined): number {
-  if (pid === undefined) return Number.NaN;
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-  return (Number(fields[11]) + Number(fields[12])) * 10_000;
-}
-
-async function start(program: string, port: number): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, program), `${port}`], {
+async function start(program: string, port: number, workers = 0): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, program), `${port}`, `${workers}`], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   await once(child.stdout, "data");
   return child;
 }
-
-const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;

@@ -1,0 +1,114 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { freePort } from "../test/nameserver/bind-primary.ts";
+import { until } from "../test/rig/until.ts";
+import { ask, benchedZone, fillZone, fillZones, ms, partOf, startService, writeMark } from "./dns-service.ts";
+import { usageOf } from "./process-usage.ts";
+import type { Table } from "./run.ts";
+
+const zones = 100_000;
+const writesPerSecond = 2_000;
+const queriesPerSecond = 2_000;
+const seconds = 8;
+
+/** The nameserver of a large store, and one whose zone is written to while it is asked. */
+export async function benchDnsLoad(): Promise<readonly Table[]> {
+  return [await manyZones(), await underWrites()];
+}
+
+async function manyZones(): Promise<Table> {
+  const folder = mkdtempSync(join(tmpdir(), "moor-bench-zones-"));
+  const ports = { http: await freePort(), dns: await freePort() };
+  try {
+    await fillZones(folder, zones);
+    const rows = [];
+    for (const workers of [0, 2]) {
+      const start = performance.now();
+      const moor = await startService(folder, ports, "--dns-workers", `${workers}`);
+      try {
+        const answered = async (i: number) => (await ask(ports.dns, `www.z${i}.example`)) !== "";
+        await until(() => answered(zones - 1), { limit: 20_000, what: () => moor.err(), every: 1 });
+        const started = performance.now() - start;
+        // All names are read in the background; and some zones are asked for.
+        for (let i = 0; i < 1_000; i++) await answered((i * 7_919) % zones);
+        const { resident } = usageOf(moor.pid);
+        rows.push([`${workers}`, `${started.toFixed(0)} ms`, "2 s", `${resident.toFixed(0)} MB`, "250 MB"]);
+      } finally {
+        await moor.stop();
+      }
+    }
+    return {
+      title: `A store of ${zones.toLocaleString("en")} zones: from the start of the process to the first answer`,
+      how: "npm run bench dns-load",
+      heads: ["workers", "first answer", "target", "memory after 1,000 zones were asked for", "target"],
+      rows,
+    };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function underWrites(): Promise<Table> {
+  const rows = [];
+  for (const workers of [0, 1]) {
+    const folder = mkdtempSync(join(tmpdir(), "moor-bench-writes-"));
+    const ports = { http: await freePort(), dns: await freePort() };
+    const record = await fillZone(folder, "other 60 A 192.0.2.2");
+    const moor = await startService(folder, ports, "--dns-workers", `${workers}`);
+    try {
+      const stop = new AbortController();
+      const writing = writeAtPace(ports.http, record, stop.signal);
+      await sleep(1_000);
+      const { took, unanswered } = await askAtPace(ports.dns);
+      stop.abort();
+      const done = await writing;
+      const asked = ((took.length + unanswered) / seconds).toFixed(0);
+      const times = [0.5, 0.99, 0.999].map((part) => ms(partOf(took, part)));
+      rows.push([`${workers}`, done.toFixed(0), asked, ...times, "10 ms", `${unanswered}`]);
+    } finally {
+      await moor.stop();
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+  return {
+    title: "Answers while the API takes writes",
+    how: "npm run bench dns-load",
+    heads: ["workers", "writes/s", "queries/s", "median", "99 of 100", "999 of 1,000", "target", "unanswered"],
+    rows,
+  };
+}
+
+/** Writes a second that were really done; no more than so many wait for their answer. */
+async function writeAtPace(http: number, record: string, signal: AbortSignal): Promise<number> {
+  const start = performance.now();
+  let [sent, done] = [0, 0];
+  const running = new Set<Promise<void>>();
+  while (!signal.aborted) {
+    const due = ((performance.now() - start) * writesPerSecond) / 1_000;
+    for (; sent < due && running.size < 64; sent++) {
+      const write = writeMark(http, record, `10.${(sent >> 16) & 255}.${(sent >> 8) & 255}.${sent & 255}`).then(() => {
+        done += 1;
+        running.delete(write);
+      });
+      running.add(write);
+    }
+    await sleep(1);
+  }
+  const perSecond = (done / (performance.now() - start)) * 1_000;
+  await Promise.all(running);
+  return perSecond;
+}
+
+type Paced = { readonly took: readonly number[]; readonly unanswered: number };
+
+async function askAtPace(dns: number): Promise<Paced> {
+  const words = [dns, `mark.${benchedZone}`, queriesPerSecond, seconds].map(String);
+  const program = join(import.meta.dirname, "dns-pace.ts");
+  const { stdout } = await promisify(execFile)(process.execPath, [program, ...words], { maxBuffer: 64 * 1024 * 1024 });
+  return JSON.parse(stdout) as Paced;
+}

@@ -1,0 +1,55 @@
+import { availableParallelism } from "node:os";
+import { type DnsLoad, type DnsServer, dnsperf, median } from "./dnsperf.ts";
+import type { Table } from "./run.ts";
+
+const rounds = 7;
+const options = { seconds: 1, clients: 16, threads: 2 };
+
+/**
+ * Whether two workers answer more than one. The load needs processors too: what the machine allows at most is computed from
+ * what both sides spend on a query, so that a machine that is too small for the target can be told from workers that are.
+ */
+export async function benchWorkers(one: DnsServer, two: DnsServer, file: string): Promise<Table> {
+  for (const server of [one, two]) await dnsperf(server, file, options);
+  const loads = { one: [] as DnsLoad[], two: [] as DnsLoad[] };
+  for (let i = 0; i < rounds; i++) {
+    loads.one.push(await dnsperf(one, file, options));
+    loads.two.push(await dnsperf(two, file, options));
+  }
+  const cores = availableParallelism();
+  const ratio = median(loads.two.map((load, i) => load.perSecond / (loads.one[i]?.perSecond ?? Number.NaN)));
+  const row = ({ name }: DnsServer, all: readonly DnsLoad[], workers: number) => [
+    name,
+    median(all.map((load) => load.perSecond)).toFixed(0),
+    workers === 1 ? "1.00" : ratio.toFixed(2),
+    workers === 1 ? "" : "1.50",
+    `${least(all, "cpu").toFixed(1)} µs`,
+    `${least(all, "clientCpu").toFixed(1)} µs`,
+    attainable(all, workers, cores).toFixed(0),
+    `${all.reduce((sum, load) => sum + load.lost, 0)}`,
+  ];
+  return {
+    title: `Two workers beside one, on ${cores} processors that dnsperf needs as well`,
+    how: "npm run bench dns",
+    heads: [
+      "moor with",
+      "queries/s",
+      "ratio",
+      "target",
+      "CPU a query",
+      "CPU of dnsperf a query",
+      "queries/s that these processors allow",
+      "unanswered",
+    ],
+    rows: [row(one, loads.one, 1), row(two, loads.two, 2)],
+  };
+}
+
+const least = (loads: readonly DnsLoad[], what: "cpu" | "clientCpu"): number =>
+  Math.min(...loads.map((load) => load[what]));
+
+/** No more than the workers can, each on a processor of its own, and no more than all processors can, dnsperf included. */
+function attainable(loads: readonly DnsLoad[], workers: number, cores: number): number {
+  const [server, client] = [least(loads, "cpu"), least(loads, "clientCpu")];
+  return 1e6 * Math.min(Math.min(workers, cores) / server, cores / (server + client));
+}

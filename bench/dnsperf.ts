@@ -1,0 +1,48 @@
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { promisify } from "node:util";
+
+/** `cpu` is what the server itself spent on a query, in microseconds: other programs on the machine count less in it. */
+export type DnsLoad = {
+  readonly perSecond: number;
+  readonly lost: number;
+  readonly cpu: number;
+  /** What dnsperf spent on a query. */
+  readonly clientCpu: number;
+};
+
+export const noLoad: DnsLoad = { perSecond: Number.NaN, lost: 0, cpu: Number.NaN, clientCpu: Number.NaN };
+
+export type DnsServer = { readonly name: string; readonly port: number; readonly pid?: number | undefined };
+
+export type DnsperfOptions = { readonly seconds: number; readonly clients?: number; readonly threads?: number };
+
+/** As many clients as said, with two hundred queries on the way together. */
+export async function dnsperf(
+  { port, pid }: DnsServer,
+  file: string,
+  { seconds, clients = 4, threads = 1 }: DnsperfOptions,
+): Promise<DnsLoad> {
+  const words = ["-s", "127.0.0.1", "-p", port, "-d", file, "-l", seconds, "-c", clients, "-T", threads];
+  const script = `TIMEFORMAT='cpu %U %S'; time dnsperf ${[...words, "-q", 200, "-t", 1].join(" ")}`;
+  const before = cpuTime(pid);
+  const { stdout, stderr } = await promisify(execFile)("bash", ["--norc", "-c", script]);
+  const spent = cpuTime(pid) - before;
+  const figure = (label: string) => Number(new RegExp(`${label}:\\s+([\\d.]+)`).exec(stdout)?.[1] ?? Number.NaN);
+  const perSecond = figure("Queries per second");
+  if (Number.isNaN(perSecond)) throw new Error(`dnsperf printed no result:\n${stdout}`);
+  const [, user, system] = /cpu ([\d.]+) ([\d.]+)/.exec(stderr) ?? [];
+  const completed = figure("Queries completed");
+  const clientCpu = (1e6 * (Number(user) + Number(system))) / completed;
+  return { perSecond, lost: figure("Queries lost"), cpu: spent / completed, clientCpu };
+}
+
+/** Microseconds of user and system time so far (proc(5), fields 14 and 15, in hundredths of a second). */
+function cpuTime(pid: number | undefined): number {
+  if (pid === undefined) return Number.NaN;
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+  return (Number(fields[11]) + Number(fields[12])) * 10_000;
+}
+
+export const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
