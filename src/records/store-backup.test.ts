@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -7,7 +8,7 @@ import { fillStore } from "./rig/filled-store.ts";
 import { backupSqlite, backupTables } from "./store-backup.ts";
 import { restoreSqlite } from "./store-backup-restore.ts";
 import { openSqliteStore } from "./store-sqlite.ts";
-import { readSqliteTables } from "./store-table-sqlite.ts";
+import { readSqliteTables, trimSqliteTables } from "./store-table-sqlite.ts";
 
 let folder: string;
 let path: string;
@@ -120,6 +121,17 @@ describe("a restore", () => {
     expect((await store.everyZone(0, 10)).length).toBe(2);
     store.close();
     expect(readdirSync(folder).toSorted()).toEqual(["backup.sqlite", "records.sqlite"]);
+  });
+
+  it("is refused by another process too, also after the file was looked at in this one", async () => {
+    const store = openSqliteStore(path);
+    const trimming = trimSqliteTables(path);
+    await trimming.close();
+    const take = `import { isInUse } from ${JSON.stringify(join(import.meta.dirname, "store-table-sole.ts"))};
+      process.exitCode = isInUse(${JSON.stringify(path)}) ? 7 : 0;`;
+    const { status } = spawnSync(process.execPath, ["--input-type=module", "-e", take]);
+    store.close();
+    expect(status).toBe(7);
   });
 
   it("of a backup with faults is refused, with all of them", async () => {

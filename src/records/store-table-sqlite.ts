@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
+import { chmodSync, existsSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { DatabaseTrouble, openSqlite } from "../process/open-sqlite.ts";
 import { migrations } from "./schema-sqlite.ts";
@@ -56,11 +56,16 @@ export type FileState =
   | { readonly kind: "older" | "newer"; readonly steps: number }
   | { readonly kind: "damaged"; readonly why: string };
 
-/** What a file is, without changing it. */
+/** SQLITE_NOTADB */
+const notADatabase = 26;
+
+/**
+ * What a file is, without changing it. Only SQLite may open it: whoever closes the file in a process that has it open as a
+ * database gives up the locks of that process (https://sqlite.org/howtocorrupt.html, section 2.2).
+ */
 export function fileState(path: string): FileState {
   if (!existsSync(path)) return { kind: "missing" };
   if (statSync(path).isDirectory()) return { kind: "folder" };
-  if (!beginsAsSqlite(path)) return { kind: "no-database" };
   let database: DatabaseSync | undefined;
   try {
     database = openQuietly(path);
@@ -72,7 +77,8 @@ export function fileState(path: string): FileState {
     if (steps === migrations.length) return { kind: "good" };
     return { kind: steps > migrations.length ? "newer" : "older", steps };
   } catch (error) {
-    return { kind: "damaged", why: (error as Error).message };
+    const { errcode, message } = error as Error & { readonly errcode?: number };
+    return errcode === notADatabase ? { kind: "no-database" } : { kind: "damaged", why: message };
   } finally {
     database?.close();
   }
@@ -103,18 +109,6 @@ export function fileTrouble(path: string, state: Exclude<FileState, { readonly k
     default:
       return state satisfies never;
   }
-}
-
-/** An empty file is none yet. */
-function beginsAsSqlite(path: string): boolean {
-  const start = Buffer.alloc(16);
-  const file = openSync(path, "r");
-  try {
-    readSync(file, start, 0, 16, 0);
-  } finally {
-    closeSync(file);
-  }
-  return start.toString("latin1") === "SQLite format 3\0";
 }
 
 function opened(path: string, open: () => DatabaseSync): WritableTables {

@@ -1,0 +1,87 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { recordsDatabase } from "../../src/records/start.ts";
+import { faultsIn, logIn, prepareData, valuesIn } from "./store-files.ts";
+import { allowed, check, runMoor, type Sent, startService, startStorm } from "./storm.ts";
+
+/** `npm run test:faults` sets more. */
+const kills = Number(process.env.MOOR_KILLS ?? 5);
+vi.setConfig({ testTimeout: 60_000 + kills * 5_000 });
+
+let folder: string;
+let data: string;
+let token: string;
+const zone = "storm.example";
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "moor-kill-"));
+  data = join(folder, "data");
+  token = await prepareData(data, zone);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("kill -9 in a storm of writes", () => {
+  const all: Sent[] = [];
+
+  it(`loses no answered write and leaves nothing half done, ${kills} times at random moments`, async () => {
+    for (let round = 0; round < kills; round += 1) {
+      const service = await startService(data);
+      const storm = startStorm(service, token, zone, round);
+      await sleep(20 + Math.random() * 400);
+      await service.process.stop("SIGKILL");
+      await storm.stop();
+      all.push(...storm.sent);
+      expect(await faultsIn(recordsDatabase(data)), `round ${round}`).toEqual([]);
+      await expectKept(storm.sent);
+    }
+    expect(await check(data)).toBe("");
+    await expectKept(all);
+    expect(all.filter(({ status }) => status !== undefined && status < 300).length).toBeGreaterThan(kills * 10);
+    expect(all.filter(({ status }) => status !== undefined && status >= 300)).toEqual([]);
+  });
+
+  it("a backup taken meanwhile is a state that the log has passed through, and restores", async () => {
+    const service = await startService(data);
+    const storm = startStorm(service, token, zone, kills);
+    await sleep(300);
+    const file = join(folder, "backup.sqlite");
+    const { code, out, err } = await runMoor("store", "backup", file, "--data", data);
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect(out).toMatch(/up to change \d+; checked/);
+    await sleep(200);
+    await service.process.stop("SIGKILL");
+    await storm.stop();
+
+    const restored = join(folder, "restored");
+    expect((await runMoor("store", "restore", file, "--data", restored)).code).toBe(0);
+    expect(await check(restored)).toBe("");
+    // A checked state agrees with its own log: so it is enough that this log is the beginning of the other.
+    const [before, after] = [await logIn(recordsDatabase(restored)), await logIn(recordsDatabase(data))];
+    expect(before.length).toBeGreaterThan(0);
+    expect(after.length).toBeGreaterThan(before.length);
+    expect(after.slice(0, before.length)).toEqual(before);
+  });
+
+  it("a store that is in use is not restored over", async () => {
+    const service = await startService(data);
+    const { code, err } = await runMoor(
+      "store",
+      "restore",
+      join(folder, "backup.sqlite"),
+      "--data",
+      data,
+      "--move-aside",
+    );
+    expect(code).toBe(1);
+    expect(err).toMatch(/is in use, by a running service.*stop that first/);
+    expect(await service.process.stop()).toMatchObject({ code: 0 });
+  });
+});
+
+async function expectKept(sent: readonly Sent[]): Promise<void> {
+  const values = await valuesIn(recordsDatabase(data));
+  const lost = [...allowed(sent)].filter(([owner, may]) => !may.has(values.get(owner)));
+  expect(lost.map(([owner, may]) => ({ owner, may: [...may], is: values.get(owner) }))).toEqual([]);
+}

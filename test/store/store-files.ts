@@ -1,0 +1,64 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { wholeAccount } from "../../src/core/may.ts";
+import type { Fault } from "../../src/core/result.ts";
+import { createRecordService } from "../../src/records/service.ts";
+import { recordsDatabase } from "../../src/records/start.ts";
+import { checkStore } from "../../src/records/store-check.ts";
+import { openSqliteStore } from "../../src/records/store-sqlite.ts";
+import { eachPart, type Row, storeTables } from "../../src/records/store-table.ts";
+import { readSqliteTables } from "../../src/records/store-table-sqlite.ts";
+import { runMoor } from "./storm.ts";
+
+/** A data folder with a token and a zone, that no service uses yet. Gives the token. */
+export async function prepareData(data: string, zone: string): Promise<string> {
+  const { code, err } = await runMoor("token", "add", "--data", data, "--to", join(data, "token"));
+  if (code !== 0) throw new Error(err);
+  const store = openSqliteStore(recordsDatabase(data));
+  const service = createRecordService({ store, now: Date.now, nameservers: ["ns1.example.net"] });
+  const account = await store.ensureAccount("main", Date.now());
+  const actor = { account: account.id, label: "test", scope: wholeAccount };
+  const content = { kind: "sets", sets: [] } as const;
+  const draft = { name: zone, mode: "primary", ttl: 60, labels: {}, primaries: [], locked: false, content } as const;
+  const made = await service.rrsets.createZoneWith(actor, draft);
+  store.close();
+  if (made.kind !== "done") throw new Error(JSON.stringify(made));
+  return readFileSync(join(data, "token"), "utf8").trim();
+}
+
+/** What `moor store check` would say. */
+export async function faultsIn(database: string): Promise<readonly Fault[]> {
+  const tables = readSqliteTables(database);
+  const faults: Fault[] = [];
+  try {
+    await checkStore(tables, { fault: (fault) => void faults.push(fault), signal: AbortSignal.timeout(60_000) });
+  } finally {
+    await tables.close();
+  }
+  return faults;
+}
+
+/** Owner to value, of all A sets. */
+export async function valuesIn(database: string): Promise<ReadonlyMap<string, string>> {
+  const values = new Map<string, string>();
+  await eachRow(database, "sets", ([, owner, type, , records]) => {
+    const [record] = JSON.parse(String(records)) as { rdata: string }[];
+    if (type === "A") values.set(String(owner), record?.rdata ?? "");
+  });
+  return values;
+}
+
+export async function logIn(database: string): Promise<readonly string[]> {
+  const rows: string[] = [];
+  await eachRow(database, "changes", (row) => void rows.push(JSON.stringify(row)));
+  return rows;
+}
+
+async function eachRow(database: string, table: keyof typeof storeTables, each: (row: Row) => void): Promise<void> {
+  const tables = readSqliteTables(database);
+  try {
+    for await (const rows of eachPart(tables, storeTables[table])) rows.forEach(each);
+  } finally {
+    await tables.close();
+  }
+}

@@ -1,0 +1,81 @@
+import { Agent, request } from "undici";
+import { node, repository } from "../rig/namespace.ts";
+import { type StartedProcess, startProcess } from "../rig/started-process.ts";
+
+/** A write that was sent. Without a status no answer came: it may have happened or not. */
+export type Sent = { readonly owner: string; readonly value: string; status?: number; body?: string };
+
+/** What one process of the record service was asked, over plain HTTP. */
+export type Service = { readonly process: StartedProcess; readonly url: string };
+
+export const moor = [node, `${repository}/bin/moor.ts`] as const;
+const environment = { PATH: `${process.env.PATH}:/usr/sbin:/sbin`, HOME: "/nonexistent" };
+
+export async function startService(data: string, around: readonly string[] = []): Promise<Service> {
+  const words = ["records", "--data", data, "--listen", "127.0.0.1:0", "--plain-http", "--rate-limit", "off"];
+  const [program = "", ...rest] = [...around, ...moor, ...words];
+  const started = startProcess([program, ...rest], { env: environment });
+  await started.says(/listens on http:\/\/127\.0\.0\.1:\d+\n/);
+  return { process: started, url: /listens on (\S+)/.exec(started.out())?.[1] ?? "" };
+}
+
+export const runMoor = (...words: readonly string[]) => startProcess([...moor, ...words], { env: environment }).ended;
+
+/** `moor store check`, or the faults that it has told. */
+export async function check(data: string): Promise<string> {
+  const { code, err } = await runMoor("store", "check", "--data", data);
+  return code === 0 ? "" : `${code}: ${err}`;
+}
+
+export type Storm = { readonly sent: readonly Sent[]; readonly stop: () => Promise<void> };
+
+/**
+ * Clients that write one after the other without a rest, each to names of its own: five sets are made, and then replaced
+ * again and again. Every answer is kept.
+ */
+export function startStorm({ url }: Service, token: string, zone: string, round: number, clients = 8): Storm {
+  const agent = new Agent({ connections: clients, bodyTimeout: 5_000, headersTimeout: 5_000 });
+  const sent: Sent[] = [];
+  let going = true;
+  const client = async (number: number) => {
+    for (let i = 0; going; i += 1) {
+      const write: Sent = {
+        owner: `r${round}c${number}n${i % 5}`,
+        value: `10.${round % 256}.${(i >> 8) % 256}.${i % 256}`,
+      };
+      sent.push(write);
+      try {
+        const answer = await request(`${url}/v1/zones/${zone}/rrsets/${write.owner}/A/records`, {
+          ...{ method: "PUT", dispatcher: agent, body: JSON.stringify({ ttl: 60, records: [{ value: write.value }] }) },
+          headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+        });
+        write.body = await answer.body.text();
+        write.status = answer.statusCode;
+      } catch {
+        // Nobody knows. The service may be dead: the next round says so.
+        if (going) await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    }
+  };
+  const running = Array.from({ length: clients }, (_, number) => client(number));
+  return {
+    sent,
+    stop: async () => {
+      going = false;
+      await Promise.all(running);
+      await agent.destroy();
+    },
+  };
+}
+
+/** For each name: the last answered value, and what was sent after it without an answer. One of them must be there. */
+export function allowed(sent: readonly Sent[]): Map<string, ReadonlySet<string | undefined>> {
+  const names = new Map<string, Set<string | undefined>>();
+  for (const { owner, value, status } of sent) {
+    const done = status !== undefined && status < 300;
+    const may = done ? new Set<string | undefined>() : (names.get(owner) ?? new Set([undefined]));
+    if (done || status === undefined) may.add(value);
+    names.set(owner, may);
+  }
+  return names;
+}
