@@ -1,4 +1,5 @@
 import type { RRset } from "../core/rrset.ts";
+import type { MigrationStep } from "../process/migration-steps.ts";
 import { openSqlite } from "../process/open-sqlite.ts";
 import { createChangeFeed } from "./change-feed.ts";
 import { prepareDepartedZones } from "./departed-zones.ts";
@@ -17,9 +18,9 @@ import { openWalSync } from "./wal-sync.ts";
 
 export type SqliteStore = Omit<RecordStore, "close"> & { readonly close: () => void };
 
-/** `path` may be `:memory:`: the same store for tests, gone when closed. */
-export function openSqliteStore(path: string): SqliteStore {
-  const database = openSqlite(path, migrations);
+/** `path` may be `:memory:`: the same store for tests, gone when closed. Other steps are for tests of upgrades. */
+export function openSqliteStore(path: string, steps: readonly MigrationStep[] = migrations): SqliteStore {
+  const database = openSqlite(path, steps);
   const read = prepareReads(database);
   const foreign = watchForeignCommits(database);
   const known = createKnownRows(read);
