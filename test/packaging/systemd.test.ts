@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { node, repository } from "../rig/namespace.ts";
 
+const analyze = "systemd-analyze";
 const folder = join(repository, "packaging", "systemd");
 const units = readdirSync(folder).filter((file) => file.endsWith(".service"));
 
@@ -19,7 +20,7 @@ describe("the systemd units", () => {
 
   it.each(units)("%s is taken by systemd without a word", (unit) => {
     const path = join(folder, unit.replace("@.", "@8061."));
-    const said = execFileSync("systemd-analyze", ["verify", "--man=no", path], { encoding: "utf8", stdio: "pipe" });
+    const said = execFileSync(analyze, ["verify", "--man=no", path], { encoding: "utf8", stdio: "pipe" });
     expect(said).toBe("");
   });
 

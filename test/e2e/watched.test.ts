@@ -1,0 +1,95 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { prepareWithMoor, runMoor, startMoor } from "../rig/moor.ts";
+import { type Namespace, openNamespace } from "../rig/namespace.ts";
+import { openRecordsApi } from "../rig/records-api.ts";
+import type { StartedProcess } from "../rig/started-process.ts";
+
+/** `moor records` as its operator sees it: metrics of all its parts, and how it goes down. */
+
+let inside: Namespace;
+let folder: string;
+let moor: StartedProcess;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "moor-watched-"));
+  inside = await openNamespace();
+});
+afterAll(async () => {
+  await inside?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const get = async (url: string) => {
+  const { out } = await inside.run(["curl", "-sk", "--max-time", "5", "-w", "\n%{http_code}", url]);
+  const end = out.lastIndexOf("\n");
+  return { status: Number(out.slice(end + 1)), body: out.slice(0, end) };
+};
+const metric = async (sample: string) => {
+  const { body } = await get("http://127.0.0.1:9054/metrics");
+  return body
+    .split("\n")
+    .find((line) => line.startsWith(`${sample} `))
+    ?.split(" ")[1];
+};
+
+describe("moor records, watched", () => {
+  it("tells of HTTP, the store, DNS and transfers on a listener of its own", async () => {
+    const [data, tokenFile] = [join(folder, "data"), join(folder, "token")];
+    await prepareWithMoor(inside, ["token", "add", "--data", data, "--to", tokenFile]);
+    const dns = ["--dns", "127.0.0.1:53", "--transfer-to", "127.0.0.1"];
+    const watched = ["--metrics", "127.0.0.1:9054", "--drain", "4"];
+    moor = startMoor(inside, ["records", "--data", data, "--listen", "127.0.0.1:8053", ...dns, ...watched]);
+    await moor.says(/Metrics and health are at http:\/\/127\.0\.0\.1:9054\/metrics/);
+    const records = { url: "https://127.0.0.1:8053", process: moor };
+    const api = openRecordsApi(inside, { tokenFile, caFile: join(data, "ca.pem"), records }, folder);
+    const zone = await api.makeZone("example.org");
+    await api.makeRecord({ zone_id: zone, name: "www", type: "A", value: "192.0.2.1" });
+    const dig = (...words: readonly string[]) => inside.run(["dig", "+short", "@127.0.0.1", ...words]);
+    expect((await dig("www.example.org", "A")).out).toBe("192.0.2.1\n");
+    await dig("gone.example.org", "A", "+tcp");
+    await dig("elsewhere.example", "A");
+    expect((await dig("example.org", "AXFR")).out).toContain("192.0.2.1");
+    expect(await metric('moor_http_requests_total{method="POST",route="/api/v1/records",status="200"}')).toBe("1");
+    expect(await metric('moor_dns_answers_total{transport="udp",rcode="NOERROR"}')).toBe("1");
+    expect(await metric('moor_dns_answers_total{transport="udp",rcode="REFUSED"}')).toBe("1");
+    expect(await metric('moor_dns_answers_total{transport="tcp",rcode="NXDOMAIN"}')).toBe("1");
+    expect(await metric('moor_dns_transfers_total{direction="out",kind="axfr",result="done"}')).toBe("1");
+    expect(await metric('moor_follower_lag_changes{follower="nameserver"}')).toBe("0");
+    expect(Number(await metric("moor_log_position"))).toBeGreaterThan(1);
+    expect(await metric("moor_ready")).toBe("1");
+    expect((await get("https://127.0.0.1:8053/metrics")).status).toBe(404);
+  });
+
+  it("is not ready from the moment it is told to stop, and answers on until it has drained", async () => {
+    expect((await get("https://127.0.0.1:8053/health/ready")).status).toBe(200);
+    const began = performance.now();
+    process.kill(moor.pid, "SIGTERM");
+    await expect.poll(async () => (await get("https://127.0.0.1:8053/health/ready")).status).toBe(503);
+    expect((await get("https://127.0.0.1:8053/health/live")).status).toBe(200);
+    expect((await get("https://127.0.0.1:8053/api/v1/zones")).status).toBe(401);
+    const reasons = JSON.parse((await get("http://127.0.0.1:9054/health/ready")).body) as unknown;
+    expect(reasons).toMatchObject({ ready: false, parts: { running: { because: "it is stopping" } } });
+    expect((await moor.ended).code).toBe(0);
+    expect(performance.now() - began).toBeGreaterThan(3_900);
+  });
+
+  it.each([
+    [["--trust-proxy", "my-proxy"], /It takes a network/],
+    [["--drain", "soon"], /It takes seconds/],
+    [["--proxy-header", "x-real-ip"], /Allowed choices are x-forwarded-for, forwarded/],
+    [["--metrics", "9054"], /It takes a host and a port/],
+  ])("says what is wrong with %j", async (words, expected) => {
+    const { code, err } = await runMoor(inside, ["records", "--data", join(folder, "other"), ...words]);
+    expect(err).toMatch(expected);
+    expect(code).not.toBe(0);
+  });
+
+  it("says that behind a proxy that is not trusted all callers are one", async () => {
+    const words = ["--data", join(folder, "plain"), "--listen", "127.0.0.1:8055", "--plain-http"];
+    const plain = startMoor(inside, ["records", ...words]);
+    await plain.says(/No proxy is trusted.*--trust-proxy NETWORK/);
+    await plain.stop();
+  });
+});
