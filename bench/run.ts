@@ -17,6 +17,7 @@ const benches: Readonly<Record<string, () => Promise<readonly Table[]>>> = {
   "records-scale": async () => (await import("./records-scale.ts")).benchRecordsScale(),
   rrsets: async () => (await import("./rrsets.ts")).benchRrsets(),
   dns: async () => (await import("./dns.ts")).benchDns(),
+  "dns-load": async () => (await import("./dns-load.ts")).benchDnsLoad(),
   "dns-transfer": async () => (await import("./dns-transfer.ts")).benchTransfer(),
   firewall: async () => (await import("./firewall.ts")).benchFirewall(),
   updater: async () => (await import("./updater.ts")).benchUpdater(),
