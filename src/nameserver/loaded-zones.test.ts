@@ -163,6 +163,17 @@ describe("what happens while a zone is being loaded", () => {
     expect(values(await found, "A")).toEqual(["192.0.2.2"]);
   });
 
+  it("is one change after another: all are applied, once", async () => {
+    const source = slowSource(zone("example.org"));
+    const found = follow(source).find(keyOfName("example.org"));
+    await new Promise(setImmediate);
+    for (const last of [2, 3, 4]) {
+      source.write("example.org", writtenSets("example.org", `${soaLine}www - A 192.0.2.${last}`));
+    }
+    source.letGo();
+    expect(values(await found, "A")).toEqual(["192.0.2.4"]);
+  });
+
   it("is its end: it is not found", async () => {
     const source = slowSource(zone("example.org"));
     const found = follow(source).find(keyOfName("example.org"));

@@ -124,7 +124,8 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
     const zone: LoadedZone = { view: createZoneView(content), current: true, below: 0, used: false, tail: undefined };
     zones.set(keyOfName(content.name), zone);
     held += zone.view.size;
-    for (const event of missed) apply(event);
+    // What is applied while the zone counts as loading is noted as missed once more: of a list that grows there is no end.
+    for (const event of [...missed]) apply(event);
     makeRoom(zone);
     return zone;
   };
