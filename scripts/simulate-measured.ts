@@ -13,7 +13,7 @@ import { transferIn } from "../src/nameserver/transfer-in.ts";
 import { createRecordService } from "../src/records/service.ts";
 import { recordsDatabase } from "../src/records/start.ts";
 import { openSqliteStore } from "../src/records/store-sqlite.ts";
-import type { Measured } from "./simulate-arithmetic.ts";
+import type { Measured } from "../test/scale/arithmetic.ts";
 
 export type Scale = { readonly zones: number; readonly writes: number };
 
@@ -94,7 +94,7 @@ async function fill(folder: string, zones: number): Promise<Filled> {
     const part = Array.from({ length: Math.min(500, zones - i) }, (_, j) => make(i + j));
     records.push(...(await Promise.all(part)));
   }
-  await store.close();
+  store.close();
   return { token, records };
 }
 

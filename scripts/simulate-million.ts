@@ -1,6 +1,6 @@
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
-import { type Assumed, drawDay, type Measured, needsOf, percentileOf } from "./simulate-arithmetic.ts";
+import { type Assumed, drawDay, type Measured, needsOf, percentileOf } from "../test/scale/arithmetic.ts";
 import { measure } from "./simulate-measured.ts";
 
 /** What a million names need, from what a few thousand real ones cost: `node scripts/simulate-million.ts --zones 20000`. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Assumed, drawDay, type Measured, needsOf, percentileOf } from "../../scripts/simulate-arithmetic.ts";
+import { type Assumed, drawDay, type Measured, needsOf, percentileOf } from "./arithmetic.ts";
 
 /** Numbers that can be done in the head. */
 const assumed: Assumed = {
