@@ -2,13 +2,12 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { link, open, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import type { Fault } from "../core/result.ts";
 import { DatabaseTrouble } from "../process/open-sqlite.ts";
 import { type CheckCounts, type CheckTellers, checkStore } from "./store-check.ts";
 import { type CopyProgress, copyTables } from "./store-copy.ts";
 import { storeTables, type Tables } from "./store-table.ts";
-import { fileState, fileTrouble, readSqliteTables, writeSqliteTables } from "./store-table-sqlite.ts";
+import { fileState, fileTrouble, openQuietly, readSqliteTables, writeSqliteTables } from "./store-table-sqlite.ts";
 
 export type BackupTellers = Pick<CheckTellers, "signal"> & { readonly progress: (progress: CopyProgress) => void };
 
@@ -31,9 +30,10 @@ export const backupSqlite = (path: string, file: string, tellers: BackupTellers)
   intoPlace(file, tellers, async (draft) => {
     const state = fileState(path);
     if (state.kind !== "good" && state.kind !== "older") throw new DatabaseTrouble(fileTrouble(path, state));
-    const database = new DatabaseSync(path);
+    const database = openQuietly(path);
     try {
-      database.exec("PRAGMA busy_timeout = 5000");
+      // What is written is the new file, but SQLite counts that too.
+      database.exec("PRAGMA query_only = OFF");
       database.prepare("VACUUM INTO ?").run(draft);
     } finally {
       database.close();

@@ -1,5 +1,7 @@
-import { chmodSync, existsSync, statSync } from "node:fs";
+import { accessSync, chmodSync, constants, existsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
 import { DatabaseTrouble, openSqlite } from "../process/open-sqlite.ts";
 import { migrations } from "./schema-sqlite.ts";
 import { keyNames, type Row, type Table, type Value, type WritableTables } from "./store-table.ts";
@@ -44,10 +46,21 @@ export function trimSqliteTables(path: string): WritableTables {
  * To read only. Not opened as read-only: such a connection cannot take away the files beside the database when it closes, and
  * left behind by another user they would lock the service out.
  */
-function openQuietly(path: string): DatabaseSync {
-  const database = new DatabaseSync(path);
+export function openQuietly(path: string): DatabaseSync {
+  const database = new DatabaseSync(isFrozen(path) ? new URL("?immutable=1", pathToFileURL(path)) : path);
   database.exec("PRAGMA busy_timeout = 5000; PRAGMA query_only = ON");
   return database;
+}
+
+/** On a read-only disk SQLite cannot make the files that it shares with other processes, and needs to hear that there are none. */
+function isFrozen(path: string): boolean {
+  try {
+    accessSync(dirname(path), constants.W_OK);
+    return false;
+  } catch (error) {
+    const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
+    return (error as NodeJS.ErrnoException).code === "EROFS" && (log?.size ?? 0) === 0;
+  }
 }
 
 export type FileState =

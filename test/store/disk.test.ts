@@ -1,0 +1,141 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { request } from "undici";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { recordsDatabase } from "../../src/records/start.ts";
+import { startProcess } from "../rig/started-process.ts";
+import { until } from "../rig/until.ts";
+import { faultsIn, prepareData, valuesIn } from "./store-files.ts";
+import { allowed, moor, type Sent, type Service, startService, startStorm } from "./storm.ts";
+
+vi.setConfig({ testTimeout: 90_000 });
+
+const zone = "disk.example";
+const env = { PATH: `${process.env.PATH}:/usr/sbin:/sbin`, HOME: "/nonexistent" };
+let folder: string;
+let ready: string;
+let disk: string;
+let token: string;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "moor-full-"));
+  [ready, disk] = [join(folder, "ready"), join(folder, "disk")];
+  mkdirSync(ready);
+  mkdirSync(disk);
+  token = await prepareData(ready, zone);
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** On a disk of its own that nobody else sees, with what was prepared on it. */
+const onDisk = (size: string, more = "true") => [
+  ...["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"],
+  ...[`mount -t tmpfs -o size=${size} none ${disk} && cp -a ${ready}/. ${disk} && ${more} && exec "$@"`, "sh"],
+];
+
+/** Runs on that disk, beside the service. */
+async function beside({ process: { pid } }: Service, script: string): Promise<void> {
+  const enter = ["nsenter", "--user", "--mount", "--preserve-credentials", "--target", String(pid)] as const;
+  const { code, err } = await startProcess([...enter, "sh", "-c", `cd ${disk} && ${script}`], { env }).ended;
+  if (code !== 0) throw new Error(err);
+}
+
+const fill = "dd if=/dev/zero of=fill bs=4k 2>/dev/null; true";
+
+describe("a disk that is full", () => {
+  it("refuses writes in the words of the API, still answers reads, and takes writes again when there is room", async () => {
+    const service = await startService(disk, onDisk("12m"));
+    const storm = startStorm(service, token, zone, 0);
+    try {
+      await until(() => storm.sent.filter(isDone).length > 50, { limit: 20_000, what: () => "fifty writes" });
+      await beside(service, fill);
+      await until(() => storm.sent.some(isRefused), { limit: 20_000, what: () => "a write that is refused" });
+      const refusedFrom = storm.sent.length;
+      await until(() => storm.sent.slice(refusedFrom).filter(isRefused).length > 50, {
+        ...{ limit: 20_000, what: () => "fifty more, without a hang" },
+      });
+      expect((await read(service)).statusCode).toBe(200);
+      await beside(service, "rm fill");
+      const roomFrom = storm.sent.length;
+      await until(() => storm.sent.slice(roomFrom).filter(isDone).length > 50, {
+        ...{ limit: 20_000, what: () => "fifty writes after there was room" },
+      });
+    } finally {
+      await storm.stop();
+    }
+    for (const { status, body } of storm.sent.filter(isRefused)) {
+      expect(status).toBe(503);
+      expect(JSON.parse(body ?? "")).toMatchObject({
+        error: { code: "unavailable", message: expect.stringMatching(/disk of the service/) },
+      });
+    }
+    await expectKept(service, storm.sent);
+  });
+
+  it("loses nothing when the service is killed and started again on it", async () => {
+    const service = await startService(disk, onDisk("12m"));
+    const storm = startStorm(service, token, zone, 0);
+    await until(() => storm.sent.filter(isDone).length > 50, { limit: 20_000, what: () => "fifty writes" });
+    await beside(service, fill);
+    await until(() => storm.sent.some(isRefused), { limit: 20_000, what: () => "a write that is refused" });
+    await expectKept(service, await stopped(storm));
+  });
+});
+
+describe("a disk that is read-only", () => {
+  const readOnly = (words: readonly string[]) =>
+    startProcess([...onDisk("12m", `mount -o remount,ro ${disk}`), ...moor, ...words] as [string, ...string[]], { env })
+      .ended;
+
+  it("stops the start, at once and with the reason", async () => {
+    const { code, err } = await readOnly(["records", "--data", disk, "--listen", "127.0.0.1:0", "--plain-http"]);
+    expect(code).toBe(1);
+    expect(err).toMatch(/read-?only|EROFS|unable to open/i);
+  });
+
+  it("can be checked, and a backup of it taken to another", async () => {
+    const checked = await readOnly(["store", "check", "--data", disk]);
+    expect({ code: checked.code, err: checked.err }).toEqual({ code: 0, err: "" });
+    const file = join(folder, "backup.sqlite");
+    expect(await readOnly(["store", "backup", file, "--data", disk])).toMatchObject({ code: 0 });
+    expect(await faultsIn(file)).toEqual([]);
+  });
+
+  it("takes no backup, and says why", async () => {
+    const { code, err } = await readOnly(["store", "backup", join(disk, "b.sqlite"), "--data", disk]);
+    expect(code).toBe(1);
+    expect(err).toMatch(/EROFS|read-only/);
+  });
+});
+
+const isDone = ({ status }: Sent): boolean => status !== undefined && status < 300;
+const isRefused = ({ status }: Sent): boolean => status !== undefined && status >= 300;
+
+async function stopped(storm: ReturnType<typeof startStorm>): Promise<readonly Sent[]> {
+  await storm.stop();
+  return storm.sent;
+}
+
+const read = ({ url }: Service) =>
+  request(`${url}/v1/zones/${zone}/rrsets?per_page=10`, {
+    headers: { authorization: `Bearer ${token}` },
+    headersTimeout: 2_000,
+  });
+
+/** The files as they are when the service dies. */
+async function expectKept(service: Service, sent: readonly Sent[]): Promise<void> {
+  const copy = join(folder, "copy");
+  mkdirSync(copy);
+  // Stopped, so that all files are of one moment, as after a power cut.
+  service.process.child.kill("SIGSTOP");
+  await beside(service, `cp -a ${disk}/records.sqlite* ${copy}`);
+  await service.process.stop("SIGKILL");
+  cpSync(copy, join(folder, "again"), { recursive: true });
+  expect(await faultsIn(recordsDatabase(copy))).toEqual([]);
+  const values = await valuesIn(recordsDatabase(copy));
+  const lost = [...allowed(sent)].filter(([owner, may]) => !may.has(values.get(owner)));
+  expect(lost.map(([owner, may]) => ({ owner, may: [...may], is: values.get(owner) }))).toEqual([]);
+  expect(sent.filter(isDone).length).toBeGreaterThan(50);
+  const restarted = await startService(join(folder, "again"));
+  expect((await read(restarted)).statusCode).toBe(200);
+  await restarted.process.stop();
+}
