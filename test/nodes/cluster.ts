@@ -1,0 +1,103 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Cable, layCable } from "../rig/cable.ts";
+import { node as nodeProgram, repository } from "../rig/namespace.ts";
+import { type PostgresServer, startPostgres } from "../rig/postgres.ts";
+import { secretIn } from "../rig/services.ts";
+import { type StartedProcess, startProcess } from "../rig/started-process.ts";
+
+/** Several real `moor records` on one real PostgreSQL. Each gets to it by a cable of its own, which can be cut. */
+export type Cluster = {
+  readonly server: PostgresServer;
+  readonly nodes: readonly Node[];
+  readonly token: string;
+  /** Runs `moor` on the database, beside the nodes. */
+  readonly run: (...words: readonly string[]) => Promise<string>;
+  readonly newToken: () => Promise<{ readonly id: number; readonly secret: string }>;
+  readonly close: () => Promise<void>;
+};
+
+export type Node = {
+  readonly name: string;
+  readonly url: string;
+  readonly dns: number;
+  readonly cable: Cable;
+  /** All it has said since it was last started. */
+  readonly said: () => string;
+  readonly kill: () => Promise<void>;
+  readonly start: () => Promise<void>;
+};
+
+export type ClusterOptions = { readonly count: number; readonly words?: readonly string[] };
+
+export async function startCluster({ count, words = [] }: ClusterOptions): Promise<Cluster> {
+  const folder = mkdtempSync(join(tmpdir(), "moor-nodes-"));
+  const server = await startPostgres();
+  const started: StartedProcess[] = [];
+  const moor = (...args: readonly string[]): StartedProcess => {
+    const process = startProcess([nodeProgram, join(repository, "bin", "moor.ts"), ...args], { cwd: folder });
+    started.push(process);
+    return process;
+  };
+  const run: Cluster["run"] = async (...args) => {
+    const { code, out, err } = await moor(...args, "--database", server.url()).ended;
+    if (code !== 0) throw new Error(`moor ${args.join(" ")} ended with ${code}: ${err}`);
+    return out + err;
+  };
+  let made = 0;
+  const newToken = async () => {
+    const file = join(folder, `token-${++made}`);
+    const said = await run("token", "add", "--to", file);
+    return { id: Number(/Token (\d+)/.exec(said)?.[1]), secret: secretIn(file) };
+  };
+  const { secret: token } = await newToken();
+  const nodes: Node[] = [];
+  for (let i = 1; i <= count; i++) nodes.push(await layNode(server, moor, { name: `node${i}`, folder, words }));
+  await Promise.all(nodes.map((node) => node.start()));
+  return {
+    ...{ server, nodes, token, run, newToken },
+    close: async () => {
+      await Promise.all(started.map((each) => each.stop("SIGKILL")));
+      await Promise.all(nodes.map(({ cable }) => cable.close()));
+      await server.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+type Place = { readonly name: string; readonly folder: string; readonly words: readonly string[] };
+
+async function layNode(
+  server: PostgresServer,
+  moor: (...words: readonly string[]) => StartedProcess,
+  { name, folder, words }: Place,
+): Promise<Node> {
+  const cable = await layCable(server.port);
+  const [http, dns] = [await freePort(), await freePort()];
+  const database = ["--database", server.url("postgres", cable.port), "--data", join(folder, name)];
+  const places = ["--plain-http", "--listen", `127.0.0.1:${http}`, "--dns", `127.0.0.1:${dns}`];
+  let process: StartedProcess | undefined;
+  return {
+    ...{ name, dns, cable, url: `http://127.0.0.1:${http}` },
+    said: () => `${process?.out() ?? ""}${process?.err() ?? ""}`,
+    kill: async () => {
+      await process?.stop("SIGKILL");
+    },
+    start: async () => {
+      process = moor("records", ...database, ...places, ...words);
+      await process.says(/The record service listens on/);
+    },
+  };
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+}

@@ -1,0 +1,80 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { until } from "../rig/until.ts";
+import { disagreements } from "./agreement.ts";
+import { type Cluster, startCluster } from "./cluster.ts";
+import { faults } from "./faults.ts";
+import { type Storm, startStorm } from "./storm.ts";
+
+/** Each fault comes once in any case; with more seconds they come again and again, at nodes of chance. */
+const seconds = Number(process.env.MOOR_NODES_SECONDS ?? 0);
+vi.setConfig({ testTimeout: 120_000 + seconds * 1_000, hookTimeout: 60_000 });
+
+let cluster: Cluster;
+let storm: Storm;
+
+beforeAll(async () => {
+  cluster = await startCluster({ count: 3, words: ["--rate-limit", "off"] });
+  storm = await startStorm(cluster);
+});
+afterAll(async () => {
+  await storm?.close();
+  await cluster?.close();
+});
+
+describe("three nodes on one PostgreSQL, under load while things break", () => {
+  it("lose nothing, tear nothing, never go back, and agree in the end", async () => {
+    const started = performance.now();
+    for (let round = 0; round === 0 || performance.now() - started < seconds * 1_000; round++) {
+      for (const [i, fault] of faults.entries()) {
+        const node = cluster.nodes[(i + round) % cluster.nodes.length];
+        if (node === undefined) throw new Error("no node");
+        const before = storm.counts.written;
+        await fault.strike(cluster, node);
+        await until(() => storm.counts.written > before + 20, {
+          limit: 15_000,
+          what: () => `writes to go on after: ${fault.name}\n${cluster.nodes.map((each) => each.said()).join("\n")}`,
+        });
+        expect(storm.wrongs.map((wrong) => `${wrong}, in or before: ${fault.name}`)).toEqual([]);
+        await sleep(Math.random() * 200);
+      }
+    }
+    await storm.calm();
+    await agreeWithin(2_000);
+    expect(storm.wrongs).toEqual([]);
+    expect(await faultsInLog()).toEqual([]);
+    expect(untold()).toEqual([]);
+    expect(storm.counts.read).toBeGreaterThan(100);
+    expect(storm.counts.asked).toBeGreaterThan(100);
+  });
+});
+
+async function agreeWithin(limit: number): Promise<void> {
+  const started = performance.now();
+  let found: readonly string[] = [];
+  const agree = async () => {
+    found = [...(await disagreements(cluster, storm.api, storm.names.all())), ...untold()];
+    return found.length === 0;
+  };
+  await until(agree, { limit, what: () => `the nodes to agree:\n${found.slice(0, 10).join("\n")}` });
+  expect(performance.now() - started).toBeLessThan(limit + 3_000);
+}
+
+/** Writes that were answered and that no event has told of. */
+const untold = (): readonly string[] =>
+  storm.names
+    .all()
+    .flatMap(({ owner, answered }) =>
+      Array.from({ length: answered }, (_, i) => `${owner} ${i + 1}`).filter((write) => !storm.told.has(write)),
+    );
+
+/** Serials as the log has them: within a zone none is smaller than the one before. */
+async function faultsInLog(): Promise<readonly unknown[]> {
+  const client = await cluster.server.connect();
+  const { rows } = await client.query(
+    "SELECT * FROM (SELECT zone, position, serial, lag(serial) OVER (PARTITION BY zone ORDER BY position) AS before " +
+      "FROM changes) AS log WHERE serial < before",
+  );
+  await client.end();
+  return rows;
+}
