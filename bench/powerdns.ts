@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as wait } from "node:timers/promises";
 
-const program = "/usr/sbin/pdns_server";
+export const program = "/usr/sbin/pdns_server";
 const schema = "/usr/share/pdns-backend-sqlite3/schema/schema.sqlite3.sql";
 const key = "bench";
-const hosts = 1000;
+export const hosts = 1000;
 
 /** PowerDNS with its SQLite store and its API, all upkeep of zones switched off; undefined when it is not installed. */
 export async function startPowerDns(port: number): Promise<PowerDns | undefined> {
@@ -17,10 +17,18 @@ export async function startPowerDns(port: number): Promise<PowerDns | undefined>
   const folder = await mkdtemp(join(tmpdir(), "moor-pdns-"));
   const file = join(folder, "pdns.sqlite");
   fill(file);
+  const store = { launch: "gsqlite3", "gsqlite3-database": file, "gsqlite3-pragma-synchronous": "2" };
+  return await runPowerDns(folder, port, store);
+}
+
+/** `store`: the settings that say where its zones are. One of 1,000 A records is there: bench.example. */
+export async function runPowerDns(
+  folder: string,
+  port: number,
+  store: Readonly<Record<string, string>>,
+): Promise<PowerDns> {
   const settings = {
-    launch: "gsqlite3",
-    "gsqlite3-database": file,
-    "gsqlite3-pragma-synchronous": "2",
+    ...store,
     "local-address": "127.0.0.1",
     "local-port": String(port + 1),
     api: "yes",
@@ -96,7 +104,7 @@ end`;
   return { get, put };
 }
 
-const isThere = (path: string): Promise<boolean> =>
+export const isThere = (path: string): Promise<boolean> =>
   access(path).then(
     () => true,
     () => false,

@@ -123,12 +123,12 @@ async function bestOf(script: string): Promise<Load> {
   return donePerSecond(many) > donePerSecond(one) ? many : one;
 }
 
-const headers = ({ token }: Opened) => `["Auth-API-Token"]="${token}", ["Content-Type"]="application/json"`;
-const samplesOf = ({ samples }: Opened) =>
+const headers = ({ token }: FilledStore) => `["Auth-API-Token"]="${token}", ["Content-Type"]="application/json"`;
+const samplesOf = ({ samples }: FilledStore) =>
   `local samples = {${samples.map(({ id, name, zone }) => `{"${id}","${name}","${zone}"}`).join(",")}}`;
 
 /** In leaps through the list, so that neighbours in the store do not follow one another. */
-const getOne = (store: Opened) => `
+export const getOne = (store: FilledStore) => `
 ${samplesOf(store)}
 local n = 0
 request = function()
@@ -137,7 +137,7 @@ request = function()
 end`;
 
 /** Every request changes its record: the address counts up. */
-const putOne = (store: Opened) => `
+export const putOne = (store: FilledStore) => `
 ${samplesOf(store)}
 local n = math.floor((os.time() % 10000) * 1000)
 request = function()

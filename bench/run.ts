@@ -16,6 +16,7 @@ const benches: Readonly<Record<string, () => Promise<readonly Table[]>>> = {
   records: async () => (await import("./records.ts")).benchRecords(),
   "records-scale": async () => (await import("./records-scale.ts")).benchRecordsScale(),
   rrsets: async () => (await import("./rrsets.ts")).benchRrsets(),
+  postgres: async () => (await import("./postgres.ts")).benchPostgres(),
   dns: async () => (await import("./dns.ts")).benchDns(),
   "dns-load": async () => (await import("./dns-load.ts")).benchDnsLoad(),
   "dns-transfer": async () => (await import("./dns-transfer.ts")).benchTransfer(),
