@@ -128,7 +128,7 @@ const backOff = { lost: { base: 50, cap: 1_000 }, repeat: { base: 2, cap: 50 } }
 function asTold(error: unknown, fault: PostgresFault): unknown {
   switch (fault) {
     case "lost":
-      return new StoreBusy("the database cannot be reached", { cause: error, retryAfter: 5 });
+      return new StoreBusy("the database cannot be reached", { cause: error, retryAfter: 5, isLogged: true });
     case "slow":
     case "repeat":
       return new StoreBusy("the database is too busy", { cause: error });

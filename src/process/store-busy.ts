@@ -1,3 +1,5 @@
+import type { Logger } from "./log.ts";
+
 /**
  * The store cannot do it now, and may well do it soon: too much is waiting, or its database cannot be reached. Faces answer
  * 503 with `Retry-After`.
@@ -5,9 +7,18 @@
 export class StoreBusy extends Error {
   /** In seconds. */
   readonly retryAfter: number;
+  /** What is behind it was logged when it began: not again for every request that meets it. */
+  readonly isLogged: boolean;
 
-  constructor(message: string, options: ErrorOptions & { readonly retryAfter?: number } = {}) {
+  constructor(message: string, options: BusyOptions = {}) {
     super(message, options);
     this.retryAfter = options.retryAfter ?? 2;
+    this.isLogged = options.isLogged ?? false;
   }
+}
+
+type BusyOptions = ErrorOptions & { readonly retryAfter?: number; readonly isLogged?: boolean };
+
+export function logBusy(log: Logger, error: StoreBusy, request: string): void {
+  if (!error.isLogged) log.warn({ err: error, request }, "a request could not be done now");
 }

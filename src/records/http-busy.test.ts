@@ -33,7 +33,7 @@ describe("a store that cannot do it now: each API says so in its own words, and 
   it("dyndns2", async () => {
     const authorization = `Basic ${Buffer.from(`x:${token}`).toString("base64")}`;
     const answer = await rig.call("/nic/update?hostname=a.example.org", { authorization }, "192.0.2.1");
-    expect([answer.statusCode, answer.body]).toEqual([503, "911\n"]);
+    expect([answer.statusCode, answer.body, answer.headers["retry-after"]]).toEqual([503, "911\n", "10"]);
   });
 
   it("and the log says why, once a request", () => {

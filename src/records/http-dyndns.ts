@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import type { Instant } from "../core/instant.ts";
 import type { Logger } from "../process/log.ts";
-import { StoreBusy } from "../process/store-busy.ts";
+import { logBusy, StoreBusy } from "../process/store-busy.ts";
 import type { Actor } from "./actor.ts";
 import { actorOf } from "./authenticate.ts";
 import type { HostOutcome } from "./dyndns-operations.ts";
@@ -49,8 +49,13 @@ export function dyndnsApi(options: DyndnsOptions) {
     api.setValidatorCompiler(() => () => true);
     api.setSerializerCompiler(() => String);
     api.setErrorHandler((error, { id }, reply) => {
+      reply.header("x-request-id", id);
+      if (error instanceof StoreBusy) {
+        logBusy(options.log, error, id);
+        return sendLine(reply.code(503).header("retry-after", String(error.retryAfter)), "911");
+      }
       options.log.error({ err: error, request: id }, "a dyndns2 request failed");
-      return sendLine(reply.code(error instanceof StoreBusy ? 503 : 500).header("x-request-id", id), "911");
+      return sendLine(reply.code(500), "911");
     });
     for (const path of paths) {
       const operationId = `dyndns2${path.replaceAll("/", "-")}`;

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import type { Instant } from "../core/instant.ts";
 import type { Logger } from "../process/log.ts";
-import { StoreBusy } from "../process/store-busy.ts";
+import { logBusy, StoreBusy } from "../process/store-busy.ts";
 import type { Actor } from "./actor.ts";
 import { actorOf } from "./authenticate.ts";
 import { rrsetsActionRoutes } from "./http-rrsets-actions.ts";
@@ -132,7 +132,7 @@ function sendFailure(error: FailedRequest, reply: FastifyReply, log: Logger): Fa
   const { id } = reply.request;
   reply.header("x-correlation-id", id);
   if (error instanceof StoreBusy) {
-    log.warn({ err: error, request: id }, "a request could not be done now");
+    logBusy(log, error, id);
     return sendRaw(reply.header("retry-after", error.retryAfter), errorAnswer(503, "unavailable", error.message));
   }
   log.error({ err: error, request: id }, "a request failed");

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Instant } from "../core/instant.ts";
 import type { Logger } from "../process/log.ts";
-import { StoreBusy } from "../process/store-busy.ts";
+import { logBusy, StoreBusy } from "../process/store-busy.ts";
 import type { Actor } from "./actor.ts";
 import { actorOf } from "./authenticate.ts";
 import { bulkRoutes } from "./http-v1-bulk.ts";
@@ -120,7 +120,7 @@ function sendError(error: FailedRequest, reply: FastifyReply, log: Logger): Fast
   const { id } = reply.request;
   reply.header("x-request-id", id);
   if (error instanceof StoreBusy) {
-    log.warn({ err: error, request: id }, "a request could not be done now");
+    logBusy(log, error, id);
     const { message, retryAfter } = error;
     return reply.header("retry-after", retryAfter).send(jsonLine({ error: { message, code: status } }));
   }

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type Health, withoutReasons } from "../process/health.ts";
 import type { Logger } from "../process/log.ts";
+import { logBusy, StoreBusy } from "../process/store-busy.ts";
 
 export type ObserveOptions = {
   readonly health: Health;
@@ -16,6 +17,11 @@ export function observeHttp(server: FastifyInstance, { health, log, accessLog = 
   }
   server.setErrorHandler((error: FailedRequest, { id }, reply) => {
     if ((error.statusCode ?? 500) < 500) return reply.send(error);
+    if (error instanceof StoreBusy) {
+      logBusy(log, error, id);
+      const busy = reply.code(503).headers({ "x-request-id": id, "retry-after": error.retryAfter });
+      return busy.send({ error: { message: error.message } });
+    }
     log.error({ err: error, request: id }, "a request failed");
     const message = `internal error, see the log of the service: ${id}`;
     return reply.code(500).header("x-request-id", id).send({ error: { message } });

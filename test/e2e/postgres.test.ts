@@ -1,0 +1,111 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { node, repository } from "../rig/namespace.ts";
+import { type PostgresServer, startPostgres } from "../rig/postgres.ts";
+import { type StartedProcess, startProcess } from "../rig/started-process.ts";
+import { until } from "../rig/until.ts";
+
+let server: PostgresServer;
+let folder: string;
+let url: string;
+let service: StartedProcess;
+let at: string;
+let token: string;
+
+beforeAll(async () => {
+  server = await startPostgres();
+  await server.createDatabase("moor");
+  folder = mkdtempSync(join(tmpdir(), "moor-e2e-postgres-"));
+  const given = new URL(server.url("moor"));
+  writeFileSync(join(folder, "password"), `${given.password}\n`, { mode: 0o600 });
+  given.password = "";
+  url = given.href;
+  service = start();
+  await service.says(/listens on (https:\S+)/);
+  at = /listens on (https:\S+)/.exec(service.out())?.[1] ?? "";
+  const made = await moor("token", "add", ...database()).ended;
+  token = made.out.trim();
+});
+afterAll(async () => {
+  await service?.stop();
+  await server?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const database = (address = url) => ["--database", address, "--database-password-file", "password"];
+const moor = (...words: readonly string[]): StartedProcess =>
+  startProcess([node, join(repository, "bin", "moor.ts"), ...words], { cwd: folder });
+const start = () => moor("records", ...database(), "--data", "data", "--listen", "127.0.0.1:0", "--rate-limit", "off");
+
+async function curl(path: string, ...words: readonly string[]) {
+  const ca = ["--cacert", join(folder, "data", "ca.pem")];
+  const { stdout } = await promisify(execFile)("curl", ["-sS", "-i", ...ca, ...words, `${at}${path}`]);
+  const [head = "", body = ""] = stdout.split("\r\n\r\n");
+  return { status: Number(/^HTTP\/\S+ (\d+)/.exec(head)?.[1]), head: head.toLowerCase(), body };
+}
+const v1 = (path: string, ...words: readonly string[]) =>
+  curl(`/api/v1${path}`, "-H", `Auth-API-Token: ${token}`, ...words);
+
+describe("moor records --database", () => {
+  it("serves what is written, and serves it again when it is started again", async () => {
+    const made = await v1("/zones", "-d", JSON.stringify({ name: "example.org", ttl: 60 }));
+    expect(made.status).toBe(200);
+    const zone = (JSON.parse(made.body) as { zone: { id: string } }).zone.id;
+    const draft = { zone_id: zone, type: "A", name: "www", value: "192.0.2.1" };
+    expect((await v1("/records", "-d", JSON.stringify(draft))).status).toBe(200);
+    await service.stop();
+    service = start();
+    await service.says(/listens on (https:\S+)/);
+    at = /listens on (https:\S+)/.exec(service.out())?.[1] ?? "";
+    expect((await v1(`/records?zone_id=${zone}`)).body).toContain("192.0.2.1");
+  });
+
+  it("is administered while it runs: a token that is revoked opens nothing any more", async () => {
+    const { out } = await moor("token", "add", ...database(), "--name", "guest").ended;
+    const guest = () => curl("/v1/zones", "-H", `Authorization: Bearer ${out.trim()}`);
+    expect((await guest()).status).toBe(200);
+    const list = await moor("token", "list", "--json", ...database()).ended;
+    const { id } = (JSON.parse(list.out) as { id: number; name: string }[]).find(({ name }) => name === "guest") ?? {};
+    expect((await moor("token", "revoke", String(id), ...database()).ended).code).toBe(0);
+    await until(async () => (await guest()).status === 401, { limit: 1_000, what: () => "the token is still good" });
+    expect((await moor("sign-in", ...database()).ended).out).toMatch(/\/sign-in#\w{43}\n$/);
+  });
+
+  it("answers 503 with Retry-After while the database is away, in each API's words, and is well again by itself", async () => {
+    await server.pause();
+    const away = await Promise.all([
+      v1("/zones"),
+      curl("/v1/zones", "-H", `Authorization: Bearer ${token}`),
+      curl("/nic/update?hostname=www.example.org", "-u", `x:${token}`),
+      curl("/console/session", "-H", "cookie: __Host-moor-records=x"),
+    ]);
+    expect(away.map(({ status }) => status)).toEqual([503, 503, 503, 503]);
+    for (const { head } of away) expect(head).toMatch(/^retry-after: \d+\r?$/m);
+    await server.resume();
+    await until(async () => (await v1("/zones")).status === 200, { limit: 10_000, what: () => "it is not well again" });
+    expect(service.err().match(/the database cannot be reached/g)).toHaveLength(1);
+    await service.says(/the database is back/, 5_000);
+  });
+
+  it("shows the password nowhere", () => {
+    const password = readFileSync(join(folder, "password"), "utf8").trim();
+    expect(service.out() + service.err()).not.toContain(password);
+    expect(service.out()).toContain("token add --database postgres://postgres@127.0.0.1");
+  });
+
+  it.for([
+    ["a wrong password", 1, /password authentication failed/, () => [server.url("moor").replace("harbour", "wr0ng")]],
+    ["no such database", 1, /database "nowhere" does not exist/, () => [server.url("nowhere")]],
+    ["nobody there", 1, /cannot be used: .*ECONNREFUSED/, () => ["postgres://x:wr0ng@127.0.0.1:1/x"]],
+    ["not an address", 2, /--database is not an address/, () => ["postgres//x:wr0ng@y"]],
+  ] as const)("says what is wrong with %s", async ([, code, reason, words]) => {
+    const ended = await moor("token", "list", "--database", ...words()).ended;
+    expect(ended.err).toMatch(reason);
+    expect(ended.err).not.toMatch(/harbour|wr0ng|at \w+ \(/);
+    expect(ended.code).toBe(code);
+  });
+});
