@@ -5,13 +5,14 @@ import { openDataFolder, replaceFile } from "../process/data-folder.ts";
 import { exportAccount } from "../records/account-export.ts";
 import type { Account } from "../records/store.ts";
 import { eachPart, storeTables } from "../records/store-table.ts";
-import { readSqliteTables } from "../records/store-table-sqlite.ts";
+import { readTables } from "../records/store-table-open.ts";
 import type { CommandIo } from "./command-io.ts";
+import type { DatabaseOptions } from "./database-options.ts";
+import { readStorePlace } from "./read-store-place.ts";
 import { counted } from "./store-faults.ts";
-import { type InStore, placeOfStore } from "./store-place.ts";
 import { withStore } from "./with-store.ts";
 
-export type ExportCommand = InStore & { readonly account: string };
+export type ExportCommand = DatabaseOptions & { readonly account: string };
 
 export async function exportTo(folder: string, options: ExportCommand, io: CommandIo): Promise<number> {
   const path = resolve(io.cwd, folder);
@@ -41,7 +42,7 @@ export async function exportTo(folder: string, options: ExportCommand, io: Comma
 
 /** One that is there; names those there are when it is not. */
 async function accountNamed(options: ExportCommand, io: CommandIo): Promise<Account | undefined> {
-  const tables = readSqliteTables(placeOfStore(options, io).path);
+  const tables = await readTables(readStorePlace(options, io));
   const names: string[] = [];
   try {
     for await (const rows of eachPart(tables, storeTables.accounts)) {

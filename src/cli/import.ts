@@ -6,11 +6,11 @@ import { importObstacles, importZone } from "../records/account-import.ts";
 import { type ReadAccount, type ReadZone, readAccount } from "../records/account-read.ts";
 import type { Account, RecordStore } from "../records/store.ts";
 import type { CommandIo } from "./command-io.ts";
+import type { DatabaseOptions } from "./database-options.ts";
 import { counted, faultsInWords, tellFaults } from "./store-faults.ts";
-import type { InStore } from "./store-place.ts";
 import { withStore } from "./with-store.ts";
 
-export type ImportCommand = InStore & {
+export type ImportCommand = DatabaseOptions & {
   readonly account: string;
   readonly replace?: boolean;
   readonly edited?: boolean;
@@ -70,7 +70,7 @@ async function importTokens(
   store: RecordStore,
   account: Account,
   { tokens }: ReadAccount,
-  { tokens: file, data }: ImportCommand,
+  { tokens: file }: ImportCommand,
   io: CommandIo,
 ): Promise<void> {
   if (tokens.length === 0) return;
@@ -88,9 +88,7 @@ async function importTokens(
     const hash = hashSecret(secrets[i] ?? "");
     await store.addToken({ account: account.id, name, hash, scope, created: Date.now() });
   }
-  io.out(
-    `${counted(wanted.length, "token")} made; the secrets are in ${file}; ${io.program} token list --data ${data}\n`,
-  );
+  io.out(`${counted(wanted.length, "token")} made; the secrets are in ${file}\n`);
 }
 
 function tellMissingKeys(zones: readonly ReadZone[], io: CommandIo): void {

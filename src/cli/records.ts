@@ -5,7 +5,7 @@ import { type ListenAddress, urlOf } from "../process/listen-address.ts";
 import { closeInReverse, type Opened } from "../process/shutdown.ts";
 import { startKeepingHistory } from "../records/keep-history.ts";
 import { startRecords } from "../records/start.ts";
-import { trimSqliteTables } from "../records/store-table-sqlite.ts";
+import { trimTables } from "../records/store-table-open.ts";
 import { type CertificateOptions, readCertificate } from "./certificate-option.ts";
 import type { CommandIo } from "./command-io.ts";
 import type { DatabaseOptions } from "./database-options.ts";
@@ -71,8 +71,8 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
       ...(options.rateLimit > 0 && { rateLimit: options.rateLimit }),
     });
     opened.push({ name: "record service", close: service.close });
-    if (Number.isFinite(options.keepHistory) && database.kind === "sqlite") {
-      const open = async () => trimSqliteTables(database.path);
+    if (Number.isFinite(options.keepHistory)) {
+      const open = () => trimTables(database);
       const keep = () => startKeepingHistory({ open, keep: options.keepHistory, now: Date.now, log });
       opened.push({ name: "history", close: service.duties.whenLeading(keep) });
     }

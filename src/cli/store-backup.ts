@@ -1,21 +1,23 @@
 import { resolve } from "node:path";
 import { openDataFolder } from "../process/data-folder.ts";
-import { backupSqlite } from "../records/store-backup.ts";
+import type { StorePlace } from "../records/open-store.ts";
+import { type BackupOutcome, type BackupTellers, backupSqlite, backupTables } from "../records/store-backup.ts";
 import { type RestoreOutcome, restoreSqlite } from "../records/store-backup-restore.ts";
+import type { CopyProgress } from "../records/store-copy.ts";
+import { readTables } from "../records/store-table-open.ts";
 import type { CommandIo } from "./command-io.ts";
+import type { DatabaseOptions } from "./database-options.ts";
+import { readStorePlace } from "./read-store-place.ts";
 import { counted, countsInWords, faultsInWords, tellFaults } from "./store-faults.ts";
-import { type InStore, placeOfStore } from "./store-place.ts";
 import { showProgress } from "./store-progress.ts";
 
-export async function storeBackup(file: string, options: InStore, io: CommandIo): Promise<number> {
+export async function storeBackup(file: string, options: DatabaseOptions, io: CommandIo): Promise<number> {
   const progress = showProgress(io);
-  const place = placeOfStore(options, io);
   const tellers = {
-    progress: ({ what, done, total }: { what: string; done: number; total: number }) =>
-      progress.tell(what, done, total),
+    progress: ({ what, done, total }: CopyProgress) => progress.tell(what, done, total),
     signal: io.signal,
   };
-  const outcome = await backupSqlite(place.path, resolve(io.cwd, file), tellers).finally(progress.end);
+  const outcome = await backupOf(readStorePlace(options, io), resolve(io.cwd, file), tellers).finally(progress.end);
   if (outcome.kind === "faulty") {
     tellFaults(outcome.faults, io);
     io.err(`No backup was made: the copy has ${faultsInWords(outcome.faults.length)}, so the store has them too.\n`);
@@ -28,12 +30,25 @@ export async function storeBackup(file: string, options: InStore, io: CommandIo)
   return 0;
 }
 
+async function backupOf(place: StorePlace, file: string, tellers: BackupTellers): Promise<BackupOutcome> {
+  if (place.kind === "sqlite") return await backupSqlite(place.path, file, tellers);
+  const tables = await readTables(place);
+  try {
+    return await backupTables(tables, file, tellers);
+  } finally {
+    await tables.close();
+  }
+}
+
 export async function storeRestore(
   file: string,
-  options: InStore & { readonly moveAside?: boolean },
+  options: DatabaseOptions & { readonly moveAside?: boolean },
   io: CommandIo,
 ): Promise<number> {
-  const { path } = placeOfStore(options, io);
+  const place = readStorePlace(options, io);
+  // A backup is a store like any other: what is refused and what is verified is the same.
+  if (place.kind === "postgres") return await (await import("./store-copy.ts")).copyStore(file, place, io);
+  const { path } = place;
   await openDataFolder(resolve(io.cwd, options.data));
   const how = { moveAside: options.moveAside ?? false, now: new Date(), signal: io.signal };
   const outcome = await restoreSqlite(resolve(io.cwd, file), path, how);

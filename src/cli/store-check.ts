@@ -1,13 +1,14 @@
 import { checkStore } from "../records/store-check.ts";
-import { readSqliteTables } from "../records/store-table-sqlite.ts";
+import { readTables } from "../records/store-table-open.ts";
 import type { CommandIo } from "./command-io.ts";
+import type { DatabaseOptions } from "./database-options.ts";
+import { readStorePlace } from "./read-store-place.ts";
 import { countsInWords, faultLine, faultsInWords } from "./store-faults.ts";
-import { type InStore, placeOfStore } from "./store-place.ts";
 import { showProgress } from "./store-progress.ts";
 
-export async function storeCheck(options: InStore, io: CommandIo): Promise<number> {
+export async function storeCheck(options: DatabaseOptions, io: CommandIo): Promise<number> {
   const progress = showProgress(io);
-  const tables = readSqliteTables(placeOfStore(options, io).path);
+  const tables = await readTables(readStorePlace(options, io));
   let faults = 0;
   try {
     const counts = await checkStore(tables, {

@@ -1,23 +1,30 @@
 import { statSync } from "node:fs";
 import { dropHistory } from "../records/keep-history.ts";
+import type { StorePlace } from "../records/open-store.ts";
+import { trimTables } from "../records/store-table-open.ts";
 import { takeSole } from "../records/store-table-sole.ts";
-import { readSqliteTables, trimSqliteTables } from "../records/store-table-sqlite.ts";
 import type { CommandIo } from "./command-io.ts";
-import { type InStore, placeOfStore } from "./store-place.ts";
+import type { DatabaseOptions } from "./database-options.ts";
+import { readStorePlace } from "./read-store-place.ts";
+import { counted } from "./store-faults.ts";
 
-export type StoreCompact = InStore & {
+export type StoreCompact = DatabaseOptions & {
   /** Milliseconds; infinite for all of it. */
   readonly keepHistory: number;
 };
 
 /** Drops the history that is too old and gives its space back to the disk. */
 export async function storeCompact(options: StoreCompact, io: CommandIo): Promise<number> {
-  const { path } = placeOfStore(options, io);
-  // Says what is wrong with the file before anything is done to it.
-  await readSqliteTables(path).close();
+  const place = readStorePlace(options, io);
+  const dropped = await dropOld(place, options.keepHistory, io);
+  io.out(`${counted(dropped, "change")} older than the history to keep: gone.\n`);
+  if (place.kind === "sqlite") return giveBack(place.path, io);
+  io.out("PostgreSQL uses the space again by itself; VACUUM FULL gives it back to the disk.\n");
+  return 0;
+}
+
+function giveBack(path: string, io: CommandIo): number {
   const before = statSync(path).size;
-  const dropped = await dropOld(path, options.keepHistory, io);
-  io.out(`${dropped} changes were older than the history to keep, and are gone.\n`);
   const sole = takeSole(path);
   if (sole === "in-use") {
     io.err(
@@ -36,8 +43,8 @@ export async function storeCompact(options: StoreCompact, io: CommandIo): Promis
   return 0;
 }
 
-async function dropOld(path: string, keep: number, io: CommandIo): Promise<number> {
-  const tables = trimSqliteTables(path);
+async function dropOld(place: StorePlace, keep: number, io: CommandIo): Promise<number> {
+  const tables = await trimTables(place);
   try {
     return await dropHistory(tables, { before: Date.now() - keep, rest: 20, signal: io.signal });
   } finally {

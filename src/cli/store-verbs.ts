@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { CommandIo, Run } from "./command-io.ts";
+import { databaseOptions } from "./database-options.ts";
 import { keepHistoryOption } from "./keep-history-option.ts";
 
 const dataFolder = ["--data <folder>", "the data folder of the service", "./moor-data"] as const;
@@ -9,36 +10,33 @@ export function addStoreVerbs(program: Command, io: CommandIo, run: Run): void {
   const store = program
     .command("store")
     .description("The database of the record service: backup, check, copy. All but restore may be done while it runs.");
-  store
-    .command("backup")
+  databaseOptions(store.command("backup"))
     .description("Writes a backup to a new file: one state of the store, checked, also while the service writes to it.")
     .argument("<file>", "the file to make; it is never one that is there")
     .option(...dataFolder)
     .action((file, options) => run(async () => (await import("./store-backup.ts")).storeBackup(file, options, io)));
-  store
-    .command("restore")
+  databaseOptions(store.command("restore"))
     .description("Puts a backup in the place of the store. The backup is checked first; the service must not run.")
     .argument("<file>", "a backup; it is left as it is")
     .option(...dataFolder)
     .option("--move-aside", "when there is a store with data already: keep it under another name")
     .action((file, options) => run(async () => (await import("./store-backup.ts")).storeRestore(file, options, io)));
-  store
-    .command("check")
+  databaseOptions(store.command("check"))
     .description("Looks through all of the store and names every fault, with what to do. Changes nothing.")
     .option(...dataFolder)
     .action((options) => run(async () => (await import("./store-check.ts")).storeCheck(options, io)));
   store
     .command("copy")
+    .option("--database-password-file <file>", "the password of PostgreSQL (default: PGPASSWORD, or its passfile)")
     .description(
       "Copies a store to a new place, and verifies every table. Broken off, it goes on when it is run again.\n" +
         "What is written while it copies is not in the copy: to move for good, stop the service first.",
     )
-    .argument("<from>", "a database file, or a data folder")
-    .argument("<to>", "a database file that is not there yet")
-    .action((from, to) => run(async () => (await import("./store-copy.ts")).storeCopy(from, to, io)));
+    .argument("<from>", "a database file, a data folder, or postgres://user@host/database")
+    .argument("<to>", "a file that is not there yet, or an empty PostgreSQL database")
+    .action((from, to, options) => run(async () => (await import("./store-copy.ts")).storeCopy(from, to, options, io)));
   keepHistoryOption(
-    store
-      .command("compact")
+    databaseOptions(store.command("compact"))
       .description("Drops changes that are older than the history to keep, and gives the space back.")
       .option(...dataFolder),
   ).action((options) => run(async () => (await import("./store-compact.ts")).storeCompact(options, io)));
@@ -47,8 +45,7 @@ export function addStoreVerbs(program: Command, io: CommandIo, run: Run): void {
 
 /** An account as files that people and other programs can read. */
 function addAccountVerbs(program: Command, io: CommandIo, run: Run): void {
-  program
-    .command("export")
+  databaseOptions(program.command("export"))
     .summary("an account as zone files and a manifest")
     .description(
       "Writes an account to a new folder: a zone file a zone, and a manifest with what zone files cannot hold. The same\n" +
@@ -58,8 +55,7 @@ function addAccountVerbs(program: Command, io: CommandIo, run: Run): void {
     .option(...dataFolder)
     .option("--account <name>", "whose zones", "main")
     .action((folder, options) => run(async () => (await import("./export.ts")).exportTo(folder, options, io)));
-  program
-    .command("import")
+  databaseOptions(program.command("import"))
     .summary("zones of a folder that moor export has made")
     .description("Reads and checks a whole folder of moor export, and then makes its zones.")
     .argument("<folder>", "the folder")

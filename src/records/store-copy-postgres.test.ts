@@ -1,0 +1,179 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Fault } from "../core/result.ts";
+import { exportAccount } from "./account-export.ts";
+import { dropHistory } from "./keep-history.ts";
+import { filledAt, fillStore } from "./rig/filled-store.ts";
+import { addressOf, type PostgresRig, startPostgresRig } from "./rig/postgres.ts";
+import type { RecordStore } from "./store.ts";
+import { backupTables } from "./store-backup.ts";
+import { checkStore } from "./store-check.ts";
+import { copyTables, sumTables } from "./store-copy.ts";
+import { openSqliteStore } from "./store-sqlite.ts";
+import { storeTables, type Tables, type WritableTables } from "./store-table.ts";
+import { readPostgresTables, trimPostgresTables, writePostgresTables } from "./store-table-postgres.ts";
+import { readSqliteTables, writeSqliteTables } from "./store-table-sqlite.ts";
+
+let rig: PostgresRig;
+let folder: string;
+let file: string;
+beforeAll(async () => {
+  rig = await startPostgresRig();
+  folder = mkdtempSync(join(tmpdir(), "moor-there-and-back-"));
+  file = join(folder, "first.sqlite");
+  const store = openSqliteStore(file);
+  await fillStore(store);
+  store.close();
+});
+afterAll(async () => {
+  await rig?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const quietly = () => ({ tell: () => undefined, signal: AbortSignal.timeout(20_000) });
+
+async function closing<T>(tables: WritableTables, work: (tables: WritableTables) => Promise<T>): Promise<T> {
+  try {
+    return await work(tables);
+  } finally {
+    await tables.close();
+  }
+}
+
+const sumsOf = (tables: Tables) => sumTables(tables, AbortSignal.timeout(20_000), () => undefined);
+
+async function exported(store: Omit<RecordStore, "close">): Promise<ReadonlyMap<string, string>> {
+  const files = new Map<string, string>();
+  const write = async (path: string, text: string) => void files.set(path, text);
+  const account = await store.ensureAccount("main", filledAt);
+  const signal = AbortSignal.timeout(10_000);
+  await exportAccount(store as RecordStore, account, { write, now: filledAt, signal });
+  return files;
+}
+
+describe("from SQLite to PostgreSQL and back", () => {
+  let url: string;
+  beforeAll(async () => {
+    url = await rig.freshUrl();
+    const { tables, finish } = await writePostgresTables(addressOf(url));
+    await closing(readSqliteTables(file), async (source) => {
+      expect((await copyTables(source, tables, quietly())).kind).toBe("done");
+      await finish();
+    });
+    await tables.close();
+  });
+
+  it("every table has the same checksum, and the check finds nothing", async () => {
+    const faults: Fault[] = [];
+    await closing(await readPostgresTables(addressOf(url)), async (there) => {
+      await closing(readSqliteTables(file), async (here) => expect(await sumsOf(there)).toEqual(await sumsOf(here)));
+      const fault = (each: Fault) => void faults.push(each);
+      const counts = await checkStore(there, { fault, signal: AbortSignal.timeout(10_000) });
+      expect(counts).toMatchObject({ zones: 2 });
+    });
+    expect(faults).toEqual([]);
+  });
+
+  it("its export is the same to the byte: there, and back again", async () => {
+    const first = openSqliteStore(file);
+    const wanted = await exported(first);
+    first.close();
+    expect(wanted.size).toBe(3);
+    const there = await rig.open(url);
+    expect(await exported(there)).toEqual(wanted);
+    await there.close();
+
+    const back = join(folder, "back.sqlite");
+    await closing(await readPostgresTables(addressOf(url)), (source) =>
+      closing(writeSqliteTables(back), async (target) => {
+        expect((await copyTables(source, target, quietly())).kind).toBe("done");
+      }),
+    );
+    const again = openSqliteStore(back);
+    expect(await exported(again)).toEqual(wanted);
+    again.close();
+  });
+
+  it("is backed up as the same kind of file", async () => {
+    const backup = join(folder, "backup.sqlite");
+    await closing(await readPostgresTables(addressOf(url)), async (tables) => {
+      const tellers = { progress: () => undefined, signal: AbortSignal.timeout(10_000) };
+      expect(await backupTables(tables, backup, tellers)).toMatchObject({ kind: "done", counts: { zones: 2 } });
+    });
+    await closing(readSqliteTables(backup), (one) =>
+      closing(readSqliteTables(file), async (two) => expect(await sumsOf(one)).toEqual(await sumsOf(two))),
+    );
+  });
+
+  it("takes no other copy, as it holds data", async () => {
+    await expect(writePostgresTables(addressOf(url))).rejects.toThrow(/holds data already; make an empty one/);
+  });
+
+  it("goes on with the numbers of the original: writes work, and nothing is given out twice", async () => {
+    const there = await rig.open(url);
+    const before = await there.lastChange();
+    await fillStore(there as unknown as RecordStore, "example.com");
+    const zones = await there.everyZone(0, 10);
+    expect(zones.map(({ number }) => number)).toEqual([1, 3, 4, 6]);
+    expect((await there.changesAfter(before, 1))[0]?.position).toBe(before + 1);
+    await there.close();
+  });
+
+  it("loses its old history a little at a time", async () => {
+    await closing(await trimPostgresTables(addressOf(url)), async (tables) => {
+      const count = await tables.count(storeTables.changes);
+      const dropped = await dropHistory(tables, {
+        before: filledAt + 9_000,
+        rest: 0,
+        signal: AbortSignal.timeout(5_000),
+      });
+      expect(dropped).toBeGreaterThan(5);
+      expect(await tables.count(storeTables.changes)).toBe(count - dropped);
+    });
+    const faults: Fault[] = [];
+    await closing(await readPostgresTables(addressOf(url)), async (tables) => {
+      await checkStore(tables, { fault: (each) => void faults.push(each), signal: AbortSignal.timeout(10_000) });
+    });
+    expect(faults).toEqual([]);
+  });
+});
+
+describe("a copy to PostgreSQL that is broken off", () => {
+  it("goes on in the same database, and is the same in the end", async () => {
+    const url = await rig.freshUrl();
+    const end = new AbortController();
+    const first = await writePostgresTables(addressOf(url));
+    expect(first.goesOn).toBe(false);
+    const stop = ({ done }: { readonly done: number }) => void (done > 20 && end.abort(new Error("stopped")));
+    await closing(readSqliteTables(file), async (source) => {
+      const copying = copyTables(source, first.tables, { tell: stop, signal: end.signal });
+      await expect(copying).rejects.toThrow("stopped");
+    });
+    await expect(writePostgresTables(addressOf(url))).rejects.toThrow(/another copy .* is under way/);
+    await first.tables.close();
+
+    const second = await writePostgresTables(addressOf(url));
+    expect(second.goesOn).toBe(true);
+    await closing(readSqliteTables(file), async (source) => {
+      expect((await copyTables(source, second.tables, quietly())).kind).toBe("done");
+      await second.finish();
+      expect(await sumsOf(second.tables)).toEqual(await sumsOf(source));
+    });
+    await second.tables.close();
+  });
+});
+
+describe("a database that is not a store", () => {
+  it("is named so, without its password", async () => {
+    const url = await rig.freshUrl();
+    await expect(readPostgresTables(addressOf(url))).rejects.toThrow(/has no store of moor in it/);
+  });
+
+  it("and one that is not there too", async () => {
+    const reading = readPostgresTables(addressOf("postgres://me:geheim@127.0.0.1:1/none"));
+    const message = await reading.then(String, (error: Error) => error.message);
+    expect(message).toMatch(/^the database postgres:\/\/me@127\.0\.0\.1:1\/none cannot be used: /);
+  });
+});

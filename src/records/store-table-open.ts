@@ -1,0 +1,15 @@
+import type { StorePlace } from "./open-store.ts";
+import type { WritableTables } from "./store-table.ts";
+import { readSqliteTables, trimSqliteTables } from "./store-table-sqlite.ts";
+
+/** One state of a store that may be in use. */
+export async function readTables(place: StorePlace): Promise<WritableTables> {
+  if (place.kind === "sqlite") return readSqliteTables(place.path);
+  return await (await import("./store-table-postgres.ts")).readPostgresTables(place.address);
+}
+
+/** To delete a few rows at a time from a store that is in use. */
+export async function trimTables(place: StorePlace): Promise<WritableTables> {
+  if (place.kind === "sqlite") return trimSqliteTables(place.path);
+  return await (await import("./store-table-postgres.ts")).trimPostgresTables(place.address);
+}

@@ -1,0 +1,140 @@
+import pg from "pg";
+import { migratePostgres } from "../process/migrate-postgres.ts";
+import { DatabaseTrouble } from "../process/migration-steps.ts";
+import type { PostgresAddress } from "../process/postgres-url.ts";
+import { postgresMigrations } from "./schema-postgres.ts";
+import { keyNames, type Row, storeTables, type Table, type WritableTables } from "./store-table.ts";
+import { type SqlConnection, tablesOver } from "./store-table-sql.ts";
+
+/** One state of a database that nodes may be writing to. */
+export async function readPostgresTables(address: PostgresAddress): Promise<WritableTables> {
+  const client = await connectTo(address);
+  return await orEnd(client, async () => {
+    await expectSchema(client, address);
+    await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+    return tablesOver(connectionOver(client, address));
+  });
+}
+
+/** To delete a few rows at a time from a database that is in use. */
+export async function trimPostgresTables(address: PostgresAddress): Promise<WritableTables> {
+  const client = await connectTo(address);
+  return await orEnd(client, async () => {
+    await expectSchema(client, address);
+    return tablesOver(connectionOver(client, address));
+  });
+}
+
+export type CopyTarget = {
+  readonly tables: WritableTables;
+  /** It goes on with a copy that was broken off. */
+  readonly goesOn: boolean;
+  /** The copy is complete: from now on this is a database like any other. */
+  readonly finish: () => Promise<void>;
+};
+
+/** A database for a copy: an empty one, or one that a copy was begun on. The table that says so is there until it is done. */
+export async function writePostgresTables(address: PostgresAddress): Promise<CopyTarget> {
+  await migratePostgres(() => connectTo(address), address.shown, postgresMigrations);
+  const client = await connectTo(address);
+  return await orEnd(client, async () => {
+    const begun = await isThere(client, copyMark);
+    if (!begun && (await holdsData(client)))
+      throw new DatabaseTrouble(`the database ${address.shown} holds data already; make an empty one and name that.`);
+    const { rows } = await client.query<{ free: boolean }>(`SELECT pg_try_advisory_lock(${copyLock}) AS free`);
+    if (!rows[0]?.free) throw new DatabaseTrouble(`another copy to ${address.shown} is under way; wait for its end.`);
+    await client.query(`CREATE TABLE IF NOT EXISTS ${copyMark} (one BOOLEAN)`);
+    const finish = async () => void (await client.query(`DROP TABLE ${copyMark}`));
+    return { tables: tablesOver(connectionOver(client, address)), goesOn: begun, finish };
+  });
+}
+
+const copyMark = "copy_in_progress";
+/** Advisory locks are numbers: "moor", and which of its locks. */
+const copyLock = "1836019570, 9";
+
+/** Goes through everything, so that no statement is too long for it. */
+async function connectTo({ config, shown }: PostgresAddress): Promise<pg.Client> {
+  const client = new pg.Client({
+    ...config,
+    connectionTimeoutMillis: 10_000,
+    keepAlive: true,
+    types: {
+      getTypeParser: ((oid: number, format: "text") =>
+        oid === int8 ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+    },
+  });
+  // What is run next fails, and says so.
+  client.on("error", () => undefined);
+  try {
+    await client.connect();
+  } catch (error) {
+    throw new DatabaseTrouble(`the database ${shown} cannot be used: ${(error as Error).message}`, { cause: error });
+  }
+  return client;
+}
+
+const int8 = 20;
+
+async function orEnd<T>(client: pg.Client, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    await client.end();
+    throw error;
+  }
+}
+
+async function isThere(client: pg.Client, table: string): Promise<boolean> {
+  const { rows } = await client.query<{ there: string | null }>("SELECT to_regclass($1) AS there", [table]);
+  return Boolean(rows[0]?.there);
+}
+
+async function holdsData(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query("SELECT 1 FROM accounts UNION ALL SELECT 1 FROM changes LIMIT 1");
+  return rows.length > 0;
+}
+
+async function expectSchema(client: pg.Client, { shown }: PostgresAddress): Promise<void> {
+  const known = postgresMigrations.length;
+  const rows = (await isThere(client, "schema_version"))
+    ? (await client.query<{ taken: number }>("SELECT taken FROM schema_version")).rows
+    : [];
+  const taken = rows[0]?.taken;
+  if (taken === known) return;
+  if (taken === undefined) throw new DatabaseTrouble(`the database ${shown} has no store of moor in it.`);
+  throw new DatabaseTrouble(
+    taken > known
+      ? `the database ${shown} was written by a newer moor (schema ${taken}, this one knows ${known}); use the newer version.`
+      : `the database ${shown} was written by an older moor (schema ${taken}, this one has ${known}); ` +
+          "start this version on it once, which brings it up to date.",
+  );
+}
+
+function connectionOver(client: pg.Client, { shown }: PostgresAddress): SqlConnection {
+  const all: SqlConnection["all"] = async (text, values) =>
+    (await client.query({ text, values: [...values], rowMode: "array" })).rows as Row[];
+  const number = async (text: string) => Number((await all(text, []))[0]?.[0] ?? 0);
+  return {
+    name: shown,
+    all,
+    run: async (text, values) => void (await client.query(text, [...values])),
+    mark: (at, kind) => `$${at}::${kind === "number" ? "bigint" : "text"}`,
+    // The columns of keys compare by bytes, as their schema says.
+    byBytes: "",
+    lastNumber: (table) =>
+      table === storeTables.changes
+        ? number("SELECT position FROM log_head")
+        : number(`SELECT pg_sequence_last_value(${sequenceOf(table)})`),
+    setLastNumber: async (table, last) => {
+      if (table === storeTables.changes) await client.query("UPDATE log_head SET position = $1", [last]);
+      else await client.query(`SELECT setval(${sequenceOf(table)}, greatest($1, 1), $1 > 0)`, [last]);
+    },
+    // It checks its own pages, when it reads them.
+    damage: async () => [],
+    close: () => client.end(),
+  };
+}
+
+const sequenceOf = (table: Table): string =>
+  `pg_get_serial_sequence('${table.name}', '${keyNames(table)[0]}')::regclass`;
