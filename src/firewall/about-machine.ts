@@ -22,6 +22,13 @@ export const firmwareStatus = () => ({
   status: "none",
 });
 
+/** What monitoring asks first. `System` is how releases before 25.1 said it, and what clients of that time look for. */
+export const systemStatus = () => ({
+  metadata: { system: { status: "OK", message: "No problems were detected.", title: "System" } },
+  subsystems: [],
+  System: { status: "OK" },
+});
+
 export const systemInformation = () => ({
   name: hostname(),
   versions: [`moor ${moorVersion}-${machine()}`, `${type()} ${release()}`, `OpenSSL ${process.versions.openssl}`],

@@ -1,4 +1,4 @@
-import { firmwareStatus, systemInformation } from "./about-machine.ts";
+import { firmwareStatus, systemInformation, systemStatus } from "./about-machine.ts";
 import * as answers from "./answers.ts";
 import type { Endpoint } from "./call.ts";
 import { describe, type FirewallConfig } from "./config.ts";
@@ -28,6 +28,10 @@ export type StatusOptions = {
 export function statusEndpoints(options: StatusOptions) {
   const { config, readSnapshot, readRoutes, streams, keys, now } = options;
   const mayListen = createListenerCheck(keys, now);
+  const readOverview = async (statistics: boolean) => {
+    const [snapshot, routes] = await Promise.all([readSnapshot(), readRoutes()]);
+    return overviewOf(snapshot, config, { statistics, routes });
+  };
   return {
     "diagnostics/interface/get_interface_config": async () => answers.data((await readSnapshot()).text),
     [events]: async ({ key, from, request, response }) => {
@@ -41,10 +45,9 @@ export function statusEndpoints(options: StatusOptions) {
     },
     "diagnostics/interface/get_interface_statistics": async () =>
       answers.data(phpJson(new Map([["statistics", asJson(statisticsOf(await readSnapshot(), config))]]))),
-    "interfaces/overview/export": async () =>
-      answers.dataAsPage(phpJson(overviewOf(await readSnapshot(), config, false))),
+    "interfaces/overview/export": async () => answers.dataAsPage(phpJson(await readOverview(true))),
     "interfaces/overview/interfaces_info": async ({ request, parameters }) => {
-      const rows = overviewOf(await readSnapshot(), config, parameters[0] === "1");
+      const rows = await readOverview(!isFalseInPhp(parameters[0]));
       return answers.data(phpJson(pageRows(rows, readPageWish(await readFields(request)))));
     },
     "routes/gateway/status": async () => {
@@ -52,9 +55,12 @@ export function statusEndpoints(options: StatusOptions) {
       return answers.data(phpJson({ items: gatewayItems(routes, report), status: "ok" }));
     },
     "core/firmware/status": async () => answers.data(phpJson(firmwareStatus())),
+    "core/system/status": async () => answers.data(phpJson(systemStatus())),
     "diagnostics/system/system_information": async () => answers.data(phpJson(systemInformation())),
   } satisfies Partial<Record<EndpointName, Endpoint>>;
 }
+
+const isFalseInPhp = (text = ""): boolean => text === "" || text === "0";
 
 const events = "diagnostics/interface/events";
 

@@ -7,6 +7,8 @@ export type KernelRow = {
   readonly ifname: string;
   /** The device below: a VLAN's parent, a veth's other end. */
   readonly link?: unknown;
+  /** Where a veth's other end is, when that is another network namespace. */
+  readonly link_netnsid?: number;
   readonly master?: string;
   readonly flags: readonly string[];
   readonly mtu?: number;
@@ -73,6 +75,7 @@ type Kind = "string" | "string?" | "number?" | "object?";
 const rowFields: Partial<Record<keyof KernelRow, Kind>> = {
   ifindex: "number?",
   ifname: "string",
+  link_netnsid: "number?",
   master: "string?",
   mtu: "number?",
   group: "string?",

@@ -19,7 +19,8 @@ const device = (ifname: string, more: Partial<KernelRow> = {}): KernelRow => ({
   ...more,
 });
 const config = { interfaces: [["ppp0", { hidden: false, description: "Line", identifier: "wan" }]] } as const;
-const row = (one: KernelRow) => overviewOf(takeSnapshot([one], config, 0), config, false)[0];
+const row = (one: KernelRow) =>
+  overviewOf(takeSnapshot([one], config, 0), config, { statistics: false, routes: [] })[0];
 
 describe("overviewOf", () => {
   it("adds what an administrator sees, and writes addresses with their prefix", () => {
@@ -68,11 +69,23 @@ describe("overviewOf", () => {
 
   it("adds counters as texts when asked to", () => {
     const stats64 = { rx: { bytes: 12, packets: 3 }, tx: { bytes: 9007199254740991 } };
-    const [shown] = overviewOf(takeSnapshot([device("eth0", { stats64 })], noConfig, 0), noConfig, true);
+    const snapshot = takeSnapshot([device("eth0", { stats64 })], noConfig, 0);
+    const [shown] = overviewOf(snapshot, noConfig, { statistics: true, routes: [] });
     expect(shown?.statistics).toMatchObject({
       ...{ "bytes received": "12", "packets received": "3", "bytes transmitted": "9007199254740991", collisions: "0" },
     });
   });
+});
+
+it("shows a device its own gateways, and none where a line has no address at its other end", () => {
+  const routes = [
+    { family: "inet", dev: "eth0", gateway: "192.0.2.9", flags: [] },
+    { family: "inet6", dev: "eth0", gateway: "fe80::9", flags: [] },
+    { family: "inet", dev: "ppp0", flags: [] },
+  ] as const;
+  const snapshot = takeSnapshot([device("eth0"), device("ppp0"), device("eth1")], noConfig, 0);
+  const rows = overviewOf(snapshot, noConfig, { statistics: false, routes });
+  expect(rows.map(({ gateways }) => gateways)).toEqual([["192.0.2.9", "fe80::9"], [], []]);
 });
 
 describe("statisticsOf", () => {

@@ -1,16 +1,20 @@
 import type { WireInterface, WireIpv6 } from "../contract/interfaces.ts";
 import { describe, type FirewallConfig, identify } from "./config.ts";
 import { countersOf } from "./counters.ts";
+import type { DefaultRoute } from "./gateways.ts";
 import type { KernelRow } from "./kernel-row.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 /** One row of the overview: the report's keys, with addresses as `address/prefix`, and what an administrator sees of it. */
 export type OverviewRow = Readonly<Record<string, unknown>>;
 
-export function overviewOf({ rows, report }: Snapshot, config: FirewallConfig, statistics: boolean): OverviewRow[] {
+/** What is shown beside the report itself. */
+export type OverviewWish = { readonly statistics: boolean; readonly routes: readonly DefaultRoute[] };
+
+export function overviewOf({ rows, report }: Snapshot, config: FirewallConfig, wish: OverviewWish): OverviewRow[] {
   return [...report].map(([name, device]) => {
     const row = rows.find(({ ifname }) => ifname === name);
-    return overviewRow(device, row, config, statistics);
+    return overviewRow(device, row, config, wish);
   });
 }
 
@@ -18,7 +22,7 @@ function overviewRow(
   { ipv4, ipv6, ...device }: WireInterface,
   row: KernelRow | undefined,
   config: FirewallConfig,
-  statistics: boolean,
+  { statistics, routes }: OverviewWish,
 ): OverviewRow {
   const name = device.device;
   return {
@@ -34,7 +38,7 @@ function overviewRow(
     ...(ipv4.length > 0 && { ipv4: ipv4.map((each) => ({ ipaddr: withPrefix(each) })) }),
     ...(ipv6.length > 0 && { ipv6: ipv6.map((each) => ({ ipaddr: withPrefix(each) })) }),
     vlan_tag: device.vlan?.tag ?? null,
-    gateways: [],
+    gateways: routes.flatMap(({ dev, gateway }) => (dev === name && gateway !== undefined ? [gateway] : [])),
     routes: [],
     ...(statistics && row && { statistics: countersOf(row) }),
   };

@@ -43,6 +43,7 @@ export const wanted: Readonly<Record<EndpointName, Privilege>> = {
   "interfaces/overview/interfaces_info": "overview",
   "routes/gateway/status": "gateways",
   "core/firmware/status": "firmware",
+  "core/system/status": "dashboard",
   "auth/user/add_api_key": "user-management",
   "auth/user/search_api_key": "user-management",
   "auth/user/del_api_key": "user-management",

@@ -90,6 +90,7 @@ describe("reportOf", () => {
     ["card without carrier", { flags: ["NO-CARRIER", "UP"] }, { is_physical: true, status: "no carrier" }],
     ["card that is down", { flags: ["BROADCAST"] }, { is_physical: true, status: "no carrier" }],
     ["veth", { linkinfo: { info_kind: "veth" } }, { is_physical: false, status: "active" }],
+    ["card of a container", { linkinfo: { info_kind: "veth" }, link_netnsid: 0 }, { is_physical: true }],
     [
       "loopback",
       { link_type: "loopback", address: "00:00:00:00:00:00" },

@@ -24,7 +24,7 @@ function reportDevice(row: KernelRow, all: readonly KernelRow[]): WireInterface 
     ipv4: row.addr_info.filter(({ family }) => family === "inet").flatMap(reportIpv4),
     ipv6: linkLocalLast(row.addr_info.filter(({ family }) => family === "inet6").flatMap(reportIpv6)),
     supported_media: [],
-    ...(row.link_type !== undefined && { is_physical: ethernet && row.linkinfo?.info_kind === undefined }),
+    ...(row.link_type !== undefined && { is_physical: ethernet && isCard(row) }),
     device: row.ifname,
     ...(row.mtu !== undefined && { mtu: String(row.mtu) }),
     ...(ethernet && { macaddr_hw: isMac(row.permaddr) ? row.permaddr : macaddr }),
@@ -34,6 +34,10 @@ function reportDevice(row: KernelRow, all: readonly KernelRow[]): WireInterface 
     ...reportNd6(row),
   };
 }
+
+/** A veth that leads out of this network namespace is the card of a container, and all the hardware that it has. */
+const isCard = ({ linkinfo, link_netnsid }: KernelRow): boolean =>
+  linkinfo?.info_kind === undefined || (linkinfo.info_kind === "veth" && link_netnsid !== undefined);
 
 const noMac = "00:00:00:00:00:00";
 const isMac = (text: string | undefined): text is string => /^[0-9a-f]{2}(?::[0-9a-f]{2}){5}$/.test(text ?? "");

@@ -9,6 +9,7 @@ export const endpointNames = [
   "interfaces/overview/interfaces_info",
   "routes/gateway/status",
   "core/firmware/status",
+  "core/system/status",
   "auth/user/add_api_key",
   "auth/user/search_api_key",
   "auth/user/del_api_key",

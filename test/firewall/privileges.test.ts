@@ -79,6 +79,7 @@ describe("exactly the table of the wire page", () => {
     ["interfaces/overview/interfaces_info", "overview"],
     ["routes/gateway/status", "gateways"],
     ["core/firmware/status", "firmware"],
+    ["core/system/status", "dashboard"],
     ["diagnostics/system/system_information", "dashboard"],
     ["auth/user/add_api_key", "user-management"],
     ["auth/user/search_api_key", "user-management"],
