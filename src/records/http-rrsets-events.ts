@@ -41,7 +41,11 @@ export function rrsetsEventRoutes(api: FastifyInstance, options: EventOptions): 
     summary: "A stream of changes, as server-sent events",
     headers: Type.Object({
       "last-event-id": Type.Optional(
-        Type.String({ description: "go on behind this event; left out: with what comes" }),
+        Type.String({
+          description:
+            "go on behind this event; left out: with what comes. When changes behind it are not kept any more, the " +
+            "first event is a cut: read again what you need, and go on",
+        }),
       ),
     }),
     response: { 200: Type.String({ description: "text/event-stream; the data of each event is a Change" }), ...errors },
@@ -53,11 +57,14 @@ export function rrsetsEventRoutes(api: FastifyInstance, options: EventOptions): 
     }
     if (open.size >= mostStreams) return sendError(reply, errorAnswer(503, "unavailable", "too many event streams"));
     const last = await store.lastChange();
-    const from = asked === undefined ? last : Math.min(Number(asked), last);
+    const cut = asked === undefined ? undefined : await cutBehind(store, Number(asked));
+    const from = asked === undefined ? last : Math.min(cut ?? Number(asked), last);
     const stream = new AbortController();
     open.add(stream);
     counted.open = open.size;
     const response = begin(reply, from, stream);
+    if (cut !== undefined)
+      response.write(`event: cut\ndata: ${JSON.stringify({ asked: Number(asked), from: cut })}\n\n`);
     const beat = setInterval(() => void pulse(request, response, stream, options), options.heartbeat ?? 15_000);
     await streams.follow(request.actor, from, sinkOf(response, options.patience ?? 10_000), stream.signal);
     clearInterval(beat);
@@ -68,6 +75,12 @@ export function rrsetsEventRoutes(api: FastifyInstance, options: EventOptions): 
     else response.destroy();
     return reply;
   });
+}
+
+/** Where the log begins, when that is behind the place to go on from: changes between them are not known any more. */
+async function cutBehind(store: RecordStore, asked: number): Promise<number | undefined> {
+  const [first] = await store.changesAfter(0, 1);
+  return first !== undefined && asked < first.position - 1 ? first.position - 1 : undefined;
 }
 
 /** An id without data is no event, but a place to go on from. */
