@@ -1,16 +1,19 @@
 import { printDnsMetrics } from "../nameserver/print-metrics.ts";
+import { inTime } from "../process/in-time.ts";
 import type { ListenAddress } from "../process/listen-address.ts";
-import { family } from "../process/metrics.ts";
+import { family, type Sample } from "../process/metrics.ts";
 import { openMetricsListener } from "../process/metrics-listener.ts";
 import { openProcessMetrics } from "../process/metrics-process.ts";
 import type { Opened } from "../process/shutdown.ts";
-import { followerLag } from "../records/follower-lag.ts";
+import { type FollowerLag, followerLag } from "../records/follower-lag.ts";
 import type { RunningRecords } from "../records/start.ts";
 import type { RunningDns } from "./start-dns.ts";
 import { version } from "./version.ts";
 
 /** Seconds that the nameserver may be behind the change log; who is longer behind answers with what was. */
 const longestLag = 10;
+/** Milliseconds, for what only the database knows. */
+const patience = 1_000;
 
 /** Health of both together, and their metrics on a listener of their own when there shall be one. */
 export async function watchRecords(
@@ -27,14 +30,28 @@ export async function watchRecords(
   const own = openProcessMetrics(version);
   opened.push({ name: "process metrics", close: own.close });
   const print = async () => {
-    const { changes, seconds } = await lag();
-    const follower = { follower: "nameserver" };
+    const behind = await inTime(patience, lag);
+    const lagOf = (of: (lag: FollowerLag) => number): readonly Sample[] =>
+      behind === undefined ? [] : [[{ follower: "nameserver" }, of(behind)]];
     const { ready } = await service.health.look();
     return [
       await service.metrics(),
       family("moor_ready", "gauge", "1 while it should be sent requests.", [[{}, Number(ready)]]),
-      family("moor_follower_lag_changes", "gauge", "Changes in the log that were not told yet.", [[follower, changes]]),
-      family("moor_follower_lag_seconds", "gauge", "Since the oldest of them was written.", [[follower, seconds]]),
+      family("moor_leading", "gauge", "1 on the node that does what must be done once.", [
+        [{}, Number(service.duties.isLeading())],
+      ]),
+      family(
+        "moor_follower_lag_changes",
+        "gauge",
+        "Changes in the log that were not told yet.",
+        lagOf((lag) => lag.changes),
+      ),
+      family(
+        "moor_follower_lag_seconds",
+        "gauge",
+        "Since the oldest of them was written.",
+        lagOf((lag) => lag.seconds),
+      ),
       printDnsMetrics(dns.counters),
       own.print(),
     ].join("");

@@ -6,6 +6,8 @@ import { createToken, hashSecret } from "../access/secret.ts";
 import { wholeAccount } from "../core/may.ts";
 import { parseNetwork } from "../core/network.ts";
 import { createLog } from "../process/log.ts";
+import { createRequestCounters } from "../process/request-counters.ts";
+import { printRecordMetrics } from "./print-metrics.ts";
 import { type RecordsOptions, type RunningRecords, startRecords } from "./start.ts";
 
 const from = (text: string) => ({
@@ -70,6 +72,16 @@ describe("the record service, watched", () => {
     expect(value("moor_event_streams")).toBe("0");
     for (const never of ["secret-zone-id", "customer.example", secret, "203.0.113.5"])
       expect(text).not.toContain(never);
+  });
+
+  it("still gives its numbers while the database does not answer", async () => {
+    await start();
+    const { counters } = service.store;
+    const requests = createRequestCounters();
+    const away = { counters, lastChange: () => Promise.reject(new Error("away")) };
+    const text = await printRecordMetrics({ requests, store: away, streams: { open: 0 } });
+    expect(text).toContain("\nmoor_store_writes_total ");
+    expect(text).not.toMatch(/^moor_log_position/m);
   });
 
   it("counts the readers of the stream of changes while they read", async () => {

@@ -1,3 +1,4 @@
+import { inTime } from "../process/in-time.ts";
 import { family, histogramFamily, type Sample } from "../process/metrics.ts";
 import type { CountedRoute, RequestCounters } from "../process/request-counters.ts";
 import type { RecordStore } from "./store.ts";
@@ -9,9 +10,14 @@ export type RecordMetrics = {
   readonly streams: { readonly open: number };
 };
 
+/** Milliseconds. */
+const patience = 1_000;
+
 /** What the record service has counted, in the text format of Prometheus. No zone, token or caller is named in it. */
 export async function printRecordMetrics({ requests, store, streams }: RecordMetrics): Promise<string> {
   const routes = requests.routes();
+  // A database that is away is when the other numbers are wanted most.
+  const position = await inTime(patience, () => store.lastChange());
   const { writes, failed, commits, waiting, commitSeconds } = store.counters;
   const perRoute = routes.flatMap(({ method, route, answers }) =>
     answers.map(({ status, count }): Sample => [{ method, route, status: String(status) }, count]),
@@ -34,7 +40,7 @@ export async function printRecordMetrics({ requests, store, streams }: RecordMet
       [{}, commitSeconds],
     ]),
     family("moor_log_position", "gauge", "The position of the last change in the log.", [
-      [{}, await store.lastChange()],
+      ...(position === undefined ? [] : [[{}, position] as const]),
     ]),
     family("moor_event_streams", "gauge", "Readers of the stream of changes.", [[{}, streams.open]]),
   ].join("");
