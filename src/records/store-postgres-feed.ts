@@ -41,7 +41,11 @@ export function createPostgresFeed({ postgres, log, position, lastChange, tokens
   const listening = listenTo({
     connect: postgres.connect,
     channels: [changesChannel, tokensChannel],
-    onNotice: (channel, payload) => (channel === tokensChannel ? tokensChanged() : heard(Number(payload))),
+    onNotice: (channel, payload) => {
+      if (channel === tokensChannel) tokensChanged();
+      // The answer to a commit of our own may be in the same turn, and brings the rows with it.
+      else setImmediate(heard, Number(payload));
+    },
     onGap: look,
     log,
   });

@@ -1,12 +1,10 @@
 import type { DatabaseSync } from "node:sqlite";
-import { isDeepStrictEqual } from "node:util";
-import { type Change, diffSets } from "../core/changes.ts";
-import type { Instant } from "../core/instant.ts";
+import type { Change } from "../core/changes.ts";
 import type { RRset } from "../core/rrset.ts";
-import { nextSerial } from "../core/serial.ts";
 import type { KnownRows } from "./known-rows.ts";
-import type { LoggedChange, Zone, ZoneSettings } from "./store.ts";
+import type { LoggedChange, Zone } from "./store.ts";
 import { asRead, marksToText } from "./store-sqlite-rows.ts";
+import { effectOf, firstEffect, idsOnlyIn, type Wanted, type WriteEffect, type Writer } from "./write-effect.ts";
 
 /** Turns zones and sets into rows. To be called inside a transaction; `known` learns of it at once. */
 export type SetWriter = {
@@ -20,13 +18,6 @@ export type SetWriter = {
   /** What this transaction has put into the log. */
   readonly logged: () => readonly LoggedChange[];
 };
-
-type Wanted = {
-  readonly sets: readonly RRset[] | undefined;
-  readonly settings?: ZoneSettings | undefined;
-  readonly serial?: number | undefined;
-};
-type Writer = { readonly actor: string; readonly now: Instant };
 
 export function prepareSetWriter(database: DatabaseSync, known: KnownRows): SetWriter {
   const updateZone = database.prepare("UPDATE zones SET serial = ?, modified = ?, record_count = ? WHERE number = ?");
@@ -45,19 +36,10 @@ export function prepareSetWriter(database: DatabaseSync, known: KnownRows): SetW
   let logged: LoggedChange[] = [];
   const changed = new Map<number, Zone>();
 
-  const log = (zone: Zone, serial: number, { actor, now: at }: Writer, change: LoggedChange["change"]) => {
-    const { account, number, name: zoneName } = zone;
-    const added = insertChange.run(account, number, zoneName, serial, at, actor, JSON.stringify(change));
-    logged.push({
-      position: Number(added.lastInsertRowid),
-      account,
-      zone: number,
-      zoneName,
-      serial,
-      at,
-      actor,
-      change,
-    });
+  const log = (row: Omit<LoggedChange, "position">) => {
+    const { account, zone, zoneName, serial, at, actor, change } = row;
+    const added = insertChange.run(account, zone, zoneName, serial, at, actor, JSON.stringify(change));
+    logged.push({ position: Number(added.lastInsertRowid), account, zone, zoneName, serial, at, actor, change });
   };
 
   const writeSet = (zone: Zone, { owner, type, after }: Change) => {
@@ -70,14 +52,14 @@ export function prepareSetWriter(database: DatabaseSync, known: KnownRows): SetW
     known.removedRecord(id);
   };
 
-  const applyChanges = (zone: Zone, changes: readonly Change[], serial: number, by: Writer) => {
+  const apply = ({ zone, changes, log: rows }: WriteEffect) => {
     // An id is unique, and a record may move from one set to another: all leave before any enters.
     for (const change of changes) for (const id of idsOnlyIn(change.before, change.after)) removeId(id);
     for (const change of changes) {
       writeSet(zone, change);
       for (const id of idsOnlyIn(change.after, change.before)) insertId.run(id, zone.number, change.owner, change.type);
-      log(zone, serial, by, change);
     }
+    for (const row of rows) log(row);
   };
 
   const tellKnown = (zone: Zone, changes: readonly Change[], sets: readonly RRset[]) => {
@@ -89,22 +71,17 @@ export function prepareSetWriter(database: DatabaseSync, known: KnownRows): SetW
 
   return {
     replace: (zone, existing, wanted, by) => {
-      const changes = wanted.sets ? diffSets(existing, wanted.sets) : [];
-      const { settings = zone.settings } = wanted;
-      const newSettings = settings !== zone.settings && !isDeepStrictEqual(settings, zone.settings);
-      if (changes.length === 0 && !newSettings) return zone;
-      const serial = wanted.serial ?? nextSerial(zone.serial, by.now);
-      if (newSettings) log(zone, serial, by, { kind: "settings", before: zone.settings, after: settings });
-      applyChanges(zone, changes, serial, by);
-      const grown = changes.reduce((sum, { before, after }) => sum + sizeOf(after) - sizeOf(before), 0);
-      const next = { ...zone, settings, serial, modified: by.now, recordCount: zone.recordCount + grown };
-      if (newSettings) updateSettings.run(JSON.stringify(settings), zone.number);
+      const effect = effectOf(zone, existing, wanted, by);
+      if (effect === undefined) return zone;
+      const { zone: next, changes, newSettings } = effect;
+      apply(effect);
+      if (newSettings) updateSettings.run(JSON.stringify(next.settings), zone.number);
       changed.set(next.number, next);
       known.wroteZone(next);
       tellKnown(next, changes, wanted.sets ?? []);
       return next;
     },
-    createSets: (zone, sets, by) => applyChanges(zone, diffSets([], sets), zone.serial, by),
+    createSets: (zone, sets, by) => apply(firstEffect(zone, sets, by)),
     begun: () => {
       logged = [];
       changed.clear();
@@ -115,11 +92,4 @@ export function prepareSetWriter(database: DatabaseSync, known: KnownRows): SetW
     },
     logged: () => logged,
   };
-}
-
-const sizeOf = (set: RRset | null): number => set?.records.length ?? 0;
-
-function idsOnlyIn(set: RRset | null, other: RRset | null): readonly string[] {
-  const known = new Set(other?.records.map((record) => record.id));
-  return set?.records.map((record) => record.id).filter((id) => !known.has(id)) ?? [];
 }

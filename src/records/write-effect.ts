@@ -16,6 +16,7 @@ export type Writer = { readonly actor: string; readonly now: Instant };
 export type WriteEffect = {
   readonly zone: Zone;
   readonly changes: readonly Change[];
+  readonly newSettings: boolean;
   /** Positions are given by the store. */
   readonly log: readonly Omit<LoggedChange, "position">[];
 };
@@ -32,13 +33,13 @@ export function effectOf(zone: Zone, existing: readonly RRset[], wanted: Wanted,
   const all = newSettings
     ? [{ kind: "settings", before: zone.settings, after: settings } as const, ...changes]
     : changes;
-  return { zone: after, changes, log: all.map((change) => logRow(zone, serial, by, change)) };
+  return { zone: after, changes, newSettings, log: all.map((change) => logRow(zone, serial, by, change)) };
 }
 
 /** The first sets of a zone, under the serial that it was made with. */
 export function firstEffect(zone: Zone, sets: readonly RRset[], by: Writer): WriteEffect {
   const changes = diffSets([], sets);
-  return { zone, changes, log: changes.map((change) => logRow(zone, zone.serial, by, change)) };
+  return { zone, changes, newSettings: false, log: changes.map((change) => logRow(zone, zone.serial, by, change)) };
 }
 
 const logRow = (
