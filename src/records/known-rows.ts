@@ -1,7 +1,7 @@
 import type { RRset } from "../core/rrset.ts";
 import type { PlacedRecord, Zone, ZoneKey } from "./store.ts";
+import { atZoneSerial } from "./store-rows.ts";
 import type { Reads } from "./store-sqlite-read.ts";
-import { atZoneSerial } from "./store-sqlite-rows.ts";
 
 type KnownRecord = Omit<PlacedRecord, "zone"> & { readonly zone: string };
 

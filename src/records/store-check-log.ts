@@ -5,7 +5,7 @@ import { compareSerials } from "../core/serial.ts";
 import type { LoggedChange } from "./store.ts";
 import { readSet } from "./store-check-set.ts";
 import { type Accounts, checkAccount, isObject, named, parsed, restoreIt, type Step } from "./store-check-step.ts";
-import type { ChangeRow, SetRow, ZoneRow } from "./store-sqlite-rows.ts";
+import type { ChangeRow, SetRow, ZoneRow } from "./store-rows.ts";
 import { eachPart, keyOf, type Row, storeTables, type Tables } from "./store-table.ts";
 
 type Logged = ChangeRow & { readonly read: LoggedChange["change"] };

@@ -3,7 +3,7 @@ import { parseRdata } from "../core/rdata/rdata.ts";
 import { isRecordType } from "../core/rdata/table.ts";
 import { parseTtl, type RRset, type ZoneRecord } from "../core/rrset.ts";
 import { isObject, parsed, restoreIt, type Step } from "./store-check-step.ts";
-import type { SetRow } from "./store-sqlite-rows.ts";
+import type { SetRow } from "./store-rows.ts";
 
 /** What a row says, or undefined when that cannot be told; every fault of it is. */
 export function readSet(row: SetRow, zoneName: string, step: Pick<Step, "fault">): RRset | undefined {

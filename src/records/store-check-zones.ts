@@ -4,7 +4,7 @@ import { type RRset, setKey } from "../core/rrset.ts";
 import { checkIndexed, checkUnheld } from "./store-check-ids.ts";
 import { readSet } from "./store-check-set.ts";
 import { type Accounts, checkAccount, isObject, named, parsed, restoreIt, type Step } from "./store-check-step.ts";
-import type { SetRow, ZoneRow } from "./store-sqlite-rows.ts";
+import type { SetRow, ZoneRow } from "./store-rows.ts";
 import { eachPart, storeTables, type Tables } from "./store-table.ts";
 
 type Counts = { readonly zones: number; readonly records: number };

@@ -1,7 +1,7 @@
 import type { Rows, Statement } from "../process/postgres-statement.ts";
 import type { NewZone, Once, Zone } from "./store.ts";
 import { type KeptKey, type Loaded, type Need, ownersOf, type Place, type PlacedSet } from "./store-postgres-batch.ts";
-import { type ZoneRow, zoneFromRow } from "./store-sqlite-rows.ts";
+import { type ZoneRow, zoneFromRow } from "./store-rows.ts";
 
 /** What a write must be shown. */
 export type Wish = {

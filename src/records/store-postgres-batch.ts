@@ -1,7 +1,7 @@
 import type { RRset } from "../core/rrset.ts";
 import { compareSerials, nextSerial } from "../core/serial.ts";
 import type { Action, LoggedChange, NewZone, Once, WriteRequest, WriteView, Zone, ZoneKey } from "./store.ts";
-import { marksToText, type SetRow, setFromRow } from "./store-sqlite-rows.ts";
+import { marksToText, type SetRow, setFromRow } from "./store-rows.ts";
 import { effectOf, firstEffect, idsOnlyIn, type Wanted, type WriteEffect, type Writer } from "./write-effect.ts";
 
 /** A zone that a write is about, and the sets that it must see. */

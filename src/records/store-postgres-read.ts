@@ -11,7 +11,7 @@ import {
   setFromRow,
   type ZoneRow,
   zoneFromRow,
-} from "./store-sqlite-rows.ts";
+} from "./store-rows.ts";
 
 type HotReads = Pick<RecordStore, "zone" | "zoneBy" | "record" | "sets">;
 

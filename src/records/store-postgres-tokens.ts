@@ -4,8 +4,8 @@ import { joinReads } from "./joined-reads.ts";
 import type { RecordStore, Token } from "./store.ts";
 import { tokensChannel } from "./store-postgres-feed.ts";
 import { inTransaction, postgresSql } from "./store-postgres-sql.ts";
+import { type TokenRow, tokenFromRow } from "./store-rows.ts";
 import { createSqlTokens } from "./store-sql-tokens.ts";
-import { type TokenRow, tokenFromRow } from "./store-sqlite-rows.ts";
 import { type Counted, createUseCounter, withUses } from "./use-counter.ts";
 
 type TokenStore = Pick<

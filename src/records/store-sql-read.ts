@@ -2,8 +2,8 @@ import { type CompiledQuery, type Expression, expressionBuilder, type RawBuilder
 import { labelsOf } from "../core/name.ts";
 import type { RRset } from "../core/rrset.ts";
 import type { HistoryQuery, Order, Page, RecordStore, SetPageQuery, Zone, ZoneQuery } from "./store.ts";
+import { changeFromRow, setFromRow, zoneFromRow } from "./store-rows.ts";
 import type { ActionRow, Sql, Tables } from "./store-sql.ts";
-import { changeFromRow, setFromRow, zoneFromRow } from "./store-sqlite-rows.ts";
 
 type SqlReads = Pick<
   RecordStore,

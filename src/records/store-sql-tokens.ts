@@ -1,7 +1,7 @@
 import type { Instant } from "../core/instant.ts";
 import type { Account, NewToken, Token } from "./store.ts";
+import { type TokenRow, tokenFromRow } from "./store-rows.ts";
 import type { Sql } from "./store-sql.ts";
-import { type TokenRow, tokenFromRow } from "./store-sqlite-rows.ts";
 
 /** Accounts and tokens, written once for every database. What writes is to be run inside a transaction. */
 export function createSqlTokens({ text: { db }, run }: Sql) {

@@ -1,7 +1,7 @@
 import { expressionBuilder, sql } from "kysely";
 import type { Scope } from "../core/may.ts";
+import { zoneFromRow } from "./store-rows.ts";
 import type { Sql, Tables } from "./store-sql.ts";
-import { zoneFromRow } from "./store-sqlite-rows.ts";
 import type { TransferKey, TransferStore } from "./transfer-keys.ts";
 
 /** What standard nameservers need, written once for every database. What writes is to be run inside a transaction. */

@@ -1,7 +1,7 @@
 import type { Generated } from "kysely";
 import type { SessionTables } from "../access/session-store-sql.ts";
 import type { RunSql, SqlText } from "../process/sql-text.ts";
-import type { ChangeRow, SetRow, TokenRow, ZoneRow } from "./store-sqlite-rows.ts";
+import type { ChangeRow, SetRow, TokenRow, ZoneRow } from "./store-rows.ts";
 
 /** The tables of `schema-sqlite.ts` and `schema-postgres.ts`, to write queries for both. */
 export type Tables = SessionTables & {

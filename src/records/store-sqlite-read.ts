@@ -2,7 +2,6 @@ import type { DatabaseSync } from "node:sqlite";
 import { labelsOf } from "../core/name.ts";
 import type { RRset } from "../core/rrset.ts";
 import type { HistoryQuery, Page, SetPageQuery, SetQuery, Zone, ZoneKey, ZoneQuery } from "./store.ts";
-import { createOrdered } from "./store-sqlite-order.ts";
 import {
   type ChangeRow,
   changeFromRow,
@@ -13,7 +12,8 @@ import {
   setFromRow,
   type ZoneRow,
   zoneFromRow,
-} from "./store-sqlite-rows.ts";
+} from "./store-rows.ts";
+import { createOrdered } from "./store-sqlite-order.ts";
 
 /** Every read of the store, on statements prepared once. */
 export function prepareReads(database: DatabaseSync) {

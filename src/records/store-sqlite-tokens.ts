@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { ForeignCommits } from "./foreign-commits.ts";
 import type { Commit } from "./group-commit.ts";
 import type { RecordStore, Token } from "./store.ts";
-import { type TokenRow, tokenFromRow } from "./store-sqlite-rows.ts";
+import { type TokenRow, tokenFromRow } from "./store-rows.ts";
 import { type Counted, createUseCounter, withUses } from "./use-counter.ts";
 
 type TokenStore = Pick<

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Scope } from "../core/may.ts";
 import type { Commit } from "./group-commit.ts";
-import { type ZoneRow, zoneFromRow } from "./store-sqlite-rows.ts";
+import { type ZoneRow, zoneFromRow } from "./store-rows.ts";
 import type { SecondaryState, TransferKey, TransferStore, ZoneNumber } from "./transfer-keys.ts";
 
 export function prepareTransferKeys(database: DatabaseSync, commit: Commit): TransferStore {

@@ -3,7 +3,7 @@ import type { Change } from "../core/changes.ts";
 import type { RRset } from "../core/rrset.ts";
 import type { KnownRows } from "./known-rows.ts";
 import type { LoggedChange, Zone } from "./store.ts";
-import { asRead, marksToText } from "./store-sqlite-rows.ts";
+import { asRead, marksToText } from "./store-rows.ts";
 import { effectOf, firstEffect, idsOnlyIn, type Wanted, type WriteEffect, type Writer } from "./write-effect.ts";
 
 /** Turns zones and sets into rows. To be called inside a transaction; `known` learns of it at once. */

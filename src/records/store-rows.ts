@@ -4,7 +4,7 @@ import type { RRset, ZoneRecord } from "../core/rrset.ts";
 import { withSerial } from "../core/serial.ts";
 import type { LoggedChange, PlacedRecord, Token, Zone, ZoneSettings } from "./store.ts";
 
-/** Rows as SQLite gives them back, and what they mean. The columns are those of `schema-sqlite.ts`. */
+/** Rows as either database gives them back, and what they mean. The columns are those of `schema-sqlite.ts`. */
 
 export type ZoneRow = {
   readonly number: number;
