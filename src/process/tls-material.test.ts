@@ -48,6 +48,16 @@ describe("the private authority's certificate", () => {
     expect(new X509Certificate(shown[0]?.cert ?? "").verify(ca.publicKey)).toBe(true);
   });
 
+  it("says when it is no good at this time", async () => {
+    let now = days(0);
+    const { material } = await followed({ now: () => now, every: 1_000_000 });
+    expect(material.trouble()).toBeUndefined();
+    now = days(5_000);
+    expect(material.trouble()).toMatch(/^the certificate has ended on 20\d\d-/);
+    now = days(-5_000);
+    expect(material.trouble()).toMatch(/^the certificate is not valid before 20\d\d-/);
+  });
+
   it("follows the addresses of the machine", async () => {
     let names = ["192.0.2.1"];
     const { shown } = await followed({ names: () => names });
