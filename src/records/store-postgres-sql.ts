@@ -9,7 +9,7 @@ import type { Sql, Tables } from "./store-sql.ts";
 const text = postgresText<Tables>();
 const nothingMore: Statement = { text: "SELECT 1" };
 
-/** Queries that are written for every database, each on its own: what reads is repeated when the connection is lost. */
+/** Queries of `store-sql-*.ts`, each on its own: what reads is repeated when the connection is lost. */
 export function postgresSql(postgres: Postgres): Sql {
   const run: RunSql = async (query) =>
     query.query.kind === "SelectQueryNode"

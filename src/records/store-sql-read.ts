@@ -10,7 +10,7 @@ type SqlReads = Pick<
   "zoneHolding" | "zones" | "setPage" | "actions" | "changesAfter" | "lastChange" | "historyOf"
 >;
 
-/** Reads that are rare enough to be written once for every database. */
+/** Reads that are rare enough to be put together when they are asked for. */
 export function createSqlReads({ text, run }: Sql): SqlReads {
   const { db, anyOf, contains } = text;
 

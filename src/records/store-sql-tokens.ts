@@ -3,7 +3,7 @@ import type { Account, NewToken, Token } from "./store.ts";
 import { type TokenRow, tokenFromRow } from "./store-rows.ts";
 import type { Sql } from "./store-sql.ts";
 
-/** Accounts and tokens, written once for every database. What writes is to be run inside a transaction. */
+/** Accounts and tokens. What writes is to be run inside a transaction. */
 export function createSqlTokens({ text: { db }, run }: Sql) {
   const tokens = db
     .selectFrom("tokens")

@@ -4,7 +4,7 @@ import { zoneFromRow } from "./store-rows.ts";
 import type { Sql, Tables } from "./store-sql.ts";
 import type { TransferKey, TransferStore } from "./transfer-keys.ts";
 
-/** What standard nameservers need, written once for every database. What writes is to be run inside a transaction. */
+/** What standard nameservers need. What writes is to be run inside a transaction. */
 export function createSqlTransferKeys({ text: { db, member }, run }: Sql): TransferStore {
   const keys = db
     .selectFrom("transfer_keys")

@@ -3,7 +3,7 @@ import type { SessionTables } from "../access/session-store-sql.ts";
 import type { RunSql, SqlText } from "../process/sql-text.ts";
 import type { ChangeRow, SetRow, TokenRow, ZoneRow } from "./store-rows.ts";
 
-/** The tables of `schema-sqlite.ts` and `schema-postgres.ts`, to write queries for both. */
+/** The tables of `schema-sqlite.ts` and `schema-postgres.ts`, to write queries for. */
 export type Tables = SessionTables & {
   readonly accounts: { readonly id: Generated<number>; readonly name: string; readonly created: number };
   readonly tokens: Omit<TokenRow, "id" | "account_name" | "revoked" | "last_used" | "uses"> & {
