@@ -80,7 +80,7 @@ async function fill(server: PostgresServer, database: string, make: Made): Promi
 async function addZone(store: RecordStore, account: number, name: string, sets: readonly RRset[]): Promise<string> {
   const id = newZoneId();
   const soa = aSet("@", "SOA", "ns1.example.net. hostmaster.example.net. 0 86400 10800 3600000 3600");
-  const zone = { account, id, name, settings: plainSettings(60), serial: 2026010100, created: 0 };
+  const zone = { account, id, name, settings: plainSettings(60), serial: 2026010100, created: Date.now() };
   await store.createZone({ ...zone, sets: [soa, ...sets] }, "bench");
   return id;
 }

@@ -1,3 +1,4 @@
+import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { chmod, mkdtemp } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
@@ -12,6 +13,8 @@ export type PostgresServer = {
   readonly url: (database?: string, port?: number) => string;
   readonly connect: (database?: string, port?: number) => Promise<pg.Client>;
   readonly createDatabase: (name: string) => Promise<void>;
+  /** Of the process that all others of the server come from. */
+  readonly pid: () => number;
   /** `crash` ends every process of it with SIGQUIT: nothing is written back, and it recovers from its log. */
   readonly restart: (how: "orderly" | "crash") => Promise<void>;
   /** Away until it is resumed, with all that it holds. */
@@ -33,6 +36,7 @@ export async function startPostgres(flags: readonly string[] = []): Promise<Post
   });
   // As root the tests run the server as a user of its own, who must get to its folder.
   await chmod(join(folder, ".."), 0o755);
+  const watcher = endWithUs(join(folder, ".."));
   await server.initialise();
   await server.start();
   const url = (database = "postgres", at = port) => `postgres://${user}:${password}@127.0.0.1:${at}/${database}`;
@@ -47,6 +51,7 @@ export async function startPostgres(flags: readonly string[] = []): Promise<Post
     url,
     connect,
     createDatabase: (name) => server.createDatabase(name),
+    pid: () => postmasterIn(folder),
     restart: async (how) => {
       if (how === "crash") process.kill(postmasterIn(folder), "SIGQUIT");
       await server.stop();
@@ -57,8 +62,18 @@ export async function startPostgres(flags: readonly string[] = []): Promise<Post
     stop: async () => {
       await server.stop();
       rmSync(join(folder, ".."), { recursive: true, force: true });
+      watcher.stdin?.end();
     },
   };
+}
+
+/** However the tests end, the server ends with them: then our end of the pipe is closed. */
+function endWithUs(folder: string): ChildProcess {
+  const end = 'cat > /dev/null; pid=$(head -n 1 "$1/data/postmaster.pid") && kill -QUIT "$pid"; sleep 1; rm -rf "$1"';
+  const options = { stdio: ["pipe", "ignore", "ignore"], detached: true } as const;
+  const watcher = spawn("sh", ["-c", end, "sh", folder], options);
+  watcher.unref();
+  return watcher;
 }
 
 const postmasterIn = (folder: string): number =>

@@ -1,0 +1,17 @@
+import type { Load } from "./wrk.ts";
+
+const rounds = 3;
+
+/** Two things measured in turns, so that a noisy machine is noisy for both. */
+export async function inTurns<T>(one: () => Promise<T>, other: () => Promise<T>): Promise<readonly [T[], T[]]> {
+  const [ones, others]: [T[], T[]] = [[], []];
+  for (let round = 0; round < rounds; round += 1) {
+    ones.push(await one());
+    others.push(await other());
+  }
+  return [ones, others];
+}
+
+export const donePerSecond = (load: Load, seconds: number): number => load.perSecond - load.failed / seconds;
+export const ms = (time: number): string => `${time.toFixed(time < 10 ? 2 : 1)} ms`;
+export const failedIn = (loads: readonly Load[]): string => String(loads.reduce((sum, load) => sum + load.failed, 0));

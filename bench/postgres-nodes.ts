@@ -1,0 +1,117 @@
+import { type ChildProcess, execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { cpus } from "node:os";
+import { readEvents } from "../src/records/rig/event-reader.ts";
+import type { PostgresServer } from "../test/rig/postgres.ts";
+import { donePerSecond, failedIn, inTurns, ms } from "./in-turns.ts";
+import { usageOf } from "./process-usage.ts";
+import { getOne, putOne } from "./records-scale.ts";
+import type { FilledStore } from "./records-store.ts";
+import type { Table } from "./run.ts";
+import { type Load, medianLoad, wrk } from "./wrk.ts";
+
+/** A running `moor records`, and what is in its database. */
+export type Node = FilledStore & { readonly url: string; readonly child: ChildProcess };
+
+const seconds = 4;
+const how = "npm run bench postgres";
+
+type Measured = Load & { readonly nodeCpu: number; readonly databaseCpu: number };
+
+/** Where node, database and load have to share processors, the CPU that a call takes says where the bound is. */
+export async function twoNodes(server: PostgresServer, first: Node, second: Node): Promise<Table> {
+  const rows = [];
+  for (const [call, script] of [
+    ["read one", getOne],
+    ["write one", putOne],
+  ] as const) {
+    const load = (nodes: readonly Node[]) => () => measure(server, nodes, script);
+    const [one, two] = await inTurns(load([first]), load([first, second]));
+    const [alone, together] = [medianLoad(one) as Measured, medianLoad(two) as Measured];
+    const [a, b] = [donePerSecond(alone, seconds), donePerSecond(together, seconds)];
+    const cpu = [alone.nodeCpu, alone.databaseCpu].map((time) => `${((1_000 * time) / (a * seconds)).toFixed(2)} ms`);
+    const p99 = `${ms(alone.p99)} and ${ms(together.p99)}`;
+    rows.push([call, a.toFixed(), b.toFixed(), (b / a).toFixed(2), "1.5", p99, ...cpu, failedIn([...one, ...two])]);
+  }
+  return {
+    title: `One node with 32 connections, two with 16 each; nodes, database and load share ${cpus().length} processors`,
+    how,
+    heads: [
+      ...["call", "one: done/s", "two", "times", "target", "99th percentiles"],
+      ...["CPU a call: node", "database", "failed"],
+    ],
+    rows,
+  };
+}
+
+async function measure(
+  server: PostgresServer,
+  nodes: readonly Node[],
+  script: (store: FilledStore) => string,
+): Promise<Measured> {
+  const used = () => [sum(nodes.map(({ child }) => usageOf(child.pid ?? 0).cpu)), cpuOfServer(server.pid())] as const;
+  const [nodeBefore, databaseBefore] = used();
+  const loads = await Promise.all(nodes.map((node) => wrk(`${node.url}/`, script(node), seconds, 32 / nodes.length)));
+  const [node, database] = used();
+  return {
+    perSecond: sum(loads.map((load) => load.perSecond)),
+    p99: Math.max(...loads.map((load) => load.p99)),
+    failed: sum(loads.map((load) => load.failed)),
+    nodeCpu: node - nodeBefore,
+    databaseCpu: database - databaseBefore,
+  };
+}
+
+/** Seconds of CPU of the server with all its processes, those that have ended included. */
+function cpuOfServer(postmaster: number): number {
+  const children = execFileSync("pgrep", ["-P", String(postmaster)], { encoding: "utf8" })
+    .trim()
+    .split("\n");
+  const fields = readFileSync(`/proc/${postmaster}/stat`, "utf8")
+    .replace(/^.*\) /, "")
+    .split(" ");
+  const ended = (Number(fields[13]) + Number(fields[14])) / 100;
+  return ended + sum([postmaster, ...children.map(Number)].map((pid) => usageOf(pid).cpu));
+}
+
+const writes = 200;
+
+/** From the answer to a write at one node until the other has told it to a reader of its event stream. */
+export async function followerLag(first: Node, second: Node): Promise<Table> {
+  const reader = await readEvents(`${second.url}/v1/events`, { authorization: `Bearer ${first.token}` });
+  const delays: number[] = [];
+  try {
+    await reader.until((each) => each.lastId() !== undefined);
+    for (let i = 0; i < writes; i += 1) {
+      const value = `10.200.${i >> 8}.${i & 255}`;
+      const answered = await writeOne(first, i, value);
+      const told = () => reader.events.find(({ data }) => JSON.stringify(data.after).includes(`"${value}"`));
+      await reader.until(() => told() !== undefined);
+      delays.push((told()?.at ?? 0) - answered);
+    }
+  } finally {
+    reader.close();
+  }
+  const sorted = delays.toSorted((a, b) => a - b);
+  const at = (part: number) => ms(sorted[Math.ceil(part * sorted.length) - 1] ?? 0);
+  return {
+    title: "From the answer of a write at one node until the other has told it; below zero: before the answer was read",
+    how,
+    heads: [`median of ${writes}`, "99th percentile", "target: median"],
+    rows: [[at(0.5), at(0.99), "20 ms"]],
+  };
+}
+
+async function writeOne({ url, token, samples }: Node, i: number, value: string): Promise<number> {
+  const sample = samples[i % samples.length];
+  if (sample === undefined) throw new Error("no record");
+  const answer = await fetch(`${url}/api/v1/records/${sample.id}`, {
+    method: "PUT",
+    headers: { "Auth-API-Token": token, "content-type": "application/json" },
+    body: JSON.stringify({ zone_id: sample.zone, name: sample.name, type: "A", ttl: 60, value }),
+  });
+  if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`);
+  return performance.now();
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
