@@ -37,7 +37,7 @@ export type RecordsCommand = LogOptions &
   };
 
 /** What stands in the SOA of a new zone until an operator says which servers publish it. */
-export const unsetNameservers = ["ns1.moor.invalid", "ns2.moor.invalid"] as const;
+export const unsetNameservers = ["ns1.moor.invalid", "ns2.moor.invalid", "ns3.moor.invalid"] as const;
 
 export async function records(options: RecordsCommand, io: CommandIo): Promise<number> {
   const log = logTo(io, options);
