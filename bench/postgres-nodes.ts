@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { readEvents } from "../src/records/rig/event-reader.ts";
@@ -64,9 +64,7 @@ async function measure(
 
 /** Seconds of CPU of the server with all its processes, those that have ended included. */
 function cpuOfServer(postmaster: number): number {
-  const children = execFileSync("pgrep", ["-P", String(postmaster)], { encoding: "utf8" })
-    .trim()
-    .split("\n");
+  const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, "utf8").trim().split(" ");
   const fields = readFileSync(`/proc/${postmaster}/stat`, "utf8")
     .replace(/^.*\) /, "")
     .split(" ");
