@@ -70,8 +70,7 @@ export async function startPostgres(flags: readonly string[] = []): Promise<Post
 /** However the tests end, the server ends with them: then our end of the pipe is closed. */
 function endWithUs(folder: string): ChildProcess {
   const end = 'cat > /dev/null; pid=$(head -n 1 "$1/data/postmaster.pid") && kill -QUIT "$pid"; sleep 1; rm -rf "$1"';
-  const options = { stdio: ["pipe", "ignore", "ignore"], detached: true } as const;
-  const watcher = spawn("sh", ["-c", end, "sh", folder], options);
+  const watcher = spawn("sh", ["-c", end, "sh", folder], { stdio: ["pipe", "ignore", "ignore"], detached: true });
   watcher.unref();
   return watcher;
 }
