@@ -20,6 +20,8 @@ export async function resultOf<T>(work: (run: Run) => Promise<Ending<T>>, to: Co
   try {
     return await to.withClient(async (client) => {
       const begun = begin(client);
+      // It is looked at when the work is done; a connection that ends before that must not end the program.
+      begun.catch(() => undefined);
       try {
         const { result, last } = await work((statement) => client.query(toQuery(statement)));
         const xid = await begun;
