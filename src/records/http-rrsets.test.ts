@@ -18,6 +18,15 @@ describe("transport, auth, common rules (wire section 1)", () => {
     expect([refused.status, refused.error.code]).toEqual([401, "token_readonly"]);
   });
 
+  it("Auth: the header of the older API will do (lexicon sends it), but Authorization comes first", async () => {
+    const older = (secret: string, more = {}) =>
+      call("GET", "/zones", undefined, { token: "", headers: { "auth-api-token": secret, ...more } });
+    expect((await older(token())).status).toBe(200);
+    expect((await older("x".repeat(64))).status).toBe(401);
+    expect((await older("")).status).toBe(401);
+    expect((await older(token(), { authorization: `Bearer ${"x".repeat(64)}` })).status).toBe(401);
+  });
+
   it.each([
     ["no header", undefined],
     ["another scheme", "Basic dXNlcjpwYXNz"],

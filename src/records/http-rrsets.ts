@@ -76,8 +76,11 @@ async function admit(options: RrsetsOptions, request: FastifyRequest, reply: Fas
 }
 
 async function actorFor({ store, now, signedIn }: RrsetsOptions, request: FastifyRequest) {
-  if (request.headers.authorization === undefined) return await signedIn?.(request);
-  const secret = /^bearer +(\S{1,200})$/i.exec(request.headers.authorization)?.[1];
+  const { authorization, "auth-api-token": older } = request.headers;
+  // lexicon carries its token to this API as it did to the older one.
+  const carried = authorization ?? (older === undefined ? undefined : `Bearer ${String(older)}`);
+  if (carried === undefined) return await signedIn?.(request);
+  const secret = /^bearer +(\S{1,200})$/i.exec(carried)?.[1];
   return secret === undefined ? undefined : await actorOf(store, secret, request.ip, now());
 }
 
