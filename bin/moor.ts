@@ -1,13 +1,17 @@
 #!/usr/bin/env node
-import { enableCompileCache } from "node:module";
 import { join } from "node:path";
-import { scriptToType } from "../src/cli/try-lines.ts";
-import { keepFootprintSmall } from "../src/process/small-footprint.ts";
+import { setFlagsFromString } from "node:v8";
 
-// The one verb that runs for months and has nearly nothing to do; --once ends before it would matter.
-if (process.argv[2] === "update" && !process.argv.includes("--once")) keepFootprintSmall();
-// The second start is a third faster when compiled code is kept; where it cannot be kept, nothing is lost.
-enableCompileCache();
+// Two verbs run for months and mostly wait. V8's compilers leave megabytes behind once one of them has run, and the resolving
+// of imports is enough to wake them: so they are told before the first import, and no file may be imported above this.
+const [verb = ""] = process.argv.slice(2);
+const mostlyWaits = verb === "firewall" || (verb === "update" && !process.argv.includes("--once"));
+if (mostlyWaits) for (const compiler of ["opt", "maglev", "sparkplug"]) setFlagsFromString(`--no-${compiler}`);
+if (mostlyWaits) (await import("../src/process/small-footprint.ts")).keepFootprintSmall();
+// The second start is a third faster when compiled code is kept; where it cannot be kept, nothing is lost. It takes memory.
+else (await import("node:module")).enableCompileCache();
+
+const { scriptToType } = await import("../src/cli/try-lines.ts");
 const { runMoor } = await import("../src/cli/program.ts");
 
 const stop = new AbortController();

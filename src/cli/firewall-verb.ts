@@ -16,10 +16,6 @@ export function addFirewallVerb(program: Command, io: CommandIo, run: Run): void
       "which interfaces are hidden, and how they are called (default: firewall.yaml in --data)",
     );
   certificateOptions(logOptions(firewall)).action((options) =>
-    run(async () => {
-      // Before the service's own code is loaded, or it is of little use.
-      (await import("../process/small-start.ts")).keepStartSmall();
-      return (await import("./firewall.ts")).firewall(options, io);
-    }),
+    run(async () => (await import("./firewall.ts")).firewall(options, io)),
   );
 }

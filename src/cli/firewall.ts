@@ -4,9 +4,10 @@ import { type FirewallConfig, noConfig, readConfig } from "../firewall/config.ts
 import { startFirewall } from "../firewall/start.ts";
 import { readFileIfThere } from "../process/data-folder.ts";
 import type { ListenAddress } from "../process/listen-address.ts";
+import { letCompilersRun } from "../process/small-footprint.ts";
+import { createSmallLog } from "../process/small-log.ts";
 import { type CertificateOptions, readCertificate } from "./certificate-option.ts";
 import type { CommandIo } from "./command-io.ts";
-import { logTo } from "./log-to.ts";
 import type { LogOptions } from "./options.ts";
 import { curlForInterfaces, shellWord } from "./try-lines.ts";
 import { untilStopped } from "./until-stopped.ts";
@@ -29,8 +30,9 @@ export async function firewall(options: FirewallCommand, io: CommandIo): Promise
     dataFolder: data,
     listen: options.listen,
     names: options.name,
-    log: logTo(io, options),
+    log: createSmallLog({ format: options.logFormat, write: io.err }),
     config,
+    onFirstConnection: letCompilersRun,
     ...certificate,
   });
   io.out(`The firewall status service listens on ${service.url}\n`);

@@ -8,20 +8,25 @@ import { version } from "./version.ts";
 
 /** 0: fine. 1: it was tried and failed. 2: what was typed cannot be understood. */
 export async function runMoor(argv: readonly string[], io: CommandIo): Promise<number> {
-  let code = 0;
-  const run: Run = async (verb) => {
-    code = await verb();
-  };
   try {
-    const program = createProgram(io, run);
-    await addCompletion(program, argv);
-    await program.parseAsync(argv, { from: "user" });
-    return code;
+    const verb = await chooseVerb(argv, io);
+    return await verb();
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     io.err(`moor: ${error instanceof Error ? error.message : String(error)}\n`);
     return 1;
   }
+}
+
+/** The verb runs when all that read the command line is gone: some verbs run for months. */
+async function chooseVerb(argv: readonly string[], io: CommandIo): Promise<() => Promise<number>> {
+  let chosen = async () => 0;
+  const program = createProgram(io, async (verb) => {
+    chosen = verb;
+  });
+  await addCompletion(program, argv);
+  await program.parseAsync(argv, { from: "user" });
+  return chosen;
 }
 
 function createProgram(io: CommandIo, run: Run): Command {

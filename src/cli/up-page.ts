@@ -58,4 +58,4 @@ export async function openUpPage(watched: Watched, at: ListenAddress, log: Logge
   };
 }
 
-const silent = { info: () => undefined, warn: () => undefined };
+const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };

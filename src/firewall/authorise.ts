@@ -1,4 +1,4 @@
-import type { Logger } from "../process/log.ts";
+import type { SmallLog } from "../process/small-log.ts";
 import * as answers from "./answers.ts";
 import { readCredentials } from "./basic-credentials.ts";
 import { createFailedLogins } from "./failed-logins.ts";
@@ -26,7 +26,7 @@ const mostHeldBack = 100;
 /** Lets a key through that may call the endpoint. Whoever shows a good key never waits, whatever others do from there. */
 export function createAuthorising(
   keys: Pick<KeyStore, "check">,
-  log: Logger,
+  log: SmallLog,
   now: () => Date,
 ): (asking: Asking) => Promise<Authorised> {
   const failedLogins = createFailedLogins();

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Logger } from "../process/log.ts";
+import type { SmallLog } from "../process/small-log.ts";
 import * as answers from "./answers.ts";
 import { createAuthorising } from "./authorise.ts";
 import type { Endpoint } from "./call.ts";
@@ -9,7 +9,7 @@ import { type EndpointName, pathOf, resolveEndpoint } from "./resolve-endpoint.t
 export type ApiOptions = {
   readonly keys: Pick<KeyStore, "check">;
   readonly endpoints: Readonly<Record<EndpointName, Endpoint>>;
-  readonly log: Logger;
+  readonly log: SmallLog;
   readonly now: () => Date;
 };
 

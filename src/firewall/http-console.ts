@@ -4,8 +4,8 @@ import { createSessions } from "../access/session.ts";
 import { sessionOf } from "../access/session-cookie.ts";
 import { createSignIn, forged, json, type PlainRequest, problem } from "../access/session-http.ts";
 import type { GroupWish, UserWish } from "../contract/console-firewall.ts";
-import type { Logger } from "../process/log.ts";
 import { readPlainRequest } from "../process/plain-request.ts";
+import type { SmallLog } from "../process/small-log.ts";
 import { createStaticPages, type PageAnswer } from "../process/static-pages.ts";
 import type { AccessStore } from "./access-store.ts";
 import { makeSignInSecret } from "./console-link.ts";
@@ -18,7 +18,7 @@ import type { User } from "./users.ts";
 export type FirewallConsoleOptions = {
   readonly access: AccessStore;
   readonly streams: EventStreams;
-  readonly log: Logger;
+  readonly log: SmallLog;
   readonly now: () => Date;
   readonly caFile: string | undefined;
   readonly pages: string | undefined;

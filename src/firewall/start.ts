@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { openDataFolder } from "../process/data-folder.ts";
 import { addressesOf, type ListenAddress, urlOf } from "../process/listen-address.ts";
-import type { Logger } from "../process/log.ts";
 import { closeInReverse, type Opened } from "../process/shutdown.ts";
+import type { SmallLog } from "../process/small-log.ts";
 import { type CertificateFiles, openTlsMaterial } from "../process/tls-material.ts";
 import { closeServer, createTlsServer, listenOn } from "../process/tls-server.ts";
 import { keysFile, openAccess } from "./access-store.ts";
@@ -25,7 +25,7 @@ import { watchKernel } from "./watch-kernel.ts";
 export type FirewallOptions = {
   readonly dataFolder: string;
   readonly listen: ListenAddress;
-  readonly log: Logger;
+  readonly log: SmallLog;
   /** Names and addresses that clients use for this machine, beside its own. */
   readonly names?: readonly string[];
   /** The operator's certificate, instead of one from the private authority. */
@@ -34,6 +34,8 @@ export type FirewallOptions = {
   /** Where the built pages are, when not beside this program. */
   readonly pages?: string;
   readonly read?: (signal: AbortSignal) => Promise<readonly KernelRow[]>;
+  /** Told once, when somebody comes. */
+  readonly onFirstConnection?: () => void;
 };
 
 export type RunningFirewall = {
@@ -78,6 +80,7 @@ export async function startFirewall(options: FirewallOptions): Promise<RunningFi
     const answer = async (request: IncomingMessage, response: ServerResponse) =>
       (await console.handle(request, response)) || (await handle(request, response));
     const server = createTlsServer(tls.pair, (request, response) => void answer(request, response));
+    server.once("connection", () => options.onFirstConnection?.());
     opened.push({ name: "firewall server", close: () => closeServer(server) });
     opened.push({ name: "event streams", close: streams.close });
     tls.follow((pair) => server.setSecureContext({ ...pair, minVersion: "TLSv1.2" }));

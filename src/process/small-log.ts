@@ -2,7 +2,7 @@ import type { LogOptions } from "./log.ts";
 import { hidden, secretFields, textLine } from "./log-line.ts";
 
 /** The part of a log that a small program needs; the services' log is one as well. */
-export type SmallLog = { readonly info: LogFunction; readonly warn: LogFunction };
+export type SmallLog = { readonly info: LogFunction; readonly warn: LogFunction; readonly error: LogFunction };
 
 type LogFunction = {
   (fields: Readonly<Record<string, unknown>>, message: string): void;
@@ -18,8 +18,26 @@ export function createSmallLog({ format, write }: LogOptions): SmallLog {
       write(format === "json" ? line : textLine(line));
     };
   };
-  return { info: at("info"), warn: at("warn") };
+  return { info: at("info"), warn: at("warn"), error: at("error") };
 }
 
-const withoutSecrets = (fields: Readonly<Record<string, unknown>>) =>
-  Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, secretFields.includes(key) ? hidden : value]));
+const withoutSecrets = (fields: Readonly<Record<string, unknown>>) => hide(fields, (value) => printable(value));
+
+const hide = (fields: object, print: (value: unknown) => unknown) =>
+  Object.fromEntries(
+    Object.entries(fields).map(([key, value]) => [key, secretFields.includes(key) ? hidden : print(value)]),
+  );
+
+/** JSON would make `{}` of an error; a secret may ride along in a request or its headers. */
+function printable(value: unknown): unknown {
+  if (value instanceof Error) return errorFields(value);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return hide(value, (inner) => inner);
+}
+
+function errorFields(error: Error): object {
+  const { message, stack, cause } = error;
+  const type = error.constructor.name;
+  if (!(cause instanceof Error)) return { type, message, stack };
+  return { type, message: `${message}: ${cause.message}`, stack: `${stack}\ncaused by: ${cause.stack}` };
+}

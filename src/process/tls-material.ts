@@ -2,7 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { belongTogether, caFileIn, ensureCertificate, type PairName } from "./certificates.ts";
 import type { Pair } from "./issue-certificate.ts";
-import type { Logger } from "./log.ts";
+import type { SmallLog } from "./small-log.ts";
 
 /** The certificate a server shows, and its successors: nothing has to be restarted for them. */
 export type TlsMaterial = {
@@ -23,7 +23,7 @@ export type TlsOptions = {
   readonly names: () => readonly string[];
   /** The operator's own certificate and key, instead of one from the private authority. */
   readonly files?: CertificateFiles;
-  readonly log: Logger;
+  readonly log: SmallLog;
   readonly now?: () => Date;
   /** Milliseconds between two looks. */
   readonly every?: number;
