@@ -13,7 +13,7 @@ export function readSqliteTables(path: string): WritableTables {
     const state = fileState(path);
     if (state.kind !== "good") throw new DatabaseTrouble(fileTrouble(path, state));
     const database = openQuietly(path);
-    database.exec("PRAGMA mmap_size = 1073741824; BEGIN");
+    database.exec("BEGIN");
     // The snapshot begins with the first read, not with BEGIN.
     database.prepare("SELECT count(*) FROM accounts").get();
     return database;
