@@ -147,4 +147,25 @@ export const postgresMigrations: readonly MigrationStep[] = [
     serial BIGINT NOT NULL
   );
   `,
+  {
+    sql: `
+    CREATE TABLE zone_counts (
+      account BIGINT PRIMARY KEY REFERENCES accounts,
+      zones BIGINT NOT NULL
+    );
+    INSERT INTO zone_counts SELECT account, count(*) FROM zones GROUP BY account;
+    CREATE FUNCTION count_zones() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      INSERT INTO zone_counts AS known
+        SELECT account, CASE TG_OP WHEN 'INSERT' THEN count(*) ELSE -count(*) END FROM changed GROUP BY account ORDER BY account
+        ON CONFLICT (account) DO UPDATE SET zones = known.zones + excluded.zones;
+      RETURN NULL;
+    END $$;
+    CREATE TRIGGER zones_added AFTER INSERT ON zones
+      REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_zones();
+    CREATE TRIGGER zones_removed AFTER DELETE ON zones
+      REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_zones();
+    `,
+    oldest: 3,
+  },
 ];

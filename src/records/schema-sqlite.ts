@@ -1,3 +1,4 @@
+import type { MigrationStep } from "../process/migration-steps.ts";
 import { transferTables } from "./schema-transfer.ts";
 import { consoleTables } from "./store-sqlite-console.ts";
 
@@ -7,11 +8,12 @@ import { consoleTables } from "./store-sqlite-console.ts";
  *
  * A set is one row: `records` is the JSON text of its records, so that a set is read and replaced whole. `record_ids` finds
  * the set that holds a v1 record. The serial inside a stored SOA is not used: the zone's own column is the only one.
+ * `zone_counts` is kept by the database itself: counting a million zones for every first page would take longer than the page.
  * `settings` and `marks` are JSON texts of what is rarely there and never searched for. `changes` and
  * `actions` have no foreign keys: they outlive the zone. `once_keys` holds what was answered to requests that may be sent
  * twice.
  */
-export const migrations: readonly string[] = [
+export const migrations: readonly MigrationStep[] = [
   `
   CREATE TABLE accounts (
     id INTEGER PRIMARY KEY,
@@ -99,4 +101,20 @@ export const migrations: readonly string[] = [
   `,
   consoleTables,
   transferTables,
+  {
+    sql: `
+    CREATE TABLE zone_counts (
+      account INTEGER PRIMARY KEY REFERENCES accounts,
+      zones INTEGER NOT NULL
+    ) STRICT;
+    INSERT INTO zone_counts SELECT account, count(*) FROM zones GROUP BY account;
+    CREATE TRIGGER zone_added AFTER INSERT ON zones BEGIN
+      INSERT INTO zone_counts VALUES (NEW.account, 1) ON CONFLICT DO UPDATE SET zones = zones + 1;
+    END;
+    CREATE TRIGGER zone_removed AFTER DELETE ON zones BEGIN
+      UPDATE zone_counts SET zones = zones - 1 WHERE account = OLD.account;
+    END;
+    `,
+    oldest: 3,
+  },
 ];

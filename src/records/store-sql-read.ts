@@ -61,7 +61,9 @@ export function createSqlReads({ text, run }: Sql): SqlReads {
         .orderBy("number")
         .limit(perPage)
         .offset((at - 1) * perPage);
-      return await page({ count: filtered.select(total), rows }, zoneFromRow);
+      const counted = db.selectFrom("zone_counts").where("account", "=", account).select("zones as total");
+      const count = query.search === undefined && within === undefined ? counted : filtered.select(total);
+      return await page({ count, rows }, zoneFromRow);
     },
 
     setPage: async (zone, query) => {

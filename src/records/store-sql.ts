@@ -5,6 +5,7 @@ import type { ChangeRow, SetRow, TokenRow, ZoneRow } from "./store-rows.ts";
 
 /** The tables of `schema-sqlite.ts` and `schema-postgres.ts`, to write queries for. */
 export type Tables = SessionTables & {
+  readonly zone_counts: { readonly account: number; readonly zones: number };
   readonly accounts: { readonly id: Generated<number>; readonly name: string; readonly created: number };
   readonly tokens: Omit<TokenRow, "id" | "account_name" | "revoked" | "last_used" | "uses"> & {
     readonly id: Generated<number>;

@@ -27,6 +27,7 @@ export function prepareReads(database: DatabaseSync) {
     "AND (?3 IS NULL OR name IN (SELECT value FROM json_each(?3)))";
   const selectNamed = database.prepare("SELECT * FROM zones WHERE name = ?");
   const countZones = database.prepare(`SELECT count(*) AS total FROM zones WHERE ${zoneFilter}`);
+  const countAllZones = database.prepare("SELECT coalesce(sum(zones), 0) AS total FROM zone_counts WHERE account = ?");
   const selectZones = createOrdered<keyof typeof zoneColumns>(database, (order) => {
     const sorted = order.map(({ by, descending }) => `${zoneColumns[by]} ${descending ? "DESC" : "ASC"}, `).join("");
     return `SELECT * FROM zones WHERE ${zoneFilter} ORDER BY ${sorted}number LIMIT ?4 OFFSET ?5`;
@@ -84,7 +85,8 @@ export function prepareReads(database: DatabaseSync) {
         return { items, total: items.length };
       }
       const filter = [account, search, within === undefined ? null : JSON.stringify(within)];
-      const { total } = countZones.get(...filter) as { total: number };
+      const all = search === null && within === undefined;
+      const { total } = (all ? countAllZones.get(account) : countZones.get(...filter)) as { total: number };
       const rows = selectZones(order).all(...filter, perPage, (page - 1) * perPage) as ZoneRow[];
       return { items: rows.map(zoneFromRow), total };
     },

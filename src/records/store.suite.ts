@@ -99,6 +99,9 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         const page = await store.zones(account, { page: 2, perPage: 2 });
         expect(page.items.map((zone) => zone.name)).toEqual(["c.org"]);
         expect(page.total).toBe(3);
+        await makeZone({ id: "again", name: "a.org", sets: [soaOf("a.org")] }).catch(() => undefined);
+        await store.deleteZone(account, "id-b.org", "test", 2);
+        expect((await store.zones(account, { page: 1, perPage: 2 })).total).toBe(2);
       });
 
       it("finds a zone by number, by name, and by a name inside it", async () => {
