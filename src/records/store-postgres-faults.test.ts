@@ -34,6 +34,8 @@ const open = (options: Partial<PostgresStoreOptions> = {}) => rig.open(url, opti
 
 /** Ends the connection of the store that waits for what `wait` names, and tells whether there was one. */
 const endWaiting = async (wait: string): Promise<boolean> => {
+  // Inside a transaction, who does what stands still at the first look.
+  await other.query("SELECT pg_stat_clear_snapshot()");
   const { rows } = await other.query<{ ended: boolean }>(
     "SELECT pg_terminate_backend(pid) AS ended FROM pg_stat_activity " +
       "WHERE datname = current_database() AND pid <> pg_backend_pid() AND state = 'active' AND wait_event = $1",
