@@ -5,7 +5,7 @@ import { checkIndexed, checkUnheld } from "./store-check-ids.ts";
 import { readSet } from "./store-check-set.ts";
 import { type Accounts, checkAccount, isObject, named, parsed, restoreIt, type Step } from "./store-check-step.ts";
 import type { SetRow, ZoneRow } from "./store-rows.ts";
-import { eachPart, storeTables, type Tables } from "./store-table.ts";
+import { eachPart, storeTables, type Tables, zoneCounts } from "./store-table.ts";
 
 type Counts = { readonly zones: number; readonly records: number };
 type Walk = { readonly zone: ZoneRow; owner: readonly RRset[]; records: number; hasSoa: boolean };
@@ -13,6 +13,7 @@ type Sets = readonly (readonly [SetRow & { readonly zone: number }, RRset | unde
 
 /** Zones and their sets, both in the order of zones' numbers, side by side. */
 export async function checkZones(tables: Tables, accounts: Accounts, step: Step): Promise<Counts> {
+  const ofAccount = new Map<number, number>();
   const zones = eachZone(tables, accounts, step);
   let open: Walk | undefined;
   let [zoneCount, records] = [0, 0];
@@ -21,6 +22,7 @@ export async function checkZones(tables: Tables, accounts: Accounts, step: Step)
     const { value, done } = await zones.next();
     if (done) return undefined;
     zoneCount += 1;
+    ofAccount.set(value.account, (ofAccount.get(value.account) ?? 0) + 1);
     return { zone: value, owner: [], records: 0, hasSoa: false };
   };
   open = await next();
@@ -41,6 +43,7 @@ export async function checkZones(tables: Tables, accounts: Accounts, step: Step)
   while (open !== undefined) open = await next();
   await checkUnheld(tables, records, step);
   await checkSecondaryStates(tables, step);
+  await checkZoneCounts(tables, ofAccount, step);
   return { zones: zoneCount, records };
 }
 
@@ -120,6 +123,24 @@ async function checkSecondaryStates(tables: Tables, step: Step): Promise<void> {
         });
     step.read(rows.length);
   }
+}
+
+async function checkZoneCounts(tables: Tables, counted: Map<number, number>, step: Step): Promise<void> {
+  const wrong = (account: unknown, said: unknown, zones: number) =>
+    step.fault({
+      code: "zones-miscounted",
+      where: `account ${String(account)}`,
+      message: `it is said to have ${String(said)} zones, and has ${zones}`,
+      todo: "copy the store, which counts them anew: moor store copy FROM TO",
+    });
+  for await (const rows of eachPart(tables, zoneCounts)) {
+    for (const [account, said] of rows) {
+      const zones = counted.get(Number(account)) ?? 0;
+      counted.delete(Number(account));
+      if (said !== zones) wrong(account, said, zones);
+    }
+  }
+  for (const [account, zones] of counted) wrong(account, 0, zones);
 }
 
 const zoneMissing = ({ zone, owner, type }: SetRow & { readonly zone: number }) => ({

@@ -111,6 +111,7 @@ const damages: [what: string, statement: string, code: string, where: RegExp][] 
     /settings/,
   ],
   ["a change that is no JSON", "UPDATE changes SET change = '{' WHERE position = 2", "change-unreadable", /change 2/],
+  ["a wrong count of zones", "UPDATE zone_counts SET zones = 9", "zones-miscounted", /account 1/],
   ["a token of no account", "UPDATE tokens SET account = 9", "account-missing", /token 1/],
   ["a scope that is none", "UPDATE transfer_keys SET scope = '{}'", "scope-unreadable", /transfer key 1/],
   ["an action of no account", "UPDATE actions SET account = 9 WHERE id = 1", "account-missing", /action 1/],
