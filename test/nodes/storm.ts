@@ -179,7 +179,7 @@ function serialIn(reply: Awaited<ReturnType<typeof askOverUdp>>): number | undef
   return data && Buffer.from(data).readUInt32BE(data.length - 20);
 }
 
-/** One reader of the event stream: when its node goes, it goes on at another, behind the last event that it had. */
+/** One reader of the event stream, from its very beginning: when its node goes, it goes on at another, behind the last event that it had. */
 async function followEvents(
   { nodes, wrong }: Weather,
   token: string,
@@ -190,7 +190,7 @@ async function followEvents(
   const authorization = `Bearer ${token}`;
   while (!over.aborted) {
     const node = anyOf(nodes);
-    const asked = { authorization, ...(last > 0 && { "last-event-id": String(last) }) };
+    const asked = { authorization, "last-event-id": String(last) };
     const reader = await readEvents(`${node.url}/v1/events`, asked).catch(() => undefined);
     let taken = 0;
     while (reader !== undefined && !reader.ended() && !over.aborted) {
