@@ -27,10 +27,20 @@ const isThere = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** The old content or the new one, never half of either, also after a power cut: write, fsync, rename, fsync the folder. */
+/** The new content, also after a power cut: write, fsync, rename, fsync the folder. */
 export async function replaceFile(path: string, content: string, mode = 0o600): Promise<void> {
-  const folder = dirname(path);
-  const draft = join(folder, `.${basename(path)}.${randomBytes(4).toString("hex")}`);
+  await swapFile(path, content, mode);
+  const folder = await open(dirname(path), "r");
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+/** The old content or the new one, never half of either; which of the two after a power cut, nobody knows. */
+export async function swapFile(path: string, content: string, mode = 0o600): Promise<void> {
+  const draft = join(dirname(path), `.${basename(path)}.${randomBytes(4).toString("hex")}`);
   try {
     const file = await open(draft, "wx", mode);
     try {
@@ -43,12 +53,6 @@ export async function replaceFile(path: string, content: string, mode = 0o600): 
   } catch (error) {
     await rm(draft, { force: true });
     throw error;
-  }
-  const directory = await open(folder, "r");
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
   }
 }
 

@@ -76,6 +76,29 @@ describe("the state file", () => {
     expect(await openStateFile(path, now, { write: true })).toMatchObject({ kind: "unusable" });
   });
 
+  it("waits for the disk where a power cut would leave something wrong, and nowhere else", async () => {
+    const asked: string[] = [];
+    let full = false;
+    const write = (how: string) => async () => {
+      asked.push(how);
+      if (full) throw new Error("ENOSPC");
+    };
+    const disk = { lasting: write("lasting"), quick: write("quick") };
+    const opened = await openStateFile(path, now, { write: true, disk });
+    if (opened.kind !== "open") throw new Error(opened.because);
+    const { state } = opened;
+    await state.set("a", entry("9.9.9.9"));
+    await state.set("a", { ...entry("9.9.9.9"), inDoubt: true });
+    await state.set("a", entry("9.9.9.10"));
+    await state.setHold("https://x/", now + 5);
+    expect(asked.splice(0)).toEqual(["quick", "lasting", "quick", "quick"]);
+    full = true;
+    await expect(state.set("a", { ...entry("9.9.9.10"), inDoubt: true })).rejects.toThrow("ENOSPC");
+    full = false;
+    await state.flush();
+    expect(asked).toEqual(["lasting", "lasting"]);
+  });
+
   it("keeps in mind what the disk did not take, and puts it there later", async () => {
     const state = await open();
     mkdirSync(path);

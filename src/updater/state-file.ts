@@ -1,12 +1,13 @@
 import { constants } from "node:fs";
-import { access, open, readFile, rename } from "node:fs/promises";
+import { access, readFile, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Instant } from "../core/instant.ts";
+import { replaceFile, swapFile } from "../process/data-folder.ts";
 
 /** What was written last, one entry a name and family, and until when a service wants to be left alone. */
 export type StateFile = {
   get(key: string): StoredAddress | undefined;
-  /** Known at once, on disk when the promise is kept; throws when it cannot be put there. */
+  /** Known at once, in the file when the promise is kept; throws when it cannot be put there. */
   set(key: string, entry: StoredAddress): Promise<void>;
   hold(target: string): Instant | undefined;
   setHold(target: string, until: Instant): Promise<void>;
@@ -27,11 +28,17 @@ export type OpenedState =
 
 type Content = { readonly entries: Record<string, StoredAddress>; readonly holds: Record<string, Instant> };
 
+/** How the file is written: so that it outlives a power cut, or so that only what was there before does. */
+export type StateDisk = Record<"lasting" | "quick", (path: string, text: string) => Promise<void>>;
+
+const realDisk: StateDisk = { lasting: replaceFile, quick: swapFile };
+
 export async function openStateFile(
   path: string,
   now: Instant,
-  options: { readonly write: boolean },
+  options: { readonly write: boolean; readonly disk?: StateDisk },
 ): Promise<OpenedState> {
+  const { disk = realDisk } = options;
   if (options.write) {
     // Before anything is sent: a write that cannot be remembered would be repeated at every start.
     const refused = await access(dirname(path), constants.W_OK).then(
@@ -45,10 +52,11 @@ export async function openStateFile(
     text = await readFile(path, "utf8");
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    return code === "ENOENT" ? opened(path, { entries: {}, holds: {} }) : unusable(path, "it cannot be read", code);
+    return code === "ENOENT" ? opened(path, noContent(), disk) : unusable(path, "it cannot be read", code);
   }
   const content = parseContent(text);
-  return content ? opened(path, content) : setAside(path, now, options.write);
+  if (content) return opened(path, content, disk);
+  return { ...opened(path, noContent(), disk), warning: await setAside(path, now, options.write) };
 }
 
 const unusable = (path: string, what: string, code = "unknown error"): OpenedState => ({
@@ -57,18 +65,21 @@ const unusable = (path: string, what: string, code = "unknown error"): OpenedSta
   todo: "mend the permissions, or name another file with `state:` in the config",
 });
 
-async function setAside(path: string, now: Instant, write: boolean): Promise<OpenedState> {
+/** What to warn of. */
+async function setAside(path: string, now: Instant, write: boolean): Promise<string> {
   const aside = `${path}.damaged-${new Date(now).toISOString().replaceAll(/[-:.]/g, "")}`;
   if (write) await rename(path, aside);
   const kept = write ? `it is kept as ${aside}, and` : "it would be set aside, and";
-  return {
-    ...opened(path, { entries: {}, holds: {} }),
-    warning: `the state file ${path} was damaged: ${kept} every address is written once more`,
-  };
+  return `the state file ${path} was damaged: ${kept} every address is written once more`;
 }
 
-function opened(path: string, content: Content): Extract<OpenedState, { kind: "open" }> {
+const noContent = (): Content => ({ entries: {}, holds: {} });
+
+function opened(path: string, content: Content, disk: StateDisk): Extract<OpenedState, { kind: "open" }> {
   let dirty = false;
+  // A doubt must outlive a power cut. Whatever else is lost in one costs no more than a write that says the same again, and
+  // each sync of the disk holds up every change by its time.
+  let doubted = false;
   let saving: Promise<void> = Promise.resolve();
   const save = () => {
     dirty = true;
@@ -77,9 +88,11 @@ function opened(path: string, content: Content): Extract<OpenedState, { kind: "o
       .catch(() => undefined)
       .then(async () => {
         if (!dirty) return;
-        dirty = false;
-        await replaceFile(path, printContent(content)).catch((error: unknown) => {
+        const how = doubted ? "lasting" : "quick";
+        [dirty, doubted] = [false, false];
+        await disk[how](path, printContent(content)).catch((error: unknown) => {
           dirty = true;
+          doubted ||= how === "lasting";
           throw error;
         });
       });
@@ -89,6 +102,7 @@ function opened(path: string, content: Content): Extract<OpenedState, { kind: "o
     get: (key) => content.entries[key],
     set(key, entry) {
       content.entries[key] = entry;
+      doubted ||= entry.inDoubt === true;
       return save();
     },
     hold: (target) => content.holds[target],
@@ -101,25 +115,6 @@ function opened(path: string, content: Content): Extract<OpenedState, { kind: "o
     },
   };
   return { kind: "open", state };
-}
-
-/** Either the old content or the new one is there, whatever happens in between. */
-async function replaceFile(path: string, text: string): Promise<void> {
-  const temporary = `${path}.${process.pid}.new`;
-  const file = await open(temporary, "w", 0o600);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(temporary, path);
-  const folder = await open(dirname(path), "r");
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
 }
 
 const printContent = ({ entries, holds }: Content) =>

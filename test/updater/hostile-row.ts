@@ -22,7 +22,8 @@ export type HostileRow = {
   readonly warnings: number;
   /** `new` when the record is right in spite of it. */
   readonly published?: "old" | "new";
-  readonly stored?: "old" | "new";
+  /** `lost` while the file cannot be read. */
+  readonly stored?: "old" | "new" | "lost";
   /** Breaks each bad round off when one more of these was asked. */
   readonly stopAt?: (loop: Loop) => readonly Asked[];
 };

@@ -154,12 +154,13 @@ const secondDay = 24 * 3_600_000;
 export const hostileMachines: readonly HostileRow[] = [
   {
     ...{ part: "disk", title: "the state cannot be replaced", told: /state file could not be written/, warnings: 3 },
-    ...{ outcomes: ["failed"], sent: 2, published: "new", stored: "old" },
+    ...{ outcomes: ["failed"], sent: 2, published: "new", stored: "lost" },
     begin(loop) {
       loop.says.firewall = moved;
-      mkdirSync(`${loop.config.stateFile}.${process.pid}.new`);
+      rmSync(loop.config.stateFile);
+      mkdirSync(loop.config.stateFile);
     },
-    end: (loop) => rmSync(`${loop.config.stateFile}.${process.pid}.new`, { recursive: true }),
+    end: (loop) => rmSync(loop.config.stateFile, { recursive: true }),
   },
   {
     ...{ part: "disk", title: "the state is torn, and a restart reads it", told: /replaced by/, warnings: 0 },
