@@ -52,8 +52,13 @@ function marksOf({ labels, locked }: Marks): Marks | undefined {
   return hasLabels || locked ? { ...(hasLabels && { labels }), ...(locked && { locked }) } : undefined;
 }
 
-/** A set that was written, as it will be read. */
-export function asRead({ owner, type, ttl, records, ...marks }: RRset): RRset {
+/** The sets of one owner that were written, as they will be read: in the order of their types. */
+export function asAllRead(sets: readonly RRset[]): readonly RRset[] {
+  const read = sets.filter((set) => set.records.length > 0).map(asRead);
+  return read.length > 1 ? read.sort((a, b) => (a.type < b.type ? -1 : 1)) : read;
+}
+
+function asRead({ owner, type, ttl, records, ...marks }: RRset): RRset {
   return { owner, type, ttl, records, ...marksOf(marks) };
 }
 

@@ -3,7 +3,7 @@ import type { Change } from "../core/changes.ts";
 import type { RRset } from "../core/rrset.ts";
 import type { KnownRows } from "./known-rows.ts";
 import type { LoggedChange, Zone } from "./store.ts";
-import { asRead, marksToText } from "./store-rows.ts";
+import { asAllRead, marksToText } from "./store-rows.ts";
 import { effectOf, firstEffect, idsOnlyIn, type Wanted, type WriteEffect, type Writer } from "./write-effect.ts";
 
 /** Turns zones and sets into rows. To be called inside a transaction; `known` learns of it at once. */
@@ -63,10 +63,9 @@ export function prepareSetWriter(database: DatabaseSync, known: KnownRows): SetW
   };
 
   const tellKnown = (zone: Zone, changes: readonly Change[], sets: readonly RRset[]) => {
-    for (const owner of new Set(changes.map((change) => change.owner))) {
-      const there = sets.filter((set) => set.owner === owner && set.records.length > 0);
-      known.wroteSets(zone, owner, there.map(asRead));
-    }
+    const there = Map.groupBy(sets, (set) => set.owner);
+    for (const owner of new Set(changes.map((change) => change.owner)))
+      known.wroteSets(zone, owner, asAllRead(there.get(owner) ?? []));
   };
 
   return {
