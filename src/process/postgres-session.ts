@@ -37,7 +37,7 @@ export type KeptSession = {
 };
 
 /** A server that is gone without a word is noticed after 1 + 2 seconds. */
-const usual: SessionTiming = { probe: 1_000, patience: 2_000, slowest: 2_000 };
+const usual: SessionTiming = { probe: 1_000, patience: 2_000, slowest: 500 };
 const firstPause = 50;
 
 /**

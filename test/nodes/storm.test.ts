@@ -33,7 +33,7 @@ describe("three nodes on one PostgreSQL, under load while things break", () => {
         await fault.strike(cluster, node);
         await until(() => storm.counts.written > before + 20, {
           limit: 15_000,
-          what: () => `writes to go on after: ${fault.name}\n${cluster.nodes.map((each) => each.said()).join("\n")}`,
+          what: () => `writes to go on after: ${fault.name}\n${said()}`,
         });
         expect(storm.wrongs.map((wrong) => `${wrong}, in or before: ${fault.name}`)).toEqual([]);
         await sleep(Math.random() * 200);
@@ -43,7 +43,11 @@ describe("three nodes on one PostgreSQL, under load while things break", () => {
     await agreeWithin(2_000);
     expect(storm.wrongs).toEqual([]);
     expect(await faultsInLog()).toEqual([]);
-    expect(untold()).toEqual([]);
+    // A reader whose node has lost its database hears within a look of that node at the log, not at once.
+    await until(() => untold().length === 0, {
+      limit: 5_000,
+      what: () => `events of ${untold().join(", ")}\n${said()}`,
+    });
     expect(storm.counts.read).toBeGreaterThan(100);
     expect(storm.counts.asked).toBeGreaterThan(100);
   });
@@ -53,20 +57,22 @@ async function agreeWithin(limit: number): Promise<void> {
   const started = performance.now();
   let found: readonly string[] = [];
   const agree = async () => {
-    found = [...(await disagreements(cluster, storm.api, storm.names.all())), ...untold()];
+    found = await disagreements(cluster, storm.api, storm.names.all());
     return found.length === 0;
   };
-  await until(agree, { limit, what: () => `the nodes to agree:\n${found.slice(0, 10).join("\n")}` });
+  await until(agree, { limit, what: () => `the nodes to agree:\n${found.slice(0, 10).join("\n")}\n${said()}` });
   expect(performance.now() - started).toBeLessThan(limit + 3_000);
 }
 
+const said = (): string => cluster.nodes.map((node) => `${node.name}:\n${node.said()}`).join("\n");
+
 /** Writes that were answered and that no event has told of. */
 const untold = (): readonly string[] =>
-  storm.names
-    .all()
-    .flatMap(({ owner, answered }) =>
-      Array.from({ length: answered }, (_, i) => `${owner} ${i + 1}`).filter((write) => !storm.told.has(write)),
-    );
+  storm.names.all().flatMap(({ owner, answered }) =>
+    Array.from({ length: answered }, (_, i) => `${owner} ${i + 1}`)
+      .filter((write) => !storm.told.has(write))
+      .map((write) => `${write} of ${answered}`),
+  );
 
 /** Serials as the log has them: within a zone none is smaller than the one before. */
 async function faultsInLog(): Promise<readonly unknown[]> {
