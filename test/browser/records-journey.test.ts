@@ -195,9 +195,11 @@ describe("a zone of 10,000 sets", () => {
     await page.getByText(/^10,00\d record sets$/).waitFor();
     expect(await page.getByRole("row").count()).toBeLessThan(100);
 
-    const frames = (await page.evaluate(scrolling)) as readonly number[];
-    const median = frames.toSorted((a, b) => a - b)[Math.floor(frames.length / 2)];
-    expect(median).toBeLessThan(1000 / 60 + 1);
+    // On a busy machine a browser that does nothing misses frames too: scrolling shall not miss more of them.
+    const frames = [];
+    for (const pixels of [0, 120, 0]) frames.push(Number(await page.evaluate(medianFrame(pixels))));
+    const [before = 0, scrolling, after = 0] = frames;
+    expect(scrolling).toBeLessThan(1.9 * Math.max(before, after));
 
     const filter = page.getByLabel("Filter records");
     await filter.fill("host9999");
@@ -212,17 +214,16 @@ describe("a zone of 10,000 sets", () => {
   });
 });
 
-/** Runs in the page: milliseconds between frames while the table scrolls through a good part of the zone. */
-const scrolling = `new Promise((resolve) => {
+/** Runs in the page: the usual milliseconds between frames while the table scrolls by so many pixels in each. */
+const medianFrame = (pixels: number): string => `(async () => {
   const table = document.querySelector('[role="table"]');
+  const nextFrame = () => new Promise((resolve) => requestAnimationFrame(resolve));
   const times = [];
-  let last = performance.now();
-  const step = (now) => {
+  for (let last = await nextFrame(); times.length < 120; ) {
+    table.scrollTop += ${pixels};
+    const now = await nextFrame();
     times.push(now - last);
     last = now;
-    table.scrollTop += 120;
-    if (times.length < 120) requestAnimationFrame(step);
-    else resolve(times);
-  };
-  requestAnimationFrame(step);
-})`;
+  }
+  return times.toSorted((a, b) => a - b)[60];
+})()`;
