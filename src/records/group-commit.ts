@@ -24,12 +24,9 @@ export type Edges<Told> = {
 type Waiting = { readonly run: () => void; readonly settle: () => void; readonly fail: (error: unknown) => void };
 type Group<Told> = { readonly writes: readonly Waiting[]; readonly told: Told; readonly begun: number };
 
-/** Two: while the disk works on one group, the next can already be handed to it. More would only make the groups smaller. */
-const mostSyncs = 2;
-
 /**
- * Commits all writes of one event-loop turn in one transaction, so that 32 clients share one sync of the disk, and goes on
- * with the next turn while the disk syncs. No write suffers for another: when one of a group throws, the group is rolled
+ * Commits all writes that have come together in one transaction, so that 32 clients share one sync of the disk; while the disk
+ * works, the next ones come together. No write suffers for another: when one of a group throws, the group is rolled
  * back and each of its writes is run again alone. So `work` must be repeatable: it may touch the database and nothing else.
  */
 export function createGroupCommit<Told>(
@@ -41,14 +38,13 @@ export function createGroupCommit<Told>(
   let waiting: Waiting[] = [];
   let scheduled = false;
   /** Committed and not yet known to be on disk, oldest first. */
-  let syncing: Group<Told>[] = [];
-  let syncs = 0;
+  let committed: Group<Told>[] = [];
+  let syncing = false;
   let broken: Error | undefined;
 
-  const settleUpTo = (last: Group<Told>) => {
-    const end = syncing.indexOf(last) + 1;
-    const groups = syncing.slice(0, end);
-    syncing = syncing.slice(end);
+  const settle = () => {
+    const groups = committed;
+    committed = [];
     const now = performance.now();
     for (const { told, writes, begun } of groups) {
       counters.writes += writes.length;
@@ -70,21 +66,20 @@ export function createGroupCommit<Told>(
   /** What is visible and may yet vanish must not be built upon: PostgreSQL stops for the same reason. */
   const breakDown = (error: Error) => {
     broken ??= new StoreBusy("the disk did not take what was written; start the service again", { cause: error });
-    const groups = syncing;
-    syncing = [];
+    const groups = committed;
+    committed = [];
     for (const { writes } of groups) failWith(broken, writes);
   };
 
-  const sync = async (group: Group<Told>) => {
-    syncs += 1;
-    try {
-      await disk.sync();
-      // A sync covers all that was written before it began: also the groups whose own sync is still on its way.
-      settleUpTo(group);
-    } catch (error) {
-      breakDown(error as Error);
-    }
-    syncs -= 1;
+  const sync = async () => {
+    syncing = true;
+    const trouble = await disk.sync().then(
+      () => undefined,
+      (error: Error) => error,
+    );
+    syncing = false;
+    if (trouble === undefined) settle();
+    else breakDown(trouble);
     if (waiting.length > 0) schedule();
   };
 
@@ -97,7 +92,7 @@ export function createGroupCommit<Told>(
     } catch (error) {
       return error;
     }
-    syncing.push({ writes, told: edges.committed(), begun });
+    committed.push({ writes, told: edges.committed(), begun });
     return undefined;
   };
 
@@ -114,10 +109,9 @@ export function createGroupCommit<Told>(
 
   const turn = () => {
     scheduled = false;
-    if (syncs >= mostSyncs) return;
+    if (syncing) return;
     commitWaiting();
-    const last = syncing.at(-1);
-    if (last !== undefined) void sync(last);
+    if (committed.length > 0) void sync();
   };
   const schedule = () => {
     if (scheduled) return;
@@ -143,10 +137,9 @@ export function createGroupCommit<Told>(
     /** Ends what is under way, before the database is closed. */
     flush: (): void => {
       commitWaiting();
-      const last = syncing.at(-1);
-      if (last === undefined) return;
+      if (committed.length === 0) return;
       disk.syncNow();
-      settleUpTo(last);
+      settle();
     },
   });
 }
