@@ -29,7 +29,7 @@ export async function fillZone(folder: string, text: string): Promise<string> {
     records: set.records.map((record) => ({ ...record, id: `r${i}` })),
   }));
   const settings = plainSettings(300);
-  await store.createZone({ account, id: "z", name: benchedZone, settings, serial: 1, created: 1, sets }, "b");
+  await store.createZone({ account, id: "z", name: benchedZone, settings, serial: 1, created: Date.now(), sets }, "b");
   store.close();
   return sets.find((set) => set.owner === "mark")?.records[0]?.id ?? "";
 }
@@ -43,7 +43,7 @@ export async function fillZones(folder: string, count: number): Promise<void> {
   const sets = writtenSets("example", text);
   const add = (i: number) => {
     const own = sets.map((set) => ({ ...set, records: set.records.map((each) => ({ ...each, id: newRecordId() })) }));
-    const zone = { account, id: `z${i}`, name: `z${i}.example`, settings, serial: 1, created: 1, sets: own };
+    const zone = { account, id: `z${i}`, name: `z${i}.example`, settings, serial: 1, created: Date.now(), sets: own };
     return store.createZone(zone, "bench");
   };
   for (let first = 0; first < count; first += 500) {

@@ -36,7 +36,7 @@ export async function fillStore(folder: string, zones: number, large = false): P
       made += 1;
       if (made % every === 0) samples.push({ id: records[0]?.id ?? "", name: owner, zone: id });
     }
-    const zone = { account, id, name, settings: plainSettings(60), serial: 2026010100, created: 0 };
+    const zone = { account, id, name, settings: plainSettings(60), serial: 2026010100, created: Date.now() };
     await store.createZone({ ...zone, sets: [soa, ...hosts].map(withId) }, "bench");
     return id;
   };
