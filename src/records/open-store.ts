@@ -6,6 +6,7 @@ import { migrations } from "./schema-sqlite.ts";
 import type { RecordStore } from "./store.ts";
 import { openSqliteStore } from "./store-sqlite.ts";
 import { openConsoleStore } from "./store-sqlite-console.ts";
+import { startWalCheckpoints } from "./wal-checkpoints.ts";
 
 /** Where a service keeps its records. */
 export type StorePlace =
@@ -24,7 +25,7 @@ export type OpenStore = {
 export async function openStore(place: StorePlace, log: Logger): Promise<OpenStore> {
   switch (place.kind) {
     case "sqlite":
-      return openFile(place.path);
+      return openFile(place.path, log);
     case "postgres":
       return await openServer(place, log);
     default:
@@ -32,11 +33,14 @@ export async function openStore(place: StorePlace, log: Logger): Promise<OpenSto
   }
 }
 
-function openFile(path: string): OpenStore {
+function openFile(path: string, log: Logger): OpenStore {
   const store = openSqliteStore(path);
   try {
     const console = openConsoleStore(path, migrations);
+    const checkpoints = startWalCheckpoints(path, log);
+    store.onChange((rows = []) => checkpoints.wrote(rows.length));
     const close = async () => {
+      await checkpoints.close();
       console.close();
       store.close();
     };

@@ -1,0 +1,33 @@
+import { mkdtempSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { until } from "../../test/rig/until.ts";
+import { createLog } from "../process/log.ts";
+import { openStore } from "./open-store.ts";
+import { makePool } from "./rig/pool-of-addresses.ts";
+
+it("brings a storm of changes into the database file while it goes on, and holds up no close", async () => {
+  const path = join(mkdtempSync(join(tmpdir(), "moor-checkpoint-")), "records.sqlite");
+  const lines: string[] = [];
+  const log = createLog({ format: "text", write: (line) => void lines.push(line) });
+  const { store, close } = await openStore({ kind: "sqlite", path }, log);
+  const { request } = await makePool(store);
+  const before = statSync(path).size;
+  const change = (value: string) => {
+    const record = { id: "r", name: "pool", value, rdata: value, comment: "", created: 1, modified: 1 };
+    const wanted = [{ owner: "pool", type: "TXT" as const, ttl: null, records: [record] }];
+    return store.write(request, () => ({ wanted, result: value }));
+  };
+  let made = 0;
+  const storm = async () => {
+    // Not so many that SQLite would do it by itself.
+    const more = made < 5_000 ? 600 : 0;
+    await Promise.all(Array.from({ length: more }, (_, i) => change(`"${made + i}"`)));
+    made += more;
+    return statSync(path).size > before;
+  };
+  await until(storm, { limit: 15_000, what: () => `still ${before} bytes after ${made} changes` });
+  await close();
+  expect(lines).toEqual([]);
+});

@@ -1,0 +1,52 @@
+import { Worker } from "node:worker_threads";
+import type { Logger } from "../process/log.ts";
+
+/** So many changes in so many milliseconds: fewer are brought over by SQLite itself, in passing. */
+const many = 500;
+const window = 1_000;
+
+/**
+ * Sooner or later what stands in SQLite's write-ahead log must go into the database file. SQLite does that at the end of a
+ * commit, and every request waits for it: up to 50 ms when the changes are spread over a large file. While many changes come, a
+ * thread with a connection of its own does most of it beside them (https://sqlite.org/wal.html#ckpt).
+ */
+export function startWalCheckpoints(path: string, log: Logger) {
+  let worker: Worker | undefined;
+  let busy = false;
+  let count = 0;
+  let since = 0;
+
+  const start = (): Worker => {
+    const started = new Worker(program, { eval: true, workerData: { path } });
+    started.unref();
+    started.on("message", () => {
+      busy = false;
+    });
+    // It stays busy then, and SQLite goes on by itself.
+    started.on("error", (error) => log.warn({ err: error }, "the write-ahead log is brought over while requests wait"));
+    return started;
+  };
+
+  return {
+    wrote: (changes: number): void => {
+      const now = performance.now();
+      if (now - since > window) [since, count] = [now, 0];
+      count += changes;
+      if (count < many || busy) return;
+      busy = true;
+      count = 0;
+      worker ??= start();
+      worker.postMessage("go");
+    },
+    close: async (): Promise<void> => {
+      await worker?.terminate();
+    },
+  };
+}
+
+const program = `
+  const { parentPort, workerData } = require("node:worker_threads");
+  const { DatabaseSync } = require("node:sqlite");
+  const checkpoint = new DatabaseSync(workerData.path).prepare("PRAGMA wal_checkpoint(PASSIVE)");
+  parentPort.on("message", () => parentPort.postMessage(checkpoint.get()));
+`;
