@@ -39,6 +39,8 @@ export function createEventStreams(store: RecordStore, maySee: MaySee): EventStr
     if (batches.size >= batchesKept) batches.clear();
     const read = readBatch(store, position);
     batches.set(position, read);
+    // Who comes again after a failure must not be given the same one.
+    read.catch(() => batches.get(position) === read && batches.delete(position));
     return read;
   };
 
