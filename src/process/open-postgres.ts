@@ -141,9 +141,16 @@ function asTold(error: unknown, fault: PostgresFault): unknown {
 
 const int8 = 20;
 
+/**
+ * Nearly every query finds a few rows by a key, whatever the statistics of a young table say: planned once, by an index. Planning
+ * anew cost as much as the rest, and a table of a few pages was read through for every record.
+ */
+const plans = "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c jit=off";
+
 function clientConfig({ config }: PostgresAddress, limits: PostgresLimits): pg.ClientConfig {
   return {
     ...config,
+    options: [plans, config.options ?? ""].join(" "),
     connectionTimeoutMillis: limits.connect,
     statement_timeout: limits.statement,
     lock_timeout: limits.lock,
