@@ -7,7 +7,17 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { freePort } from "../test/nameserver/bind-primary.ts";
 import { until } from "../test/rig/until.ts";
-import { ask, benchedZone, fillZone, fillZones, ms, partOf, startService, writeMark } from "./dns-service.ts";
+import {
+  ask,
+  benchedZone,
+  buildService,
+  fillZone,
+  fillZones,
+  ms,
+  partOf,
+  startService,
+  writeMark,
+} from "./dns-service.ts";
 import { usageOf } from "./process-usage.ts";
 import type { Table } from "./run.ts";
 
@@ -18,6 +28,7 @@ const seconds = 8;
 
 /** The nameserver of a large store, and one whose zone is written to while it is asked. */
 export async function benchDnsLoad(): Promise<readonly Table[]> {
+  buildService();
   return [await manyZones(), await underWrites()];
 }
 

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { createSocket } from "node:dgram";
 import { Agent, request } from "node:http";
 import { join } from "node:path";
@@ -52,6 +53,11 @@ export async function fillZones(folder: string, count: number): Promise<void> {
   store.close();
 }
 
+/** What people install is built; without it a process holds the compiler of TypeScript too. */
+export function buildService(): void {
+  execFileSync("npm", ["run", "-s", "build"], { cwd: repository });
+}
+
 export type ServicePorts = { readonly http: number; readonly dns: number };
 
 export async function startService(
@@ -60,7 +66,7 @@ export async function startService(
   ...words: readonly string[]
 ): Promise<StartedProcess> {
   const places = ["--data", folder, "--listen", `127.0.0.1:${http}`, "--dns", `127.0.0.1:${dns}`];
-  const program = [node, join(repository, "bin", "moor.ts"), "records", ...places] as const;
+  const program = [node, join(repository, "dist", "bin", "moor.js"), "records", ...places] as const;
   const moor = startProcess([...program, "--plain-http", ...words], {});
   await moor.says(/DNS is answered/);
   return moor;
