@@ -83,7 +83,7 @@ describe("work of the leading node", () => {
         await duties.close();
         expect(running).toBe(0);
       }),
-      { numRuns: 60 },
+      { numRuns: 200, examples: [[["lead", "wait", "lead", "stepDown", "lead"]]] },
     );
   });
 });

@@ -61,20 +61,22 @@ export function leadAlways(log: Logger): Duties {
 /** A beginning waits for the end before it: the same work is never done twice at a time by one node. */
 function createWork(begin: () => EndWork, log: Logger): Work {
   let end: EndWork | undefined;
-  let wanted = false;
   let ending = Promise.resolve();
+  /** Whatever was said before the last word does not count, also when its turn comes only now. */
+  let word = 0;
 
   const tell = (error: unknown) => log.error({ err: error }, "work of the leading node failed");
   const start = () => {
-    wanted = true;
+    word += 1;
+    const said = word;
     ending = ending
       .then(() => {
-        if (wanted && end === undefined) end = begin();
+        if (said === word && end === undefined) end = begin();
       })
       .catch(tell);
   };
   const stop = (): Promise<void> => {
-    wanted = false;
+    word += 1;
     const over = Promise.try(end ?? (() => undefined));
     end = undefined;
     ending = Promise.all([ending, over]).then(() => undefined, tell);
