@@ -7,6 +7,7 @@ import { takeSnapshot } from "./snapshot.ts";
 
 function machine() {
   const logged: string[] = [];
+  const stopping = new AbortController();
   const now = () => performance.now();
   let [mtu, broken, watchers] = [1500, false, 0];
   let tell: (() => void) | undefined;
@@ -28,10 +29,12 @@ function machine() {
     log: createLog({ format: "json", write: (line) => logged.push(line) }),
     now,
     spacing: 5,
+    stopping: stopping.signal,
   });
   return {
     feed,
     logged,
+    stopping,
     watchers: () => watchers,
     become: (value: number) => {
       mtu = value;
@@ -113,5 +116,16 @@ describe("createReportFeed", () => {
       "the kernel cannot be read",
       "the kernel can be read again",
     ]);
+  });
+
+  it.each(["stops", "loses its last listener"])("takes a reading that fails while it %s for no fault", async (end) => {
+    const { feed, tell, logged, stopping, ...it } = machine();
+    const leave = feed.follow(() => undefined);
+    it.break(true);
+    tell();
+    if (end === "stops") stopping.abort();
+    else leave();
+    await sleep(30);
+    expect(logged).toEqual([]);
   });
 });

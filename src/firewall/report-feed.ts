@@ -26,10 +26,12 @@ export type FeedOptions = {
   readonly now: () => number;
   /** Milliseconds between two readings in a burst of changes. */
   readonly spacing?: number;
+  /** Aborts when all of it is to end: readings fail then, and that is no fault. */
+  readonly stopping?: AbortSignal;
 };
 
 export function createReportFeed(options: FeedOptions): ReportFeed {
-  const { readRecent, readNow, watch, epoch, log, now, spacing = 25 } = options;
+  const { readRecent, readNow, watch, epoch, log, now, spacing = 25, stopping } = options;
   const listeners = new Set<(state: FeedState) => void>();
   let [latest, changes, failing] = [undefined as FeedState | undefined, 0, false];
   let watching: AbortController | undefined;
@@ -44,13 +46,14 @@ export function createReportFeed(options: FeedOptions): ReportFeed {
     return latest;
   };
 
-  const look = async () => {
+  const look = async (signal: AbortSignal) => {
     try {
       take(await readNow());
       if (failing) log.info("the kernel can be read again");
       failing = false;
     } catch (error) {
-      if (!failing && !watching?.signal.aborted) log.error({ err: error }, "the kernel cannot be read");
+      if (signal.aborted || stopping?.aborted) return;
+      if (!failing) log.error({ err: error }, "the kernel cannot be read");
       failing = true;
     }
   };
@@ -58,9 +61,10 @@ export function createReportFeed(options: FeedOptions): ReportFeed {
   const startWatching = () => {
     watching = new AbortController();
     const { signal } = watching;
-    watch(foldTriggers(look, { spacing, signal, now }), signal).catch((error: unknown) =>
-      log.error({ err: error }, "the kernel is not watched any more"),
-    );
+    watch(
+      foldTriggers(() => look(signal), { spacing, signal, now }),
+      signal,
+    ).catch((error: unknown) => log.error({ err: error }, "the kernel is not watched any more"));
   };
 
   return {

@@ -112,6 +112,7 @@ function watchMachine({ config = noConfig, log, read }: FirewallOptions, stoppin
   const { recent, fresh } = foldReads(take, maxAge, now);
   const watch = (onChange: () => void, signal: AbortSignal) =>
     watchKernel({ onChange, log, signal: AbortSignal.any([signal, stopping]) });
-  const feed = createReportFeed({ readRecent: recent, readNow: fresh, watch, epoch: String(Date.now()), log, now });
+  const epoch = String(Date.now());
+  const feed = createReportFeed({ readRecent: recent, readNow: fresh, watch, epoch, log, now, stopping });
   return { feed, readSnapshot: recent };
 }
