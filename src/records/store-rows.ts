@@ -3,6 +3,7 @@ import type { RecordType } from "../core/rdata/table.ts";
 import type { RRset, ZoneRecord } from "../core/rrset.ts";
 import { withSerial } from "../core/serial.ts";
 import type { LoggedChange, PlacedRecord, Token, Zone, ZoneSettings } from "./store.ts";
+import type { TransferKey } from "./transfer-keys.ts";
 
 /** Rows as either database gives them back, and what they mean. The columns are those of `schema-sqlite.ts`. */
 
@@ -157,3 +158,25 @@ export function changeFromRow(row: ChangeRow): LoggedChange {
     change: JSON.parse(row.change) as LoggedChange["change"],
   };
 }
+
+export type KeyRow = {
+  readonly name: string;
+  readonly algorithm: string;
+  readonly secret: string;
+  readonly account: number | null;
+  readonly account_name: string | null;
+  readonly scope: string;
+  readonly created: number;
+  readonly revoked: number | null;
+};
+
+export const keyFromRow = (row: KeyRow): TransferKey => ({
+  name: row.name,
+  algorithm: row.algorithm as TransferKey["algorithm"],
+  secret: row.secret,
+  account: row.account ?? undefined,
+  accountName: row.account_name ?? undefined,
+  scope: JSON.parse(row.scope) as Scope,
+  created: row.created,
+  revoked: row.revoked ?? undefined,
+});

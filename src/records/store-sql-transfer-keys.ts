@@ -1,8 +1,7 @@
 import { expressionBuilder, sql } from "kysely";
-import type { Scope } from "../core/may.ts";
-import { zoneFromRow } from "./store-rows.ts";
+import { type KeyRow, keyFromRow, zoneFromRow } from "./store-rows.ts";
 import type { Sql, Tables } from "./store-sql.ts";
-import type { TransferKey, TransferStore } from "./transfer-keys.ts";
+import type { TransferStore } from "./transfer-keys.ts";
 
 /** What standard nameservers need. What writes is to be run inside a transaction. */
 export function createSqlTransferKeys({ text: { db, member }, run }: Sql): TransferStore {
@@ -67,25 +66,3 @@ export function createSqlTransferKeys({ text: { db, member }, run }: Sql): Trans
 
 /** A number of which the database could not tell its type otherwise. */
 const whole = (value: number) => sql<number>`cast(${value} as bigint)`;
-
-type KeyRow = {
-  readonly name: string;
-  readonly algorithm: string;
-  readonly secret: string;
-  readonly account: number | null;
-  readonly account_name: string | null;
-  readonly scope: string;
-  readonly created: number;
-  readonly revoked: number | null;
-};
-
-const keyFromRow = (row: KeyRow): TransferKey => ({
-  name: row.name,
-  algorithm: row.algorithm as TransferKey["algorithm"],
-  secret: row.secret,
-  account: row.account ?? undefined,
-  accountName: row.account_name ?? undefined,
-  scope: JSON.parse(row.scope) as Scope,
-  created: row.created,
-  revoked: row.revoked ?? undefined,
-});

@@ -1,8 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Scope } from "../core/may.ts";
 import type { Commit } from "./group-commit.ts";
-import { type ZoneRow, zoneFromRow } from "./store-rows.ts";
-import type { SecondaryState, TransferKey, TransferStore, ZoneNumber } from "./transfer-keys.ts";
+import { type KeyRow, keyFromRow, type ZoneRow, zoneFromRow } from "./store-rows.ts";
+import type { SecondaryState, TransferStore, ZoneNumber } from "./transfer-keys.ts";
 
 export function prepareTransferKeys(database: DatabaseSync, commit: Commit): TransferStore {
   const columns =
@@ -53,25 +52,3 @@ export function prepareTransferKeys(database: DatabaseSync, commit: Commit): Tra
     noteSecondary: (zone, { checked, serial }) => commit(() => void upsertState.run(checked, serial, zone.number)),
   };
 }
-
-type KeyRow = {
-  readonly name: string;
-  readonly algorithm: string;
-  readonly secret: string;
-  readonly account: number | null;
-  readonly account_name: string | null;
-  readonly scope: string;
-  readonly created: number;
-  readonly revoked: number | null;
-};
-
-const keyFromRow = (row: KeyRow): TransferKey => ({
-  name: row.name,
-  algorithm: row.algorithm as TransferKey["algorithm"],
-  secret: row.secret,
-  account: row.account ?? undefined,
-  accountName: row.account_name ?? undefined,
-  scope: JSON.parse(row.scope) as Scope,
-  created: row.created,
-  revoked: row.revoked ?? undefined,
-});
