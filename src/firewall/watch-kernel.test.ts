@@ -110,6 +110,22 @@ describe("watchKernel", () => {
     watcher.kill("SIGKILL");
     await expect.poll(() => isRunning(running)).toBe(false);
   });
+
+  it("ends when a terminal stops all its programs at once", async () => {
+    const { command, pid } = await startedTeller();
+    const program = `
+      const { watchKernel } = await import(${JSON.stringify(new URL("watch-kernel.ts", import.meta.url).href)});
+      const log = { warn() {}, error() {}, info() {} };
+      const stop = new AbortController();
+      process.once("SIGINT", () => stop.abort());
+      await watchKernel({ onChange() {}, signal: stop.signal, log, commands: [${JSON.stringify(command)}] });`;
+    const words = ["--input-type=module", "-e", program];
+    const watcher = spawn(process.execPath, words, { stdio: "ignore", detached: true });
+    const running = await pid();
+    process.kill(-Number(watcher.pid), "SIGINT");
+    await expect.poll(() => watcher.exitCode).toBe(0);
+    await expect.poll(() => isRunning(running)).toBe(false);
+  });
 });
 
 function isRunning(pid: number): boolean {

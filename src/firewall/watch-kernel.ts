@@ -56,9 +56,10 @@ async function watchNet(every: () => number, onChange: () => void, signal: Abort
 
 /**
  * `ip` would outlive a moor that was killed, until the kernel next has something to tell. So a shell stands between: it holds
- * nothing but the reading end of a pipe from moor, and when that pipe ends, however it does, it ends `ip`.
+ * nothing but the reading end of a pipe from moor, and when that pipe ends, however it does, it ends `ip`. Ctrl-C reaches all
+ * programs of a terminal at once, and `ip` does not heed it: so the shell must not either.
  */
-const untilPipeEnds = '"$0" -o monitor address link & exec >&-; read -r _; kill $!; wait';
+const untilPipeEnds = 'trap "" INT; "$0" -o monitor address link & exec >&-; read -r _; kill $!; wait';
 
 /** Resolves with the reason when the teller has ended. */
 async function listen(
