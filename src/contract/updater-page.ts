@@ -4,6 +4,7 @@ export type UpdaterState = {
   readonly started: string;
   readonly rounds: number;
   readonly lastRound: string | null;
+  /** When it looks again by itself; a firewall that pushes wakes it sooner. */
   readonly nextRound: string | null;
   readonly sources: readonly {
     readonly source: string;

@@ -1,38 +1,14 @@
+import type { UpdaterState } from "../contract/updater-page.ts";
 import type { Instant } from "../core/instant.ts";
 import { summarise } from "./describe-round.ts";
 import type { StateFile } from "./state-file.ts";
 import type { Round } from "./updater.ts";
 
 /** What a watcher knows about itself after its last round. */
-export type Status = {
-  readonly started: string;
-  readonly rounds: number;
-  readonly lastRound: string | null;
-  /** When it looks again by itself; a firewall that pushes wakes it sooner. */
-  readonly nextRound: string | null;
-  readonly changes: number;
-  readonly failures: number;
-  readonly sources: readonly SourceStatus[];
-  readonly names: readonly NameStatus[];
-};
+export type Status = UpdaterState & { readonly changes: number; readonly failures: number };
 
-export type SourceStatus = {
-  readonly source: string;
-  readonly up: boolean;
-  readonly how: "events" | "polling";
-  readonly because?: string;
-};
-
-export type NameStatus = {
-  readonly name: string;
-  readonly ok: boolean;
-  readonly wanted: string | null;
-  readonly stored: string | null;
-  readonly storedAt: string | null;
-  readonly what: string;
-  readonly because: string;
-  readonly todo?: string;
-};
+type SourceStatus = Status["sources"][number];
+type NameStatus = Status["names"][number];
 
 export type StatusKeeper = { note(round: Round, state: StateFile): void; next(at: Instant): void; now(): Status };
 
