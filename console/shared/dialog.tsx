@@ -1,7 +1,10 @@
 import { Modal } from "@mantine/core";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 
-/** A dialog whose parts have the roles that screen readers look for. Escape and a click beside it close it. */
+/**
+ * A dialog whose parts have the roles that screen readers look for. Escape and a click beside it close it, and who opened
+ * it without a mouse goes on from there.
+ */
 export function Dialog(props: {
   readonly title: string;
   readonly onClose: () => void;
@@ -10,6 +13,7 @@ export function Dialog(props: {
   readonly stays?: boolean;
   readonly children: ReactNode;
 }) {
+  useFocusReturn();
   return (
     <Modal.Root
       opened
@@ -30,5 +34,16 @@ export function Dialog(props: {
         <Modal.Body>{props.children}</Modal.Body>
       </Modal.Content>
     </Modal.Root>
+  );
+}
+
+/** Mantine gives the focus back when a dialog is closed; ours are closed by being there no longer. */
+function useFocusReturn(): void {
+  const [opener] = useState(() => document.activeElement);
+  useEffect(
+    () => () => {
+      if (opener instanceof HTMLElement && opener.isConnected) opener.focus({ preventScroll: true });
+    },
+    [opener],
   );
 }

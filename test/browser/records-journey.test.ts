@@ -133,11 +133,16 @@ describe("the preparation of a name that moves", () => {
     await page.getByLabel("IPv4 address").focus();
     await page.keyboard.type("192.0.2.9");
     await page.keyboard.press("Enter");
+    // The row is there before the dialog over it has gone.
+    await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
+    await page.getByRole("link", { name: "www A" }).waitFor();
+    await expect.poll(() => page.locator(":focus").allTextContents()).toEqual(["Add record"]);
     await page.getByRole("link", { name: "www A" }).focus();
     await page.keyboard.press("Enter");
     await page.getByRole("dialog").waitFor();
     await page.keyboard.press("Escape");
     await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
+    await expect.poll(() => page.locator(":focus").allTextContents()).toEqual(["www"]);
     await context.close();
   });
 });
