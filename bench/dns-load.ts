@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { freePort } from "../test/nameserver/bind-primary.ts";
+import { freePort } from "../test/rig/free-port.ts";
 import { until } from "../test/rig/until.ts";
 import {
   ask,

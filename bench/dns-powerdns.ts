@@ -8,7 +8,7 @@ import { DatabaseSync } from "node:sqlite";
 import type { RRset } from "../src/core/rrset.ts";
 import type { ZoneContent } from "../src/core/zone-view.ts";
 import { askOverTcp } from "../test/nameserver/ask-over-tcp.ts";
-import { freePort } from "../test/nameserver/bind-primary.ts";
+import { freePort } from "../test/rig/free-port.ts";
 import { until } from "../test/rig/until.ts";
 
 const program = "/usr/sbin/pdns_server";

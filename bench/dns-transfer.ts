@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { encodeMessage } from "../src/nameserver/message.ts";
 import { queryFor } from "../test/nameserver/ask-over-tcp.ts";
-import { freePort, startBindPrimary } from "../test/nameserver/bind-primary.ts";
+import { startBindPrimary } from "../test/nameserver/bind-primary.ts";
+import { freePort } from "../test/rig/free-port.ts";
 import { type StartedProcess, startProcess } from "../test/rig/started-process.ts";
 import { until } from "../test/rig/until.ts";
 import {

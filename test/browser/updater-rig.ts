@@ -1,11 +1,11 @@
 import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLog } from "../../src/process/log.ts";
 import { keepNames } from "../../src/updater/keep-names.ts";
 import { readConfig } from "../../src/updater/read-config.ts";
 import { openStateFile } from "../../src/updater/state-file.ts";
+import { freePort } from "../rig/free-port.ts";
 import { until } from "../rig/until.ts";
 import { builtPages } from "./console-build.ts";
 
@@ -65,12 +65,4 @@ control: { listen: "127.0.0.1:${port}", token: { file: control-token } }
       await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const bound = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof bound === "object" && bound !== null ? bound.port : 0;
 }

@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { PrimaryServer, Zone } from "../../src/records/store.ts";
+import { freePort } from "../rig/free-port.ts";
 import { until } from "../rig/until.ts";
-import { freePort } from "./bind-primary.ts";
 import { everyone, type MoorDns, startMoorDns } from "./moor-dns.ts";
 
 const secret = randomBytes(32).toString("base64");

@@ -11,10 +11,10 @@ import { rcodes } from "../../src/nameserver/codes.ts";
 import { recordsDatabase } from "../../src/records/start.ts";
 import { plainSettings } from "../../src/records/store.ts";
 import { openSqliteStore } from "../../src/records/store-sqlite.ts";
+import { freePort } from "../rig/free-port.ts";
 import { node, repository } from "../rig/namespace.ts";
 import { type StartedProcess, startProcess } from "../rig/started-process.ts";
 import { addressesIn, askOverUdp } from "./ask-over-udp.ts";
-import { freePort } from "./bind-primary.ts";
 import { run } from "./moor-dns.ts";
 
 /** The real program with two workers. */

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Cable, layCable } from "../rig/cable.ts";
+import { freePort } from "../rig/free-port.ts";
 import { node as nodeProgram, repository } from "../rig/namespace.ts";
 import { type PostgresServer, startPostgres } from "../rig/postgres.ts";
 import { secretIn } from "../rig/services.ts";
@@ -90,14 +90,4 @@ async function layNode(
       await process.says(/The record service listens on/);
     },
   };
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
 }

