@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { backOffDelay } from "../core/back-off.ts";
 import type { Logger } from "./log.ts";
+import { createCommitMarks } from "./postgres-commit-marks.ts";
 import { faultOf, type PostgresFault } from "./postgres-faults.ts";
 import { type Committed, type Ending, type Rows, type Statement, toQuery } from "./postgres-statement.ts";
 import { resultOf } from "./postgres-transaction.ts";
@@ -58,6 +59,7 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
   } as pg.PoolConfig);
   const health = createHealth(log, address.shown);
   pool.on("error", health.failed);
+  const mark = createCommitMarks();
   let busy = 0;
 
   const withClient = async <T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
@@ -110,6 +112,7 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
         resultOf(work, {
           withClient,
           limit: limits.patience * 2,
+          mark,
         }),
       ),
     connect: async () => {

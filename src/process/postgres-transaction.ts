@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PoolClient } from "pg";
+import type { CommitMark } from "./postgres-commit-marks.ts";
 import { faultOf } from "./postgres-faults.ts";
 import { type Committed, type Ending, type Rows, type Statement, toQuery } from "./postgres-statement.ts";
 import { StoreBusy } from "./store-busy.ts";
@@ -9,6 +10,7 @@ type Connections = {
   readonly withClient: <T>(work: (client: PoolClient) => Promise<T>) => Promise<T>;
   /** Milliseconds in which the end of a transaction is found out. */
   readonly limit: number;
+  readonly mark: () => CommitMark;
 };
 
 /**
@@ -16,7 +18,7 @@ type Connections = {
  * another one whether it happened: so the answer is never wrong, and nothing is written twice.
  */
 export async function resultOf<T>(work: (run: Run) => Promise<Ending<T>>, to: Connections): Promise<Committed<T>> {
-  let doubt: { readonly xid: string; readonly result: T } | undefined;
+  let doubt: (Doubt & { readonly result: T }) | undefined;
   try {
     return await to.withClient(async (client) => {
       const begun = begin(client);
@@ -29,20 +31,30 @@ export async function resultOf<T>(work: (run: Run) => Promise<Ending<T>>, to: Co
           await client.query("ROLLBACK");
           return { result, last };
         }
-        doubt = { xid, result };
-        return { result, last: await commit(client, last) };
+        doubt = { xid, result, mark: to.mark() };
+        const rows = await commit(client, last, doubt.mark);
+        doubt.mark.free();
+        return { result, last: rows };
       } catch (error) {
         await begun.catch(() => undefined);
-        if (faultOf(error) !== "lost") await client.query("ROLLBACK");
+        if (faultOf(error) !== "lost") {
+          doubt?.mark.free();
+          doubt = undefined;
+          await client.query("ROLLBACK");
+        }
         throw error;
       }
     });
   } catch (error) {
     if (doubt === undefined || faultOf(error) !== "lost") throw error;
-    if (await hasCommitted(doubt.xid, to)) return { result: doubt.result, last: undefined };
+    const happened = await hasCommitted(doubt, to);
+    doubt.mark.free();
+    if (happened) return { result: doubt.result, last: undefined };
     throw error;
   }
 }
+
+type Doubt = { readonly xid: string; readonly mark: CommitMark };
 
 /** The number of the transaction, asked for together with its beginning: afterwards it may be too late. */
 async function begin(client: PoolClient): Promise<string> {
@@ -56,28 +68,26 @@ async function begin(client: PoolClient): Promise<string> {
 }
 
 /** After a statement that failed, the server takes COMMIT for ROLLBACK. */
-async function commit(client: PoolClient, last: Statement): Promise<Rows> {
-  const [rows, ended] = await Promise.allSettled([client.query(toQuery(last)), client.query("COMMIT")]);
+async function commit(client: PoolClient, last: Statement, mark: CommitMark): Promise<Rows> {
+  const sent = [client.query(toQuery(last)), client.query(toQuery(mark.leave)), client.query("COMMIT")] as const;
+  const [rows, marked, ended] = await Promise.allSettled(sent);
   if (rows.status === "rejected") throw rows.reason;
+  if (marked.status === "rejected") throw marked.reason;
   if (ended.status === "rejected") throw ended.reason;
   if (ended.value.command !== "COMMIT") throw new Error(`a transaction ended with ${ended.value.command}`);
   return rows.value;
 }
 
-/** https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-INFO-SNAPSHOT */
-async function hasCommitted(xid: string, { withClient, limit }: Connections): Promise<boolean> {
+async function hasCommitted({ xid, mark }: Doubt, { withClient, limit }: Connections): Promise<boolean> {
   const deadline = Date.now() + limit;
   let cause: unknown;
   while (Date.now() < deadline) {
     try {
-      const status = await withClient(async (client) => {
-        const { rows } = await client.query<{ status: string | null }>("SELECT pg_xact_status($1::xid8) AS status", [
-          xid,
-        ]);
-        return rows[0]?.status;
+      const found = await withClient(async (client) => {
+        if (await isUnderWay(client, xid)) return undefined;
+        return (await client.query(toQuery(mark.find))).rowCount === 1;
       });
-      if (status === "committed") return true;
-      if (status === "aborted") return false;
+      if (found !== undefined) return found;
     } catch (error) {
       if (faultOf(error) !== "lost") throw error;
       cause = error;
@@ -86,3 +96,18 @@ async function hasCommitted(xid: string, { withClient, limit }: Connections): Pr
   }
   throw new StoreBusy("the connection was lost during a commit: whether it was done is not known", { cause });
 }
+
+/** https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-INFO-SNAPSHOT */
+async function isUnderWay(client: PoolClient, xid: string): Promise<boolean> {
+  try {
+    const text = "SELECT pg_xact_status($1::xid8) AS status";
+    const { rows } = await client.query<{ status: string | null }>(text, [xid]);
+    return rows[0]?.status === "in progress";
+  } catch (error) {
+    if ((error as { readonly code?: string }).code === inTheFuture) return false;
+    throw error;
+  }
+}
+
+/** After a crash the server does not know the number yet that it has given before. */
+const inTheFuture = "22023";

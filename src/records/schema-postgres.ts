@@ -1,11 +1,12 @@
 import type { MigrationStep } from "../process/migration-steps.ts";
+import { commitMarksTable } from "../process/postgres-commit-marks.ts";
 import { budgetTable } from "./rate-limit-shared-postgres.ts";
 
 /**
  * The steps of `schema-sqlite.ts`, number by number: the same tables and columns, so that a row means the same in either.
  * JSON stays text, so that it is the same to the byte, and texts are compared by their bytes, as SQLite does.
  *
- * `rate_budgets` and `log_head` are PostgreSQL's own, as only there nodes share a database. Why `log_head`: a sequence would
+ * `rate_budgets`, `commit_marks` and `log_head` are PostgreSQL's own, as only there nodes share a database. Why `log_head`: a sequence would
  * give positions in the order of asking, and a transaction that asked first may commit last: whoever follows the log would
  * have read past its rows. Every write takes its positions by updating this one row, right before it commits, and so holds it
  * until it has: positions become visible in their order.
@@ -168,4 +169,5 @@ export const postgresMigrations: readonly MigrationStep[] = [
     `,
     oldest: 3,
   },
+  { sql: commitMarksTable, oldest: 3 },
 ];

@@ -117,4 +117,5 @@ export const migrations: readonly MigrationStep[] = [
     `,
     oldest: 3,
   },
+  { sql: "SELECT 'this step is only about PostgreSQL'", oldest: 3 },
 ];

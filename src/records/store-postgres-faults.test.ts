@@ -16,7 +16,8 @@ let pool: ReturnType<typeof poolOf>;
 let other: Client;
 
 beforeAll(async () => {
-  rig = await startPostgresRig();
+  // Nothing is written out but by a commit, so that a crash takes what was not committed as if it had never been.
+  rig = await startPostgresRig(["fsync=off", "wal_writer_delay=10s"]);
 });
 afterAll(() => rig.stop());
 beforeEach(async () => {
@@ -57,15 +58,31 @@ describe("a connection that is lost", () => {
     expect(await pool.look(store)).toEqual({ values: ["192.0.2.1"], writes: 1, positions: [1] });
   });
 
-  it("during a commit that did not happen: the write is done again, once", async () => {
-    await other.query(
+  const letCommitsDawdle = () =>
+    other.query(
       `CREATE FUNCTION dawdle() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(1); RETURN NULL; END';
        CREATE CONSTRAINT TRIGGER dawdle AFTER INSERT ON changes DEFERRABLE INITIALLY DEFERRED
        FOR EACH ROW EXECUTE FUNCTION dawdle()`,
     );
+
+  it("during a commit that did not happen: the write is done again, once", async () => {
+    await letCommitsDawdle();
     const write = pool.add(store, "192.0.2.1");
     await oneEnded("PgSleep");
     await other.query("DROP TRIGGER dawdle ON changes");
+    expect(await write).toBe("192.0.2.1");
+    expect(await pool.look(store)).toEqual({ values: ["192.0.2.1"], writes: 1, positions: [1] });
+  });
+
+  it("during a commit that did not happen, and whose number the server then gives to others: it is done again, once", async () => {
+    await letCommitsDawdle();
+    const write = pool.add(store, "192.0.2.1");
+    const waits = async () =>
+      (await other.query(`SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'`)).rowCount;
+    await until(async () => (await waits()) === 1, { limit: 30_000, what: () => "nobody dawdles" });
+    await rig.server.restart("crash");
+    other = await rig.server.connect(new URL(url).pathname.slice(1));
+    for (let i = 0; i < 10; i += 1) await other.query("SELECT pg_current_xact_id()");
     expect(await write).toBe("192.0.2.1");
     expect(await pool.look(store)).toEqual({ values: ["192.0.2.1"], writes: 1, positions: [1] });
   });

@@ -2,6 +2,7 @@ import type { Logger } from "../process/log.ts";
 import { migratePostgres } from "../process/migrate-postgres.ts";
 import type { MigrationStep } from "../process/migration-steps.ts";
 import { openPostgres, type Postgres, type PostgresLimits, usualLimits } from "../process/open-postgres.ts";
+import { dropOldMarks } from "../process/postgres-commit-marks.ts";
 import type { PostgresAddress } from "../process/postgres-url.ts";
 import type { ConsoleStore } from "./console-store.ts";
 import { postgresMigrations } from "./schema-postgres.ts";
@@ -40,6 +41,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const postgres = openPostgres(address, log, { ...usualLimits, ...options.limits });
   try {
     await migratePostgres(postgres.connect, address.shown, migrations);
+    await postgres.transact(async () => ({ result: undefined, last: { text: dropOldMarks } }));
     return await openOn(postgres, options);
   } catch (error) {
     await postgres.close();

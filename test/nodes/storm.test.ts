@@ -5,6 +5,7 @@ import { disagreements } from "./agreement.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
 import { faults } from "./faults.ts";
 import { type Storm, startStorm } from "./storm.ts";
+import { writeOf } from "./written-names.ts";
 
 /** Each fault comes once in any case; with more seconds they come again and again, at nodes of chance. */
 const seconds = Number(process.env.MOOR_NODES_SECONDS ?? 0);
@@ -43,10 +44,11 @@ describe("three nodes on one PostgreSQL, under load while things break", () => {
     await agreeWithin(2_000);
     expect(storm.wrongs).toEqual([]);
     expect(await faultsInLog()).toEqual([]);
+    expect(notIn(await writesInLog())).toEqual([]);
     // A reader whose node has lost its database hears within a look of that node at the log, not at once.
-    await until(() => untold().length === 0, {
+    await until(() => notIn(storm.told).length === 0, {
       limit: 5_000,
-      what: () => `events of ${untold().join(", ")}\n${said()}`,
+      what: () => `events of ${notIn(storm.told).join(", ")}\n${said()}`,
     });
     expect(storm.counts.read).toBeGreaterThan(100);
     expect(storm.counts.asked).toBeGreaterThan(100);
@@ -66,13 +68,23 @@ async function agreeWithin(limit: number): Promise<void> {
 
 const said = (): string => cluster.nodes.map((node) => `${node.name}:\n${node.said()}`).join("\n");
 
-/** Writes that were answered and that no event has told of. */
-const untold = (): readonly string[] =>
+/** Writes that were answered and are not among these. */
+const notIn = (found: ReadonlySet<string>): readonly string[] =>
   storm.names.all().flatMap(({ owner, answered }) =>
     Array.from({ length: answered }, (_, i) => `${owner} ${i + 1}`)
-      .filter((write) => !storm.told.has(write))
+      .filter((write) => !found.has(write))
       .map((write) => `${write} of ${answered}`),
   );
+
+async function writesInLog(): Promise<ReadonlySet<string>> {
+  const client = await cluster.server.connect();
+  const { rows } = await client.query<{ change: string }>("SELECT change FROM changes");
+  await client.end();
+  const sets = rows.map(({ change }) => (JSON.parse(change) as { readonly after?: LoggedSet | null }).after);
+  return new Set(sets.flatMap((set) => (set?.type === "A" ? [writeOf(set.owner, set.records)] : [])));
+}
+
+type LoggedSet = { readonly type: string; readonly owner: string; readonly records: readonly { value: string }[] };
 
 /** Serials as the log has them: within a zone none is smaller than the one before. */
 async function faultsInLog(): Promise<readonly unknown[]> {

@@ -10,6 +10,7 @@ import {
   numberIn,
   type WrittenName,
   type WrittenNames,
+  writeOf,
 } from "./written-names.ts";
 
 /** Mixed load on all nodes, until it is stopped. What must never be is noted in `wrongs` as soon as it is seen. */
@@ -198,11 +199,7 @@ async function followEvents(
         if (data.id <= last) wrong(`${node.name} told event ${data.id} behind ${last}`);
         last = data.id;
         const records = data.after !== null && "records" in data.after ? data.after.records : [];
-        const number = numberIn(
-          data.name?.startsWith("rrsets") ? "rrsets" : "v1",
-          records.map(({ value }) => value),
-        );
-        if (data.type === "A") told.add(`${data.name} ${number}`);
+        if (data.type === "A") told.add(writeOf(String(data.name), records));
       }
       taken = reader.events.length;
       await sleep(20);

@@ -53,3 +53,10 @@ export function numberIn(face: Face, addresses: readonly string[]): number | und
 export function isRight({ answered, doubtful }: WrittenName, number: number | undefined | "torn"): boolean {
   return (number ?? 0) === answered || (doubtful !== undefined && number === doubtful);
 }
+
+/** Owner and number of the write that such a set came from. */
+export const writeOf = (owner: string, records: readonly { readonly value: string }[]): string =>
+  `${owner} ${numberIn(
+    owner.startsWith("rrsets") ? "rrsets" : "v1",
+    records.map(({ value }) => value),
+  )}`;
