@@ -36,7 +36,7 @@ async function whatIsShown(
 ): Promise<Shown> {
   const questions: readonly Asked[] = names.map(({ owner, zone }) => ({ name: `${owner}.${zone}`, type: 1 }));
   const [replies, rrsets, v1] = await Promise.all([
-    askOverTcp(node.dns, questions, 5_000).catch(() => []),
+    askOverTcp(node.dns, questions).catch(() => []),
     byName(zones, (zone) => rrsetsOf(node, api, zone)),
     byName(zones, (zone) => recordsOf(node, api, zone)),
   ]);

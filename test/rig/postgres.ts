@@ -41,7 +41,7 @@ export async function startPostgres(flags: readonly string[] = []): Promise<Post
   await server.start();
   const url = (database = "postgres", at = port) => `postgres://${user}:${password}@127.0.0.1:${at}/${database}`;
   const connect = async (database?: string, at?: number) => {
-    const client = new pg.Client({ connectionString: url(database, at), connectionTimeoutMillis: 5_000 });
+    const client = new pg.Client({ connectionString: url(database, at), connectionTimeoutMillis: 20_000 });
     client.on("error", quiet);
     await client.connect();
     return client;
