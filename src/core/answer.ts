@@ -170,7 +170,8 @@ function addressesFor(view: ZoneView, set: ViewSet): { readonly asked: boolean; 
 
 const hostField: Readonly<Partial<Record<RecordType, string>>> = { NS: "host", MX: "exchange", SRV: "target" };
 
-function nodeOf(view: ZoneView, name: readonly Label[]): ZoneNode | undefined {
+/** The node of a name, when the zone has one for it. */
+export function nodeOf(view: ZoneView, name: readonly Label[]): ZoneNode | undefined {
   let node: ZoneNode | undefined = view.apex;
   const relative = relativeTo(view, name);
   if (relative === undefined) return undefined;

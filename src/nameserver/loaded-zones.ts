@@ -11,6 +11,8 @@ import { isNews, type ZoneEvent, type ZoneNews, type ZoneSource } from "./zone-s
 export type LoadedZones = {
   /** The zone that a name is in. A promise only when the source has to be asked; it rejects when that fails. */
   readonly find: (name: NameKey) => LoadedZone | undefined | Promise<LoadedZone | undefined>;
+  /** Whether the first `end` characters of a key are surely no zone's name. */
+  readonly isNoZone: (key: string, end: number) => boolean;
   readonly apply: (event: ZoneEvent) => void;
   /** Reads the names of all zones. Until it has, and once changes were missed, the source is asked about each new name. */
   readonly learn: () => Promise<void>;
@@ -197,7 +199,13 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
     else change(event);
   };
 
-  return { find: (name) => find(name), apply, learn, count: () => zones.size };
+  return {
+    find: (name) => find(name),
+    isNoZone: (key, end) => learned && !names.mayHold(key, end),
+    apply,
+    learn,
+    count: () => zones.size,
+  };
 }
 
 const comesOrGoes = (event: ZoneNews): boolean =>

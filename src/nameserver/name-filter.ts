@@ -4,7 +4,8 @@
  */
 export type NameFilter = {
   readonly add: (name: string) => void;
-  readonly mayHold: (name: string) => boolean;
+  /** Asks about the first `end` characters, or all. */
+  readonly mayHold: (name: string, end?: number) => boolean;
 };
 
 const smallest = 1_024;
@@ -28,24 +29,24 @@ export function createNameFilter(seed: number): NameFilter {
 
   return {
     add: (name) => {
-      const hash = hashOf(name, seed);
+      const hash = hashOf(name, name.length, seed);
       const at = place(hash);
       if (slots[at] === hash) return;
       slots[at] = hash;
       count += 1;
       if (count * 2 > slots.length) grow();
     },
-    mayHold: (name) => {
-      const hash = hashOf(name, seed);
+    mayHold: (name, end = name.length) => {
+      const hash = hashOf(name, end, seed);
       return slots[place(hash)] === hash;
     },
   };
 }
 
 /** FNV-1a, its bits mixed once more, since slots are taken by the lowest of them; zero is kept for an empty slot. */
-function hashOf(name: string, seed: number): number {
+function hashOf(name: string, end: number, seed: number): number {
   let hash = (0x811c9dc5 ^ seed) | 0;
-  for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193);
+  for (let i = 0; i < end; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193);
   hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
   return (hash ^ (hash >>> 13)) >>> 0 || 1;
 }

@@ -51,6 +51,9 @@ export function stillHolds({ rests }: Prepared): boolean {
   return true;
 }
 
+export const isNoName = (prepared: Prepared): boolean =>
+  prepared.kind === "negative" && (prepared.bits & 0xf) === rcodes.nxDomain;
+
 export type Asked = { readonly key: string; readonly name: readonly Label[]; readonly type: number };
 
 /** Gives undefined when the answer is larger than any message. */

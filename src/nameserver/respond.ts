@@ -1,8 +1,9 @@
 import { classes, rcodes, types } from "./codes.ts";
+import { createEnclosers } from "./enclosers.ts";
 import { createKeptMap } from "./kept-map.ts";
 import type { LoadedZone, LoadedZones } from "./loaded-zones.ts";
 import { isRootKey, keyAbove, labelsOfKey, type NameKey } from "./name-key.ts";
-import { createPrepare, type Prepared, stillHolds } from "./prepare.ts";
+import { createPrepare, isNoName, type Prepared, stillHolds } from "./prepare.ts";
 import { type Query, readQuery } from "./read-query.ts";
 import { refuseUnread, replyWith, replyWithCode, type Transport } from "./reply.ts";
 
@@ -30,12 +31,14 @@ export function createResponder(options: ResponderOptions): Respond {
   const { zones, onTrouble } = options;
   const prepare = createPrepare();
   const kept = createKeptMap<Prepared>(options.keep ?? 20_000);
+  const enclosers = createEnclosers(zones, 1_000);
 
   const answerFrom = (zone: LoadedZone | undefined, query: Query, transport: Transport) => {
     if (zone === undefined) return replyWithCode(query, rcodes.refused);
     const prepared = prepare(zone, { key: query.key, name: labelsOfKey(query.key), type: query.type });
     if (prepared === undefined) return replyWithCode(query, rcodes.servFail);
     if (prepared.rests) kept.set(query.key, prepared);
+    else if (isNoName(prepared)) enclosers.note(zone, query.key.slice(0, -2));
     return replyWith(prepared, query, transport);
   };
 
@@ -52,6 +55,8 @@ export function createResponder(options: ResponderOptions): Respond {
     if (rcode !== undefined) return replyWithCode(query, rcode);
     const prepared = kept.get(query.key);
     if (prepared !== undefined && stillHolds(prepared)) return replyWith(prepared, query, transport);
+    const noName = enclosers.noName(query.key, query.key.length - 2);
+    if (noName !== undefined) return replyWith(noName, query, transport);
     try {
       const zone = zoneFor(zones, query.key.slice(0, -2), query.type);
       if (!(zone instanceof Promise)) return answerFrom(zone, query, transport);
