@@ -7,6 +7,7 @@ import {
   stepsFor,
   tooNew,
 } from "./migration-steps.ts";
+import { reasonOf } from "./postgres-refusals.ts";
 
 /** Advisory locks are numbers: "moor", and which of its locks. */
 const lock = "1836019570, 2";
@@ -55,7 +56,3 @@ async function stateOf(client: Client): Promise<SchemaState> {
   const { rows } = await client.query<SchemaState>("SELECT taken, oldest FROM schema_version");
   return rows[0] ?? { taken: 0, oldest: 0 };
 }
-
-/** An attempt at several addresses says nothing but in its parts. */
-const reasonOf = (error: unknown): string =>
-  error instanceof AggregateError ? error.errors.map(reasonOf).join("; ") : (error as Error).message;

@@ -59,6 +59,7 @@ describe("the address of a PostgreSQL database", () => {
     "nonsense with secret",
     "postgres://moor:secret@db/x?sslmode=maybe",
     "postgres://moor:secret@db/x?sslrootcert=/nonexistent",
+    "postgres://moor:secret@db/x?sslrootcert=/dev/null",
     "postgres://moor:secret@db/x?colour=blue",
   ])("%s is refused without telling what stands in it", (text) => {
     const result = readPostgresUrl(text, { env: {} });

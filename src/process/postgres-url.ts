@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import type { ConnectionOptions } from "node:tls";
@@ -78,9 +79,19 @@ function tlsFor(mode: string, { host, ...files }: TlsFiles): Result<false | Conn
   } catch (error) {
     return fault(`names a file that cannot be read: ${(error as Error).message}`);
   }
+  // Node takes an empty file for none, and would trust the authorities it comes with instead.
+  if (files.ca !== undefined && !isCertificate(read.ca)) return fault(`names ${files.ca}, in which is no certificate`);
   const checked = mode !== "require" || files.ca !== undefined;
   const anyName = mode === "verify-full" ? {} : { checkServerIdentity: () => undefined };
   return ok({ ...read, rejectUnauthorized: checked, ...anyName });
+}
+
+function isCertificate(text: ConnectionOptions["ca"]): boolean {
+  try {
+    return new X509Certificate(String(text)).subject !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 function passwordFor(

@@ -1,6 +1,7 @@
 import pg from "pg";
 import { migratePostgres } from "../process/migrate-postgres.ts";
 import { DatabaseTrouble } from "../process/migration-steps.ts";
+import { reasonOf } from "../process/postgres-refusals.ts";
 import type { PostgresAddress } from "../process/postgres-url.ts";
 import { postgresMigrations } from "./schema-postgres.ts";
 import { keyNames, type Row, storeTables, type Table, type WritableTables } from "./store-table.ts";
@@ -69,7 +70,7 @@ async function connectTo({ config, shown }: PostgresAddress): Promise<pg.Client>
   try {
     await client.connect();
   } catch (error) {
-    throw new DatabaseTrouble(`the database ${shown} cannot be used: ${(error as Error).message}`, { cause: error });
+    throw new DatabaseTrouble(`the database ${shown} cannot be used: ${reasonOf(error)}`, { cause: error });
   }
   return client;
 }
