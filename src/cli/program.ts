@@ -3,6 +3,7 @@ import { addAdminVerbs } from "./admin-verbs.ts";
 import { addClientVerbs } from "./client-verbs.ts";
 import type { CommandIo, Run } from "./command-io.ts";
 import { addCompletion } from "./completion.ts";
+import { completeHelp } from "./help-text.ts";
 import { addServiceVerbs } from "./service-verbs.ts";
 import { version } from "./version.ts";
 
@@ -36,9 +37,10 @@ function createProgram(io: CommandIo, run: Run): Command {
     .configureOutput({ writeOut: io.out, writeErr: io.err })
     .exitOverride()
     .showHelpAfterError("(moor --help lists what there is)")
-    .helpCommand(false);
+    .helpCommand("help [command]", "what a command does, and its options");
   addServiceVerbs(program, io, run);
   addClientVerbs(program, io, run);
   addAdminVerbs(program, io, run);
+  completeHelp(program);
   return program;
 }

@@ -14,7 +14,7 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
     .command("up")
     .summary("try it: all three programs on this machine")
     .description(
-      "Starts the record service, the firewall status service and the updating client in one process, over HTTPS on\n" +
+      "Starts the record service, the firewall status service and the updating client in one process, over HTTPS on " +
         "loopback, with a zone home.test whose records follow this machine's addresses.",
     )
     .option("--data <folder>", "where everything is kept", "./moor-data")

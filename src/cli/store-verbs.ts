@@ -29,7 +29,7 @@ export function addStoreVerbs(program: Command, io: CommandIo, run: Run): void {
     .command("copy")
     .option("--database-password-file <file>", "the password of PostgreSQL (default: PGPASSWORD, or its passfile)")
     .description(
-      "Copies a store to a new place, and verifies every table. Broken off, it goes on when it is run again.\n" +
+      "Copies a store to a new place, and verifies every table. Broken off, it goes on when it is run again. " +
         "What is written while it copies is not in the copy: to move for good, stop the service first.",
     )
     .argument("<from>", "a database file, a data folder, or postgres://user@host/database")
@@ -48,7 +48,7 @@ function addAccountVerbs(program: Command, io: CommandIo, run: Run): void {
   databaseOptions(program.command("export"))
     .summary("an account as zone files and a manifest")
     .description(
-      "Writes an account to a new folder: a zone file a zone, and a manifest with what zone files cannot hold. The same\n" +
+      "Writes an account to a new folder: a zone file a zone, and a manifest with what zone files cannot hold. The same " +
         "account gives the same bytes. Ids, times and secrets are not in it; to keep those, take a backup.",
     )
     .argument("<folder>", "the folder to make")
