@@ -1,7 +1,8 @@
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 
 /** Debian's browser; nothing is ever downloaded. */
-export const openBrowser = (): Promise<Browser> => chromium.launch({ executablePath: "/usr/bin/chromium" });
+export const openBrowser = (): Promise<Browser> =>
+  chromium.launch({ executablePath: "/usr/bin/chromium", timeout: 120_000 });
 
 export const wide = { width: 1280, height: 800 } as const;
 export const phone = { width: 390, height: 780 } as const;
@@ -18,6 +19,10 @@ export function openContext(browser: Browser, { scheme = "light", size = wide }:
     timezoneId: "UTC",
   });
 }
+
+/** A dialog that is open takes keys once it has the focus. */
+export const dialogHasFocus = (page: Page): Promise<void> =>
+  page.locator('[role="dialog"] :focus').waitFor({ state: "attached" });
 
 /** A page that fails its test on any error in it, and on any request to another host. */
 export async function openPage(

@@ -13,7 +13,7 @@ const madeOf = ["console/**/*.*", "src/core/**/*.ts", "src/contract/*.ts", "vite
 /** Builds the pages when they are older than what they are made of, so that nobody tests yesterday's. One at a time. */
 export async function buildConsole(): Promise<void> {
   await mkdir(dirname(lock), { recursive: true });
-  for (let tries = 0; tries < 300; tries++) {
+  for (let tries = 0; tries < 1_500; tries++) {
     const held = await mkdir(lock).then(
       () => true,
       () => false,
@@ -37,7 +37,7 @@ const runBuild = () =>
   promisify(execFile)(join(root, "node_modules/.bin/vite"), ["build", "--outDir", builtPages], {
     cwd: root,
     env: { ...process.env, NODE_ENV: "production" },
-    timeout: 60_000,
+    timeout: 120_000,
   });
 
 async function isOld(): Promise<boolean> {

@@ -9,7 +9,7 @@ import { openBrowser, openContext, openPage, phone, wide } from "./browser.ts";
 import { type FirewallRig, householdRows, startFirewallRig } from "./firewall-rig.ts";
 import { signInByLink, startRecordsRig } from "./records-rig.ts";
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 240_000 });
 
 let rig: FirewallRig;
 let browser: Browser;
@@ -44,7 +44,7 @@ describe("a key for an updater", () => {
     const [, key = "", secret = ""] = /^key=(.{80})\nsecret=(.{80})\n$/.exec(await readFile(file, "utf8")) ?? [];
     expect(key).not.toBe("");
     await page.getByRole("button", { name: "I have it" }).click();
-    expect(await page.content()).not.toContain(secret);
+    await expect.poll(() => page.content()).not.toContain(secret);
 
     const config = join(rig.folder, "curl.conf");
     await writeFile(config, `user = "${key}:${secret}"\n`);

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { openBrowser, openContext, openPage } from "./browser.ts";
+import { dialogHasFocus, openBrowser, openContext, openPage } from "./browser.ts";
 import { fillLargeZone } from "./harbour.ts";
 import { type RecordsRig, signInByLink, startRecordsRig } from "./records-rig.ts";
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 240_000 });
 
 let rig: RecordsRig;
 let browser: Browser;
@@ -71,10 +71,10 @@ describe("the preparation of a name that moves", () => {
     expect(token).toMatch(/^\w{32}$/);
     for (const program of ["moor", "ddclient", "acme.sh", "curl"]) {
       await page.getByRole("tab", { name: program }).click();
-      expect(await page.getByRole("tabpanel").textContent()).toContain(token);
+      await expect.poll(() => page.getByRole("tabpanel").textContent()).toContain(token);
     }
     await page.getByRole("button", { name: "I have copied it" }).click();
-    expect(await page.content()).not.toContain(token);
+    await expect.poll(() => page.content()).not.toContain(token);
 
     const { records } = JSON.parse(await curl(token, "/api/v1/records")) as {
       records: { id: string; zone_id: string }[];
@@ -99,7 +99,8 @@ describe("the preparation of a name that moves", () => {
 
     await page.getByRole("link", { name: "Tokens" }).click();
     const used = page.getByRole("row").filter({ hasText: "router" });
-    await expect.poll(() => used.textContent()).toMatch(/2 times/);
+    // The uses are written now and then, and the page looks now and then.
+    await expect.poll(() => used.textContent(), { timeout: 60_000 }).toMatch(/2 times/);
     await page.getByRole("button", { name: "Revoke router" }).click();
     await page.getByRole("button", { name: "Revoke it" }).click();
     await page.getByText("There are no tokens yet").waitFor();
@@ -112,23 +113,24 @@ describe("the preparation of a name that moves", () => {
     const context = await openContext(browser);
     const page = await openPage(context, rig.url);
     await signInByLink(page, await rig.service().createSignInLink("keys-only"));
+    const focused = page.locator(":focus");
     const tabTo = async (name: string) => {
+      await page.getByRole("button", { name }).first().waitFor();
       for (let i = 0; i < 40; i++) {
         await page.keyboard.press("Tab");
-        const focused = page.locator(":focus");
-        if ((await focused.count()) > 0 && (await focused.first().textContent())?.trim() === name) return;
+        if ((await focused.allTextContents())[0]?.trim() === name) return;
       }
       throw new Error(`${name} cannot be reached`);
     };
     await tabTo("Make a zone");
     await page.keyboard.press("Enter");
-    await page.getByLabel("Domain name").waitFor();
+    await page.getByLabel("Domain name").and(focused).waitFor();
     await page.keyboard.type("keys.example");
     await page.keyboard.press("Enter");
     await page.getByRole("table", { name: "Record sets" }).waitFor();
     await tabTo("Add record");
     await page.keyboard.press("Enter");
-    await page.getByLabel("IPv4 address").waitFor();
+    await page.getByLabel("Name", { exact: true }).and(focused).waitFor();
     await page.keyboard.type("www");
     await page.getByLabel("IPv4 address").focus();
     await page.keyboard.type("192.0.2.9");
@@ -136,13 +138,13 @@ describe("the preparation of a name that moves", () => {
     // The row is there before the dialog over it has gone.
     await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
     await page.getByRole("link", { name: "www A" }).waitFor();
-    await expect.poll(() => page.locator(":focus").allTextContents()).toEqual(["Add record"]);
+    await expect.poll(() => focused.allTextContents()).toEqual(["Add record"]);
     await page.getByRole("link", { name: "www A" }).focus();
     await page.keyboard.press("Enter");
-    await page.getByRole("dialog").waitFor();
+    await dialogHasFocus(page);
     await page.keyboard.press("Escape");
     await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
-    await expect.poll(() => page.locator(":focus").allTextContents()).toEqual(["www"]);
+    await expect.poll(() => focused.allTextContents()).toEqual(["www"]);
     await context.close();
   });
 });
@@ -172,7 +174,7 @@ describe("zone files", () => {
     await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
     await page.getByRole("link", { name: "Records" }).click();
     await page.getByRole("link", { name: "new AAAA" }).waitFor();
-    expect(await page.getByRole("link", { name: "old A" }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("link", { name: "old A" }).count()).toBe(0);
 
     await page.getByRole("link", { name: "Settings" }).click();
     const [saved] = await Promise.all([
@@ -200,16 +202,16 @@ describe("a zone of 10,000 sets", () => {
     await page.getByText(/^10,00\d record sets$/).waitFor();
     expect(await page.getByRole("row").count()).toBeLessThan(100);
 
-    // On a busy machine a browser that does nothing misses frames too: scrolling shall not miss more of them.
+    // A table of all its rows would need seconds for a frame. On a busy machine a browser that does nothing misses frames too.
     const frames = [];
     for (const pixels of [0, 120, 0]) frames.push(Number(await page.evaluate(medianFrame(pixels))));
     const [before = 0, scrolling, after = 0] = frames;
-    expect(scrolling).toBeLessThan(1.9 * Math.max(before, after));
+    expect(scrolling).toBeLessThan(Math.max(150, 1.9 * before, 1.9 * after));
 
     const filter = page.getByLabel("Filter records");
     await filter.fill("host9999");
     await page.getByText("1 of 10,002 record sets").waitFor();
-    expect(page.url()).toContain("filter=host9999");
+    await expect.poll(() => page.url()).toContain("filter=host9999");
     await filter.fill("");
     await page.getByRole("button", { name: /^Value/ }).click();
     await page.getByRole("button", { name: /^Value/ }).click();

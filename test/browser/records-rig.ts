@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { createLog } from "../../src/process/log.ts";
 import { type RunningRecords, startRecords } from "../../src/records/start.ts";
+import { freePort } from "../rig/free-port.ts";
 import { buildConsole, builtPages } from "./console-build.ts";
 
 export type RecordsRig = {
@@ -21,7 +22,8 @@ export async function startRecordsRig(): Promise<RecordsRig> {
   await buildConsole();
   const folder = await mkdtemp(join(tmpdir(), "moor-console-"));
   const log = createLog({ format: "json", write: () => undefined });
-  const start = (port: number) =>
+  const port = await freePort();
+  const start = () =>
     startRecords({
       dataFolder: folder,
       listen: { host: "127.0.0.1", port },
@@ -30,7 +32,7 @@ export async function startRecordsRig(): Promise<RecordsRig> {
       log,
       pages: builtPages,
     });
-  let service = await start(0);
+  let service = await start();
   const { url } = service;
   return {
     folder,
@@ -38,7 +40,7 @@ export async function startRecordsRig(): Promise<RecordsRig> {
     service: () => service,
     stop: () => service.close(),
     startAgain: async () => {
-      service = await start(Number(new URL(url).port));
+      service = await start();
     },
     close: async () => {
       await service.close();

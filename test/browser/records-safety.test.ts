@@ -2,11 +2,11 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Browser, BrowserContext } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { openBrowser, openContext, openPage } from "./browser.ts";
+import { dialogHasFocus, openBrowser, openContext, openPage } from "./browser.ts";
 import { fillHarbour } from "./harbour.ts";
 import { type RecordsRig, signInByLink, startRecordsRig } from "./records-rig.ts";
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 240_000 });
 
 let rig: RecordsRig;
 let browser: Browser;
@@ -66,7 +66,7 @@ describe("the way in", () => {
     const context = await openContext(browser);
     const page = await openPage(context, rig.url);
     await signInByLink(page, link);
-    expect(page.url()).not.toContain("#");
+    await expect.poll(() => page.url()).not.toContain("#");
     await page.getByRole("button", { name: "Sign out", exact: true }).click();
     await page.getByRole("button", { name: "Sign in" }).waitFor();
     await page.goto("about:blank");
@@ -149,6 +149,7 @@ describe("requests that our own page did not send", () => {
     expect(login.status()).toBe(403);
     await page.goto(`${rig.url}/zones/harbour.example`);
     await page.getByRole("link", { name: "home AAAA" }).waitFor();
+    await page.getByText("live", { exact: true }).waitFor();
     expect(await page.getByRole("link", { name: "evil A" }).count()).toBe(0);
     expect((await post(context, own)).status()).toBe(201);
     await page.getByRole("link", { name: "evil A" }).waitFor();
@@ -193,8 +194,10 @@ describe("a script as a record's value", () => {
     await page.getByRole("button", { name: "Add", exact: true }).click();
     await page.getByRole("link", { name: "evil TXT" }).click();
     expect(await page.getByLabel("Text", { exact: true }).inputValue()).toBe(script);
+    await dialogHasFocus(page);
     await page.keyboard.press("Escape");
-    expect(await page.getByRole("row").filter({ hasText: "evil" }).textContent()).toContain("onerror");
+    await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
+    await expect.poll(() => page.getByRole("row").filter({ hasText: "evil" }).textContent()).toContain("onerror");
     await page.goto(`${rig.url}/zones/tide-tables.example/history`);
     await page.getByText("onerror").first().waitFor();
     expect(await page.title()).toBe("moor DNS");

@@ -31,7 +31,7 @@ export async function startUpdaterRig({ firewall, records, name, zone }: Updater
   await writeFile(file("control-token"), "told-to-nobody\n", secret);
   await writeFile(
     file("moor.yaml"),
-    `interval: 5s
+    `interval: 2m
 sources:
   home: { url: "${firewall.url}", keyFile: key.txt, ca: firewall.pem }
 targets:
@@ -56,7 +56,7 @@ control: { listen: "127.0.0.1:${port}", token: { file: control-token } }
       ({ ok }) => ok,
       () => false,
     );
-  await until(answers, { limit: 10_000, what: () => "the updating client to answer" });
+  await until(answers, { limit: 60_000, what: () => "the updating client to answer" });
   return {
     url,
     close: async () => {

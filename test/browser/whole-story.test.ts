@@ -7,7 +7,7 @@ import { type FirewallRig, householdRows, startFirewallRig } from "./firewall-ri
 import { type RecordsRig, signInByLink, startRecordsRig } from "./records-rig.ts";
 import { startUpdaterRig, type UpdaterRig } from "./updater-rig.ts";
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 240_000 });
 
 let records: RecordsRig;
 let firewall: FirewallRig;
@@ -93,9 +93,9 @@ describe("from nothing to a name that moves", () => {
 
     await firewall.setRows(householdRows("203.0.113.12"));
     await expect.poll(() => ppp.textContent()).toContain("203.0.113.12");
-    await expect.poll(() => row.textContent(), { timeout: 10_000 }).toContain("203.0.113.12");
+    await expect.poll(() => row.textContent(), { timeout: 60_000 }).toContain("203.0.113.12");
     await expect
-      .poll(() => card.textContent(), { timeout: 20_000 })
+      .poll(() => card.textContent(), { timeout: 60_000 })
       .toContain("Stored203.0.113.12Published203.0.113.12");
     await card.getByText("in step", { exact: true }).waitFor();
     await page.getByRole("cell", { name: "record replaced by 203.0.113.12" }).waitFor();
@@ -115,7 +115,7 @@ describe("the updater's page", () => {
     await page.getByRole("region", { name: "home.example.org A" }).waitFor();
     const before = await rounds();
     await page.getByRole("button", { name: "Check now" }).click();
-    await expect.poll(rounds, { timeout: 4_000 }).toBeGreaterThan(before);
+    await expect.poll(rounds, { timeout: 60_000 }).toBeGreaterThan(before);
     for (const origin of ["https://evil.example", records.url])
       expect((await context.request.post(`${updater.url}/page/check`, { headers: { origin } })).status()).toBe(403);
     const other = await context.request.get(`${updater.url}/page/state`, { headers: { host: "evil.example" } });
@@ -141,12 +141,12 @@ describe("the updater's page", () => {
       const page = await openPage(context, updater.url);
       await page.getByRole("region", { name: "home.example.org A" }).waitFor();
       await page.getByText("The config in force").click();
+      await page.getByText("record service (v1)").waitFor();
       for (const colorScheme of ["dark", "light"] as const) {
         expect(await axeFinds(page, colorScheme)).toEqual([]);
       }
-      expect(await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")).toBe(
-        0,
-      );
+      const overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+      await expect.poll(() => page.evaluate(overflow)).toBe(0);
       expect(page.complaints).toEqual([]);
       await context.close();
     },
