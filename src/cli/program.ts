@@ -3,7 +3,7 @@ import { addAdminVerbs } from "./admin-verbs.ts";
 import { addClientVerbs } from "./client-verbs.ts";
 import type { CommandIo, Run } from "./command-io.ts";
 import { addCompletion } from "./completion.ts";
-import { completeHelp } from "./help-text.ts";
+import { describeOption, describeVerbs } from "./help-text.ts";
 import { addServiceVerbs } from "./service-verbs.ts";
 import { version } from "./version.ts";
 
@@ -35,12 +35,13 @@ function createProgram(io: CommandIo, run: Run): Command {
     .description("Keeps a DNS name pointing at an address that changes.")
     .version(version)
     .configureOutput({ writeOut: io.out, writeErr: io.err })
+    .configureHelp({ optionDescription: describeOption })
     .exitOverride()
     .showHelpAfterError("(moor --help lists what there is)")
     .helpCommand("help [command]", "what a command does, and its options");
   addServiceVerbs(program, io, run);
   addClientVerbs(program, io, run);
   addAdminVerbs(program, io, run);
-  completeHelp(program);
+  describeVerbs(program);
   return program;
 }
