@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { CommandIo, Run } from "./command-io.ts";
-import { logOptions } from "./options.ts";
+import { logOptions, readCount } from "./options.ts";
 
 const configFile = ["--config <file>", "the updater's config file", "moor.yaml"] as const;
 const asJson = ["--json", "for programs"] as const;
@@ -63,7 +63,7 @@ export function addClientVerbs(program: Command, io: CommandIo, run: Run): void 
     .command("history")
     .summary("what the updating client did, and what failed")
     .option(...configFile)
-    .option("--last <count>", "only the newest", Number)
+    .option("--last <count>", "only the newest", readCount)
     .option(...asJson)
     .action((options) => run(async () => (await import("./history.ts")).history(options, io)));
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readWorkers } from "./options.ts";
+import { readCount, readWorkers } from "./options.ts";
 
 describe("--dns-workers", () => {
   it.each([
@@ -12,5 +12,15 @@ describe("--dns-workers", () => {
 
   it.each(["", "-1", "1.5", "two", "65", "100", "0x2"])("does not take %j, and says what it takes", (text) => {
     expect(() => readWorkers(text)).toThrow("0 to 64");
+  });
+});
+
+describe("a count, as --last and --most take it", () => {
+  it("is a whole number from 1", () => {
+    expect([readCount("1"), readCount("99999")]).toEqual([1, 99_999]);
+  });
+
+  it.each(["", "0", "-1", "1.5", "ten", "100000"])("is not %j", (text) => {
+    expect(() => readCount(text)).toThrow("1 to 99999");
   });
 });

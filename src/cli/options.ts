@@ -33,6 +33,11 @@ export function readWorkers(text: string): number {
   return count;
 }
 
+export function readCount(text: string): number {
+  if (!/^[1-9]\d{0,4}$/.test(text)) throw new InvalidArgumentError("It takes a number from 1 to 99999.");
+  return Number(text);
+}
+
 export const repeated = (text: string, before: readonly string[]): readonly string[] => [...before, text];
 
 export type LogOptions = { readonly logFormat: "text" | "json" };

@@ -1,6 +1,6 @@
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import type { CommandIo, Run } from "./command-io.ts";
-import { repeated } from "./options.ts";
+import { readCount, repeated } from "./options.ts";
 
 const dataFolder = ["--data <folder>", "the data folder of the service", "./moor-data"] as const;
 const asJson = ["--json", "for programs"] as const;
@@ -111,9 +111,4 @@ function addGroupVerbs(group: Command, io: CommandIo, run: Run): void {
     .argument("<name>", "the group")
     .option(...dataFolder)
     .action((name, options) => run(async () => (await load()).groupRemove(name, options, io)));
-}
-
-function readCount(text: string): number {
-  if (!/^[1-9]\d{0,4}$/.test(text)) throw new InvalidArgumentError("It takes a number from 1 to 99999.");
-  return Number(text);
 }
