@@ -1,12 +1,8 @@
-import { Loader } from "@mantine/core";
-import { lazy, Suspense, useState } from "react";
-import { Link, Route, Switch } from "wouter";
+import { lazy, useState } from "react";
+import { Route } from "wouter";
 import { useLive } from "../shared/live.ts";
-import { LiveMark } from "../shared/live-mark.tsx";
-import { NoPassword } from "../shared/no-password.tsx";
 import { SessionGate, useSession } from "../shared/session.tsx";
-import { Shell } from "../shared/shell.tsx";
-import { SignOutButton } from "../shared/sign-out-button.tsx";
+import { SignedInFrame } from "../shared/signed-in.tsx";
 import { InterfacePage } from "./interface-page.tsx";
 import type { WireReport } from "./report.ts";
 
@@ -46,27 +42,13 @@ function SignedIn() {
   );
   const manages = session.privileges?.some((held) => held === "all" || held === "user-management") ?? false;
   const places = [{ to: "/", name: "Interfaces" }, ...(manages ? managing : []), { to: "/account", name: "Account" }];
-  const aside = (
-    <>
-      <LiveMark state={live} />
-      <SignOutButton />
-    </>
-  );
   return (
-    <Shell title="moor firewall" places={places} aside={aside}>
-      <NoPassword />
-      <Suspense fallback={<Loader aria-label="Loading" />}>
-        <Switch>
-          <Route path="/">{() => <InterfacePage report={report} />}</Route>
-          <Route path="/users">{() => <UserPage />}</Route>
-          <Route path="/groups">{() => <GroupPage />}</Route>
-          <Route path="/audit">{() => <AuditPage />}</Route>
-          <Route path="/account">{() => <AccountPage nameLabel="User" />}</Route>
-          <Route>
-            There is no such page. <Link href="/">To the interfaces</Link>
-          </Route>
-        </Switch>
-      </Suspense>
-    </Shell>
+    <SignedInFrame title={words.title} places={places} live={live}>
+      <Route path="/">{() => <InterfacePage report={report} />}</Route>
+      <Route path="/users">{() => <UserPage />}</Route>
+      <Route path="/groups">{() => <GroupPage />}</Route>
+      <Route path="/audit">{() => <AuditPage />}</Route>
+      <Route path="/account">{() => <AccountPage nameLabel="User" />}</Route>
+    </SignedInFrame>
   );
 }

@@ -1,10 +1,11 @@
-import { Button, Group, MultiSelect, Skeleton, Stack, Text, TextInput, Title } from "@mantine/core";
+import { Button, Group, MultiSelect, Skeleton, Text, TextInput, Title } from "@mantine/core";
 import { useState } from "react";
 import { useSearchParams } from "wouter";
 import type { ConsoleGroup, ConsolePeople } from "../../src/contract/console-firewall.ts";
-import { Dialog } from "../shared/dialog.tsx";
+import { FormDialog } from "../shared/form-dialog.tsx";
 import { Problem } from "../shared/problem.tsx";
 import { changed } from "../shared/search-part.ts";
+import { SureButton } from "../shared/sure-button.tsx";
 import { usePeople, usePeopleWrite } from "./people.ts";
 import { PrivilegeBoxes } from "./user-form.tsx";
 
@@ -78,67 +79,45 @@ function GroupForm(props: {
   const [held, setHeld] = useState<readonly string[]>(edited?.privileges ?? ["interface-status"]);
   const [networks, setNetworks] = useState(edited?.networks.join(", ") ?? "");
   const [members, setMembers] = useState<readonly string[]>(edited?.members ?? []);
-  const [asking, setAsking] = useState(false);
   const write = usePeopleWrite(onClose);
   const path = `groups/${encodeURIComponent(name.trim())}`;
   const body = { privileges: held, members, networks: networks.split(/[\s,]+/).filter((text) => text !== "") };
   return (
-    <Dialog title={edited ? edited.name : "New group"} onClose={onClose}>
-      <form
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (name.trim() !== "") write.mutate({ method: "PUT", path, body });
-        }}
-      >
-        <Stack gap="sm">
-          <TextInput
-            label="Name"
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-            disabled={edited !== undefined}
-            autoCapitalize="none"
-            spellCheck={false}
-            data-autofocus
-          />
-          <PrivilegeBoxes privileges={people.privileges} held={held} onChange={setHeld} />
-          <TextInput
-            label="Only from these networks (empty: from anywhere)"
-            placeholder="192.0.2.0/24, 2001:db8::/32"
-            value={networks}
-            onChange={(event) => setNetworks(event.currentTarget.value)}
-          />
-          <MultiSelect
-            label="Members"
-            data={people.users.map((user) => user.name)}
-            value={[...members]}
-            onChange={setMembers}
-            searchable
-          />
-          <Problem error={write.error} />
-          <Group justify="space-between">
-            {edited ? (
-              <Button
-                variant={asking ? "filled" : "subtle"}
-                color="red"
-                onClick={() => (asking ? write.mutate({ method: "DELETE", path }) : setAsking(true))}
-              >
-                {asking ? "Yes, remove it" : "Remove…"}
-              </Button>
-            ) : (
-              <span />
-            )}
-            <Group gap="xs">
-              <Button variant="default" onClick={onClose}>
-                Cancel
-              </Button>
-              <Button type="submit" loading={write.isPending}>
-                {edited ? "Save" : "Make the group"}
-              </Button>
-            </Group>
-          </Group>
-        </Stack>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={edited ? edited.name : "New group"}
+      onClose={onClose}
+      onSubmit={() => name.trim() !== "" && write.mutate({ method: "PUT", path, body })}
+      submit={edited ? "Save" : "Make the group"}
+      sending={write}
+      other={
+        edited && (
+          <SureButton ask="Remove…" sure="Yes, remove it" onSure={() => write.mutate({ method: "DELETE", path })} />
+        )
+      }
+    >
+      <TextInput
+        label="Name"
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        disabled={edited !== undefined}
+        autoCapitalize="none"
+        spellCheck={false}
+        data-autofocus
+      />
+      <PrivilegeBoxes privileges={people.privileges} held={held} onChange={setHeld} />
+      <TextInput
+        label="Only from these networks (empty: from anywhere)"
+        placeholder="192.0.2.0/24, 2001:db8::/32"
+        value={networks}
+        onChange={(event) => setNetworks(event.currentTarget.value)}
+      />
+      <MultiSelect
+        label="Members"
+        data={people.users.map((user) => user.name)}
+        value={[...members]}
+        onChange={setMembers}
+        searchable
+      />
+    </FormDialog>
   );
 }

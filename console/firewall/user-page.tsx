@@ -4,6 +4,7 @@ import { useSearchParams } from "wouter";
 import type { ConsoleUser, MadeKey } from "../../src/contract/console-firewall.ts";
 import { Problem } from "../shared/problem.tsx";
 import { changed } from "../shared/search-part.ts";
+import { SureButton } from "../shared/sure-button.tsx";
 import { When } from "../shared/when.tsx";
 import { KeyMade } from "./key-made.tsx";
 import { usePeople, usePeopleWrite } from "./people.ts";
@@ -104,25 +105,21 @@ function OneKey(props: {
   readonly created: string;
   readonly user: string;
 }) {
-  const [asking, setAsking] = useState(false);
   const revoke = usePeopleWrite(() => undefined);
-  const label = `the key ${props.beginning}… of ${props.user}`;
   return (
     <Group gap="xs" mb={4}>
       <span className="mono">{props.beginning}…</span>
       <span className="quiet" style={{ fontSize: "0.8125rem" }}>
         made <When at={props.created} />
       </span>
-      <Button
+      <SureButton
         size="compact-xs"
-        variant={asking ? "filled" : "subtle"}
-        color="red"
+        ask="Revoke…"
+        sure="Yes, revoke it"
+        what={`the key ${props.beginning}… of ${props.user}`}
         loading={revoke.isPending}
-        onClick={() => (asking ? revoke.mutate({ method: "DELETE", path: `keys/${props.id}` }) : setAsking(true))}
-        aria-label={asking ? `Yes, revoke ${label}` : `Revoke ${label}`}
-      >
-        {asking ? "Yes, revoke it" : "Revoke…"}
-      </Button>
+        onSure={() => revoke.mutate({ method: "DELETE", path: `keys/${props.id}` })}
+      />
       <Problem error={revoke.error} />
     </Group>
   );

@@ -1,11 +1,7 @@
-import { Loader } from "@mantine/core";
-import { lazy, Suspense } from "react";
-import { Link, Route, Switch } from "wouter";
-import { LiveMark } from "../shared/live-mark.tsx";
-import { NoPassword } from "../shared/no-password.tsx";
+import { lazy } from "react";
+import { Route } from "wouter";
 import { SessionGate } from "../shared/session.tsx";
-import { Shell } from "../shared/shell.tsx";
-import { SignOutButton } from "../shared/sign-out-button.tsx";
+import { SignedInFrame } from "../shared/signed-in.tsx";
 import { useLiveRecords } from "./live-sets.tsx";
 import { ZoneList } from "./zone-list.tsx";
 
@@ -35,29 +31,15 @@ export function App() {
 
 function SignedIn() {
   const live = useLiveRecords();
-  const aside = (
-    <>
-      <LiveMark state={live} />
-      <SignOutButton />
-    </>
-  );
   return (
-    <Shell title="moor DNS" places={places} aside={aside}>
-      <NoPassword />
-      <Suspense fallback={<Loader aria-label="Loading" />}>
-        <Switch>
-          <Route path="/">{() => <ZoneList />}</Route>
-          <Route path="/zones">{() => <ZoneList />}</Route>
-          <Route path="/zones/:zone/:part?">
-            {({ zone, part }) => <ZonePage key={zone} zone={decodeURIComponent(zone ?? "")} part={part ?? "records"} />}
-          </Route>
-          <Route path="/tokens">{() => <TokenPage />}</Route>
-          <Route path="/account">{() => <AccountPage nameLabel="Account" />}</Route>
-          <Route>
-            There is no such page. <Link href="/">To the zones</Link>
-          </Route>
-        </Switch>
-      </Suspense>
-    </Shell>
+    <SignedInFrame title={words.title} places={places} live={live}>
+      <Route path="/">{() => <ZoneList />}</Route>
+      <Route path="/zones">{() => <ZoneList />}</Route>
+      <Route path="/zones/:zone/:part?">
+        {({ zone, part }) => <ZonePage key={zone} zone={decodeURIComponent(zone ?? "")} part={part ?? "records"} />}
+      </Route>
+      <Route path="/tokens">{() => <TokenPage />}</Route>
+      <Route path="/account">{() => <AccountPage nameLabel="Account" />}</Route>
+    </SignedInFrame>
   );
 }

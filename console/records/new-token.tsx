@@ -1,11 +1,10 @@
-import { Button, Group, MultiSelect, Radio, Select, Stack, Text, TextInput } from "@mantine/core";
+import { Group, MultiSelect, Radio, Select, Text, TextInput } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { MadeToken } from "../../src/contract/console.ts";
 import type { Scope } from "../../src/core/may.ts";
 import { isRecordType, recordTypes } from "../../src/core/rdata/table.ts";
-import { Dialog } from "../shared/dialog.tsx";
-import { Problem } from "../shared/problem.tsx";
+import { FormDialog } from "../shared/form-dialog.tsx";
 import { useSession } from "../shared/session.tsx";
 import { readZoneNames } from "./api.ts";
 import { scopeInWords } from "./scope-in-words.ts";
@@ -43,93 +42,82 @@ export function NewToken(props: { readonly onClose: () => void; readonly onMade:
   });
   const put = (changes: Partial<Draft>) => setDraft({ ...draft, ...changes });
   return (
-    <Dialog title="New token" onClose={props.onClose}>
-      <form
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          setTried(true);
-          if (draft.name.trim() !== "") make.mutate();
-        }}
+    <FormDialog
+      title="New token"
+      onClose={props.onClose}
+      onSubmit={() => {
+        setTried(true);
+        if (draft.name.trim() !== "") make.mutate();
+      }}
+      submit="Make the token"
+      sending={make}
+    >
+      <TextInput
+        label="What is it for?"
+        placeholder="router at home"
+        value={draft.name}
+        onChange={(event) => put({ name: event.currentTarget.value })}
+        error={tried && draft.name.trim() === "" && "so that you know it again in the list"}
+        maxLength={100}
+        data-autofocus
+      />
+      <Radio.Group
+        label="It may"
+        value={draft.access}
+        onChange={(access) => put({ access: access as Draft["access"] })}
       >
-        <Stack gap="sm">
-          <TextInput
-            label="What is it for?"
-            placeholder="router at home"
-            value={draft.name}
-            onChange={(event) => put({ name: event.currentTarget.value })}
-            error={tried && draft.name.trim() === "" && "so that you know it again in the list"}
-            maxLength={100}
-            data-autofocus
-          />
-          <Radio.Group
-            label="It may"
-            value={draft.access}
-            onChange={(access) => put({ access: access as Draft["access"] })}
-          >
-            <Group mt={4}>
-              <Radio value="write" label="read and write" />
-              <Radio value="read" label="only read" />
-            </Group>
-          </Radio.Group>
-          <MultiSelect
-            label="In the zones"
-            placeholder={draft.zones.length === 0 ? "all of them" : ""}
-            data={[...(zones.data ?? [])]}
-            value={[...draft.zones]}
-            onChange={(chosen) => put({ zones: chosen })}
-            searchable
-            limit={100}
-            nothingFoundMessage="no such zone"
-          />
-          <Group grow align="flex-start">
-            <TextInput
-              label="Only this name"
-              placeholder="any; for example home"
-              value={draft.owner}
-              onChange={(event) => put({ owner: event.currentTarget.value })}
-              autoCapitalize="none"
-              spellCheck={false}
-            />
-            <MultiSelect
-              label="Only these types"
-              placeholder={draft.types.length === 0 ? "any" : ""}
-              data={[...recordTypes]}
-              value={[...draft.types]}
-              onChange={(types) => put({ types })}
-              searchable
-            />
-          </Group>
-          <Group grow align="flex-start">
-            <Select
-              label="It ends"
-              data={ends}
-              value={draft.days}
-              onChange={(days) => put({ days: days ?? "" })}
-              allowDeselect={false}
-            />
-            <TextInput
-              label="Only from"
-              placeholder="anywhere; or 192.0.2.0/24"
-              value={draft.networks}
-              onChange={(event) => put({ networks: event.currentTarget.value })}
-            />
-          </Group>
-          <Text size="sm" role="status">
-            It <b>{scopeInWords(scope)}</b>.
-          </Text>
-          <Problem error={make.error} />
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={props.onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={make.isPending}>
-              Make the token
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Dialog>
+        <Group mt={4}>
+          <Radio value="write" label="read and write" />
+          <Radio value="read" label="only read" />
+        </Group>
+      </Radio.Group>
+      <MultiSelect
+        label="In the zones"
+        placeholder={draft.zones.length === 0 ? "all of them" : ""}
+        data={[...(zones.data ?? [])]}
+        value={[...draft.zones]}
+        onChange={(chosen) => put({ zones: chosen })}
+        searchable
+        limit={100}
+        nothingFoundMessage="no such zone"
+      />
+      <Group grow align="flex-start">
+        <TextInput
+          label="Only this name"
+          placeholder="any; for example home"
+          value={draft.owner}
+          onChange={(event) => put({ owner: event.currentTarget.value })}
+          autoCapitalize="none"
+          spellCheck={false}
+        />
+        <MultiSelect
+          label="Only these types"
+          placeholder={draft.types.length === 0 ? "any" : ""}
+          data={[...recordTypes]}
+          value={[...draft.types]}
+          onChange={(types) => put({ types })}
+          searchable
+        />
+      </Group>
+      <Group grow align="flex-start">
+        <Select
+          label="It ends"
+          data={ends}
+          value={draft.days}
+          onChange={(days) => put({ days: days ?? "" })}
+          allowDeselect={false}
+        />
+        <TextInput
+          label="Only from"
+          placeholder="anywhere; or 192.0.2.0/24"
+          value={draft.networks}
+          onChange={(event) => put({ networks: event.currentTarget.value })}
+        />
+      </Group>
+      <Text size="sm" role="status">
+        It <b>{scopeInWords(scope)}</b>.
+      </Text>
+    </FormDialog>
   );
 }
 

@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, Stack, Text, Textarea, TextInput } from "@mantine/core";
+import { Checkbox, Text, Textarea, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useLocation } from "wouter";
@@ -7,8 +7,7 @@ import type { Fault } from "../../src/core/result.ts";
 import { nameToAscii } from "../../src/core/unicode-name.ts";
 import { parseZoneFile } from "../../src/core/zone-file.ts";
 import { zoneNameIn } from "../../src/core/zone-file-zone-name.ts";
-import { Dialog } from "../shared/dialog.tsx";
-import { Problem } from "../shared/problem.tsx";
+import { FormDialog } from "../shared/form-dialog.tsx";
 import { useSession } from "../shared/session.tsx";
 import { FaultList, FileButton } from "./zone-file-parts.tsx";
 
@@ -38,60 +37,49 @@ export default function NewZone({ onClose }: { readonly onClose: () => void }) {
   };
 
   return (
-    <Dialog title="New zone" onClose={onClose}>
-      <form
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          setTried(true);
-          if (name.ok && faults.length === 0) create.mutate(name.value);
-        }}
-      >
-        <Stack gap="sm">
-          <TextInput
-            label="Domain name"
-            placeholder="example.org"
-            value={typed}
-            onChange={(event) => setTyped(event.currentTarget.value)}
-            error={tried && !name.ok ? name.faults.map(({ message }) => message).join("; ") : undefined}
-            autoCapitalize="none"
+    <FormDialog
+      title="New zone"
+      onClose={onClose}
+      onSubmit={() => {
+        setTried(true);
+        if (name.ok && faults.length === 0) create.mutate(name.value);
+      }}
+      submit="Make the zone"
+      sending={create}
+    >
+      <TextInput
+        label="Domain name"
+        placeholder="example.org"
+        value={typed}
+        onChange={(event) => setTyped(event.currentTarget.value)}
+        error={tried && !name.ok ? name.faults.map(({ message }) => message).join("; ") : undefined}
+        autoCapitalize="none"
+        spellCheck={false}
+        data-autofocus
+      />
+      <Checkbox
+        label="With the records of a zone file"
+        checked={withFile}
+        onChange={(event) => setWithFile(event.currentTarget.checked)}
+      />
+      {withFile && (
+        <>
+          <Textarea
+            label="Zone file"
+            value={file}
+            onChange={(event) => takeFile(event.currentTarget.value)}
+            rows={8}
+            classNames={{ input: "mono" }}
             spellCheck={false}
-            data-autofocus
           />
-          <Checkbox
-            label="With the records of a zone file"
-            checked={withFile}
-            onChange={(event) => setWithFile(event.currentTarget.checked)}
-          />
-          {withFile && (
-            <>
-              <Textarea
-                label="Zone file"
-                value={file}
-                onChange={(event) => takeFile(event.currentTarget.value)}
-                rows={8}
-                classNames={{ input: "mono" }}
-                spellCheck={false}
-              />
-              <FileButton onText={takeFile} />
-              {tried && <FaultList faults={faults} />}
-            </>
-          )}
-          <Problem error={create.error} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={create.isPending}>
-              Make the zone
-            </Button>
-          </Group>
-          <Text size="xs" c="dimmed">
-            For the world to see it, the domain’s registrar must name this service’s name servers.
-          </Text>
-        </Stack>
-      </form>
-    </Dialog>
+          <FileButton onText={takeFile} />
+          {tried && <FaultList faults={faults} />}
+        </>
+      )}
+      <Text size="xs" c="dimmed">
+        For the world to see it, the domain’s registrar must name this service’s name servers.
+      </Text>
+    </FormDialog>
   );
 }
 

@@ -1,11 +1,11 @@
-import { Button, Group, Select, Stack, Switch, Text, TextInput } from "@mantine/core";
+import { Group, Select, Stack, Switch, Text, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Rrset, RrsetsZone } from "../../src/contract/rrsets.ts";
 import { definitionOf, isRecordType, type RecordType, recordTypes } from "../../src/core/rdata/table.ts";
-import { Dialog } from "../shared/dialog.tsx";
-import { Problem } from "../shared/problem.tsx";
+import { FormDialog } from "../shared/form-dialog.tsx";
 import { useSession } from "../shared/session.tsx";
+import { SureButton } from "../shared/sure-button.tsx";
 import { durationInWords } from "../shared/words-of-time.ts";
 import { setPath, zonePath } from "./api.ts";
 import { checkDraft, draftOf, emptyDraft, fullName, type SetDraft } from "./set-draft.ts";
@@ -42,54 +42,41 @@ export default function SetForm({ zone, sets, edited, type, onClose }: Props) {
   };
 
   return (
-    <Dialog title={edited ? `${edited.name} ${edited.type}` : "Add a record"} onClose={onClose} size="xl">
-      <form
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          save();
-        }}
-      >
+    <FormDialog
+      title={edited ? `${edited.name} ${edited.type}` : "Add a record"}
+      size="xl"
+      onClose={onClose}
+      onSubmit={save}
+      submit={edited ? "Save" : "Add"}
+      cannot={locked || zone.mode === "secondary"}
+      sending={write}
+      other={edited && <EditedActions zone={zone.name} set={edited} write={write} />}
+    >
+      {locked && <Text size="sm">This set is protected: take the protection off to change it.</Text>}
+      {movedAway && (
+        <Text size="sm" role="status" className="bad">
+          It has been changed elsewhere since you opened it, to:{" "}
+          {edited?.records.map(({ value }) => value).join(", ") || "nothing"}. Saving replaces that.
+        </Text>
+      )}
+      <fieldset disabled={locked} style={{ border: 0, margin: 0, padding: 0 }}>
         <Stack gap="sm">
-          {locked && <Text size="sm">This set is protected: take the protection off to change it.</Text>}
-          {movedAway && (
-            <Text size="sm" role="status" className="bad">
-              It has been changed elsewhere since you opened it, to:{" "}
-              {edited?.records.map(({ value }) => value).join(", ") || "nothing"}. Saving replaces that.
-            </Text>
-          )}
-          <fieldset disabled={locked} style={{ border: 0, margin: 0, padding: 0 }}>
-            <Stack gap="sm">
-              <Place draft={draft} zone={zone} onChange={setDraft} show={show} isNew={edited === undefined} />
-              <ValueList draft={draft} zone={zone.name} onChange={setDraft} show={show} />
-              <TextInput
-                label="Labels"
-                description="Your own notes for sorting and finding, such as team=ops, site=attic"
-                value={draft.labels}
-                onChange={(event) => setDraft({ ...draft, labels: event.currentTarget.value })}
-                error={show("labels")}
-              />
-            </Stack>
-          </fieldset>
-          {show("set") && <p className="bad">{show("set")}</p>}
-          {tried && taken && (
-            <p className="bad">There is a set of this name and type already: open that one and add to it.</p>
-          )}
-          <Problem error={write.error} />
-          <Group justify="space-between" gap="xs">
-            {edited ? <EditedActions zone={zone.name} set={edited} write={write} /> : <span />}
-            <Group gap="xs">
-              <Button variant="default" onClick={onClose}>
-                Cancel
-              </Button>
-              <Button type="submit" loading={write.isPending} disabled={locked || zone.mode === "secondary"}>
-                {edited ? "Save" : "Add"}
-              </Button>
-            </Group>
-          </Group>
+          <Place draft={draft} zone={zone} onChange={setDraft} show={show} isNew={edited === undefined} />
+          <ValueList draft={draft} zone={zone.name} onChange={setDraft} show={show} />
+          <TextInput
+            label="Labels"
+            description="Your own notes for sorting and finding, such as team=ops, site=attic"
+            value={draft.labels}
+            onChange={(event) => setDraft({ ...draft, labels: event.currentTarget.value })}
+            error={show("labels")}
+          />
         </Stack>
-      </form>
-    </Dialog>
+      </fieldset>
+      {show("set") && <p className="bad">{show("set")}</p>}
+      {tried && taken && (
+        <p className="bad">There is a set of this name and type already: open that one and add to it.</p>
+      )}
+    </FormDialog>
   );
 }
 
@@ -169,7 +156,6 @@ function EditedActions(props: {
   readonly write: ReturnType<typeof useWrite>;
 }) {
   const { zone, set, write } = props;
-  const [asking, setAsking] = useState(false);
   const locked = set.protection.change;
   const gone = { changes: [{ name: set.name, type: set.type, delete: true }] };
   return (
@@ -186,16 +172,12 @@ function EditedActions(props: {
         }
       />
       {set.type !== "SOA" && (
-        <Button
-          variant={asking ? "filled" : "subtle"}
-          color="red"
+        <SureButton
+          ask="Delete…"
+          sure="Yes, delete it"
           disabled={locked}
-          onClick={() =>
-            asking ? write.mutate({ path: `${zonePath(zone)}/changes`, body: gone, closes: true }) : setAsking(true)
-          }
-        >
-          {asking ? "Yes, delete it" : "Delete…"}
-        </Button>
+          onSure={() => write.mutate({ path: `${zonePath(zone)}/changes`, body: gone, closes: true })}
+        />
       )}
     </Group>
   );

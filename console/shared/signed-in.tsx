@@ -1,0 +1,38 @@
+import { Loader } from "@mantine/core";
+import { type ReactNode, Suspense } from "react";
+import { Link, Route, Switch } from "wouter";
+import type { LiveState } from "./live.ts";
+import { LiveMark } from "./live-mark.tsx";
+import { NoPassword } from "./no-password.tsx";
+import { type Place, Shell } from "./shell.tsx";
+import { SignOutButton } from "./sign-out-button.tsx";
+
+/** What everyone who is signed in has around the page. */
+export function SignedInFrame(props: {
+  readonly title: string;
+  /** The first is where everything begins. */
+  readonly places: readonly Place[];
+  readonly live: LiveState;
+  /** Routes. */
+  readonly children: ReactNode;
+}) {
+  const aside = (
+    <>
+      <LiveMark state={props.live} />
+      <SignOutButton />
+    </>
+  );
+  return (
+    <Shell title={props.title} places={props.places} aside={aside}>
+      <NoPassword />
+      <Suspense fallback={<Loader aria-label="Loading" />}>
+        <Switch>
+          {props.children}
+          <Route>
+            There is no such page. <Link href="/">To the {props.places[0]?.name.toLowerCase()}</Link>
+          </Route>
+        </Switch>
+      </Suspense>
+    </Shell>
+  );
+}
