@@ -29,7 +29,9 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
   const records = program
     .command("records")
     .summary("the DNS record service")
-    .description("Serves zones and records over HTTPS: the v1 API under /api/v1, its description at /docs.")
+    .description(
+      "Serves zones and records over HTTPS: the v1 API under /api/v1, the record-set API under /v1, both described at /docs.",
+    )
     .option("--data <folder>", "where the database and the certificates are kept", "./moor-data")
     .option("--listen <host:port>", "where to listen", readListen, readListen("127.0.0.1:8053"))
     .option("--name <host>", "a further host name or address for the certificate (may be repeated)", repeated, [])
