@@ -4,6 +4,7 @@ import { backOffDelay } from "../core/back-off.ts";
 import type { Logger } from "./log.ts";
 import { createCommitMarks } from "./postgres-commit-marks.ts";
 import { faultOf, type PostgresFault } from "./postgres-faults.ts";
+import { tellOutages } from "./postgres-outages.ts";
 import { type Committed, type Ending, type Rows, type Statement, toQuery } from "./postgres-statement.ts";
 import { resultOf } from "./postgres-transaction.ts";
 import type { PostgresAddress } from "./postgres-url.ts";
@@ -57,8 +58,9 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
     // Two statements that do not depend on each other's answers share a round trip.
     pipeline: true,
   } as pg.PoolConfig);
-  const health = createHealth(log, address.shown);
-  pool.on("error", health.failed);
+  const outages = tellOutages(log, address.shown);
+  pool.on("error", outages.failed);
+  pool.on("connect", outages.connected);
   const mark = createCommitMarks();
   let busy = 0;
 
@@ -89,13 +91,15 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
       for (let failures = 1; ; failures += 1) {
         try {
           const result = await attempt();
-          health.worked();
+          outages.worked();
           return result;
         } catch (error) {
           const fault = faultOf(error);
-          if (fault === "lost") health.failed(error as Error);
-          const pause = backOffDelay(failures, Math.random(), backOff[fault === "lost" ? "lost" : "repeat"]);
-          const again = fault === "repeat" ? failures < mostRepeats : fault === "lost";
+          // Refused is only who comes: another may give back a connection that is there.
+          const isAway = fault === "lost" || fault === "refused";
+          if (isAway) outages.failed(error as Error);
+          const pause = backOffDelay(failures, Math.random(), backOff[isAway ? "away" : "repeat"]);
+          const again = fault === "repeat" ? failures < mostRepeats : isAway;
           if (!again || Date.now() + pause - since > limits.patience) throw asTold(error, fault);
           await sleep(pause);
         }
@@ -126,12 +130,18 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
   };
 }
 
-const backOff = { lost: { base: 50, cap: 1_000 }, repeat: { base: 2, cap: 50 } } as const;
+const backOff = { away: { base: 50, cap: 1_000 }, repeat: { base: 2, cap: 50 } } as const;
 
 function asTold(error: unknown, fault: PostgresFault): unknown {
   switch (fault) {
     case "lost":
       return new StoreBusy("the database cannot be reached", { cause: error, retryAfter: 5, isLogged: true });
+    case "refused":
+      return new StoreBusy("the database does not let this service in", {
+        cause: error,
+        retryAfter: 5,
+        isLogged: true,
+      });
     case "slow":
     case "repeat":
       return new StoreBusy("the database is too busy", { cause: error });
@@ -166,23 +176,6 @@ function clientConfig({ config }: PostgresAddress, limits: PostgresLimits): pg.C
     types: {
       getTypeParser: ((oid: number, format: "text") =>
         oid === int8 ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
-    },
-  };
-}
-
-/** Says once that the database is away, and once that it is back. */
-function createHealth(log: Logger, shown: string) {
-  let away: number | undefined;
-  return {
-    failed: (error: Error): void => {
-      if (away !== undefined) return;
-      away = Date.now();
-      log.error({ err: error, database: shown }, "the database cannot be reached");
-    },
-    worked: (): void => {
-      if (away === undefined) return;
-      log.info({ database: shown, seconds: Math.round((Date.now() - away) / 1000) }, "the database is back");
-      away = undefined;
     },
   };
 }

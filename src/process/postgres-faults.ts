@@ -1,11 +1,14 @@
+import { refusalOf } from "./postgres-refusals.ts";
+
 /**
  * What an error of PostgreSQL or of the way to it means for the work it met: `lost`: the connection is no more, and a new one
- * may do; `repeat`: another transaction was in the way, and the same again will do; `slow`: it took longer than it may.
+ * may do; `refused`: there was none, and there will be none until somebody has changed something; `repeat`: another transaction was in the way, and the same again will do; `slow`: it took longer than it may.
  */
-export type PostgresFault = "lost" | "repeat" | "slow" | "other";
+export type PostgresFault = "lost" | "refused" | "repeat" | "slow" | "other";
 
 export function faultOf(error: unknown): PostgresFault {
   if (!(error instanceof Error)) return "other";
+  if (refusalOf(error) !== undefined) return "refused";
   const { code } = error as Error & { readonly code?: string };
   if (code !== undefined) {
     const known = faults[code];

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
 import { backOffDelay } from "../core/back-off.ts";
 import type { Logger } from "./log.ts";
+import { refusalOf } from "./postgres-refusals.ts";
 
 export type SessionOptions = {
   /** Gives a client that is connected; called again for every new session. */
@@ -79,7 +80,9 @@ export function keepSession(options: SessionOptions): KeptSession {
         .then(live)
         .catch((error: unknown) => {
           if (closing.signal.aborted) return;
-          if (failures === 0) log.warn({ err: error, what }, "the database session is lost; trying again");
+          const because = refusalOf(error);
+          const why = because === undefined ? { err: error } : { because };
+          if (failures === 0) log.warn({ ...why, what }, "the database session is lost; trying again");
           failures += 1;
         });
       if (closing.signal.aborted) return;

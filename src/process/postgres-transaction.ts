@@ -89,7 +89,8 @@ async function hasCommitted({ xid, mark }: Doubt, { withClient, limit }: Connect
       });
       if (found !== undefined) return found;
     } catch (error) {
-      if (faultOf(error) !== "lost") throw error;
+      const fault = faultOf(error);
+      if (fault !== "lost" && fault !== "refused") throw error;
       cause = error;
     }
     await sleep(50);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { until } from "../../test/rig/until.ts";
 import { createLog } from "../process/log.ts";
 import { readPostgresUrl } from "../process/postgres-url.ts";
+import { StoreBusy } from "../process/store-busy.ts";
 import { tieNodes } from "./node-ties.ts";
 import { makePool } from "./rig/pool-of-addresses.ts";
 import { startTlsPostgres, type TlsPostgres } from "./rig/postgres-tls.ts";
@@ -117,6 +118,22 @@ describe("what cannot be used is told in words, with what to do and without the 
     await server.showCertificate(days);
     await expectTold("localhost?sslmode=verify-full&sslrootcert=OWN", {}, says);
     await server.showCertificate(300);
+  });
+
+  it("a certificate that ends while a node runs", async () => {
+    const said: string[] = [];
+    const log = createLog({ format: "text", write: (line) => void said.push(line) });
+    const address = addressOf("localhost?sslmode=verify-full&sslrootcert=OWN");
+    const store = await openPostgresStore({ address, log, limits: { patience: 200 } });
+    await server.showCertificate(0);
+    await server.admin.query("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1", [
+      database,
+    ]);
+    for (const _ of [1, 2]) await expect(store.everyZone(0, 10)).rejects.toThrow(StoreBusy);
+    expect(said.filter((line) => /let this service in.*its certificate has expired/.test(line))).toHaveLength(1);
+    await server.showCertificate(300);
+    expect(await store.everyZone(0, 10)).toEqual([]);
+    await store.close();
   });
 
   it("a server without TLS", async () => {
