@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { type FirewallConfig, noConfig, readConfig } from "../firewall/config.ts";
 import { startFirewall } from "../firewall/start.ts";
-import { readFileIfThere } from "../process/data-folder.ts";
+import { openDataFolder, readFileIfThere } from "../process/data-folder.ts";
 import type { ListenAddress } from "../process/listen-address.ts";
 import { letCompilersRun } from "../process/small-footprint.ts";
 import { createSmallLog } from "../process/small-log.ts";
@@ -67,6 +67,7 @@ async function loadFirewallConfig(
   data: string,
   io: CommandIo,
 ): Promise<FirewallConfig | undefined> {
+  if (options.config === undefined) await openDataFolder(data);
   const file = options.config === undefined ? join(data, "firewall.yaml") : resolve(io.cwd, options.config);
   const text = await readFileIfThere(file);
   if (text === undefined && options.config !== undefined) io.err(`There is no file ${options.config}\n`);

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, stat } from "node:fs/promises";
+import { mkdtemp, readdir, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -18,8 +18,16 @@ describe("openDataFolder", () => {
   });
 
   it("fails at once where no folder can be made", async () => {
-    await expect(openDataFolder("/proc/nope")).rejects.toThrow("ENOENT");
+    await expect(openDataFolder("/proc/nope")).rejects.toThrow("the folder /proc/nope cannot be used: ENOENT");
     await expect(openDataFolder("/proc/nope/deeper")).rejects.toThrow("ENOENT");
+  });
+
+  it("leaves a file alone that stands in its place, and says so", async () => {
+    const path = join(folder, "file");
+    await writeFile(path, "precious", { mode: 0o644 });
+    await expect(openDataFolder(path)).rejects.toThrow(`the folder ${path} cannot be used: it is a file; name another`);
+    await expect(openDataFolder(join(path, "inside"))).rejects.toThrow("ENOTDIR");
+    expect((await stat(path)).mode & 0o777).toBe(0o644);
   });
 });
 

@@ -2,10 +2,16 @@ import { randomBytes } from "node:crypto";
 import { chmod, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
-/** The folder holds secrets: nobody but its owner may look inside. */
+/** The folder holds secrets: nobody but its owner may look inside. Fails in people's words. */
 export async function openDataFolder(path: string): Promise<void> {
-  await makeFolder(path);
-  await chmod(path, 0o700);
+  try {
+    await makeFolder(path);
+    if (!(await stat(path)).isDirectory()) throw new Error("it is a file");
+    await chmod(path, 0o700);
+  } catch (error) {
+    const message = `the folder ${path} cannot be used: ${(error as Error).message}; name another, or mend that`;
+    throw new Error(message, { cause: error });
+  }
 }
 
 /** Node's own recursive form never ends below a folder that takes no new ones and says so oddly, as /proc does. */
