@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { createPrivateKey, X509Certificate } from "node:crypto";
+import { createPrivateKey, generateKeyPairSync, X509Certificate } from "node:crypto";
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,6 +8,9 @@ import { ensureCertificate } from "./certificates.ts";
 
 const now = new Date("2026-11-15T00:00:00Z");
 const inDays = (days: number) => new Date(now.getTime() + days * 86_400_000);
+
+const makeKey = () =>
+  generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ type: "pkcs8", format: "pem" }).toString();
 
 let folder: string;
 beforeEach(async () => {
@@ -54,6 +57,26 @@ describe("ensureCertificate", () => {
     expect(second.ca).toBe(first.ca);
     expect(second.cert).not.toBe(first.cert);
     expect(new X509Certificate(second.cert).validToDate.getTime()).toBeGreaterThan(inDays(395).getTime() - 1);
+  });
+
+  it.each(["server.pem", "server.key"])("makes a new server certificate when %s is damaged", async (file) => {
+    const first = await ensureCertificate(folder, [], now);
+    await writeFile(join(folder, file), "torn");
+    const second = await ensureCertificate(folder, [], now);
+    expect(second.ca).toBe(first.ca);
+    expect(new X509Certificate(second.cert).checkPrivateKey(createPrivateKey(second.key))).toBe(true);
+  });
+
+  it.each([
+    ["both are no PEM", "torn", "torn"],
+    ["the key is of another", makeKey(), undefined],
+  ])("says what to do when the authority is damaged, and makes no other: %s", async (_, key, cert) => {
+    await ensureCertificate(folder, [], now);
+    const published = await readFile(join(folder, "ca.pem"), "utf8");
+    await writeFile(join(folder, "ca.key"), key);
+    await writeFile(join(folder, "ca.pem"), cert ?? published);
+    await expect(ensureCertificate(folder, [], now)).rejects.toThrow(/authority in .* is damaged: .*\nPut good copies/);
+    expect(await readFile(join(folder, "ca.key"), "utf8")).toBe(key);
   });
 
   it("makes one authority though many processes start at once", async () => {

@@ -64,7 +64,19 @@ async function readAuthority(folder: string): Promise<Pair | undefined> {
   if (key === undefined) return undefined;
   if (within !== undefined && within !== published) await replaceFile(caFileIn(folder), within, 0o644);
   const cert = within ?? published;
-  return cert === undefined ? undefined : { cert, key };
+  return cert === undefined ? undefined : checkAuthority(folder, { cert, key });
+}
+
+function checkAuthority(folder: string, pair: Pair): Pair {
+  try {
+    if (belongTogether(pair)) return pair;
+  } catch {
+    // What cannot be read fits no more than what belongs elsewhere.
+  }
+  throw new Error(
+    `the private authority in ${folder} is damaged: ca.key and ca.pem are no key with its certificate\n` +
+      "Put good copies of both in their place. Or remove both, and have every client trust the new one that is then made.",
+  );
 }
 
 /** The whole content or nothing, and never over a file that is there. */
@@ -96,14 +108,19 @@ async function makeServerPair(
 }
 
 function stillGood(pair: Pair, names: readonly string[], ca: string, now: Date): boolean {
-  const certificate = new X509Certificate(pair.cert);
-  const covers = (name: string) => (parseAddress(name) ? certificate.checkIP(name) : certificate.checkHost(name));
-  return (
-    certificate.validToDate.getTime() - now.getTime() > 30 * day &&
-    belongTogether(pair) &&
-    certificate.verify(new X509Certificate(ca).publicKey) &&
-    names.every((name) => covers(name) !== undefined)
-  );
+  try {
+    const certificate = new X509Certificate(pair.cert);
+    const covers = (name: string) => (parseAddress(name) ? certificate.checkIP(name) : certificate.checkHost(name));
+    return (
+      certificate.validToDate.getTime() - now.getTime() > 30 * day &&
+      belongTogether(pair) &&
+      certificate.verify(new X509Certificate(ca).publicKey) &&
+      names.every((name) => covers(name) !== undefined)
+    );
+  } catch {
+    // Files that are damaged are made again like those that have ended.
+    return false;
+  }
 }
 
 /** Two files are replaced one after the other: between the two they do not fit. */

@@ -130,7 +130,7 @@ describe("the operator's files", () => {
   it.each([
     ["missing", /ENOENT/],
     ["not of one another", /is not the key/],
-    ["not PEM", /./],
+    ["not PEM", /own.pem is no PEM file/],
   ])("stop the start when they are %s", async (how, message) => {
     await broken[how]?.();
     await expect(followed({ files: files() })).rejects.toThrow(message);

@@ -97,7 +97,13 @@ function troubleWith({ cert }: Pair, now: Date): string | undefined {
 }
 
 async function readFiles({ cert, key }: CertificateFiles): Promise<Pair> {
-  const pair = { cert: await readFile(cert, "utf8"), key: await readFile(key, "utf8") };
+  const pair = { cert: await readPem(cert), key: await readPem(key) };
   if (!belongTogether(pair)) throw new Error(`${key} is not the key of the certificate in ${cert}`);
   return pair;
+}
+
+async function readPem(file: string): Promise<string> {
+  const text = await readFile(file, "utf8");
+  if (!text.includes("-----BEGIN ")) throw new Error(`${file} is no PEM file: there is no -----BEGIN in it`);
+  return text;
 }
