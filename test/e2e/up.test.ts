@@ -123,7 +123,7 @@ describe("stopping and starting again", () => {
     // The new one first: pushed as changes are, a moment without any address would be told too.
     await inside.ip("addr add 9.9.2.2/24 dev wan0", "addr del 9.9.1.1/24 dev wan0");
     await up.says(/record replaced by 9\.9\.2\.2/);
-    const ended = await up.stop("SIGINT", 5_000);
+    const ended = await up.stop("SIGINT");
     expect(ended.code).toBe(0);
     expect(ended.out).toMatch(/\nStopping\.\n$/);
     expect(ended.err).not.toMatch(/warn|error/);
@@ -139,7 +139,7 @@ describe("stopping and starting again", () => {
     expect(kept.map(inData)).toEqual(before);
     expect(commandsIn(up.out())).toEqual(commandsIn(first.out()));
     said.push(first.out(), first.err());
-    expect(await up.stop("SIGTERM", 5_000)).toMatchObject({ code: 0 });
+    expect(await up.stop("SIGTERM")).toMatchObject({ code: 0 });
   });
 
   it("has said no secret in all that time", () => {

@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 const get = async (url: string) => {
-  const { out } = await inside.run(["curl", "-sk", "--max-time", "5", "-w", "\n%{http_code}", url]);
+  const { out } = await inside.run(["curl", "-sk", "--max-time", "30", "-w", "\n%{http_code}", url]);
   const end = out.lastIndexOf("\n");
   return { status: Number(out.slice(end + 1)), body: out.slice(0, end) };
 };
@@ -39,7 +39,7 @@ describe("moor records, watched", () => {
     const [data, tokenFile] = [join(folder, "data"), join(folder, "token")];
     await prepareWithMoor(inside, ["token", "add", "--data", data, "--to", tokenFile]);
     const dns = ["--dns", "127.0.0.1:53", "--transfer-to", "127.0.0.1"];
-    const watched = ["--metrics", "127.0.0.1:9054", "--drain", "4"];
+    const watched = ["--metrics", "127.0.0.1:9054", "--drain", "12"];
     moor = startMoor(inside, ["records", "--data", data, "--listen", "127.0.0.1:8053", ...dns, ...watched]);
     await moor.says(/Metrics and health are at http:\/\/127\.0\.0\.1:9054\/metrics/);
     const records = { url: "https://127.0.0.1:8053", process: moor };
@@ -51,12 +51,16 @@ describe("moor records, watched", () => {
     await dig("gone.example.org", "A", "+tcp");
     await dig("elsewhere.example", "A");
     expect((await dig("example.org", "AXFR")).out).toContain("192.0.2.1");
-    expect(await metric('moor_http_requests_total{method="POST",route="/api/v1/records",status="200"}')).toBe("1");
-    expect(await metric('moor_dns_answers_total{transport="udp",rcode="NOERROR"}')).toBe("1");
-    expect(await metric('moor_dns_answers_total{transport="udp",rcode="REFUSED"}')).toBe("1");
-    expect(await metric('moor_dns_answers_total{transport="tcp",rcode="NXDOMAIN"}')).toBe("1");
-    expect(await metric('moor_dns_transfers_total{direction="out",kind="axfr",result="done"}')).toBe("1");
-    expect(await metric('moor_follower_lag_changes{follower="nameserver"}')).toBe("0");
+    const samples = [
+      ['moor_http_requests_total{method="POST",route="/api/v1/records",status="200"}', "1"],
+      ['moor_dns_answers_total{transport="udp",rcode="NOERROR"}', "1"],
+      ['moor_dns_answers_total{transport="udp",rcode="REFUSED"}', "1"],
+      ['moor_dns_answers_total{transport="tcp",rcode="NXDOMAIN"}', "1"],
+      ['moor_dns_transfers_total{direction="out",kind="axfr",result="done"}', "1"],
+      ['moor_follower_lag_changes{follower="nameserver"}', "0"],
+    ] as const;
+    // Some are counted when the asker has its answer already.
+    for (const [sample, value] of samples) await expect.poll(() => metric(sample)).toBe(value);
     expect(Number(await metric("moor_log_position"))).toBeGreaterThan(1);
     expect(await metric("moor_ready")).toBe("1");
     expect((await get("https://127.0.0.1:8053/metrics")).status).toBe(404);
@@ -72,7 +76,7 @@ describe("moor records, watched", () => {
     const reasons = JSON.parse((await get("http://127.0.0.1:9054/health/ready")).body) as unknown;
     expect(reasons).toMatchObject({ ready: false, parts: { running: { because: "it is stopping" } } });
     expect((await moor.ended).code).toBe(0);
-    expect(performance.now() - began).toBeGreaterThan(3_900);
+    expect(performance.now() - began).toBeGreaterThan(11_000);
   });
 
   it.each([

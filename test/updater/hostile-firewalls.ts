@@ -1,7 +1,7 @@
 import { wanWith } from "../../src/updater/rig/services.ts";
 import { firewall, type HostileRow, moved } from "./hostile-row.ts";
 
-const slow = { source: "timeout: 1s" };
+const slow = { source: "timeout: 2s" };
 
 const tlsWords = {
   stranger: /signed by nobody this config trusts/,
@@ -17,7 +17,7 @@ export const hostileFirewalls: readonly HostileRow[] = [
     end: (loop) => loop.firewall.resume(),
   },
   firewall("transport", "resets the connection", () => ({ fault: "reset" }), /broke the connection off/),
-  firewall("transport", "never ends its body", () => ({ ...moved(), fault: "hang" }), /within 1 s/, slow),
+  firewall("transport", "never ends its body", () => ({ ...moved(), fault: "hang" }), /within 2 s/, slow),
   firewall("transport", "cuts its body short", () => ({ ...moved(), fault: "truncate" }), /broke the connection off/),
   ...(["stranger", "expired", "otherName"] as const).map(
     (which): HostileRow => ({

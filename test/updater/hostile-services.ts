@@ -22,8 +22,8 @@ export const hostileServices: readonly HostileRow[] = [
   }),
   service("resets every connection", () => ({ fault: "reset" }), /broke the connection off/, 0),
   service("resets a write", toWrites({ fault: "reset" }), /broke the connection off/, 12),
-  service("never ends its answer", toWrites({ body: { a: 1 }, fault: "hang" }), /within 1 s/, 6, {
-    settings: { target: "timeout: 1s" },
+  service("never ends its answer", toWrites({ body: { a: 1 }, fault: "hang" }), /within 2 s/, 6, {
+    settings: { target: "timeout: 2s" },
   }),
   service(
     "cuts its answer short",

@@ -50,7 +50,7 @@ test.each(["SIGTERM", "SIGINT"] as const)("%s ends it in good order, also in the
   loop.says.service = ({ method }) => (method === "PUT" ? { body: { a: 1 }, fault: "hang" } : undefined);
   say(12);
   watcher.child.kill("SIGUSR1");
-  await until(() => loop.writes().length === 3, { limit: 15_000, what: () => "a write" });
+  await until(() => loop.writes().length === 3, { limit: 60_000, what: () => "a write" });
   expect(await watcher.stop(signal)).toMatchObject({ code: 0, err: expect.stringMatching(/stopped\n$/) });
   expect(loop.stored()).toEqual({ A: "9.9.9.9", AAAA: "2a00::9" });
 });

@@ -14,7 +14,7 @@ import {
 import { openStateFile } from "../../src/updater/state-file.ts";
 import { openUpdater, type Updater } from "../../src/updater/updater.ts";
 
-vi.setConfig({ testTimeout: 90_000 });
+vi.setConfig({ testTimeout: 240_000 });
 
 /** Two updating clients, each with a state of its own, and one record between them. */
 let folder: string;

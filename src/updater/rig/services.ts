@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
-import type { AddressInfo } from "node:net";
+import { freePort } from "../../../test/rig/free-port.ts";
 import type { TestCertificate } from "./certificates.ts";
 
 /** For tests: a real server on a port of its own that answers as told and keeps what it was asked. */
@@ -46,8 +46,10 @@ export async function startServer(
   const listener = (request: IncomingMessage, response: ServerResponse) => void handle(request, response);
   const server = certificate ? createSecureServer({ ...certificate, ca: undefined }, listener) : createServer(listener);
   server.on("tlsClientError", () => undefined);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await freePort();
+  const listen = () =>
+    new Promise<void>((resolve, reject) => server.once("error", reject).listen(port, "127.0.0.1", resolve));
+  await listen();
   const shut = () =>
     new Promise<void>((resolve) => {
       server.close(() => resolve());
@@ -58,7 +60,7 @@ export async function startServer(
     port,
     asked,
     pause: shut,
-    resume: () => new Promise((resolve) => server.listen(port, "127.0.0.1", resolve)),
+    resume: listen,
     showCertificate({ key, cert }) {
       if ("setSecureContext" in server) server.setSecureContext({ key, cert });
       server.closeAllConnections();
