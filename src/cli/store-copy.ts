@@ -7,6 +7,7 @@ import { type CopyOutcome, copyTables, type TableSum } from "../records/store-co
 import type { Tables, WritableTables } from "../records/store-table.ts";
 import { readTables } from "../records/store-table-open.ts";
 import { writeSqliteTables } from "../records/store-table-sqlite.ts";
+import { partOf } from "../records/unfinished-copy.ts";
 import type { CommandIo } from "./command-io.ts";
 import type { DatabaseOptions } from "./database-options.ts";
 import { printTable } from "./print-table.ts";
@@ -55,7 +56,7 @@ function expectFree(path: string): void {
 
 /** What is not complete has another name; a copy that was broken off goes on with it. */
 async function intoFile(source: Tables, path: string, io: CommandIo): Promise<CopyOutcome> {
-  const part = `${path}.part`;
+  const part = partOf(path);
   if (existsSync(part)) io.err(`${part} is there from a copy that was broken off; it goes on.\n`);
   const outcome = await copyInto(source, writeSqliteTables(part), io);
   if (outcome.kind === "differs") return outcome;

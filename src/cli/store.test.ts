@@ -109,6 +109,26 @@ describe("moor store", () => {
     expect(statSync(join(folder, "c.sqlite")).mode & 0o777).toBe(0o600);
   });
 
+  it.each([
+    "records --data new --listen 127.0.0.1:0",
+    "up --data new --interface lo",
+    "token list --data new",
+    "store check --data new",
+    "store backup b.sqlite --data new",
+    "store copy new b.sqlite",
+  ])("moor %s: not while a copy to there is unfinished", async (words) => {
+    mkdirSync(join(folder, "new"));
+    writeFileSync(join(folder, "new", "records.sqlite.part"), "");
+    const { code, out, err } = await moor(words);
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toMatch(
+      /a copy to .*new\/records\.sqlite is not finished: .*\.part is there; run the same moor store copy again/,
+    );
+    expect(existsSync(join(folder, "new", "records.sqlite"))).toBe(false);
+    expect(await moor("store copy data new")).toMatchObject({ code: 0 });
+    expect(await moor("store check --data new")).toMatchObject({ code: 0, err: "" });
+  });
+
   it("compact drops what is too old, and gives the space back when nobody else has the file open", async () => {
     change("UPDATE changes SET at = at - 500 * 86400000 WHERE position < 15");
     const store = openSqliteStore(join(folder, "data", "records.sqlite"));

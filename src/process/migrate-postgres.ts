@@ -12,15 +12,20 @@ import { reasonOf } from "./postgres-refusals.ts";
 /** Advisory locks are numbers: "moor", and which of its locks. */
 const lock = "1836019570, 2";
 
-/** Takes the steps that the database has not taken yet, all of them or none; of many nodes that start at once, one does it. */
+/**
+ * Takes the steps that the database has not taken yet, all of them or none; of many nodes that start at once, one does it.
+ * `look` sees the database before, and throws when it must be left alone.
+ */
 export async function migratePostgres(
   connect: () => Promise<Client>,
   shown: string,
   steps: readonly MigrationStep[],
+  look: (client: Client) => Promise<void> = async () => undefined,
 ): Promise<void> {
   let client: Client | undefined;
   try {
     client = await connect();
+    await look(client);
     const before = await stateOf(client);
     if (stepsFor(steps, before).length === 0) return;
     // A large database may take its time, and so may the node that is migrating it now.

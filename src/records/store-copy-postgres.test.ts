@@ -7,6 +7,7 @@ import { exportAccount } from "./account-export.ts";
 import { dropHistory } from "./keep-history.ts";
 import { filledAt, fillStore } from "./rig/filled-store.ts";
 import { addressOf, type PostgresRig, startPostgresRig } from "./rig/postgres.ts";
+import { postgresMigrations } from "./schema-postgres.ts";
 import type { RecordStore } from "./store.ts";
 import { backupTables } from "./store-backup.ts";
 import { checkStore } from "./store-check.ts";
@@ -152,7 +153,9 @@ describe("a copy to PostgreSQL that is broken off", () => {
       await expect(copying).rejects.toThrow("stopped");
     });
     await expect(writePostgresTables(addressOf(url))).rejects.toThrow(/another copy .* is under way/);
+    await expectRefused(url);
     await first.tables.close();
+    await expectRefused(url);
 
     const second = await writePostgresTables(addressOf(url));
     expect(second.goesOn).toBe(true);
@@ -162,6 +165,31 @@ describe("a copy to PostgreSQL that is broken off", () => {
       expect(await sumsOf(second.tables)).toEqual(await sumsOf(source));
     });
     await second.tables.close();
+    await (await rig.open(url)).close();
+  });
+
+  /** Whoever wants to work on it, look through it or take it for a whole. */
+  const expectRefused = async (url: string): Promise<void> => {
+    const words = /^a copy to the database postgres:.* is not finished; run the same moor store copy or restore again/;
+    const address = addressOf(url);
+    const attempts = [() => rig.open(url), () => readPostgresTables(address), () => trimPostgresTables(address)];
+    for (const attempt of attempts) {
+      const said = await attempt().then(String, (error: Error) => error.message);
+      expect(said).toMatch(words);
+      expect(said).not.toContain("harbour");
+    }
+  };
+
+  it("is left as it is by a newer program, which would take its steps", async () => {
+    const url = await rig.freshUrl();
+    const { tables, finish } = await writePostgresTables(addressOf(url));
+    const newer = [...postgresMigrations, "CREATE TABLE newer (one BOOLEAN)"];
+    await expect(rig.open(url, { migrations: newer })).rejects.toThrow(/is not finished/);
+    await finish();
+    await tables.close();
+    const whole = await readPostgresTables(addressOf(url));
+    expect(await whole.count(storeTables.accounts)).toBe(0);
+    await whole.close();
   });
 });
 

@@ -1,3 +1,4 @@
+import type { Client } from "pg";
 import type { Logger } from "../process/log.ts";
 import { migratePostgres } from "../process/migrate-postgres.ts";
 import type { MigrationStep } from "../process/migration-steps.ts";
@@ -18,6 +19,7 @@ import { createWrites } from "./store-postgres-writes.ts";
 import { createSqlConsole } from "./store-sql-console.ts";
 import { createSqlReads } from "./store-sql-read.ts";
 import { createSqlTransferKeys } from "./store-sql-transfer-keys.ts";
+import { expectWholeDatabase } from "./unfinished-copy.ts";
 
 export type PostgresStoreOptions = {
   readonly address: PostgresAddress;
@@ -40,7 +42,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const { address, log, migrations = postgresMigrations } = options;
   const postgres = openPostgres(address, log, { ...usualLimits, ...options.limits });
   try {
-    await migratePostgres(postgres.connect, address.shown, migrations);
+    const look = (client: Client) => expectWholeDatabase(client, address.shown);
+    await migratePostgres(postgres.connect, address.shown, migrations, look);
     await postgres.transact(async () => ({ result: undefined, last: { text: dropOldMarks } }));
     return await openOn(postgres, options);
   } catch (error) {

@@ -6,12 +6,13 @@ import type { PostgresAddress } from "../process/postgres-url.ts";
 import { postgresMigrations } from "./schema-postgres.ts";
 import { keyNames, type Row, storeTables, type Table, type WritableTables } from "./store-table.ts";
 import { type SqlConnection, tablesOver } from "./store-table-sql.ts";
+import { copyMark, expectWholeDatabase, hasCopyMark } from "./unfinished-copy.ts";
 
 /** One state of a database that nodes may be writing to. */
 export async function readPostgresTables(address: PostgresAddress): Promise<WritableTables> {
   const client = await connectTo(address);
   return await orEnd(client, async () => {
-    await expectSchema(client, address);
+    await expectUsable(client, address);
     await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
     return tablesOver(connectionOver(client, address));
   });
@@ -21,7 +22,7 @@ export async function readPostgresTables(address: PostgresAddress): Promise<Writ
 export async function trimPostgresTables(address: PostgresAddress): Promise<WritableTables> {
   const client = await connectTo(address);
   return await orEnd(client, async () => {
-    await expectSchema(client, address);
+    await expectUsable(client, address);
     return tablesOver(connectionOver(client, address));
   });
 }
@@ -39,7 +40,7 @@ export async function writePostgresTables(address: PostgresAddress): Promise<Cop
   await migratePostgres(() => connectTo(address), address.shown, postgresMigrations);
   const client = await connectTo(address);
   return await orEnd(client, async () => {
-    const begun = await isThere(client, copyMark);
+    const begun = await hasCopyMark(client);
     if (!begun && (await holdsData(client)))
       throw new DatabaseTrouble(`the database ${address.shown} holds data already; make an empty one and name that.`);
     const { rows } = await client.query<{ free: boolean }>(`SELECT pg_try_advisory_lock(${copyLock}) AS free`);
@@ -50,7 +51,6 @@ export async function writePostgresTables(address: PostgresAddress): Promise<Cop
   });
 }
 
-const copyMark = "copy_in_progress";
 /** Advisory locks are numbers: "moor", and which of its locks. */
 const copyLock = "1836019570, 9";
 
@@ -86,8 +86,8 @@ async function orEnd<T>(client: pg.Client, work: () => Promise<T>): Promise<T> {
   }
 }
 
-async function isThere(client: pg.Client, table: string): Promise<boolean> {
-  const { rows } = await client.query<{ there: string | null }>("SELECT to_regclass($1) AS there", [table]);
+async function hasSchema(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ there: string | null }>("SELECT to_regclass('schema_version') AS there");
   return Boolean(rows[0]?.there);
 }
 
@@ -96,9 +96,10 @@ async function holdsData(client: pg.Client): Promise<boolean> {
   return rows.length > 0;
 }
 
-async function expectSchema(client: pg.Client, { shown }: PostgresAddress): Promise<void> {
+async function expectUsable(client: pg.Client, { shown }: PostgresAddress): Promise<void> {
+  await expectWholeDatabase(client, shown);
   const known = postgresMigrations.length;
-  const rows = (await isThere(client, "schema_version"))
+  const rows = (await hasSchema(client))
     ? (await client.query<{ taken: number }>("SELECT taken FROM schema_version")).rows
     : [];
   const taken = rows[0]?.taken;

@@ -6,6 +6,7 @@ import { DatabaseTrouble, openSqlite } from "../process/open-sqlite.ts";
 import { migrations } from "./schema-sqlite.ts";
 import { keyNames, type Row, type Table, type Value, type WritableTables } from "./store-table.ts";
 import { type SqlConnection, tablesOver } from "./store-table-sql.ts";
+import { isPartial, partialFile } from "./unfinished-copy.ts";
 
 /** One state of a file that may be in use: what is written meanwhile is not seen. */
 export function readSqliteTables(path: string): WritableTables {
@@ -65,7 +66,7 @@ function isFrozen(path: string): boolean {
 
 export type FileState =
   | { readonly kind: "good" }
-  | { readonly kind: "missing" | "folder" | "no-database" | "not-ours" }
+  | { readonly kind: "missing" | "partial" | "folder" | "no-database" | "not-ours" }
   | { readonly kind: "older" | "newer"; readonly steps: number }
   | { readonly kind: "damaged"; readonly why: string };
 
@@ -77,7 +78,7 @@ const notADatabase = 26;
  * database gives up the locks of that process (https://sqlite.org/howtocorrupt.html, section 2.2).
  */
 export function fileState(path: string): FileState {
-  if (!existsSync(path)) return { kind: "missing" };
+  if (!existsSync(path)) return { kind: isPartial(path) ? "partial" : "missing" };
   if (statSync(path).isDirectory()) return { kind: "folder" };
   let database: DatabaseSync | undefined;
   try {
@@ -101,6 +102,8 @@ export function fileTrouble(path: string, state: Exclude<FileState, { readonly k
   switch (state.kind) {
     case "missing":
       return `there is no file ${path}; give the path of a moor database, such as moor-data/records.sqlite.`;
+    case "partial":
+      return partialFile(path);
     case "folder":
       return `${path} is a folder; give the path of a database file in it, such as ${path}/records.sqlite.`;
     case "no-database":
