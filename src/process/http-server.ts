@@ -3,6 +3,7 @@ import type { ProxyTrust } from "./client-address.ts";
 import { type ListenAddress, listenTrouble } from "./listen-address.ts";
 import type { RequestCounters } from "./request-counters.ts";
 import { createRequestIds } from "./request-id.ts";
+import { spoken } from "./tls-server.ts";
 
 export type HttpServerOptions = {
   /** Without it the server speaks plain HTTP: only behind a proxy, and in benchmarks. */
@@ -29,7 +30,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   } as const;
   const counted = options.counters && { ServerResponse: options.counters.Response };
   const made = options.tls
-    ? fastify({ ...limits, https: { ...options.tls, minVersion: "TLSv1.2", ...counted } })
+    ? fastify({ ...limits, https: { ...options.tls, minVersion: "TLSv1.2", ALPNProtocols: [...spoken], ...counted } })
     : fastify({ ...limits, http: { ...counted } });
   const server = made as unknown as FastifyInstance;
   if (options.proxies) believe(server, options.proxies);

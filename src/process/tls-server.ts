@@ -3,6 +3,9 @@ import { createServer, type Server } from "node:https";
 import type { Pair } from "./issue-certificate.ts";
 import { type ListenAddress, listenTrouble } from "./listen-address.ts";
 
+/** Node refuses a handshake that offers none of these; `curl --http1.0` and old clients offer the second alone. */
+export const spoken = ["http/1.1", "http/1.0"] as const;
+
 export type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
 /**
@@ -14,6 +17,7 @@ export function createTlsServer(pair: Pair, handle: Handle): Server {
     {
       ...pair,
       minVersion: "TLSv1.2",
+      ALPNProtocols: [...spoken],
       handshakeTimeout: 10_000,
       headersTimeout: 15_000,
       requestTimeout: 30_000,
