@@ -6,7 +6,7 @@ import { type HostedName, hostName, nameserver } from "../rig/hosted-name.ts";
 import { type Namespace, openNamespace } from "../rig/namespace.ts";
 
 /** A certificate for a name that only moor knows: its API takes the challenge, its nameserver shows it to the authority. */
-describe("lego, as Debian packages it", { timeout: 90_000 }, () => {
+describe("lego, as Debian packages it", { timeout: 240_000 }, () => {
   let inside: Namespace;
   let folder: string;
   let name: HostedName;
@@ -60,7 +60,7 @@ describe("lego, as Debian packages it", { timeout: 90_000 }, () => {
     ];
     const env = {
       HETZNER_API_KEY: name.token,
-      HETZNER_PROPAGATION_TIMEOUT: "30",
+      HETZNER_PROPAGATION_TIMEOUT: "120",
       HETZNER_POLLING_INTERVAL: "1",
       LEGO_CA_CERTIFICATES: name.caFile,
       SSL_CERT_FILE: name.caFile,

@@ -11,7 +11,7 @@ let name: HostedName;
 beforeAll(async () => {
   inside = await openNamespace();
   name = await hostName(inside, mkdtempSync(join(tmpdir(), "moor-new-zone-")));
-}, 60_000);
+});
 afterAll(() => inside.close());
 
 it("a new zone has an SOA and three name servers, which the vendor's clients count", async () => {

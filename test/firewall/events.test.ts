@@ -114,11 +114,10 @@ describe("the event stream", () => {
     for (let mtu = 1000; mtu < 1005; mtu++) {
       become(mtu);
       await sleep(220);
-      (await listen()).response.destroy();
+      const { response } = await listen();
+      await expect.poll(() => events().at(-1)?.data.eth0?.mtu).toBe(String(mtu));
+      response.destroy();
     }
-    await expect
-      .poll(() => events().map(({ data }) => data.eth0?.mtu))
-      .toEqual(expect.arrayContaining(["1000", "1001", "1002", "1003", "1004"]));
   });
 
   it("does not hold up the end of the service", async () => {
