@@ -1,4 +1,4 @@
-import { type FastifyInstance, type FastifyRequest, fastify } from "fastify";
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import type { ProxyTrust } from "./client-address.ts";
 import { type ListenAddress, listenTrouble } from "./listen-address.ts";
 import type { RequestCounters } from "./request-counters.ts";
@@ -11,12 +11,15 @@ export type HttpServerOptions = {
   readonly bodyLimit: number;
   /** Whose word about callers is believed; absent: nobody's. */
   readonly proxies?: ProxyTrust | undefined;
+  /** Answers a path whose percent escapes are no text: it names nothing, so no route and no hook is asked. */
+  readonly sendBadPath?: (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
   /** Absent: requests are not counted. */
   readonly counters?: RequestCounters | undefined;
 };
 
 /** A server with every wait bounded. Requests are not logged one by one: that costs more than answering them. */
 export function createHttpServer(options: HttpServerOptions): FastifyInstance {
+  const { sendBadPath } = options;
   const limits = {
     bodyLimit: options.bodyLimit,
     requestTimeout: 30_000,
@@ -27,6 +30,10 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: 300 },
     genReqId: createRequestIds(options.proxies),
+    ...(sendBadPath && {
+      frameworkErrors: (_error: Error, request: FastifyRequest, reply: FastifyReply) =>
+        void sendBadPath(request, reply),
+    }),
   } as const;
   const counted = options.counters && { ServerResponse: options.counters.Response };
   const made = options.tls

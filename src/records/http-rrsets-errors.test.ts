@@ -76,6 +76,8 @@ describe("errors (wire section 1.4)", () => {
       [`/actions/${action}`, other, "action not found"],
       [`/actions/${action}`, narrow, "action not found"],
       ["/nowhere", undefined, "there is no such path"],
+      ["/zones/%ff", undefined, "there is no such path"],
+      [`/zones/${"x".repeat(400)}`, undefined, "there is no such path"],
     ] as const;
     for (const [at, token, message] of tries) {
       const { status, json } = await call("GET", at, undefined, token === undefined ? {} : { token });

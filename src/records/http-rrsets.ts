@@ -108,6 +108,9 @@ const preflight = {
   "access-control-max-age": "86400",
 };
 
+/** For paths that are refused before this API is asked. */
+export const sendNoPath = (reply: FastifyReply): FastifyReply => sendRaw(reply.headers(forBrowsers), noRoute);
+
 const unknownToken = errorAnswer(401, "unauthorized", "the token you have provided is invalid");
 const noRoute = errorAnswer(404, "not_found", "there is no such path");
 const notJson = errorAnswer(400, "json_error", "the body is not JSON");

@@ -19,7 +19,14 @@ describe("section 1: transport", () => {
   });
 
   it("an unknown route is a 404 in plain text", async () => {
-    for (const path of ["/api/v1/nope", "/api/v1", "/nope", "/api/v2/zones"]) {
+    for (const path of [
+      "/api/v1/nope",
+      "/api/v1",
+      "/nope",
+      "/api/v2/zones",
+      "/api/v1/zones/%ff",
+      `/api/v1/records/${"x".repeat(400)}`,
+    ]) {
       const { status, text, headers } = await call("GET", path);
       expect([status, text, headers["content-type"]]).toEqual([404, "404 page not found", "text/plain; charset=utf-8"]);
     }

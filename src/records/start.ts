@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { Server as TlsServer } from "node:tls";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import { type TrustedProxies, trustProxies } from "../process/client-address.ts";
 import { openDataFolder } from "../process/data-folder.ts";
 import type { Duties } from "../process/duties.ts";
@@ -13,7 +14,7 @@ import { type CertificateFiles, openTlsMaterial } from "../process/tls-material.
 import { openConsole, signInLink } from "./console-open.ts";
 import { serveDocs } from "./http-docs.ts";
 import { dyndnsApi } from "./http-dyndns.ts";
-import { rrsetsApi } from "./http-rrsets.ts";
+import { rrsetsApi, sendNoPath } from "./http-rrsets.ts";
 import { sendNoRoute, v1Api } from "./http-v1.ts";
 import { tieNodes } from "./node-ties.ts";
 import { observeHttp } from "./observe-http.ts";
@@ -83,6 +84,7 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
   try {
     const http = {
       bodyLimit,
+      sendBadPath,
       proxies: options.proxies && trustProxies(options.proxies),
       counters: options.counted ? requests : undefined,
     };
@@ -131,6 +133,9 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
 }
 
 const bodyLimit = 1024 * 1024;
+
+const sendBadPath = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
+  request.url.startsWith("/v1/") ? sendNoPath(reply) : sendNoRoute(request, reply);
 
 /** A new certificate is shown from the next connection on; nothing has to be restarted for it. */
 async function createTlsServer(
