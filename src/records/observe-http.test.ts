@@ -168,6 +168,14 @@ describe("the record service, watched", () => {
     expect((await call("/health/live")).status).toBe(200);
   });
 
+  it("says the same to a balancer that asks with HEAD", async () => {
+    await start();
+    const head = async (path: string) => (await call(path, {}, { method: "HEAD" })).status;
+    expect([await head("/health/live"), await head("/health/ready")]).toEqual([200, 200]);
+    service.health.stop();
+    expect([await head("/health/live"), await head("/health/ready")]).toEqual([200, 503]);
+  });
+
   it("has its certificate among the parts that must be well", async () => {
     await start({ plainHttp: false });
     expect((await service.health.look()).parts.certificate).toEqual({ ok: true });
