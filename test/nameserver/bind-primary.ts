@@ -49,13 +49,13 @@ zone "${zone}" {
 `,
   );
   const dig = (...words: readonly string[]) =>
-    run("dig", ["@127.0.0.1", "-p", `${port}`, "+tries=1", "+time=1", ...words]);
+    run("dig", ["@127.0.0.1", "-p", `${port}`, "+tries=1", "+time=5", ...words]);
   const serial = async () => Number((await dig("+short", zone, "SOA")).split(" ")[2]);
   let process: ReturnType<typeof startProcess> | undefined;
   const start = async () => {
     process = startProcess(["/usr/sbin/named", "-g", "-n", "1", "-c", join(folder, "named.conf")], {});
     const said = process.err;
-    await until(async () => (await serial()) > 0, { limit: 15_000, what: () => `BIND to start: ${said()}` });
+    await until(async () => (await serial()) > 0, { limit: 60_000, what: () => `BIND to start: ${said()}` });
   };
   const stop = async () => {
     await process?.stop();

@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
-import { createSocket } from "node:dgram";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { writtenSets, writtenZone } from "../../src/core/written-sets.suite.ts";
 import { type Nameserver, startNameserver } from "../../src/nameserver/start.ts";
 import { createLog } from "../../src/process/log.ts";
+import { freePort } from "../rig/free-port.ts";
 import { zonesInMemory } from "./zones-in-memory.ts";
 
 const run = promisify(execFile);
@@ -31,7 +31,14 @@ afterAll(() => server.close());
 
 async function dig(args: string, host = 0): Promise<string[]> {
   const at = server.addresses[host];
-  const { stdout } = await run("dig", [`@${at?.host}`, "-p", `${at?.port}`, "+tries=1", "+time=3", ...args.split(" ")]);
+  const { stdout } = await run("dig", [
+    `@${at?.host}`,
+    "-p",
+    `${at?.port}`,
+    "+tries=1",
+    "+time=15",
+    ...args.split(" "),
+  ]);
   return stdout.split("\n").map((line) => line.replaceAll(/\s+/g, " "));
 }
 
@@ -91,10 +98,7 @@ it("gives one port to both protocols, and says when it is taken", async () => {
 it("lets go of what it opened when a later address cannot be had", async () => {
   const [taken] = server.addresses;
   if (taken === undefined) throw new Error("no address");
-  const probe = createSocket("udp4");
-  const free = await new Promise<number>((resolve) => probe.bind(0, "127.0.0.1", () => resolve(probe.address().port)));
-  await new Promise<void>((resolve) => probe.close(() => resolve()));
-  const first = { host: "127.0.0.1", port: free };
+  const first = { host: "127.0.0.1", port: await freePort() };
   await expect(startNameserver({ listen: [first, taken], source, log })).rejects.toThrow("in use");
   const again = await startNameserver({ listen: [first], source, log });
   await again.close();

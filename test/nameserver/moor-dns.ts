@@ -73,7 +73,7 @@ export async function startMoorDns(transfers: Partial<TransferOptions> = {}, dat
       if ((await store.addTransferKey(key)) === "name-taken") throw new Error(`${name} is there`);
       return `hmac-sha256:${name}:${secret}`;
     },
-    dig: (...words) => run("dig", ["@127.0.0.1", "-p", `${port}`, "+tries=1", "+time=3", ...words]),
+    dig: (...words) => run("dig", ["@127.0.0.1", "-p", `${port}`, "+tries=1", "+time=15", ...words]),
     close: async () => {
       await dns.close();
       store.close();
@@ -86,7 +86,7 @@ export const everyone = [parseNetwork("127.0.0.0/8")].flatMap((network) => netwo
 /** What a program has said, whether or not it was content. */
 export function run(program: string, words: readonly string[], input = ""): Promise<string> {
   return new Promise((resolve) => {
-    const child = execFile(program, words, { timeout: 15_000 }, (_, out, err) => resolve(`${out}${err}`.trim()));
+    const child = execFile(program, words, { timeout: 60_000 }, (_, out, err) => resolve(`${out}${err}`.trim()));
     // One that reads nothing may be gone before it is told anything.
     child.stdin?.on("error", () => undefined).end(input);
   });

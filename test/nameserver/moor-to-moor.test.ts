@@ -40,7 +40,7 @@ const server = (port: number, key = secret): PrimaryServer => ({
 const follow = (name: string, ...primaries: readonly PrimaryServer[]) =>
   secondary.makeZone(name, "", { mode: "secondary", primaries });
 const tellsOf = (words: string) =>
-  until(() => secondary.log().includes(words), { limit: 10_000, what: () => `${words} in ${secondary.log()}` });
+  until(() => secondary.log().includes(words), { limit: 60_000, what: () => `${words} in ${secondary.log()}` });
 const content = async (moor: MoorDns, name: string) =>
   (await moor.store.sets((await moor.store.zoneHolding(name)) as Zone, {}))
     .map(
@@ -70,7 +70,7 @@ describe("one moor that follows another", () => {
       await primary.write(zone, each);
       const wanted = await content(primary, "example.org");
       const same = async () => JSON.stringify(await content(secondary, "example.org")) === JSON.stringify(wanted);
-      await until(same, { limit: 5_000, what: () => `the change: ${secondary.log()}` });
+      await until(same, { limit: 60_000, what: () => `the change: ${secondary.log()}` });
     }
     const rows = await secondary.store.historyOf((await secondary.store.zoneHolding("example.org")) as Zone, {
       limit: 1,

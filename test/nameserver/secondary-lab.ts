@@ -83,7 +83,7 @@ export async function openLab(): Promise<Lab> {
   const services = { ...files, records: { url: "https://192.0.2.1:8053", process: moor } };
 
   const dig: Lab["dig"] = async (server, ...words) => {
-    const { out } = await inside.run(["dig", `@${addresses[server]}`, "+tries=1", "+time=2", ...words]);
+    const { out } = await inside.run(["dig", `@${addresses[server]}`, "+tries=1", "+time=5", ...words]);
     return out.trim();
   };
   return {
@@ -107,7 +107,7 @@ export async function openLab(): Promise<Lab> {
       if (name === "powerdns" && first) await shell(blockOf("powerdns"));
       return inside.start(commands[name]);
     },
-    untilAnswers: async (server, question, answer, limit = 15_000) => {
+    untilAnswers: async (server, question, answer, limit = 60_000) => {
       let last = "";
       const holds = async () => {
         last = await dig(server, "+short", ...question.split(" "));

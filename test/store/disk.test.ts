@@ -9,7 +9,7 @@ import { until } from "../rig/until.ts";
 import { faultsIn, prepareData, valuesIn } from "./store-files.ts";
 import { allowed, moor, type Sent, type Service, startService, startStorm } from "./storm.ts";
 
-vi.setConfig({ testTimeout: 90_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
 const zone = "disk.example";
 const env = { PATH: `${process.env.PATH}:/usr/sbin:/sbin`, HOME: "/nonexistent" };
@@ -46,18 +46,18 @@ describe("a disk that is full", () => {
     const service = await startService(disk, onDisk("12m"));
     const storm = startStorm(service, token, zone, 0);
     try {
-      await until(() => storm.sent.filter(isDone).length > 50, { limit: 20_000, what: () => "fifty writes" });
+      await until(() => storm.sent.filter(isDone).length > 50, { limit: 60_000, what: () => "fifty writes" });
       await beside(service, fill);
-      await until(() => storm.sent.some(isRefused), { limit: 20_000, what: () => "a write that is refused" });
+      await until(() => storm.sent.some(isRefused), { limit: 60_000, what: () => "a write that is refused" });
       const refusedFrom = storm.sent.length;
       await until(() => storm.sent.slice(refusedFrom).filter(isRefused).length > 50, {
-        ...{ limit: 20_000, what: () => "fifty more, without a hang" },
+        ...{ limit: 60_000, what: () => "fifty more, without a hang" },
       });
       expect((await read(service)).statusCode).toBe(200);
       await beside(service, "rm fill");
       const roomFrom = storm.sent.length;
       await until(() => storm.sent.slice(roomFrom).filter(isDone).length > 50, {
-        ...{ limit: 20_000, what: () => "fifty writes after there was room" },
+        ...{ limit: 60_000, what: () => "fifty writes after there was room" },
       });
     } finally {
       await storm.stop();
@@ -74,9 +74,9 @@ describe("a disk that is full", () => {
   it("loses nothing when the service is killed and started again on it", async () => {
     const service = await startService(disk, onDisk("12m"));
     const storm = startStorm(service, token, zone, 0);
-    await until(() => storm.sent.filter(isDone).length > 50, { limit: 20_000, what: () => "fifty writes" });
+    await until(() => storm.sent.filter(isDone).length > 50, { limit: 60_000, what: () => "fifty writes" });
     await beside(service, fill);
-    await until(() => storm.sent.some(isRefused), { limit: 20_000, what: () => "a write that is refused" });
+    await until(() => storm.sent.some(isRefused), { limit: 60_000, what: () => "a write that is refused" });
     await expectKept(service, await stopped(storm));
   });
 });
@@ -118,7 +118,7 @@ async function stopped(storm: ReturnType<typeof startStorm>): Promise<readonly S
 const read = ({ url }: Service) =>
   request(`${url}/v1/zones/${zone}/rrsets?per_page=10`, {
     headers: { authorization: `Bearer ${token}` },
-    headersTimeout: 2_000,
+    headersTimeout: 30_000,
   });
 
 /** The files as they are when the service dies. */

@@ -41,7 +41,7 @@ beforeAll(async () => {
   // All but the last two writes are too old.
   const keep = history.at(-2)?.at ?? filledAt;
   const tables = trimSqliteTables(path);
-  await dropHistory(tables, { before: keep, rest: 0, signal: AbortSignal.timeout(5_000) });
+  await dropHistory(tables, { before: keep, rest: 0, signal: AbortSignal.timeout(60_000) });
   await tables.close();
 });
 afterAll(async () => {

@@ -10,7 +10,7 @@ import { allowed, check, runMoor, type Sent, type Storm, startService, startStor
 
 /** `npm run test:faults` sets more. */
 const kills = Number(process.env.MOOR_KILLS ?? 5);
-vi.setConfig({ testTimeout: 60_000 + kills * 5_000 });
+vi.setConfig({ testTimeout: 180_000 + kills * 10_000 });
 
 let folder: string;
 let data: string;

@@ -64,8 +64,8 @@ export async function readEvents(url: string, headers: Record<string, string>): 
       new Promise((resolve, reject) => {
         const end = setTimeout(() => {
           waiting.delete(check);
-          reject(new Error(`this has not come within five seconds; the stream says:\n${text.slice(-2000)}`));
-        }, 5_000);
+          reject(new Error(`this has not come within 30 seconds; the stream says:\n${text.slice(-2000)}`));
+        }, 30_000);
         const check = () => {
           if (!ready(reader)) return;
           clearTimeout(end);
