@@ -248,7 +248,11 @@ const faults: [string, string, RegExp][] = [
     /exactly one of file and env/,
   ],
   ["a missing secret file", good.replace("secrets/token", "secrets/nope"), /there is no file secrets\/nope/],
-  ["a secret that is a folder", good.replace("secrets/token", "secrets"), /cannot be read \(EISDIR\)/],
+  [
+    "a secret that is a folder",
+    good.replace("secrets/token", "secrets"),
+    /cannot be read \(EISDIR\); it is a folder: name a file/,
+  ],
   ["an empty secret", good.replace("secrets/token", "secrets/empty"), /token of target dns is empty/],
   ["a secret of two words", good.replace("secrets/token", "secrets/many"), /more than one word/],
   ["a variable that is not set", good.replace("{ file: secrets/token }", "{ env: NOPE }"), /variable NOPE is not set/],

@@ -7,7 +7,7 @@ import { readDuration } from "./read-duration.ts";
 import { endpointKeys, missing, readEndpoint } from "./read-endpoint.ts";
 import { readNames } from "./read-names.ts";
 import { readRules, ruleKeys } from "./read-rules.ts";
-import { readKeyFile, readSecret, type Surroundings } from "./read-secret.ts";
+import { readKeyFile, readSecret, type Surroundings, toMend } from "./read-secret.ts";
 import { readControl, readHeartbeats, readNotify } from "./read-telling.ts";
 import { sourceKinds } from "./sources.ts";
 import { targetApis } from "./targets.ts";
@@ -144,7 +144,7 @@ function unreadable(file: string, code = "unreadable"): Fault {
         message: "there is no such config file",
         todo: "copy moor.sample.yaml to it and fill it in, or name another with --config FILE",
       }
-    : { code: "unreadable-file", where: file, message: `it cannot be read (${code})`, todo: "mend its permissions" };
+    : { code: "unreadable-file", where: file, message: `it cannot be read (${code})`, todo: toMend(code) };
 }
 
 /** In the order of the file: references are checked after the rest, but people read from top to bottom. */

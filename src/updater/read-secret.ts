@@ -59,10 +59,14 @@ export function readTextFile(yaml: YamlReader, at: Spot, what: string, around: S
     return yaml.fault(at, {
       code: code === "ENOENT" ? "missing-file" : "unreadable-file",
       message: code === "ENOENT" ? `${what}: there is no file ${path}` : `${what}: ${path} cannot be read (${code})`,
-      todo: code === "ENOENT" ? "make it, or mend the path (it starts at the config's folder)" : "mend its permissions",
+      todo: code === "ENOENT" ? "make it, or mend the path (it starts at the config's folder)" : toMend(code),
     });
   }
 }
+
+/** What to do about a file that is there and cannot be read. */
+export const toMend = (code: string): string =>
+  code === "EISDIR" ? "it is a folder: name a file" : "mend its permissions";
 
 function fromFile(
   yaml: YamlReader,
