@@ -33,8 +33,14 @@ describe("passwords", () => {
       expect(await matchesPassword("none", hash)).toBe(false);
       return performance.now() - before;
     };
-    const [known, unknown] = [await lasting(stored), await lasting(undefined)];
-    expect(unknown).toBeGreaterThan(known / 4);
+    const known: number[] = [];
+    const unknown: number[] = [];
+    // The machine may have something else to do at any of them, but not at all of them.
+    for (let i = 0; i < 4; i++) {
+      known.push(await lasting(stored));
+      unknown.push(await lasting(undefined));
+    }
+    expect(Math.min(...unknown)).toBeGreaterThan(Math.min(...known) / 4);
     expect(await matchesPassword("x", "md5$x")).toBe(false);
   });
 });
