@@ -81,9 +81,9 @@ describe("createEventStreams", () => {
   });
 
   it("piles nothing up for a listener who does not read, and gives him the last state when he does", async () => {
-    const { open, change } = await streams({ padding: "x".repeat(300_000) });
+    const { open, change, listening } = await streams({ padding: "x".repeat(300_000) });
     const response = await open();
-    await sleep(50);
+    await expect.poll(listening).toBe(1);
     for (let count = 0; count < 100; count++) {
       change();
       if (count % 10 === 0) await sleep(2);
