@@ -45,7 +45,7 @@ const framed = (first: number, length = 12): Buffer =>
   Buffer.concat([Buffer.of(length >> 8, length & 0xff, first), Buffer.alloc(length - 1)]);
 
 async function until(what: () => boolean): Promise<void> {
-  for (let left = 300; left > 0 && !what(); left--) await sleep(10);
+  for (let left = 3_000; left > 0 && !what(); left--) await sleep(10);
   expect(what()).toBe(true);
 }
 
@@ -139,6 +139,7 @@ it("a connection whose queries all wait is not read from, and others are served"
   const port = await listen({ waiting: 4 }, counting);
   const greedy = open(port);
   greedy.socket.write(Buffer.concat(Array<Buffer>(50).fill(framed(2))));
+  await until(() => asked === 4);
   await sleep(100);
   expect(asked).toBe(4);
   const other = open(port);

@@ -34,7 +34,7 @@ async function serve(respond: Respond, passage: Passage = "send") {
 }
 
 async function until(what: () => boolean): Promise<void> {
-  for (let left = 200; left > 0 && !what(); left--) await sleep(10);
+  for (let left = 3_000; left > 0 && !what(); left--) await sleep(10);
   expect(what()).toBe(true);
 }
 
@@ -88,16 +88,18 @@ it("only so many wait; the rest are not taken until some are done", async () => 
     asked += 1;
     return gate.promise;
   });
-  for (let i = 0; i < 1_500; i++) {
-    ask(query);
-    if (i % 100 === 0) await sleep(5);
+  // Some may be lost in the kernel when they come faster than they are read.
+  for (let sent = 0; asked < 1_000 && sent < 100_000; sent += 50) {
+    for (let i = 0; i < 50; i++) ask(query);
+    await sleep(2);
   }
-  await sleep(50);
+  for (let i = 0; i < 50; i++) ask(query);
+  await sleep(100);
   expect(asked).toBe(1_000);
   gate.resolve(reply);
   await until(() => received.length > 0);
   ask(query);
-  await until(() => asked === 1_001);
+  await until(() => asked > 1_000);
 });
 
 it("a port in use is said to be so", async () => {
