@@ -37,8 +37,11 @@ function listen() {
     log,
   });
   open = listening;
-  const begun = (times: number, limit = 4_000) =>
-    until(() => gaps.seen >= times && listening.isUp(), { limit, what: () => `${times} beginnings, not ${gaps.seen}` });
+  const begun = (times: number) =>
+    until(() => gaps.seen >= times && listening.isUp(), {
+      limit: 30_000,
+      what: () => `${times} beginnings, not ${gaps.seen}`,
+    });
   return { listening, heard, begun };
 }
 
@@ -49,7 +52,7 @@ async function say(...notices: readonly [channel: string, payload: string][]): P
 }
 
 const hears = (heard: readonly string[], notice: string) =>
-  until(() => heard.includes(notice), { limit: 2_000, what: () => `${notice} in ${heard.join(", ")}` });
+  until(() => heard.includes(notice), { limit: 30_000, what: () => `${notice} in ${heard.join(", ")}` });
 
 describe("listening to PostgreSQL", () => {
   it("hears its channels, and no others", async () => {
@@ -77,9 +80,9 @@ describe("listening to PostgreSQL", () => {
     const { listening, heard, begun } = listen();
     await begun(1);
     cable.silence();
-    await until(() => !listening.isUp(), { limit: 5_000, what: () => "the loss" });
+    await until(() => !listening.isUp(), { limit: 30_000, what: () => "the loss" });
     cable.mend();
-    await begun(2, 6_000);
+    await begun(2);
     await say(["wind", "calm"]);
     await hears(heard, "wind: calm");
   });
@@ -88,7 +91,7 @@ describe("listening to PostgreSQL", () => {
     const { heard, begun } = listen();
     await begun(1);
     await server.restart("crash");
-    await begun(2, 8_000);
+    await begun(2);
     await say(["tide", "again"]);
     await hears(heard, "tide: again");
   });
@@ -98,7 +101,7 @@ describe("listening to PostgreSQL", () => {
     const { listening } = listen();
     const started = performance.now();
     await listening.close();
-    expect(performance.now() - started).toBeLessThan(1_000);
+    expect(performance.now() - started).toBeLessThan(10_000);
     cable.mend();
   });
 });
