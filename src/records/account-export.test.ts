@@ -17,7 +17,7 @@ async function exported(store: RecordStore, account: Account): Promise<Files> {
   const files: Files = new Map();
   // As through a file: what UTF-8 cannot say comes back otherwise.
   const write = async (path: string, text: string) => void files.set(path, Buffer.from(text).toString());
-  await exportAccount(store, account, { write, now, signal: AbortSignal.timeout(5_000) });
+  await exportAccount(store, account, { write, now, signal: AbortSignal.timeout(60_000) });
   return files;
 }
 

@@ -20,7 +20,7 @@ function logOf(rows: readonly (readonly [zone: number, serial: number, at: numbe
 }
 
 const write = (serial: number, at: number, rows = 1) => Array.from({ length: rows }, () => [1, serial, at] as const);
-const all = (before: number) => ({ before, rest: 0, signal: AbortSignal.timeout(5_000) });
+const all = (before: number) => ({ before, rest: 0, signal: AbortSignal.timeout(60_000) });
 
 describe("the history that is kept", () => {
   it("begins with the first change that is young enough", async () => {

@@ -112,11 +112,12 @@ describe("a rate limit that several nodes share", () => {
     ["slow", () => new Promise(() => undefined)],
   ];
   it.each(broken)("goes on by a budget of its own while the database is %s", async (_how, takeCalls) => {
-    const limit = createSharedRateLimit({ perMinute: 30, budget: { takeCalls }, patience: 20 });
+    const limit = createSharedRateLimit({ perMinute: 30, budget: { takeCalls }, patience: 500 });
     const started = performance.now();
     const quotas = [];
     for (let i = 0; i < 40; i++) quotas.push(await call(limit, 0));
     expect(passed(quotas)).toBe(30);
-    expect(performance.now() - started).toBeLessThan(500);
+    // Only the first call waits for it.
+    expect(performance.now() - started).toBeLessThan(10_000);
   });
 });

@@ -22,10 +22,10 @@ beforeEach(async () => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const tellers = () => ({ progress: () => undefined, signal: AbortSignal.timeout(10_000) });
+const tellers = () => ({ progress: () => undefined, signal: AbortSignal.timeout(60_000) });
 const backup = () => backupSqlite(path, file, tellers());
 const restore = (moveAside = false) =>
-  restoreSqlite(file, path, { moveAside, now: new Date("2026-11-15T12:00:00Z"), signal: AbortSignal.timeout(10_000) });
+  restoreSqlite(file, path, { moveAside, now: new Date("2026-11-15T12:00:00Z"), signal: AbortSignal.timeout(60_000) });
 const namesIn = async (database: string) => {
   const store = openSqliteStore(database);
   const names = (await store.everyZone(0, 10)).map((zone) => zone.name);

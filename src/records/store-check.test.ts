@@ -25,7 +25,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 async function faultsOf(): Promise<readonly Fault[]> {
   const tables = readSqliteTables(path);
   const faults: Fault[] = [];
-  await checkStore(tables, { fault: (fault) => void faults.push(fault), signal: AbortSignal.timeout(10_000) });
+  await checkStore(tables, { fault: (fault) => void faults.push(fault), signal: AbortSignal.timeout(60_000) });
   await tables.close();
   return faults;
 }
@@ -147,7 +147,7 @@ describe("the check of a store", () => {
     const tables = trimSqliteTables(path);
     const [row] = await tables.find(storeTables.changes, [[count]]);
     const cut = Number(row?.[placeIn(storeTables.changes, "at")]);
-    const dropped = await dropHistory(tables, { before: cut, rest: 0, signal: AbortSignal.timeout(5_000) });
+    const dropped = await dropHistory(tables, { before: cut, rest: 0, signal: AbortSignal.timeout(60_000) });
     await tables.close();
     expect(dropped).toBeLessThan(count);
     expect(await faultsOf()).toEqual([]);

@@ -90,7 +90,7 @@ describe("a copy", () => {
       count: async () => 0,
       setLastNumber: async () => target.remove(storeTables.departed, [["gone.example.org"]]),
     };
-    const outcome = await copyTables(source, meddling, { tell: () => undefined, signal: AbortSignal.timeout(5_000) });
+    const outcome = await copyTables(source, meddling, { tell: () => undefined, signal: AbortSignal.timeout(60_000) });
     expect(outcome).toMatchObject({ kind: "differs", faults: [{ code: "copy-differs", where: "departed_zones" }] });
     await source.close();
     await target.close();

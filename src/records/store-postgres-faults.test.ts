@@ -33,17 +33,20 @@ afterEach(async () => {
 
 const open = (options: Partial<PostgresStoreOptions> = {}) => rig.open(url, options);
 
-/** Ends the connection of the store that waits for what `wait` names, and tells whether there was one. */
-const endWaiting = async (wait: string): Promise<boolean> => {
+/** Does something to the connections of the store that wait for what `wait` names; one row for each. */
+const waiting = async (wait: string, what = "pid"): Promise<readonly unknown[]> => {
   // Inside a transaction, who does what stands still at the first look.
   await other.query("SELECT pg_stat_clear_snapshot()");
-  const { rows } = await other.query<{ ended: boolean }>(
-    "SELECT pg_terminate_backend(pid) AS ended FROM pg_stat_activity " +
+  const { rows } = await other.query(
+    `SELECT ${what} FROM pg_stat_activity ` +
       "WHERE datname = current_database() AND pid <> pg_backend_pid() AND state = 'active' AND wait_event = $1",
     [wait],
   );
-  return rows.length > 0;
+  return rows;
 };
+/** Ends them, and tells whether there were any. */
+const endWaiting = async (wait: string): Promise<boolean> =>
+  (await waiting(wait, "pg_terminate_backend(pid)")).length > 0;
 const oneEnded = (wait: string) =>
   until(() => endWaiting(wait), { limit: 30_000, what: () => `nobody waits for ${wait}` });
 const lockZone = () => other.query("BEGIN; SELECT 1 FROM zones FOR UPDATE");
@@ -60,7 +63,7 @@ describe("a connection that is lost", () => {
 
   const letCommitsDawdle = () =>
     other.query(
-      `CREATE FUNCTION dawdle() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(1); RETURN NULL; END';
+      `CREATE FUNCTION dawdle() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(2); RETURN NULL; END';
        CREATE CONSTRAINT TRIGGER dawdle AFTER INSERT ON changes DEFERRABLE INITIALLY DEFERRED
        FOR EACH ROW EXECUTE FUNCTION dawdle()`,
     );
@@ -76,14 +79,15 @@ describe("a connection that is lost", () => {
 
   it("during a commit that did not happen, and whose number the server then gives to others: it is done again, once", async () => {
     await letCommitsDawdle();
-    const write = pool.add(store, "192.0.2.1");
-    const waits = async () =>
-      (await other.query(`SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'`)).rowCount;
-    await until(async () => (await waits()) === 1, { limit: 30_000, what: () => "nobody dawdles" });
+    // A server may need long to recover.
+    const patient = await open({ limits: { patience: 60_000 } });
+    const write = pool.add(patient, "192.0.2.1");
+    await until(async () => (await waiting("PgSleep")).length > 0, { limit: 30_000, what: () => "nobody dawdles" });
     await rig.server.restart("crash");
     other = await rig.server.connect(new URL(url).pathname.slice(1));
     for (let i = 0; i < 10; i += 1) await other.query("SELECT pg_current_xact_id()");
     expect(await write).toBe("192.0.2.1");
+    await patient.close();
     expect(await pool.look(store)).toEqual({ values: ["192.0.2.1"], writes: 1, positions: [1] });
   });
 
@@ -117,7 +121,7 @@ describe("a connection that is lost", () => {
     const shown = async () => (await other.query("SHOW synchronous_standby_names")).rows[0];
     const name = names.replaceAll("'", "");
     await until(async () => (await shown())?.synchronous_standby_names === name, {
-      limit: 5_000,
+      limit: 60_000,
       what: () => "no new config",
     });
   };
@@ -136,7 +140,7 @@ describe("a connection that is lost", () => {
     await sleep(100);
     await rig.server.restart(how);
     const before = answered.length;
-    await until(() => answered.length > before + 20, { limit: 10_000, what: () => "nothing is written any more" });
+    await until(() => answered.length > before + 20, { limit: 60_000, what: () => "nothing is written any more" });
     going = false;
     await Promise.all(writers);
     const { values, writes, positions } = await pool.look(store);
@@ -150,10 +154,10 @@ describe("a connection that is lost", () => {
 
 describe("a store that cannot do it now", () => {
   it("says so at once when too many writes wait", async () => {
-    const narrow = await open({ mostWaiting: 3 });
+    const narrow = await open({ mostWaiting: 3, limits: { lock: 60_000, statement: 60_000 } });
     await lockZone();
     const first = pool.add(narrow, "192.0.2.0");
-    await sleep(50);
+    await until(async () => (await waiting("transactionid")).length > 0, { limit: 30_000, what: () => "nobody waits" });
     const others = Array.from({ length: 10 }, (_, i) => pool.add(narrow, `192.0.2.${i + 1}`));
     const refused = (await Promise.allSettled(others.slice(3))).map(
       (each) => each.status === "rejected" && each.reason,
@@ -185,7 +189,7 @@ describe("a store that cannot do it now", () => {
     }
     await rig.server.resume();
     other = await rig.server.connect(new URL(url).pathname.slice(1));
-    expect(await pool.add(hasty, "192.0.2.2")).toBe("192.0.2.2");
+    await expect.poll(() => pool.add(hasty, "192.0.2.2")).toBe("192.0.2.2");
     expect(said.filter((line) => line.includes("cannot be reached"))).toHaveLength(1);
     expect(said.filter((line) => line.includes("is back"))).toHaveLength(1);
     expect(said.join("")).not.toContain("harbour");
