@@ -126,10 +126,10 @@ describe("waiting for the action", () => {
     instead = ({ method }) =>
       method === "POST" ? { status: 201, body: action("running") } : { body: action("running") };
     target.close();
-    await openTarget({ total: 400 });
+    await openTarget({ total: 1_500 });
     expect(await target.replace(order, never)).toMatchObject({
       kind: "later",
-      because: expect.stringMatching(/within 0.4 s/),
+      because: expect.stringMatching(/within 1.5 s/),
     });
     target.close();
     await openTarget({ total: 60_000 });
