@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
@@ -169,5 +170,22 @@ describe("moor init, by options", () => {
     expect(await init(options({ firewallFingerprint: certificate.fingerprint }), right.io)).toBe(0);
     expect(readFileSync(at("moor.yaml"), "utf8")).toContain(`fingerprint: "${certificate.fingerprint}"`);
     rmSync(at("moor.yaml"));
+  });
+
+  it("believes the authority that a service shows, so that a certificate made anew is believed too", async () => {
+    await loop.close();
+    const made = makeCertificate("IP:127.0.0.1");
+    const root = new X509Certificate(made.ca).fingerprint256;
+    const firewallTls = { ...made, cert: made.cert + made.ca };
+    loop = await openLoop(undefined, undefined, { firewallTls, source: "insecure: true" });
+    const wrong = terminal();
+    expect(await init(options({ firewallFingerprint: "AB".repeat(32) }), wrong.io)).toBe(2);
+    const { io, printed } = terminal();
+    expect(await init(options({ firewallFingerprint: root }), io)).toBe(0);
+    expect(printed.out).toContain(root);
+    expect(readFileSync(at("moor.yaml"), "utf8")).toContain("ca: secrets/firewall-ca.pem");
+    expect(readFileSync(at("moor.yaml"), "utf8")).not.toContain("fingerprint:");
+    expect(new X509Certificate(readFileSync(at("secrets/firewall-ca.pem"))).fingerprint256).toBe(root);
+    expect(await update({ config: "new/moor.yaml", once: true }, terminal().io)).toBe(0);
   });
 });

@@ -1,18 +1,22 @@
 import { existsSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, rename, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
+import type { HttpTrust } from "../updater/http-client.ts";
+
+/** Whom to believe: those the system believes, one certificate, or an authority. */
+export type ShownTrust = Exclude<HttpTrust, { readonly kind: "insecure" }>;
 
 /** All that `moor init` found out. */
 export type Setup = {
   readonly firewall: {
     readonly url: string;
-    readonly fingerprint?: string;
+    readonly trust: ShownTrust;
     readonly key: string;
     readonly secret: string;
   };
   readonly records: {
     readonly url: string;
-    readonly fingerprint?: string;
+    readonly trust: ShownTrust;
     readonly api: string;
     readonly token: string;
   };
@@ -30,12 +34,21 @@ export function setupFiles(setup: Setup, configName: string): readonly SetupFile
   return [
     { path: "secrets/firewall-key.txt", text: `key=${firewall.key}\nsecret=${firewall.secret}\n` },
     { path: "secrets/records-token", text: `${records.token}\n` },
+    ...authorityFile("firewall", firewall.trust),
+    ...authorityFile("records", records.trust),
     { path: configName, text: printConfig(setup) },
   ];
 }
 
+const authorityFile = (which: string, trust: ShownTrust): readonly SetupFile[] =>
+  trust.kind === "ca" ? [{ path: `secrets/${which}-ca.pem`, text: trust.pem }] : [];
+
+function printTrust(which: string, trust: ShownTrust): string {
+  if (trust.kind === "ca") return `    ca: secrets/${which}-ca.pem\n`;
+  return trust.kind === "fingerprint" ? `    fingerprint: "${trust.sha256}"\n` : "";
+}
+
 function printConfig({ firewall, records, zone, name, ipv4, ipv6 }: Setup): string {
-  const pinned = (fingerprint: string | undefined) => (fingerprint ? `    fingerprint: "${fingerprint}"\n` : "");
   const family = (key: string, device: string | undefined) => (device ? `    ${key}: ${JSON.stringify(device)}\n` : "");
   return `# Written by \`moor init\`. moor.sample.yaml and docs/updater.md tell what else there is.
 interval: 30s
@@ -46,12 +59,12 @@ changesPerHour: 30
 sources:
   firewall:
     url: ${JSON.stringify(firewall.url)}
-${pinned(firewall.fingerprint)}    keyFile: secrets/firewall-key.txt
+${printTrust("firewall", firewall.trust)}    keyFile: secrets/firewall-key.txt
 targets:
   records:
     url: ${JSON.stringify(records.url)}
     api: ${records.api}
-${pinned(records.fingerprint)}    token: { file: secrets/records-token }
+${printTrust("records", records.trust)}    token: { file: secrets/records-token }
 names:
   - name: ${JSON.stringify(name)}
     zone: ${JSON.stringify(zone)}

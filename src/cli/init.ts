@@ -4,14 +4,13 @@ import { basename, dirname, resolve } from "node:path";
 import { families, recordTypeOf } from "../core/address.ts";
 import { chooseAddress } from "../core/choose-address.ts";
 import type { InterfaceReport } from "../core/interface-report.ts";
-import type { Endpoint } from "../updater/config.ts";
 import { fetchCertificate } from "../updater/fetch-certificate.ts";
 import { openSource } from "../updater/sources.ts";
 import type { RecordTarget } from "../updater/target.ts";
 import { openTarget } from "../updater/targets.ts";
 import type { CommandIo } from "./command-io.ts";
 import { type Asker, type Choice, createFlagAsker, createTerminalAsker, NoAnswer } from "./init-asker.ts";
-import { adoptDraft, inTheWay, type Setup, setupFiles, shownPath, writeDraft } from "./init-files.ts";
+import { adoptDraft, inTheWay, type Setup, type ShownTrust, setupFiles, shownPath, writeDraft } from "./init-files.ts";
 import { offerUnit } from "./init-unit.ts";
 import { defaultConfig } from "./load-config.ts";
 import { update } from "./update.ts";
@@ -51,11 +50,10 @@ export async function init(options: InitOptions, io: CommandIo): Promise<number>
 
 async function askFirewall(options: InitOptions, asker: Asker, io: CommandIo) {
   const url = await askUrl(asker, "--firewall", options.firewall, "Where is the firewall?", "https://192.168.1.1");
-  const fingerprint = await askTrust(url, "firewall", options.firewallFingerprint, asker, io);
+  const trust = await askTrust(url, "firewall", options.firewallFingerprint, asker, io);
   const { key, secret } = await askKey(options, asker, io);
   const source = await openSource({
-    ...endpointOf(url, fingerprint),
-    ...{ name: "firewall", kind: "firewall" },
+    ...{ url, trust, name: "firewall", kind: "firewall" },
     key: () => key,
     secret: () => secret,
   });
@@ -68,8 +66,7 @@ async function askFirewall(options: InitOptions, asker: Asker, io: CommandIo) {
       if (device !== "none") devices[family] = device;
     }
     if (!devices.ipv4 && !devices.ipv6) throw new NoAnswer("There is nothing to keep without an interface.");
-    const pinned = fingerprint === undefined ? {} : { fingerprint };
-    return { firewall: { url: url.href, key, secret, ...pinned }, ...devices };
+    return { firewall: { url: url.href, key, secret, trust }, ...devices };
   } finally {
     source.close();
   }
@@ -83,7 +80,7 @@ async function askRecords(options: InitOptions, asker: Asker, io: CommandIo) {
     "Where is the record service?",
     "https://dns.example.org",
   );
-  const fingerprint = await askTrust(url, "records", options.recordsFingerprint, asker, io);
+  const trust = await askTrust(url, "records", options.recordsFingerprint, asker, io);
   const apis: readonly Choice[] = [
     { value: "v1", label: "v1", hint: "/api/v1, Auth-API-Token" },
     { value: "rrsets", label: "rrsets", hint: "/v1, Authorization: Bearer" },
@@ -96,12 +93,11 @@ async function askRecords(options: InitOptions, asker: Asker, io: CommandIo) {
   });
   const given = options.tokenFile === undefined ? undefined : readWord(resolve(io.cwd, options.tokenFile));
   const token = await asker.secret({ flag: "--token-file FILE", given, message: "Its API token?" });
-  const target = await openTarget({ ...endpointOf(url, fingerprint), name: "records", api, token: () => token });
+  const target = await openTarget({ url, trust, name: "records", api, token: () => token });
   try {
     const zone = await askZone(options, target, asker, io);
     const name = await askName(options, zone, target, asker, io);
-    const pinned = fingerprint === undefined ? {} : { fingerprint };
-    return { records: { url: url.href, api, token, ...pinned }, zone, name };
+    return { records: { url: url.href, api, token, trust }, zone, name };
   } finally {
     target.close();
   }
@@ -119,30 +115,37 @@ async function askUrl(
   return new URL(text);
 }
 
-/** Undefined when the well-known authorities vouch for the certificate, or there is none to look at. */
+/**
+ * The well-known authorities, where they vouch for the certificate or there is none to look at. Else the private authority that is
+ * shown with it, since a certificate is made anew in time; or, without one, the certificate itself.
+ */
 async function askTrust(
   url: URL,
   which: "firewall" | "records",
   given: string | undefined,
   asker: Asker,
   io: CommandIo,
-): Promise<string | undefined> {
-  if (url.protocol === "http:") return undefined;
+): Promise<ShownTrust> {
+  if (url.protocol === "http:") return { kind: "system" };
   const shown = await fetchCertificate(url, io.signal).catch((error: unknown) => {
     throw new NoAnswer(`${url.host} could not be asked for its certificate: ${(error as Error).message}`);
   });
-  if (shown.doubt === undefined) return undefined;
+  if (shown.doubt === undefined) return { kind: "system" };
+  const { authority, fingerprint } = shown;
   io.out(`${url.host} shows a certificate that no well-known authority vouches for (${shown.doubt}):\n`);
   io.out(`  made out to  ${shown.subject}\n  signed by    ${shown.issuer}\n  valid until  ${shown.validTo}\n`);
-  io.out(`  SHA-256      ${shown.fingerprint}\n`);
+  io.out(`  SHA-256      ${fingerprint}\n`);
+  if (authority) io.out(`  SHA-256 of who signed it, as moor ca shows it\n               ${authority.fingerprint}\n`);
   const flag = `--${which}-fingerprint`;
   const plain = (text: string) => text.replaceAll(/[^0-9a-f]/gi, "").toUpperCase();
-  if (given !== undefined && plain(given) !== plain(shown.fingerprint)) {
+  const isGiven = (shownOne: string) => given !== undefined && plain(given) === plain(shownOne);
+  if (given !== undefined && !isGiven(fingerprint) && !isGiven(authority?.fingerprint ?? "")) {
     throw new NoAnswer(`${flag} says otherwise: somebody stands between, or it was renewed.`);
   }
   const message = "Compare it with the one that the service itself shows. Is it the same?";
   if (!(await asker.yes({ flag, given, message, assumed: false }))) throw new NoAnswer("Then nothing is sent there.");
-  return shown.fingerprint;
+  if (authority === undefined || isGiven(fingerprint)) return { kind: "fingerprint", sha256: fingerprint };
+  return { kind: "ca", pem: authority.pem };
 }
 
 async function askKey({ firewallKeyFile }: InitOptions, asker: Asker, io: CommandIo) {
@@ -250,10 +253,5 @@ ${io.program} status --config ${here(config)}
 # as a service: the first lines of the unit say how (--unit FILE writes one; packaging/systemd has one for all users)
 `);
 }
-
-const endpointOf = (url: URL, fingerprint: string | undefined): Endpoint => ({
-  url,
-  trust: fingerprint === undefined ? { kind: "system" } : { kind: "fingerprint", sha256: fingerprint },
-});
 
 const readWord = (path: string) => readFileSync(path, "utf8").trim();

@@ -37,8 +37,12 @@ const tenSeconds = 10_000;
 
 export async function openTlsMaterial(options: TlsOptions): Promise<TlsMaterial> {
   const { folder, pairName, names, files, now = () => new Date() } = options;
-  const load = (): Promise<Pair> =>
-    files === undefined ? ensureCertificate(folder, names(), now(), pairName) : readFiles(files);
+  const load = async (): Promise<Pair> => {
+    if (files !== undefined) return await readFiles(files);
+    const { cert, key, ca } = await ensureCertificate(folder, names(), now(), pairName);
+    // The authority is shown too, for clients to get to know: it stays when this certificate is made anew.
+    return { cert: cert + ca, key };
+  };
   const first = await load();
   const watch = createWatch(load, first, options);
   return {

@@ -1,4 +1,5 @@
-import { connect, type PeerCertificate } from "node:tls";
+import { X509Certificate } from "node:crypto";
+import { type ConnectionOptions, connect, type DetailedPeerCertificate, type TLSSocket } from "node:tls";
 
 /** The certificate that a server shows, whether or not anybody vouches for it. */
 export type ShownCertificate = {
@@ -9,15 +10,55 @@ export type ShownCertificate = {
   readonly validTo: string;
   /** Why it would not be believed; undefined when the well-known authorities vouch for it. */
   readonly doubt: string | undefined;
+  /** The private authority that it shows as well, if trusting that one is enough: it outlives the certificate. */
+  readonly authority?: { readonly pem: string; readonly fingerprint: string };
 };
 
 /** Throws when nobody answers there with TLS. Nothing but the greeting is sent. */
-export function fetchCertificate(url: URL, signal: AbortSignal, limit = 10_000): Promise<ShownCertificate> {
+export async function fetchCertificate(url: URL, signal: AbortSignal, limit = 10_000): Promise<ShownCertificate> {
+  const look = <T>(options: ConnectionOptions, see: (socket: TLSSocket) => T) =>
+    greet(url, options, see, signal, limit);
+  const { certificate, doubt } = await look({}, (socket) => ({
+    certificate: socket.getPeerCertificate(true),
+    doubt: socket.authorized ? undefined : String(socket.authorizationError),
+  }));
+  const root = doubt === undefined ? undefined : rootOf(certificate);
+  const enough = root && (await look({ ca: root.toString() }, ({ authorized }) => authorized));
+  return {
+    fingerprint: certificate.fingerprint256,
+    subject: nameIn(certificate.subject),
+    issuer: nameIn(certificate.issuer),
+    validTo: certificate.valid_to,
+    doubt,
+    ...(enough && { authority: { pem: root.toString(), fingerprint: root.fingerprint256 } }),
+  };
+}
+
+/** The last of the chain, when it is an authority of its own and not the certificate itself. */
+function rootOf(leaf: DetailedPeerCertificate): X509Certificate | undefined {
+  let last = leaf;
+  for (let length = 0; length < 10; length++) {
+    const above: DetailedPeerCertificate | undefined = last.issuerCertificate;
+    if (above === undefined || above.fingerprint256 === last.fingerprint256) break;
+    last = above;
+  }
+  if (last === leaf) return undefined;
+  const root = new X509Certificate(last.raw);
+  return root.ca && root.checkIssued(root) ? root : undefined;
+}
+
+function greet<T>(
+  url: URL,
+  options: ConnectionOptions,
+  see: (socket: TLSSocket) => T,
+  signal: AbortSignal,
+  limit: number,
+): Promise<T> {
   const host = url.hostname.replaceAll(/[[\]]/g, "");
   return new Promise((resolve, reject) => {
     const isName = /[a-z]/i.test(host) && !host.includes(":");
     const socket = connect({
-      ...{ host, port: Number(url.port) || 443, rejectUnauthorized: false },
+      ...{ ...options, host, port: Number(url.port) || 443, rejectUnauthorized: false },
       ...(isName ? { servername: host } : {}),
     });
     const end = (act: () => void) => {
@@ -30,19 +71,10 @@ export function fetchCertificate(url: URL, signal: AbortSignal, limit = 10_000):
     socket.setTimeout(limit, () => end(() => reject(new Error(`${url.host} did not answer within ${limit / 1000} s`))));
     socket.once("error", (error) => end(() => reject(error)));
     socket.once("secureConnect", () => {
-      const certificate = socket.getPeerCertificate();
-      const doubt = socket.authorized ? undefined : String(socket.authorizationError);
-      end(() => resolve(shown(certificate, doubt)));
+      const seen = see(socket);
+      end(() => resolve(seen));
     });
   });
 }
 
-const shown = (certificate: PeerCertificate, doubt: string | undefined): ShownCertificate => ({
-  fingerprint: certificate.fingerprint256,
-  subject: nameIn(certificate.subject),
-  issuer: nameIn(certificate.issuer),
-  validTo: certificate.valid_to,
-  doubt,
-});
-
-const nameIn = ({ CN, O }: PeerCertificate["subject"]) => [CN ?? O ?? "nobody"].flat().join(", ");
+const nameIn = ({ CN, O }: DetailedPeerCertificate["subject"]) => [CN ?? O ?? "nobody"].flat().join(", ");
