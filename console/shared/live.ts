@@ -3,8 +3,8 @@ import { useEffect, useRef, useState } from "react";
 export type LiveState = "live" | "connecting";
 
 /**
- * Listens to a server-sent stream for as long as the page is open. `onOpen` hears of every connection after the first:
- * something may have been missed in between, so that what is shown must be read again.
+ * Listens to a server-sent stream for as long as the page is open. `onOpen` hears of every connection, the first too:
+ * something may have been missed before it, so that what is shown already must be read again.
  */
 export function useLive(
   path: string,
@@ -20,14 +20,14 @@ export function useLive(
   useEffect(() => {
     let stream: EventSource | undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
-    let [opened, failures] = [0, 0];
+    let failures = 0;
 
     const connect = () => {
       stream = new EventSource(path);
       stream.onopen = () => {
         failures = 0;
         setState("live");
-        if (opened++ > 0) handlers.current.onOpen();
+        handlers.current.onOpen();
       };
       for (const name of wanted.split(" ")) {
         stream.addEventListener(name, (event) => handlers.current.onEvent(parsed(event.data), name));

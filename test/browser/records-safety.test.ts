@@ -206,6 +206,29 @@ describe("a script as a record's value", () => {
   });
 });
 
+describe("a change that comes while the page is not live yet", () => {
+  it("is shown as soon as it is", async () => {
+    const { context, page } = await signedIn("main");
+    const { csrf } = (await (await context.request.get(`${rig.url}/console/session`)).json()) as { csrf: string };
+    const held = Promise.withResolvers<void>();
+    await page.route("**/v1/events", async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    await page.goto(`${rig.url}/zones/harbour.example`);
+    await page.getByRole("link", { name: "home AAAA" }).waitFor();
+    const made = await context.request.post(`${rig.url}/v1/zones/harbour.example/changes`, {
+      headers: { origin: rig.url, "x-csrf-token": csrf },
+      data: { changes: [{ name: "early", type: "A", records: [{ value: "192.0.2.67" }] }] },
+    });
+    expect(made.status()).toBe(201);
+    held.resolve();
+    await page.getByText("live", { exact: true }).waitFor();
+    await page.getByRole("link", { name: "early A" }).waitFor();
+    await context.close();
+  });
+});
+
 describe("a service that goes away", () => {
   it("is waited for, and the page goes on by itself when it is back", async () => {
     const { context, page } = await signedIn("main");
