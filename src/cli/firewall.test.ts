@@ -31,12 +31,17 @@ function terminal(cwd: string) {
 }
 
 describe("moor firewall", () => {
-  it("prints lines that work when pasted, serves this machine, and stops when told to", async () => {
+  it.each([
+    ["127.0.0.1", /^The firewall status service listens on https:\/\/127\.0\.0\.1:\d+\n/],
+    ["0.0.0.0", /^The .* listens on https:\/\/127\.0\.0\.1:\d+, and on every other address of this machine\n/],
+    ["::", /^The .* listens on https:\/\/\[::1\]:\d+, and on every other address of this machine\n/],
+  ])("on %s prints lines that work when pasted, serves this machine, and stops when told to", async (host, said) => {
     const cwd = await mkdtemp(join(tmpdir(), "moor firewall it's "));
     const { io, text, stop } = terminal(cwd);
-    const ended = firewall({ data: "data", listen: { host: "127.0.0.1", port: 0 }, name: [], logFormat: "text" }, io);
-    await expect.poll(() => text.out).toContain("curl");
-    expect(text.out).toMatch(/^The firewall status service listens on https:\/\/127\.0\.0\.1:\d+\n/);
+    const ended = firewall({ data: "data", listen: { host, port: 0 }, name: [], logFormat: "text" }, io);
+    await expect.poll(() => text.out).toContain("sign-in#");
+    expect(text.out).toMatch(said);
+    expect(text.out).not.toMatch(/\/\/(0\.0\.0\.0|\[::\])/);
 
     const [add = "", curl = ""] = text.out.split("\n").filter((line) => line.startsWith("  "));
     expect(add).toMatch(/^ {2}moor key add --data '.*' --to '.*firewall-key\.txt'$/);

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { type FirewallConfig, noConfig, readConfig } from "../firewall/config.ts";
 import { startFirewall } from "../firewall/start.ts";
 import { openDataFolder, readFileIfThere } from "../process/data-folder.ts";
-import type { ListenAddress } from "../process/listen-address.ts";
+import { alsoAt, type ListenAddress } from "../process/listen-address.ts";
 import { letCompilersRun } from "../process/small-footprint.ts";
 import { createSmallLog } from "../process/small-log.ts";
 import { type CertificateOptions, readCertificate } from "./certificate-option.ts";
@@ -35,7 +35,7 @@ export async function firewall(options: FirewallCommand, io: CommandIo): Promise
     onFirstConnection: letCompilersRun,
     ...certificate,
   });
-  io.out(`The firewall status service listens on ${service.url}\n`);
+  io.out(`The firewall status service listens on ${service.url}${alsoAt(options.listen)}\n`);
   const caFile = service.caFile ?? resolve(io.cwd, options.cert ?? "");
   io.out(service.caFile ? `Clients must trust the certificate in ${caFile}\n` : `Its certificate is ${caFile}\n`);
   await tellNext({ url: service.url, caFile, keyFile: join(data, "firewall-key.txt") }, data, io);

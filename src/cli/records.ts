@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseName } from "../core/name.ts";
-import { type ListenAddress, urlOf } from "../process/listen-address.ts";
+import { alsoAt, type ListenAddress, urlOf } from "../process/listen-address.ts";
 import { closeInReverse, type Opened } from "../process/shutdown.ts";
 import { startKeepingHistory } from "../records/keep-history.ts";
 import { startRecords } from "../records/start.ts";
@@ -87,7 +87,7 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
     });
     opened.push({ name: "nameserver", close: dns.close });
     const metrics = await watchRecords(service, dns, { at: options.metrics, opened });
-    io.out(`The record service listens on ${service.url}\n`);
+    io.out(`The record service listens on ${service.url}${alsoAt(options.listen)}\n`);
     io.out(`Its API is described at ${service.url}/docs\n`);
     if (service.caFile) io.out(`Clients must trust the certificate in ${service.caFile}\n`);
     for (const { host, port } of dns.addresses) io.out(`DNS is answered on ${host} port ${port}, UDP and TCP\n`);

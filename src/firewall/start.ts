@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { openDataFolder } from "../process/data-folder.ts";
-import { addressesOf, type ListenAddress, urlOf } from "../process/listen-address.ts";
+import { addressesOf, hereOf, type ListenAddress, urlOf } from "../process/listen-address.ts";
 import { closeInReverse, type Opened } from "../process/shutdown.ts";
 import type { SmallLog } from "../process/small-log.ts";
 import { type CertificateFiles, openTlsMaterial } from "../process/tls-material.ts";
@@ -86,7 +86,7 @@ export async function startFirewall(options: FirewallOptions): Promise<RunningFi
     tls.follow((pair) => server.setSecureContext({ ...pair, minVersion: "TLSv1.2" }));
     const address = await listenOn(server, options.listen);
     const { caFile } = tls;
-    const url = urlOf(address);
+    const url = urlOf(hereOf(address));
     return {
       ...{ url, address, ...(caFile && { caFile }) },
       createSignInLink: async (user) => signInLink(url, await console.makeLink(user)),

@@ -5,9 +5,18 @@ export type ListenAddress = { readonly host: string; readonly port: number };
 export const urlOf = ({ host, port }: ListenAddress, scheme = "https"): string =>
   `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
 
+const everywhere: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
+
+/** Where a client on this machine finds it: everywhere is no place to go to, and no certificate names it. */
+export const hereOf = ({ host, port }: ListenAddress): ListenAddress => ({ host: everywhere[host] ?? host, port });
+
+/** In words for people, beside the address of hereOf. */
+export const alsoAt = ({ host }: ListenAddress): string =>
+  host in everywhere ? ", and on every other address of this machine" : "";
+
 /** The addresses by which a server is called that listens there: everywhere means any of the machine's own. */
 export function addressesOf({ host }: ListenAddress): readonly string[] {
-  if (host !== "0.0.0.0" && host !== "::") return [host];
+  if (!(host in everywhere)) return [host];
   return Object.values(networkInterfaces())
     .flatMap((addresses = []) => addresses)
     .filter(({ family, scopeid }) => family === "IPv4" || scopeid === 0)

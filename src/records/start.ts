@@ -6,7 +6,7 @@ import { openDataFolder } from "../process/data-folder.ts";
 import type { Duties } from "../process/duties.ts";
 import { createHealth, type Health } from "../process/health.ts";
 import { createHttpServer, type HttpServerOptions, listen } from "../process/http-server.ts";
-import { addressesOf, type ListenAddress, urlOf } from "../process/listen-address.ts";
+import { addressesOf, hereOf, type ListenAddress, urlOf } from "../process/listen-address.ts";
 import type { Logger } from "../process/log.ts";
 import { createRequestCounters } from "../process/request-counters.ts";
 import { closeInReverse, type Opened } from "../process/shutdown.ts";
@@ -111,7 +111,7 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
     });
     await server.register(dyndnsApi(shared));
     const address = await listen(server, options.listen);
-    const url = urlOf(address, options.plainHttp ? "http" : "https");
+    const url = urlOf(hereOf(address), options.plainHttp ? "http" : "https");
     return {
       url,
       ...(caFile !== undefined && { caFile }),
