@@ -9,8 +9,11 @@ export const phone = { width: 390, height: 780 } as const;
 
 export type Look = { readonly scheme?: "light" | "dark"; readonly size?: { width: number; height: number } };
 
-export function openContext(browser: Browser, { scheme = "light", size = wide }: Look = {}): Promise<BrowserContext> {
-  return browser.newContext({
+export async function openContext(
+  browser: Browser,
+  { scheme = "light", size = wide }: Look = {},
+): Promise<BrowserContext> {
+  const context = await browser.newContext({
     ignoreHTTPSErrors: true,
     colorScheme: scheme,
     viewport: size,
@@ -18,6 +21,8 @@ export function openContext(browser: Browser, { scheme = "light", size = wide }:
     locale: "en-GB",
     timezoneId: "UTC",
   });
+  context.setDefaultTimeout(60_000);
+  return context;
 }
 
 /** A dialog that is open takes keys once it has the focus. */
