@@ -30,7 +30,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 async function moor(words: string) {
   const [out, err]: [string[], string[]] = [[], []];
-  const signal = AbortSignal.timeout(20_000);
+  const signal = AbortSignal.timeout(60_000);
   const code = await runMoor(words.split(" "), {
     ...{ program: "moor", env: {}, cwd: folder, signal },
     out: (text) => void out.push(text),

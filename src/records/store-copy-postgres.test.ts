@@ -33,7 +33,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const quietly = () => ({ tell: () => undefined, signal: AbortSignal.timeout(20_000) });
+const quietly = () => ({ tell: () => undefined, signal: AbortSignal.timeout(60_000) });
 
 async function closing<T>(tables: WritableTables, work: (tables: WritableTables) => Promise<T>): Promise<T> {
   try {
@@ -43,13 +43,13 @@ async function closing<T>(tables: WritableTables, work: (tables: WritableTables)
   }
 }
 
-const sumsOf = (tables: Tables) => sumTables(tables, AbortSignal.timeout(20_000), () => undefined);
+const sumsOf = (tables: Tables) => sumTables(tables, AbortSignal.timeout(60_000), () => undefined);
 
 async function exported(store: Omit<RecordStore, "close">): Promise<ReadonlyMap<string, string>> {
   const files = new Map<string, string>();
   const write = async (path: string, text: string) => void files.set(path, text);
   const account = await store.ensureAccount("main", filledAt);
-  const signal = AbortSignal.timeout(10_000);
+  const signal = AbortSignal.timeout(60_000);
   await exportAccount(store as RecordStore, account, { write, now: filledAt, signal });
   return files;
 }
@@ -71,7 +71,7 @@ describe("from SQLite to PostgreSQL and back", () => {
     await closing(await readPostgresTables(addressOf(url)), async (there) => {
       await closing(readSqliteTables(file), async (here) => expect(await sumsOf(there)).toEqual(await sumsOf(here)));
       const fault = (each: Fault) => void faults.push(each);
-      const counts = await checkStore(there, { fault, signal: AbortSignal.timeout(10_000) });
+      const counts = await checkStore(there, { fault, signal: AbortSignal.timeout(60_000) });
       expect(counts).toMatchObject({ zones: 2 });
     });
     expect(faults).toEqual([]);
@@ -100,7 +100,7 @@ describe("from SQLite to PostgreSQL and back", () => {
   it("is backed up as the same kind of file", async () => {
     const backup = join(folder, "backup.sqlite");
     await closing(await readPostgresTables(addressOf(url)), async (tables) => {
-      const tellers = { progress: () => undefined, signal: AbortSignal.timeout(10_000) };
+      const tellers = { progress: () => undefined, signal: AbortSignal.timeout(60_000) };
       expect(await backupTables(tables, backup, tellers)).toMatchObject({ kind: "done", counts: { zones: 2 } });
     });
     await closing(readSqliteTables(backup), (one) =>
@@ -128,14 +128,14 @@ describe("from SQLite to PostgreSQL and back", () => {
       const dropped = await dropHistory(tables, {
         before: filledAt + 9_000,
         rest: 0,
-        signal: AbortSignal.timeout(5_000),
+        signal: AbortSignal.timeout(60_000),
       });
       expect(dropped).toBeGreaterThan(5);
       expect(await tables.count(storeTables.changes)).toBe(count - dropped);
     });
     const faults: Fault[] = [];
     await closing(await readPostgresTables(addressOf(url)), async (tables) => {
-      await checkStore(tables, { fault: (each) => void faults.push(each), signal: AbortSignal.timeout(10_000) });
+      await checkStore(tables, { fault: (each) => void faults.push(each), signal: AbortSignal.timeout(60_000) });
     });
     expect(faults).toEqual([]);
   });

@@ -54,7 +54,7 @@ test.each([
   ["nothing", [], /has no answer \(ENODATA\)/],
 ])("is told when they answer %s", async (_, given, because) => {
   answers = () => given;
-  const confirmation = await confirmDns(order, never, 1_500);
+  const confirmation = await confirmDns(order, never, 300);
   expect(confirmation).toMatchObject({ kind: "unconfirmed", because: expect.stringMatching(because) });
 });
 
