@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import { mkdtemp, readFile, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rename, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "node:tls";
@@ -92,8 +92,13 @@ describe("the operator's files", () => {
   const files = () => ({ cert: join(folder, "own.pem"), key: join(folder, "own.key") });
   const put = async (names: readonly string[]) => {
     const pair = await ensureCertificate(await mkdtemp(join(tmpdir(), "moor-tls-own-")), names, new Date());
-    await writeFile(files().cert, pair.cert);
-    return { ...pair, finish: () => writeFile(files().key, pair.key) };
+    await replace(files().cert, pair.cert);
+    return { ...pair, finish: () => replace(files().key, pair.key) };
+  };
+  /** At once: half a file would be a fault of its own. */
+  const replace = async (path: string, text: string) => {
+    await writeFile(`${path}.new`, text);
+    await rename(`${path}.new`, path);
   };
 
   it("are used as they are, without an authority of ours", async () => {

@@ -89,7 +89,7 @@ describe("the record service, watched", () => {
     const reader = new AbortController();
     const stream = await call("/v1/events", { authorization: `Bearer ${secret}` }, { signal: reader.signal });
     expect(stream.status).toBe(200);
-    expect(await service.metrics()).toContain("\nmoor_event_streams 1\n");
+    await expect.poll(() => service.metrics()).toContain("\nmoor_event_streams 1\n");
     reader.abort();
     await expect.poll(() => service.metrics()).toContain("\nmoor_event_streams 0\n");
   });
