@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { keysFile } from "../firewall/access-store.ts";
 import * as firewallConsole from "../firewall/console-link.ts";
-import { openDataFolder } from "../process/data-folder.ts";
+import { findDataFolder } from "../process/data-folder.ts";
 import * as recordsConsole from "../records/console-open.ts";
 import type { CommandIo } from "./command-io.ts";
 import type { DatabaseOptions } from "./database-options.ts";
@@ -25,7 +25,7 @@ export async function signIn(options: SignInCommand, io: CommandIo): Promise<num
     return 2;
   }
   const folder = resolve(io.cwd, data);
-  await openDataFolder(folder);
+  await findDataFolder(folder);
   const { origin } = new URL(where);
   const link = firewall
     ? await firewallConsole.makeSignInLink(keysFile(folder), account, origin)

@@ -3,20 +3,21 @@ import { resolve } from "node:path";
 import { type AccessStore, keysFile, openAccess } from "../firewall/access-store.ts";
 import type { Actor } from "../firewall/audit.ts";
 import { isPrivilege, type Privilege, privileges } from "../firewall/privileges.ts";
-import { openDataFolder } from "../process/data-folder.ts";
+import { findDataFolder } from "../process/data-folder.ts";
 import type { CommandIo } from "./command-io.ts";
 
 export type InData = { readonly data: string };
 
-/** The users, groups and keys of the data folder; a running service sees every change at once. */
+/** The users, groups and keys of the data folder; a running service sees every change at once. What they begin with may make it. */
 export async function withAccess<T>(
   { data }: InData,
   io: CommandIo,
   work: (access: AccessStore) => T | Promise<T>,
+  folder = findDataFolder,
 ): Promise<T> {
-  const folder = resolve(io.cwd, data);
-  await openDataFolder(folder);
-  const access = openAccess(keysFile(folder));
+  const path = resolve(io.cwd, data);
+  await folder(path);
+  const access = openAccess(keysFile(path));
   try {
     return await work(access);
   } finally {

@@ -1,4 +1,4 @@
-import { mkdtemp, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -12,6 +12,7 @@ let io: CommandIo;
 
 beforeEach(async () => {
   cwd = await mkdtemp(join(tmpdir(), "moor-user-"));
+  await mkdir(join(cwd, "data"));
   io = {
     program: "moor",
     out: (more) => {

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { openDataFolder, readFileIfThere, replaceFile } from "./data-folder.ts";
+import { findDataFolder, openDataFolder, readFileIfThere, replaceFile } from "./data-folder.ts";
 
 let folder: string;
 beforeEach(async () => {
@@ -28,6 +28,16 @@ describe("openDataFolder", () => {
     await expect(openDataFolder(path)).rejects.toThrow(`the folder ${path} cannot be used: it is a file; name another`);
     await expect(openDataFolder(join(path, "inside"))).rejects.toThrow("ENOTDIR");
     expect((await stat(path)).mode & 0o777).toBe(0o644);
+  });
+});
+
+describe("findDataFolder", () => {
+  it("makes nothing for a name that was mistyped, and says what to do", async () => {
+    await expect(findDataFolder(join(folder, "misstyped"))).rejects.toThrow(
+      /there is no folder .*misstyped; name that of/,
+    );
+    expect(await readdir(folder)).toEqual([]);
+    await findDataFolder(folder);
   });
 });
 

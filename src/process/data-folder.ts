@@ -14,6 +14,13 @@ export async function openDataFolder(path: string): Promise<void> {
   }
 }
 
+/** The same for what only makes sense in a folder that a service has used: a mistyped name must not make another. */
+export async function findDataFolder(path: string): Promise<void> {
+  if (!(await isThere(path)))
+    throw new Error(`there is no folder ${path}; name that of the service with --data, or start the service first`);
+  await openDataFolder(path);
+}
+
 /** Node's own recursive form never ends below a folder that takes no new ones and says so oddly, as /proc does. */
 async function makeFolder(path: string): Promise<void> {
   try {
