@@ -25,7 +25,7 @@ export async function signIn(options: SignInCommand, io: CommandIo): Promise<num
     return 2;
   }
   const folder = resolve(io.cwd, data);
-  await findDataFolder(folder);
+  if (firewall || options.database === undefined) await findDataFolder(folder);
   const { origin } = new URL(where);
   const link = firewall
     ? await firewallConsole.makeSignInLink(keysFile(folder), account, origin)
