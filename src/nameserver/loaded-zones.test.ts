@@ -57,6 +57,23 @@ describe("asking the source", () => {
     expect(source.asked.load).toBe(1);
   });
 
+  it("that took longer than loading the zone finds the one that is there, and every change of it", async () => {
+    const source = zonesInMemory(zone("example.org"));
+    const slow = Promise.withResolvers<void>();
+    const closest: ZoneSource["closest"] = async (names) => {
+      if (names.includes("late.example.org")) await slow.promise;
+      return await source.closest(names);
+    };
+    const zones = follow({ ...source, closest });
+    const late = zones.find(keyOfName("late.example.org"));
+    const first = await zones.find(keyOfName("www.example.org"));
+    slow.resolve();
+    expect(await late).toBe(first);
+    expect([source.asked.load, zones.count(), first?.current]).toEqual([1, 1, true]);
+    source.write("example.org", writtenSets("example.org", `${soaLine}www - A 192.0.2.9`));
+    expect(values(first, "A")).toEqual(["192.0.2.9"]);
+  });
+
   it("is given up after its time", async () => {
     const never = new Promise<never>(() => {});
     const source: ZoneSource = { closest: () => "example.org", load: () => never, follow: () => () => {} };

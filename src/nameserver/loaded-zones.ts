@@ -94,7 +94,9 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
         if (each === found) break;
         absent.set(each, true);
       }
-      return closest === undefined ? nearest : load(closest);
+      if (closest === undefined || found === undefined) return nearest;
+      // Another question may have brought it meanwhile: a second one would be followed, and the first no more.
+      return zones.get(found) ?? load(closest);
     };
     const closest = source.closest(unknown.map(nameOfKey));
     return closest instanceof Promise ? within(limits.wait, closest).then(settle) : settle(closest);
