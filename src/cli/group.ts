@@ -1,9 +1,8 @@
 import { parseNetwork } from "../core/network.ts";
 import type { Group } from "../firewall/groups.ts";
-import { openDataFolder } from "../process/data-folder.ts";
 import type { CommandIo } from "./command-io.ts";
 import { printTable } from "./print-table.ts";
-import { type InData, listed, personHere, readPrivileges, withAccess } from "./user-access.ts";
+import { type InData, listed, personHere, readPrivileges, withAccess, withNewAccess } from "./user-access.ts";
 
 export type GroupSettings = InData & {
   readonly privilege: readonly string[];
@@ -21,31 +20,26 @@ export async function groupSet(
   const wrong = options.network.filter((text) => parseNetwork(text) === undefined);
   if (wrong.length > 0) io.err(`${wrong.join(", ")} is no network; write it as 192.0.2.0/24 or 2001:db8::/32.\n`);
   if (privileges === undefined || wrong.length > 0) return 2;
-  return withAccess(
-    options,
-    io,
-    ({ groups, users, audit }) => {
-      const unknown = [...options.join, ...options.leave].filter((user) => users.find(user) === undefined);
-      if (unknown.length > 0) {
-        io.err(`There is no user ${unknown.join(", ")}; ${io.program} user list shows those there are.\n`);
-        return 1;
-      }
-      groups.add({ name, now: new Date() });
-      groups.change(name, {
-        ...(privileges.length > 0 && { privileges }),
-        ...(options.network.length > 0 && { networks: options.network }),
-        ...(options.anyNetwork && { networks: [] }),
-      });
-      for (const user of options.join) groups.join(name, user);
-      for (const user of options.leave) groups.leave(name, user);
-      const group = groups.find(name);
-      if (group === undefined) return 1;
-      audit.note(personHere(), "group set", `${name}: ${row(group).slice(1).join("; ")}`, new Date());
-      io.out(printTable(heads, [row(group)]));
-      return 0;
-    },
-    openDataFolder,
-  );
+  return withNewAccess(options, io, ({ groups, users, audit }) => {
+    const unknown = [...options.join, ...options.leave].filter((user) => users.find(user) === undefined);
+    if (unknown.length > 0) {
+      io.err(`There is no user ${unknown.join(", ")}; ${io.program} user list shows those there are.\n`);
+      return 1;
+    }
+    groups.add({ name, now: new Date() });
+    groups.change(name, {
+      ...(privileges.length > 0 && { privileges }),
+      ...(options.network.length > 0 && { networks: options.network }),
+      ...(options.anyNetwork && { networks: [] }),
+    });
+    for (const user of options.join) groups.join(name, user);
+    for (const user of options.leave) groups.leave(name, user);
+    const group = groups.find(name);
+    if (group === undefined) return 1;
+    audit.note(personHere(), "group set", `${name}: ${row(group).slice(1).join("; ")}`, new Date());
+    io.out(printTable(heads, [row(group)]));
+    return 0;
+  });
 }
 
 export async function groupList(options: InData & { readonly json?: boolean }, io: CommandIo): Promise<number> {

@@ -1,14 +1,14 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createToken, hashSecret } from "../access/secret.ts";
-import { openDataFolder, readFileIfThere, replaceFile } from "../process/data-folder.ts";
+import { readFileIfThere, replaceFile } from "../process/data-folder.ts";
 import { importObstacles, importZone } from "../records/account-import.ts";
 import { type ReadAccount, type ReadZone, readAccount } from "../records/account-read.ts";
 import type { Account, RecordStore } from "../records/store.ts";
 import type { CommandIo } from "./command-io.ts";
 import type { DatabaseOptions } from "./database-options.ts";
 import { counted, faultsInWords, tellFaults } from "./store-faults.ts";
-import { withStore } from "./with-store.ts";
+import { withNewStore } from "./with-store.ts";
 
 export type ImportCommand = DatabaseOptions & {
   readonly account: string;
@@ -30,24 +30,19 @@ export async function importFrom(folder: string, options: ImportCommand, io: Com
     io.err(`${options.tokens} is there already; name a new file for the tokens.\n`);
     return 1;
   }
-  return await withStore(
-    options,
-    io,
-    async (store) => {
-      const account = await store.ensureAccount(options.account, Date.now());
-      const obstacles = await importObstacles(store, account, read.value.zones, options.replace ?? false);
-      if (obstacles.length > 0) {
-        tellFaults(obstacles, io);
-        io.err("Nothing was imported.\n");
-        return 1;
-      }
-      const taken = await importZones(store, account, read.value.zones, io);
-      await importTokens(store, account, read.value, options, io);
-      tellMissingKeys(read.value.zones, io);
-      return taken ? 1 : 0;
-    },
-    openDataFolder,
-  );
+  return await withNewStore(options, io, async (store) => {
+    const account = await store.ensureAccount(options.account, Date.now());
+    const obstacles = await importObstacles(store, account, read.value.zones, options.replace ?? false);
+    if (obstacles.length > 0) {
+      tellFaults(obstacles, io);
+      io.err("Nothing was imported.\n");
+      return 1;
+    }
+    const taken = await importZones(store, account, read.value.zones, io);
+    await importTokens(store, account, read.value, options, io);
+    tellMissingKeys(read.value.zones, io);
+    return taken ? 1 : 0;
+  });
 }
 
 async function importZones(

@@ -2,10 +2,10 @@ import { resolve } from "node:path";
 import type { AccessStore } from "../firewall/access-store.ts";
 import type { ApiKey, NewApiKey } from "../firewall/keys.ts";
 import type { Privilege } from "../firewall/privileges.ts";
-import { openDataFolder, readFileIfThere, replaceFile } from "../process/data-folder.ts";
+import { readFileIfThere, replaceFile } from "../process/data-folder.ts";
 import type { CommandIo } from "./command-io.ts";
 import { printTable } from "./print-table.ts";
-import { type InData, listed, minute, personHere, readPrivileges, withAccess } from "./user-access.ts";
+import { type InData, listed, minute, personHere, readPrivileges, withAccess, withNewAccess } from "./user-access.ts";
 
 export type KeyAdd = InData & {
   /** A user that there is. */
@@ -25,27 +25,22 @@ export async function keyAdd(options: KeyAdd, io: CommandIo): Promise<number> {
   }
   const wanted = readPrivileges(options.privilege, io);
   if (wanted === undefined) return 2;
-  return withAccess(
-    options,
-    io,
-    async (access) => {
-      const made = makeKey(access, options, wanted);
-      if (made === undefined) {
-        io.err(`There is no user ${options.user}; ${io.program} user list shows those there are.\n`);
-        return 1;
-      }
-      const text = `key=${made.key}\nsecret=${made.secret}\n`;
-      if (file !== undefined) await writeOrRevoke(access, made, () => replaceFile(file, text));
-      access.audit.note(personHere(), "key added", `${shortened(made.key)} of ${made.name}`, new Date());
-      io.err(`Key ${shortened(made.key)} (${made.name}): may ${inWords(made.privileges)}.\n`);
-      if (file === undefined) {
-        io.err("This is the only time that its secret is shown:\n");
-        io.out(text);
-      } else io.err(`Written to ${options.to}\n`);
-      return 0;
-    },
-    openDataFolder,
-  );
+  return withNewAccess(options, io, async (access) => {
+    const made = makeKey(access, options, wanted);
+    if (made === undefined) {
+      io.err(`There is no user ${options.user}; ${io.program} user list shows those there are.\n`);
+      return 1;
+    }
+    const text = `key=${made.key}\nsecret=${made.secret}\n`;
+    if (file !== undefined) await writeOrRevoke(access, made, () => replaceFile(file, text));
+    access.audit.note(personHere(), "key added", `${shortened(made.key)} of ${made.name}`, new Date());
+    io.err(`Key ${shortened(made.key)} (${made.name}): may ${inWords(made.privileges)}.\n`);
+    if (file === undefined) {
+      io.err("This is the only time that its secret is shown:\n");
+      io.out(text);
+    } else io.err(`Written to ${options.to}\n`);
+    return 0;
+  });
 }
 
 /** A key of a named user opens what he may, unless privileges are named too; others open the interfaces unless told. */

@@ -1,11 +1,11 @@
 import { resolve } from "node:path";
 import { createToken, hashSecret } from "../access/secret.ts";
-import { openDataFolder, replaceFile } from "../process/data-folder.ts";
+import { replaceFile } from "../process/data-folder.ts";
 import type { Token } from "../records/store.ts";
 import type { CommandIo } from "./command-io.ts";
 import { printTable } from "./print-table.ts";
 import { readTokenScope, scopeInWords, type TypedScope, timeText } from "./token-scope.ts";
-import { type InData, withStore } from "./with-store.ts";
+import { type InData, withNewStore, withStore } from "./with-store.ts";
 
 export type TokenAdd = InData &
   TypedScope & {
@@ -23,22 +23,17 @@ export async function tokenAdd(options: TokenAdd, io: CommandIo): Promise<number
   }
   const scope = read.value;
   const secret = createToken(options.long ? 64 : 32);
-  const token = await withStore(
-    options,
-    io,
-    async (store) => {
-      const now = Date.now();
-      const account = await store.ensureAccount(options.account, now);
-      return await store.addToken({
-        account: account.id,
-        name: options.name,
-        hash: hashSecret(secret),
-        scope,
-        created: now,
-      });
-    },
-    openDataFolder,
-  );
+  const token = await withNewStore(options, io, async (store) => {
+    const now = Date.now();
+    const account = await store.ensureAccount(options.account, now);
+    return await store.addToken({
+      account: account.id,
+      name: options.name,
+      hash: hashSecret(secret),
+      scope,
+      created: now,
+    });
+  });
   io.err(`Token ${token.id} (${token.name}) for the account ${token.accountName}: ${scopeInWords(scope)}.\n`);
   if (options.to === undefined) {
     io.err("This is the only time that it is shown:\n");

@@ -3,11 +3,11 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Scope, wholeAccount } from "../core/may.ts";
 import { parseName, parseZoneName } from "../core/name.ts";
-import { openDataFolder, readFileIfThere, replaceFile } from "../process/data-folder.ts";
+import { readFileIfThere, replaceFile } from "../process/data-folder.ts";
 import type { NewTransferKey, TransferKey } from "../records/transfer-keys.ts";
 import type { CommandIo } from "./command-io.ts";
 import { printTable } from "./print-table.ts";
-import { type InData, withStore } from "./with-store.ts";
+import { type InData, withNewStore, withStore } from "./with-store.ts";
 
 export type TransferKeyAdd = InData & {
   readonly algorithm: NewTransferKey["algorithm"];
@@ -35,24 +35,19 @@ export async function transferKeyAdd(text: string, options: TransferKeyAdd, io: 
     io.err(`${typeof scope === "string" ? scope : "fault" in secret ? secret.fault : trouble}\n`);
     return 2;
   }
-  const made = await withStore(
-    options,
-    io,
-    async (store) => {
-      const created = Date.now();
-      const account = options.account === undefined ? undefined : await store.ensureAccount(options.account, created);
-      const { algorithm } = options;
-      return await store.addTransferKey({
-        name,
-        algorithm,
-        secret: secret.base64,
-        account: account?.id,
-        scope,
-        created,
-      });
-    },
-    openDataFolder,
-  );
+  const made = await withNewStore(options, io, async (store) => {
+    const created = Date.now();
+    const account = options.account === undefined ? undefined : await store.ensureAccount(options.account, created);
+    const { algorithm } = options;
+    return await store.addTransferKey({
+      name,
+      algorithm,
+      secret: secret.base64,
+      account: account?.id,
+      scope,
+      created,
+    });
+  });
   if (made === "name-taken") {
     io.err(`There is a key ${name} already; revoke it first with: ${io.program} transfer-key revoke ${name}\n`);
     return 1;

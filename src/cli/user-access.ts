@@ -3,26 +3,35 @@ import { resolve } from "node:path";
 import { type AccessStore, keysFile, openAccess } from "../firewall/access-store.ts";
 import type { Actor } from "../firewall/audit.ts";
 import { isPrivilege, type Privilege, privileges } from "../firewall/privileges.ts";
-import { findDataFolder } from "../process/data-folder.ts";
+import { findDataFolder, openDataFolder } from "../process/data-folder.ts";
 import type { CommandIo } from "./command-io.ts";
 
 export type InData = { readonly data: string };
 
-/** The users, groups and keys of the data folder; a running service sees every change at once. What they begin with may make it. */
+/** The users, groups and keys of the data folder; a running service sees every change at once. */
 export async function withAccess<T>(
   { data }: InData,
   io: CommandIo,
   work: (access: AccessStore) => T | Promise<T>,
-  folder = findDataFolder,
 ): Promise<T> {
-  const path = resolve(io.cwd, data);
-  await folder(path);
-  const access = openAccess(keysFile(path));
+  const folder = resolve(io.cwd, data);
+  await findDataFolder(folder);
+  const access = openAccess(keysFile(folder));
   try {
     return await work(access);
   } finally {
     access.close();
   }
+}
+
+/** The same for what a data folder may begin with: it is made when there is none. */
+export async function withNewAccess<T>(
+  options: InData,
+  io: CommandIo,
+  work: (access: AccessStore) => T | Promise<T>,
+): Promise<T> {
+  await openDataFolder(resolve(io.cwd, options.data));
+  return await withAccess(options, io, work);
 }
 
 /** For the audit log: whoever may write the data folder is asked for no name. */

@@ -2,10 +2,10 @@ import { resolve } from "node:path";
 import { createToken } from "../access/secret.ts";
 import type { AccessStore } from "../firewall/access-store.ts";
 import type { User, UserChange } from "../firewall/users.ts";
-import { openDataFolder, readFileIfThere } from "../process/data-folder.ts";
+import { readFileIfThere } from "../process/data-folder.ts";
 import type { CommandIo } from "./command-io.ts";
 import { printTable } from "./print-table.ts";
-import { type InData, listed, minute, personHere, readPrivileges, withAccess } from "./user-access.ts";
+import { type InData, listed, minute, personHere, readPrivileges, withAccess, withNewAccess } from "./user-access.ts";
 
 export type UserSettings = InData & {
   readonly fullName?: string;
@@ -21,20 +21,15 @@ export async function userAdd(name: string, options: UserSettings, io: CommandIo
     io.err("A user's name has letters, digits and . _ @ - only, 64 of them at most.\n");
     return 2;
   }
-  return withAccess(
-    options,
-    io,
-    ({ users, audit }) => {
-      if (!users.add({ ...change, name, now: new Date() })) {
-        io.err(`There is a user ${name} already; ${io.program} user change changes him.\n`);
-        return 1;
-      }
-      audit.note(personHere(), "user added", described(name, change), new Date());
-      io.out(`User ${name} is there. A key for him: ${io.program} key add --user ${name}\n`);
-      return 0;
-    },
-    openDataFolder,
-  );
+  return withNewAccess(options, io, ({ users, audit }) => {
+    if (!users.add({ ...change, name, now: new Date() })) {
+      io.err(`There is a user ${name} already; ${io.program} user change changes him.\n`);
+      return 1;
+    }
+    audit.note(personHere(), "user added", described(name, change), new Date());
+    io.out(`User ${name} is there. A key for him: ${io.program} key add --user ${name}\n`);
+    return 0;
+  });
 }
 
 export type UserChanges = UserSettings & { readonly disable?: boolean; readonly enable?: boolean };

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { findDataFolder } from "../process/data-folder.ts";
+import { findDataFolder, openDataFolder } from "../process/data-folder.ts";
 import { createLog } from "../process/log.ts";
 import { openStore } from "../records/open-store.ts";
 import type { RecordStore } from "../records/store.ts";
@@ -9,15 +9,14 @@ import { readStorePlace } from "./read-store-place.ts";
 
 export type InData = DatabaseOptions;
 
-/** Administration works on the database itself, also while the service runs. What it begins with may make the folder. */
+/** Administration works on the database itself, also while the service runs. */
 export async function withStore<T>(
   options: DatabaseOptions,
   io: CommandIo,
   work: (store: RecordStore) => Promise<T>,
-  folder = findDataFolder,
 ): Promise<T> {
   const place = readStorePlace(options, io);
-  if (place.kind === "sqlite") await folder(resolve(io.cwd, options.data));
+  if (place.kind === "sqlite") await findDataFolder(resolve(io.cwd, options.data));
   // What is wrong is said by whoever waits for it.
   const { store, close } = await openStore(place, createLog({ format: "text", level: "silent", write: io.err }));
   try {
@@ -25,4 +24,14 @@ export async function withStore<T>(
   } finally {
     await close();
   }
+}
+
+/** The same for what a data folder may begin with: it is made when there is none. */
+export async function withNewStore<T>(
+  options: DatabaseOptions,
+  io: CommandIo,
+  work: (store: RecordStore) => Promise<T>,
+): Promise<T> {
+  if (options.database === undefined) await openDataFolder(resolve(io.cwd, options.data));
+  return await withStore(options, io, work);
 }
