@@ -13,7 +13,6 @@ import { createRecordService } from "../records/service.ts";
 import { recordsDatabase } from "../records/start.ts";
 import type { RecordStore } from "../records/store.ts";
 import { openSqliteStore } from "../records/store-sqlite.ts";
-import { expectWholeFile } from "../records/unfinished-copy.ts";
 import type { CommandIo } from "./command-io.ts";
 import { outwardDevice } from "./outward-device.ts";
 import { unsetNameservers } from "./records.ts";
@@ -102,7 +101,6 @@ async function prepareKey(folder: string, file: string, made: string[]): Promise
 }
 
 async function prepareRecords(folder: string, tokenFile: string, name: string, made: string[]): Promise<void> {
-  expectWholeFile(recordsDatabase(folder));
   const store = openSqliteStore(recordsDatabase(folder));
   try {
     const account = await store.ensureAccount("main", Date.now());

@@ -56,8 +56,12 @@ export async function migratePostgres(
 }
 
 async function stateOf(client: Client): Promise<SchemaState> {
-  const { rows: there } = await client.query<{ there: string | null }>("SELECT to_regclass('schema_version') AS there");
-  if (!there[0]?.there) return { taken: 0, oldest: 0 };
+  if (!(await hasTable(client, "schema_version"))) return { taken: 0, oldest: 0 };
   const { rows } = await client.query<SchemaState>("SELECT taken, oldest FROM schema_version");
   return rows[0] ?? { taken: 0, oldest: 0 };
+}
+
+export async function hasTable(client: Client, table: string): Promise<boolean> {
+  const { rows } = await client.query<{ there: string | null }>("SELECT to_regclass($1) AS there", [table]);
+  return Boolean(rows[0]?.there);
 }

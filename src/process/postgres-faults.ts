@@ -2,7 +2,8 @@ import { refusalOf } from "./postgres-refusals.ts";
 
 /**
  * What an error of PostgreSQL or of the way to it means for the work it met: `lost`: the connection is no more, and a new one
- * may do; `refused`: there was none, and there will be none until somebody has changed something; `repeat`: another transaction was in the way, and the same again will do; `slow`: it took longer than it may.
+ * may do; `refused`: there was none, and there will be none until somebody has changed something; `repeat`: another
+ * transaction was in the way, and the same again will do; `slow`: it took longer than it may.
  */
 export type PostgresFault = "lost" | "refused" | "repeat" | "slow" | "other";
 

@@ -6,7 +6,6 @@ import { migrations } from "./schema-sqlite.ts";
 import type { RecordStore } from "./store.ts";
 import { openSqliteStore } from "./store-sqlite.ts";
 import { openConsoleStore } from "./store-sqlite-console.ts";
-import { expectWholeFile } from "./unfinished-copy.ts";
 import { startWalCheckpoints } from "./wal-checkpoints.ts";
 
 /** Where a service keeps its records. */
@@ -35,7 +34,6 @@ export async function openStore(place: StorePlace, log: Logger): Promise<OpenSto
 }
 
 function openFile(path: string, log: Logger): OpenStore {
-  expectWholeFile(path);
   const store = openSqliteStore(path);
   try {
     const console = openConsoleStore(path, migrations);

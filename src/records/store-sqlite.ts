@@ -14,12 +14,14 @@ import { prepareReads } from "./store-sqlite-read.ts";
 import { prepareTokens } from "./store-sqlite-tokens.ts";
 import { prepareTransferKeys } from "./store-sqlite-transfer-keys.ts";
 import { prepareSetWriter } from "./store-sqlite-write.ts";
+import { expectWholeFile } from "./unfinished-copy.ts";
 import { openWalSync } from "./wal-sync.ts";
 
 export type SqliteStore = Omit<RecordStore, "close"> & { readonly close: () => void };
 
 /** `path` may be `:memory:`: the same store for tests, gone when closed. Other steps are for tests of upgrades. */
 export function openSqliteStore(path: string, steps: readonly MigrationStep[] = migrations): SqliteStore {
+  expectWholeFile(path);
   const database = openSqlite(path, steps);
   const read = prepareReads(database);
   const foreign = watchForeignCommits(database);

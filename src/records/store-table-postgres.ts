@@ -1,5 +1,5 @@
 import pg from "pg";
-import { migratePostgres } from "../process/migrate-postgres.ts";
+import { hasTable, migratePostgres } from "../process/migrate-postgres.ts";
 import { DatabaseTrouble } from "../process/migration-steps.ts";
 import { reasonOf } from "../process/postgres-refusals.ts";
 import type { PostgresAddress } from "../process/postgres-url.ts";
@@ -86,11 +86,6 @@ async function orEnd<T>(client: pg.Client, work: () => Promise<T>): Promise<T> {
   }
 }
 
-async function hasSchema(client: pg.Client): Promise<boolean> {
-  const { rows } = await client.query<{ there: string | null }>("SELECT to_regclass('schema_version') AS there");
-  return Boolean(rows[0]?.there);
-}
-
 async function holdsData(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query("SELECT 1 FROM accounts UNION ALL SELECT 1 FROM changes LIMIT 1");
   return rows.length > 0;
@@ -99,7 +94,7 @@ async function holdsData(client: pg.Client): Promise<boolean> {
 async function expectUsable(client: pg.Client, { shown }: PostgresAddress): Promise<void> {
   await expectWholeDatabase(client, shown);
   const known = postgresMigrations.length;
-  const rows = (await hasSchema(client))
+  const rows = (await hasTable(client, "schema_version"))
     ? (await client.query<{ taken: number }>("SELECT taken FROM schema_version")).rows
     : [];
   const taken = rows[0]?.taken;

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import type { Client } from "pg";
+import { hasTable } from "../process/migrate-postgres.ts";
 import { DatabaseTrouble } from "../process/migration-steps.ts";
 
 /** A copy into a file goes to a file beside it, which gets its name when all of it is there. */
@@ -15,10 +16,7 @@ export const partialFile = (path: string): string =>
 /** A table that is in a database from the beginning of a copy to its end. */
 export const copyMark = "copy_in_progress";
 
-export async function hasCopyMark(client: Client): Promise<boolean> {
-  const { rows } = await client.query<{ there: string | null }>("SELECT to_regclass($1) AS there", [copyMark]);
-  return Boolean(rows[0]?.there);
-}
+export const hasCopyMark = (client: Client): Promise<boolean> => hasTable(client, copyMark);
 
 /** Whoever worked on half a copy would write what the other half then overwrites. */
 export function expectWholeFile(path: string): void {
