@@ -7,7 +7,7 @@ import { Problem } from "../shared/problem.tsx";
 import { changed } from "../shared/search-part.ts";
 import { SureButton } from "../shared/sure-button.tsx";
 import { usePeople, usePeopleWrite } from "./people.ts";
-import { PrivilegeBoxes } from "./user-form.tsx";
+import { NameInput, PrivilegeBoxes } from "./user-form.tsx";
 
 /** What several users may together, perhaps only from certain networks. */
 export default function GroupPage() {
@@ -95,15 +95,7 @@ function GroupForm(props: {
         )
       }
     >
-      <TextInput
-        label="Name"
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-        disabled={edited !== undefined}
-        autoCapitalize="none"
-        spellCheck={false}
-        data-autofocus
-      />
+      <NameInput name={name} onChange={setName} stays={edited !== undefined} />
       <PrivilegeBoxes privileges={people.privileges} held={held} onChange={setHeld} />
       <TextInput
         label="Only from these networks (empty: from anywhere)"

@@ -41,15 +41,7 @@ export function UserForm({ edited, privileges, onClose }: Props) {
       }
     >
       <Group grow align="flex-start">
-        <TextInput
-          label="Name"
-          value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
-          disabled={edited !== undefined}
-          autoCapitalize="none"
-          spellCheck={false}
-          data-autofocus
-        />
+        <NameInput name={name} onChange={setName} stays={edited !== undefined} />
         <TextInput label="Full name" value={fullName} onChange={(event) => setFullName(event.currentTarget.value)} />
       </Group>
       <PrivilegeBoxes privileges={privileges} held={held} onChange={setHeld} />
@@ -68,6 +60,25 @@ export function UserForm({ edited, privileges, onClose }: Props) {
         />
       </Group>
     </FormDialog>
+  );
+}
+
+/** By its name a user or a group is known, so it stays. */
+export function NameInput(props: {
+  readonly name: string;
+  readonly onChange: (name: string) => void;
+  readonly stays: boolean;
+}) {
+  return (
+    <TextInput
+      label="Name"
+      value={props.name}
+      onChange={(event) => props.onChange(event.currentTarget.value)}
+      disabled={props.stays}
+      autoCapitalize="none"
+      spellCheck={false}
+      data-autofocus
+    />
   );
 }
 
