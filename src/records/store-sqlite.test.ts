@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { beforeEach, describe, expect, it } from "vitest";
 import { wholeAccount } from "../core/may.ts";
+import { makePool } from "./rig/pool-of-addresses.ts";
 import { describeStore } from "./store.suite.ts";
 import { describeActions } from "./store-actions.suite.ts";
 import { describeManyWrites } from "./store-many.suite.ts";
@@ -69,6 +70,19 @@ describe("a SQLite file", () => {
     const account = await one.ensureAccount("main", 1);
     await one.addToken({ account: account.id, name: "t", hash: "h", scope: wholeAccount, created: 1 });
     expect(await two.tokenByHash("h")).toMatchObject({ name: "t" });
+    one.close();
+    two.close();
+  });
+
+  it("tells its followers, with no write of its own, what another process has written", async () => {
+    const [one, two] = [openSqliteStore(path), openSqliteStore(path)];
+    const pool = await makePool(one);
+    const seen: number[] = [];
+    two.onChange(async () => {
+      seen.push(await two.lastChange());
+    });
+    await pool.add(one, "192.0.2.1");
+    await expect.poll(() => seen.at(-1)).toBe(await one.lastChange());
     one.close();
     two.close();
   });

@@ -1,7 +1,6 @@
 import type { RRset } from "../core/rrset.ts";
 import type { MigrationStep } from "../process/migration-steps.ts";
 import { openSqlite } from "../process/open-sqlite.ts";
-import { createChangeFeed } from "./change-feed.ts";
 import { prepareDepartedZones } from "./departed-zones.ts";
 import { watchForeignCommits } from "./foreign-commits.ts";
 import { createGroupCommit } from "./group-commit.ts";
@@ -10,6 +9,7 @@ import { migrations } from "./schema-sqlite.ts";
 import type { Decision, NewZone, RecordStore, WriteRequest, WriteView, Zone } from "./store.ts";
 import { createStoreCounters } from "./store-counters.ts";
 import { prepareActions } from "./store-sqlite-actions.ts";
+import { createSqliteFeed } from "./store-sqlite-feed.ts";
 import { prepareReads } from "./store-sqlite-read.ts";
 import { prepareTokens } from "./store-sqlite-tokens.ts";
 import { prepareTransferKeys } from "./store-sqlite-transfer-keys.ts";
@@ -27,10 +27,10 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
   const foreign = watchForeignCommits(database);
   const known = createKnownRows(read);
   foreign.onCommit(known.forget);
-  const feed = createChangeFeed();
   const writer = prepareSetWriter(database, known);
   const disk = openWalSync(database, path);
   const counters = createStoreCounters();
+  const feed = createSqliteFeed({ foreign, lastChange: read.lastChange, isWriting: () => counters.waiting > 0 });
   const commit = createGroupCommit(
     database,
     {
@@ -185,6 +185,7 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
     actions: async (account, query) => actions.list(account, query),
 
     close: () => {
+      feed.close();
       tokens.flushUses();
       commit.flush();
       disk.close();
