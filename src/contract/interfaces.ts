@@ -51,7 +51,9 @@ const Interface = Type.Object({
   ),
   laggproto: Type.Optional(Type.String()),
   lagghash: Type.Optional(Type.String()),
-  laggport: Type.Optional(Type.Record(Type.String(), Type.Array(Type.String()))),
+  laggport: Type.Optional(
+    Type.Record(Type.String(), Type.Object({ flags: Type.Array(Type.String()), state: Type.Array(Type.String()) })),
+  ),
   members: Type.Optional(Type.Record(Type.String(), Type.Object({ flags: Type.Array(Type.String()) }))),
   priority: Type.Optional(Type.String()),
   hellotime: Type.Optional(Type.String()),

@@ -18,7 +18,7 @@ export function reportBond(
   all: readonly KernelRow[],
 ): Pick<WireInterface, "laggproto" | "lagghash" | "laggport"> {
   const { mode, xmit_hash_policy: hash } = linkinfo?.info_data ?? {};
-  const ports = all.filter(({ master }) => master === ifname).map((port) => [port.ifname, portFlags(port)] as const);
+  const ports = all.filter(({ master }) => master === ifname).map((port) => [port.ifname, reportPort(port)] as const);
   return {
     ...(typeof mode === "string" && { laggproto: protocols[mode] ?? mode }),
     ...(typeof hash === "string" && { lagghash: hashes[hash] ?? hash }),
@@ -26,12 +26,24 @@ export function reportBond(
   };
 }
 
-/** A port that carries traffic is active; LACP tells in addition which ways it was agreed on. */
-function portFlags({ linkinfo }: KernelRow): string[] {
+/** A port that carries traffic is active; LACP tells in addition which ways it was agreed on, and why. */
+function reportPort({ linkinfo }: KernelRow): { flags: string[]; state: string[] } {
   const data = linkinfo?.info_slave_data ?? {};
-  const agreed: readonly unknown[] = Array.isArray(data.ad_actor_oper_port_state_str)
+  const told: readonly unknown[] = Array.isArray(data.ad_actor_oper_port_state_str)
     ? data.ad_actor_oper_port_state_str
     : [];
+  const agreed = told.filter((word) => typeof word === "string");
   const active = data.state === "ACTIVE" && data.mii_status === "UP";
-  return [...(active ? ["active"] : []), ...["collecting", "distributing"].filter((word) => agreed.includes(word))];
+  return {
+    flags: [...(active ? ["active"] : []), ...["collecting", "distributing"].filter((word) => agreed.includes(word))],
+    state: agreed.map((word) => stateWords[word] ?? word),
+  };
 }
+
+/** Both systems have the same bits of IEEE 802.1AX; FreeBSD's names for them. */
+const stateWords: Readonly<Record<string, string>> = {
+  active: "activity",
+  short_timeout: "timeout",
+  aggregating: "aggregation",
+  in_sync: "sync",
+};

@@ -166,19 +166,27 @@ describe("reportOf", () => {
         mii_status: "UP",
         ad_actor_oper_port_state_str: ["active", "aggregating", "in_sync", "collecting", "distributing"],
       },
-      { laggproto: "lacp", lagghash: "l3,l4", laggport: { eth1: ["active", "collecting", "distributing"] } },
+      {
+        ...{ laggproto: "lacp", lagghash: "l3,l4" },
+        laggport: {
+          eth1: {
+            flags: ["active", "collecting", "distributing"],
+            state: ["activity", "aggregation", "sync", "collecting", "distributing"],
+          },
+        },
+      },
     ],
     [
       "a failover whose spare is not in use",
       { mode: "active-backup" },
       { state: "BACKUP", mii_status: "UP" },
-      { laggproto: "failover", laggport: { eth1: [] } },
+      { laggproto: "failover", laggport: { eth1: { flags: [], state: [] } } },
     ],
     [
       "a port without a link",
       { mode: "balance-rr" },
       { state: "ACTIVE", mii_status: "DOWN" },
-      { laggproto: "roundrobin", laggport: { eth1: [] } },
+      { laggproto: "roundrobin", laggport: { eth1: { flags: [], state: [] } } },
     ],
     ["a mode of tomorrow", { mode: "new", xmit_hash_policy: "newer" }, {}, { laggproto: "new", lagghash: "newer" }],
   ])("a bond is a lagg: %s", (_, info_data, info_slave_data, expected) => {
