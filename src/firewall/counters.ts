@@ -1,4 +1,4 @@
-import { describe, type FirewallConfig } from "./config.ts";
+import { describe, type FirewallConfig, identify } from "./config.ts";
 import type { Counters, KernelRow } from "./kernel-row.ts";
 import type { Snapshot } from "./snapshot.ts";
 
@@ -8,12 +8,15 @@ const count = (counters: Counters | undefined, name: string): number => {
 };
 
 /** As the overview shows them: texts, under names with blanks. */
-export function countersOf({ ifname, ifindex, stats64, mtu }: KernelRow): Readonly<Record<string, string>> {
+export function countersOf(row: KernelRow): Readonly<Record<string, string>> {
+  const { ifname, ifindex, stats64, mtu, details } = row;
   const { rx, tx } = stats64 ?? {};
   return {
     device: ifname,
     index: String(ifindex ?? 0),
+    "link state": linkState(row),
     mtu: String(mtu ?? 0),
+    ...(details?.speed !== undefined && { "line rate": `${details.speed * 1_000_000} bit/s` }),
     "packets received": String(count(rx, "packets")),
     "bytes received": String(count(rx, "bytes")),
     "input errors": String(count(rx, "errors")),
@@ -23,8 +26,28 @@ export function countersOf({ ifname, ifindex, stats64, mtu }: KernelRow): Readon
     "bytes transmitted": String(count(tx, "bytes")),
     "output errors": String(count(tx, "errors")),
     "send queue drops": String(count(tx, "dropped")),
+    // Linux does not count these. Exporters want a number here, and drop all interfaces when there is none.
+    "multicasts transmitted": "0",
     collisions: String(count(tx, "collisions")),
   };
+}
+
+/** FreeBSD's numbers: 2 is up, 1 down, and 0 a device that has no carrier to lose. */
+function linkState({ link_type, flags }: KernelRow): string {
+  if (link_type !== "ether") return "0";
+  return flags.includes("LOWER_UP") ? "2" : "1";
+}
+
+/** By identifier: the counters of each device, and what people call it. */
+export function trafficOf({ rows, report }: Snapshot, config: FirewallConfig): ReadonlyMap<string, object> {
+  return new Map(
+    rows.flatMap((row) => {
+      const device = report.get(row.ifname);
+      if (device === undefined) return [];
+      const name = describe(config, row.ifname, device.flags);
+      return [[identify(config, row.ifname), { ...countersOf(row), name }]];
+    }),
+  );
 }
 
 /** `[WAN] (ppp0) / 203.0.113.7` to what was counted: one entry for the device, one for each of its addresses. */

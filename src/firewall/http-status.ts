@@ -2,11 +2,12 @@ import { firmwareStatus, systemInformation, systemStatus } from "./about-machine
 import * as answers from "./answers.ts";
 import type { Endpoint } from "./call.ts";
 import { describe, type FirewallConfig } from "./config.ts";
-import { statisticsOf } from "./counters.ts";
+import { statisticsOf, trafficOf } from "./counters.ts";
 import { type DefaultRoute, gatewayItems } from "./gateways.ts";
 import type { EventStreams } from "./http-events.ts";
 import type { KeyStore } from "./keys.ts";
 import { overviewOf } from "./overview.ts";
+import { detailsOf } from "./overview-details.ts";
 import { pageRows, readPageWish } from "./page-rows.ts";
 import { phpJson } from "./php-json.ts";
 import { mayCall } from "./privileges.ts";
@@ -45,10 +46,18 @@ export function statusEndpoints(options: StatusOptions) {
     },
     "diagnostics/interface/get_interface_statistics": async () =>
       answers.data(phpJson(new Map([["statistics", asJson(statisticsOf(await readSnapshot(), config))]]))),
+    "diagnostics/traffic/interface": async () => {
+      const interfaces = asJson(trafficOf(await readSnapshot(), config));
+      return answers.data(phpJson({ interfaces, time: now().getTime() / 1000 }));
+    },
     "interfaces/overview/export": async () => answers.dataAsPage(phpJson(await readOverview(true))),
     "interfaces/overview/interfaces_info": async ({ request, parameters }) => {
       const rows = await readOverview(!isFalseInPhp(parameters[0]));
       return answers.data(phpJson(pageRows(rows, readPageWish(await readFields(request)))));
+    },
+    "interfaces/overview/get_interface": async ({ parameters }) => {
+      const row = (await readOverview(true)).find(({ device }) => device === parameters[0]);
+      return answers.data(phpJson({ message: row === undefined ? "failed" : detailsOf(row) }));
     },
     "routes/gateway/status": async () => {
       const [routes, { report }] = await Promise.all([readRoutes(), readSnapshot()]);

@@ -8,7 +8,8 @@ describe("clients of the firewall service", () => {
   let rig: Rig;
   let key: NewApiKey;
   const card: KernelRow = {
-    ...{ ifindex: 2, ifname: "eth0", flags: ["UP", "LOWER_UP"], mtu: 1500, link_type: "ether", addr_info: [] },
+    ...{ ifindex: 2, ifname: "eth0", flags: ["UP", "LOWER_UP"], mtu: 1500, link_type: "ether" },
+    addr_info: [{ family: "inet", local: "192.0.2.1", prefixlen: 24 }],
     address: "02:00:5e:10:00:01",
     stats64: { rx: { bytes: 12, packets: 3 }, tx: { bytes: 7, packets: 1 } },
   };
@@ -46,5 +47,34 @@ describe("clients of the firewall service", () => {
       metadata: { system: { status: "OK" } },
       System: { status: "OK" },
     });
+  });
+
+  it("scripts ask for one device and take its first address from the cell", async () => {
+    const { message } = (await read("/api/interfaces/overview/getInterface/eth0")) as { message: object };
+    expect(message).toMatchObject({
+      ...{ device: { value: "eth0", translation: "Device" }, macaddr: { translation: "MAC Address" } },
+      ipv4: { value: [{ ipaddr: "192.0.2.1/24" }], translation: "IPv4 Addresses" },
+      ...{ "bytes received": { value: "12", translation: "Bytes Received" }, mtu: { value: "1500" } },
+      flags: { value: ["up", "running", "lower_up"] },
+    });
+    expect(message).not.toHaveProperty("statistics");
+  });
+
+  it.each(["/nobody", "", "/wan"])("one device that is not there (%s) has failed, with 200", async (rest) => {
+    expect(await read(`/api/interfaces/overview/get_interface${rest}`)).toEqual({ message: "failed" });
+  });
+
+  it("opnsense-exporter reads every counter of the traffic as a text with a number in it", async () => {
+    const { interfaces, time } = (await read("/api/diagnostics/traffic/interface")) as {
+      readonly interfaces: Readonly<Record<string, Readonly<Record<string, string>>>>;
+      readonly time: number;
+    };
+    expect(Object.keys(interfaces)).toEqual(["eth0"]);
+    expect(interfaces.eth0).toMatchObject({ device: "eth0", name: "ETH0", "link state": "2", "bytes received": "12" });
+    const counters = ["bytes", "packets", "multicasts"].flatMap((what) => [`${what} received`, `${what} transmitted`]);
+    for (const name of [...counters, "mtu", "input errors", "output errors", "collisions"]) {
+      expect([name, interfaces.eth0?.[name]]).toEqual([name, expect.stringMatching(/^\d+$/)]);
+    }
+    expect(time).toBeGreaterThan(1_700_000_000);
   });
 });
