@@ -8,6 +8,8 @@ export function parseRetryAfter(header: string | undefined, now: number): number
   return Number.isNaN(wait) ? undefined : Math.min(Math.max(wait, 0), longestHold);
 }
 
-/** Only the HTTP date forms: JavaScript would read far more. */
-const dateIn = (text: string) =>
-  /^[A-Z][a-z]+,? .*\d{4}|^[A-Z][a-z]+, \d\d-/.test(text) ? Date.parse(text) : Number.NaN;
+/** Only the HTTP date forms: JavaScript would read far more. The oldest names no zone, and means GMT all the same. */
+const dateIn = (text: string) => {
+  if (!/^[A-Z][a-z]+,? .*\d{4}|^[A-Z][a-z]+, \d\d-/.test(text)) return Number.NaN;
+  return Date.parse(/\d{4}$/.test(text) ? `${text} GMT` : text);
+};
