@@ -1,3 +1,6 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { createHttpClient, type HttpOutcome, type HttpTrust } from "./http-client.ts";
 import { makeCertificate, type TestCertificate } from "./rig/certificates.ts";
@@ -159,5 +162,47 @@ describe("what can happen on the way", () => {
       },
       () => ({ body: "abc", fault: "hang" }),
     );
+  });
+});
+
+describe("an answer that a proxy has packed, asked or not", () => {
+  async function packed(coding: string, body: Buffer): Promise<[HttpOutcome, string | undefined]> {
+    let wanted: string | undefined;
+    const server = createServer(({ headers }, response) => {
+      wanted = [headers["accept-encoding"]].flat().join();
+      response.writeHead(200, { "content-encoding": coding }).end(body);
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    try {
+      return [await get(`http://127.0.0.1:${(server.address() as AddressInfo).port}`), wanted];
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  }
+  const text = Buffer.from('{"fine":true}');
+
+  it.each([
+    ["gzip", gzipSync(text)],
+    ["X-GZIP", gzipSync(text)],
+    ["deflate", deflateSync(text)],
+    ["br", brotliCompressSync(text)],
+    ["identity", text],
+  ])("%s is read, though plain was asked for", async (coding, body) => {
+    const [outcome, wanted] = await packed(coding, body);
+    expect(outcome).toMatchObject({ kind: "answer", status: 200, body: '{"fine":true}' });
+    expect(wanted).toBe("identity");
+  });
+
+  it("an empty one is empty", async () => {
+    expect((await packed("gzip", Buffer.alloc(0)))[0]).toMatchObject({ kind: "answer", body: "" });
+  });
+
+  it.each([
+    ["unpacks into too much", gzipSync("x".repeat(100_000)), /sent more than/],
+    ["is not what it says", text, /could not be asked/],
+    ["is cut off", gzipSync(text).subarray(0, 20), /could not be asked/],
+  ])("one that %s has failed", async (_, body, because) => {
+    expect((await packed("gzip", body))[0]).toMatchObject({ kind: "failed", because: expect.stringMatching(because) });
   });
 });

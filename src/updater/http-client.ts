@@ -142,6 +142,8 @@ const target = (base: URL, { path }: HttpRequest) =>
 
 const headers = ({ headers, body }: HttpRequest) => ({
   accept: "application/json",
+  // RFC 9110, 12.5.3: who does not say so is taken to understand every coding.
+  "accept-encoding": "identity",
   "user-agent": "moor",
   ...(body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) }),
   ...headers,
@@ -164,9 +166,26 @@ async function answerOf(response: IncomingMessage, maxBytes: number): Promise<Ht
     if (size > maxBytes) throw Object.assign(new Error("answer is too long"), { code: "MOOR_TOO_LONG" });
     chunks.push(chunk);
   }
-  const body = Buffer.concat(chunks).toString("utf8");
+  const body = unpacked(Buffer.concat(chunks), response.headers["content-encoding"], maxBytes).toString("utf8");
   return { kind: "answer", status: response.statusCode ?? 0, headers: response.headers, body };
 }
+
+/** Proxies have been seen to compress whatever passes, asked or not. */
+function unpacked(body: Buffer, coding: string | undefined, maxOutputLength: number): Buffer {
+  const unpack = unpackers[coding?.trim().toLowerCase() ?? ""];
+  if (unpack === undefined || body.length === 0) return body;
+  // Loaded by the first who needs it: next to nobody does.
+  return unpack(process.getBuiltinModule("node:zlib"), body, { maxOutputLength });
+}
+
+type Unpacker = (zlib: typeof import("node:zlib"), body: Buffer, limit: { maxOutputLength: number }) => Buffer;
+const gunzip: Unpacker = (zlib, body, limit) => zlib.gunzipSync(body, limit);
+const unpackers: Readonly<Record<string, Unpacker>> = {
+  gzip: gunzip,
+  "x-gzip": gunzip,
+  deflate: (zlib, body, limit) => zlib.inflateSync(body, limit),
+  br: (zlib, body, limit) => zlib.brotliDecompressSync(body, limit),
+};
 
 async function secureAgent({ trust, serverName }: Endpoint): Promise<PlainAgent> {
   const { Agent } = process.getBuiltinModule("node:https");

@@ -65,6 +65,11 @@ const slow: Words = ({ address, seconds }) => [
   "see whether it is up and whether a firewall drops the packets",
 ];
 
+const tooLong: Words = ({ address, mebibytes }) => [
+  `${address} sent more than ${mebibytes} MiB`,
+  "see whether the url points at the right service",
+];
+
 const words: Readonly<Record<string, Words>> = {
   ECONNREFUSED: ({ address }) => [`nothing listens at ${address}`, "see whether it is up, and the port in the url"],
   ENOTFOUND: ({ host }) => [`the name ${host} is not known to DNS`, "mend the url, or name the host by its address"],
@@ -79,10 +84,9 @@ const words: Readonly<Record<string, Words>> = {
   ],
   ETIMEDOUT: slow,
   MOOR_STOPPED: () => ["stopped before it was done", "nothing: moor is shutting down"],
-  MOOR_TOO_LONG: ({ address, mebibytes }) => [
-    `${address} sent more than ${mebibytes} MiB`,
-    "see whether the url points at the right service",
-  ],
+  MOOR_TOO_LONG: tooLong,
+  // A small answer that unpacks into a large one.
+  ERR_BUFFER_TOO_LARGE: tooLong,
   MOOR_FINGERPRINT: ({ host, seen }) => [
     `${host} showed a certificate other than the pinned one: ${seen}`,
     "if the certificate was renewed, put this new SHA-256 into `fingerprint:`; if not, somebody stands between",
