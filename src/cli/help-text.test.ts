@@ -20,7 +20,7 @@ describe("help", () => {
     ["up", "listens (default: 127.0.0.1:8053)"],
     ["up", "page is (default: 127.0.0.1:9053)"],
     ["records", "where to listen (default: 127.0.0.1:8053)"],
-    ["records", "a name server of new zones (may be repeated) --dns"],
+    ["records", "a name server of new zones (may be repeated) --hostmaster"],
     ["firewall", "where to listen (default: 127.0.0.1:8443)"],
   ])("%s shows a default as it would be typed: %s", async (verb, shown) => {
     const { code, words } = await moor(verb, "--help");

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readCount, readWorkers } from "./options.ts";
+import { readCount, readMailbox, readWorkers } from "./options.ts";
 
 describe("--dns-workers", () => {
   it.each([
@@ -22,5 +22,15 @@ describe("a count, as --last and --most take it", () => {
 
   it.each(["", "0", "-1", "1.5", "ten", "100000"])("is not %j", (text) => {
     expect(() => readCount(text)).toThrow("1 to 99999");
+  });
+});
+
+describe("--hostmaster", () => {
+  it("takes a mail address, and writes it as an SOA does", () => {
+    expect(readMailbox("dns@example.org")).toBe("dns.example.org");
+  });
+
+  it.each(["", "dns@", "@example.org"])("does not take %j, and says what it takes", (text) => {
+    expect(() => readMailbox(text)).toThrow("such as dns@example.org");
   });
 });

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { parseMailbox } from "../core/mailbox.ts";
 import type { ListenAddress } from "../process/listen-address.ts";
 
 /** `127.0.0.1:8053`, `[::1]:8053`, `localhost:8053`; the port may be 0 for any free one. */
@@ -15,6 +16,13 @@ export const readListens = (text: string, before: readonly ListenAddress[]): rea
   ...before,
   readListen(text),
 ];
+
+/** `dns@example.org`, as the name that an SOA has. */
+export function readMailbox(text: string): string {
+  const mailbox = parseMailbox(text);
+  if (!mailbox.ok) throw new InvalidArgumentError("It takes a mail address, such as dns@example.org.");
+  return mailbox.value;
+}
 
 /** `300/min`, or `300`; `off` is 0. */
 export function readRateLimit(text: string): number {

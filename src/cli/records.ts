@@ -27,6 +27,8 @@ export type RecordsCommand = LogOptions &
     readonly listen: ListenAddress;
     readonly name: readonly string[];
     readonly nameserver: readonly string[];
+    /** A name, with a dot for the @. */
+    readonly hostmaster?: string;
     readonly dns: readonly ListenAddress[];
     readonly dnsWorkers: number;
     readonly plainHttp?: boolean;
@@ -62,6 +64,7 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
       listen: options.listen,
       names: options.name,
       nameservers,
+      hostmaster: options.hostmaster,
       log,
       ...certificate,
       plainHttp: options.plainHttp ?? false,

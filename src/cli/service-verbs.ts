@@ -5,7 +5,7 @@ import { connectionsOption, databaseOptions } from "./database-options.ts";
 import { addFirewallVerb } from "./firewall-verb.ts";
 import { keepHistoryOption } from "./keep-history-option.ts";
 import { observeOptions } from "./observe-options.ts";
-import { logOptions, readListen, readListens, readRateLimit, readWorkers, repeated } from "./options.ts";
+import { logOptions, readListen, readListens, readMailbox, readRateLimit, readWorkers, repeated } from "./options.ts";
 import { transferOptions } from "./transfer-verbs.ts";
 
 /** The services, and all of them at once. Each verb's code is loaded when it is used. */
@@ -36,6 +36,7 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
     .option("--listen <host:port>", "where to listen", readListen, readListen("127.0.0.1:8053"))
     .option("--name <host>", "a further host name or address for the certificate (may be repeated)", repeated, [])
     .option("--nameserver <host>", "a name server of new zones (may be repeated)", repeated, [])
+    .option("--hostmaster <mail>", "the address in the SOA of new zones, such as dns@example.org", readMailbox)
     .option("--dns <host:port>", "also answer DNS there, UDP and TCP (may be repeated)", readListens, [])
     .option("--dns-workers <count>", "threads that answer DNS over UDP; 0: the main thread does", readWorkers, 0)
     .option(

@@ -8,6 +8,7 @@ import { withValues } from "./edit-set.ts";
 import { newRecordIds } from "./new-id.ts";
 import { lowestTtl } from "./rrsets-limits.ts";
 import { readPlace, readValues } from "./rrsets-values.ts";
+import type { Publisher } from "./service-options.ts";
 import type { SetDraft } from "./set-operations.ts";
 import type { Zone } from "./store.ts";
 import { firstSoa } from "./zone-operations.ts";
@@ -17,14 +18,14 @@ type At = { readonly serial: number; readonly now: Instant };
 /** The SOA and NS sets of a new zone, as far as it is not given them. A secondary zone gets its NS from elsewhere. */
 export function firstSets(
   given: readonly RRset[],
-  nameservers: readonly [string, ...string[]],
+  publisher: Publisher,
   mode: "primary" | "secondary",
   { serial, now }: At,
 ): readonly RRset[] {
   const has = (type: string) => given.some((set) => set.owner === apex && set.type === type);
-  const soa = has("SOA") ? [] : [firstSoa(nameservers[0], serial, now)];
+  const soa = has("SOA") ? [] : [firstSoa(publisher, serial, now)];
   if (mode === "secondary" || has("NS")) return soa;
-  const values = nameservers.map((server) => ({ value: `${server}.`, rdata: `${server}.`, comment: "" }));
+  const values = publisher.nameservers.map((server) => ({ value: `${server}.`, rdata: `${server}.`, comment: "" }));
   return [...soa, withValues({ owner: apex, type: "NS" }, undefined, values, { now, newId: newRecordIds() })];
 }
 

@@ -33,7 +33,8 @@ export type ZoneWritten = { readonly kind: "done"; readonly zone: Zone; readonly
 const defaultTtl = 3_600;
 
 /** Zones as the record-set API has them. */
-export function rrsetsZoneOperations({ store, now, nameservers }: RecordServiceOptions, sight: Sight) {
+export function rrsetsZoneOperations(options: RecordServiceOptions, sight: Sight) {
+  const { store, now, nameservers } = options;
   type Rule = (zone: Zone) => ZoneSettings | NotDone;
 
   const change = async (actor: Actor, key: ZoneKey, command: string | undefined, rule: Rule, asked: Asked = {}) => {
@@ -95,7 +96,7 @@ export function rrsetsZoneOperations({ store, now, nameservers }: RecordServiceO
       const serial = nextSerial(0, created);
       const first = contentOf(draft, name.value, { serial, now: created });
       if ("kind" in first) return first;
-      const sets = [...firstSets(first.sets, nameservers, draft.mode, { serial, now: created }), ...first.sets];
+      const sets = [...firstSets(first.sets, options, draft.mode, { serial, now: created }), ...first.sets];
       const faults = checkZone(sets);
       if (faults.length > 0) return refused(faults);
       const settings = {

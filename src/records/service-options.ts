@@ -6,4 +6,8 @@ export type RecordServiceOptions = {
   readonly now: () => Instant;
   /** Names of the servers that publish the zones, without a dot at the end; the first one stands in each SOA. */
   readonly nameservers: readonly [string, ...string[]];
+  /** The mailbox in each SOA, as a name without a dot at the end; absent: hostmaster at the first name server. */
+  readonly hostmaster?: string | undefined;
 };
+
+export type Publisher = Pick<RecordServiceOptions, "nameservers" | "hostmaster">;

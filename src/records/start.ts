@@ -33,6 +33,8 @@ export type RecordsOptions = {
   /** The operator's certificate, instead of one from the private authority. */
   readonly certificate?: CertificateFiles;
   readonly nameservers: readonly [string, ...string[]];
+  /** The mailbox in the SOA of new zones; absent: hostmaster at the first name server. */
+  readonly hostmaster?: string | undefined;
   readonly log: Logger;
   /** Calls a minute that each token has, callers on this machine aside; absent: no limit. */
   readonly rateLimit?: number;
@@ -103,7 +105,8 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
     });
     await serveDocs(server);
     await server.register(console.routes);
-    const service = createRecordService({ store, now: Date.now, nameservers: options.nameservers });
+    const { nameservers, hostmaster } = options;
+    const service = createRecordService({ store, now: Date.now, nameservers, hostmaster });
     const shared = { service, store, now: Date.now, log, ...(ties.rateLimit && { rateLimit: ties.rateLimit }) };
     await server.register(v1Api(shared), { prefix: "/api/v1" });
     await server.register(rrsetsApi({ ...shared, signedIn: console.sessions.signedIn, events: { streams } }), {

@@ -5,14 +5,15 @@ import type { RRset } from "../core/rrset.ts";
 import { nextSerial } from "../core/serial.ts";
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "./actor.ts";
 import { newRecordId, newZoneId } from "./new-id.ts";
-import type { RecordServiceOptions } from "./service-options.ts";
+import type { Publisher, RecordServiceOptions } from "./service-options.ts";
 import { type Page, plainSettings, type WriteView, type Zone, type ZoneQuery } from "./store.ts";
 
 export type ZoneDraft = { readonly name: string; readonly ttl: number | undefined };
 
 const defaultTtl = 86_400;
 
-export function zoneOperations({ store, now, nameservers }: RecordServiceOptions, sight: Sight) {
+export function zoneOperations(options: RecordServiceOptions, sight: Sight) {
+  const { store, now } = options;
   return {
     zone: sight.zone,
 
@@ -31,7 +32,7 @@ export function zoneOperations({ store, now, nameservers }: RecordServiceOptions
       if (refusal) return denied(refusal);
       const created = now();
       const serial = nextSerial(0, created);
-      const sets = [firstSoa(nameservers[0], serial, created)];
+      const sets = [firstSoa(options, serial, created)];
       const identity = { account: actor.account, id: newZoneId(), name: name.value };
       const zone = await store.createZone(
         { ...identity, settings: plainSettings(draft.ttl ?? defaultTtl), serial, created, sets },
@@ -65,8 +66,9 @@ export function removalObstacle(sight: Sight, actor: Actor, { zone, sets }: Writ
 }
 
 /** The only record of a new zone. The timers are those that existing zones of the v1 API have. */
-export function firstSoa(nameserver: string, serial: number, now: Instant): RRset {
-  const rdata = `${nameserver}. hostmaster.${nameserver}. ${serial} 86400 10800 3600000 3600`;
+export function firstSoa({ nameservers, hostmaster }: Publisher, serial: number, now: Instant): RRset {
+  const [nameserver] = nameservers;
+  const rdata = `${nameserver}. ${hostmaster ?? `hostmaster.${nameserver}`}. ${serial} 86400 10800 3600000 3600`;
   const record = { id: newRecordId(), name: apex, value: rdata, rdata, comment: "", created: now, modified: now };
   return { owner: apex, type: "SOA", ttl: null, records: [record] };
 }

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect } from "vitest";
 import { createToken, hashSecret } from "../../access/secret.ts";
 import { type Scope, wholeAccount } from "../../core/may.ts";
 import { createLog } from "../../process/log.ts";
-import { type RunningRecords, startRecords } from "../start.ts";
+import { type RecordsOptions, type RunningRecords, startRecords } from "../start.ts";
 
 export type Sent = {
   readonly body?: unknown;
@@ -21,7 +21,7 @@ export type Sent = {
 type Json = any;
 
 /** For tests: a record service on a port of its own, started and stopped with the file, and a client of its record-set API. */
-export function rrsetsService() {
+export function rrsetsService(options: Pick<RecordsOptions, "hostmaster"> = {}) {
   let service: RunningRecords;
   let agent: Agent;
   let token: string;
@@ -32,7 +32,8 @@ export function rrsetsService() {
     const log = createLog({ format: "text", level: "error", write: (line) => process.stderr.write(line) });
     const listen = { host: "127.0.0.1", port: 0 };
     const nameservers = ["ns1.example.net", "ns3.example.net", "ns2.example.net"] as const;
-    service = await startRecords({ dataFolder, listen, names: [], nameservers, log, plainHttp: true, rateLimit: 1000 });
+    const usual = { dataFolder, listen, names: [], nameservers, log, plainHttp: true, rateLimit: 1000 };
+    service = await startRecords({ ...usual, ...options });
     agent = new Agent();
     token = await newToken("main");
   });
