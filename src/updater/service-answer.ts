@@ -3,7 +3,10 @@ import { parseRetryAfter } from "./retry-after.ts";
 import type { TargetFault } from "./target.ts";
 
 /** What a record service of either API answered: data, `absent` for a 404, or what is wrong. */
-export type Answer<T> = { readonly kind: "ok"; readonly value: T } | { readonly kind: "absent" } | TargetFault;
+export type Answer<T> = { readonly kind: "ok"; readonly value: T } | Absent | TargetFault;
+
+/** `said` is the service's own text, empty when it has none. */
+export type Absent = { readonly kind: "absent"; readonly said: string };
 
 export type Body = Readonly<Record<string, unknown>>;
 
@@ -35,9 +38,12 @@ function errorIn(status: number, body: Body | undefined): WireError {
 /** Statuses and codes that say: not now. 409 and `conflict` are clashes of two writers. */
 const passingCodes = ["conflict", "locked", "maintenance", "unavailable", "timeout", "resource_unavailable"];
 
+/** A 403 with one of these would be the same with any other token. */
+const aboutNoToken = ["resource_limit_exceeded"];
+
 function faultFor({ status, code, message }: WireError, retryAfter: number | undefined): Answer<never> {
   const said = message ? `${status}: ${message}` : String(status);
-  if (status === 404) return { kind: "absent" };
+  if (status === 404) return { kind: "absent", said: message };
   // The v1 original reported clashes of two writers as a 422 whose text says 409.
   const clash = (status === 409 && code !== "uniqueness_error") || message.startsWith("409");
   if (clash || status === 429 || status >= 500 || passingCodes.includes(code)) {
@@ -48,7 +54,7 @@ function faultFor({ status, code, message }: WireError, retryAfter: number | und
       ...(retryAfter === undefined ? {} : { retryAfter }),
     };
   }
-  if (status === 401 || status === 403) {
+  if (status === 401 || (status === 403 && !aboutNoToken.includes(code))) {
     return {
       kind: "unauthorised",
       because: `the record service does not accept the token (${said})`,

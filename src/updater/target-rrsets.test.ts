@@ -182,6 +182,18 @@ describe("waiting for the action", () => {
       /403/,
     ],
     [
+      "403 for a limit, which a new token would not lift",
+      writes({ status: 403, body: { error: { code: "resource_limit_exceeded", message: "full", details: null } } }),
+      "refused",
+      /403: full/,
+    ],
+    [
+      "404 for the zone, which is of another project",
+      writes({ status: 404, body: { error: { code: "not_found", message: "Zone not found", details: null } } }),
+      "missing",
+      /has no zone example\.org, or does not show it to this token/,
+    ],
+    [
       "409",
       writes({ status: 409, body: { error: { code: "conflict", message: "no", details: null } } }),
       "later",

@@ -5,7 +5,7 @@ import { absoluteName } from "../core/name.ts";
 import type { TargetConfig } from "./config.ts";
 import type { HttpClient } from "./http-client.ts";
 import { createRRsetsCalls, type RRsetsCalls, type SetName } from "./rrsets-calls.ts";
-import { type Answer, later, printable } from "./service-answer.ts";
+import { type Absent, type Answer, later, printable } from "./service-answer.ts";
 import type { ListedRecord, Lookup, RecordTarget, ReplaceOrder, ReplaceOutcome, TargetFault } from "./target.ts";
 
 export type Waiting = { readonly first: number; readonly longest: number; readonly total: number };
@@ -28,7 +28,7 @@ export function createRRsetsTarget(
     async current(order, signal) {
       const answer = await calls.set(setOf(order), signal);
       if (answer.kind === "ok") return { kind: "found", value: answer.value.records.map(({ value }) => value) };
-      return answer.kind === "absent" ? noSet(order) : answer;
+      return answer.kind === "absent" ? noSet(order, answer) : answer;
     },
     async zones(signal) {
       const answer = await calls.zones(signal);
@@ -53,7 +53,7 @@ async function replaceSet(tools: Tools, order: ReplaceOrder, signal: AbortSignal
   const records = [{ value: order.value, comment: commentAt(tools.now()) }];
   const written = await settled(tools, await calls.setRecords(set, { records }, signal), signal);
   if (written.kind === "absent") {
-    if (!order.create) return noSet(order);
+    if (!order.create) return noSet(order, written);
     const made = await makeSet(tools, order, { ...set, records }, signal);
     return made.kind === "ok" ? confirmed(calls, order, signal) : made;
   }
@@ -70,7 +70,7 @@ async function confirmed(
 ): Promise<ReplaceOutcome> {
   const set = setOf(order);
   const answer = await calls.set(set, signal);
-  if (answer.kind !== "ok") return answer.kind === "absent" ? noSet(order) : answer;
+  if (answer.kind !== "ok") return answer.kind === "absent" ? noSet(order, answer) : answer;
   const { records, ttl } = answer.value;
   if (records.length !== 1 || parseAddress(records[0]?.value ?? "")?.text !== order.value) {
     return later(
@@ -80,7 +80,7 @@ async function confirmed(
   }
   if (mend && order.ttl !== undefined && order.ttl !== ttl) {
     const changed = await settled(mend, await calls.changeTtl(set, order.ttl, signal), signal);
-    if (changed.kind !== "ok") return changed.kind === "absent" ? noSet(order) : changed;
+    if (changed.kind !== "ok") return changed.kind === "absent" ? noSet(order, changed) : changed;
   }
   return { kind: "replaced", recordId: idOf(set) };
 }
@@ -160,11 +160,15 @@ const noZone = (zone: string): TargetFault => ({
   todo: "make it in the console first; `moor zones` lists those that exist",
 });
 
-const noSet = ({ zone, name, family }: Omit<ReplaceOrder, "value">): TargetFault => ({
-  kind: "missing",
-  because: `there is no record ${absoluteName(name, zone)} ${recordTypeOf(family)}`,
-  todo: `make it in the console first, with any address, or set \`create: true\`; \`moor list ${zone}\` lists those that exist`,
-});
+/** A token sees the zones of its own project alone, and to look for the record in another is of no use. */
+function noSet({ zone, name, family }: Omit<ReplaceOrder, "value">, { said }: Absent): TargetFault {
+  if (/^zone not found/i.test(said)) return noZone(zone);
+  return {
+    kind: "missing",
+    because: `there is no record ${absoluteName(name, zone)} ${recordTypeOf(family)}`,
+    todo: `make it in the console first, with any address, or set \`create: true\`; \`moor list ${zone}\` lists those that exist`,
+  };
+}
 
 const noSetWithId = (id: string): TargetFault => ({
   kind: "missing",
