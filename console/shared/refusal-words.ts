@@ -23,6 +23,7 @@ const words: Readonly<Record<Exclude<Considered["verdict"], "taken">, string>> =
   "not-first": "not the first one listed",
   "ula-behind-global": "unique local, and there is a global one",
   "reserved-behind-others": "reserved, and there is a better one",
+  "virtual-behind-own": "shared by two machines, and there is one of its own",
   "shorter-lifetime": "another one lasts longer",
   "later-in-report": "as good as another that comes first",
 };

@@ -78,6 +78,18 @@ describe("IPv6: not link-local, then a stable order", () => {
       "2001:db8::2",
       ["shorter-lifetime", "taken"],
     ],
+    [
+      "that of a CARP pair, static and first, stands behind the interface's own",
+      [entry("2001:db8::100", { vhid: "1" }), entry("2001:db8::1", { validLifetime: 7200 })],
+      "2001:db8::1",
+      ["virtual-behind-own", "taken"],
+    ],
+    [
+      "that of a CARP pair before a local one",
+      [entry("fd00::1"), entry("2001:db8::100", { vhid: "1" })],
+      "2001:db8::100",
+      ["ula-behind-global", "taken"],
+    ],
     ["else report order", [entry("2001:db8::2"), entry("2001:db8::1")], "2001:db8::2", ["taken", "later-in-report"]],
     ["loopback", [entry("::1")], undefined, ["loopback"]],
     ["unspecified", [entry("::")], undefined, ["unspecified"]],

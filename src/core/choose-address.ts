@@ -36,6 +36,7 @@ export type Refusal =
   | "not-first"
   | "ula-behind-global"
   | "reserved-behind-others"
+  | "virtual-behind-own"
   | "shorter-lifetime"
   | "later-in-report";
 
@@ -112,7 +113,13 @@ function readAddress(text: string, policy: AddressPolicy): Candidate {
   return verdict.kind === "refuse" ? { text, verdict: verdict.because } : { text, address, verdict: "taken" };
 }
 
-type Ranked = { readonly reach: Reach; readonly lifetime: number; readonly index: number };
+type Ranked = {
+  readonly reach: Reach;
+  /** Of a CARP pair: it belongs to whichever machine is the master. */
+  readonly virtual: boolean;
+  readonly lifetime: number;
+  readonly index: number;
+};
 type Reach = "wide" | "ula" | "reserved";
 
 const reachOrder: readonly Reach[] = ["wide", "ula", "reserved"];
@@ -121,7 +128,8 @@ const reachOrder: readonly Reach[] = ["wide", "ula", "reserved"];
 function rank(address: Address, entry: ReportedIpv6, index: number): Ranked {
   const scope = scopeOf(address);
   const reach = scope === "ula" || scope === "reserved" ? scope : "wide";
-  return { reach, lifetime: entry.validLifetime ?? Number.POSITIVE_INFINITY, index };
+  const lifetime = entry.validLifetime ?? Number.POSITIVE_INFINITY;
+  return { reach, virtual: entry.vhid !== undefined, lifetime, index };
 }
 
 /** Why `one` stands behind `other`, or undefined when it does not. */
@@ -130,6 +138,7 @@ function outranked(one: Ranked, other: Ranked): Refusal | undefined {
     if (reachOrder.indexOf(one.reach) < reachOrder.indexOf(other.reach)) return undefined;
     return one.reach === "ula" ? "ula-behind-global" : "reserved-behind-others";
   }
+  if (one.virtual !== other.virtual) return one.virtual ? "virtual-behind-own" : undefined;
   if (one.lifetime !== other.lifetime) return one.lifetime < other.lifetime ? "shorter-lifetime" : undefined;
   return one.index > other.index ? "later-in-report" : undefined;
 }

@@ -148,6 +148,7 @@ export const refusalWords: Readonly<Record<Considered["verdict"], string>> = {
   "not-first": "not the first",
   "ula-behind-global": "unique local, and there is a global one",
   "reserved-behind-others": "reserved, and there is a better one",
+  "virtual-behind-own": "a virtual one, and the interface has one of its own",
   "shorter-lifetime": "valid for a shorter time",
   "later-in-report": "as good, but later in the report",
 };
