@@ -27,7 +27,8 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     keepAliveTimeout: 65_000,
     forceCloseConnections: true,
     logger: false,
-    exposeHeadRoutes: false,
+    // What answers GET answers HEAD (RFC 9110, 9.1): load balancers ask so, and clients that only want to know if a token is good.
+    exposeHeadRoutes: true,
     routerOptions: { maxParamLength: 300 },
     genReqId: createRequestIds(options.proxies),
     ...(sendBadPath && {

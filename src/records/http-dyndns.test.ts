@@ -41,6 +41,12 @@ describe("dyndns2", () => {
   };
   const serial = async () => (await rig.store.zone(1, zone))?.serial;
 
+  it.each(["/nic/update", "/update", "/v3/update"])("writes nothing for a HEAD at %s", async (path) => {
+    const url = `${path}?hostname=home.example.org&myip=192.0.2.2`;
+    expect((await rig.call(url, basic(token), caller, "HEAD")).statusCode).toBe(404);
+    expect(await has("home")).toEqual(["A 192.0.2.1"]);
+  });
+
   it.each(["/nic/update", "/update", "/v3/update"])("answers at %s, in plain text", async (path) => {
     const answer = await update("hostname=home.example.org&myip=192.0.2.2", token, caller, path);
     expect([answer.statusCode, answer.body, answer.headers["content-type"]]).toEqual([

@@ -59,9 +59,10 @@ export function dyndnsApi(options: DyndnsOptions) {
     });
     for (const path of paths) {
       const operationId = `dyndns2${path.replaceAll("/", "-")}`;
+      // This GET writes, which a HEAD must not.
       api.get(
         path,
-        { schema: { ...schema, operationId } },
+        { schema: { ...schema, operationId }, exposeHeadRoute: false },
         async (request, reply) => await answer(options, request, reply),
       );
     }

@@ -50,7 +50,7 @@ export function rrsetsEventRoutes(api: FastifyInstance, options: EventOptions): 
     }),
     response: { 200: Type.String({ description: "text/event-stream; the data of each event is a Change" }), ...errors },
   };
-  api.get("/events", { schema }, async (request, reply) => {
+  api.get("/events", { schema, exposeHeadRoute: false }, async (request, reply) => {
     const asked = request.headers["last-event-id"];
     if (asked !== undefined && !/^\d{1,15}$/.test(String(asked))) {
       return sendFaults(reply, [badInput("Last-Event-ID", "must be the id of an event")]);

@@ -120,6 +120,20 @@ describe("transport, auth, common rules (wire section 1)", () => {
     }
   });
 
+  it("HEAD: the status and headers of GET, also for who may only read (hetzner_ddns tries its token so)", async () => {
+    const { zone, path } = await newSet();
+    const readOnly = await newToken("main", { access: "read" });
+    for (const at of ["/zones", `/zones/${zone.name}`, `/zones/${zone.name}/rrsets`, path, "/zones/none.example"]) {
+      const get = await call("GET", at);
+      const head = await call("HEAD", at, undefined, { token: readOnly });
+      expect([at, head.status, head.text]).toEqual([at, get.status, ""]);
+      expect(head.headers["content-length"]).toBe(get.headers["content-length"]);
+    }
+    expect((await call("HEAD", "/zones", undefined, { token: "x".repeat(64) })).status).toBe(401);
+    expect((await call("HEAD", `${path}/actions/set_records`)).status).toBe(405);
+    expect((await call("HEAD", "/events")).status).toBe(405);
+  });
+
   it("Wrong method: 405 method_not_allowed; PATCH on a record set is 404", async () => {
     const { zone, path } = await newSet();
     for (const [method, wrong] of [

@@ -71,7 +71,8 @@ async function admit(options: RrsetsOptions, request: FastifyRequest, reply: Fas
   if (waiting !== undefined) await waiting;
   const limited = limit(options, request, reply);
   if (limited) return await sendRaw(reply, limited);
-  if (actor.scope.access === "read" && request.method !== "GET") return await sendRaw(reply, deniedAnswer("read-only"));
+  const reads = request.method === "GET" || request.method === "HEAD";
+  if (actor.scope.access === "read" && !reads) return await sendRaw(reply, deniedAnswer("read-only"));
   return undefined;
 }
 
@@ -157,7 +158,7 @@ function noteRoute(route: RouteOptions & { readonly routePath: string }, routes:
 function refuseOtherMethods(api: FastifyInstance, routes: readonly Route[]): void {
   for (const [url, known] of Map.groupBy([...routes], (route) => route.path)) {
     const methods = known.flatMap((route) => route.methods);
-    const others = ["GET", "POST", "PUT", "PATCH", "DELETE"].filter((method) => !methods.includes(method));
+    const others = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"].filter((method) => !methods.includes(method));
     const method = url.endsWith("/:n/:t") ? others.filter((each) => each !== "PATCH") : others;
     if (method.length === 0) continue;
     api.route({ method, url, schema: { hide: true }, handler: (_request, reply) => sendError(reply, wrongMethod) });

@@ -18,6 +18,13 @@ describe("section 1: transport", () => {
     }
   });
 
+  it("HEAD is GET without the body", async () => {
+    const zone = await newZone();
+    const { status, text, headers } = await call("HEAD", `/api/v1/zones/${zone.id}`);
+    expect([status, text, headers["content-type"]]).toEqual([200, "", "application/json; charset=utf-8"]);
+    expect((await call("HEAD", "/api/v1/zones", { token: "bad" })).status).toBe(401);
+  });
+
   it("an unknown route is a 404 in plain text", async () => {
     for (const path of [
       "/api/v1/nope",

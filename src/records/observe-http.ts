@@ -26,8 +26,7 @@ export function observeHttp(server: FastifyInstance, { health, log, accessLog = 
     const message = `internal error, see the log of the service: ${id}`;
     return reply.code(500).header("x-request-id", id).send({ error: { message } });
   });
-  // Load balancers ask with HEAD as well; the listener of --metrics answers that too.
-  const hide = { schema: { hide: true }, exposeHeadRoute: true };
+  const hide = { schema: { hide: true } };
   server.get("/health/live", hide, async (_, reply) => reply.headers(unkept).send({ live: true }));
   server.get("/health/ready", hide, async (_, reply) => {
     const readiness = withoutReasons(await health.look());

@@ -41,8 +41,8 @@ export async function remoteCallers(perMinute: number, faults: Partial<RecordSto
     pass: (milliseconds: number): void => {
       time += milliseconds;
     },
-    call: async (url: string, headers: Record<string, string>, from: string) =>
-      await server.inject({ method: "GET", url, headers, remoteAddress: from }),
+    call: async (url: string, headers: Record<string, string>, from: string, method: "GET" | "HEAD" = "GET") =>
+      await server.inject({ method, url, headers, remoteAddress: from }),
     close: async (): Promise<void> => {
       await server.close();
       await store.close();

@@ -50,7 +50,8 @@ export function v1Service() {
       ...(sent.body === undefined ? {} : { body: sent.body }),
     });
     const text = await answer.body.text();
-    const json = String(answer.headers["content-type"]).startsWith("application/json") ? JSON.parse(text) : undefined;
+    const isJson = String(answer.headers["content-type"]).startsWith("application/json");
+    const json = isJson && text !== "" ? JSON.parse(text) : undefined;
     return { status: answer.statusCode, headers: answer.headers, text, json };
   }
 
