@@ -95,10 +95,14 @@ describe("a database that no longer lets a running node in", () => {
     const pool = await makePool(store);
     await spoil();
     await cutAll();
+    const refusal = { retryAfter: 5, message: "the database does not let this service in" };
+    const add = (i: number) => pool.add(store, `192.0.2.${i}`).catch((error: unknown) => error);
+    // Whoever has the connection that was cut, and no time for another, hears of that first.
+    await expect.poll(() => add(1)).toMatchObject(refusal);
     for (const i of [1, 2, 3]) {
-      const busy = await pool.add(store, `192.0.2.${i}`).catch((error: unknown) => error);
+      const busy = await add(i);
       expect(busy).toBeInstanceOf(StoreBusy);
-      expect(busy).toMatchObject({ retryAfter: 5, message: "the database does not let this service in" });
+      expect(busy).toMatchObject(refusal);
       await expect(store.zone(1, "any")).rejects.toThrow(StoreBusy);
     }
     expect(said.filter((line) => line.includes(says) && line.includes("does not let this service in"))).toHaveLength(1);
@@ -160,9 +164,9 @@ describe("a database that no longer lets a running node in", () => {
   it("stops a program at once that starts then, with a clear word", async () => {
     await setPassword("second-secret");
     const begun = performance.now();
-    await expect(openPostgresStore({ address: address(), log })).rejects.toThrow(
+    await expect(openPostgresStore({ address: address(), log, limits: { patience: 60_000 } })).rejects.toThrow(
       /^the database postgres:\/\/service_\d+@127\.0\.0\.1:\d+\/service_\d+ cannot be used: password .*; correct the password in/,
     );
-    expect(performance.now() - begun).toBeLessThan(2_000);
+    expect(performance.now() - begun).toBeLessThan(30_000);
   });
 });
