@@ -31,7 +31,9 @@ afterEach(async () => {
   await store.close();
 });
 
-const open = (options: Partial<PostgresStoreOptions> = {}) => rig.open(url, options);
+/** Nothing ends because a machine is slow, but where a test says so. */
+const limits = { lock: 60_000, statement: 60_000, patience: 60_000, connect: 30_000 };
+const open = (options: Partial<PostgresStoreOptions> = {}) => rig.open(url, { limits, ...options });
 
 /** Does something to the connections of the store that wait for what `wait` names; one row for each. */
 const waiting = async (wait: string, what = "pid"): Promise<readonly unknown[]> => {
@@ -61,33 +63,33 @@ describe("a connection that is lost", () => {
     expect(await pool.look(store)).toEqual({ values: ["192.0.2.1"], writes: 1, positions: [1] });
   });
 
-  const letCommitsDawdle = () =>
+  /** From now on commits wait for a lock, until `other` lets go of it or is no more. */
+  const letCommitsWait = () =>
     other.query(
-      `CREATE FUNCTION dawdle() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(2); RETURN NULL; END';
+      `SELECT pg_advisory_lock(7);
+       CREATE FUNCTION dawdle() RETURNS trigger LANGUAGE plpgsql AS
+         'BEGIN PERFORM pg_advisory_xact_lock_shared(7); RETURN NULL; END';
        CREATE CONSTRAINT TRIGGER dawdle AFTER INSERT ON changes DEFERRABLE INITIALLY DEFERRED
        FOR EACH ROW EXECUTE FUNCTION dawdle()`,
     );
 
   it("during a commit that did not happen: the write is done again, once", async () => {
-    await letCommitsDawdle();
+    await letCommitsWait();
     const write = pool.add(store, "192.0.2.1");
-    await oneEnded("PgSleep");
-    await other.query("DROP TRIGGER dawdle ON changes");
+    await oneEnded("advisory");
+    await other.query("SELECT pg_advisory_unlock(7)");
     expect(await write).toBe("192.0.2.1");
     expect(await pool.look(store)).toEqual({ values: ["192.0.2.1"], writes: 1, positions: [1] });
   });
 
   it("during a commit that did not happen, and whose number the server then gives to others: it is done again, once", async () => {
-    await letCommitsDawdle();
-    // A server may need long to recover.
-    const patient = await open({ limits: { patience: 60_000 } });
-    const write = pool.add(patient, "192.0.2.1");
-    await until(async () => (await waiting("PgSleep")).length > 0, { limit: 30_000, what: () => "nobody dawdles" });
+    await letCommitsWait();
+    const write = pool.add(store, "192.0.2.1");
+    await until(async () => (await waiting("advisory")).length > 0, { limit: 30_000, what: () => "nobody commits" });
     await rig.server.restart("crash");
     other = await rig.server.connect(new URL(url).pathname.slice(1));
     for (let i = 0; i < 10; i += 1) await other.query("SELECT pg_current_xact_id()");
     expect(await write).toBe("192.0.2.1");
-    await patient.close();
     expect(await pool.look(store)).toEqual({ values: ["192.0.2.1"], writes: 1, positions: [1] });
   });
 
@@ -190,8 +192,9 @@ describe("a store that cannot do it now", () => {
     await rig.server.resume();
     other = await rig.server.connect(new URL(url).pathname.slice(1));
     await expect.poll(() => pool.add(hasty, "192.0.2.2")).toBe("192.0.2.2");
-    expect(said.filter((line) => line.includes("cannot be reached"))).toHaveLength(1);
-    expect(said.filter((line) => line.includes("is back"))).toHaveLength(1);
+    const told = said.flatMap((line) => /cannot be reached|is back/.exec(line)?.[0] ?? []);
+    // A connection that outlived another by a moment may have been used meanwhile, so that it was back in between.
+    expect(told.join("; ")).toMatch(/^cannot be reached; is back(?:; cannot be reached; is back)*$/);
     expect(said.join("")).not.toContain("harbour");
     await hasty.close();
   });

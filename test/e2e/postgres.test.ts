@@ -87,8 +87,14 @@ describe("moor records --database", () => {
     for (const { head } of away) expect(head).toMatch(/^retry-after: \d+\r?$/m);
     await server.resume();
     await until(async () => (await v1("/zones")).status === 200, { limit: 60_000, what: () => "it is not well again" });
-    expect(service.err().match(/the database cannot be reached/g)).toHaveLength(1);
-    await service.says(/the database is back/);
+    const told = () =>
+      service
+        .err()
+        .match(/the database (?:cannot be reached|is back)/g)
+        ?.join("; ");
+    // A connection that outlived another by a moment may have been used meanwhile, so that it was back in between.
+    const once = "the database cannot be reached; the database is back";
+    await expect.poll(told).toMatch(new RegExp(`^${once}(?:; ${once})*$`));
   });
 
   it("shows the password nowhere", () => {
