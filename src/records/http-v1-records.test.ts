@@ -56,6 +56,21 @@ describe("3.9 GET /records", () => {
     expect(await found("name=none")).toEqual([]);
   });
 
+  it("lists the oldest first, whatever the names, on pages too; a changed record keeps its place", async () => {
+    const zone = await newZone();
+    for (const name of ["z", "a", "@", "m"]) {
+      const { created } = await newRecord(zone.id, { name });
+      const made = Date.parse(created.replace(" +0000 UTC", "Z"));
+      await expect.poll(() => Date.now()).toBeGreaterThan(made);
+    }
+    const [, first] = await list(`zone_id=${zone.id}`);
+    const values = { zone_id: zone.id, type: "A", name: "z", value: "192.0.2.9" };
+    expect((await put(`/api/v1/records/${first?.id}`, values)).status).toBe(200);
+    const names = async (query = "") => (await list(`zone_id=${zone.id}${query}`)).map((record) => record.name);
+    expect(await names()).toEqual(["@", "z", "a", "@", "m"]);
+    expect(await names("&page=2&per_page=2")).toEqual(["a", "@"]);
+  });
+
   it("has meta when a page is asked for, and none otherwise", async () => {
     const zone = await newZone();
     const meta = async (query: string) => (await call("GET", `/api/v1/records?zone_id=${zone.id}${query}`)).json.meta;

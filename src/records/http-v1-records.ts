@@ -39,7 +39,7 @@ export function recordRoutes(api: FastifyInstance, service: RecordService): void
         ...(typeof type === "string" && { type }),
       });
       if (outcome.kind !== "done") return reply.code(404).send({ records: [], error: zoneNotFound(404) });
-      return reply.send(pageOf(outcome.records, request.query));
+      return reply.send(pageOf(outcome.records.toSorted(byAge), request.query));
     },
   );
 
@@ -98,6 +98,9 @@ export function recordRoutes(api: FastifyInstance, service: RecordService): void
 
 const recordNotFound = { message: "record not found", code: 404 };
 const zoneNotFound = (code: number) => ({ message: "zone not found", code });
+
+/** Clients that take the first record of a name, or the last, mean the oldest or the newest. */
+const byAge = (a: PlacedRecord, b: PlacedRecord): number => a.record.created - b.record.created;
 
 /** All records in one answer unless a page is asked for; only then is there something to count. */
 function pageOf(records: readonly PlacedRecord[], query: Readonly<Record<string, unknown>>) {
