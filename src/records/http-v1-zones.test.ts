@@ -106,6 +106,24 @@ describe("3.2 POST /zones", () => {
   });
 });
 
+describe("3.3 GET /zones/{id}", () => {
+  it("also takes the name, of a zone that the token may see", async () => {
+    const zone = await newZone();
+    for (const name of [zone.name, zone.name.toUpperCase()]) {
+      const { status, json } = await call("GET", `/api/v1/zones/${name}`);
+      expect([status, json.zone.id]).toEqual([200, zone.id]);
+    }
+    const narrow = { token: await newToken("main", { access: "write", zones: ["other.example"] }) };
+    for (const sent of [{ token: await newToken("a stranger") }, narrow]) {
+      expect((await call("GET", `/api/v1/zones/${zone.name}`, sent)).status).toBe(404);
+    }
+    expect((await call("GET", `/api/v1/zones/${zone.name}.none`)).json.error).toEqual({
+      message: "zone not found",
+      code: 404,
+    });
+  });
+});
+
 describe("3.4 PUT /zones/{id}", () => {
   it.each([66, 0, 86_399, "120"])("sets the TTL to %j", async (ttl) => {
     const zone = await newZone();
