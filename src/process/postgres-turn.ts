@@ -14,10 +14,11 @@ export type TurnOptions = {
 const lock = "1836019570, 1";
 
 /**
- * A node that hears nothing for `probe` + `patience` leads no more. The server frees the lock of a node that has said nothing
- * for `deserted`: later than that, so that two never lead, and early enough that another has it within 5 seconds.
+ * A node leads for `lease` after it has asked something that was answered. The server frees the lock of a node that has said
+ * nothing for `deserted`: later than that, so that two never lead, and early enough that another has it within 5 seconds.
  */
 const timing = { probe: 1_000, patience: 1_500, slowest: 1_000 };
+const lease = timing.probe + timing.patience;
 const deserted = 3_000;
 
 /**
@@ -26,16 +27,34 @@ const deserted = 3_000;
  */
 export function takeTurns({ connect, log, random }: TurnOptions): Duties {
   const duties = createDuties(log);
+  let end: NodeJS.Timeout | undefined;
 
-  const tryToLead = async (client: Client): Promise<void> => {
-    if (duties.isLeading()) {
-      await client.query("SELECT 1");
-      return;
-    }
-    const { rows } = await client.query<{ taken: boolean }>(`SELECT pg_try_advisory_lock(${lock}) AS taken`);
-    if (!rows[0]?.taken || !session.isUp()) return;
+  const stepDown = (): void => {
+    clearTimeout(end);
+    if (!duties.isLeading()) return;
+    log.warn("this node leads no more");
+    duties.stepDown();
+  };
+  /** Counted from the question: nobody knows how long the answer was on its way, nor how late it was looked at. */
+  const leadUntil = (over: number): void => {
+    clearTimeout(end);
+    const left = over - performance.now();
+    if (left <= 0) stepDown();
+    else end = setTimeout(stepDown, left).unref();
+    if (left <= 0 || duties.isLeading()) return;
     log.info("this node leads: it does what must be done once");
     duties.lead();
+  };
+  const tryToLead = async (client: Client): Promise<void> => {
+    const over = performance.now() + lease;
+    if (duties.isLeading()) {
+      await client.query("SELECT 1");
+      if (duties.isLeading() && session.isUp()) leadUntil(over);
+      return;
+    }
+    // One that holds the lock already is given it again.
+    const { rows } = await client.query<{ taken: boolean }>(`SELECT pg_try_advisory_lock(${lock}) AS taken`);
+    if (rows[0]?.taken && session.isUp()) leadUntil(over);
   };
   const session = keepSession({
     connect,
@@ -43,11 +62,7 @@ export function takeTurns({ connect, log, random }: TurnOptions): Duties {
       await client.query(`SET idle_session_timeout = ${deserted}; SET tcp_user_timeout = ${deserted}`);
     },
     ask: tryToLead,
-    lost: () => {
-      if (!duties.isLeading()) return;
-      log.warn("this node leads no more");
-      duties.stepDown();
-    },
+    lost: stepDown,
     log,
     what: "turn",
     timing,
@@ -57,6 +72,7 @@ export function takeTurns({ connect, log, random }: TurnOptions): Duties {
     whenLeading: duties.whenLeading,
     isLeading: duties.isLeading,
     close: async () => {
+      clearTimeout(end);
       await duties.close();
       await session.close();
     },
