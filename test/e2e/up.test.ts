@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, test, vi } from "vitest";
 import { makeDevice } from "../rig/device.ts";
-import { startMoor } from "../rig/moor.ts";
+import { startMoor, worthTyping } from "../rig/moor.ts";
 import { type Namespace, openNamespace } from "../rig/namespace.ts";
 import type { Ended, StartedProcess } from "../rig/started-process.ts";
 
@@ -35,10 +35,6 @@ async function start(): Promise<StartedProcess> {
   await started.says(/Ctrl-C stops it/);
   return started;
 }
-
-/** Every line below "Worth typing next" that is neither empty nor a comment. */
-const commandsIn = (text: string): readonly string[] =>
-  (/Worth typing next.*\n([\s\S]*)\nCtrl-C/.exec(text)?.[1] ?? "").split("\n").filter((line) => /^[^#]/.test(line));
 
 async function paste(line: string): Promise<Ended> {
   const ended = await inside.run(["bash", "-c", line], { cwd });
@@ -105,7 +101,7 @@ const lines: [string, RegExp, (out: string) => void][] = [
 
 describe("the lines worth typing next", () => {
   test.each(lines)("%s", async (_, wanted, shows) => {
-    const line = commandsIn(up.out()).find((each) => wanted.test(each)) ?? "";
+    const line = worthTyping(up.out()).find((each) => wanted.test(each)) ?? "";
     expect(line).toMatch(wanted);
     const { code, out, err } = await paste(line);
     expect([code, err]).toEqual([0, ""]);
@@ -113,7 +109,7 @@ describe("the lines worth typing next", () => {
   });
 
   it("are all tried here", () => {
-    const untried = commandsIn(up.out()).filter((line) => !lines.some(([, wanted]) => wanted.test(line)));
+    const untried = worthTyping(up.out()).filter((line) => !lines.some(([, wanted]) => wanted.test(line)));
     expect(untried).toEqual([]);
   });
 });
@@ -137,7 +133,7 @@ describe("stopping and starting again", () => {
     expect(up.out()).not.toMatch(/^ {2}made /m);
     expect(up.out()).toMatch(/\.home\.test A: left as it is: 9\.9\.2\.2 is what was stored last/);
     expect(kept.map(inData)).toEqual(before);
-    expect(commandsIn(up.out())).toEqual(commandsIn(first.out()));
+    expect(worthTyping(up.out())).toEqual(worthTyping(first.out()));
     said.push(first.out(), first.err());
     expect(await up.stop("SIGTERM")).toMatchObject({ code: 0 });
   });

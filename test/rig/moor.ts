@@ -16,3 +16,7 @@ export async function prepareWithMoor(inside: Namespace, words: readonly string[
   if (ended.code !== 0) throw new Error(`moor ${words.join(" ")} ended with ${ended.code}: ${ended.err}`);
   return ended;
 }
+
+/** Every line of `moor up` below "Worth typing next" that is neither empty nor a comment. */
+export const worthTyping = (said: string): readonly string[] =>
+  (/Worth typing next.*\n([\s\S]*)\nCtrl-C/.exec(said)?.[1] ?? "").split("\n").filter((line) => /^[^#]/.test(line));
