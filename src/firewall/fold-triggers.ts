@@ -17,8 +17,11 @@ export function foldTriggers(work: () => Promise<void>, { spacing, signal, now }
   const run = async () => {
     while (owed && !signal.aborted) {
       const pause = startedAt + spacing - now();
-      if (pause > 0) await wait(pause, undefined, { signal }).catch(() => undefined);
-      if (signal.aborted) break;
+      if (pause > 0) {
+        // Timers count from the turn that they are set in, so they may come early.
+        await wait(pause, undefined, { signal }).catch(() => undefined);
+        continue;
+      }
       owed = false;
       startedAt = now();
       await work();
