@@ -89,7 +89,7 @@ export async function startFirewallRig(): Promise<FirewallRig> {
       const keys = openKeys(keysFile(folder));
       const { key, secret } = keys.add({ name: "nudge", privileges: ["interface-status"], now: new Date() });
       keys.close();
-      await sleep(250);
+      await sleep(400);
       await promisify(execFile)("curl", ["-skI", "-u", `${key}:${secret}`, service.url + interfaceEventsPath]);
     },
     close: async () => {

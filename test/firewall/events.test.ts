@@ -24,6 +24,9 @@ function reader(response: IncomingMessage) {
   return { text: () => text, events, ended };
 }
 
+/** Who comes now is shown no report from before; one is given to all who come within a fifth of a second. */
+const untilLookedAnew = () => sleep(400);
+
 let rig: Rig;
 afterEach(() => rig.close());
 
@@ -66,7 +69,7 @@ describe("the event stream", () => {
     const stranger = await listen({ headers: { "last-event-id": `1-${id.split("-")[1]}` } });
     await expect.poll(stranger.events).toMatchObject([{ event: "snapshot", id }]);
     become(1400);
-    await sleep(250);
+    await untilLookedAnew();
     const late = await listen({ headers: { "last-event-id": id } });
     await expect.poll(late.events).toMatchObject([{ event: "snapshot", data: { eth0: { mtu: "1400" } } }]);
     // The look for the newcomer told those who were there, too.
@@ -79,8 +82,8 @@ describe("the event stream", () => {
     const { listen, become } = await machine();
     const { events } = await listen();
     await expect.poll(events).toHaveLength(1);
-    await sleep(400);
     become(1300);
+    await untilLookedAnew();
     // The net is wide while the kernel is listened to, so another caller's look is not waited for here.
     await listen();
     await expect.poll(() => events().at(-1)?.data.eth0?.mtu).toBe("1300");
@@ -98,7 +101,7 @@ describe("the event stream", () => {
     await expect.poll(events).toHaveLength(1);
     rig.access.keys.revoke(key.key, new Date());
     become(1200);
-    await sleep(250);
+    await untilLookedAnew();
     const other = rig.key("other", ["interface-status"]);
     await listen({ key: other });
     await ended;
@@ -113,7 +116,7 @@ describe("the event stream", () => {
     const { events } = await listen();
     for (let mtu = 1000; mtu < 1005; mtu++) {
       become(mtu);
-      await sleep(220);
+      await untilLookedAnew();
       const { response } = await listen();
       await expect.poll(() => events().at(-1)?.data.eth0?.mtu).toBe(String(mtu));
       response.destroy();
