@@ -58,11 +58,21 @@ const knownDifferences: readonly {
       targetsOf(ours).some((target) => zoneOf(target) !== zoneOf(name) || (type === ds && target === zoneOf(name))) &&
       ours.answer.every((line) => theirs.answer.includes(line)),
   },
+  {
+    servers: ["Knot"],
+    because: "a chain of aliases is left after the fifth; resolvers ask for the rest by themselves",
+    applies: (_, ours, theirs) =>
+      theirs.answer.length === 5 &&
+      ours.answer.length > 5 &&
+      theirs.answer.every((line) => isAlias(line) && ours.answer.includes(line)),
+  },
 ];
+
+const isAlias = (line: string): boolean => line.split(" ")[2] === "5";
 
 /** The names that aliases in the answer lead to. */
 const targetsOf = ({ answer }: Sections): readonly string[] =>
-  answer.filter((line) => line.split(" ")[2] === "5").map((line) => nameFromHex(line.split(" ")[3] ?? ""));
+  answer.filter(isAlias).map((line) => nameFromHex(line.split(" ")[3] ?? ""));
 
 const nameFromHex = (hex: string): string => nameFromWire(Buffer.from(hex, "hex"))?.name ?? "";
 
