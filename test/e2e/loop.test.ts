@@ -66,6 +66,8 @@ describe("moor update, watching", () => {
     await follows("9.9.1.2", "2a00:1::1");
     await wan.readdress({ ipv4: "9.9.1.2", ipv6: "2a00:1::2" });
     await follows("9.9.1.2", "2a00:1::2");
+    // Told at the end of the round, when the state has long been written.
+    await updater.says(/record replaced by 2a00:1::2/);
     expect(await updater.stop()).toMatchObject({ code: 0 });
     const replaced = updater.err().match(/record replaced by \S+/g);
     expect(replaced).toEqual([
