@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { createCatchUp } from "./catch-up.ts";
 
-function setUp({ start = 0, limit = 1_000 } = {}) {
+function setUp({ start = 0, limit = 60_000 } = {}) {
   let latest = start;
   const catchUp = createCatchUp({ latest: () => latest, start, limit });
   const coming = () => {

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { createLog } from "../process/log.ts";
 import { createNotifier, type NotifierOptions } from "./notify-out.ts";
@@ -45,7 +45,7 @@ it("folds a burst into the first notice and one more", async () => {
   const { notifier, told } = rig(() => {}, { limits: { tries: [20], apart: 1_000, atOnce: 2 } });
   for (let i = 0; i < 100; i++) {
     notifier.changed("a.example");
-    if (i % 10 === 0) await sleep(1);
+    if (i % 10 === 0) await nextTurn();
   }
   await expect.poll(() => told.length).toBe(2);
   await sleep(1_200);

@@ -4,7 +4,7 @@ import { decodeMessage, emptyMessage, encodeMessage, type Message } from "../../
 export type Asked = { readonly name: string; readonly type: number };
 
 /** Asks all of them over one connection, some at a time, and gives the replies in the order of the questions. */
-export function askOverTcp(port: number, questions: readonly Asked[], limit = 20_000): Promise<readonly Message[]> {
+export function askOverTcp(port: number, questions: readonly Asked[], limit = 100_000): Promise<readonly Message[]> {
   return new Promise((resolve, reject) => {
     const replies: Message[] = [];
     let sent = 0;

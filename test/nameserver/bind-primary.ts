@@ -13,7 +13,7 @@ export type BindPrimary = {
   readonly serial: () => Promise<number>;
   /** What it has said since it was started. */
   readonly said: () => string;
-  readonly stop: () => Promise<void>;
+  readonly stop: (signal?: NodeJS.Signals) => Promise<void>;
   readonly start: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
@@ -49,7 +49,7 @@ zone "${zone}" {
 `,
   );
   const dig = (...words: readonly string[]) =>
-    run("dig", ["@127.0.0.1", "-p", `${port}`, "+tries=1", "+time=5", ...words]);
+    run("dig", ["@127.0.0.1", "-p", `${port}`, "+tries=1", "+time=15", ...words]);
   const serial = async () => Number((await dig("+short", zone, "SOA")).split(" ")[2]);
   let process: ReturnType<typeof startProcess> | undefined;
   const start = async () => {
@@ -57,8 +57,8 @@ zone "${zone}" {
     const said = process.err;
     await until(async () => (await serial()) > 0, { limit: 60_000, what: () => `BIND to start: ${said()}` });
   };
-  const stop = async () => {
-    await process?.stop();
+  const stop = async (signal?: NodeJS.Signals) => {
+    await process?.stop(signal);
     process = undefined;
   };
   const close = async () => {

@@ -83,7 +83,7 @@ export async function openLab(): Promise<Lab> {
   const services = { ...files, records: { url: "https://192.0.2.1:8053", process: moor } };
 
   const dig: Lab["dig"] = async (server, ...words) => {
-    const { out } = await inside.run(["dig", `@${addresses[server]}`, "+tries=1", "+time=5", ...words]);
+    const { out } = await inside.run(["dig", `@${addresses[server]}`, "+tries=1", "+time=15", ...words]);
     return out.trim();
   };
   return {
