@@ -47,7 +47,7 @@ describe("three nodes on one PostgreSQL, under load while things break", () => {
     expect(notIn(await writesInLog())).toEqual([]);
     // A reader whose node has lost its database hears within a look of that node at the log, not at once.
     await until(() => notIn(storm.told).length === 0, {
-      limit: 30_000,
+      limit: 60_000,
       what: () => `events of ${notIn(storm.told).join(", ")}\n${said()}`,
     });
     expect(storm.counts.read).toBeGreaterThan(100);
@@ -62,7 +62,7 @@ async function agree(): Promise<void> {
     return found.length === 0;
   };
   const what = () => `the nodes to agree:\n${found.slice(0, 10).join("\n")}\n${said()}`;
-  await until(nothingFound, { limit: 30_000, what });
+  await until(nothingFound, { limit: 60_000, what });
 }
 
 const said = (): string => cluster.nodes.map((node) => `${node.name}:\n${node.said()}`).join("\n");
