@@ -194,7 +194,7 @@ describe("a record service that does not take it: nothing is stored, the next go
 describe("manners", () => {
   it.each([
     ["seconds", () => "60"],
-    ["a date", () => inSeconds(60)],
+    ["a date", () => new Date(loop.clock.now + 60_000).toUTCString()],
   ])("stays away as long as Retry-After says, in %s, also after a restart", async (_, header) => {
     loop.says.service = put({ status: 429, headers: { "retry-after": header() }, body: {} });
     expect(await loop.round()).toEqual(["failed", "waiting"]);
