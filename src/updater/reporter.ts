@@ -1,4 +1,5 @@
 import type { SmallLog } from "../process/small-log.ts";
+import type { UpdateResult } from "./apply-round.ts";
 import type { Confirmation } from "./confirm-dns.ts";
 import { summarise } from "./describe-round.ts";
 import type { Round } from "./updater.ts";
@@ -16,7 +17,11 @@ export type Notice = {
 export type Tell = (notice: Notice) => void;
 
 /** Finds out what changed: each failure is told once, and its end once. */
-export type Reporter = { report(round: Round): void };
+export type Reporter = {
+  report(round: Round): void;
+  /** Of a round that was broken off: what it had done by then. What failed did so because of the stop. */
+  reportDone(round: Round): void;
+};
 
 export function createReporter(log: SmallLog, tell: Tell = () => undefined): Reporter {
   /** What is wrong at present, as it was last told. */
@@ -41,6 +46,14 @@ export function createReporter(log: SmallLog, tell: Tell = () => undefined): Rep
     else failing(key, { name, ...textsOf(confirmation) }, "DNS does not answer with the new address");
   };
 
+  const done = (result: UpdateResult) => {
+    const { title: name, key } = result.subject;
+    const summary = summarise(result, true);
+    if (summary.kind !== "done") return;
+    fine(key, { name }, "the trouble with this record is over");
+    emit({ kind: "done", key, fields: { name, because: summary.because }, message: `record ${summary.what}` });
+  };
+
   return {
     report({ readings, results, unsaved }) {
       for (const [source, reading] of readings) {
@@ -57,13 +70,12 @@ export function createReporter(log: SmallLog, tell: Tell = () => undefined): Rep
         if (summary.kind === "failed") failing(key, { name, ...textsOf(summary) }, `record ${summary.what}`);
         if (summary.kind === "none")
           failing(key, { name, ...textsOf(summary) }, "no address; the record is left as it is");
-        if (summary.kind === "done" || summary.kind === "nothing")
-          fine(key, { name }, "the trouble with this record is over");
-        if (summary.kind === "done")
-          emit({ kind: "done", key, fields: { name, because: summary.because }, message: `record ${summary.what}` });
+        if (summary.kind === "nothing") fine(key, { name }, "the trouble with this record is over");
+        done(result);
         void result.confirmation?.then((confirmation) => confirmed(`confirm ${key}`, name, confirmation));
       }
     },
+    reportDone: ({ results }) => results.forEach(done),
   };
 }
 

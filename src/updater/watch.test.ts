@@ -83,4 +83,19 @@ describe("watching", () => {
     await watching;
     expect(loop.writes().length).toBe(3);
   });
+
+  it("tells what was done before it is stopped, and no failure of what the stop breaks off", async () => {
+    const stop = new AbortController();
+    loop.says.service = ({ method, path }) =>
+      method === "PUT" && path.endsWith("/r6") ? { body: { a: 1 }, fault: "hang" } : undefined;
+    const watching = watch(
+      loop.updater,
+      { interval: 60_000, log: log(), now: () => loop.clock.now, random: () => 0.5 },
+      stop.signal,
+    );
+    await until(() => loop.writes().length === 2 && loop.stored().A === "9.9.9.9");
+    stop.abort();
+    await watching;
+    expect(told()).toEqual(["record replaced by 9.9.9.9"]);
+  });
 });

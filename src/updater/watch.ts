@@ -32,8 +32,11 @@ export async function watch(updater: Updater, options: WatchOptions, signal: Abo
   while (!signal.aborted) {
     sleeper.roundBegins();
     const round = await updater.round(signal);
-    // What a stop broke off is no failure to report.
-    if (signal.aborted) break;
+    // What a stop broke off is no failure to report; what was done before it is not done again, and so told now or never.
+    if (signal.aborted) {
+      reporter.reportDone(round);
+      break;
+    }
     reporter.report(round);
     const pause = pauseAfter(round, options);
     options.onRound?.(round, options.now() + pause);
