@@ -2,10 +2,11 @@ import { resolve } from "node:path";
 import type { AccessStore } from "../firewall/access-store.ts";
 import type { ApiKey, NewApiKey } from "../firewall/keys.ts";
 import type { Privilege } from "../firewall/privileges.ts";
-import { readFileIfThere, replaceFile } from "../process/data-folder.ts";
+import { readFileIfThere } from "../process/data-folder.ts";
 import type { CommandIo } from "./command-io.ts";
 import { printTable } from "./print-table.ts";
 import { type InData, listed, minute, personHere, readPrivileges, withAccess, withNewAccess } from "./user-access.ts";
+import { writeSecretOr } from "./write-secret.ts";
 
 export type KeyAdd = InData & {
   /** A user that there is. */
@@ -32,7 +33,7 @@ export async function keyAdd(options: KeyAdd, io: CommandIo): Promise<number> {
       return 1;
     }
     const text = `key=${made.key}\nsecret=${made.secret}\n`;
-    if (file !== undefined) await writeOrRevoke(access, made, () => replaceFile(file, text));
+    if (file !== undefined) await writeSecretOr(() => access.keys.revoke(made.key, new Date()), file, text);
     access.audit.note(personHere(), "key added", `${shortened(made.key)} of ${made.name}`, new Date());
     io.err(`Key ${shortened(made.key)} (${made.name}): may ${inWords(made.privileges)}.\n`);
     if (file === undefined) {
@@ -83,16 +84,6 @@ export async function keyRevoke(key: string, options: InData, io: CommandIo): Pr
       return 1;
     default:
       return outcome satisfies never;
-  }
-}
-
-/** A key whose secret nobody ever saw is of no use to anyone. */
-async function writeOrRevoke({ keys }: AccessStore, made: ApiKey, write: () => Promise<void>): Promise<void> {
-  try {
-    await write();
-  } catch (error) {
-    keys.revoke(made.key, new Date());
-    throw error;
   }
 }
 

@@ -125,6 +125,18 @@ describe("moor token", () => {
     expect(JSON.parse(texts.out)[0]).toMatchObject({ uses: 3, last_used: "2026-11-15T12:30:00.000Z", revoked: null });
   });
 
+  it.each([
+    ["token", ["token", "add", "--name", "lost"]],
+    ["transfer key", ["transfer-key", "add", "lost"]],
+    ["key of the firewall", ["key", "add", "--name", "lost"]],
+  ])("leaves no good %s when the file for it cannot be written, and says what to do", async (_, add) => {
+    const [kind = ""] = add;
+    expect(await moor(...add, "--to", "nowhere/secret")).toBe(1);
+    expect(texts.err).toContain(`there is no folder ${join(folder, "nowhere")}; make it first, or name another place`);
+    await moor(kind, "list");
+    expect(texts.out).toMatch(/lost .* revoked\n$/);
+  });
+
   it("says what it does not understand, and makes nothing", async () => {
     expect(await moor("token", "add", "--set", "home NOPE", "--from", "here")).toBe(2);
     expect(texts.err).toBe(

@@ -1,11 +1,11 @@
 import { resolve } from "node:path";
 import { createToken, hashSecret } from "../access/secret.ts";
-import { replaceFile } from "../process/data-folder.ts";
 import type { Token } from "../records/store.ts";
 import type { CommandIo } from "./command-io.ts";
 import { printTable } from "./print-table.ts";
 import { readTokenScope, scopeInWords, type TypedScope, timeText } from "./token-scope.ts";
 import { type InData, withNewStore, withStore } from "./with-store.ts";
+import { writeSecretOr } from "./write-secret.ts";
 
 export type TokenAdd = InData &
   TypedScope & {
@@ -23,25 +23,18 @@ export async function tokenAdd(options: TokenAdd, io: CommandIo): Promise<number
   }
   const scope = read.value;
   const secret = createToken(options.long ? 64 : 32);
+  const file = options.to === undefined ? undefined : resolve(io.cwd, options.to);
   const token = await withNewStore(options, io, async (store) => {
     const now = Date.now();
     const account = await store.ensureAccount(options.account, now);
-    return await store.addToken({
-      account: account.id,
-      name: options.name,
-      hash: hashSecret(secret),
-      scope,
-      created: now,
-    });
+    const { name } = options;
+    const made = await store.addToken({ account: account.id, name, hash: hashSecret(secret), scope, created: now });
+    if (file !== undefined) await writeSecretOr(() => store.revokeToken(made.id, Date.now()), file, `${secret}\n`);
+    return made;
   });
   io.err(`Token ${token.id} (${token.name}) for the account ${token.accountName}: ${scopeInWords(scope)}.\n`);
-  if (options.to === undefined) {
-    io.err("This is the only time that it is shown:\n");
-    io.out(`${secret}\n`);
-  } else {
-    await replaceFile(resolve(io.cwd, options.to), `${secret}\n`);
-    io.err(`Written to ${options.to}\n`);
-  }
+  io.err(file === undefined ? "This is the only time that it is shown:\n" : `Written to ${options.to}\n`);
+  if (file === undefined) io.out(`${secret}\n`);
   return 0;
 }
 

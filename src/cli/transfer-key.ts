@@ -3,11 +3,12 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Scope, wholeAccount } from "../core/may.ts";
 import { parseName, parseZoneName } from "../core/name.ts";
-import { readFileIfThere, replaceFile } from "../process/data-folder.ts";
+import { readFileIfThere } from "../process/data-folder.ts";
 import type { NewTransferKey, TransferKey } from "../records/transfer-keys.ts";
 import type { CommandIo } from "./command-io.ts";
 import { printTable } from "./print-table.ts";
 import { type InData, withNewStore, withStore } from "./with-store.ts";
+import { writeSecretOr } from "./write-secret.ts";
 
 export type TransferKeyAdd = InData & {
   readonly algorithm: NewTransferKey["algorithm"];
@@ -38,25 +39,20 @@ export async function transferKeyAdd(text: string, options: TransferKeyAdd, io: 
   const made = await withNewStore(options, io, async (store) => {
     const created = Date.now();
     const account = options.account === undefined ? undefined : await store.ensureAccount(options.account, created);
-    const { algorithm } = options;
-    return await store.addTransferKey({
-      name,
-      algorithm,
-      secret: secret.base64,
-      account: account?.id,
-      scope,
-      created,
-    });
+    const key = { name, algorithm: options.algorithm, secret: secret.base64, account: account?.id, scope, created };
+    const added = await store.addTransferKey(key);
+    if (added !== "name-taken" && file !== undefined) {
+      await writeSecretOr(() => store.revokeTransferKey(name, Date.now()), file, formats[options.format](added));
+    }
+    return added;
   });
   if (made === "name-taken") {
     io.err(`There is a key ${name} already; revoke it first with: ${io.program} transfer-key revoke ${name}\n`);
     return 1;
   }
-  const written = formats[options.format](made);
-  if (file !== undefined) await replaceFile(file, written);
   io.err(`Key ${name}: may ${inWords(made)}.\n`);
   io.err(file === undefined ? "This is the only time that its secret is shown:\n" : `Written to ${options.to}\n`);
-  if (file === undefined) io.out(written);
+  if (file === undefined) io.out(formats[options.format](made));
   return 0;
 }
 
