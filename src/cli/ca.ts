@@ -8,7 +8,10 @@ export async function ca(options: { readonly data: string; readonly pem?: boolea
   const folder = resolve(io.cwd, options.data);
   const text = await readAuthorityCertificate(folder);
   if (text === undefined) {
-    io.err(`${folder} has no certificate authority yet; a service makes it when it starts: ${io.program} firewall\n`);
+    const { program } = io;
+    io.err(
+      `${folder} has no certificate authority yet; ${program} records or ${program} firewall makes it when it starts\n`,
+    );
     return 1;
   }
   const certificate = new X509Certificate(text);

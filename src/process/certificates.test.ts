@@ -79,6 +79,13 @@ describe("ensureCertificate", () => {
     expect(await readFile(join(folder, "ca.key"), "utf8")).toBe(key);
   });
 
+  it("makes no other authority when the key of the one that clients trust is lost", async () => {
+    const { ca } = await ensureCertificate(folder, [], now);
+    await rm(join(folder, "ca.key"));
+    await expect(ensureCertificate(folder, [], now)).rejects.toThrow(/ca\.pem is there and ca\.key is not\nPut good/);
+    expect(await readFile(join(folder, "ca.pem"), "utf8")).toBe(ca);
+  });
+
   it("makes one authority though many processes start at once", async () => {
     const made = await Promise.all(
       Array.from({ length: 8 }, (_, at) => ensureCertificate(folder, [], now, at % 2 === 0 ? "server" : "firewall")),

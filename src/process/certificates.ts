@@ -57,11 +57,13 @@ async function makeAuthority(folder: string, now: Date): Promise<Pair> {
   return authority;
 }
 
+/** `ca.pem` is looked for first: whoever makes both makes it last. */
 async function readAuthority(folder: string): Promise<Pair | undefined> {
-  const key = await readFileIfThere(join(folder, "ca.key"));
   const published = await readFileIfThere(caFileIn(folder));
-  const within = /-----BEGIN CERTIFICATE-----[\s\S]*-----END CERTIFICATE-----\n/.exec(key ?? "")?.[0];
+  const key = await readFileIfThere(join(folder, "ca.key"));
+  if (key === undefined && published !== undefined) throw damaged(folder, "ca.pem is there and ca.key is not");
   if (key === undefined) return undefined;
+  const within = /-----BEGIN CERTIFICATE-----[\s\S]*-----END CERTIFICATE-----\n/.exec(key)?.[0];
   if (within !== undefined && within !== published) await replaceFile(caFileIn(folder), within, 0o644);
   const cert = within ?? published;
   return cert === undefined ? undefined : checkAuthority(folder, { cert, key });
@@ -73,11 +75,14 @@ function checkAuthority(folder: string, pair: Pair): Pair {
   } catch {
     // What cannot be read fits no more than what belongs elsewhere.
   }
-  throw new Error(
-    `the private authority in ${folder} is damaged: ca.key and ca.pem are no key with its certificate\n` +
+  throw damaged(folder, "ca.key and ca.pem are no key with its certificate");
+}
+
+const damaged = (folder: string, what: string): Error =>
+  new Error(
+    `the private authority in ${folder} is damaged: ${what}\n` +
       "Put good copies of both in their place. Or remove both, and have every client trust the new one that is then made.",
   );
-}
 
 /** The whole content or nothing, and never over a file that is there. */
 async function createWhole(path: string, content: string): Promise<void> {
