@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { DatabaseTrouble } from "../process/migration-steps.ts";
 import type { StorePlace } from "../records/open-store.ts";
-import { placeNew, syncFile } from "../records/store-backup.ts";
+import { giveToFolderOwner, placeNew, syncFile } from "../records/store-backup.ts";
 import { type CopyOutcome, copyTables, type TableSum } from "../records/store-copy.ts";
 import type { Tables, WritableTables } from "../records/store-table.ts";
 import { readTables } from "../records/store-table-open.ts";
@@ -60,6 +60,7 @@ async function intoFile(source: Tables, path: string, io: CommandIo): Promise<Co
   if (existsSync(part)) io.err(`${part} is there from a copy that was broken off; it goes on.\n`);
   const outcome = await copyInto(source, writeSqliteTables(part), io);
   if (outcome.kind === "differs") return outcome;
+  await giveToFolderOwner(part);
   await syncFile(part);
   await placeNew(part, path);
   return outcome;

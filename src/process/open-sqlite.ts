@@ -27,11 +27,18 @@ export function openSqlite(path: string, migrations: readonly MigrationStep[]): 
     database?.close();
     if (error instanceof DatabaseTrouble) throw error;
     throw new DatabaseTrouble(
-      `the database ${path} cannot be used: ${(error as Error).message}\n` +
-        "Nothing was changed. Put a good copy of the file in its place, or move it away to start with an empty one.",
+      `the database ${path} cannot be used: ${(error as Error).message}\nNothing was changed. ${todoAbout(error)}`,
       { cause: error },
     );
   }
+}
+
+/** Not to be opened (14), or not to be written (8), is most often another's file: a command was run as root, the service is not. */
+function todoAbout(error: unknown): string {
+  const { errcode } = error as { errcode?: unknown };
+  return typeof errcode === "number" && [8, 14].includes(errcode & 0xff)
+    ? "See that whoever runs this may read and write the file and its folder: give both to that user with chown."
+    : "Put a good copy of the file in its place, or move it away to start with an empty one.";
 }
 
 /**

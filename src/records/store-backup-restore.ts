@@ -4,7 +4,7 @@ import { chmod, constants, copyFile, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Fault } from "../core/result.ts";
 import { DatabaseTrouble } from "../process/open-sqlite.ts";
-import { placeNew, syncFile } from "./store-backup.ts";
+import { giveToFolderOwner, placeNew, syncFile } from "./store-backup.ts";
 import { type CheckCounts, checkStore } from "./store-check.ts";
 import { storeTables, type Tables } from "./store-table.ts";
 import { isInUse, takeSole } from "./store-table-sole.ts";
@@ -36,6 +36,7 @@ export async function restoreSqlite(
     await chmod(draft, 0o600);
     const checked = await checkCopy(draft, signal);
     if ("faults" in checked) return { kind: "faulty", ...checked };
+    await giveToFolderOwner(draft);
     await syncFile(draft);
     const aside = existsSync(path) ? await putAside(path, now) : undefined;
     if (aside?.kind === "in-use") return aside;

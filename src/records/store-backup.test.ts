@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chownSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -84,6 +84,13 @@ describe("a restore", () => {
     expect(await restore()).toMatchObject({ kind: "done", aside: undefined });
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(await namesIn(path)).toEqual(["example.org", "again.example.org"]);
+  });
+
+  it.runIf(process.getuid?.() === 0)("by root gives the store to whom its folder belongs", async () => {
+    rmSync(path);
+    chownSync(folder, 4711, 4712);
+    await restore();
+    expect(statSync(path)).toMatchObject({ uid: 4711, gid: 4712 });
   });
 
   it("does not touch a store with data unless told to, and then keeps it", async () => {

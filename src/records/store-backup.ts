@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { link, open, rm, stat } from "node:fs/promises";
+import { chown, link, open, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Fault } from "../core/result.ts";
 import { DatabaseTrouble } from "../process/open-sqlite.ts";
@@ -111,4 +111,11 @@ export async function placeNew(draft: string, path: string): Promise<void> {
   await link(draft, path);
   await rm(draft);
   await syncFile(dirname(path));
+}
+
+/** Root may have made it, for a service that runs as the owner of the folder and must open it. */
+export async function giveToFolderOwner(path: string): Promise<void> {
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = await stat(dirname(path));
+  await chown(path, uid, gid);
 }

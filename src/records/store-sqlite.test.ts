@@ -1,4 +1,4 @@
-import { mkdtemp, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -98,12 +98,15 @@ describe("a SQLite file", () => {
       async () => await writeFile(path, "this is not a database, it is a text about one".repeat(20)),
     ],
     ["a file cut in the middle", async () => await cutInTheMiddle(path)],
-    ["made by a newer version", async () => newerVersion(path)],
-  ])("stops the start when it is %s, and says what to do", async (what, damage) => {
-    await damage();
-    const todo = what.includes("newer") ? /start the newer version/ : /cannot be used[\s\S]*move it away/;
-    expect(() => openSqliteStore(path)).toThrow(todo);
-  });
+    ["made by a newer version", async () => newerVersion(path), /start the newer version/],
+    ["not to be opened", async () => await mkdir(path), /cannot be used[\s\S]*give both to that user/],
+  ])(
+    "stops the start when it is %s, and says what to do",
+    async (_, damage, todo = /cannot be used[\s\S]*move it away/) => {
+      await damage();
+      expect(() => openSqliteStore(path)).toThrow(todo);
+    },
+  );
 });
 
 async function cutInTheMiddle(path: string): Promise<void> {
