@@ -43,7 +43,8 @@ export async function firewall(options: FirewallCommand, io: CommandIo): Promise
     io.out("Sign in to its pages with this link, once and within 15 minutes:\n");
     io.out(`  ${await service.createSignInLink()}\n`);
   } else {
-    io.out(`Its pages are at ${service.url}; a lost password: ${io.program} sign-in --firewall --url ${service.url}\n`);
+    const where = `--data ${shellWord(data)} --url ${service.url}`;
+    io.out(`Its pages are at ${service.url}; a lost password: ${io.program} sign-in --firewall ${where}\n`);
   }
   await untilStopped(io.signal);
   await service.close();

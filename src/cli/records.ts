@@ -15,7 +15,7 @@ import type { LogOptions } from "./options.ts";
 import { readStorePlace } from "./read-store-place.ts";
 import { startDns } from "./start-dns.ts";
 import { readTransferFlags, type TransferFlags } from "./transfer-flags.ts";
-import { shellWord } from "./try-lines.ts";
+import { storeFlags } from "./try-lines.ts";
 import { untilStopped } from "./until-stopped.ts";
 import { watchRecords } from "./watch-records.ts";
 
@@ -98,16 +98,15 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
     if (options.plainHttp && options.trustProxy.length === 0) {
       io.out("No proxy is trusted, so all callers count as one; name yours with --trust-proxy NETWORK\n");
     }
-    const where =
-      database.kind === "sqlite"
-        ? `--data ${shellWord(options.data)}`
-        : `--database ${shellWord(database.address.shown)}`;
+    const where = storeFlags(options, database);
     io.out(`A token for it is made with: ${io.program} token add ${where}\n`);
+    const pages = options.plainHttp ? behindProxy : service.url;
     if (await service.needsSignInLink()) {
-      io.out("Sign in to its console with this link, once and within 15 minutes:\n");
-      io.out(`  ${await service.createSignInLink("main")}\n`);
+      const link = await service.createSignInLink("main");
+      io.out(`Sign in to its console with this link, once and within 15 minutes:\n`);
+      io.out(`  ${link.replace(service.url, pages)}\n`);
     } else {
-      io.out(`Its console is at ${service.url}; a lost password: ${io.program} sign-in --url ${service.url}\n`);
+      io.out(`Its console is at ${pages}; a lost password: ${io.program} sign-in ${where} --url ${pages}\n`);
     }
     await untilStopped(io.signal);
     service.health.stop();
@@ -117,6 +116,9 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
     await closeInReverse(opened, log);
   }
 }
+
+/** The console's cookie is for TLS alone, and which name the proxy speaks it under is not known here. */
+const behindProxy = "https://YOUR-PROXY";
 
 function readNameservers(texts: readonly string[]): readonly [string, ...string[]] | string {
   const names = texts.map((text) => parseName(text));

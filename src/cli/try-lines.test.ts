@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { scriptToType, shellWord } from "./try-lines.ts";
+import { readStorePlace } from "./read-store-place.ts";
+import { scriptToType, shellWord, storeFlags } from "./try-lines.ts";
 
 describe("a word for the shell", () => {
   it.each([
@@ -18,4 +19,24 @@ describe("a script, as it is typed in some folder", () => {
     ["elsewhere", "/src/moor/bin/moor", "/src/data", "../moor/bin/moor"],
     ["with a blank in its path", "/my src/moor/bin/moor", "/", "'my src/moor/bin/moor'"],
   ])("%s", (_, script, cwd, typed) => expect(scriptToType(script, cwd)).toBe(typed));
+});
+
+describe("the store of a service, for another command", () => {
+  const io = { program: "moor", out: () => undefined, err: () => undefined, env: {}, cwd: "/" };
+  it.each([
+    ["a folder", { data: "my data" }, "--data 'my data'"],
+    [
+      "PostgreSQL, without the password in its address",
+      { data: "d", database: "postgres://me:secret@127.0.0.1/moor" },
+      "--database postgres://me@127.0.0.1:5432/moor",
+    ],
+    [
+      "PostgreSQL with a password in a file",
+      { data: "d", database: "postgres://me@127.0.0.1/moor", databasePasswordFile: "pw" },
+      "--database postgres://me@127.0.0.1:5432/moor --database-password-file pw",
+    ],
+  ])("%s", (_, typed, flags) => {
+    const signal = new AbortController().signal;
+    expect(storeFlags(typed, readStorePlace(typed, { ...io, signal }))).toBe(flags);
+  });
 });

@@ -1,4 +1,6 @@
 import { relative } from "node:path";
+import type { StorePlace } from "../records/open-store.ts";
+import type { DatabaseOptions } from "./database-options.ts";
 
 /**
  * Lines to paste. curl is told the secret over a pipe: on its command line every user of the machine could read it.
@@ -13,6 +15,14 @@ export function curlForInterfaces(where: { url: string; caFile: string; keyFile:
 export function curlForRecords(where: { url: string; caFile: string; tokenFile: string }): string {
   const asHeader = `sed 's/^/Auth-API-Token: /' ${shellWord(where.tokenFile)}`;
   return `${asHeader} | curl -sS -H @- --cacert ${shellWord(where.caFile)} ${shellWord(`${where.url}/api/v1/records`)}`;
+}
+
+/** Which store the service has, without the password that may be in the address. */
+export function storeFlags(typed: Pick<DatabaseOptions, "data" | "databasePasswordFile">, store: StorePlace): string {
+  if (store.kind === "sqlite") return `--data ${shellWord(typed.data)}`;
+  const file = typed.databasePasswordFile;
+  const password = file === undefined ? "" : ` --database-password-file ${shellWord(file)}`;
+  return `--database ${shellWord(store.address.shown)}${password}`;
 }
 
 export const shellWord = (text: string): string =>
