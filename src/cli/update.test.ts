@@ -1,6 +1,7 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { readHistory } from "../updater/history.ts";
 import { type Loop, openLoop } from "../updater/rig/loop.ts";
 import { wanWith } from "../updater/rig/services.ts";
 import type { CommandIo } from "./command-io.ts";
@@ -50,6 +51,12 @@ describe("moor update", () => {
     expect(printed.err).toMatch(/^bad\.yaml:2:1: the config has no setting "colour"; the settings are state, .*\n$/);
   });
 
+  it("says how to come by a config", async () => {
+    const { io, printed } = terminal();
+    expect(await update({ config: "missing.yaml" }, io)).toBe(2);
+    expect(printed.err).toMatch(/^missing\.yaml: there is no such config file; make it with `moor init`/);
+  });
+
   it("does not start without names", async () => {
     writeFileSync(join(loop.folder, "none.yaml"), "interval: 30s\n");
     const { io, printed } = terminal();
@@ -78,6 +85,10 @@ describe("moor update", () => {
     expect(await update({ once: true }, second.io)).toBe(0);
     expect(second.printed.out).toMatch(/A: left as it is: 10\.0\.0\.1 is what was stored last\n/);
     expect(loop.writes().length).toBe(2);
+    expect(await readHistory(loop.config.historyFile)).toMatchObject([
+      { kind: "done", about: "home.example.org A", what: "record replaced by 10.0.0.1" },
+      { kind: "done", about: "home.example.org AAAA", what: "record replaced by 2a00::9" },
+    ]);
   });
 
   it("--once ends with 1 when something failed, and says what to do", async () => {

@@ -2,7 +2,9 @@ import { hostname } from "node:os";
 import type { UpdateResult } from "../updater/apply-round.ts";
 import type { UpdaterConfig } from "../updater/config.ts";
 import { type Summary, summarise } from "../updater/describe-round.ts";
+import { openHistory } from "../updater/history.ts";
 import { readConfig } from "../updater/read-config.ts";
+import { createReporter } from "../updater/reporter.ts";
 import { openStateFile, type StateFile } from "../updater/state-file.ts";
 import { devicesOf, type Subject, subjectsOf } from "../updater/subjects.ts";
 import type { Updater } from "../updater/updater.ts";
@@ -34,7 +36,7 @@ export async function update(options: UpdateOptions, io: CommandIo): Promise<num
   const { openUpdater } = await import("../updater/updater.ts");
   const updater = await openUpdater(config, { state, now: Date.now, random: Math.random });
   try {
-    return await (options.dryRun ? dryRun(updater, io) : once(updater, io));
+    return await (options.dryRun ? dryRun(updater, io) : once(updater, config, io));
   } finally {
     updater.close();
   }
@@ -72,15 +74,24 @@ async function dryRun(updater: Updater, io: CommandIo): Promise<number> {
   );
 }
 
-async function once(updater: Updater, io: CommandIo): Promise<number> {
-  const { results } = await updater.round(io.signal);
+async function once(updater: Updater, { historyFile }: UpdaterConfig, io: CommandIo): Promise<number> {
+  const round = await updater.round(io.signal);
+  const { results } = round;
+  const history = openHistory(historyFile, (because) => io.err(`warning: the history cannot be kept (${because})\n`));
+  const reporter = createReporter(noLog, (notice) => history.add(notice, new Date()));
+  if (io.signal.aborted) reporter.reportDone(round);
+  else reporter.report(round);
   const code = printSummaries(
     results.map((result) => ({ subject: result.subject, summary: summarise(result, true) })),
     io,
   );
   const confirmed = await Promise.all(results.map((result) => printConfirmation(result, io)));
+  await history.settled();
   return confirmed.every(Boolean) ? code : 1;
 }
+
+/** What would be logged is printed. */
+const noLog = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 async function printConfirmation({ subject, confirmation }: UpdateResult, io: CommandIo): Promise<boolean> {
   const told = await confirmation;

@@ -142,7 +142,7 @@ function unreadable(file: string, code = "unreadable"): Fault {
         code: "missing-file",
         where: file,
         message: "there is no such config file",
-        todo: "copy moor.sample.yaml to it and fill it in, or name another with --config FILE",
+        todo: "make it with `moor init`, or name another with --config FILE",
       }
     : { code: "unreadable-file", where: file, message: `it cannot be read (${code})`, todo: toMend(code) };
 }
