@@ -4,6 +4,7 @@ import type { ConsoleSession } from "../../src/contract/console.ts";
 import { createRequest, type Request, RequestProblem } from "./request.ts";
 import { ServiceGone } from "./service-gone.tsx";
 import { SignIn } from "./sign-in.tsx";
+import { useSignInLink } from "./sign-in-link.ts";
 
 type Signed = { readonly session: ConsoleSession; readonly request: Request };
 
@@ -21,6 +22,7 @@ export type SignInWords = { readonly title: string; readonly nameLabel: string; 
 /** Shows its children to whoever is signed in, and the sign-in page to everybody else; the address stays as it is. */
 export function SessionGate({ words, children }: { readonly words: SignInWords; readonly children: ReactNode }) {
   const queries = useQueryClient();
+  const link = useSignInLink();
   const found = useQuery({
     queryKey: ["session"],
     queryFn: readSession,
@@ -34,7 +36,7 @@ export function SessionGate({ words, children }: { readonly words: SignInWords; 
     return { session, request: createRequest(session.csrf, onSignedOut) };
   }, [session, queries]);
   if (found.isPending) return found.failureCount > 0 ? <ServiceGone /> : null;
-  if (signed === undefined) return <SignIn words={words} />;
+  if (signed === undefined || link.secret !== "") return <SignIn words={words} link={link} present={session?.name} />;
   return <SessionContext value={signed}>{children}</SessionContext>;
 }
 

@@ -1,34 +1,36 @@
 import { Button, Code, Paper, PasswordInput, Stack, Text, TextInput, Title } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { Problem } from "./problem.tsx";
 import { createRequest } from "./request.ts";
 import type { SignInWords } from "./session.tsx";
+import type { SignInLink } from "./sign-in-link.ts";
 
 const ask = createRequest(undefined, () => undefined);
 
+type Props = {
+  readonly words: SignInWords;
+  readonly link: SignInLink;
+  /** Whoever is signed in already and has come with a link. */
+  readonly present?: string | undefined;
+};
+
 /** By name and password, or by a link from the terminal: its secret stands behind the `#`. */
-export function SignIn({ words }: { readonly words: SignInWords }) {
-  const link = useLinkFromAddress();
+export function SignIn({ words, link, present }: Props) {
   return (
     <main className="main" style={{ maxWidth: "26rem", paddingTop: "8vh" }}>
       <Paper withBorder p="lg">
         <Stack gap="md">
           <Title order={1}>{words.title}</Title>
-          {link === "" ? <ByPassword words={words} /> : <ByLink secret={link} words={words} />}
+          {link.secret === "" ? (
+            <ByPassword words={words} />
+          ) : (
+            <ByLink key={link.secret} link={link} present={present} />
+          )}
         </Stack>
       </Paper>
     </main>
   );
-}
-
-/** Taken out of the address bar at once, so that it is not copied or kept in the history. */
-function useLinkFromAddress(): string {
-  const [secret] = useState(() => (location.pathname === "/sign-in" ? location.hash.slice(1) : ""));
-  useEffect(() => {
-    if (secret !== "") history.replaceState(null, "", "/sign-in");
-  }, [secret]);
-  return secret;
 }
 
 function useEnter() {
@@ -41,14 +43,15 @@ function useEnter() {
 }
 
 /** A button, and not by itself: programs that fetch links to look at them must not use it up. */
-function ByLink({ secret, words }: { readonly secret: string; readonly words: SignInWords }) {
+function ByLink({ link, present }: Omit<Props, "words">) {
   const enter = useEnter();
-  const [byPassword, setByPassword] = useState(false);
   const signIn = useMutation({
-    mutationFn: () => ask("POST", "/console/sign-in-link", { link: secret }),
-    onSuccess: enter,
+    mutationFn: () => ask("POST", "/console/sign-in-link", { link: link.secret }),
+    onSuccess: async () => {
+      await enter();
+      link.putAway();
+    },
   });
-  if (byPassword) return <ByPassword words={words} />;
   return (
     <>
       <Text size="sm">You have a sign-in link from the terminal. It works once, within 15 minutes.</Text>
@@ -56,8 +59,8 @@ function ByLink({ secret, words }: { readonly secret: string; readonly words: Si
       <Button onClick={() => signIn.mutate()} loading={signIn.isPending} autoFocus>
         Sign in with this link
       </Button>
-      <Button variant="subtle" onClick={() => setByPassword(true)}>
-        Use a password instead
+      <Button variant="subtle" onClick={link.putAway}>
+        {present === undefined ? "Use a password instead" : `Go on as ${present}`}
       </Button>
     </>
   );

@@ -1,6 +1,6 @@
 import { Loader } from "@mantine/core";
 import { type ReactNode, Suspense } from "react";
-import { Link, Route, Switch } from "wouter";
+import { Link, Redirect, Route, Switch } from "wouter";
 import type { LiveState } from "./live.ts";
 import { LiveMark } from "./live-mark.tsx";
 import { NoPassword } from "./no-password.tsx";
@@ -28,6 +28,9 @@ export function SignedInFrame(props: {
       <Suspense fallback={<Loader aria-label="Loading" />}>
         <Switch>
           {props.children}
+          <Route path="/sign-in">
+            <Redirect to="/" replace />
+          </Route>
           <Route>
             There is no such page. <Link href="/">To the {props.places[0]?.name.toLowerCase()}</Link>
           </Route>

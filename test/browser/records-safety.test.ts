@@ -85,6 +85,25 @@ describe("the way in", () => {
     await context.close();
   });
 
+  it("takes the link that was pasted last, over an old one and over an open session", async () => {
+    const context = await openContext(browser);
+    const page = await openPage(context, `${rig.url}/sign-in#of-long-ago`);
+    await page.getByRole("button", { name: "Sign in with this link" }).click();
+    await page.getByText("This link was used before, or is older than 15 minutes").waitFor();
+    await signInByLink(page, await rig.service().createSignInLink("linked"));
+    await page.getByText("Make your first zone").waitFor();
+
+    await page.goto(await rig.service().createSignInLink("main"));
+    await page.getByRole("button", { name: "Go on as linked" }).click();
+    await page.getByText("Make your first zone").waitFor();
+    await signInByLink(page, await rig.service().createSignInLink("main"));
+    await page.getByRole("link", { name: "harbour.example" }).waitFor();
+    await page.goto(`${rig.url}/sign-in`);
+    await page.getByRole("link", { name: "harbour.example" }).waitFor();
+    expect(page.complaints).toEqual([]);
+    await context.close();
+  });
+
   it("gives a cookie that scripts cannot read and other hosts do not get, and says who may frame the page: nobody", async () => {
     const { context, page } = await signedIn("main");
     const [cookie, ...others] = await context.cookies();
