@@ -1,11 +1,12 @@
 import { parseZoneName } from "../core/name.ts";
+import { parseTyped } from "../core/unicode-name.ts";
 import { askTarget, type TargetOptions } from "./ask-target.ts";
 import type { CommandIo } from "./command-io.ts";
 import { printTable } from "./print-table.ts";
 
 /** `moor list ZONE`: the records of a zone and their ids. */
 export async function list(options: TargetOptions & { readonly zone: string }, io: CommandIo): Promise<number> {
-  const zone = parseZoneName(options.zone, "ZONE");
+  const zone = parseTyped(parseZoneName, options.zone, "ZONE");
   if (!zone.ok) {
     for (const { message, todo } of zone.faults) io.err(`ZONE: ${message}${todo ? `; ${todo}` : ""}\n`);
     return 2;

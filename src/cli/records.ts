@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseName } from "../core/name.ts";
+import { parseTyped } from "../core/unicode-name.ts";
 import { alsoAt, type ListenAddress, urlOf } from "../process/listen-address.ts";
 import { closeInReverse, type Opened } from "../process/shutdown.ts";
 import { startKeepingHistory } from "../records/keep-history.ts";
@@ -121,7 +122,7 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
 const behindProxy = "https://YOUR-PROXY";
 
 function readNameservers(texts: readonly string[]): readonly [string, ...string[]] | string {
-  const names = texts.map((text) => parseName(text));
+  const names = texts.map((text) => parseTyped(parseName, text));
   const faults = names.flatMap((name) => (name.ok ? [] : name.faults));
   if (faults.length > 0) return faults.map((fault) => fault.message).join("; ");
   const [first, ...others] = names.flatMap((name) => (name.ok ? [name.value] : []));

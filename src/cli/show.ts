@@ -1,3 +1,4 @@
+import { nameToAscii } from "../core/unicode-name.ts";
 import { askTarget, type TargetOptions } from "./ask-target.ts";
 import type { CommandIo } from "./command-io.ts";
 
@@ -6,7 +7,7 @@ export async function show(options: TargetOptions & { readonly record: string },
   return askTarget(
     options,
     io,
-    (target, signal) => target.record(options.record, signal),
+    (target, signal) => target.record(idOf(options.record), signal),
     ({ id, zoneId, name, type, value, ttl }) =>
       [
         ["name", name],
@@ -19,4 +20,13 @@ export async function show(options: TargetOptions & { readonly record: string },
         .map(([label = "", text = ""]) => `${label.padEnd(9)}${text}\n`)
         .join(""),
   );
+}
+
+/** `bücher.example/home/A` with its names as the service has them; other ids are ASCII and stay as they are. */
+function idOf(typed: string): string {
+  const parts = typed.split("/").map((part) => {
+    const ascii = nameToAscii(part);
+    return ascii.ok ? ascii.value : part;
+  });
+  return parts.join("/");
 }

@@ -1,6 +1,7 @@
 import { parseName } from "../core/name.ts";
 import { parseNetwork } from "../core/network.ts";
 import { type Fault, fail, ok, type Result } from "../core/result.ts";
+import { parseTyped } from "../core/unicode-name.ts";
 import { defaultCatalog } from "../nameserver/catalog.ts";
 import type { NotifyTarget } from "../nameserver/notify-out.ts";
 import { readListen } from "./options.ts";
@@ -18,7 +19,11 @@ export function readTransferFlags({ transferTo, notify, catalog }: TransferFlags
   const networks = transferTo.map(readNetwork);
   const targets = notify.map(readTarget);
   const name =
-    catalog === undefined ? ok(undefined) : catalog === true ? ok(defaultCatalog) : parseName(catalog, "--catalog");
+    catalog === undefined
+      ? ok(undefined)
+      : catalog === true
+        ? ok(defaultCatalog)
+        : parseTyped(parseName, catalog, "--catalog");
   const faults = [...networks, ...targets, name].flatMap((each) => (each.ok ? [] : each.faults));
   if (faults.length > 0 || !name.ok) return fail(...faults);
   const good = <T>(all: readonly Result<T>[]) => all.flatMap((each) => (each.ok ? [each.value] : []));

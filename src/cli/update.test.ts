@@ -191,6 +191,8 @@ describe("zones, list and show", () => {
   const wrong: [string, (io: CommandIo) => Promise<number>, number, RegExp][] = [
     ["a zone that is not there", (io) => list({ zone: "other.org" }, io), 1, /no zone other\.org.*`moor zones`/],
     ["a zone that cannot be", (io) => list({ zone: "org" }, io), 2, /at least two labels/],
+    ["a zone in Unicode", (io) => list({ zone: "Bücher.example" }, io), 1, /no zone xn--bcher-kva\.example/],
+    ["an id with a name in Unicode", (io) => show({ record: "ü.test/x/A" }, io), 1, /the id xn--tda\.test\/x\/A/],
     ["a record that is not there", (io) => show({ record: "r9" }, io), 1, /no record with the id r9.*`moor list ZONE`/],
     ["a target that is not there", (io) => zones({ target: "x" }, io), 2, /no target x; there are dns/],
   ];

@@ -6,6 +6,7 @@ it.each([
   ["DNS@Example.ORG", "dns.example.org"],
   ["first.last@example.org", "first\\.last.example.org"],
   ["dns.example.org.", "dns.example.org"],
+  ["dns@bücher.example", "dns.xn--bcher-kva.example"],
 ])("%s is the mailbox %s", (text, name) => {
   expect(parseMailbox(text)).toEqual({ ok: true, value: name });
 });

@@ -17,6 +17,16 @@ export function nameToAscii(text: string, where = "name"): Result<string> {
   return ok(labels.join("."));
 }
 
+/** A name that somebody has typed, read by one of the rules of names. */
+export function parseTyped(
+  parse: (text: string, where: string) => Result<string>,
+  text: string,
+  where = "name",
+): Result<string> {
+  const ascii = nameToAscii(text, where);
+  return ascii.ok ? parse(ascii.value, where) : ascii;
+}
+
 /** For people to read. A label that is not the one ASCII form of a Unicode label stays as it is. */
 export function nameToUnicode(name: string): string {
   // An escape may hide a dot, and no name that came from Unicode has one.

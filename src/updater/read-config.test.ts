@@ -89,6 +89,11 @@ describe("a good config", () => {
     }
   });
 
+  it("may have names as people write them", () => {
+    const config = read(`${source}\n${target}\nnames: [{ name: Zürich, zone: Bücher.example, ipv4: wan0 }]\n`);
+    expect(config.ok && config.value.names).toMatchObject([{ name: "xn--zrich-kva", zone: "xn--bcher-kva.example" }]);
+  });
+
   it("may have a name in two services, and families from two devices", () => {
     const text = `${source}
 targets: { a: { url: 'https://a.test', token: { env: TOKEN } }, b: { url: 'https://b.test', token: { env: TOKEN } } }

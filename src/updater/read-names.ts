@@ -1,6 +1,7 @@
 import { type Family, families, recordTypeOf } from "../core/address.ts";
 import { absoluteName, parseOwner, parseZoneName } from "../core/name.ts";
 import { nearest } from "../core/nearest.ts";
+import { parseTyped } from "../core/unicode-name.ts";
 import type { FamilyConfig, NameConfig, NameRules } from "./config.ts";
 import { missing } from "./read-endpoint.ts";
 import { readFamily } from "./read-family.ts";
@@ -89,7 +90,7 @@ function readZone(yaml: YamlReader, fields: NameFields): string | undefined {
   const at = fields.get("zone");
   if (!at) return yaml.fault(fields.self, missing("this name has no zone", "add `zone: example.org`"));
   const text = yaml.text(at, "zone");
-  const zone = text === undefined ? undefined : parseZoneName(text, "zone");
+  const zone = text === undefined ? undefined : parseTyped(parseZoneName, text, "zone");
   if (!zone || zone.ok) return zone?.value;
   for (const { code, message, todo } of zone.faults) yaml.fault(at, { code, message, ...(todo ? { todo } : {}) });
   return undefined;
@@ -101,7 +102,7 @@ function readOwner(yaml: YamlReader, fields: NameFields, zone: string | undefine
     return yaml.fault(fields.self, missing("this entry has no name", "add `name: home`, or `name: '@'` for the zone"));
   const text = yaml.text(at, "name");
   if (text === undefined || zone === undefined) return undefined;
-  const owner = parseOwner(text, zone, "name");
+  const owner = parseTyped((ascii, where) => parseOwner(ascii, zone, where), text);
   if (!owner.ok) {
     for (const { code, message, todo } of owner.faults) yaml.fault(at, { code, message, ...(todo ? { todo } : {}) });
     return undefined;
