@@ -4,7 +4,7 @@ import { ownerOf, parseOwner, parseZoneName } from "../core/name.ts";
 import { parseNetwork } from "../core/network.ts";
 import { parseType, type RecordType } from "../core/rdata/table.ts";
 import { fail, ok, type Result } from "../core/result.ts";
-import { nameToAscii, nameToUnicode } from "../core/unicode-name.ts";
+import { nameToAscii, nameToUnicode, parseTyped } from "../core/unicode-name.ts";
 
 /** What somebody has typed about what a token may do. */
 export type TypedScope = {
@@ -37,11 +37,15 @@ export function readTokenScope(typed: TypedScope, now: Instant): Result<Scope> {
   });
 }
 
-export function scopeInWords({ access, zones, sets, expires, networks }: Scope): string {
+export const scopeInWords = (scope: Scope): string =>
+  `may ${scope.access === "read" ? "read" : "read and write"} ${reachInWords(scope, "all its zones")}`;
+
+/** What a scope opens, from where and until when; not what may be done there. */
+export function reachInWords({ zones, sets, expires, networks }: Scope, everywhere: string): string {
   const what = sets === undefined ? "" : `${sets.map(ruleInWords).join(", ")} in `;
-  const where = zones === undefined ? "all its zones" : zones.map(nameToUnicode).join(", ");
+  const where = zones === undefined ? everywhere : zones.map(nameToUnicode).join(", ");
   return [
-    `may ${access === "read" ? "read" : "read and write"} ${what}${where}`,
+    `${what}${where}`,
     ...(networks === undefined ? [] : [`from ${networks.join(", ")}`]),
     ...(expires === undefined ? [] : [`until ${timeText(expires)}`]),
   ].join(" ");
@@ -55,8 +59,7 @@ const ruleInWords = ({ owner, types }: SetRule): string =>
   );
 
 function readZone(text: string): Result<string> {
-  const ascii = nameToAscii(text);
-  const name = ascii.ok ? parseZoneName(ascii.value) : ascii;
+  const name = parseTyped(parseZoneName, text);
   return name.ok ? name : fail(...name.faults.map((fault) => ({ ...fault, where: `--zone ${text}` })));
 }
 

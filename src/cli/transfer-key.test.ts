@@ -59,6 +59,20 @@ describe("moor transfer-key", () => {
     expect(out).toMatch(/mine +hmac-sha256 +me +have every zone of me/);
   });
 
+  it("opens updates of certain names and types alone, from somewhere, until some day", async () => {
+    const limits = ["--type", "TXT", "--set", "home A", "--from", "192.0.2.0/24", "--expires", "2099-01-01"];
+    const made = await moor("add", "acme", "--update", "--zone", "bücher.example", ...limits);
+    const words = "update home A, any name TXT in bücher.example from 192.0.2.0/24 until 2099-01-02 00:00";
+    expect(made).toMatchObject({ code: 0, err: expect.stringContaining(`Key acme: may ${words}.`) });
+    const [key] = JSON.parse((await moor("list", "--json")).out);
+    expect(key.scope).toMatchObject({
+      ...{ access: "write", zones: ["xn--bcher-kva.example"], networks: ["192.0.2.0/24"] },
+      sets: [{ owner: "home", types: ["A"] }, { types: ["TXT"] }],
+    });
+    const useless = await moor("add", "nothing", "--type", "TXT");
+    expect(useless).toMatchObject({ code: 2, err: expect.stringContaining("give --update too") });
+  });
+
   it("gives one name to one key, until that is revoked", async () => {
     await moor("add", "ns2");
     expect(await moor("add", "NS2.")).toMatchObject({ code: 1, err: expect.stringContaining("revoke it first") });

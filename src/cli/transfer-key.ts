@@ -1,24 +1,26 @@
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { type Scope, wholeAccount } from "../core/may.ts";
-import { parseName, parseZoneName } from "../core/name.ts";
+import type { Instant } from "../core/instant.ts";
+import type { Scope } from "../core/may.ts";
+import { parseName } from "../core/name.ts";
 import { readFileIfThere } from "../process/data-folder.ts";
 import type { NewTransferKey, TransferKey } from "../records/transfer-keys.ts";
 import type { CommandIo } from "./command-io.ts";
 import { printTable } from "./print-table.ts";
+import { reachInWords, readTokenScope, type TypedScope } from "./token-scope.ts";
 import { type InData, withNewStore, withStore } from "./with-store.ts";
 import { writeSecretOr } from "./write-secret.ts";
 
-export type TransferKeyAdd = InData & {
-  readonly algorithm: NewTransferKey["algorithm"];
-  readonly zone: readonly string[];
-  readonly account?: string;
-  readonly update?: boolean;
-  readonly secretFile?: string;
-  readonly format: Format;
-  readonly to?: string;
-};
+export type TransferKeyAdd = InData &
+  Omit<TypedScope, "readOnly"> & {
+    readonly algorithm: NewTransferKey["algorithm"];
+    readonly account?: string;
+    readonly update?: boolean;
+    readonly secretFile?: string;
+    readonly format: Format;
+    readonly to?: string;
+  };
 
 export async function transferKeyAdd(text: string, options: TransferKeyAdd, io: CommandIo): Promise<number> {
   const parsed = parseName(text);
@@ -27,7 +29,7 @@ export async function transferKeyAdd(text: string, options: TransferKeyAdd, io: 
     return 2;
   }
   const name = parsed.value;
-  const scope = readScope(options);
+  const scope = readScope(options, Date.now());
   const secret = await secretFor(options, io);
   const file = options.to === undefined ? undefined : resolve(io.cwd, options.to);
   const taken = file !== undefined && (await readFileIfThere(file)) !== undefined;
@@ -99,20 +101,18 @@ const formats: Readonly<Record<Format, (key: NewTransferKey) => string>> = {
   powerdns: ({ name, algorithm, secret }) => `pdnsutil import-tsig-key ${name} ${algorithm} '${secret}'\n`,
 };
 
-function readScope({ update, zone }: TransferKeyAdd): Scope | string {
-  const names = zone.map((text) => parseZoneName(text));
-  const faults = names.flatMap((name) => (name.ok ? [] : name.faults));
-  if (faults.length > 0) return faults.map((fault) => `--zone: ${fault.message}`).join("\n");
-  return {
-    ...wholeAccount,
-    access: update ? "write" : "read",
-    ...(zone.length > 0 && { zones: names.flatMap((name) => (name.ok ? [name.value] : [])) }),
-  };
+function readScope({ update, ...typed }: TransferKeyAdd, now: Instant): Scope | string {
+  const scope = readTokenScope({ ...typed, readOnly: !update }, now);
+  if (!scope.ok) return scope.faults.map((fault) => `${fault.where}: ${fault.message}`).join("\n");
+  // A transfer is of a whole zone, so that without updates nothing would be left.
+  if (scope.value.sets !== undefined && !update) return "--set and --type limit updates; give --update too";
+  return scope.value;
 }
 
+/** A key of certain names and types has no zone by transfer: that would show it the others. */
 const inWords = ({ scope, accountName }: TransferKey): string => {
-  const what = scope.zones?.join(", ") ?? (accountName === undefined ? "every zone" : `every zone of ${accountName}`);
-  return `${scope.access === "write" ? "have and update" : "have"} ${what}`;
+  const verb = scope.sets !== undefined ? "update" : scope.access === "write" ? "have and update" : "have";
+  return `${verb} ${reachInWords(scope, accountName === undefined ? "every zone" : `every zone of ${accountName}`)}`;
 };
 
 const row = (key: TransferKey): readonly string[] => [

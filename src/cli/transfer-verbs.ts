@@ -20,6 +20,15 @@ export function addTransferKeyVerbs(program: Command, io: CommandIo, run: Run): 
     .option("--zone <name>", "opens only this zone (may be repeated)", repeated, [])
     .option("--account <name>", "opens only the zones of this account")
     .option("--update", "may also change records, by DNS UPDATE")
+    .option("--set <name types>", 'updates only this name, such as "home A,AAAA" (may be repeated)', repeated, [])
+    .option("--type <types>", "updates only these types, at any name (may be repeated)", repeated, [])
+    .option("--expires <when>", "opens nothing from then on: 90d, 12h, or a day such as 2027-12-31")
+    .option(
+      "--from <network>",
+      "may be used only from there: 192.0.2.0/24 or an address (may be repeated)",
+      repeated,
+      [],
+    )
     .option("--secret-file <file>", "take the secret of the other side (base64) from this file instead of making one")
     .addOption(
       new Option("--format <server>", "how it is written").choices(["bind", "knot", "nsd", "powerdns"]).default("bind"),
