@@ -3,6 +3,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    setupFiles: ["test/rig/seeded-laws.ts"],
     testTimeout: 120_000,
     hookTimeout: 120_000,
     // What is waited for comes by itself; one second would be short on a busy machine.

@@ -9,6 +9,7 @@ import { decodeMessage } from "../../src/nameserver/message.ts";
 import { createResponder, type Respond } from "../../src/nameserver/respond.ts";
 import { startNameserver } from "../../src/nameserver/start.ts";
 import { createLog } from "../../src/process/log.ts";
+import { seed } from "../rig/seed.ts";
 import { askOverTcp } from "./ask-over-tcp.ts";
 import { mutate, seedMessages } from "./mutate.ts";
 import { createRandom, randomName, randomZone } from "./random-zone.ts";
@@ -17,7 +18,6 @@ import { zonesInMemory } from "./zones-in-memory.ts";
 /** Short in every run; `MOOR_HOSTILE=2000000` for the long form. */
 const packets = Number(process.env.MOOR_HOSTILE ?? 200_000);
 const overSockets = Math.min(packets / 10, 200_000);
-const seed = Number(process.env.MOOR_SEED ?? Date.now() % 1_000_000);
 /** Milliseconds. What takes longest takes one of them; what grows with the square of a packet takes hundreds. */
 const slowest = 20;
 
