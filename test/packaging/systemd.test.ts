@@ -34,4 +34,8 @@ describe("the systemd units", () => {
     expect(used.length).toBeGreaterThan(0);
     expect(used.filter((option) => !known.includes(option))).toEqual([]);
   });
+
+  it.each(units)("%s does not try again what is wrong in its options", (unit) => {
+    expect(readFileSync(join(folder, unit), "utf8")).toMatch(/^RestartPreventExitStatus=2$/m);
+  });
 });
