@@ -253,6 +253,12 @@ describe("faults", () => {
       "$TTL x\na A 1\nb A 192.0.2.1\nc MX 1\n",
       ["bad-ttl at line 1", "bad-ipv4 at line 2", "missing-field at line 4"],
     ],
+    [
+      "beside others, what cannot stand together",
+      "a A 1\nb CNAME c\nb A 192.0.2.1\nd CNAME e\nd CNAME f\n",
+      ["bad-ipv4 at line 1", "cname-and-other at line 2", "cname-and-other at line 4"],
+    ],
+    ["no clash where a bad origin hides it", "b A 192.0.2.1\n$ORIGIN x..y\nb CNAME c", ["empty-label at line 2"]],
   ])("%s", (_, text, expected) => {
     expect(read(text)).toEqual(expected);
   });

@@ -4,6 +4,7 @@ import { type Rdata, rdataFromTokens } from "./rdata/rdata.ts";
 import { isKnownType } from "./rdata/table.ts";
 import { type Fault, fail, ok, type Result } from "./result.ts";
 import type { Token } from "./tokens.ts";
+import { clashesIn } from "./zone-file-clashes.ts";
 import { atLine, type Entry, isDirective, maximumLength, readEntries } from "./zone-file-entries.ts";
 import { parseFileTtl, type RecordHead, readHead } from "./zone-file-head.ts";
 import { addRecord, type FileSet, finishSets, type GrowingSets } from "./zone-file-sets.ts";
@@ -19,7 +20,10 @@ export type ZoneFile = {
 
 const maximumFaults = 1_000;
 
-/** A master file (RFC 1035 section 5). Its origins may be any names, but every owner is inside the zone. */
+/**
+ * A master file (RFC 1035 section 5). Its origins may be any names, but every owner is inside the zone. Sets that cannot
+ * stand together are told beside other faults, so that a file need not be corrected twice; alone they are for the zone's check.
+ */
 export function parseZoneFile(text: string, zoneName: string): Result<ZoneFile> {
   if (text.length > maximumLength) return fail(fileTooLong);
   const reading = newReading(zoneName);
@@ -27,8 +31,9 @@ export function parseZoneFile(text: string, zoneName: string): Result<ZoneFile> 
     readEntry(reading, entry);
     if (reading.faults.length >= maximumFaults) return fail(...reading.faults, tooManyFaults(entry.line));
   }
-  if (reading.faults.length > 0) return fail(...reading.faults);
   const { sets, notes } = finishSets(reading.sets, reading.zoneTtl);
+  if (reading.faults.length > 0)
+    return fail(...reading.faults, ...(reading.isOriginLost ? [] : clashesIn(sets).slice(0, maximumFaults)));
   return ok({ ttl: reading.zoneTtl, sets, notes: [...reading.notes, ...notes] });
 }
 
@@ -38,6 +43,8 @@ type Reading = {
   readonly faults: Fault[];
   readonly notes: Fault[];
   origin: string;
+  /** From a bad `$ORIGIN` on names may stand elsewhere than they are read, and clash with none. */
+  isOriginLost: boolean;
   /** Of the record before; "faulty" when that was not understood, which is said once and not for each that follows. */
   owner: { readonly kind: "none" | "faulty" } | { readonly kind: "known"; readonly owner: string };
   zoneTtl: number | undefined;
@@ -52,6 +59,7 @@ const newReading = (zoneName: string): Reading => ({
   faults: [],
   notes: [],
   origin: zoneName,
+  isOriginLost: false,
   owner: { kind: "none" },
   zoneTtl: undefined,
   defaultTtl: undefined,
@@ -75,6 +83,7 @@ function readEntry(reading: Reading, entry: Entry): void {
 function readDirective(reading: Reading, tokens: readonly Token[], where: string): void {
   const [name, value, ...rest] = tokens;
   const known = isDirective(name, "$ORIGIN") || isDirective(name, "$TTL");
+  const before = reading.faults.length;
   if (!known || value === undefined || rest.length > 0) {
     reading.faults.push(known ? badDirective(name?.raw ?? "", where) : directiveRefused(name?.raw ?? "", where));
   } else if (isDirective(name, "$ORIGIN")) {
@@ -87,6 +96,7 @@ function readDirective(reading: Reading, tokens: readonly Token[], where: string
     else reading.defaultTtl = ttl.value;
     reading.zoneTtl ??= reading.defaultTtl;
   }
+  if (isDirective(name, "$ORIGIN") && reading.faults.length > before) reading.isOriginLost = true;
 }
 
 function readOwner(reading: Reading, token: Token, where: string): void {

@@ -114,9 +114,14 @@ describe("import (wire section 4.3)", () => {
 
   it("tells every fault with its line, and changes nothing", async () => {
     const { zone } = await newSet();
-    const { status, error } = await importInto(zone, `${head}${servers}a IN A nonsense\nb IN NOPE x\n`);
+    const clash = "c IN CNAME d\nc IN A 192.0.2.1\n";
+    const { status, error } = await importInto(zone, `${head}${servers}a IN A nonsense\nb IN NOPE x\n${clash}`);
     expect([status, error.code]).toEqual([422, "invalid_input"]);
-    expect(error.details.fields.map((field: { name: string }) => field.name)).toEqual(["line 5", "line 6"]);
+    const placesOf = (refusal: typeof error) => refusal.details.fields.map((field: { name: string }) => field.name);
+    expect(placesOf(error)).toEqual(["line 5", "line 6", "line 7"]);
+    expect(placesOf((await importInto(zone, `${head}${servers}${clash}`)).error)).toEqual(["line 5"]);
+    const made = await call("POST", "/zones", { name: "clash.example", mode: "primary", zonefile: clash });
+    expect([made.status, placesOf(made.error)]).toEqual([422, ["line 1"]]);
     expect(await ids(zone)).toEqual(["www/A", "@/NS", "@/SOA"]);
   });
 

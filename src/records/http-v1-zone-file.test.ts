@@ -85,10 +85,14 @@ describe("3.6 POST /zones/{id}/import", () => {
       "good IN A 192.0.2.1",
       "x.other.example. IN A 192.0.2.1",
       "b IN NOPE x",
+      "c IN CNAME d",
+      "c IN A 192.0.2.1",
     );
     const { status, json } = await importInto(zone.id, bad);
     expect([status, json.zone.id, json.error.code]).toEqual([422, "", 422]);
-    expect(json.error.message).toMatch(/^422 Unprocessable Entity: invalid: line 4: .*; line 6: .*; line 7: .*; $/);
+    expect(json.error.message).toMatch(
+      /^422 Unprocessable Entity: invalid: line 4: .*; line 6: .*; line 7: .*; line 8: .*; $/,
+    );
     expect((await call("GET", `/api/v1/records?zone_id=${zone.id}`)).text).toBe(before.text);
   });
 

@@ -4,6 +4,8 @@ import type { Fault } from "../core/result.ts";
 import type { RRset } from "../core/rrset.ts";
 import { nextSerial } from "../core/serial.ts";
 import { parseZoneFile, type ZoneFile } from "../core/zone-file.ts";
+import { clashesIn } from "../core/zone-file-clashes.ts";
+import { placeInFile } from "../core/zone-file-sets.ts";
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "./actor.ts";
 import { zoneFaults } from "./check-write.ts";
 import { newRecordIds, newZoneId } from "./new-id.ts";
@@ -190,7 +192,7 @@ function contentOf(draft: NewZoneDraft, zoneName: string, at: { readonly serial:
   }
   const file = parseZoneFile(draft.content.text, zoneName);
   if (!file.ok) return refused(file.faults);
-  const faults = lowTtls(file.value);
+  const faults = [...lowTtls(file.value), ...clashesIn(file.value.sets)];
   if (faults.length > 0) return refused(faults);
   const newIds = file.value.sets.map(newRecordIds);
   const sets = importedSets({ zone: { serial: at.serial }, sets: [] }, file.value, { now: at.now, newIds });
@@ -210,7 +212,7 @@ function importFaults(
     ...locked,
     ...lowTtls(file),
     ...lostServers(before, after, nameservers),
-    ...checkZone(after),
+    ...placeInFile(checkZone(after), file.sets),
   ];
 }
 

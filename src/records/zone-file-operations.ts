@@ -5,8 +5,9 @@ import { type Fault, fail, ok, type Result } from "../core/result.ts";
 import { type RRset, setKey, type ZoneRecord } from "../core/rrset.ts";
 import { withSerial } from "../core/serial.ts";
 import { parseZoneFile, type ZoneFile } from "../core/zone-file.ts";
+import { clashesIn } from "../core/zone-file-clashes.ts";
 import { printZoneFile, type ZoneFileLayout } from "../core/zone-file-print.ts";
-import { type FileSet, placeInFile } from "../core/zone-file-sets.ts";
+import { placeInFile } from "../core/zone-file-sets.ts";
 import { zoneNameIn } from "../core/zone-file-zone-name.ts";
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "./actor.ts";
 import { lockFaults, zoneFaults } from "./check-write.ts";
@@ -61,10 +62,7 @@ export function validateZoneFile(text: string): Result<number> {
   if (name === undefined) return fail(noZoneName);
   const file = readZoneFile(text, name);
   if (!file.ok) return file;
-  const faults = placeInFile(checkZone(file.value.sets.map(withoutIds)), file.value.sets).filter(
-    // An import keeps the SOA record that is there.
-    (fault) => fault.code !== "soa-missing",
-  );
+  const faults = clashesIn(file.value.sets);
   return faults.length > 0 ? fail(...faults) : ok(file.value.sets.reduce((sum, set) => sum + set.records.length, 0));
 }
 
@@ -103,21 +101,6 @@ function setsFrom(
   const soa = before.get(setKey(apex, "SOA"));
   return soa === undefined || wanted.some((set) => set.type === "SOA") ? wanted : [soa, ...wanted];
 }
-
-const withoutIds = ({ owner, type, ttl, records }: FileSet): RRset => ({
-  owner,
-  type,
-  ttl,
-  records: records.map(({ value, rdata, comment }) => ({
-    id: "",
-    name: owner,
-    value,
-    rdata,
-    comment,
-    created: 0,
-    modified: 0,
-  })),
-});
 
 const noZoneName: Fault = {
   code: "no-zone-name",
