@@ -13,7 +13,7 @@ import type { AddressSource, SourceReading } from "./source.ts";
 import { openSource } from "./sources.ts";
 import type { StateFile } from "./state-file.ts";
 import { holdKey, type Subject, subjectsOf } from "./subjects.ts";
-import type { RecordTarget } from "./target.ts";
+import type { RecordTarget, TargetFault } from "./target.ts";
 import { openTarget } from "./targets.ts";
 
 /** Read, plan, apply; once or again and again. */
@@ -23,7 +23,7 @@ export type Updater = {
   round(signal: AbortSignal): Promise<Round>;
   /** Listens to the sources that push, and says when one has something new. Returns when the signal says stop. */
   follow(news: () => void, signal: AbortSignal): Promise<void>;
-  /** The values that the record of a subject has at the record service. */
+  /** The values that the record of a subject has at the record service, unless that has asked to be left alone. */
   published(subject: Subject, signal: AbortSignal): ReturnType<RecordTarget["current"]>;
   close(): void;
 };
@@ -135,9 +135,11 @@ export async function openUpdater(config: UpdaterConfig, { state, now, random }:
       });
       await Promise.all(following);
     },
-    published(subject, signal) {
+    async published(subject, signal) {
       const target = targets.get(subject.target);
       if (!target) throw new Error(`no target ${subject.target}`);
+      const until = targetNotBefore(subject.target);
+      if (until !== undefined && now() < until) return askedToWait(until);
       return target.current(subject.order, signal);
     },
     close() {
@@ -181,6 +183,12 @@ function withConfirmation(result: UpdateResult, signal: AbortSignal): UpdateResu
   const order = { zone, name: absoluteName(name, zone), family, value: plan.address.text, servers: confirm.servers };
   return { ...result, confirmation: confirmDns(order, signal) };
 }
+
+const askedToWait = (until: Instant): TargetFault => ({
+  kind: "later",
+  because: `the record service is not to be asked before ${new Date(until).toISOString()}`,
+  todo: "nothing: moor waits as told",
+});
 
 const sourceKey = (name: string) => `source ${name}`;
 

@@ -1,0 +1,53 @@
+import type { Published } from "../contract/updater-page.ts";
+import type { Instant } from "../core/instant.ts";
+import type { Subject } from "./subjects.ts";
+import type { Updater } from "./updater.ts";
+
+export type AskTools = {
+  readonly subjects: readonly Subject[];
+  readonly published: Updater["published"];
+  /** The address of each name that was written last, by its title: with a new one the record is asked for anew. */
+  readonly stored: () => ReadonlyMap<string, string | null>;
+  readonly now: () => Instant;
+};
+
+const atOnce = 4;
+/** Milliseconds that a call may go on asking; what is left is asked for by the next one. */
+const patience = 10_000;
+/** Milliseconds: however many names there are, a page that is left open leaves most of a token's quota to the writes. */
+const freshFor = (names: number): number => Math.max(10_000, names * 2_000);
+
+/** What the record services hold, as far as it is known: one question a name, a few at once, and shared by all who look. */
+export function createAskPublished({ subjects, published, stored, now }: AskTools): () => Promise<Published> {
+  type Known = { readonly at: Instant; readonly stored: string | null | undefined; readonly values: Published[string] };
+  const known = new Map<string, Known>();
+  let asking: Promise<unknown> | undefined;
+
+  const isDue = ({ title }: Subject): boolean => {
+    const last = known.get(title);
+    return last === undefined || last.stored !== stored().get(title) || now() - last.at > freshFor(subjects.length);
+  };
+  const ask = async (subject: Subject, signal: AbortSignal): Promise<void> => {
+    const { title } = subject;
+    const asked = { at: now(), stored: stored().get(title) };
+    const found = await published(subject, signal).catch(() => undefined);
+    known.set(title, { ...asked, values: found?.kind === "found" ? found.value : null });
+  };
+  const askDue = async (): Promise<void> => {
+    const due = subjects.filter(isDue);
+    const signal = AbortSignal.timeout(patience);
+    const worker = async () => {
+      for (let next = due.shift(); next && !signal.aborted; next = due.shift()) await ask(next, signal);
+    };
+    await Promise.all(Array.from({ length: atOnce }, worker));
+  };
+  return async () => {
+    // What is asked already may be from before a write that the caller knows of.
+    while (asking !== undefined) await asking;
+    asking = askDue().finally(() => {
+      asking = undefined;
+    });
+    await asking;
+    return Object.fromEntries([...known].map(([title, { values }]) => [title, values]));
+  };
+}
