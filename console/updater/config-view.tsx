@@ -1,11 +1,18 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ShownConfig } from "../../src/contract/updater-page.ts";
+import { Problem } from "../shared/problem.tsx";
 import type { Request } from "../shared/request.ts";
 
 /** The config as it was understood, with secrets hidden: the process itself does not send them. */
 export default function ConfigView({ ask }: { readonly ask: Request }) {
-  const config = useQuery({ queryKey: ["config"], queryFn: () => ask<ShownConfig>("GET", "/page/config") }).data;
-  if (config === undefined) return null;
+  const found = useQuery({
+    queryKey: ["config"],
+    queryFn: () => ask<ShownConfig>("GET", "/page/config"),
+    // The process reads its file again when that changes.
+    refetchInterval: 10_000,
+  });
+  const config = found.data;
+  if (config === undefined) return <Problem error={found.error} />;
   return (
     <details>
       <summary style={{ cursor: "pointer", fontWeight: 600 }}>The config in force</summary>
@@ -44,6 +51,17 @@ export default function ConfigView({ ask }: { readonly ask: Request }) {
               </td>
               <td data-label="Trusted by">{trust}</td>
               <td data-label="Secret">{token}</td>
+            </tr>
+          ))}
+          {config.others.map(({ what, where, trust, secret }) => (
+            <tr key={`${what} ${where}`}>
+              <td data-label="What">{what}</td>
+              <td data-label="Name">—</td>
+              <td data-label="Where" className="mono">
+                {where}
+              </td>
+              <td data-label="Trusted by">{trust}</td>
+              <td data-label="Secret">{secret}</td>
             </tr>
           ))}
         </tbody>

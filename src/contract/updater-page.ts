@@ -61,4 +61,11 @@ export type ShownConfig = {
     readonly to: string;
     readonly rules: string;
   }[];
+  /** Who is told of failures, who waits for signs of life, and where this process answers. Paths may be secrets. */
+  readonly others: readonly {
+    readonly what: string;
+    readonly where: string;
+    readonly trust: string;
+    readonly secret: string;
+  }[];
 };

@@ -1,12 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isOwnOrigin } from "../access/session-cookie.ts";
-import type { Published, ShownConfig } from "../contract/updater-page.ts";
 import type { Instant } from "../core/instant.ts";
 import { createStaticPages } from "../process/static-pages.ts";
+import { createAskPublished } from "./ask-published.ts";
 import type { UpdaterConfig } from "./config.ts";
 import { readHistory } from "./history.ts";
+import { shownConfig } from "./shown-config.ts";
 import type { Status } from "./status.ts";
-import { devicesOf, type Subject, subjectsOf } from "./subjects.ts";
+import { subjectsOf } from "./subjects.ts";
 import type { Updater } from "./updater.ts";
 
 export type PageOptions = {
@@ -20,8 +21,6 @@ export type PageOptions = {
 
 export type UpdaterPage = (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
 
-/** Milliseconds: what the record service said is not asked for again sooner, unless something was written. */
-const publishedFor = 10_000;
 const checkEvery = 3_000;
 const decisionsShown = 300;
 
@@ -32,7 +31,12 @@ const decisionsShown = 300;
 export function createUpdaterPage(options: PageOptions): UpdaterPage {
   const { config, status, check, now } = options;
   const pages = createStaticPages({ page: "updater", isPage: (path) => path === "/", folder: options.pages });
-  const published = createPublished(options);
+  const published = createAskPublished({
+    subjects: subjectsOf(config),
+    published: options.updater.published,
+    stored: () => new Map(status().names.map(({ name, stored }) => [name, stored])),
+    now,
+  });
   let checked = Number.NEGATIVE_INFINITY;
 
   const answers: Readonly<Record<string, (request: IncomingMessage) => Promise<Reply>>> = {
@@ -70,52 +74,3 @@ export function createUpdaterPage(options: PageOptions): UpdaterPage {
 
 type Reply = { readonly status: number; readonly body: unknown };
 const refused = (status: number, message: string): Reply => ({ status, body: { error: { message } } });
-
-/** One question a name to the record services, shared by all who want to know at the same time. */
-function createPublished({ config, updater, status, now }: PageOptions): () => Promise<Published> {
-  let last: { readonly at: Instant; readonly written: string; readonly answer: Promise<Published> } | undefined;
-  const ask = async (subject: Subject) => {
-    const found = await updater.published(subject, AbortSignal.timeout(publishedFor)).catch(() => undefined);
-    return [subject.title, found?.kind === "found" ? found.value : null] as const;
-  };
-  return async () => {
-    const written = status()
-      .names.map(({ stored }) => stored)
-      .join();
-    if (last === undefined || now() - last.at > publishedFor || last.written !== written)
-      last = { at: now(), written, answer: Promise.all(subjectsOf(config).map(ask)).then(Object.fromEntries) };
-    return await last.answer;
-  };
-}
-
-function shownConfig(config: UpdaterConfig): ShownConfig {
-  return {
-    file: config.file,
-    stateFile: config.stateFile,
-    everySeconds: config.interval / 1_000,
-    sources: [...config.sources.values()].map(({ name, url, trust }) => ({
-      ...{ name, url: url.origin, trust: trust.kind, key: "hidden" },
-    })),
-    targets: [...config.targets.values()].map(({ name, url, api, trust }) => ({
-      ...{ name, url: url.origin, api, trust: trust.kind, token: "hidden" },
-    })),
-    names: subjectsOf(config).map((subject) => ({
-      name: subject.title,
-      from: `${devicesOf(subject)} of ${subject.source}`,
-      to: subject.target,
-      rules: rulesOf(subject),
-    })),
-  };
-}
-
-const rulesOf = ({ rules, order }: Subject): string =>
-  [
-    order.ttl !== undefined && `TTL ${order.ttl}`,
-    rules.public === "require" && "public addresses only",
-    rules.compare === "record" && "compares with the record before it writes",
-    rules.verify !== undefined && `verifies every ${rules.verify / 1_000} s`,
-    rules.confirm && "asks DNS after a write",
-    order.create && "makes the record when it is missing",
-  ]
-    .filter(Boolean)
-    .join(", ");

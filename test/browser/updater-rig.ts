@@ -1,4 +1,4 @@
-import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLog } from "../../src/process/log.ts";
@@ -9,7 +9,12 @@ import { freePort } from "../rig/free-port.ts";
 import { until } from "../rig/until.ts";
 import { builtPages } from "./console-build.ts";
 
-export type UpdaterRig = { readonly url: string; readonly close: () => Promise<void> };
+export type UpdaterRig = {
+  readonly url: string;
+  /** Puts these lines before the config file, which is then read again. */
+  readonly configure: (lines: string) => Promise<void>;
+  readonly close: () => Promise<void>;
+};
 
 export type UpdaterWish = {
   readonly firewall: { readonly url: string; readonly ca: string; readonly key: string; readonly secret: string };
@@ -29,9 +34,7 @@ export async function startUpdaterRig({ firewall, records, name, zone }: Updater
   await writeFile(file("key.txt"), `key=${firewall.key}\nsecret=${firewall.secret}\n`, secret);
   await writeFile(file("dns-token"), `${records.token}\n`, secret);
   await writeFile(file("control-token"), "told-to-nobody\n", secret);
-  await writeFile(
-    file("moor.yaml"),
-    `interval: 2m
+  const settings = `interval: 2m
 sources:
   home: { url: "${firewall.url}", keyFile: key.txt, ca: firewall.pem }
 targets:
@@ -39,8 +42,8 @@ targets:
 names:
   - { name: ${name}, zone: ${zone}, ipv4: ppp0 }
 control: { listen: "127.0.0.1:${port}", token: { file: control-token } }
-`,
-  );
+`;
+  await writeFile(file("moor.yaml"), settings);
   const reload = () => readConfig(file("moor.yaml"), {}, folder);
   const config = reload();
   if (!config.ok) throw new Error(JSON.stringify(config.faults));
@@ -59,6 +62,10 @@ control: { listen: "127.0.0.1:${port}", token: { file: control-token } }
   await until(answers, { limit: 60_000, what: () => "the updating client to answer" });
   return {
     url,
+    configure: async (lines) => {
+      await writeFile(file("moor.yaml.new"), `${lines}\n${settings}`);
+      await rename(file("moor.yaml.new"), file("moor.yaml"));
+    },
     close: async () => {
       stopping.abort();
       await done;

@@ -151,4 +151,22 @@ describe("the updater's page", () => {
       await context.close();
     },
   );
+
+  it("shows a config that was changed while it is open, all of it but the secrets", async () => {
+    const context = await openContext(browser);
+    const page = await openPage(context, updater.url);
+    await page.getByText("The config in force").click();
+    await page.getByText("record service (v1)").waitFor();
+    await updater.configure(
+      `changesPerHour: 7
+holdDown: 3s
+notify: [{ kind: ntfy, url: "http://127.0.0.1:9/a-topic-nobody-knows" }]
+heartbeat: { url: "http://127.0.0.1:9/a-check-nobody-knows", every: 5m }`,
+    );
+    await page.getByText("writes what has been there for 3 s, at most 7 changes an hour").waitFor();
+    await page.getByRole("cell", { name: "told of failures (ntfy)" }).waitFor();
+    await page.getByRole("cell", { name: "sign of life every 300 s (healthchecks)" }).waitFor();
+    expect(await (await context.request.get(`${updater.url}/page/config`)).text()).not.toContain("nobody-knows");
+    await context.close();
+  });
 });
