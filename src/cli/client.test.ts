@@ -8,6 +8,7 @@ import { history } from "./history.ts";
 import { type InitOptions, init } from "./init.ts";
 import { status } from "./status.ts";
 import { update } from "./update.ts";
+import { zones } from "./zones.ts";
 
 let loop: Loop;
 beforeEach(async () => {
@@ -58,6 +59,21 @@ describe("moor status", () => {
     const { io, printed } = terminal();
     expect(await status({}, io)).toBe(1);
     expect(printed.out).toMatch(/unknown .* does not accept the token/);
+  });
+});
+
+describe("moor zones", () => {
+  const foreign = /does not know the call \(404.*\); see whether the url is that of a record service/;
+  it.each([
+    ["an account without zones", { zones: [], error: { code: 404, message: "zone not found" } }, 0, /no zones yet/],
+    ["a firewall", { errorMessage: "Endpoint not found" }, 1, foreign],
+    ["a web server", "404 page not found", 1, foreign],
+    ["another API", { error: { code: "not_found", message: "no such page" } }, 1, foreign],
+  ])("tells %s from others that answer 404", async (_, body, code, said) => {
+    loop.says.service = () => ({ status: 404, body });
+    const { io, printed } = terminal();
+    expect(await zones({}, io)).toBe(code);
+    expect(printed.out + printed.err).toMatch(said);
   });
 });
 

@@ -82,6 +82,13 @@ export const later = (because: string, todo = "nothing: moor tries again"): Targ
   todo,
 });
 
+/** A 404 in other words than a record service has: another program, or another API. */
+export const unknownCall = ({ said }: Absent): TargetFault => ({
+  kind: "refused",
+  because: `the record service does not know the call (404${said ? `: ${said}` : ""})`,
+  todo: "see whether the url is that of a record service, and whether `api:` is the one that it speaks",
+});
+
 export const unexpected = (lack: string): TargetFault =>
   later(`the record service answered 200 but with ${lack} in it`, "see whether the url is that of a record service");
 

@@ -5,7 +5,7 @@ import { absoluteName } from "../core/name.ts";
 import type { TargetConfig } from "./config.ts";
 import type { HttpClient } from "./http-client.ts";
 import { createRRsetsCalls, type RRsetsCalls, type SetName } from "./rrsets-calls.ts";
-import { type Absent, type Answer, later, printable } from "./service-answer.ts";
+import { type Absent, type Answer, later, printable, unknownCall } from "./service-answer.ts";
 import type { ListedRecord, Lookup, RecordTarget, ReplaceOrder, ReplaceOutcome, TargetFault } from "./target.ts";
 
 export type Waiting = { readonly first: number; readonly longest: number; readonly total: number };
@@ -32,7 +32,7 @@ export function createRRsetsTarget(
     },
     async zones(signal) {
       const answer = await calls.zones(signal);
-      if (answer.kind === "absent") return { kind: "found", value: [] };
+      if (answer.kind === "absent") return unknownCall(answer);
       if (answer.kind !== "ok") return answer;
       const listed = answer.value.map(({ id, name, ttl }) => ({ id: String(id), name, ...(ttl ? { ttl } : {}) }));
       return { kind: "found", value: listed };

@@ -3,6 +3,7 @@ import { parseAddress, recordTypeOf } from "../core/address.ts";
 import { absoluteName, parseOwner } from "../core/name.ts";
 import type { TargetConfig } from "./config.ts";
 import type { HttpClient } from "./http-client.ts";
+import { unknownCall } from "./service-answer.ts";
 import type {
   ListedRecord,
   ListedZone,
@@ -27,7 +28,8 @@ export function createV1Target(config: TargetConfig, client: HttpClient, now: ()
     async zones(signal) {
       const answer = await calls.zones(undefined, signal);
       if (answer.kind === "ok") return { kind: "found", value: answer.value.map(zoneFromWire) };
-      return answer.kind === "absent" ? { kind: "found", value: [] } : answer;
+      if (answer.kind !== "absent") return answer;
+      return /zone/i.test(answer.said) ? { kind: "found", value: [] } : unknownCall(answer);
     },
     async records(zone, signal) {
       const id = await findZone(calls, zone, signal);
@@ -133,7 +135,8 @@ async function findRecord(calls: V1Calls, order: Sought, signal: AbortSignal): P
 
 async function findZone(calls: V1Calls, zone: string, signal: AbortSignal): Promise<Lookup<string>> {
   const answer = await calls.zones(zone, signal);
-  if (answer.kind !== "ok") return answer.kind === "absent" ? noZone(zone) : answer;
+  if (answer.kind === "absent") return answer.said === "" ? unknownCall(answer) : noZone(zone);
+  if (answer.kind !== "ok") return answer;
   const found = answer.value.find(({ name }) => name.toLowerCase().replace(/\.$/, "") === zone);
   return found ? { kind: "found", value: found.id } : noZone(zone);
 }

@@ -5,6 +5,10 @@ import { type HostileRow, moved, service, toWrites } from "./hostile-row.ts";
 const cloud = { settings: { api: "rrsets" } } as const;
 const cloudError = (code: string) => ({ error: { code, message: "no", details: null } });
 const inAMinute = () => new Date(Date.now() + 60_000).toUTCString();
+const toZones =
+  (body: unknown) =>
+  ({ path }: { readonly path: string }) =>
+    /records\/./.test(path) || path.includes("/zones") ? { status: 404, body } : undefined;
 const running = { action: { id: 5001, status: "running", error: null } };
 
 /** The writes whose end was asked for; a question of the round before may come late. */
@@ -39,12 +43,8 @@ export const hostileServices: readonly HostileRow[] = [
     /there is no record/,
     6,
   ),
-  service(
-    "404 for the zone",
-    ({ path }) => (/records\/./.test(path) || path.includes("/zones") ? { status: 404, body: {} } : undefined),
-    /has no zone/,
-    0,
-  ),
+  service("404 for the zone", toZones({ error: { message: "zone not found", code: 404 } }), /has no zone/, 0),
+  service("404 in words of no record service", toZones({}), /does not know the call/, 0),
   service("404 for the write alone", toWrites({ status: 404, body: {} }), /there is no record/, 6),
   service("409", toWrites({ status: 409, body: { error: { message: "conflict", code: 409 } } }), /answered 409/, 6),
   service(
