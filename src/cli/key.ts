@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import type { AccessStore } from "../firewall/access-store.ts";
 import type { ApiKey, NewApiKey } from "../firewall/keys.ts";
 import type { Privilege } from "../firewall/privileges.ts";
+import type { User } from "../firewall/users.ts";
 import { readFileIfThere } from "../process/data-folder.ts";
 import type { CommandIo } from "./command-io.ts";
 import { printTable } from "./print-table.ts";
@@ -52,10 +53,19 @@ function makeKey({ keys }: AccessStore, { user, name }: KeyAdd, wanted: readonly
 }
 
 export async function keyList(options: InData & { readonly json?: boolean }, io: CommandIo): Promise<number> {
-  const all = await withAccess(options, io, ({ keys }) => keys.list());
+  const { all, users } = await withAccess(options, io, (access) => ({
+    all: access.keys.list(),
+    users: new Map(access.users.list().map((user) => [user.name, user])),
+  }));
   if (options.json) io.out(`${JSON.stringify(all.map(forPrograms), null, 2)}\n`);
   else if (all.length === 0) io.out(`There are no keys yet; make one with: ${io.program} key add\n`);
-  else io.out(printTable(["key", "user", "may", "made", "state"], all.map(row)));
+  else
+    io.out(
+      printTable(
+        ["key", "user", "may", "made", "state"],
+        all.map((key) => row(key, users.get(key.name))),
+      ),
+    );
   return 0;
 }
 
@@ -95,13 +105,19 @@ function inWords(privileges: readonly Privilege[]): string {
 
 const shortened = (key: string): string => `${key.slice(0, 12)}…`;
 
-const row = ({ key, name, privileges, created, revoked }: ApiKey): readonly string[] => [
+const row = ({ key, name, privileges, created, revoked }: ApiKey, user: User | undefined): readonly string[] => [
   shortened(key),
   name,
   listed(privileges),
   minute(created),
-  revoked === undefined ? "good" : "revoked",
+  revoked === undefined ? stateOf(user) : "revoked",
 ];
+
+/** A key is worth no more than its user. */
+function stateOf(user: User | undefined): string {
+  if (user?.disabled) return "void: its user is disabled";
+  return user?.expires && user.expires.getTime() <= Date.now() ? "void: its user has expired" : "good";
+}
 
 const forPrograms = ({ key, name, privileges, created, revoked }: ApiKey) => ({
   key,

@@ -61,6 +61,17 @@ describe("moor user", () => {
     expect(opens()).toBeUndefined();
   });
 
+  it("lists keys that are void because of their user as that", async () => {
+    expect((await moor("user add anna")).out).toContain("moor key add --data data --user anna\n");
+    await moor("key add --user anna");
+    expect((await moor("key list")).out).toMatch(/anna .* good\n/);
+    await moor("user change anna --disable");
+    expect((await moor("key list")).out).toMatch(/anna .* void: its user is disabled\n/);
+    await moor("user change anna --enable --expires 2020-01-01");
+    expect((await moor("key list")).out).toMatch(/anna .* void: its user has expired\n/);
+    expect((await moor("user list")).out).toMatch(/anna .* expired\n/);
+  });
+
   it("a key may open less than its user", async () => {
     await moor("user add anna --privilege all");
     expect((await moor("key add --user anna --privilege interface-status")).err).toContain("may read the interfaces");

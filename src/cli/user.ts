@@ -5,6 +5,7 @@ import type { User, UserChange } from "../firewall/users.ts";
 import { readFileIfThere } from "../process/data-folder.ts";
 import type { CommandIo } from "./command-io.ts";
 import { printTable } from "./print-table.ts";
+import { shellWord } from "./try-lines.ts";
 import { type InData, listed, minute, personHere, readPrivileges, withAccess, withNewAccess } from "./user-access.ts";
 
 export type UserSettings = InData & {
@@ -27,7 +28,8 @@ export async function userAdd(name: string, options: UserSettings, io: CommandIo
       return 1;
     }
     audit.note(personHere(), "user added", described(name, change), new Date());
-    io.out(`User ${name} is there. A key for him: ${io.program} key add --user ${name}\n`);
+    const line = `key add --data ${shellWord(options.data)} --user ${shellWord(name)}`;
+    io.out(`User ${name} is there. A key for him: ${io.program} ${line}\n`);
     return 0;
   });
 }
@@ -146,5 +148,5 @@ const row = ({ name, privileges, groups, hasPassword, expires, disabled }: User)
   groups.join(", "),
   hasPassword ? "yes" : "no",
   expires === undefined ? "never" : minute(expires),
-  disabled ? "disabled" : "good",
+  disabled ? "disabled" : expires && expires.getTime() <= Date.now() ? "expired" : "good",
 ];
