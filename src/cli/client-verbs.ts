@@ -87,6 +87,7 @@ export function addClientVerbs(program: Command, io: CommandIo, run: Run): void 
     .option("--ipv6 <interface>", "where the AAAA record has its address from, or none")
     .option("--yes", "believe the certificates that are shown, and write the config when the round went well")
     .option("--force", "overwrite files that are there")
+    .option("--control <host:port>", "where its page is on this machine (default: 127.0.0.1:9053), or none")
     .option("--unit <file>", "write a systemd unit there as well")
     .action((options) => run(async () => (await import("./init.ts")).init(options, io)));
 }

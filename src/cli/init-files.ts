@@ -24,18 +24,21 @@ export type Setup = {
   readonly name: string;
   readonly ipv4?: string;
   readonly ipv6?: string;
+  /** Where the watcher answers on this machine, and to whom. */
+  readonly control?: { readonly listen: string; readonly token: string };
 };
 
 export type SetupFile = { readonly path: string; readonly text: string };
 
 /** The config and its secrets, by paths relative to the config's folder. */
 export function setupFiles(setup: Setup, configName: string): readonly SetupFile[] {
-  const { firewall, records } = setup;
+  const { firewall, records, control } = setup;
   return [
     { path: "secrets/firewall-key.txt", text: `key=${firewall.key}\nsecret=${firewall.secret}\n` },
     { path: "secrets/records-token", text: `${records.token}\n` },
     ...authorityFile("firewall", firewall.trust),
     ...authorityFile("records", records.trust),
+    ...(control ? [{ path: "secrets/control-token", text: `${control.token}\n` }] : []),
     { path: configName, text: printConfig(setup) },
   ];
 }
@@ -48,7 +51,7 @@ function printTrust(which: string, trust: ShownTrust): string {
   return trust.kind === "fingerprint" ? `    fingerprint: "${trust.sha256}"\n` : "";
 }
 
-function printConfig({ firewall, records, zone, name, ipv4, ipv6 }: Setup): string {
+function printConfig({ firewall, records, zone, name, ipv4, ipv6, control }: Setup): string {
   const family = (key: string, device: string | undefined) => (device ? `    ${key}: ${JSON.stringify(device)}\n` : "");
   return `# Written by \`moor init\`. moor.sample.yaml and docs/updater.md tell what else there is.
 interval: 30s
@@ -68,8 +71,14 @@ ${printTrust("records", records.trust)}    token: { file: secrets/records-token 
 names:
   - name: ${JSON.stringify(name)}
     zone: ${JSON.stringify(zone)}
-${family("ipv4", ipv4)}${family("ipv6", ipv6)}`;
+${family("ipv4", ipv4)}${family("ipv6", ipv6)}${control ? printControl(control.listen) : ""}`;
 }
+
+const printControl = (
+  listen: string,
+): string => `# On this machine alone: its page, /status, /metrics, /health, and POST /check for whoever has the token.
+control: { listen: ${JSON.stringify(listen)}, token: { file: secrets/control-token } }
+`;
 
 /** In a folder of its own, so that a round can be tried before anything is left behind. */
 export async function writeDraft(folder: string, files: readonly SetupFile[]): Promise<string> {

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
+import { createToken } from "../access/secret.ts";
 import { families, recordTypeOf } from "../core/address.ts";
 import { chooseAddress } from "../core/choose-address.ts";
 import type { InterfaceReport } from "../core/interface-report.ts";
@@ -31,7 +32,10 @@ export type InitOptions = {
   readonly yes?: boolean | undefined;
   readonly force?: boolean | undefined;
   readonly unit?: string | undefined;
+  readonly control?: string | undefined;
 };
+
+const usualControl = "127.0.0.1:9053";
 
 /** `moor init`: a config that works, asked for step by step or told by options. */
 export async function init(options: InitOptions, io: CommandIo): Promise<number> {
@@ -40,7 +44,9 @@ export async function init(options: InitOptions, io: CommandIo): Promise<number>
   try {
     const firewall = await askFirewall(options, asker, io);
     const records = await askRecords(options, asker, io);
-    return await finish({ ...firewall, ...records }, options, asker, io);
+    const { control: listen = usualControl } = options;
+    const control = listen === "none" ? {} : { control: { listen, token: createToken() } };
+    return await finish({ ...firewall, ...records, ...control }, options, asker, io);
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error;
     io.err(`${error.message}\n`);
@@ -91,7 +97,7 @@ async function askRecords(options: InitOptions, asker: Asker, io: CommandIo) {
     message: "Which API does it speak?",
     choices: apis,
   });
-  const given = options.tokenFile === undefined ? undefined : readWord(resolve(io.cwd, options.tokenFile));
+  const given = options.tokenFile === undefined ? undefined : readGiven("--token-file", options.tokenFile, io).trim();
   const token = await asker.secret({ flag: "--token-file FILE", given, message: "Its API token?" });
   const target = await openTarget({ url, trust, name: "records", api, token: () => token });
   try {
@@ -150,8 +156,12 @@ async function askTrust(
 
 async function askKey({ firewallKeyFile }: InitOptions, asker: Asker, io: CommandIo) {
   const flag = "--firewall-key-file FILE";
-  const text = firewallKeyFile === undefined ? "" : readFileSync(resolve(io.cwd, firewallKeyFile), "utf8");
-  const half = (line: "key" | "secret") => new RegExp(`^${line}=(\\S+)`, "m").exec(text)?.[1];
+  const text = firewallKeyFile === undefined ? undefined : readGiven("--firewall-key-file", firewallKeyFile, io);
+  const half = (line: "key" | "secret") => {
+    const found = new RegExp(`^${line}=(\\S+)`, "m").exec(text ?? "")?.[1];
+    if (text === undefined || found !== undefined) return found;
+    throw new NoAnswer(`${firewallKeyFile} has no line ${line}=…; take the file as the firewall offers it.`);
+  };
   const key = await asker.text({ flag, given: half("key"), message: "The API key of a user there?" });
   const secret = await asker.secret({ flag, given: half("secret"), message: "And its secret?" });
   return { key, secret };
@@ -227,7 +237,7 @@ async function finish(setup: Setup, options: InitOptions, asker: Asker, io: Comm
   }
   const written = files.map(({ path }) => resolve(folder, path));
   const unit = await offerUnit(config, options.unit, asker, io);
-  tellNext(config, unit === undefined ? written : [...written, unit], io);
+  tellNext(config, unit === undefined ? written : [...written, unit], setup.control?.listen, io);
   return 0;
 }
 
@@ -241,7 +251,8 @@ async function askToWrite(wentWell: boolean, { force }: InitOptions, asker: Aske
   throw new NoAnswer("Nothing was written.");
 }
 
-function tellNext(config: string, written: readonly string[], io: CommandIo): void {
+function tellNext(config: string, written: readonly string[], control: string | undefined, io: CommandIo): void {
+  const page = control === undefined ? "" : `# while it runs, in a browser on this machine\nhttp://${control}/\n\n`;
   const here = (path: string) => shownPath(io.cwd, path);
   io.out(`\nWritten: ${written.map(here).join(", ")}\n\nWorth typing next:\n
 # keep the names, in this terminal
@@ -250,8 +261,15 @@ ${io.program} update --config ${here(config)}
 # what is wanted, stored and published, and why
 ${io.program} status --config ${here(config)}
 
-# as a service: the first lines of the unit say how (--unit FILE writes one; packaging/systemd has one for all users)
+${page}# as a service: the first lines of the unit say how (--unit FILE writes one; packaging/systemd has one for all users)
 `);
 }
 
-const readWord = (path: string) => readFileSync(path, "utf8").trim();
+function readGiven(flag: string, file: string, { cwd }: CommandIo): string {
+  try {
+    return readFileSync(resolve(cwd, file), "utf8");
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new NoAnswer(`${flag} ${file} cannot be read (${code ?? message}).`);
+  }
+}

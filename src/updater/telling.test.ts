@@ -206,6 +206,11 @@ describe("the port of this machine", () => {
     expect(raw).toMatch(/^HTTP\/1\.1 403/);
   });
 
+  it("says where its page is", async () => {
+    await open({ control: { host: "127.0.0.1", port: 0, token } });
+    expect(logged.at(-1)).toMatchObject({ page: expect.stringMatching(/^http:\/\/127\.0\.0\.1:[1-9]\d*\/$/) });
+  });
+
   it("leaves the names alone when the port is taken", async () => {
     await open({ control: { host: "127.0.0.1", port: control.port, token } });
     expect(logged.at(-1)).toMatchObject({ msg: "nobody can be answered about this process", because: "EADDRINUSE" });

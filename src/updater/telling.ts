@@ -44,7 +44,10 @@ export async function openTelling(config: UpdaterConfig, tools: TellingTools): P
 /** The names are kept all the same when the port is taken. */
 async function openControl(config: NonNullable<UpdaterConfig["control"]>, tools: TellingTools) {
   try {
-    return await (await import("./control.ts")).openControl(config, tools);
+    const control = await (await import("./control.ts")).openControl(config, tools);
+    const host = config.host.includes(":") ? `[${config.host}]` : config.host;
+    tools.log.info({ page: `http://${host}:${control.port}/` }, "answers about itself on this machine");
+    return control;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const listen = `${config.host}:${config.port}`;

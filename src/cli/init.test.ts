@@ -1,0 +1,78 @@
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Loop, openLoop } from "../updater/rig/loop.ts";
+import { type InitOptions, init } from "./init.ts";
+import { update } from "./update.ts";
+
+let loop: Loop;
+beforeEach(async () => {
+  loop = await openLoop();
+});
+afterEach(() => loop.close());
+
+function terminal() {
+  const printed = { out: "", err: "" };
+  const io = {
+    ...{ env: {}, cwd: loop.folder, signal: new AbortController().signal, program: "moor" },
+    out: (text: string) => {
+      printed.out += text;
+    },
+    err: (text: string) => {
+      printed.err += text;
+    },
+  };
+  return { io, printed };
+}
+
+const options = (more: InitOptions = {}): InitOptions => ({
+  ...{ config: "new/moor.yaml", firewall: loop.firewall.url, firewallKeyFile: "k", records: loop.service.url },
+  ...{ api: "v1", tokenFile: "t", zone: "example.org", name: "home", ipv4: "wan0", ipv6: "wan0", yes: true },
+  ...more,
+});
+const at = (file: string) => join(loop.folder, "new", file);
+
+describe("where the watcher of a new config answers", () => {
+  it("is on this machine, with a token that only its owner can read, and is told", async () => {
+    const { io, printed } = terminal();
+    expect(await init(options(), io)).toBe(0);
+    expect(printed.out).toContain("\nhttp://127.0.0.1:9053/\n");
+    expect(readFileSync(at("moor.yaml"), "utf8")).toMatch(/^control: \{ listen: "127\.0\.0\.1:9053", token: \{ file:/m);
+    const token = readFileSync(at("secrets/control-token"), "utf8").trim();
+    expect(token).toMatch(/^\w{32}$/);
+    expect(statSync(at("secrets/control-token")).mode & 0o077).toBe(0);
+    expect(printed.out).not.toContain(token);
+    expect(await update({ config: "new/moor.yaml", check: true }, terminal().io)).toBe(0);
+  });
+
+  it.for([
+    ["[::1]:9999", /^control: \{ listen: "\[::1\]:9999"/m],
+    ["none", /^(?!.*control:)/s],
+  ] as const)("is elsewhere or nowhere on request: %s", async ([control, written]) => {
+    expect(await init(options({ control }), terminal().io)).toBe(0);
+    expect(readFileSync(at("moor.yaml"), "utf8")).toMatch(written);
+  });
+
+  it("is never on a port that others reach", async () => {
+    const { io, printed } = terminal();
+    expect(await init(options({ control: "0.0.0.0:9053" }), io)).toBe(2);
+    expect(printed.err).toContain("0.0.0.0:9053 is no port of this machine itself");
+  });
+});
+
+describe("a file that an option names", () => {
+  it.for([
+    [
+      "a key file that is not there",
+      { firewallKeyFile: "nowhere" },
+      "--firewall-key-file nowhere cannot be read (ENOENT)",
+    ],
+    ["a key file without a key", { firewallKeyFile: "empty" }, "empty has no line key=…"],
+    ["a token file that is not there", { tokenFile: "nowhere" }, "--token-file nowhere cannot be read (ENOENT)"],
+  ] as const)("is named when it is of no use: %s", async ([, more, said]) => {
+    writeFileSync(join(loop.folder, "empty"), "");
+    const { io, printed } = terminal();
+    expect(await init(options(more), io)).toBe(2);
+    expect(printed.err).toContain(said);
+  });
+});
