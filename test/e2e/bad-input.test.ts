@@ -50,7 +50,7 @@ const typed: [words: string, code: number, ...says: RegExp[]][] = [
   ["update --log-format xml", 2, /Allowed choices are text, json/],
   ["key add --privilege some --data data", 2, /There is no privilege some; there are all, interface-status/],
   ["token add --zone a..b --data data", 2, /--zone a\.\.b: .*dots/],
-  ["update --config none.yaml", 2, /^none\.yaml: there is no such config file; copy moor\.sample\.yaml/],
+  ["update --config none.yaml", 2, /^none\.yaml: there is no such config file; make it with `moor init`/],
   [
     "up --interface wan8 --data up",
     2,
