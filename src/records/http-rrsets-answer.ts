@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type Fault, fail, ok, type Result as Read } from "../core/result.ts";
 import { type NotDone, refused } from "./actor.ts";
+import { sendRefused } from "./refused-requests.ts";
 import { answerTo, type ErrorAnswer } from "./rrsets-errors.ts";
 import { badInput } from "./rrsets-faults.ts";
 import { readBody } from "./rrsets-input.ts";
@@ -45,7 +46,7 @@ const isDone = <Result extends Outcome | NotDone>(outcome: Result): outcome is D
   outcome.kind === "done";
 
 export const sendError = (reply: FastifyReply, { status, body }: ErrorAnswer): FastifyReply =>
-  reply.code(status).send(body);
+  status === 422 ? sendRefused(reply, body) : reply.code(status).send(body);
 
 export const sendFaults = (reply: FastifyReply, faults: readonly Fault[]): FastifyReply =>
   sendError(reply, answerTo(refused(faults)));

@@ -12,6 +12,7 @@ import { rrsetsSetActionRoutes, rrsetsSetRoutes } from "./http-rrsets-sets.ts";
 import { rrsetsZoneActionRoutes, rrsetsZoneRoutes } from "./http-rrsets-zones.ts";
 import { type BodyRead, parseBody } from "./parse-body.ts";
 import type { RateLimit } from "./rate-limit.ts";
+import { noteRefusals } from "./refused-requests.ts";
 import { deniedAnswer, type ErrorAnswer, errorAnswer } from "./rrsets-errors.ts";
 import type { RecordService } from "./service.ts";
 import type { RecordStore } from "./store.ts";
@@ -34,6 +35,7 @@ export function rrsetsApi(options: RrsetsOptions) {
   const { service, store, log } = options;
   return async (api: FastifyInstance): Promise<void> => {
     api.decorateRequest("actor");
+    noteRefusals(api, log, options.now);
     api.removeAllContentTypeParsers();
     api.addContentTypeParser("application/json", { parseAs: "buffer" }, readJson);
     // Requests are read by rrsets-input.ts, which tells every fault at once; the schemas of the routes only document them.
@@ -134,6 +136,7 @@ type FailedRequest = Error & { readonly statusCode?: number };
 
 function sendFailure(error: FailedRequest, reply: FastifyReply, log: Logger): FastifyReply {
   const status = error.statusCode ?? 500;
+  if (status < 500) reply.code(status).server.noteRefused(reply);
   if (status === 400) return sendRaw(reply, notJson);
   if (status < 500) return sendRaw(reply, errorAnswer(status, "invalid_input", error.message));
   const { id } = reply.request;

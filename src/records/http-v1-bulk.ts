@@ -8,6 +8,7 @@ import {
 } from "../contract/records-v1.ts";
 import type { Result } from "../core/result.ts";
 import type { BulkOutcome, OrFaults } from "./bulk-operations.ts";
+import { sendRefused } from "./refused-requests.ts";
 import type { RecordService } from "./service.ts";
 import { deniedBody, errorOf, messageOfAll } from "./v1-errors.ts";
 import { bulkFromWire, changedRecordFromWire, echoOf, recordFromWire, subjectOf } from "./v1-input.ts";
@@ -29,7 +30,7 @@ export function bulkRoutes(api: FastifyInstance, service: RecordService): void {
     async (request, reply) => {
       const bulk = bulkFromWire(request.body);
       const none = { records: [], valid_records: [], invalid_records: [] };
-      if (!bulk.ok) return reply.code(422).send({ ...none, error: errorOf(bulk.faults, {}) });
+      if (!bulk.ok) return sendRefused(reply, { ...none, error: errorOf(bulk.faults, {}) });
       const entries = bulk.value.map((entry) => orFaults(recordFromWire(entry)));
       return sendCreated(reply, bulk.value, await service.createRecords(request.actor, entries));
     },
@@ -48,7 +49,7 @@ export function bulkRoutes(api: FastifyInstance, service: RecordService): void {
     async (request, reply) => {
       const bulk = bulkFromWire(request.body);
       const none = { records: [], failed_records: [] };
-      if (!bulk.ok) return reply.code(422).send({ ...none, error: errorOf(bulk.faults, {}) });
+      if (!bulk.ok) return sendRefused(reply, { ...none, error: errorOf(bulk.faults, {}) });
       const entries = bulk.value.map((entry) => orFaults(changedRecordFromWire(entry)));
       return sendReplaced(reply, bulk.value, await service.replaceRecords(request.actor, entries));
     },
@@ -68,7 +69,7 @@ function sendCreated(reply: FastifyReply, sent: readonly unknown[], outcomes: re
     return reply.send({ records: recordsOf(outcomes), valid_records: [], invalid_records: [] });
   }
   const message = outcomes.map((outcome, i) => messageOf(outcome, sent[i])).join("");
-  return reply.code(422).send({
+  return sendRefused(reply, {
     records: [],
     valid_records: sent.filter((_, i) => !isNotDone(outcomes[i])).map((entry) => echoOf(entry, newKeys)),
     invalid_records: invalid.map((entry) => echoOf(entry, newKeys)),

@@ -9,6 +9,7 @@ import {
 } from "../contract/records-v1.ts";
 import { type NotDone, refused } from "./actor.ts";
 import type { PlacedServer } from "./primary-server-operations.ts";
+import { sendRefused } from "./refused-requests.ts";
 import type { RecordService } from "./service.ts";
 import { deniedBody, errorOf } from "./v1-errors.ts";
 import { primaryServerFromWire } from "./v1-input.ts";
@@ -109,12 +110,12 @@ function send(
       return reply.send({ primary_server: primaryServerToWire(outcome.placed) });
     case "missing":
       return outcome.what === "zone"
-        ? reply.code(422).send({ primary_server: zeroPrimaryServer, error: { message: "zone not found", code: 422 } })
+        ? sendRefused(reply, { primary_server: zeroPrimaryServer, error: { message: "zone not found", code: 422 } })
         : reply.code(404).send({ primary_server: zeroPrimaryServer, error: notFound });
     case "denied":
       return reply.code(403).send(deniedBody(outcome.because));
     case "refused":
-      return reply.code(422).send({ primary_server: zeroPrimaryServer, error: errorOf(outcome.faults, {}) });
+      return sendRefused(reply, { primary_server: zeroPrimaryServer, error: errorOf(outcome.faults, {}) });
     default:
       return outcome satisfies never;
   }

@@ -9,6 +9,7 @@ import {
   RecordsQuery,
 } from "../contract/records-v1.ts";
 import { missing, type NotDone, refused } from "./actor.ts";
+import { sendRefused } from "./refused-requests.ts";
 import type { RecordService } from "./service.ts";
 import type { PlacedRecord } from "./store.ts";
 import { deniedBody, errorOf } from "./v1-errors.ts";
@@ -121,12 +122,12 @@ function send(
     case "missing":
       // A record for a zone that is not there is a fault of the body, not of the path.
       return outcome.what === "zone"
-        ? reply.code(422).send({ record: zeroRecord, error: zoneNotFound(422) })
+        ? sendRefused(reply, { record: zeroRecord, error: zoneNotFound(422) })
         : reply.code(404).send({ record: zeroRecord, error: recordNotFound });
     case "denied":
       return reply.code(403).send(deniedBody(outcome.because));
     case "refused":
-      return reply.code(422).send({ record: zeroRecord, error: errorOf(outcome.faults, subjectOf(body)) });
+      return sendRefused(reply, { record: zeroRecord, error: errorOf(outcome.faults, subjectOf(body)) });
     default:
       return outcome satisfies never;
   }

@@ -4,6 +4,7 @@ import { FileCheckAnswer, GatewayAnswer, ZoneAnswer, ZoneFileText } from "../con
 import { fail, ok, type Result } from "../core/result.ts";
 import { refused } from "./actor.ts";
 import { sendZone } from "./http-v1-zones.ts";
+import { sendRefused } from "./refused-requests.ts";
 import type { RecordService } from "./service.ts";
 import { fileErrorOf } from "./v1-errors.ts";
 import { zeroZone } from "./v1-wire.ts";
@@ -35,7 +36,7 @@ export function zoneFileRoutes(api: FastifyInstance, service: RecordService): vo
         ? await service.importZone(request.actor, request.params.id, file.value)
         : refused(file.faults);
       return outcome.kind === "refused"
-        ? reply.code(422).send({ zone: zeroZone, error: fileErrorOf(outcome.faults) })
+        ? sendRefused(reply, { zone: zeroZone, error: fileErrorOf(outcome.faults) })
         : sendZone(reply, service, outcome, undefined);
     },
   );
@@ -76,7 +77,7 @@ export function zoneFileRoutes(api: FastifyInstance, service: RecordService): vo
       const file = readText(request.body);
       const checked = file.ok ? validateZoneFile(file.value) : file;
       if (checked.ok) return reply.send({ parsed_records: checked.value, valid_records: [] });
-      return reply.code(422).send({ parsed_records: 0, valid_records: [], error: fileErrorOf(checked.faults) });
+      return sendRefused(reply, { parsed_records: 0, valid_records: [], error: fileErrorOf(checked.faults) });
     },
   );
 }

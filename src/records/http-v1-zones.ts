@@ -9,6 +9,7 @@ import {
   ZonesQuery,
 } from "../contract/records-v1.ts";
 import { type NotDone, refused } from "./actor.ts";
+import { sendRefused } from "./refused-requests.ts";
 import type { RecordService } from "./service.ts";
 import type { Zone } from "./store.ts";
 import { deniedBody, errorOf } from "./v1-errors.ts";
@@ -115,7 +116,7 @@ function sendNotDone(reply: FastifyReply, outcome: NotDone, body: unknown): Fast
     case "denied":
       return reply.code(403).send(deniedBody(outcome.because));
     case "refused":
-      return reply.code(422).send({ zone: zeroZone, error: errorOf(outcome.faults, subjectOf(body)) });
+      return sendRefused(reply, { zone: zeroZone, error: errorOf(outcome.faults, subjectOf(body)) });
     default:
       return outcome satisfies never;
   }

@@ -11,6 +11,7 @@ import { zoneFileRoutes } from "./http-v1-zone-file.ts";
 import { zoneRoutes } from "./http-v1-zones.ts";
 import { type BodyRead, parseBody } from "./parse-body.ts";
 import type { Quota, RateLimit } from "./rate-limit.ts";
+import { noteRefusals } from "./refused-requests.ts";
 import type { RecordService } from "./service.ts";
 import type { RecordStore } from "./store.ts";
 import { describeRoute } from "./v1-describe.ts";
@@ -40,6 +41,7 @@ export function v1Api(options: V1Options) {
   const { service, log } = options;
   return async (api: FastifyInstance): Promise<void> => {
     api.decorateRequest("actor");
+    noteRefusals(api, log, options.now);
     api.removeAllContentTypeParsers();
     api.addContentTypeParser("application/json", { parseAs: "buffer" }, readBody);
     // Requests are read by v1-input.ts, leniently; the schemas of the routes only document them.
@@ -115,6 +117,7 @@ type FailedRequest = Error & { readonly statusCode?: number; readonly code?: str
 function sendError(error: FailedRequest, reply: FastifyReply, log: Logger): FastifyReply {
   const status = error instanceof StoreBusy ? 503 : (error.statusCode ?? 500);
   reply.code(status).type("application/json; charset=utf-8");
+  if (status < 500) reply.server.noteRefused(reply);
   if (status === 400) return reply.send(jsonLine({ error: "json not valid" }));
   if (status < 500) return reply.send(jsonLine({ message: error.message }));
   const { id } = reply.request;

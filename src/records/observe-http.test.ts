@@ -100,6 +100,26 @@ describe("the record service, watched", () => {
     expect(lines).toEqual([]);
   });
 
+  it.each([
+    ["JSON that is none", "/api/v1/zones", "{hidden", "/api/v1/zones", 400],
+    ["too long a body", "/api/v1/records", `"hidden${"x".repeat(2 ** 20)}"`, "/api/v1/records", 413],
+    ["a bad value", "/api/v1/zones", '{"name":"hidden zone"}', "/api/v1/zones", 422],
+    ["a bad record of a bulk", "/api/v1/records/bulk", '{"records":["hidden"]}', "/api/v1/records/bulk", 422],
+    ["a bad zone file", "/api/v1/zones/file/validate", "hidden A 1", "/api/v1/zones/file/validate", 422],
+    ["JSON that is none", "/v1/zones", "{hidden", "/v1/zones", 400],
+    ["a bad value", "/v1/zones", '{"name":"hidden zone","mode":"primary"}', "/v1/zones", 422],
+    ["a bad name in the path", "/v1/zones/hidden/rrsets", '{"records":[]}', "/v1/zones/:z/rrsets", 422],
+  ])("says that %s was refused at %s, and nothing that was sent", async (_, path, body, route, status) => {
+    const secret = await start();
+    const headers = { "auth-api-token": secret, authorization: `Bearer ${secret}` };
+    expect((await call(path, headers, { method: "POST", body })).status).toBe(status);
+    expect(logged()).toMatchObject([
+      { level: "info", msg: "a request was refused", from: "127.0.0.1", method: "POST", route, status },
+    ]);
+    expect(logged()[0]).toMatchObject({ actor: "token 1 (home)", request: expect.stringMatching(/\w/) });
+    expect(lines.join("")).not.toContain("hidden");
+  });
+
   it("writes a line for each request when it shall, and no secret in any of them", async () => {
     const secret = await start({ accessLog: true, proxies: from("127.0.0.1") });
     const basic = Buffer.from(`router:${secret}`).toString("base64");
