@@ -35,6 +35,35 @@ export async function serveDocs(server: FastifyInstance): Promise<void> {
         { name: "actions", description: "The rrsets API: what was asked for and became of it" },
       ],
     },
+    transformObject: (made) => ("openapiObject" in made ? withMeanings(made.openapiObject) : made.swaggerObject),
   });
   await server.register(swaggerUi, { routePrefix: "/docs" });
 }
+
+type Document = { readonly paths?: Readonly<Record<string, object | undefined>> | undefined };
+type Answers = Record<string, { description?: string }>;
+
+/** What no route says itself about an answer. */
+function withMeanings<Made extends Document>(document: Made): Made {
+  const operations = Object.values(document.paths ?? {}).flatMap((path) => Object.values(path ?? {}));
+  for (const { responses = {} } of operations as readonly { readonly responses?: Answers }[]) {
+    for (const [status, answer] of Object.entries(responses)) {
+      if (answer.description === "Default Response") answer.description = meanings[status] ?? answer.description;
+    }
+  }
+  return document;
+}
+
+const meanings: Readonly<Record<string, string>> = {
+  200: "Done",
+  201: "Done: what was made or changed, and the action",
+  400: "The body is not JSON",
+  401: "The token is missing or not good",
+  403: "The token may not do this",
+  404: "There is no such thing, or the token may not see it",
+  413: "The body is too large",
+  422: "Refused: the error says why",
+  429: "Too many calls: Retry-After says when to come again",
+  500: "The service failed: the error has an id to look for in its log",
+  "4XX": "Not done: the error's code and message say why",
+};

@@ -154,7 +154,10 @@ type Route = { readonly path: string; readonly methods: readonly string[] };
 function noteRoute(route: RouteOptions & { readonly routePath: string }, routes: Route[]): void {
   const { routePath: path, method } = route;
   routes.push({ path, methods: Array.isArray(method) ? method : [method] });
-  if (route.schema !== undefined) route.schema.security = [{ bearer: [] }];
+  if (route.schema === undefined) return;
+  const operationId = ["rrsets", String(method).toLowerCase(), ...path.split("/").filter(Boolean)].join("-");
+  // A copy: the route that answers HEAD is given the same one.
+  route.schema = { ...route.schema, security: [{ bearer: [] }], operationId: operationId.replaceAll(":", "") };
 }
 
 /** A path that is there answers other methods with 405; PATCH on a set is 404 in the original too. */
