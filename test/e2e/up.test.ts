@@ -115,10 +115,12 @@ describe("the lines worth typing next", () => {
 });
 
 describe("stopping and starting again", () => {
-  it("follows a change, and stops in order on Ctrl-C", async () => {
+  it("follows a change, from the interface to the answer of dig, and stops in order on Ctrl-C", async () => {
     // The new one first: pushed as changes are, a moment without any address would be told too.
     await inside.ip("addr add 9.9.2.2/24 dev wan0", "addr del 9.9.1.1/24 dev wan0");
     await up.says(/record replaced by 9\.9\.2\.2/);
+    const dig = worthTyping(up.out()).find((line) => line.startsWith("dig ")) ?? "";
+    expect((await paste(dig)).out).toBe("9.9.2.2\n2a00:1::1\n");
     const ended = await up.stop("SIGINT");
     expect(ended.code).toBe(0);
     expect(ended.out).toMatch(/\nStopping\.\n$/);
