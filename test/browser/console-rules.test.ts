@@ -79,6 +79,11 @@ describe("a set in the form", () => {
   it("takes names of other scripts", () => {
     const draft = { ...draftOf(set("x", "A", ["192.0.2.1"])), name: "bücher" };
     expect(checkDraft(draft, zone, []).change?.name).toBe("xn--bcher-kva");
+    const mail = {
+      ...draftOf(set("@", "MX", ["10 x."])),
+      values: [{ key: 0, texts: ["10", "Bücher.test."], comment: "" }],
+    };
+    expect(checkDraft(mail, zone, []).change?.records).toEqual([{ value: "10 xn--bcher-kva.test.", comment: "" }]);
   });
 
   it("says what a name without a dot at its end stands for", () => {
