@@ -133,7 +133,7 @@ describe("the operator's files", () => {
     },
   };
   it.each([
-    ["missing", /ENOENT/],
+    ["missing", /^there is no file .*own\.pem; --cert and --key name PEM files/],
     ["not of one another", /is not the key/],
     ["not PEM", /own.pem is no PEM file/],
   ])("stop the start when they are %s", async (how, message) => {

@@ -107,7 +107,10 @@ async function readFiles({ cert, key }: CertificateFiles): Promise<Pair> {
 }
 
 async function readPem(file: string): Promise<string> {
-  const text = await readFile(file, "utf8");
+  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    const why = error.code === "ENOENT" ? `there is no file ${file}` : `${file} cannot be read (${error.code})`;
+    throw new Error(`${why}; --cert and --key name PEM files that this user may read`, { cause: error });
+  });
   if (!text.includes("-----BEGIN ")) throw new Error(`${file} is no PEM file: there is no -----BEGIN in it`);
   return text;
 }
