@@ -36,9 +36,10 @@ export function Shell(props: {
             </ul>
           </nav>
         )}
-        <span className="grow" />
-        {props.aside}
-        <SchemeButton />
+        <div className="aside">
+          {props.aside}
+          <SchemeButton />
+        </div>
       </header>
       <main className="main" id="content" tabIndex={-1} style={{ outline: "none" }}>
         {props.children}

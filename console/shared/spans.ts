@@ -6,3 +6,10 @@ export function spansOf(points: readonly { readonly address: string; readonly at
   const moves = points.filter(({ address }, i) => address !== points[i - 1]?.address);
   return moves.map(({ address, at }, i) => ({ address, from: at, until: moves[i + 1]?.at }));
 }
+
+/** The latest of them, with no more different addresses than that. */
+export function latestSpans(spans: readonly Span[], most: number): readonly Span[] {
+  const seen = new Set<string>();
+  const tooMany = spans.findLastIndex(({ address }) => seen.add(address).size > most);
+  return spans.slice(tooMany + 1);
+}

@@ -1,15 +1,18 @@
 import { useComputedColorScheme } from "@mantine/core";
-import { useEffect, useRef } from "react";
+import { useEffect, useMemo, useRef } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import type { Span } from "./spans.ts";
+import { latestSpans, type Span } from "./spans.ts";
 import { toSecond } from "./words-of-time.ts";
 
-const [laneHeight, frame] = [26, 62];
+const [laneHeight, frame, mostLanes] = [26, 62, 12];
 
-/** Which address a name had when: time goes to the right, each address has a lane, a bar is how long it held. */
+/**
+ * Which address a name had when: time goes to the right, each address has a lane, a bar is how long it held. A name that
+ * gets a new address every night would need a lane a night: the latest are drawn.
+ */
 export function Timeline({
-  spans,
+  spans: all,
   until,
   label,
 }: {
@@ -19,6 +22,7 @@ export function Timeline({
 }) {
   const box = useRef<HTMLDivElement>(null);
   const scheme = useComputedColorScheme("light");
+  const spans = useMemo(() => latestSpans(all, mostLanes), [all]);
   useEffect(() => {
     const element = box.current;
     if (element === null) return;
@@ -34,7 +38,16 @@ export function Timeline({
       plot.destroy();
     };
   }, [spans, until, scheme]);
-  return <div ref={box} role="img" aria-label={label} style={{ minHeight: heightOf(spans) }} />;
+  return (
+    <>
+      <div ref={box} role="img" aria-label={label} style={{ minHeight: heightOf(spans) }} />
+      {spans.length < all.length && (
+        <p className="quiet" style={{ margin: 0, fontSize: "0.8125rem" }}>
+          Drawn are the latest {spans.length} of {all.length} addresses.
+        </p>
+      )}
+    </>
+  );
 }
 
 const lanesOf = (spans: readonly Span[]): readonly string[] => [...new Set(spans.map(({ address }) => address))];

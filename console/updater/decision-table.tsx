@@ -31,7 +31,7 @@ export function DecisionTable({ decisions }: { readonly decisions: readonly Upda
                 <td data-label="When">
                   <When at={at} />
                 </td>
-                <td data-label="About" className="mono">
+                <td data-label="About" className="mono" style={{ minWidth: "13rem" }}>
                   {about}
                 </td>
                 <td data-label="What" className={kind === "failing" ? "bad" : ""}>

@@ -47,6 +47,14 @@ const pages: readonly (readonly [path: string, shown: (page: Page) => Promise<un
   ["/account", (page) => page.getByText("(this one)").waitFor()],
 ];
 
+/** The ways to other pages that are not wholly in the window. */
+const cutOff = `[...document.querySelectorAll("header .place, header button, nav .tab")]
+  .filter((way) => way.getBoundingClientRect().right > document.documentElement.clientWidth)
+  .map(({ textContent }) => textContent)`;
+/** How far the last button of the header is from the right edge, wherever it has found room. */
+const beforeTheEdge =
+  'document.documentElement.clientWidth - [...document.querySelectorAll("header button")].at(-1).getBoundingClientRect().right';
+
 /** Wide with axe in both colours, then as narrow as a phone: what overflows there is found by its width. */
 describe("every page", () => {
   let context: BrowserContext;
@@ -66,8 +74,17 @@ describe("every page", () => {
       await page.setViewportSize(size);
       const overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
       await expect.poll(() => page.evaluate(overflow)).toBe(0);
+      await expect.poll(() => page.evaluate(cutOff)).toEqual([]);
+      await expect.poll(() => page.evaluate(beforeTheEdge)).toBeLessThanOrEqual(16);
     }
     expect(page.complaints).toEqual([]);
+  });
+
+  it("has values typed in letters of one width, so that they can be compared", async () => {
+    await page.goto(`${rig.url + zone}?add=MX`);
+    const field = page.getByLabel("Mail server");
+    await field.waitFor();
+    await expect.poll(() => field.evaluate("(input) => getComputedStyle(input).fontFamily")).toContain("monospace");
   });
 });
 
