@@ -21,7 +21,7 @@ export function snippetsFor(origin: string, secret: string, scope: Scope): reado
       text: `targets:
   dns: { url: "${origin}", token: { file: dns-token }, ca: moor-ca.pem }
 names:
-  - { name: ${owner}, zone: ${zone}, ipv4: pppoe0, ipv6: igb0 }
+  - { name: ${JSON.stringify(owner)}, zone: ${zone}, ipv4: pppoe0, ipv6: igb0 }
 
 # the file dns-token, readable only by you:
 ${secret}`,

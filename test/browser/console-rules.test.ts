@@ -1,12 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
 import { linesOf } from "../../console/records/describe-change.ts";
 import { filterSets, sortSets } from "../../console/records/order-sets.ts";
 import { previewImport } from "../../console/records/preview-import.ts";
 import { scopeInWords } from "../../console/records/scope-in-words.ts";
 import { checkDraft, draftOf, meaningOf, readLabels } from "../../console/records/set-draft.ts";
+import { snippetsFor } from "../../console/records/token-snippets.ts";
 import { joinValue, splitValue } from "../../console/records/value-fields.ts";
-import { spansOf } from "../../console/shared/spans.ts";
+import { latestSpans, spansOf } from "../../console/shared/spans.ts";
 import { durationInWords } from "../../console/shared/words-of-time.ts";
 import { movesOf } from "../../console/updater/moves.ts";
 import type { Rrset } from "../../src/contract/rrsets.ts";
@@ -185,6 +187,15 @@ describe("in words", () => {
   });
 });
 
+describe("what a new token's page says to paste for moor", () => {
+  it.for(["home", "@", "*", "*.dyn", "_acme-challenge"])("names %s as YAML reads it back", (owner) => {
+    const scope = { access: "write", zones: ["example.org"], sets: [{ owner }] } as const;
+    const { text = "" } = snippetsFor("https://dns.test", "s", scope).find(({ name }) => name === "moor") ?? {};
+    const [config = ""] = text.split("\n\n");
+    expect(parse(config)).toMatchObject({ names: [{ name: owner, zone: "example.org" }] });
+  });
+});
+
 describe("addresses over time", () => {
   it("are stretches between real moves", () => {
     const points = ["a", "a", "b", "a"].map((address, i) => ({ address, at: i * 10 }));
@@ -193,6 +204,15 @@ describe("addresses over time", () => {
       { address: "b", from: 20, until: 30 },
       { address: "a", from: 30, until: undefined },
     ]);
+  });
+
+  it("are drawn as far back as there are lanes for them", () => {
+    const spans = spansOf(["a", "b", "c", "b", "c", "d"].map((address, at) => ({ address, at })));
+    const drawn = (most: number) => latestSpans(spans, most).map(({ address }) => address);
+    expect(drawn(2)).toEqual(["c", "d"]);
+    expect(drawn(3)).toEqual(["b", "c", "b", "c", "d"]);
+    expect(drawn(4)).toHaveLength(6);
+    expect(latestSpans([], 4)).toEqual([]);
   });
 
   it("are found in the updater's decisions", () => {
