@@ -2,7 +2,7 @@ import { hostName } from "../../src/core/rdata/field-name.ts";
 import { parseRdata } from "../../src/core/rdata/rdata.ts";
 import { definitionOf, type RecordType } from "../../src/core/rdata/table.ts";
 import { quote, tokenBytes, tokenize } from "../../src/core/tokens.ts";
-import { nameToAscii } from "../../src/core/unicode-name.ts";
+import { asAscii } from "../../src/core/unicode-name.ts";
 
 /** How one field of a record's value is asked for. */
 export type FieldWords = { readonly name: string; readonly label: string; readonly example: string };
@@ -76,17 +76,11 @@ export function joinValue(type: RecordType, texts: readonly string[]): string {
   return fields
     .map(({ name, kind }, i) => {
       const text = (texts[i] ?? "").trim();
-      if (kind === hostName) return asciiOr(text);
+      if (kind === hostName) return asAscii(text);
       return textFields.has(`${type}.${name}`) && text !== "" && !text.startsWith('"') ? `"${text}"` : text;
     })
     .join(" ")
     .trimEnd();
-}
-
-/** Names of other scripts as DNS has them; what is no name is left for the rules to refuse. */
-function asciiOr(text: string): string {
-  const ascii = nameToAscii(text);
-  return ascii.ok ? ascii.value : text;
 }
 
 const longestString = 255;

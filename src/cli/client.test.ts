@@ -123,6 +123,11 @@ describe("moor init, by options", () => {
     expect(loop.writes().length).toBe(2);
   });
 
+  it("knows a zone and a name in any spelling of them", async () => {
+    expect(await init(options({ zone: "ｅxample。org", name: "ｈome" }), terminal().io)).toBe(0);
+    expect(readFileSync(at("moor.yaml"), "utf8")).toMatch(/name: "home"[\s\S]*zone: "example\.org"/);
+  });
+
   it("writes a systemd unit where it is told to", async () => {
     expect(await init(options({ unit: "units/moor-update.service" }), terminal().io)).toBe(0);
     const unit = readFileSync(join(loop.folder, "units", "moor-update.service"), "utf8");

@@ -5,6 +5,7 @@ import { createToken } from "../access/secret.ts";
 import { families, recordTypeOf } from "../core/address.ts";
 import { chooseAddress } from "../core/choose-address.ts";
 import type { InterfaceReport } from "../core/interface-report.ts";
+import { asAscii } from "../core/unicode-name.ts";
 import { fetchCertificate } from "../updater/fetch-certificate.ts";
 import { openSource } from "../updater/sources.ts";
 import type { RecordTarget } from "../updater/target.ts";
@@ -192,7 +193,7 @@ async function askZone({ zone }: InitOptions, target: RecordTarget, asker: Asker
   if (zones.kind !== "found") throw new NoAnswer(`${zones.because}; ${zones.todo}`);
   if (zones.value.length === 0) throw new NoAnswer("There are no zones yet; make one in the console.");
   const choices = zones.value.map(({ name }) => ({ value: name, label: name }));
-  return asker.pick({ flag: "--zone", given: zone, message: "In which zone is the name?", choices });
+  return asker.pick({ flag: "--zone", given: zone && asAscii(zone), message: "In which zone is the name?", choices });
 }
 
 async function askName(
@@ -213,7 +214,7 @@ async function askName(
   }));
   if (choices.length === 0)
     throw new NoAnswer(`${zone} has no A or AAAA record yet; make one in the console, with any address.`);
-  return asker.pick({ flag: "--name", given: name, message: "Which name is to be kept?", choices });
+  return asker.pick({ flag: "--name", given: name && asAscii(name), message: "Which name is to be kept?", choices });
 }
 
 async function finish(setup: Setup, options: InitOptions, asker: Asker, io: CommandIo): Promise<number> {

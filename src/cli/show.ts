@@ -1,4 +1,4 @@
-import { nameToAscii } from "../core/unicode-name.ts";
+import { asAscii } from "../core/unicode-name.ts";
 import { askTarget, type TargetOptions } from "./ask-target.ts";
 import type { CommandIo } from "./command-io.ts";
 
@@ -23,10 +23,4 @@ export async function show(options: TargetOptions & { readonly record: string },
 }
 
 /** `bücher.example/home/A` with its names as the service has them; other ids are ASCII and stay as they are. */
-function idOf(typed: string): string {
-  const parts = typed.split("/").map((part) => {
-    const ascii = nameToAscii(part);
-    return ascii.ok ? ascii.value : part;
-  });
-  return parts.join("/");
-}
+const idOf = (typed: string): string => typed.split("/").map(asAscii).join("/");

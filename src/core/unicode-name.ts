@@ -17,6 +17,12 @@ export function nameToAscii(text: string, where = "name"): Result<string> {
   return ok(labels.join("."));
 }
 
+/** The same for text that may be no name at all, which then stays as it is. */
+export function asAscii(text: string): string {
+  const ascii = nameToAscii(text);
+  return ascii.ok ? ascii.value : text;
+}
+
 /** A name that somebody has typed, read by one of the rules of names. */
 export function parseTyped(
   parse: (text: string, where: string) => Result<string>,
