@@ -19,7 +19,7 @@ import { zonesInMemory } from "./zones-in-memory.ts";
 const packets = Number(process.env.MOOR_HOSTILE ?? 200_000);
 const overSockets = Math.min(packets / 10, 200_000);
 /** Milliseconds. What takes longest takes one of them; what grows with the square of a packet takes hundreds. */
-const slowest = 20;
+const slowest = 5;
 
 const random = createRandom(seed);
 const zone = randomZone(random, "z0.example", 60);
