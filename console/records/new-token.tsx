@@ -15,11 +15,13 @@ type Draft = {
   readonly zones: readonly string[];
   readonly owner: string;
   readonly types: readonly string[];
-  readonly days: string;
+  /** So many days from now, `day` for the day that was picked, or empty: never. */
+  readonly ends: string;
+  readonly day: string;
   readonly networks: string;
 };
 
-const empty: Draft = { name: "", access: "write", zones: [], owner: "", types: [], days: "", networks: "" };
+const empty: Draft = { name: "", access: "write", zones: [], owner: "", types: [], ends: "", day: "", networks: "" };
 
 const ends = [
   { value: "", label: "never" },
@@ -27,6 +29,7 @@ const ends = [
   { value: "30", label: "in 30 days" },
   { value: "90", label: "in 90 days" },
   { value: "365", label: "in a year" },
+  { value: "day", label: "after a day…" },
 ];
 
 /** A token with as little power as it needs, said back in words before it is made. */
@@ -35,7 +38,9 @@ export function NewToken(props: { readonly onClose: () => void; readonly onMade:
   const [draft, setDraft] = useState(empty);
   const [tried, setTried] = useState(false);
   const zones = useQuery({ queryKey: ["zones", "names"], queryFn: () => readZoneNames(request) });
-  const scope = scopeOf(draft, Date.now());
+  const now = Date.now();
+  const scope = scopeOf(draft, now);
+  const isReady = draft.name.trim() !== "" && (draft.ends !== "day" || scope.expires !== undefined);
   const make = useMutation({
     mutationFn: () => request<MadeToken>("POST", "/console/tokens", { name: draft.name, scope }),
     onSuccess: props.onMade,
@@ -47,7 +52,7 @@ export function NewToken(props: { readonly onClose: () => void; readonly onMade:
       onClose={props.onClose}
       onSubmit={() => {
         setTried(true);
-        if (draft.name.trim() !== "") make.mutate();
+        if (isReady) make.mutate();
       }}
       submit="Make the token"
       sending={make}
@@ -103,10 +108,19 @@ export function NewToken(props: { readonly onClose: () => void; readonly onMade:
         <Select
           label="It ends"
           data={ends}
-          value={draft.days}
-          onChange={(days) => put({ days: days ?? "" })}
+          value={draft.ends}
+          onChange={(chosen) => put({ ends: chosen ?? "" })}
           allowDeselect={false}
         />
+        {draft.ends === "day" && (
+          <TextInput
+            label="Its last day"
+            type="date"
+            value={draft.day}
+            onChange={(event) => put({ day: event.currentTarget.value })}
+            error={tried && endOf(draft, now) === undefined && "pick a day that is not over"}
+          />
+        )}
         <TextInput
           label="Only from"
           placeholder="anywhere; or 192.0.2.0/24"
@@ -121,17 +135,26 @@ export function NewToken(props: { readonly onClose: () => void; readonly onMade:
   );
 }
 
-const day = 86_400_000;
+const dayLong = 86_400_000;
 
-function scopeOf({ access, zones, owner, types, days, networks }: Draft, now: number): Scope {
+/** When the reader's own clock has the day behind it; undefined for never, and for a day that is over or none. */
+function endOf({ ends: end, day }: Draft, now: number): number | undefined {
+  if (end !== "day") return end === "" ? undefined : now + Number(end) * dayLong;
+  const last = new Date(`${day}T23:59:59`).getTime();
+  return last > now ? last : undefined;
+}
+
+function scopeOf(draft: Draft, now: number): Scope {
+  const { access, zones, owner, types, networks } = draft;
   const [name, known] = [owner.trim().toLowerCase(), types.filter(isRecordType)];
   const rule = { ...(name !== "" && { owner: name }), ...(known.length > 0 && { types: known }) };
   const from = networks.split(/[\s,]+/).filter((text) => text !== "");
+  const expires = endOf(draft, now);
   return {
     access,
     ...(zones.length > 0 && { zones }),
     ...((name !== "" || known.length > 0) && { sets: [rule] }),
-    ...(days !== "" && { expires: now + Number(days) * day }),
+    ...(expires !== undefined && { expires }),
     ...(from.length > 0 && { networks: from }),
   };
 }

@@ -99,7 +99,9 @@ function TokenTable(props: { readonly tokens: readonly TokenEntry[]; readonly on
               ) : (
                 <span>
                   <When at={token.lastUsed} />
-                  <span className="quiet">, {token.uses.toLocaleString("en-GB")} times</span>
+                  <span className="quiet">
+                    , {token.uses === 1 ? "once" : `${token.uses.toLocaleString("en-GB")} times`}
+                  </span>
                 </span>
               )}
             </td>

@@ -109,6 +109,32 @@ describe("the preparation of a name that moves", () => {
     await context.close();
   });
 
+  it("may end with a token whose last day a person has picked", async () => {
+    const context = await openContext(browser);
+    const page = await openPage(context, rig.url);
+    await signInByLink(page, await rig.service().createSignInLink("until-march"));
+    await page.goto(`${rig.url}/tokens?new`);
+    await page.getByLabel("What is it for?").fill("guest");
+    await page.getByRole("combobox", { name: "It ends" }).click();
+    await page.getByRole("option", { name: "after a day…" }).click();
+    const day = page.getByLabel("Its last day");
+    for (const none of ["", "2020-03-31"]) {
+      await day.fill(none);
+      await page.getByRole("button", { name: "Make the token" }).click();
+      await page.getByText("pick a day that is not over").waitFor();
+    }
+    await day.fill("2099-03-31");
+    await page.getByText("may write all zones, and make new ones, until 31 March 2099").waitFor();
+    await page.getByRole("button", { name: "Make the token" }).click();
+    const token = ((await page.locator("pre").first().textContent()) ?? "").trim();
+    await page.getByRole("button", { name: "I have copied it" }).click();
+    expect(await curl(token, "/api/v1/zones")).toContain("zones");
+    await expect
+      .poll(() => page.getByRole("row").filter({ hasText: "guest" }).textContent(), { timeout: 60_000 })
+      .toMatch(/until 31 March 2099.*, once/);
+    await context.close();
+  });
+
   it("works without a mouse", async () => {
     const context = await openContext(browser);
     const page = await openPage(context, rig.url);
