@@ -6,23 +6,18 @@ import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { ensureCertificate } from "../process/certificates.ts";
 import { ca } from "./ca.ts";
+import { openTerminal } from "./rig/terminal.ts";
 
 it("shows file, fingerprint and certificate, as openssl does", async () => {
   const folder = await mkdtemp(join(tmpdir(), "moor-ca-"));
   const { ca: pem, caFile } = await ensureCertificate(folder, [], new Date());
-  let out = "";
-  const io = {
-    ...{ program: "moor", env: {}, cwd: "/", signal: new AbortController().signal, err: () => undefined },
-    out: (text: string) => {
-      out += text;
-    },
-  };
+  const { io, printed } = openTerminal("/");
   expect(await ca({ data: folder }, io)).toBe(0);
   const { stdout } = await promisify(execFile)("openssl", ["x509", "-in", caFile, "-noout", "-fingerprint", "-sha256"]);
-  expect(out).toContain(`file         ${caFile}\n`);
-  expect(out).toContain(`SHA-256      ${stdout.trim().split("=")[1]}\n`);
-  expect(out.endsWith(pem)).toBe(true);
-  out = "";
+  expect(printed.out).toContain(`file         ${caFile}\n`);
+  expect(printed.out).toContain(`SHA-256      ${stdout.trim().split("=")[1]}\n`);
+  expect(printed.out.endsWith(pem)).toBe(true);
+  printed.out = "";
   await ca({ data: folder, pem: true }, io);
-  expect(out).toBe(pem);
+  expect(printed.out).toBe(pem);
 });

@@ -6,6 +6,7 @@ import { makeCertificate } from "../updater/rig/certificates.ts";
 import { goodFirewall, type Loop, openLoop } from "../updater/rig/loop.ts";
 import { history } from "./history.ts";
 import { type InitOptions, init } from "./init.ts";
+import { openTerminal } from "./rig/terminal.ts";
 import { status } from "./status.ts";
 import { update } from "./update.ts";
 import { zones } from "./zones.ts";
@@ -16,19 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => loop.close());
 
-function terminal() {
-  const printed = { out: "", err: "" };
-  const io = {
-    ...{ env: {}, cwd: loop.folder, signal: new AbortController().signal, program: "moor" },
-    out: (text: string) => {
-      printed.out += text;
-    },
-    err: (text: string) => {
-      printed.err += text;
-    },
-  };
-  return { io, printed };
-}
+const terminal = () => openTerminal(loop.folder);
 
 describe("moor status", () => {
   it("shows what is wanted, stored and published, and asks for all three; nothing is written", async () => {

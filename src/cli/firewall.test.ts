@@ -5,28 +5,16 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { ensureCertificate } from "../process/certificates.ts";
-import type { CommandIo } from "./command-io.ts";
 import { firewall } from "./firewall.ts";
 import { keyAdd } from "./key.ts";
+import { openTerminal } from "./rig/terminal.ts";
 import { curlForInterfaces } from "./try-lines.ts";
 
 const run = promisify(execFile);
 
 function terminal(cwd: string) {
   const stop = new AbortController();
-  const text = { out: "", err: "" };
-  const io: CommandIo = {
-    program: "moor",
-    out: (more) => {
-      text.out += more;
-    },
-    err: (more) => {
-      text.err += more;
-    },
-    env: {},
-    cwd,
-    signal: stop.signal,
-  };
+  const { io, printed: text } = openTerminal(cwd, stop.signal);
   return { io, text, stop };
 }
 

@@ -1,18 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { runMoor } from "./program.ts";
+import { openTerminal } from "./rig/terminal.ts";
 
 async function moor(...argv: string[]) {
-  const said = { out: "", err: "" };
-  const code = await runMoor(argv, {
-    ...{ env: {}, cwd: "/", signal: new AbortController().signal, program: "moor" },
-    out: (text) => {
-      said.out += text;
-    },
-    err: (text) => {
-      said.err += text;
-    },
-  });
-  return { code, ...said, words: said.out.replaceAll(/\s+/g, " ") };
+  const { io, printed } = openTerminal("/");
+  const code = await runMoor(argv, io);
+  return { code, ...printed, words: printed.out.replaceAll(/\s+/g, " ") };
 }
 
 describe("help", () => {

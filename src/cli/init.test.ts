@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Loop, openLoop } from "../updater/rig/loop.ts";
 import { type InitOptions, init } from "./init.ts";
+import { openTerminal } from "./rig/terminal.ts";
 import { update } from "./update.ts";
 
 let loop: Loop;
@@ -11,19 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => loop.close());
 
-function terminal() {
-  const printed = { out: "", err: "" };
-  const io = {
-    ...{ env: {}, cwd: loop.folder, signal: new AbortController().signal, program: "moor" },
-    out: (text: string) => {
-      printed.out += text;
-    },
-    err: (text: string) => {
-      printed.err += text;
-    },
-  };
-  return { io, printed };
-}
+const terminal = () => openTerminal(loop.folder);
 
 const options = (more: InitOptions = {}): InitOptions => ({
   ...{ config: "new/moor.yaml", firewall: loop.firewall.url, firewallKeyFile: "k", records: loop.service.url },

@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { keysFile, openKeys } from "../firewall/access-store.ts";
 import type { CommandIo } from "./command-io.ts";
 import { keyAdd, keyList, keyRevoke } from "./key.ts";
+import { openTerminal } from "./rig/terminal.ts";
 
 let cwd: string;
 let text: { out: string; err: string };
@@ -13,19 +14,7 @@ let io: CommandIo;
 beforeEach(async () => {
   cwd = await mkdtemp(join(tmpdir(), "moor-key-"));
   await mkdir(join(cwd, "data"));
-  text = { out: "", err: "" };
-  io = {
-    program: "moor",
-    out: (more) => {
-      text.out += more;
-    },
-    err: (more) => {
-      text.err += more;
-    },
-    env: {},
-    cwd,
-    signal: new AbortController().signal,
-  };
+  ({ io, printed: text } = openTerminal(cwd));
 });
 
 const data = "data";

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openTerminal } from "./rig/terminal.ts";
 import { signIn } from "./sign-in.ts";
 
 let folder: string;
@@ -11,18 +12,9 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 async function run(options: { readonly firewall?: boolean; readonly account?: string; readonly url?: string }) {
-  let [out, err] = ["", ""];
-  const io = {
-    ...{ program: "moor", env: {}, cwd: folder, signal: new AbortController().signal },
-    out: (text: string) => {
-      out += text;
-    },
-    err: (text: string) => {
-      err += text;
-    },
-  };
+  const { io, printed } = openTerminal(folder);
   const code = await signIn({ data: ".", ...options }, io);
-  return { code, out, err };
+  return { code, ...printed };
 }
 
 describe("moor sign-in", () => {

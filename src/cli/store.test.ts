@@ -16,6 +16,7 @@ import { fillStore } from "../records/rig/filled-store.ts";
 import { openSqliteStore } from "../records/store-sqlite.ts";
 import { readKeepHistory } from "./keep-history-option.ts";
 import { runMoor } from "./program.ts";
+import { openTerminal } from "./rig/terminal.ts";
 import { showProgress } from "./store-progress.ts";
 
 let folder: string;
@@ -29,14 +30,8 @@ beforeEach(async () => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 async function moor(words: string) {
-  const [out, err]: [string[], string[]] = [[], []];
-  const signal = AbortSignal.timeout(60_000);
-  const code = await runMoor(words.split(" "), {
-    ...{ program: "moor", env: {}, cwd: folder, signal },
-    out: (text) => void out.push(text),
-    err: (text) => void err.push(text),
-  });
-  return { code, out: out.join(""), err: err.join("") };
+  const { io, printed } = openTerminal(folder, AbortSignal.timeout(60_000));
+  return { code: await runMoor(words.split(" "), io), ...printed };
 }
 
 function change(statement: string): void {

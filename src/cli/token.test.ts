@@ -6,6 +6,7 @@ import { hashSecret } from "../access/secret.ts";
 import { recordsDatabase } from "../records/start.ts";
 import { openSqliteStore } from "../records/store-sqlite.ts";
 import { runMoor } from "./program.ts";
+import { openTerminal } from "./rig/terminal.ts";
 import { readTokenScope } from "./token-scope.ts";
 
 const now = Date.UTC(2026, 10, 15);
@@ -76,24 +77,12 @@ describe("the scope of a token, as it is typed", () => {
 
 describe("moor token", () => {
   let folder: string;
-  let texts: { out: string; err: string };
+  let { io, printed: texts } = openTerminal("/");
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), "moor-token-"));
-    texts = { out: "", err: "" };
+    ({ io, printed: texts } = openTerminal(folder));
   });
-  const moor = (...words: readonly string[]) =>
-    runMoor([...words, "--data", folder], {
-      program: "moor",
-      out: (text) => {
-        texts.out += text;
-      },
-      err: (text) => {
-        texts.err += text;
-      },
-      env: {},
-      cwd: folder,
-      signal: new AbortController().signal,
-    });
+  const moor = (...words: readonly string[]) => runMoor([...words, "--data", folder], io);
 
   it("makes a token of 32 letters and digits, or of 64, and says what it may", async () => {
     expect(await moor("token", "add", "--zone", "example.org", "--set", "home A", "--expires", "2099-01-01")).toBe(0);

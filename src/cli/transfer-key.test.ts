@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { runMoor } from "./program.ts";
+import { openTerminal } from "./rig/terminal.ts";
 import { readTransferFlags } from "./transfer-flags.ts";
 
 let cwd: string;
@@ -11,20 +12,8 @@ beforeEach(() => {
 });
 
 async function moor(...words: readonly string[]) {
-  const said = { out: "", err: "" };
-  const io = {
-    program: "moor",
-    out: (text: string) => {
-      said.out += text;
-    },
-    err: (text: string) => {
-      said.err += text;
-    },
-    env: {},
-    cwd,
-    signal: new AbortController().signal,
-  };
-  return { code: await runMoor(["transfer-key", ...words, "--data", "data"], io), ...said };
+  const { io, printed } = openTerminal(cwd);
+  return { code: await runMoor(["transfer-key", ...words, "--data", "data"], io), ...printed };
 }
 
 describe("moor transfer-key", () => {

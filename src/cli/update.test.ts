@@ -7,6 +7,7 @@ import { wanWith } from "../updater/rig/services.ts";
 import type { CommandIo } from "./command-io.ts";
 import { interfaces } from "./interfaces.ts";
 import { list } from "./list.ts";
+import { openTerminal } from "./rig/terminal.ts";
 import { show } from "./show.ts";
 import { update } from "./update.ts";
 import { zones } from "./zones.ts";
@@ -17,22 +18,7 @@ beforeEach(async () => {
 });
 afterEach(() => loop.close());
 
-function terminal(signal: AbortSignal = new AbortController().signal) {
-  const printed = { out: "", err: "" };
-  const io = {
-    out: (text: string) => {
-      printed.out += text;
-    },
-    err: (text: string) => {
-      printed.err += text;
-    },
-    env: {},
-    cwd: loop.folder,
-    signal,
-    program: "moor",
-  };
-  return { io, printed };
-}
+const terminal = (signal?: AbortSignal) => openTerminal(loop.folder, signal);
 
 describe("moor update", () => {
   it("--check says what would be kept, and asks nobody", async () => {

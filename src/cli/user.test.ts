@@ -3,34 +3,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { keysFile, openAccess } from "../firewall/access-store.ts";
-import type { CommandIo } from "./command-io.ts";
 import { runMoor } from "./program.ts";
+import { openTerminal } from "./rig/terminal.ts";
 
 let cwd: string;
-let text: { out: string; err: string };
-let io: CommandIo;
 
 beforeEach(async () => {
   cwd = await mkdtemp(join(tmpdir(), "moor-user-"));
   await mkdir(join(cwd, "data"));
-  io = {
-    program: "moor",
-    out: (more) => {
-      text.out += more;
-    },
-    err: (more) => {
-      text.err += more;
-    },
-    env: {},
-    cwd,
-    signal: new AbortController().signal,
-  };
 });
 
 /** One command, and what it said. */
 async function moor(line: string): Promise<{ code: number; out: string; err: string }> {
-  text = { out: "", err: "" };
-  return { code: await runMoor([...line.split(" "), "--data", "data"], io), ...text };
+  const { io, printed } = openTerminal(cwd);
+  return { code: await runMoor([...line.split(" "), "--data", "data"], io), ...printed };
 }
 
 const opened = <T>(work: (access: ReturnType<typeof openAccess>) => T): T => {

@@ -2,23 +2,16 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { runMoor } from "../../src/cli/program.ts";
+import { openTerminal } from "../../src/cli/rig/terminal.ts";
 import { repository } from "../rig/namespace.ts";
 
 const page = readFileSync(join(repository, "packaging", "man", "moor.1"), "utf8").replaceAll("\\-", "-");
 const version = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")).version as string;
 
 async function help(verb: readonly string[]): Promise<string> {
-  let said = "";
-  await runMoor([...verb, "--help"], {
-    ...{ env: {}, cwd: "/", signal: new AbortController().signal, program: "moor" },
-    out: (text) => {
-      said += text;
-    },
-    err: (text) => {
-      said += text;
-    },
-  });
-  return said;
+  const { io, printed } = openTerminal("/");
+  await runMoor([...verb, "--help"], io);
+  return printed.out + printed.err;
 }
 
 type Verb = { readonly verb: string; readonly options: readonly string[] };

@@ -1,0 +1,18 @@
+import type { CommandIo } from "../command-io.ts";
+
+/** For tests: where a verb runs, and all that it has printed. */
+export type Terminal = { readonly io: CommandIo; readonly printed: { out: string; err: string } };
+
+export function openTerminal(cwd: string, signal = new AbortController().signal): Terminal {
+  const printed = { out: "", err: "" };
+  const io: CommandIo = {
+    ...{ program: "moor", env: {}, cwd, signal },
+    out: (text) => {
+      printed.out += text;
+    },
+    err: (text) => {
+      printed.err += text;
+    },
+  };
+  return { io, printed };
+}
