@@ -114,6 +114,12 @@ function readValue(
   const rdata = parseRdata(type, value, zone);
   if (rdata.ok) return { value, rdata: rdata.value.text, comment };
   const { fields } = definitionOf(type);
+  // What stands behind an empty field would be read in its place.
+  const blank = fields.flatMap(({ kind }, i) => (kind.takes !== "rest" && !texts[i]?.trim() ? [i] : []));
+  if (fields.length > 1 && blank.length > 0) {
+    for (const i of blank) faults.set(`${at}.${i}`, "this is missing");
+    return undefined;
+  }
   for (const { where, message } of rdata.faults) {
     const field = fields.findIndex(({ name }) => where.endsWith(`.${name}`));
     faults.set(`${at}.${Math.max(0, field)}`, message);

@@ -72,6 +72,16 @@ describe("a set in the form", () => {
     expect([...checkDraft(draft, zone, []).faults.keys()]).toEqual([place]);
   });
 
+  it.for([
+    ["MX", [], ["0.0", "0.1"]],
+    ["MX", ["", "mail.example.org."], ["0.0"]],
+    ["SRV", ["10", "", "5060", "sip.example.org."], ["0.1"]],
+    ["CAA", ["0", "issue", ""], ["0.2"]],
+  ] as const)("names every field that was left empty, and no other: %s %o", ([type, texts, places]) => {
+    const draft = { name: "a", type, ttl: "", labels: "", values: [{ key: 0, texts, comment: "" }] };
+    expect([...checkDraft(draft, zone, []).faults.keys()]).toEqual(places);
+  });
+
   it("cannot stand beside an alias, by the service's own rule", () => {
     const draft = { ...draftOf(set("www", "A", ["192.0.2.1"])) };
     const { faults } = checkDraft(draft, zone, [set("www", "CNAME", ["example.org."])]);
