@@ -1,3 +1,4 @@
+import { urlOf } from "../process/listen-address.ts";
 import type { UpdaterConfig } from "../updater/config.ts";
 import { summarise } from "../updater/describe-round.ts";
 import type { PlannedUpdate } from "../updater/plan-round.ts";
@@ -75,8 +76,7 @@ async function rowsOf(
 async function askWatcher({ control }: UpdaterConfig, signal: AbortSignal): Promise<string> {
   if (!control) return "";
   const { createHttpClient } = await import("../updater/http-client.ts");
-  const host = control.host.includes(":") ? `[${control.host}]` : control.host;
-  const url = new URL(`http://${host}:${control.port}`);
+  const url = new URL(urlOf(control, "http"));
   const client = await createHttpClient({ url, trust: { kind: "system" } }, { timeoutMs: 2_000, maxBytes: 4_000_000 });
   try {
     const outcome = await client.send({ method: "GET", path: "/status", headers: {} }, signal);

@@ -3,7 +3,10 @@ import { networkInterfaces } from "node:os";
 export type ListenAddress = { readonly host: string; readonly port: number };
 
 export const urlOf = ({ host, port }: ListenAddress, scheme = "https"): string =>
-  `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  `${scheme}://${bracketed(host)}:${port}`;
+
+/** A host as it stands before a port. */
+export const bracketed = (host: string): string => (host.includes(":") ? `[${host}]` : host);
 
 const everywhere: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
 

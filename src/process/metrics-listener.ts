@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Health } from "./health.ts";
-import { type ListenAddress, listenTrouble } from "./listen-address.ts";
+import { bracketed, type ListenAddress, listenTrouble } from "./listen-address.ts";
 import { isLoopbackName } from "./loopback-name.ts";
 import { metricsType } from "./metrics.ts";
 
@@ -16,7 +16,7 @@ export type MetricsOptions = {
  * belongs on loopback or on a network of the operator's. On loopback it is read under a loopback name only.
  */
 export async function openMetricsListener(at: ListenAddress, options: MetricsOptions): Promise<MetricsListener> {
-  const loopback = isLoopbackName(at.host.includes(":") ? `[${at.host}]` : at.host);
+  const loopback = isLoopbackName(bracketed(at.host));
   const server = createServer(
     { requestTimeout: 5_000, headersTimeout: 5_000, keepAliveTimeout: 65_000 },
     (request, response) => {

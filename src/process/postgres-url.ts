@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import type { ConnectionOptions } from "node:tls";
 import type { ClientConfig } from "pg";
 import { fail, ok, type Result } from "../core/result.ts";
+import { bracketed } from "./listen-address.ts";
 import { passwordFromPassfile } from "./postgres-passfile.ts";
 
 /** Which database, and how to get to it. `shown` has no secret in it. */
@@ -44,7 +45,7 @@ export function readPostgresUrl(text: string, sources: PasswordSources): Result<
       application_name: asked("application_name", "PGAPPNAME") ?? "moor",
       password: passwordFor(decodeURIComponent(url.password), sources, { host, port, database, user }),
     },
-    shown: `postgres://${user}@${host.includes(":") ? `[${host}]` : host}:${port}/${database}`,
+    shown: `postgres://${user}@${bracketed(host)}:${port}/${database}`,
   });
 }
 

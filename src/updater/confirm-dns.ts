@@ -1,6 +1,7 @@
 import type { Resolver } from "node:dns/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import { type Family, parseAddress } from "../core/address.ts";
+import { bracketed } from "../process/listen-address.ts";
 
 /** Whether the world sees what was written. A record that is written and not answered is written all the same. */
 export type Confirmation =
@@ -62,5 +63,5 @@ async function authoritative(zone: string, resolver: Resolver): Promise<readonly
   const found = await Promise.all(
     names.flatMap((name) => [resolver.resolve4(name).catch(() => []), resolver.resolve6(name).catch(() => [])]),
   );
-  return found.flat().map((address) => (address.includes(":") ? `[${address}]` : address));
+  return found.flat().map(bracketed);
 }

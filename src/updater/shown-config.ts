@@ -1,4 +1,5 @@
 import type { ShownConfig } from "../contract/updater-page.ts";
+import { urlOf } from "../process/listen-address.ts";
 import type { ControlConfig, HeartbeatConfig, NotifyConfig, UpdaterConfig } from "./config.ts";
 import { devicesOf, type Subject, subjectsOf } from "./subjects.ts";
 
@@ -62,9 +63,9 @@ const shownHeartbeat = ({ kind, every, endpoint: { url, trust } }: HeartbeatConf
   secret: "hidden",
 });
 
-const shownControl = ({ host, port }: ControlConfig): Other => ({
+const shownControl = (control: ControlConfig): Other => ({
   what: "answers about itself",
-  where: `http://${host.includes(":") ? `[${host}]` : host}:${port}`,
+  where: urlOf(control, "http"),
   trust: "this machine",
   secret: "hidden",
 });

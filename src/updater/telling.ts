@@ -1,4 +1,5 @@
 import type { Instant } from "../core/instant.ts";
+import { urlOf } from "../process/listen-address.ts";
 import type { SmallLog } from "../process/small-log.ts";
 import type { UpdaterConfig } from "./config.ts";
 import type { Wellness } from "./heartbeats.ts";
@@ -45,8 +46,8 @@ export async function openTelling(config: UpdaterConfig, tools: TellingTools): P
 async function openControl(config: NonNullable<UpdaterConfig["control"]>, tools: TellingTools) {
   try {
     const control = await (await import("./control.ts")).openControl(config, tools);
-    const host = config.host.includes(":") ? `[${config.host}]` : config.host;
-    tools.log.info({ page: `http://${host}:${control.port}/` }, "answers about itself on this machine");
+    const page = `${urlOf({ host: config.host, port: control.port }, "http")}/`;
+    tools.log.info({ page }, "answers about itself on this machine");
     return control;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
