@@ -6,7 +6,16 @@ import type { User } from "../firewall/users.ts";
 import { readFileIfThere } from "../process/data-folder.ts";
 import type { CommandIo } from "./command-io.ts";
 import { printTable } from "./print-table.ts";
-import { type InData, listed, minute, personHere, readPrivileges, withAccess, withNewAccess } from "./user-access.ts";
+import {
+  type InData,
+  listed,
+  minute,
+  personHere,
+  readPrivileges,
+  userState,
+  withAccess,
+  withNewAccess,
+} from "./user-access.ts";
 import { writeSecretOr } from "./write-secret.ts";
 
 export type KeyAdd = InData & {
@@ -110,14 +119,11 @@ const row = ({ key, name, privileges, created, revoked }: ApiKey, user: User | u
   name,
   listed(privileges),
   minute(created),
-  revoked === undefined ? stateOf(user) : "revoked",
+  revoked === undefined ? worth[user === undefined ? "good" : userState(user)] : "revoked",
 ];
 
 /** A key is worth no more than its user. */
-function stateOf(user: User | undefined): string {
-  if (user?.disabled) return "void: its user is disabled";
-  return user?.expires && user.expires.getTime() <= Date.now() ? "void: its user has expired" : "good";
-}
+const worth = { good: "good", disabled: "void: its user is disabled", expired: "void: its user has expired" } as const;
 
 const forPrograms = ({ key, name, privileges, created, revoked }: ApiKey) => ({
   key,

@@ -3,6 +3,8 @@ import { resolve } from "node:path";
 import { type AccessStore, keysFile, openAccess } from "../firewall/access-store.ts";
 import type { Actor } from "../firewall/audit.ts";
 import { isPrivilege, type Privilege, privileges } from "../firewall/privileges.ts";
+import { isInForce } from "../firewall/rights.ts";
+import type { User } from "../firewall/users.ts";
 import { findDataFolder, openDataFolder } from "../process/data-folder.ts";
 import type { CommandIo } from "./command-io.ts";
 
@@ -51,6 +53,10 @@ export function readPrivileges(texts: readonly string[], io: CommandIo): readonl
   io.err(`There is no privilege ${unknown.join(", ")}; there are ${privileges.join(", ")}.\n`);
   return undefined;
 }
+
+/** Whether a user, and so every key of his, is good now. */
+export const userState = (user: User): "good" | "disabled" | "expired" =>
+  user.disabled ? "disabled" : isInForce(user, new Date()) ? "good" : "expired";
 
 export const minute = (at: Date | undefined): string => at?.toISOString().slice(0, 16).replace("T", " ") ?? "";
 export const listed = (texts: readonly string[]): string => (texts.length === 0 ? "nothing" : texts.join(", "));

@@ -6,7 +6,16 @@ import { readFileIfThere } from "../process/data-folder.ts";
 import type { CommandIo } from "./command-io.ts";
 import { printTable } from "./print-table.ts";
 import { shellWord } from "./try-lines.ts";
-import { type InData, listed, minute, personHere, readPrivileges, withAccess, withNewAccess } from "./user-access.ts";
+import {
+  type InData,
+  listed,
+  minute,
+  personHere,
+  readPrivileges,
+  userState,
+  withAccess,
+  withNewAccess,
+} from "./user-access.ts";
 
 export type UserSettings = InData & {
   readonly fullName?: string;
@@ -142,11 +151,11 @@ function described(name: string, change: UserChange): string {
   ].join(", ");
 }
 
-const row = ({ name, privileges, groups, hasPassword, expires, disabled }: User): readonly string[] => [
-  name,
-  listed(privileges),
-  groups.join(", "),
-  hasPassword ? "yes" : "no",
-  expires === undefined ? "never" : minute(expires),
-  disabled ? "disabled" : expires && expires.getTime() <= Date.now() ? "expired" : "good",
+const row = (user: User): readonly string[] => [
+  user.name,
+  listed(user.privileges),
+  user.groups.join(", "),
+  user.hasPassword ? "yes" : "no",
+  user.expires === undefined ? "never" : minute(user.expires),
+  userState(user),
 ];

@@ -66,7 +66,7 @@ function createAnswering(options: FirewallConsoleOptions, sessions: ReturnType<t
   const people = consolePeople(access, now);
   const userBehind = (name: string): User | undefined => {
     const user = access.users.find(name);
-    return user && isInForce({ ...user, groups: [] }, now()) ? user : undefined;
+    return user && isInForce(user, now()) ? user : undefined;
   };
   const signIn = createSignIn({
     service,

@@ -17,7 +17,7 @@ export type GroupRights = { readonly privileges: readonly Privilege[]; readonly 
 export type Caller = { readonly from?: string; readonly now: Date };
 
 /** A key is void while its user is disabled or past the expiry date. */
-export const isInForce = ({ disabled, expires }: Holder, now: Date): boolean =>
+export const isInForce = ({ disabled, expires }: Pick<Holder, "disabled" | "expires">, now: Date): boolean =>
   !disabled && (expires === undefined || now.getTime() < expires.getTime());
 
 /** What a key opens: what its user holds here and now, cut down to the key's own limit if it has one. */

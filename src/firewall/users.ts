@@ -67,7 +67,7 @@ export function openUsers(database: DatabaseSync): UserStore {
     checkPassword: async (name, password, now) => {
       const matches = await matchesPassword(password, row(name)?.password_hash ?? undefined);
       const user = find(name);
-      return matches && user !== undefined && isInForce({ ...user, groups: [] }, now) ? user : undefined;
+      return matches && user !== undefined && isInForce(user, now) ? user : undefined;
     },
   };
 }
