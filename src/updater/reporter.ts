@@ -1,7 +1,7 @@
 import type { SmallLog } from "../process/small-log.ts";
-import type { UpdateResult } from "./apply-round.ts";
 import type { Confirmation } from "./confirm-dns.ts";
-import { summarise } from "./describe-round.ts";
+import { type Summary, summarise } from "./describe-round.ts";
+import type { Subject } from "./subjects.ts";
 import type { Round } from "./updater.ts";
 
 /** Something worth telling: a failure, its end, or a record that was replaced. */
@@ -46,11 +46,11 @@ export function createReporter(log: SmallLog, tell: Tell = () => undefined): Rep
     else failing(key, { name, ...textsOf(confirmation) }, "DNS does not answer with the new address");
   };
 
-  const done = (result: UpdateResult) => {
-    const { title: name, key } = result.subject;
-    const summary = summarise(result, true);
+  const over = ({ key, title: name }: Subject) => fine(key, { name }, "the trouble with this record is over");
+  const done = (subject: Subject, summary: Summary) => {
     if (summary.kind !== "done") return;
-    fine(key, { name }, "the trouble with this record is over");
+    over(subject);
+    const { key, title: name } = subject;
     emit({ kind: "done", key, fields: { name, because: summary.because }, message: `record ${summary.what}` });
   };
 
@@ -70,12 +70,14 @@ export function createReporter(log: SmallLog, tell: Tell = () => undefined): Rep
         if (summary.kind === "failed") failing(key, { name, ...textsOf(summary) }, `record ${summary.what}`);
         if (summary.kind === "none")
           failing(key, { name, ...textsOf(summary) }, "no address; the record is left as it is");
-        if (summary.kind === "nothing") fine(key, { name }, "the trouble with this record is over");
-        done(result);
+        if (summary.kind === "nothing") over(result.subject);
+        done(result.subject, summary);
         void result.confirmation?.then((confirmation) => confirmed(`confirm ${key}`, name, confirmation));
       }
     },
-    reportDone: ({ results }) => results.forEach(done),
+    reportDone({ results }) {
+      for (const result of results) done(result.subject, summarise(result, true));
+    },
   };
 }
 
