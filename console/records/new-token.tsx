@@ -38,8 +38,7 @@ export function NewToken(props: { readonly onClose: () => void; readonly onMade:
   const [draft, setDraft] = useState(empty);
   const [tried, setTried] = useState(false);
   const zones = useQuery({ queryKey: ["zones", "names"], queryFn: () => readZoneNames(request) });
-  const now = Date.now();
-  const scope = scopeOf(draft, now);
+  const scope = scopeOf(draft, Date.now());
   const isReady = draft.name.trim() !== "" && (draft.ends !== "day" || scope.expires !== undefined);
   const make = useMutation({
     mutationFn: () => request<MadeToken>("POST", "/console/tokens", { name: draft.name, scope }),
@@ -118,7 +117,7 @@ export function NewToken(props: { readonly onClose: () => void; readonly onMade:
             type="date"
             value={draft.day}
             onChange={(event) => put({ day: event.currentTarget.value })}
-            error={tried && endOf(draft, now) === undefined && "pick a day that is not over"}
+            error={tried && scope.expires === undefined && "pick a day that is not over"}
           />
         )}
         <TextInput

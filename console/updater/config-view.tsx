@@ -31,32 +31,10 @@ export default function ConfigView({ ask }: { readonly ask: Request }) {
           </tr>
         </thead>
         <tbody>
-          {config.sources.map(({ name, url, trust, key }) => (
-            <tr key={`source ${name}`}>
-              <td data-label="What">firewall</td>
-              <td data-label="Name">{name}</td>
-              <td data-label="Where" className="mono">
-                {url}
-              </td>
-              <td data-label="Trusted by">{trust}</td>
-              <td data-label="Secret">{key}</td>
-            </tr>
-          ))}
-          {config.targets.map(({ name, url, api, trust, token }) => (
-            <tr key={`target ${name}`}>
-              <td data-label="What">record service ({api})</td>
-              <td data-label="Name">{name}</td>
-              <td data-label="Where" className="mono">
-                {url}
-              </td>
-              <td data-label="Trusted by">{trust}</td>
-              <td data-label="Secret">{token}</td>
-            </tr>
-          ))}
-          {config.others.map(({ what, where, trust, secret }) => (
-            <tr key={`${what} ${where}`}>
+          {peersOf(config).map(({ what, name, where, trust, secret }) => (
+            <tr key={`${what} ${name} ${where}`}>
               <td data-label="What">{what}</td>
-              <td data-label="Name">—</td>
+              <td data-label="Name">{name}</td>
               <td data-label="Where" className="mono">
                 {where}
               </td>
@@ -91,3 +69,15 @@ export default function ConfigView({ ask }: { readonly ask: Request }) {
     </details>
   );
 }
+
+/** Whom the process speaks with; only those that names refer to have one themselves. */
+const peersOf = ({ sources, targets, others }: ShownConfig) => [
+  ...sources.map(({ url, key, ...source }) => ({ ...source, what: "firewall", where: url, secret: key })),
+  ...targets.map(({ url, token, api, ...target }) => ({
+    ...target,
+    what: `record service (${api})`,
+    where: url,
+    secret: token,
+  })),
+  ...others.map((other) => ({ ...other, name: "—" })),
+];
