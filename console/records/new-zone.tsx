@@ -4,7 +4,7 @@ import { useState } from "react";
 import { useLocation } from "wouter";
 import { parseZoneName } from "../../src/core/name.ts";
 import type { Fault } from "../../src/core/result.ts";
-import { nameToAscii } from "../../src/core/unicode-name.ts";
+import { parseTyped } from "../../src/core/unicode-name.ts";
 import { parseZoneFile } from "../../src/core/zone-file.ts";
 import { zoneNameIn } from "../../src/core/zone-file-zone-name.ts";
 import { FormDialog } from "../shared/form-dialog.tsx";
@@ -83,10 +83,7 @@ export default function NewZone({ onClose }: { readonly onClose: () => void }) {
   );
 }
 
-function readName(text: string) {
-  const ascii = nameToAscii(text.trim().toLowerCase());
-  return ascii.ok ? parseZoneName(ascii.value) : ascii;
-}
+const readName = (text: string) => parseTyped(parseZoneName, text.trim().toLowerCase());
 
 function fileFaults(text: string, zone: string): readonly Fault[] {
   const file = parseZoneFile(text, zone);

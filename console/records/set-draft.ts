@@ -4,7 +4,7 @@ import { absoluteName, parseOwner } from "../../src/core/name.ts";
 import { parseRdata } from "../../src/core/rdata/rdata.ts";
 import { definitionOf, isRecordType, type RecordType } from "../../src/core/rdata/table.ts";
 import type { RRset } from "../../src/core/rrset.ts";
-import { nameToAscii } from "../../src/core/unicode-name.ts";
+import { parseTyped } from "../../src/core/unicode-name.ts";
 import { joinValue, splitValue } from "./value-fields.ts";
 
 /** A set as the form holds it: everything is text until it is checked. */
@@ -86,8 +86,7 @@ export function checkDraft(
 }
 
 function readOwner(text: string, zone: string, faults: Map<string, string>): string | undefined {
-  const ascii = nameToAscii(text.trim().toLowerCase());
-  const owner = ascii.ok ? parseOwner(ascii.value, zone) : ascii;
+  const owner = parseTyped((ascii) => parseOwner(ascii, zone), text.trim().toLowerCase());
   if (owner.ok) return owner.value;
   faults.set("name", owner.faults.map(({ message }) => message).join("; "));
   return undefined;
