@@ -103,9 +103,8 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
     io.out(`A token for it is made with: ${io.program} token add ${where}\n`);
     const pages = options.plainHttp ? behindProxy : service.url;
     if (await service.needsSignInLink()) {
-      const link = await service.createSignInLink("main");
-      io.out(`Sign in to its console with this link, once and within 15 minutes:\n`);
-      io.out(`  ${link.replace(service.url, pages)}\n`);
+      io.out("Sign in to its console with this link, once and within 15 minutes:\n");
+      io.out(`  ${await service.createSignInLink("main", pages)}\n`);
     } else {
       io.out(`Its console is at ${pages}; a lost password: ${io.program} sign-in ${where} --url ${pages}\n`);
     }

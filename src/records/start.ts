@@ -59,7 +59,8 @@ export type RunningRecords = {
   /** For what one of all nodes on the database must do. */
   readonly duties: Duties;
   /** An address that signs in to the console, once and within 15 minutes; an account of a new name is made. */
-  readonly createSignInLink: (account: string) => Promise<string>;
+  /** At its own address, unless people come to it by another. */
+  readonly createSignInLink: (account: string, origin?: string) => Promise<string>;
   /** True while no account has a password, so that a link is the only way in. */
   readonly needsSignInLink: () => Promise<boolean>;
   /** Whether it should be sent requests. Whoever gives it more to do adds a part. */
@@ -120,7 +121,7 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
       ...(caFile !== undefined && { caFile }),
       store,
       duties: ties.duties,
-      createSignInLink: async (account) => signInLink(url, await console.sessions.makeLink(account)),
+      createSignInLink: async (account, origin = url) => signInLink(origin, await console.sessions.makeLink(account)),
       needsSignInLink: console.isNew,
       health,
       metrics: () => printRecordMetrics({ requests, store, streams }),
