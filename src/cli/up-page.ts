@@ -2,6 +2,7 @@ import { createToken } from "../access/secret.ts";
 import { type ListenAddress, urlOf } from "../process/listen-address.ts";
 import type { Logger } from "../process/log.ts";
 import type { Opened } from "../process/shutdown.ts";
+import { noLog } from "../process/small-log.ts";
 import type { UpdaterConfig } from "../updater/config.ts";
 import { openControl } from "../updater/control.ts";
 import { openHistory } from "../updater/history.ts";
@@ -48,7 +49,7 @@ export async function openUpPage(watched: Watched, at: ListenAddress, log: Logge
     url: control && urlOf({ host: at.host, port: control.port }, "http"),
     onFirstRound: (round) => {
       onRound(round, Date.now());
-      createReporter(silent, keep).report(round);
+      createReporter(noLog, keep).report(round);
     },
     onRound,
     onWake: (given) => {
@@ -57,5 +58,3 @@ export async function openUpPage(watched: Watched, at: ListenAddress, log: Logge
     reporter: createReporter(log, keep),
   };
 }
-
-const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };

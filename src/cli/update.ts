@@ -1,4 +1,5 @@
 import { hostname } from "node:os";
+import { noLog } from "../process/small-log.ts";
 import type { UpdateResult } from "../updater/apply-round.ts";
 import type { UpdaterConfig } from "../updater/config.ts";
 import { type Summary, summarise } from "../updater/describe-round.ts";
@@ -78,6 +79,7 @@ async function once(updater: Updater, { historyFile }: UpdaterConfig, io: Comman
   const round = await updater.round(io.signal);
   const { results } = round;
   const history = openHistory(historyFile, (because) => io.err(`warning: the history cannot be kept (${because})\n`));
+  // What would be logged is printed.
   const reporter = createReporter(noLog, (notice) => history.add(notice, new Date()));
   if (io.signal.aborted) reporter.reportDone(round);
   else reporter.report(round);
@@ -89,9 +91,6 @@ async function once(updater: Updater, { historyFile }: UpdaterConfig, io: Comman
   await history.settled();
   return confirmed.every(Boolean) ? code : 1;
 }
-
-/** What would be logged is printed. */
-const noLog = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 async function printConfirmation({ subject, confirmation }: UpdateResult, io: CommandIo): Promise<boolean> {
   const told = await confirmation;
