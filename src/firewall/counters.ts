@@ -39,25 +39,17 @@ function linkState({ link_type, flags }: KernelRow): string {
 }
 
 /** By identifier: the counters of each device, and what people call it. */
-export function trafficOf({ rows, report }: Snapshot, config: FirewallConfig): ReadonlyMap<string, object> {
-  return new Map(
-    rows.flatMap((row) => {
-      const device = report.get(row.ifname);
-      if (device === undefined) return [];
-      const name = describe(config, row.ifname, device.flags);
-      return [[identify(config, row.ifname), { ...countersOf(row), name }]];
-    }),
+export const trafficOf = (snapshot: Snapshot, config: FirewallConfig): ReadonlyMap<string, object> =>
+  new Map(
+    reportedRows(snapshot, config).map(({ row, name }) => [identify(config, row.ifname), { ...countersOf(row), name }]),
   );
-}
 
 /** `[WAN] (ppp0) / 203.0.113.7` to what was counted: one entry for the device, one for each of its addresses. */
-export function statisticsOf({ rows, report }: Snapshot, config: FirewallConfig): ReadonlyMap<string, object> {
+export function statisticsOf(snapshot: Snapshot, config: FirewallConfig): ReadonlyMap<string, object> {
   return new Map(
-    rows.flatMap((row) => {
-      const device = report.get(row.ifname);
-      if (device === undefined) return [];
+    reportedRows(snapshot, config).flatMap(({ row, device, name }) => {
       const counted = netstatCounters(row);
-      const head = `[${describe(config, row.ifname, device.flags)}] (${row.ifname})`;
+      const head = `[${name}] (${row.ifname})`;
       const entry = (network: string, address: string): [string, object] => [
         `${head} / ${address}`,
         { name: row.ifname, flags: device.flags.join(","), network, address, ...counted },
@@ -69,6 +61,13 @@ export function statisticsOf({ rows, report }: Snapshot, config: FirewallConfig)
     }),
   );
 }
+
+/** The devices that are reported, with what people call them. */
+const reportedRows = ({ rows, report }: Snapshot, config: FirewallConfig) =>
+  rows.flatMap((row) => {
+    const device = report.get(row.ifname);
+    return device === undefined ? [] : [{ row, device, name: describe(config, row.ifname, device.flags) }];
+  });
 
 const netstatCounters = ({ stats64 }: KernelRow) => ({
   "received-packets": count(stats64?.rx, "packets"),
