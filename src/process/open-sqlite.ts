@@ -8,6 +8,7 @@ import {
   stepsFor,
   tooNew,
 } from "./migration-steps.ts";
+import { sqliteKind } from "./sqlite-faults.ts";
 
 export { DatabaseTrouble };
 
@@ -35,8 +36,8 @@ export function openSqlite(path: string, migrations: readonly MigrationStep[]): 
 
 /** Not to be opened (14), or not to be written (8), is most often another's file: a command was run as root, the service is not. */
 function todoAbout(error: unknown): string {
-  const { errcode } = error as { errcode?: unknown };
-  return typeof errcode === "number" && [8, 14].includes(errcode & 0xff)
+  const kind = sqliteKind(error);
+  return kind === 8 || kind === 14
     ? "See that whoever runs this may read and write the file and its folder: give both to that user with chown."
     : "Put a good copy of the file in its place, or move it away to start with an empty one.";
 }
