@@ -172,20 +172,21 @@ async function answerOf(response: IncomingMessage, maxBytes: number): Promise<Ht
 
 /** Proxies have been seen to compress whatever passes, asked or not. */
 function unpacked(body: Buffer, coding: string | undefined, maxOutputLength: number): Buffer {
-  const unpack = unpackers[coding?.trim().toLowerCase() ?? ""];
-  if (unpack === undefined || body.length === 0) return body;
+  if (body.length === 0) return body;
   // Loaded by the first who needs it: next to nobody does.
-  return unpack(process.getBuiltinModule("node:zlib"), body, { maxOutputLength });
+  const zlib = () => process.getBuiltinModule("node:zlib");
+  switch (coding?.trim().toLowerCase()) {
+    case "gzip":
+    case "x-gzip":
+      return zlib().gunzipSync(body, { maxOutputLength });
+    case "deflate":
+      return zlib().inflateSync(body, { maxOutputLength });
+    case "br":
+      return zlib().brotliDecompressSync(body, { maxOutputLength });
+    default:
+      return body;
+  }
 }
-
-type Unpacker = (zlib: typeof import("node:zlib"), body: Buffer, limit: { maxOutputLength: number }) => Buffer;
-const gunzip: Unpacker = (zlib, body, limit) => zlib.gunzipSync(body, limit);
-const unpackers: Readonly<Record<string, Unpacker>> = {
-  gzip: gunzip,
-  "x-gzip": gunzip,
-  deflate: (zlib, body, limit) => zlib.inflateSync(body, limit),
-  br: (zlib, body, limit) => zlib.brotliDecompressSync(body, limit),
-};
 
 async function secureAgent({ trust, serverName }: Endpoint): Promise<PlainAgent> {
   const { Agent } = process.getBuiltinModule("node:https");
