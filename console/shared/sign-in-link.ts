@@ -19,11 +19,7 @@ export function useSignInLink(): SignInLink {
     window.addEventListener("hashchange", take);
     return () => window.removeEventListener("hashchange", take);
   }, []);
-  const putAway = () => {
-    if (location.pathname === "/sign-in") history.replaceState(null, "", "/");
-    setSecret("");
-  };
-  return { secret, putAway };
+  return { secret, putAway: () => setSecret("") };
 }
 
 const secretInAddress = (): string => (location.pathname === "/sign-in" ? location.hash.slice(1) : "");

@@ -36,7 +36,6 @@ export function SignIn({ words, link, present }: Props) {
 function useEnter() {
   const queries = useQueryClient();
   return async () => {
-    if (location.pathname === "/sign-in") history.replaceState(null, "", "/");
     queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== "session" });
     await queries.invalidateQueries({ queryKey: ["session"] });
   };
