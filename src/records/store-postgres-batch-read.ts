@@ -97,20 +97,31 @@ const lockNames = (created: readonly string[], once: readonly (Once & { readonly
 });
 
 /** What the lock had to wait for is seen as it is then: PostgreSQL reads a locked row again. */
-const lockZones = (needs: readonly Need[]): Statement => ({
-  name: "lock zones",
-  text:
-    "WITH wanted AS MATERIALIZED (SELECT number FROM zones WHERE id = ANY($1) " +
-    "UNION SELECT number FROM zones WHERE number = ANY($2) UNION SELECT number FROM zones WHERE name = ANY($3) " +
-    "UNION SELECT zone FROM record_ids WHERE id = ANY($4)) " +
-    "SELECT * FROM zones WHERE number IN (SELECT number FROM wanted) ORDER BY number FOR UPDATE",
-  values: [
-    [...new Set(needs.flatMap(({ at }) => ("zone" in at ? at.zone : [])))],
-    [...new Set(needs.flatMap(({ at }) => ("number" in at ? at.number : [])))],
-    [...new Set(needs.flatMap(({ at }) => ("name" in at ? at.name : [])))],
-    [...new Set(needs.flatMap(({ at }) => ("record" in at ? at.record : [])))],
-  ],
-});
+function lockZones(needs: readonly Need[]): Statement {
+  const named = needs.map(({ at }) => at as Readonly<Record<string, string | number>>);
+  const found = Object.entries(numbersBy).flatMap(([way, text]) => {
+    const keys = new Set(named.flatMap((at) => at[way] ?? []));
+    return keys.size === 0 ? [] : [{ way, text, keys: [...keys] }];
+  });
+  const numbers = found.map(({ text }, i) => text(`$${i + 1}`)).join(" UNION ALL ");
+  return {
+    name: `lock zones by ${found.map(({ way }) => way).join(" ")}`,
+    text: `SELECT * FROM zones WHERE number = ANY(ARRAY(${numbers})) ORDER BY number FOR UPDATE`,
+    values: found.map(({ keys }) => keys),
+  };
+}
+
+/** For a handful of keys out of a few thousand rows, the server would rather walk through all of them. */
+const oneByOne = (select: string) => (keys: string) =>
+  `SELECT found.* FROM unnest(${keys}::text[]) AS n (key) CROSS JOIN LATERAL (${select} LIMIT 1) AS found`;
+
+/** The numbers of zones, by each way in which a write can name one. */
+const numbersBy = {
+  number: (keys: string) => `SELECT unnest(${keys}::bigint[])`,
+  zone: oneByOne("SELECT number FROM zones WHERE id = n.key"),
+  name: oneByOne("SELECT number FROM zones WHERE name = n.key"),
+  record: oneByOne("SELECT zone FROM record_ids WHERE id = n.key"),
+};
 
 const keptKeys = (once: readonly (Once & { readonly actor: string })[]): Statement => ({
   name: "kept keys",
@@ -138,7 +149,7 @@ const freshNumbers = (actions: number, zones: number): Statement => ({
 
 const placesOf = (records: readonly string[]): Statement => ({
   name: "places",
-  text: "SELECT id, zone, owner FROM record_ids WHERE id = ANY($1)",
+  text: oneByOne("SELECT id, zone, owner FROM record_ids WHERE id = n.key")("$1"),
   values: [records],
 });
 

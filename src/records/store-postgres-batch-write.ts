@@ -10,7 +10,8 @@ type Part = {
   /** Name and type of each column. */
   readonly columns: Readonly<Record<string, "bigint" | "text">>;
   readonly rows: readonly Readonly<Record<string, unknown>>[];
-  readonly text: (rows: string) => string;
+  /** `first`: the array of the first column. */
+  readonly text: (rows: string, first: string) => string;
 };
 
 /**
@@ -29,7 +30,7 @@ export function writeStatement(outcome: Outcome): Statement | undefined {
     });
     const ordinal = tag === "log" ? " WITH ORDINALITY" : "";
     const heads = tag === "log" ? [...names, "nth"] : names;
-    return `${tag} AS (${text(`unnest(${arrays.join(", ")})${ordinal} AS n (${heads.join(", ")})`)})`;
+    return `${tag} AS (${text(`unnest(${arrays.join(", ")})${ordinal} AS n (${heads.join(", ")})`, arrays[0] ?? "")})`;
   });
   // The server tells names apart by their first 63 characters.
   const name = `batch ${parts.map(({ tag }) => tag.replace(/([a-z])[a-z]*_?/g, "$1")).join(" ")}`;
@@ -49,9 +50,9 @@ function partsOf(outcome: Outcome): readonly Part[] {
       tag: "zones_changed",
       columns: { number: "bigint", settings: "text", serial: "bigint", modified: "bigint", record_count: "bigint" },
       rows: outcome.zones.map(zoneRow),
-      text: (rows) =>
-        "UPDATE zones SET settings = n.settings, serial = n.serial, modified = n.modified, " +
-        `record_count = n.record_count FROM ${rows} WHERE zones.number = n.number`,
+      text: (rows, numbers) =>
+        "UPDATE zones SET settings = n.settings, serial = n.serial, modified = n.modified, record_count = n.record_count " +
+        `FROM ${rows} WHERE zones.number = n.number AND zones.number = ANY(${numbers})`,
     },
     {
       tag: "zones_new",

@@ -32,9 +32,12 @@ export function createHotReads({ read }: Pick<Postgres, "read">): HotReads {
 
   const records = joinReads<string, PlacedRow | undefined>({
     load: async (ids) => {
+      // Each by its key: left to choose, a server without statistics walks through all sets of the zone.
       const text =
-        `SELECT ${placedColumns}, record_ids.id FROM record_ids JOIN rrsets USING (zone, owner, type) ` +
-        "JOIN zones ON zones.number = record_ids.zone WHERE record_ids.id = ANY($1)";
+        `SELECT ${placedColumns}, n.id FROM unnest($1::text[]) AS n (id) ` +
+        "CROSS JOIN LATERAL (SELECT zone AS z, owner AS o, type AS t FROM record_ids WHERE id = n.id LIMIT 1) AS place " +
+        "CROSS JOIN LATERAL (SELECT * FROM rrsets WHERE (zone, owner, type) = (z, o, t) LIMIT 1) AS rrsets " +
+        "CROSS JOIN LATERAL (SELECT * FROM zones WHERE number = z LIMIT 1) AS zones";
       const { rows } = await read({ name: "records", text, values: [[...new Set(ids)]], rowMode: "array" });
       const found = new Map((rows as (readonly [...PlacedRow, string])[]).map((row) => [row.at(-1), row]));
       return ids.map((id) => found.get(id) as PlacedRow | undefined);
