@@ -77,6 +77,13 @@ describe("from SQLite to PostgreSQL and back", () => {
     expect(faults).toEqual([]);
   });
 
+  it("the server knows how much it holds from the first moment on", async () => {
+    const client = await rig.server.connect(new URL(url).pathname.slice(1));
+    const { rows } = await client.query("SELECT reltuples AS sets FROM pg_class WHERE relname = 'rrsets'");
+    await client.end();
+    expect(rows[0].sets).toBeGreaterThan(0);
+  });
+
   it("its export is the same to the byte: there, and back again", async () => {
     const first = openSqliteStore(file);
     const wanted = await exported(first);

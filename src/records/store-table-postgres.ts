@@ -46,7 +46,11 @@ export async function writePostgresTables(address: PostgresAddress): Promise<Cop
     const { rows } = await client.query<{ free: boolean }>(`SELECT pg_try_advisory_lock(${copyLock}) AS free`);
     if (!rows[0]?.free) throw new DatabaseTrouble(`another copy to ${address.shown} is under way; wait for its end.`);
     await client.query(`CREATE TABLE IF NOT EXISTS ${copyMark} (one BOOLEAN)`);
-    const finish = async () => void (await client.query(`DROP TABLE ${copyMark}`));
+    const finish = async () => {
+      // By itself the server looks at what it holds a minute later; until then it may choose badly.
+      await client.query("ANALYZE");
+      await client.query(`DROP TABLE ${copyMark}`);
+    };
     return { tables: tablesOver(connectionOver(client, address)), goesOn: begun, finish };
   });
 }
