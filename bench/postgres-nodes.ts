@@ -34,7 +34,7 @@ export async function twoNodes(server: PostgresServer, first: Node, second: Node
     rows.push([call, a.toFixed(), b.toFixed(), (b / a).toFixed(2), "1.5", p99, ...cpu, failedIn([...one, ...two])]);
   }
   return {
-    title: `One node with 32 connections, two with 16 each; nodes, database and load share ${cpus().length} processors`,
+    title: `1,000 zones, one node with 32 connections, two with 16 each; nodes, database and load share ${cpus().length} processors`,
     how,
     heads: [
       ...["call", "one: done/s", "two", "times", "target", "99th percentiles"],
@@ -47,11 +47,13 @@ export async function twoNodes(server: PostgresServer, first: Node, second: Node
 async function measure(
   server: PostgresServer,
   nodes: readonly Node[],
-  script: (store: FilledStore) => string,
+  script: (store: FilledStore, writer: number) => string,
 ): Promise<Measured> {
   const used = () => [sum(nodes.map(({ child }) => usageOf(child.pid ?? 0).cpu)), cpuOfServer(server.pid())] as const;
   const [nodeBefore, databaseBefore] = used();
-  const loads = await Promise.all(nodes.map((node) => wrk(`${node.url}/`, script(node), seconds, 32 / nodes.length)));
+  const loads = await Promise.all(
+    nodes.map((node, i) => wrk(`${node.url}/`, script(node, i), seconds, 32 / nodes.length)),
+  );
   const [node, database] = used();
   return {
     perSecond: sum(loads.map((load) => load.perSecond)),

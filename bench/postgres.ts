@@ -38,11 +38,13 @@ export async function benchPostgres(): Promise<readonly Table[]> {
     const zone = await fillOneZone(server, "zone", hosts);
     const first = await open(zone, "zone", ports.first);
     const beside = await besidePowerDns(server, first, started);
-    const second = await open(zone, "zone", ports.second);
-    const nodes = await twoNodes(server, first, second);
-    const lag = await followerLag(first, second);
-    await Promise.all([close(first), close(second)]);
-    const few = await open(await fillManyZones(server, "few", 1_000), "few", ports.first);
+    await close(first);
+    const thousand = await fillManyZones(server, "few", 1_000);
+    const few = await open(thousand, "few", ports.first);
+    const second = await open(thousand, "few", ports.second);
+    const nodes = await twoNodes(server, few, second);
+    const lag = await followerLag(few, second);
+    await close(second);
     const many = await open(await fillManyZones(server, "many", 1_000_000), "many", ports.large);
     return [beside, nodes, lag, await flatCost(few, many)];
   } finally {

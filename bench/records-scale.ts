@@ -136,10 +136,10 @@ request = function()
   return wrk.format("GET", "/api/v1/records/" .. samples[n % #samples + 1][1], {${headers(store)}})
 end`;
 
-/** Every request changes its record: the address counts up. */
-export const putOne = (store: FilledStore) => `
+/** Every request changes its record: the address counts up, for each of several writers at once in a range of its own. */
+export const putOne = (store: FilledStore, writer = 0) => `
 ${samplesOf(store)}
-local n = math.floor((os.time() % 10000) * 1000)
+local n = math.floor((os.time() % 10000) * 1000) + ${writer * 7_777_777}
 request = function()
   n = n + 1
   local sample = samples[(n * 7919) % #samples + 1]
