@@ -150,6 +150,7 @@ describe("endpoints (wire section 2), by their numbers", () => {
     expect(await ids("")).toEqual(["www/A", "@/NS", "@/SOA"]);
     expect(await ids("name=www")).toEqual(["www/A"]);
     expect(await ids("name=WWW&type=A&type=NS")).toEqual(["www/A"]);
+    expect(await ids("name=www&type=A&type=TYPE65280")).toEqual(["www/A"]);
     expect(await ids("name=ww")).toEqual([]);
     expect(await ids("sort=id:desc")).toEqual(["www/A", "@/SOA", "@/NS"]);
     expect(await ids("sort=created")).toEqual(["www/A", "@/NS", "@/SOA"]);

@@ -158,6 +158,7 @@ describe("errors (wire section 1.4)", () => {
     const zone = await newZone();
     for (const at of [
       `/zones/${zone.id}/rrsets?type=NOPE`,
+      `/zones/${zone.id}/rrsets?type=TYPE1`,
       "/zones/actions?status=done",
       "/actions",
       "/actions?id=x",

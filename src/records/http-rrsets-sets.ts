@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { answers, bodies, queries } from "../contract/rrsets.ts";
-import { isKnownType, isRecordType } from "../core/rdata/table.ts";
+import { isRecordType } from "../core/rdata/table.ts";
 import { type Fault, ok } from "../core/result.ts";
 import { refused } from "./actor.ts";
 import { act, nothingRead, sendError, sendFaults, sendPage, setAt, zoneAt } from "./http-rrsets-answer.ts";
@@ -193,7 +193,7 @@ export function rrsetsSetActionRoutes(api: FastifyInstance, { rrsets }: RecordSe
 function setQueryAt(query: Query, faults: Fault[]) {
   const paging = pagingAt(query, 100, faults);
   const types = textsAt(query, "type");
-  if (!types.every(isKnownType)) faults.push(badInput("type", "is not a supported record type"));
+  if (!types.every(isRecordType)) faults.push(badInput("type", "is not a supported record type"));
   // Sets have no time of their own: sorted by it, they stay as they are.
   const order = orderAt(query, ["id", "name", "created"], faults).flatMap(({ by, descending }) =>
     by === "created" ? [] : [{ by, descending }],
