@@ -46,7 +46,9 @@ export function createSqlTransferKeys({ text: { db, member }, run }: Sql): Trans
     },
     secondaryZones: async () => {
       const mode = member(expressionBuilder<Tables, "zones">().ref("settings"), "mode");
-      return (await run(db.selectFrom("zones").selectAll().where(mode, "=", "secondary").compile())).map(zoneFromRow);
+      // Written out: the index of them is used only for a question that says the same as its condition.
+      const secondary = db.selectFrom("zones").selectAll().where(mode, "=", sql.lit("secondary"));
+      return (await run(secondary.compile())).map(zoneFromRow);
     },
     secondaryState: async (zone) => {
       const state = db.selectFrom("secondary_state").select(["checked", "serial"]);
