@@ -2,6 +2,7 @@ import { type CompiledQuery, type Expression, expressionBuilder, type RawBuilder
 import { labelsOf } from "../core/name.ts";
 import type { RRset } from "../core/rrset.ts";
 import type { HistoryQuery, Order, Page, RecordStore, SetPageQuery, Zone, ZoneQuery } from "./store.ts";
+import { once } from "./store-order.ts";
 import { changeFromRow, setFromRow, zoneFromRow } from "./store-rows.ts";
 import type { ActionRow, Sql, Tables } from "./store-sql.ts";
 
@@ -123,10 +124,6 @@ const total = sql<number>`count(*)`.as("total");
 const way = (descending: boolean) => (descending ? "desc" : "asc");
 const zoneColumns = { id: "number", name: "name", created: "created" } as const;
 const actionColumns = { id: "id", command: "command", started: "at" } as const;
-
-/** A field named again changes nothing. */
-const once = <By extends string>(order: readonly Order<By>[]): readonly Order<By>[] =>
-  order.filter(({ by }, i) => order.findIndex((each) => each.by === by) === i);
 
 /** By type when nothing is said, then by name, the zone's own first. */
 function setOrder(order: readonly Order<"id" | "name">[]): readonly (readonly [RawBuilder<unknown>, boolean])[] {

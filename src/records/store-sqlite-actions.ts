@@ -1,7 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Instant } from "../core/instant.ts";
 import type { Acted, Action, ActionQuery, Once, Page, Zone } from "./store.ts";
-import { createOrdered } from "./store-sqlite-order.ts";
+import { once } from "./store-order.ts";
+import { allOf, anyOf, createStatements } from "./store-sqlite-statements.ts";
 
 const day = 86_400_000;
 /** No index but the id: one more would cost every write more than it saves the few who list actions. */
@@ -16,14 +17,7 @@ type By = { readonly actor: string; readonly now: Instant; readonly once?: Once 
 /** To be called inside a transaction, except `list`. */
 export function prepareActions(database: DatabaseSync) {
   const insert = database.prepare("INSERT INTO actions (account, zone, zone_name, command, at) VALUES (?, ?, ?, ?, ?)");
-  const filter =
-    "account = ?1 AND (?2 IS NULL OR zone = ?2) AND (?3 IS NULL OR id IN (SELECT value FROM json_each(?3))) " +
-    "AND (?4 IS NULL OR zone_name IN (SELECT value FROM json_each(?4)))";
-  const count = database.prepare(`SELECT count(*) AS total FROM actions WHERE ${filter}`);
-  const select = createOrdered<"id" | "command" | "started">(database, (order) => {
-    const sorted = order.map(({ by, descending }) => `${columns[by]} ${descending ? "DESC" : "ASC"}, `).join("");
-    return `SELECT * FROM actions WHERE ${filter} ORDER BY ${sorted}id LIMIT ?5 OFFSET ?6`;
-  });
+  const prepared = createStatements(database);
   const selectKey = database.prepare("SELECT fingerprint, at, outcome FROM once_keys WHERE actor = ? AND key = ?");
   const insertKey = database.prepare(
     "INSERT OR REPLACE INTO once_keys (actor, key, fingerprint, at, outcome) VALUES (?, ?, ?, ?, ?)",
@@ -51,10 +45,18 @@ export function prepareActions(database: DatabaseSync) {
 
   return {
     list: (account: number, query: ActionQuery): Page<Action> => {
-      const { ids, zone = null, within, order = [], page, perPage } = query;
-      const given = [account, zone, ids ? JSON.stringify(ids) : null, within ? JSON.stringify(within) : null];
-      const { total } = count.get(...given) as { total: number };
-      const rows = select(order).all(...given, perPage, (page - 1) * perPage) as ActionRow[];
+      const { ids, zone, within, order = [], page, perPage } = query;
+      const asked = allOf(
+        ["account = ?", account],
+        zone === undefined ? undefined : ["zone = ?", zone],
+        anyOf("id", ids),
+        anyOf("zone_name", within),
+      );
+      const sorted = once(order).map(({ by, descending }) => `${columns[by]} ${descending ? "DESC" : "ASC"}, `);
+      const from = `FROM actions WHERE ${asked.text}`;
+      const { total } = prepared(`SELECT count(*) AS total ${from}`).get(...asked.values) as { total: number };
+      const select = prepared(`SELECT * ${from} ORDER BY ${sorted.join("")}id LIMIT ? OFFSET ?`);
+      const rows = select.all(...asked.values, perPage, (page - 1) * perPage) as ActionRow[];
       return { items: rows.map(actionFromRow), total };
     },
 

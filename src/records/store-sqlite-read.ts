@@ -2,6 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { labelsOf } from "../core/name.ts";
 import type { RRset } from "../core/rrset.ts";
 import type { HistoryQuery, Page, SetPageQuery, SetQuery, Zone, ZoneKey, ZoneQuery } from "./store.ts";
+import { once } from "./store-order.ts";
 import {
   type ChangeRow,
   changeFromRow,
@@ -13,7 +14,7 @@ import {
   type ZoneRow,
   zoneFromRow,
 } from "./store-rows.ts";
-import { createOrdered } from "./store-sqlite-order.ts";
+import { allOf, anyOf, createStatements } from "./store-sqlite-statements.ts";
 
 /** Every read of the store, on statements prepared once. */
 export function prepareReads(database: DatabaseSync) {
@@ -22,16 +23,8 @@ export function prepareReads(database: DatabaseSync) {
   const selectHolding = database.prepare(
     "SELECT * FROM zones WHERE name IN (SELECT value FROM json_each(?)) ORDER BY length(name) DESC LIMIT 1",
   );
-  const zoneFilter =
-    "account = ?1 AND (?2 IS NULL OR instr(name, ?2) > 0) " +
-    "AND (?3 IS NULL OR name IN (SELECT value FROM json_each(?3)))";
   const selectNamed = database.prepare("SELECT * FROM zones WHERE name = ?");
-  const countZones = database.prepare(`SELECT count(*) AS total FROM zones WHERE ${zoneFilter}`);
   const countAllZones = database.prepare("SELECT coalesce(sum(zones), 0) AS total FROM zone_counts WHERE account = ?");
-  const selectZones = createOrdered<keyof typeof zoneColumns>(database, (order) => {
-    const sorted = order.map(({ by, descending }) => `${zoneColumns[by]} ${descending ? "DESC" : "ASC"}, `).join("");
-    return `SELECT * FROM zones WHERE ${zoneFilter} ORDER BY ${sorted}number LIMIT ?4 OFFSET ?5`;
-  });
   const selectRecord = database.prepare(
     `SELECT ${placedColumns} FROM record_ids JOIN rrsets USING (zone, owner, type) ` +
       "JOIN zones ON zones.number = record_ids.zone WHERE record_ids.id = ?",
@@ -44,20 +37,9 @@ export function prepareReads(database: DatabaseSync) {
   const selectOwnerSets = database.prepare(
     "SELECT owner, type, ttl, records, marks FROM rrsets WHERE zone = ? AND owner = ?",
   );
-  const setFilter =
-    "zone = ?1 AND (?2 IS NULL OR owner = ?2) AND (?3 IS NULL OR type IN (SELECT value FROM json_each(?3)))";
-  const countSets = database.prepare(`SELECT count(*) AS total FROM rrsets WHERE ${setFilter}`);
-  const selectSetPage = createOrdered<keyof typeof setColumns>(database, (order) => {
-    const sorted = order.flatMap(({ by, descending }) => setColumns[by].map((each) => turned(each, descending)));
-    const all = [...sorted, ...(order.length === 0 ? ["type"] : []), ...setColumns.name, "type"].join(", ");
-    return `SELECT owner, type, ttl, records, marks FROM rrsets WHERE ${setFilter} ORDER BY ${all} LIMIT ?4 OFFSET ?5`;
-  });
   const selectLastChange = database.prepare("SELECT coalesce(max(position), 0) AS position FROM changes");
   const selectChanges = database.prepare("SELECT * FROM changes WHERE position > ? ORDER BY position LIMIT ?");
-  const selectHistory = database.prepare(
-    "SELECT * FROM changes WHERE zone = ?1 AND (?2 IS NULL OR position < ?2) AND (?3 IS NULL OR serial = ?3) " +
-      "ORDER BY position DESC LIMIT ?4",
-  );
+  const prepared = createStatements(database);
 
   const zoneBy = (key: ZoneKey): Zone | undefined => {
     const row = "name" in key ? selectNamed.get(key.name) : selectNumbered.get(key.number);
@@ -78,16 +60,25 @@ export function prepareReads(database: DatabaseSync) {
     },
 
     zones: (account: number, query: ZoneQuery): Page<Zone> => {
-      const { name, search = null, within, order = [], page, perPage } = query;
+      const { name, search, within, order = [], page, perPage } = query;
       if (name !== undefined) {
         const zone = zoneBy({ name });
         const items = zone?.account === account && (within === undefined || within.includes(name)) ? [zone] : [];
         return { items, total: items.length };
       }
-      const filter = [account, search, within === undefined ? null : JSON.stringify(within)];
-      const all = search === null && within === undefined;
-      const { total } = (all ? countAllZones.get(account) : countZones.get(...filter)) as { total: number };
-      const rows = selectZones(order).all(...filter, perPage, (page - 1) * perPage) as ZoneRow[];
+      const asked = allOf(
+        // A few names are looked for one by one, and not among all zones of the account: "+" keeps its index out.
+        [within === undefined ? "account = ?" : "+account = ?", account],
+        search === undefined ? undefined : ["instr(name, ?) > 0", search],
+        anyOf("name", within),
+      );
+      const from = `FROM zones WHERE ${asked.text}`;
+      const all = search === undefined && within === undefined;
+      const counted = all ? countAllZones : prepared(`SELECT count(*) AS total ${from}`);
+      const sorted = once(order).map(({ by, descending }) => `${zoneColumns[by]} ${descending ? "DESC" : "ASC"}, `);
+      const select = prepared(`SELECT * ${from} ORDER BY ${sorted.join("")}number LIMIT ? OFFSET ?`);
+      const rows = select.all(...asked.values, perPage, (page - 1) * perPage) as ZoneRow[];
+      const { total } = counted.get(...asked.values) as { total: number };
       return { items: rows.map(zoneFromRow), total };
     },
 
@@ -106,9 +97,19 @@ export function prepareReads(database: DatabaseSync) {
     },
 
     setPage: (zone: Zone, { owner, types, order = [], page, perPage }: SetPageQuery): Page<RRset> => {
-      const filter = [zone.number, owner ?? null, types === undefined ? null : JSON.stringify(types)];
-      const { total } = countSets.get(...filter) as { total: number };
-      const rows = selectSetPage(order).all(...filter, perPage, (page - 1) * perPage) as SetRow[];
+      const asked = allOf(
+        ["zone = ?", zone.number],
+        owner === undefined ? undefined : ["owner = ?", owner],
+        anyOf("type", types),
+      );
+      const from = `FROM rrsets WHERE ${asked.text}`;
+      const { total } = prepared(`SELECT count(*) AS total ${from}`).get(...asked.values) as { total: number };
+      const sorted = once(order).flatMap(({ by, descending }) =>
+        setColumns[by].map((each) => turned(each, descending)),
+      );
+      const by = [...sorted, ...(order.length === 0 ? ["type"] : []), ...setColumns.name, "type"].join(", ");
+      const select = prepared(`SELECT owner, type, ttl, records, marks ${from} ORDER BY ${by} LIMIT ? OFFSET ?`);
+      const rows = select.all(...asked.values, perPage, (page - 1) * perPage) as SetRow[];
       return { items: rows.map((row) => setFromRow(row, zone)), total };
     },
 
@@ -117,8 +118,15 @@ export function prepareReads(database: DatabaseSync) {
     changesAfter: (position: number, limit: number) =>
       (selectChanges.all(position, limit) as ChangeRow[]).map(changeFromRow),
 
-    historyOf: (zone: Zone, { before = null, serial = null, limit }: Nullable<HistoryQuery>) =>
-      (selectHistory.all(zone.number, before, serial, limit) as ChangeRow[]).map(changeFromRow),
+    historyOf: (zone: Zone, { before, serial, limit }: HistoryQuery) => {
+      const asked = allOf(
+        ["zone = ?", zone.number],
+        before === undefined ? undefined : ["position < ?", before],
+        serial === undefined ? undefined : ["serial = ?", serial],
+      );
+      const select = prepared(`SELECT * FROM changes WHERE ${asked.text} ORDER BY position DESC LIMIT ?`);
+      return (select.all(...asked.values, limit) as ChangeRow[]).map(changeFromRow);
+    },
   };
 }
 
@@ -139,5 +147,3 @@ function enclosing(name: string): readonly string[] {
   const labels = labelsOf(name);
   return labels.map((_, i) => labels.slice(i).join("."));
 }
-
-type Nullable<T> = { readonly [K in keyof T]: T[K] | null };

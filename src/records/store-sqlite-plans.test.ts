@@ -1,0 +1,75 @@
+import type { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openSqlite } from "../process/open-sqlite.ts";
+import { migrations } from "./schema-sqlite.ts";
+import { plainSettings, type Zone } from "./store.ts";
+import { prepareActions } from "./store-sqlite-actions.ts";
+import { prepareReads } from "./store-sqlite-read.ts";
+
+let database: DatabaseSync;
+let texts: string[];
+beforeEach(() => {
+  database = openSqlite(":memory:", migrations);
+  texts = [];
+  const prepare = database.prepare.bind(database);
+  database.prepare = (text) => {
+    texts.push(text);
+    return prepare(text);
+  };
+});
+afterEach(() => database.close());
+
+const account = 1;
+const zone: Zone = {
+  ...{ account, id: "z", number: 1, name: "z.example", settings: plainSettings(600), serial: 1 },
+  ...{ created: 1, modified: 1, recordCount: 0 },
+};
+const page = { page: 1, perPage: 25 };
+
+/** How SQLite finds rows for the statements that this prepares, each way once. */
+function waysOf(work: () => unknown): readonly string[] {
+  const before = texts.length;
+  work();
+  const ways = texts.slice(before).flatMap((text) => {
+    const steps = database.prepare(`EXPLAIN QUERY PLAN ${text}`).all() as { detail: string }[];
+    return steps.map(({ detail }) => detail).filter((detail) => /\b(?:zones|rrsets|actions|changes)\b/.test(detail));
+  });
+  return [...new Set(ways)];
+}
+
+describe("SQLite goes by keys", () => {
+  it("to an action that somebody waits for, however many there are", () => {
+    const actions = prepareActions(database);
+    expect(waysOf(() => actions.list(account, { ids: [7], ...page }))).toEqual([
+      "SEARCH actions USING INTEGER PRIMARY KEY (rowid=?)",
+    ]);
+    expect(waysOf(() => actions.list(account, { ids: [7], zone: 1, within: ["z.example"], ...page }))).toEqual([
+      "SEARCH actions USING INTEGER PRIMARY KEY (rowid=?)",
+    ]);
+  });
+
+  it("to the sets of one name in a zone", () => {
+    const reads = prepareReads(database);
+    const found = ["SEARCH rrsets USING PRIMARY KEY (zone=? AND owner=?)"];
+    expect(waysOf(() => reads.setPage(zone, { owner: "www", ...page }))).toEqual(found);
+    expect(waysOf(() => reads.setPage(zone, { owner: "www", types: ["A"], ...page }))[0]).toMatch(
+      /^SEARCH rrsets USING PRIMARY KEY \(zone=\? AND owner=\?/,
+    );
+  });
+
+  it("to the few zones that a token may see", () => {
+    const reads = prepareReads(database);
+    const [way, ...others] = waysOf(() => reads.zones(account, { within: ["z.example"], ...page }));
+    expect([way, others]).toEqual([
+      expect.stringMatching(/^SEARCH zones USING (?:COVERING )?INDEX .* \(name=\?\)$/),
+      [],
+    ]);
+  });
+
+  it("to an earlier part of a zone's history", () => {
+    const reads = prepareReads(database);
+    expect(waysOf(() => reads.historyOf(zone, { before: 9, limit: 1 }))).toEqual([
+      "SEARCH changes USING INDEX changes_of_zone (zone=? AND position<?)",
+    ]);
+  });
+});
