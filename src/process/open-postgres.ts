@@ -21,6 +21,8 @@ export type Postgres = {
   readonly transact: <T>(
     work: (run: (statement: Statement) => Promise<Rows>) => Promise<Ending<T>>,
   ) => Promise<Committed<T>>;
+  /** Rejects when the database does not answer now, sooner than anything else gives up. */
+  readonly look: () => Promise<void>;
   /** A connection of one's own, outside the pool. */
   readonly connect: () => Promise<pg.Client>;
   readonly close: () => Promise<void>;
@@ -48,6 +50,7 @@ export const usualLimits: PostgresLimits = {
 };
 
 const mostRepeats = 10;
+const lookPatience = 500;
 
 export function openPostgres(address: PostgresAddress, log: Logger, limits: PostgresLimits = usualLimits): Postgres {
   const config = clientConfig(address, limits);
@@ -83,7 +86,7 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
   };
 
   /** Again until it is done, or there is no point in it, or patience is at its end. */
-  const insist = async <T>(attempt: () => Promise<T>): Promise<T> => {
+  const insist = async <T>(attempt: () => Promise<T>, patience = limits.patience): Promise<T> => {
     if (busy >= limits.connections + limits.waiting) throw new StoreBusy("too much is waiting for the database");
     busy += 1;
     const since = Date.now();
@@ -100,7 +103,7 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
           if (isAway) outages.failed(error as Error);
           const pause = backOffDelay(failures, Math.random(), backOff[isAway ? "away" : "repeat"]);
           const again = fault === "repeat" ? failures < mostRepeats : isAway;
-          if (!again || Date.now() + pause - since > limits.patience) throw asTold(error, fault);
+          if (!again || Date.now() + pause - since > patience) throw asTold(error, fault);
           await sleep(pause);
         }
       }
@@ -119,6 +122,7 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
           mark,
         }),
       ),
+    look: () => insist(() => withClient(async (client) => void (await client.query("SELECT 1"))), lookPatience),
     connect: async () => {
       const client = new pg.Client(config);
       // Whoever uses it hears of its end by what it runs, or listens for it.

@@ -16,6 +16,8 @@ export type StorePlace =
 export type OpenStore = {
   readonly store: RecordStore;
   readonly console: ConsoleStore;
+  /** Rejects when it does not answer now. */
+  readonly look: () => Promise<unknown>;
   /** A connection of one's own to a database that other nodes may share; undefined when no other can. */
   readonly connect: (() => Promise<Client>) | undefined;
   /** Closes all of them. */
@@ -44,7 +46,7 @@ function openFile(path: string, log: Logger): OpenStore {
       console.close();
       store.close();
     };
-    return { store, console, connect: undefined, close };
+    return { store, console, look: store.lastChange, connect: undefined, close };
   } catch (error) {
     store.close();
     throw error;
@@ -56,5 +58,5 @@ async function openServer(place: Extract<StorePlace, { kind: "postgres" }>, log:
   const { openPostgresStore } = await import("./store-postgres.ts");
   const { address, connections } = place;
   const store = await openPostgresStore({ address, log, ...(connections && { limits: { connections } }) });
-  return { store, console: store.console, connect: store.connect, close: store.close };
+  return { store, console: store.console, look: store.look, connect: store.connect, close: store.close };
 }

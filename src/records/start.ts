@@ -76,12 +76,12 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
   const { dataFolder, log } = options;
   await openDataFolder(dataFolder);
   const place = options.database ?? { kind: "sqlite", path: recordsDatabase(dataFolder) };
-  const { store, console: consoleStore, connect, close } = await openStore(place, log);
+  const { store, console: consoleStore, look, connect, close } = await openStore(place, log);
   const opened: Opened[] = [{ name: "database", close }];
   const ties = tieNodes({ connect, perMinute: options.rateLimit, log });
   opened.push({ name: "ties to other nodes", close: ties.close });
   const health = createHealth();
-  health.add("store", async () => void (await store.lastChange()));
+  health.add("store", async () => void (await look()));
   const requests = createRequestCounters();
   const streams = { open: 0 };
   try {

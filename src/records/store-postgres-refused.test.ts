@@ -155,8 +155,12 @@ describe("a database that no longer lets a running node in", () => {
         "5",
         { error: expect.objectContaining({ message: "the database does not let this service in" }) },
       ]);
+    const because = "the database does not let this service in";
+    const health = async () => (await service.health.look()).parts.store;
+    await expect.poll(() => cutAll().then(health)).toEqual({ ok: false, because });
     await setPassword("first-secret");
     expect((await ask()).status).toBe(200);
+    await expect.poll(health).toEqual({ ok: true });
     expect(said.join("")).not.toMatch(secrets);
     await service.close();
   });

@@ -33,6 +33,7 @@ export type PostgresStoreOptions = {
 
 export type PostgresStore = Omit<RecordStore, "close"> & {
   readonly console: ConsoleStore;
+  readonly look: Postgres["look"];
   readonly connect: Postgres["connect"];
   readonly close: () => Promise<void>;
 };
@@ -77,6 +78,7 @@ async function openOn(postgres: Postgres, { log, mostWaiting }: PostgresStoreOpt
     onChange: feed.listen,
     counters,
     console: createSqlConsole(sql),
+    look: postgres.look,
     connect: postgres.connect,
     close: async () => {
       await queue.drain();
