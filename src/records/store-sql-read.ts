@@ -2,7 +2,7 @@ import { type CompiledQuery, type Expression, expressionBuilder, type RawBuilder
 import { labelsOf } from "../core/name.ts";
 import type { RRset } from "../core/rrset.ts";
 import type { HistoryQuery, Order, Page, RecordStore, SetPageQuery, Zone, ZoneQuery } from "./store.ts";
-import { once } from "./store-order.ts";
+import { distinctFields } from "./store-order.ts";
 import { changeFromRow, setFromRow, zoneFromRow } from "./store-rows.ts";
 import type { ActionRow, Sql, Tables } from "./store-sql.ts";
 
@@ -57,7 +57,7 @@ export function createSqlReads({ text, run }: Sql): SqlReads {
       }
       const filtered = zonesOf(account, query);
       let rows = filtered.selectAll();
-      for (const { by, descending } of once(order)) rows = rows.orderBy(zoneColumns[by], way(descending));
+      for (const { by, descending } of distinctFields(order)) rows = rows.orderBy(zoneColumns[by], way(descending));
       rows = rows
         .orderBy("number")
         .limit(perPage)
@@ -71,7 +71,7 @@ export function createSqlReads({ text, run }: Sql): SqlReads {
       const { order = [], page: at, perPage } = query;
       const filtered = setsOf(zone, query);
       let rows = filtered.select(["owner", "type", "ttl", "records", "marks"]);
-      for (const [column, turned] of setOrder(once(order))) rows = rows.orderBy(column, way(turned));
+      for (const [column, turned] of setOrder(distinctFields(order))) rows = rows.orderBy(column, way(turned));
       rows = rows.limit(perPage).offset((at - 1) * perPage);
       return await page({ count: filtered.select(total), rows }, (row): RRset => setFromRow(row, zone));
     },
@@ -85,7 +85,7 @@ export function createSqlReads({ text, run }: Sql): SqlReads {
       if (within !== undefined) filters.push(anyOf(eb.ref("zone_name"), within));
       const filtered = db.selectFrom("actions").where(eb.and(filters));
       let rows = filtered.selectAll();
-      for (const { by, descending } of once(order)) rows = rows.orderBy(actionColumns[by], way(descending));
+      for (const { by, descending } of distinctFields(order)) rows = rows.orderBy(actionColumns[by], way(descending));
       rows = rows
         .orderBy("id")
         .limit(perPage)

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Instant } from "../core/instant.ts";
 import type { Acted, Action, ActionQuery, Once, Page, Zone } from "./store.ts";
-import { once } from "./store-order.ts";
+import { distinctFields } from "./store-order.ts";
 import { allOf, anyOf, createStatements } from "./store-sqlite-statements.ts";
 
 const day = 86_400_000;
@@ -52,7 +52,9 @@ export function prepareActions(database: DatabaseSync) {
         anyOf("id", ids),
         anyOf("zone_name", within),
       );
-      const sorted = once(order).map(({ by, descending }) => `${columns[by]} ${descending ? "DESC" : "ASC"}, `);
+      const sorted = distinctFields(order).map(
+        ({ by, descending }) => `${columns[by]} ${descending ? "DESC" : "ASC"}, `,
+      );
       const from = `FROM actions WHERE ${asked.text}`;
       const { total } = prepared(`SELECT count(*) AS total ${from}`).get(...asked.values) as { total: number };
       const select = prepared(`SELECT * ${from} ORDER BY ${sorted.join("")}id LIMIT ? OFFSET ?`);

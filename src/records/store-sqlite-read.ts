@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { labelsOf } from "../core/name.ts";
 import type { RRset } from "../core/rrset.ts";
 import type { HistoryQuery, Page, SetPageQuery, SetQuery, Zone, ZoneKey, ZoneQuery } from "./store.ts";
-import { once } from "./store-order.ts";
+import { distinctFields } from "./store-order.ts";
 import {
   type ChangeRow,
   changeFromRow,
@@ -75,7 +75,9 @@ export function prepareReads(database: DatabaseSync) {
       const from = `FROM zones WHERE ${asked.text}`;
       const all = search === undefined && within === undefined;
       const counted = all ? countAllZones : prepared(`SELECT count(*) AS total ${from}`);
-      const sorted = once(order).map(({ by, descending }) => `${zoneColumns[by]} ${descending ? "DESC" : "ASC"}, `);
+      const sorted = distinctFields(order).map(
+        ({ by, descending }) => `${zoneColumns[by]} ${descending ? "DESC" : "ASC"}, `,
+      );
       const select = prepared(`SELECT * ${from} ORDER BY ${sorted.join("")}number LIMIT ? OFFSET ?`);
       const rows = select.all(...asked.values, perPage, (page - 1) * perPage) as ZoneRow[];
       const { total } = counted.get(...asked.values) as { total: number };
@@ -104,7 +106,7 @@ export function prepareReads(database: DatabaseSync) {
       );
       const from = `FROM rrsets WHERE ${asked.text}`;
       const { total } = prepared(`SELECT count(*) AS total ${from}`).get(...asked.values) as { total: number };
-      const sorted = once(order).flatMap(({ by, descending }) =>
+      const sorted = distinctFields(order).flatMap(({ by, descending }) =>
         setColumns[by].map((each) => turned(each, descending)),
       );
       const by = [...sorted, ...(order.length === 0 ? ["type"] : []), ...setColumns.name, "type"].join(", ");
