@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { may, type Operation, type Scope, wholeAccount } from "./may.ts";
+import { may, type Operation, ownersSeen, type Scope, wholeAccount } from "./may.ts";
 
 const now = 1_000;
 const readZone: Operation = { kind: "read-zone", zone: "example.org", now };
@@ -121,6 +121,18 @@ const shared = (a: readonly string[] | undefined, b: readonly string[] | undefin
   a === undefined ? b : b === undefined ? a : a.filter((item) => b.includes(item));
 
 describe("laws", () => {
+  test("whatever set can be seen has an owner that is seen, and each of those is named by a rule", () => {
+    fc.assert(
+      fc.property(anyScope, anyOperation, (scope, operation) => {
+        const seen = ownersSeen(scope);
+        if (operation.kind === "read-set" && may(scope, operation).kind === "yes")
+          expect(seen ?? [operation.owner]).toContain(operation.owner);
+        const named = scope.sets?.map((each) => each.owner) ?? [];
+        if (seen !== undefined) expect(new Set(seen)).toEqual(new Set(named));
+      }),
+    );
+  });
+
   test("a narrower scope never allows more", () => {
     fc.assert(
       fc.property(anyScope, anyScope, anyOperation, (scope, by, operation) => {

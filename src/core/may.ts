@@ -94,6 +94,16 @@ const zoneRefusal = (scope: Scope, zone: string): Refusal | undefined =>
 const matches = (rule: SetRule, owner: string, type: RecordType): boolean =>
   (rule.owner === undefined || rule.owner === owner) && (rule.types === undefined || rule.types.includes(type));
 
+/** The only owners of whose sets a token can see any, each once and in order; undefined: it may see some of any owner. */
+export function ownersSeen({ sets }: Scope): readonly string[] | undefined {
+  const owners = new Set<string>();
+  for (const { owner } of sets ?? [{}]) {
+    if (owner === undefined) return undefined;
+    owners.add(owner);
+  }
+  return [...owners].sort();
+}
+
 const isRead = ({ kind }: Operation): boolean => kind === "list-zones" || kind === "read-zone" || kind === "read-set";
 
 function comesFrom(from: string | undefined, networks: readonly string[]): boolean {

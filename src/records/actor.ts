@@ -1,7 +1,8 @@
 import type { Instant } from "../core/instant.ts";
-import { may, type Operation, type Refusal, type Scope } from "../core/may.ts";
+import { may, type Operation, ownersSeen, type Refusal, type Scope } from "../core/may.ts";
 import type { Fault } from "../core/result.ts";
-import type { PlacedRecord, RecordStore, Zone, ZoneKey } from "./store.ts";
+import type { RRset } from "../core/rrset.ts";
+import type { PlacedRecord, RecordStore, SetQuery, Zone, ZoneKey } from "./store.ts";
 
 /** Who asks, from where, and what that one may do. */
 export type Actor = {
@@ -35,14 +36,17 @@ export function createSight(store: RecordStore, now: () => Instant) {
   };
   const allows = (actor: Actor, operation: Untimed<Operation>) => refusal(actor, operation) === undefined;
 
+  /** The sets that the actor may see. Where that are certain owners' alone, no others are read: a zone can be very large. */
+  const sets = async (actor: Actor, zone: Zone, query: SetQuery = {}): Promise<readonly RRset[]> => {
+    const owners = query.owner === undefined ? ownersSeen(actor.scope) : undefined;
+    const queries = owners?.map((owner) => ({ ...query, owner })) ?? [query];
+    const found = (await Promise.all(queries.map((each) => store.sets(zone, each)))).flat();
+    return found.filter((set) => allows(actor, { kind: "read-set", ...placeOf({ ...set, zone }) }));
+  };
   /** Of a zone's records only those are counted that the actor sees. */
   const asSeen = async (actor: Actor, zone: Zone): Promise<Zone> => {
-    const rules = actor.scope.sets;
-    if (rules === undefined) return zone;
-    const owners = new Set(rules.map((rule) => rule.owner));
-    const queries = owners.has(undefined) ? [{}] : [...owners].map((owner) => (owner === undefined ? {} : { owner }));
-    const sets = (await Promise.all(queries.map((query) => store.sets(zone, query)))).flat();
-    const seen = sets.filter((set) => allows(actor, { kind: "read-set", ...placeOf({ ...set, zone }) }));
+    if (actor.scope.sets === undefined) return zone;
+    const seen = await sets(actor, zone);
     return { ...zone, recordCount: seen.reduce((sum, set) => sum + set.records.length, 0) };
   };
   const ifSeen = async (actor: Actor, zone: Zone | undefined): Promise<Zone | undefined> =>
@@ -51,6 +55,7 @@ export function createSight(store: RecordStore, now: () => Instant) {
   return {
     refusal,
     allows,
+    sets,
     asSeen,
     zone: async (actor: Actor, id: string) => await ifSeen(actor, await store.zone(actor.account, id)),
     zoneBy: async (actor: Actor, key: ZoneKey) => await ifSeen(actor, await store.zoneBy(actor.account, key)),

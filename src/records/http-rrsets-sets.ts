@@ -207,7 +207,7 @@ function setQueryAt(query: Query, faults: Fault[]) {
     ...paging,
     order,
     ...(types.length > 0 && { types: types.filter(isRecordType) }),
-    ...(name !== undefined && { owner: name.toLowerCase() }),
+    ...(name !== undefined && { owners: [name.toLowerCase()] }),
     keep: chosen && ((set: { readonly labels?: Readonly<Record<string, string>> }) => chosen(set.labels ?? {})),
   };
 }

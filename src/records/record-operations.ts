@@ -1,6 +1,6 @@
 import { parseOwner } from "../core/name.ts";
 import { isRecordType } from "../core/rdata/table.ts";
-import { type Actor, missing, type NotDone, placeOf, type Sight } from "./actor.ts";
+import { type Actor, missing, type NotDone, type Sight } from "./actor.ts";
 import { createRecord, deleteRecord, holds, replaceRecord } from "./edit-record.ts";
 import { newRecordId } from "./new-id.ts";
 import { ownersOf, type RecordDraft, type RecordRules } from "./record-rules.ts";
@@ -19,9 +19,8 @@ export function recordOperations({ store, now }: RecordServiceOptions, sight: Si
     records: async (actor: Actor, query: RecordsQuery) => {
       const zones = await zonesAsked(store, sight, actor, query.zone);
       if (zones === undefined) return missing("zone");
-      const found = await Promise.all(zones.map((zone) => recordsOf(store, zone, query)));
-      const records = found.flat().filter((placed) => sight.allows(actor, { kind: "read-set", ...placeOf(placed) }));
-      return { kind: "done" as const, records };
+      const found = await Promise.all(zones.map((zone) => recordsOf(sight, actor, zone, query)));
+      return { kind: "done" as const, records: found.flat() };
     },
 
     createRecord: async (actor: Actor, zoneId: string, draft: RecordDraft): Promise<Written> => {
@@ -87,14 +86,15 @@ async function zonesAsked(
 
 /** A name is looked up as the owner that it means; one that cannot be an owner of this zone has no records there. */
 async function recordsOf(
-  store: RecordStore,
+  sight: Sight,
+  actor: Actor,
   zone: Zone,
   { name, type }: RecordsQuery,
 ): Promise<readonly PlacedRecord[]> {
   if (type !== undefined && !isRecordType(type)) return [];
   const owner = name === undefined ? undefined : parseOwner(name, zone.name);
   if (owner && !owner.ok) return [];
-  const sets = await store.sets(zone, { ...(owner && { owner: owner.value }), ...(type && { type }) });
+  const sets = await sight.sets(actor, zone, { ...(owner && { owner: owner.value }), ...(type && { type }) });
   return sets.flatMap((set) =>
     set.records.map((record) => ({ zone, owner: set.owner, type: set.type, ttl: set.ttl, record })),
   );

@@ -1,3 +1,4 @@
+import { ownersSeen } from "../core/may.ts";
 import { type Fault, ok, type Result } from "../core/result.ts";
 import type { RRset } from "../core/rrset.ts";
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "./actor.ts";
@@ -111,7 +112,10 @@ export function setOperations({ store, now }: RecordServiceOptions, sight: Sight
       if (keep === undefined && actor.scope.sets === undefined) {
         return { kind: "done", zone, page: await store.setPage(zone, query) };
       }
-      const { items } = await store.setPage(zone, { ...query, page: 1, perPage: Number.MAX_SAFE_INTEGER });
+      const seenOwners = ownersSeen(actor.scope);
+      const owners = seenOwners && (query.owners?.filter((owner) => seenOwners.includes(owner)) ?? seenOwners);
+      const whole = { ...query, ...(owners && { owners }), page: 1, perPage: Number.MAX_SAFE_INTEGER };
+      const { items } = await store.setPage(zone, whole);
       const seen = items.filter(({ owner, type }) =>
         sight.allows(actor, { kind: "read-set", zone: zone.name, owner, type }),
       );

@@ -28,10 +28,10 @@ export function createSqlReads({ text, run }: Sql): SqlReads {
     return db.selectFrom("zones").where(eb.and(filters));
   };
 
-  const setsOf = (zone: Zone, { owner, types }: SetPageQuery) => {
+  const setsOf = (zone: Zone, { owners, types }: SetPageQuery) => {
     const eb = expressionBuilder<Tables, "rrsets">();
     const filters: Expression<SqlBool>[] = [eb("zone", "=", zone.number)];
-    if (owner !== undefined) filters.push(eb("owner", "=", owner));
+    if (owners !== undefined) filters.push(anyOf(eb.ref("owner"), owners));
     if (types !== undefined) filters.push(anyOf(eb.ref("type"), types));
     return db.selectFrom("rrsets").where(eb.and(filters));
   };

@@ -51,8 +51,8 @@ describe("SQLite goes by keys", () => {
   it("to the sets of one name in a zone", () => {
     const reads = prepareReads(database);
     const found = ["SEARCH rrsets USING PRIMARY KEY (zone=? AND owner=?)"];
-    expect(waysOf(() => reads.setPage(zone, { owner: "www", ...page }))).toEqual(found);
-    expect(waysOf(() => reads.setPage(zone, { owner: "www", types: ["A"], ...page }))[0]).toMatch(
+    expect(waysOf(() => reads.setPage(zone, { owners: ["www"], ...page }))).toEqual(found);
+    expect(waysOf(() => reads.setPage(zone, { owners: ["www"], types: ["A"], ...page }))[0]).toMatch(
       /^SEARCH rrsets USING PRIMARY KEY \(zone=\? AND owner=\?/,
     );
   });

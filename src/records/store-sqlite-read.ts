@@ -98,12 +98,8 @@ export function prepareReads(database: DatabaseSync) {
       return type === undefined ? sets : sets.filter((set) => set.type === type);
     },
 
-    setPage: (zone: Zone, { owner, types, order = [], page, perPage }: SetPageQuery): Page<RRset> => {
-      const asked = allOf(
-        ["zone = ?", zone.number],
-        owner === undefined ? undefined : ["owner = ?", owner],
-        anyOf("type", types),
-      );
+    setPage: (zone: Zone, { owners, types, order = [], page, perPage }: SetPageQuery): Page<RRset> => {
+      const asked = allOf(["zone = ?", zone.number], anyOf("owner", owners), anyOf("type", types));
       const from = `FROM rrsets WHERE ${asked.text}`;
       const { total } = prepared(`SELECT count(*) AS total ${from}`).get(...asked.values) as { total: number };
       const sorted = distinctFields(order).flatMap(({ by, descending }) =>

@@ -145,7 +145,7 @@ export type Order<By extends string> = { readonly by: By; readonly descending: b
 
 /** Sorted by type, then name, the zone's own first, as far as `order` does not say otherwise. */
 export type SetPageQuery = {
-  readonly owner?: string;
+  readonly owners?: readonly string[];
   readonly types?: readonly RecordType[];
   readonly order?: readonly Order<"id" | "name">[];
   readonly page: number;

@@ -48,9 +48,7 @@ export function zoneFileOperations({ store, now }: RecordServiceOptions, sight: 
     ): Promise<{ kind: "done"; text: string } | NotDone> => {
       const zone = await sight.zone(actor, id);
       if (zone === undefined) return missing("zone");
-      const sets = (await store.sets(zone, {})).filter(({ owner, type }) =>
-        sight.allows(actor, { kind: "read-set", zone: zone.name, owner, type }),
-      );
+      const sets = await sight.sets(actor, zone);
       return { kind: "done", text: printZoneFile({ name: zone.name, ttl: zone.settings.ttl, sets }, layout) };
     },
   };
