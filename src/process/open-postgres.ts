@@ -21,8 +21,8 @@ export type Postgres = {
   readonly transact: <T>(
     work: (run: (statement: Statement) => Promise<Rows>) => Promise<Ending<T>>,
   ) => Promise<Committed<T>>;
-  /** Rejects when the database does not answer now, sooner than anything else gives up. */
-  readonly look: () => Promise<void>;
+  /** As `read`, for somebody who waits to hear how things are: it is tried again for half a second only. */
+  readonly look: (statement: Statement) => Promise<Rows>;
   /** A connection of one's own, outside the pool. */
   readonly connect: () => Promise<pg.Client>;
   readonly close: () => Promise<void>;
@@ -122,7 +122,7 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
           mark,
         }),
       ),
-    look: () => insist(() => withClient(async (client) => void (await client.query("SELECT 1"))), lookPatience),
+    look: (statement) => insist(() => withClient((client) => client.query(toQuery(statement))), lookPatience),
     connect: async () => {
       const client = new pg.Client(config);
       // Whoever uses it hears of its end by what it runs, or listens for it.

@@ -51,7 +51,8 @@ describe("a token for a few names of a zone that many share", () => {
     expect(listed.kind === "done" && names(listed.records)).toEqual(["a", "b"]);
     const exported = await service.exportZone(tenant, zoneId, "v1");
     expect(exported.kind === "done" && exported.text).not.toMatch(/^c\b/m);
-    expect(new Set(read.map((query) => "owner" in query && query.owner))).toEqual(new Set(["a", "b"]));
+    expect(read).toEqual(read.map(() => ({ owners: ["a", "b"] })));
+    expect(read).not.toEqual([]);
   });
 
   it("has only those read by the page", async () => {
@@ -63,7 +64,7 @@ describe("a token for a few names of a zone that many share", () => {
     expect(await page({})).toEqual(["a", "b"]);
     expect(await page({ owners: ["b"] })).toEqual(["b"]);
     expect(await page({ owners: ["c"] })).toEqual([]);
-    const pages = read.flatMap((query) => ("owners" in query ? [query.owners] : []));
+    const pages = read.flatMap((query) => ("page" in query ? [query.owners] : []));
     expect(pages).toEqual([["a", "b"], ["b"], []]);
   });
 

@@ -16,7 +16,7 @@ export type StorePlace =
 export type OpenStore = {
   readonly store: RecordStore;
   readonly console: ConsoleStore;
-  /** Rejects when it does not answer now. */
+  /** Rejects when it cannot be read now. */
   readonly look: () => Promise<unknown>;
   /** A connection of one's own to a database that other nodes may share; undefined when no other can. */
   readonly connect: (() => Promise<Client>) | undefined;

@@ -49,10 +49,15 @@ export function createHotReads({ read }: Pick<Postgres, "read">): HotReads {
       const distinct = new Map(wanted.map((each) => [`${each.zone} ${each.owner}`, each]));
       const { rows } = await read(setsOfOwners([...distinct.values()]));
       const found = Map.groupBy(rows as PlacedSet[], ({ zone, owner }) => `${zone} ${owner}`);
-      for (const sets of found.values()) sets.sort((a, b) => (a.type < b.type ? -1 : 1));
+      for (const sets of found.values()) sets.sort(byType);
       return wanted.map(({ zone, owner }) => found.get(`${zone} ${owner}`) ?? []);
     },
   });
+  const setsOfSeveral = async (zone: number, owners: readonly string[]): Promise<readonly SetRow[]> => {
+    const { rows } = await read(setsOfOwners(owners.map((owner) => ({ zone, owner }))));
+    const found = Map.groupBy(rows as PlacedSet[], (row) => row.owner);
+    return owners.flatMap((owner) => (found.get(owner) ?? []).toSorted(byType));
+  };
   const zoneSets = async (zone: number): Promise<readonly SetRow[]> => {
     const text = "SELECT owner, type, ttl, records, marks FROM rrsets WHERE zone = $1 ORDER BY owner, type";
     return (await read({ name: "sets of a zone", text, values: [zone] })).rows as SetRow[];
@@ -70,10 +75,17 @@ export function createHotReads({ read }: Pick<Postgres, "read">): HotReads {
       const placed = row && placedFromRow(row, id);
       return placed?.zone.account === account ? placed : undefined;
     },
-    sets: async (zone, { owner, type }) => {
-      const rows = await (owner === undefined ? zoneSets(zone.number) : ownerSets({ zone: zone.number, owner }));
+    sets: async (zone, { owner, owners, type }) => {
+      const { number } = zone;
+      const rows = await (owner !== undefined
+        ? ownerSets({ zone: number, owner })
+        : owners === undefined
+          ? zoneSets(number)
+          : setsOfSeveral(number, owners));
       const wanted = type === undefined ? rows : rows.filter((row) => row.type === type);
       return wanted.map((row) => setFromRow(row, zone));
     },
   };
 }
+
+const byType = (a: SetRow, b: SetRow): number => (a.type < b.type ? -1 : 1);

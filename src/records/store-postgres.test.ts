@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { wholeAccount } from "../core/may.ts";
 import { type PostgresRig, startPostgresRig } from "./rig/postgres.ts";
+import { createRecordService } from "./service.ts";
 import { describeStore } from "./store.suite.ts";
+import { plainSettings } from "./store.ts";
 import { describeActions } from "./store-actions.suite.ts";
 import { describeManyWrites } from "./store-many.suite.ts";
 import { describeTokens } from "./store-tokens.suite.ts";
@@ -21,6 +23,30 @@ describeActions("PostgreSQL", open);
 describeManyWrites("PostgreSQL", open);
 
 describe("a PostgreSQL database", () => {
+  it("is not asked for more zones at once than it answers", async () => {
+    const store = await rig.open();
+    const { id: account } = await store.ensureAccount("main", 1);
+    const zone = (i: number) => ({
+      account,
+      id: `z${i}`,
+      name: `z${i}.example`,
+      settings: plainSettings(60),
+      serial: 1,
+    });
+    const record = { name: "www", value: "192.0.2.1", rdata: "192.0.2.1", comment: "", created: 1, modified: 1 };
+    const sets = (i: number) => [
+      { owner: "www", type: "A" as const, ttl: null, records: [{ ...record, id: `r${i}` }] },
+    ];
+    const many = Array.from({ length: 1_200 }, (_, i) => ({ ...zone(i), created: 1, sets: sets(i) }));
+    await Promise.all(many.map((each) => store.createZone(each, "tester")));
+    const service = createRecordService({ store, now: Date.now, nameservers: ["ns.example.org"] });
+    for (const scope of [wholeAccount, { ...wholeAccount, sets: [{ owner: "www" }, { owner: "mail" }] }]) {
+      const listed = await service.records({ account, label: "tester", scope }, {});
+      expect(listed.kind === "done" && listed.records.length).toBe(1_200);
+    }
+    await store.close();
+  });
+
   it("holds what was written when it is opened again, and what was still waiting", async () => {
     const url = await rig.freshUrl();
     const first = await rig.open(url);

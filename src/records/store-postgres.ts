@@ -33,7 +33,8 @@ export type PostgresStoreOptions = {
 
 export type PostgresStore = Omit<RecordStore, "close"> & {
   readonly console: ConsoleStore;
-  readonly look: Postgres["look"];
+  /** Rejects when the tables cannot be read now. */
+  readonly look: () => Promise<unknown>;
   readonly connect: Postgres["connect"];
   readonly close: () => Promise<void>;
 };
@@ -78,7 +79,7 @@ async function openOn(postgres: Postgres, { log, mostWaiting }: PostgresStoreOpt
     onChange: feed.listen,
     counters,
     console: createSqlConsole(sql),
-    look: postgres.look,
+    look: () => postgres.look({ text: "SELECT position FROM log_head" }),
     connect: postgres.connect,
     close: async () => {
       await queue.drain();

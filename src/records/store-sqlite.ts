@@ -119,9 +119,13 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
       return placed?.zone.account === account ? placed : undefined;
     },
     sets: async (zone, query) => {
-      if (query.owner === undefined) return read.sets(zone, query);
+      const { owner, owners = owner === undefined ? undefined : [owner], type } = query;
+      if (owners === undefined) return read.sets(zone, query);
       foreign.check();
-      return ofType(query.type, known.setsAt(zone, query.owner));
+      return ofType(
+        type,
+        owners.flatMap((each) => known.setsAt(zone, each)),
+      );
     },
     setPage: async (zone, query) => read.setPage(zone, query),
     lastChange: async () => read.lastChange(),

@@ -4,7 +4,7 @@ import { DatabaseTrouble } from "../process/migration-steps.ts";
 import { reasonOf } from "../process/postgres-refusals.ts";
 import type { PostgresAddress } from "../process/postgres-url.ts";
 import { postgresMigrations } from "./schema-postgres.ts";
-import { keyNames, type Row, storeTables, type Table, type WritableTables } from "./store-table.ts";
+import { everyTable, keyNames, type Row, storeTables, type Table, type WritableTables } from "./store-table.ts";
 import { type SqlConnection, tablesOver } from "./store-table-sql.ts";
 import { copyMark, expectWholeDatabase, hasCopyMark } from "./unfinished-copy.ts";
 
@@ -47,9 +47,10 @@ export async function writePostgresTables(address: PostgresAddress): Promise<Cop
     if (!rows[0]?.free) throw new DatabaseTrouble(`another copy to ${address.shown} is under way; wait for its end.`);
     await client.query(`CREATE TABLE IF NOT EXISTS ${copyMark} (one BOOLEAN)`);
     const finish = async () => {
-      // By itself the server looks at what it holds a minute later; until then it may choose badly.
-      await client.query("ANALYZE");
       await client.query(`DROP TABLE ${copyMark}`);
+      // By itself the server looks at what it holds a minute later, and may choose badly until then. The copy is whole without it.
+      const names = everyTable.map(({ name }) => name).join(", ");
+      await client.query(`ANALYZE ${names}`).catch(() => undefined);
     };
     return { tables: tablesOver(connectionOver(client, address)), goesOn: begun, finish };
   });

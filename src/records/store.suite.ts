@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { RecordType } from "../core/rdata/table.ts";
 import type { RRset, ZoneRecord } from "../core/rrset.ts";
 import {
   type LoggedChange,
   type NewZone,
   plainSettings,
   type RecordStore,
+  type SetQuery,
   type WriteRequest,
   type Zone,
 } from "./store.ts";
@@ -320,14 +320,17 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         expect(await store.zone(account, zone.id)).toMatchObject({ serial: 2026111600, recordCount: 101 });
       });
 
-      it("reads sets of one owner and of one type", async () => {
+      it("reads sets of one owner, of several, and of one type", async () => {
         const zone = await makeZone();
         await put(zone, [aSet("www", "192.0.2.1"), { ...aSet("www", "t"), type: "TXT" }, aSet("mail", "192.0.2.2")]);
-        const names = async (query: { owner?: string; type?: RecordType }) =>
+        const names = async (query: SetQuery) =>
           (await store.sets(zone, query)).map((set) => `${set.owner}/${set.type}`);
         expect(await names({ owner: "www" })).toEqual(["www/A", "www/TXT"]);
         expect(await names({ type: "A" })).toEqual(["mail/A", "www/A"]);
         expect(await names({ owner: "www", type: "TXT" })).toEqual(["www/TXT"]);
+        expect(await names({ owners: ["www", "none", "mail"] })).toEqual(["www/A", "www/TXT", "mail/A"]);
+        expect(await names({ owners: ["mail", "www"], type: "A" })).toEqual(["mail/A", "www/A"]);
+        expect(await names({ owners: [] })).toEqual([]);
       });
     });
   });

@@ -152,7 +152,12 @@ export type SetPageQuery = {
   readonly perPage: number;
 };
 
-export type SetQuery = { readonly owner?: string; readonly type?: RecordType };
+export type SetQuery = {
+  readonly owner?: string;
+  /** Instead of one: those of several, as they were at one moment and in the order of these. */
+  readonly owners?: readonly string[];
+  readonly type?: RecordType;
+};
 
 /** One record with what the set around it says. */
 export type PlacedRecord = {
