@@ -1,6 +1,7 @@
 import type { Fault } from "../core/result.ts";
 import { type Actor, missing, type NotDone, refused } from "./actor.ts";
 import { editMany } from "./edit-many.ts";
+import { inParts } from "./in-parts.ts";
 import { newRecordId } from "./new-id.ts";
 import { ownersOf, type RecordDraft, type RecordRules } from "./record-rules.ts";
 import type { RecordServiceOptions } from "./service-options.ts";
@@ -55,12 +56,12 @@ export function bulkOperations({ store, now }: RecordServiceOptions, rules: Reco
     ): Promise<readonly BulkOutcome[]> => {
       const at = now();
       const { numbered, repeated } = withoutRepeats(entries);
-      const places = await Promise.all(numbered.map(({ id }) => store.record(actor.account, id)));
+      const places = await inParts(numbered, ({ id }) => store.record(actor.account, id));
       const found = numbered.flatMap((entry, i) => {
         const zone = places[i]?.zone.id;
         return zone === undefined ? [] : [{ ...entry, zone }];
       });
-      const writes = [...Map.groupBy(found, (entry) => entry.zone)].map(([zone, mine]) => {
+      const written = await inParts([...Map.groupBy(found, (entry) => entry.zone)], ([zone, mine]) => {
         const records = mine.map((entry) => entry.id);
         return store.write({ ...request(actor, zone, mine), now: at, records }, (view) => {
           const homes = new Map(view.sets.flatMap((set) => set.records.map((record) => [record.id, set])));
@@ -69,7 +70,7 @@ export function bulkOperations({ store, now }: RecordServiceOptions, rules: Reco
           return { ...decideSome(view, mine, result, at, rule), result };
         });
       });
-      const told = (await Promise.all(writes)).flatMap((each) => [...(each ?? [])]);
+      const told = written.flatMap((each) => [...(each ?? [])]);
       return outcomesOf(entries, new Map([...repeated, ...told]), missing("record"));
     },
   };

@@ -2,6 +2,7 @@ import { parseOwner } from "../core/name.ts";
 import { isRecordType } from "../core/rdata/table.ts";
 import { type Actor, missing, type NotDone, type Sight } from "./actor.ts";
 import { createRecord, deleteRecord, holds, replaceRecord } from "./edit-record.ts";
+import { inParts } from "./in-parts.ts";
 import { newRecordId } from "./new-id.ts";
 import { ownersOf, type RecordDraft, type RecordRules } from "./record-rules.ts";
 import type { RecordServiceOptions } from "./service-options.ts";
@@ -19,12 +20,7 @@ export function recordOperations({ store, now }: RecordServiceOptions, sight: Si
     records: async (actor: Actor, query: RecordsQuery) => {
       const zones = await zonesAsked(store, sight, actor, query.zone);
       if (zones === undefined) return missing("zone");
-      const found: (readonly PlacedRecord[])[] = [];
-      // A part at a time: no store takes as many reads at once as an account may have zones.
-      for (let from = 0; from < zones.length; from += zonesAtOnce) {
-        const part = zones.slice(from, from + zonesAtOnce);
-        found.push(...(await Promise.all(part.map((zone) => recordsOf(sight, actor, zone, query)))));
-      }
+      const found = await inParts(zones, (zone) => recordsOf(sight, actor, zone, query));
       return { kind: "done" as const, records: found.flat() };
     },
 
@@ -72,8 +68,6 @@ export function recordOperations({ store, now }: RecordServiceOptions, sight: Si
     },
   };
 }
-
-const zonesAtOnce = 100;
 
 const leave = <T>(result: T) => ({ wanted: undefined, result });
 

@@ -1,10 +1,11 @@
 import { type Change, invertChanges, sameSet } from "../core/changes.ts";
 import type { Fault } from "../core/result.ts";
-import type { RRset } from "../core/rrset.ts";
+import type { RRset, ZoneRecord } from "../core/rrset.ts";
 import { withSerial } from "../core/serial.ts";
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "./actor.ts";
 import { checkWrite, zoneFaults } from "./check-write.ts";
 import { placed, setAt } from "./edit-set.ts";
+import { inParts } from "./in-parts.ts";
 import { newRecordId } from "./new-id.ts";
 import type { ChangesWritten } from "./rrsets-changes.ts";
 import type { RecordServiceOptions } from "./service-options.ts";
@@ -75,16 +76,14 @@ function undoRefusal(sight: Sight, actor: Actor, { name: zone }: Zone, { changes
 
 /** A record that is put back has its old id again, unless another record has got that meanwhile. */
 async function withFreeIds(store: RecordStore, actor: Actor, changes: readonly Change[]): Promise<readonly Change[]> {
-  return await Promise.all(
-    changes.map(async (change): Promise<Change> => {
-      if (change.kind !== "create") return change;
-      const { after } = change;
-      const records = after.records.map(async (record) =>
-        (await store.record(actor.account, record.id)) === undefined ? record : { ...record, id: newRecordId() },
-      );
-      return { ...change, after: { ...after, records: await Promise.all(records) } };
-    }),
-  );
+  const created = changes.flatMap((change) => (change.kind === "create" ? change.after.records : []));
+  const others = await inParts(created, ({ id }) => store.record(actor.account, id));
+  const taken = new Set(others.flatMap((other) => other?.record.id ?? []));
+  const withFreeId = (record: ZoneRecord) => (taken.has(record.id) ? { ...record, id: newRecordId() } : record);
+  return changes.map((change): Change => {
+    if (change.kind !== "create") return change;
+    return { ...change, after: { ...change.after, records: change.after.records.map(withFreeId) } };
+  });
 }
 
 function putBack(

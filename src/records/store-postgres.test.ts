@@ -23,6 +23,23 @@ describeActions("PostgreSQL", open);
 describeManyWrites("PostgreSQL", open);
 
 describe("a PostgreSQL database", () => {
+  it("takes as many changes of records at once as fit into a request", async () => {
+    const store = await rig.open();
+    const actor = { account: (await store.ensureAccount("main", 1)).id, label: "tester", scope: wholeAccount };
+    const service = createRecordService({ store, now: Date.now, nameservers: ["ns.example.org"] });
+    const made = await service.createZone(actor, { name: "many.example", ttl: 60 });
+    if (made.kind !== "done") throw new Error("no zone");
+    const drafts = (value: string) =>
+      Array.from({ length: 5_500 }, (_, i) => ({ type: "A" as const, name: `h${i}`, value, text: value, ttl: 60 }));
+    const entries = drafts("192.0.2.1").map((draft) => ({ zoneId: made.zone.id, draft }));
+    const created = await service.createRecords(actor, entries);
+    const ids = created.map((each) => (each.kind === "done" ? each.placed.record.id : ""));
+    const changed = drafts("192.0.2.2").map((draft, i) => ({ id: ids[i] ?? "", draft }));
+    const replaced = await service.replaceRecords(actor, changed);
+    expect(replaced.filter((each) => each.kind === "done")).toHaveLength(5_500);
+    await store.close();
+  });
+
   it("is not asked for more zones at once than it answers", async () => {
     const store = await rig.open();
     const { id: account } = await store.ensureAccount("main", 1);
