@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { RRset, ZoneRecord } from "../core/rrset.ts";
-import { plainSettings, type RecordStore, type WriteRequest, type Zone } from "./store.ts";
+import { type LoggedChange, plainSettings, type RecordStore, type WriteRequest, type Zone } from "./store.ts";
 
 /** What every RecordStore does with writes to many records and zones. `open` gives an empty store of its own each time. */
 export function describeManyWrites(name: string, open: () => Promise<RecordStore>): void {
@@ -41,6 +41,37 @@ export function describeManyWrites(name: string, open: () => Promise<RecordStore
       expect(result).toEqual(["one.example", "two.example"]);
       expect(await serials()).toEqual([1, 1]);
       expect(await store.record(account, "b-3")).toMatchObject({ owner: "b" });
+    });
+
+    it("makes, changes and deletes a zone of thousands of sets, and tells them as they are in the log", async () => {
+      const told: LoggedChange[] = [];
+      const end = store.onChange((rows = []) => void told.push(...rows));
+      const before = await store.lastChange();
+      const many = Array.from({ length: 6_000 }, (_, i) => aSet(`h${i}`, `${i}`));
+      const identity = { account, id: "large", name: "large.example", settings: plainSettings(600), created: at };
+      const zone = await store.createZone({ ...identity, serial: 2026111500, sets: many }, "tester");
+      if (zone === "name-taken") throw new Error("name taken");
+      // Every third goes, every third moves with its id, every third stays.
+      await store.write({ ...request(zone, []), owners: "all" }, ({ sets }) => ({
+        wanted: sets.flatMap((set) => {
+          const way = Number(set.owner.slice(1)) % 3;
+          return way === 0 ? [] : way === 1 ? [{ ...set, owner: `moved-${set.owner}` }] : [set];
+        }),
+        result: 0,
+      }));
+      expect(await store.zone(account, "large")).toMatchObject({ recordCount: 4_000, serial: 2026111501 });
+      expect(await store.record(account, "h3000-3000")).toBeUndefined();
+      expect(await store.record(account, "h5998-5998")).toMatchObject({ owner: "moved-h5998" });
+      expect(await store.record(account, "h5999-5999")).toMatchObject({ owner: "h5999" });
+      expect(await store.deleteZone(account, "large", "tester", at)).toBe(true);
+      expect(await store.record(account, "h5999-5999")).toBeUndefined();
+      const log = await store.changesAfter(before, 100_000);
+      const rows = 6_000 + 2_000 + 2 * 2_000 + 4_000;
+      expect(log.map((row) => row.position)).toEqual(Array.from({ length: rows }, (_, i) => before + 1 + i));
+      // What was done elsewhere or was heard of otherwise is told without its rows.
+      const known = new Set(log.map(inShort));
+      expect(told.map(inShort).filter((row) => !known.has(row))).toEqual([]);
+      end();
     });
 
     it("has no view of a zone that is not there, and writes to the others what was decided", async () => {
@@ -99,3 +130,6 @@ const aSet = (owner: string, value: string): RRset => ({
   ttl: null,
   records: [aRecord(owner, value)],
 });
+
+const inShort = ({ position, serial, change }: LoggedChange): string =>
+  `${position} ${serial} ${change.kind} ${change.kind === "settings" ? "" : change.owner}`;

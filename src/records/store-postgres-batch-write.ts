@@ -14,13 +14,35 @@ type Part = {
   readonly text: (rows: string, first: string) => string;
 };
 
+/** Rows that are written at once: a server takes a moment for these, and no limit of time ends it. */
+const mostRows = 5_000;
+
 /**
- * All that a batch writes, in one statement: its parts touch different rows, so that their order does not matter. Undefined
- * when there is nothing to write. Only the parts that have rows are written down, and the statement is named after them.
+ * All that a batch writes: nearly always one statement, several for a large zone, none when there is nothing to write. The last one
+ * gives the end of the log. Only the parts that have rows are written down, and a statement is named after them.
  */
-export function writeStatement(outcome: Outcome): Statement | undefined {
-  const parts = partsOf(outcome).filter(({ rows }) => rows.length > 0);
-  if (parts.length === 0) return undefined;
+export const writeStatements = (outcome: Outcome): readonly Statement[] =>
+  packed(partsOf(outcome)).map((parts, i, all) => statementOf(parts, i === all.length - 1));
+
+function packed(parts: readonly Part[]): readonly (readonly Part[])[] {
+  const groups: Part[][] = [];
+  let room = 0;
+  for (const part of parts) {
+    for (let from = 0; from < part.rows.length; ) {
+      if (room === 0) {
+        groups.push([]);
+        room = mostRows;
+      }
+      const rows = part.rows.slice(from, from + room);
+      groups.at(-1)?.push({ ...part, rows });
+      from += rows.length;
+      room -= rows.length;
+    }
+  }
+  return groups;
+}
+
+function statementOf(parts: readonly Part[], isLast: boolean): Statement {
   const values: unknown[] = [];
   const texts = parts.map(({ tag, columns, rows, text }) => {
     const names = Object.keys(columns);
@@ -33,16 +55,20 @@ export function writeStatement(outcome: Outcome): Statement | undefined {
     return `${tag} AS (${text(`unnest(${arrays.join(", ")})${ordinal} AS n (${heads.join(", ")})`, arrays[0] ?? "")})`;
   });
   // The server tells names apart by their first 63 characters.
-  const name = `batch ${parts.map(({ tag }) => tag.replace(/([a-z])[a-z]*_?/g, "$1")).join(" ")}`;
-  const logged = outcome.log.length;
-  if (logged === 0) return { name, text: `WITH ${texts.join(", ")} SELECT NULL AS start`, values };
+  const name = `${isLast ? "batch" : "part"} ${parts.map(({ tag }) => tag.replace(/([a-z])[a-z]*_?/g, "$1")).join(" ")}`;
+  const logged = parts.find(({ tag }) => tag === "log")?.rows.length;
+  if (logged === undefined) return { name, text: `WITH ${texts.join(", ")} SELECT NULL AS "end"`, values };
   values.push(logged);
   const by = `$${values.length}::bigint`;
-  const head = `head AS (UPDATE log_head SET position = position + ${by} RETURNING position - ${by} AS start)`;
-  const told = `pg_notify('${changesChannel}', (start + ${by})::text)`;
-  return { name, text: `WITH ${head}, ${texts.join(", ")} SELECT start, ${told} FROM head`, values };
+  const head = `head AS (UPDATE log_head SET position = position + ${by} RETURNING position AS "end", position - ${by} AS start)`;
+  const told = isLast ? `, pg_notify('${changesChannel}', "end"::text)` : "";
+  return { name, text: `WITH ${head}, ${texts.join(", ")} SELECT "end"${told} FROM head`, values };
 }
 
+/**
+ * Each part touches rows of its own, so that their order does not matter within a statement. Between statements it does: zones
+ * come before their sets and go after them, and an id leaves before it enters.
+ */
 function partsOf(outcome: Outcome): readonly Part[] {
   const place = { zone: "bigint", owner: "text", type: "text" } as const;
   return [
@@ -66,12 +92,6 @@ function partsOf(outcome: Outcome): readonly Part[] {
         `SELECT * FROM ${rows}`,
     },
     {
-      tag: "zones_gone",
-      columns: { number: "bigint" },
-      rows: outcome.goneZones.map((number) => ({ number })),
-      text: (rows) => `DELETE FROM zones USING ${rows} WHERE zones.number = n.number`,
-    },
-    {
       tag: "sets",
       columns: { ...place, ttl: "bigint", records: "text", marks: "text" },
       rows: outcome.sets,
@@ -85,6 +105,12 @@ function partsOf(outcome: Outcome): readonly Part[] {
       rows: outcome.goneSets,
       text: (rows) =>
         `DELETE FROM rrsets AS r USING ${rows} WHERE (r.zone, r.owner, r.type) = (n.zone, n.owner, n.type)`,
+    },
+    {
+      tag: "zones_gone",
+      columns: { number: "bigint" },
+      rows: outcome.goneZones.map((number) => ({ number })),
+      text: (rows) => `DELETE FROM zones USING ${rows} WHERE zones.number = n.number`,
     },
     {
       tag: "ids_gone",

@@ -7,7 +7,7 @@ import { type PostgresRig, startPostgresRig } from "./rig/postgres.ts";
 import { plainSettings, type WriteRequest } from "./store.ts";
 import { createBatch } from "./store-postgres-batch.ts";
 import { loadBatch } from "./store-postgres-batch-read.ts";
-import { writeStatement } from "./store-postgres-batch-write.ts";
+import { writeStatements } from "./store-postgres-batch-write.ts";
 import type { Write } from "./store-postgres-queue.ts";
 import { createHotReads } from "./store-postgres-read.ts";
 import { createWrites } from "./store-postgres-writes.ts";
@@ -140,7 +140,7 @@ describe.each([
       }
       const batch = createBatch(await loadBatch(run, writes));
       expect(writes.map((write) => write.run(batch))).toEqual(places.map(() => true));
-      await explain(writeStatement(batch.outcome()) ?? never());
+      for (const statement of writeStatements(batch.outcome())) await explain(statement);
     });
   });
 });

@@ -5,7 +5,7 @@ import type { LoggedChange } from "./store.ts";
 import type { StoreCounters } from "./store-counters.ts";
 import { type Batch, createBatch, RunAlone, SpoiledBatch } from "./store-postgres-batch.ts";
 import { loadBatch, type Wish } from "./store-postgres-batch-read.ts";
-import { writeStatement } from "./store-postgres-batch-write.ts";
+import { writeStatements } from "./store-postgres-batch-write.ts";
 import type { Purge } from "./store-postgres-purge.ts";
 
 /** One write: what it must see, and what it then does. `run` may be called again, and touches nothing but the batch. */
@@ -75,8 +75,9 @@ export function createWriteQueue(options: QueueOptions) {
       locked();
       const fates = writes.map(({ write }) => fateOf(write, batch));
       const outcome = batch.outcome();
-      for (const statement of purge(outcome)) await run(statement);
-      const last = writeStatement(outcome);
+      const statements = writeStatements(outcome);
+      const last = statements.at(-1);
+      for (const statement of [...purge(outcome), ...statements.slice(0, -1)]) await run(statement);
       return { result: { fates, log: outcome.log }, ...(last && { last }) };
     });
 
@@ -142,6 +143,6 @@ function fateOf(write: Write<unknown>, batch: Batch): Fate {
 }
 
 function positioned(log: readonly Omit<LoggedChange, "position">[], rows: readonly unknown[]): readonly LoggedChange[] {
-  const [{ start }] = rows as [{ start: number }];
-  return log.map((row, i) => ({ position: start + i + 1, ...row }));
+  const [{ end }] = rows as [{ end: number }];
+  return log.map((row, i) => ({ position: end - log.length + i + 1, ...row }));
 }
