@@ -44,23 +44,29 @@ export function createHotReads({ read }: Pick<Postgres, "read">): HotReads {
     },
   });
 
-  const ownerSets = joinReads<{ readonly zone: number; readonly owner: string }, readonly PlacedSet[]>({
-    load: async (wanted) => {
-      const distinct = new Map(wanted.map((each) => [`${each.zone} ${each.owner}`, each]));
-      const { rows } = await read(setsOfOwners([...distinct.values()]));
-      const found = Map.groupBy(rows as PlacedSet[], ({ zone, owner }) => `${zone} ${owner}`);
-      for (const sets of found.values()) sets.sort(byType);
-      return wanted.map(({ zone, owner }) => found.get(`${zone} ${owner}`) ?? []);
-    },
-  });
-  const setsOfSeveral = async (zone: number, owners: readonly string[]): Promise<readonly SetRow[]> => {
-    const { rows } = await read(setsOfOwners(owners.map((owner) => ({ zone, owner }))));
-    const found = Map.groupBy(rows as PlacedSet[], (row) => row.owner);
-    return owners.flatMap((owner) => (found.get(owner) ?? []).toSorted(byType));
+  type At = { readonly zone: number; readonly owner: string };
+  /** The sets at each of these, by type. */
+  const setsAt = async (wanted: readonly At[]): Promise<readonly (readonly PlacedSet[])[]> => {
+    const distinct = new Map(wanted.map((each) => [`${each.zone} ${each.owner}`, each]));
+    const { rows } = await read(setsOfOwners([...distinct.values()]));
+    const found = Map.groupBy(rows as PlacedSet[], ({ zone, owner }) => `${zone} ${owner}`);
+    for (const sets of found.values()) sets.sort((a, b) => (a.type < b.type ? -1 : 1));
+    return wanted.map(({ zone, owner }) => found.get(`${zone} ${owner}`) ?? []);
   };
+  const ownerSets = joinReads<At, readonly PlacedSet[]>({ load: setsAt });
   const zoneSets = async (zone: number): Promise<readonly SetRow[]> => {
     const text = "SELECT owner, type, ttl, records, marks FROM rrsets WHERE zone = $1 ORDER BY owner, type";
     return (await read({ name: "sets of a zone", text, values: [zone] })).rows as SetRow[];
+  };
+
+  const rowsOf = async (
+    zone: number,
+    owner: string | undefined,
+    owners: readonly string[] | undefined,
+  ): Promise<readonly SetRow[]> => {
+    if (owner !== undefined) return await ownerSets({ zone, owner });
+    if (owners === undefined) return await zoneSets(zone);
+    return (await setsAt(owners.map((each) => ({ zone, owner: each })))).flat();
   };
 
   const theirs = (account: number, row: ZoneRow | undefined): Zone | undefined =>
@@ -76,16 +82,9 @@ export function createHotReads({ read }: Pick<Postgres, "read">): HotReads {
       return placed?.zone.account === account ? placed : undefined;
     },
     sets: async (zone, { owner, owners, type }) => {
-      const { number } = zone;
-      const rows = await (owner !== undefined
-        ? ownerSets({ zone: number, owner })
-        : owners === undefined
-          ? zoneSets(number)
-          : setsOfSeveral(number, owners));
+      const rows = await rowsOf(zone.number, owner, owners);
       const wanted = type === undefined ? rows : rows.filter((row) => row.type === type);
       return wanted.map((row) => setFromRow(row, zone));
     },
   };
 }
-
-const byType = (a: SetRow, b: SetRow): number => (a.type < b.type ? -1 : 1);
