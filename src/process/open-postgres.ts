@@ -25,6 +25,7 @@ export type Postgres = {
   readonly look: (statement: Statement) => Promise<Rows>;
   /** A connection of one's own, outside the pool. */
   readonly connect: () => Promise<pg.Client>;
+  /** What is under way is ended first, unless that takes long. */
   readonly close: () => Promise<void>;
 };
 
@@ -51,6 +52,7 @@ export const usualLimits: PostgresLimits = {
 
 const mostRepeats = 10;
 const lookPatience = 500;
+const closePatience = 1_000;
 
 export function openPostgres(address: PostgresAddress, log: Logger, limits: PostgresLimits = usualLimits): Postgres {
   const config = clientConfig(address, limits);
@@ -66,6 +68,7 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
   pool.on("connect", outages.connected);
   const mark = createCommitMarks();
   let busy = 0;
+  const underWay = new Set<Promise<unknown>>();
 
   const withClient = async <T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
     const client = await pool.connect();
@@ -86,7 +89,14 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
   };
 
   /** Again until it is done, or there is no point in it, or patience is at its end. */
-  const insist = async <T>(attempt: () => Promise<T>, patience = limits.patience): Promise<T> => {
+  const insist = <T>(attempt: () => Promise<T>, patience = limits.patience): Promise<T> => {
+    const work = persist(attempt, patience);
+    underWay.add(work);
+    const ended = () => void underWay.delete(work);
+    work.then(ended, ended);
+    return work;
+  };
+  const persist = async <T>(attempt: () => Promise<T>, patience: number): Promise<T> => {
     if (busy >= limits.connections + limits.waiting) throw new StoreBusy("too much is waiting for the database");
     busy += 1;
     const since = Date.now();
@@ -130,7 +140,11 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
       await client.connect();
       return client;
     },
-    close: () => pool.end(),
+    close: async () => {
+      // The pool forgets those who still wait for a connection.
+      await Promise.race([Promise.allSettled(underWay), sleep(closePatience, undefined, { ref: false })]);
+      await pool.end();
+    },
   };
 }
 

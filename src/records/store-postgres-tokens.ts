@@ -65,7 +65,7 @@ export function createPostgresTokens(postgres: Postgres, isUp: () => boolean) {
 
   const store: TokenStore = {
     noteUse: uses.note,
-    ensureAccount: cold.ensureAccount,
+    ensureAccount: (name, now) => inTransaction(postgres, (sql) => createSqlTokens(sql).ensureAccount(name, now)),
     addToken: (token) => inTransaction(postgres, (sql) => createSqlTokens(sql).addToken(token), tell),
     tokenByHash: (hash) => {
       const token = isUp() ? known.get(hash) : undefined;

@@ -64,6 +64,14 @@ describe("a PostgreSQL database", () => {
     await store.close();
   });
 
+  it("ends what was asked for right before it was closed", async () => {
+    const store = await rig.open();
+    await store.ensureAccount("main", 1);
+    const asked = [store.ensureAccount("other", 1), store.tokens()] as const;
+    await store.close();
+    expect(await Promise.all(asked)).toEqual([{ id: expect.any(Number), name: "other" }, []]);
+  });
+
   it("holds what was written when it is opened again, and what was still waiting", async () => {
     const url = await rig.freshUrl();
     const first = await rig.open(url);
