@@ -67,7 +67,6 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
   pool.on("error", outages.failed);
   pool.on("connect", outages.connected);
   const mark = createCommitMarks();
-  let busy = 0;
   const underWay = new Set<Promise<unknown>>();
 
   const withClient = async <T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
@@ -88,42 +87,44 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
     }
   };
 
-  /** Again until it is done, or there is no point in it, or patience is at its end. */
-  const insist = <T>(attempt: () => Promise<T>, patience = limits.patience): Promise<T> => {
-    const work = persist(attempt, patience);
+  const insist = async <T>(attempt: () => Promise<T>, patience = limits.patience): Promise<T> => {
+    if (underWay.size >= limits.connections + limits.waiting)
+      throw new StoreBusy("too much is waiting for the database");
+    const work = repeated(attempt, patience);
     underWay.add(work);
-    const ended = () => void underWay.delete(work);
-    work.then(ended, ended);
-    return work;
-  };
-  const persist = async <T>(attempt: () => Promise<T>, patience: number): Promise<T> => {
-    if (busy >= limits.connections + limits.waiting) throw new StoreBusy("too much is waiting for the database");
-    busy += 1;
-    const since = Date.now();
     try {
-      for (let failures = 1; ; failures += 1) {
-        try {
-          const result = await attempt();
-          outages.worked();
-          return result;
-        } catch (error) {
-          const fault = faultOf(error);
-          // Refused is only who comes: another may give back a connection that is there.
-          const isAway = fault === "lost" || fault === "refused";
-          if (isAway) outages.failed(error as Error);
-          const pause = backOffDelay(failures, Math.random(), backOff[isAway ? "away" : "repeat"]);
-          const again = fault === "repeat" ? failures < mostRepeats : isAway;
-          if (!again || Date.now() + pause - since > patience) throw asTold(error, fault);
-          await sleep(pause);
-        }
-      }
+      return await work;
     } finally {
-      busy -= 1;
+      underWay.delete(work);
     }
   };
 
+  /** Again until it is done, or there is no point in it, or patience is at its end. */
+  const repeated = async <T>(attempt: () => Promise<T>, patience: number): Promise<T> => {
+    const since = Date.now();
+    for (let failures = 1; ; failures += 1) {
+      try {
+        const result = await attempt();
+        outages.worked();
+        return result;
+      } catch (error) {
+        const fault = faultOf(error);
+        // Refused is only who comes: another may give back a connection that is there.
+        const isAway = fault === "lost" || fault === "refused";
+        if (isAway) outages.failed(error as Error);
+        const pause = backOffDelay(failures, Math.random(), backOff[isAway ? "away" : "repeat"]);
+        const again = fault === "repeat" ? failures < mostRepeats : isAway;
+        if (!again || Date.now() + pause - since > patience) throw asTold(error, fault);
+        await sleep(pause);
+      }
+    }
+  };
+
+  const ask = (statement: Statement, patience?: number): Promise<Rows> =>
+    insist(() => withClient((client) => client.query(toQuery(statement))), patience);
+
   return {
-    read: (statement) => insist(() => withClient((client) => client.query(toQuery(statement)))),
+    read: (statement) => ask(statement),
     transact: (work) =>
       insist(() =>
         resultOf(work, {
@@ -132,7 +133,7 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
           mark,
         }),
       ),
-    look: (statement) => insist(() => withClient((client) => client.query(toQuery(statement))), lookPatience),
+    look: (statement) => ask(statement, lookPatience),
     connect: async () => {
       const client = new pg.Client(config);
       // Whoever uses it hears of its end by what it runs, or listens for it.
