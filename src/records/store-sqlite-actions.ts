@@ -1,8 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Instant } from "../core/instant.ts";
 import type { Acted, Action, ActionQuery, Once, Page, Zone } from "./store.ts";
-import { distinctFields } from "./store-order.ts";
-import { allOf, anyOf, createStatements } from "./store-sqlite-statements.ts";
+import { allOf, anyOf, createStatements, sortedBy } from "./store-sqlite-statements.ts";
 
 const day = 86_400_000;
 /** No index but the id: one more would cost every write more than it saves the few who list actions. */
@@ -52,12 +51,9 @@ export function prepareActions(database: DatabaseSync) {
         anyOf("id", ids),
         anyOf("zone_name", within),
       );
-      const sorted = distinctFields(order).map(
-        ({ by, descending }) => `${columns[by]} ${descending ? "DESC" : "ASC"}, `,
-      );
       const from = `FROM actions WHERE ${asked.text}`;
       const { total } = prepared(`SELECT count(*) AS total ${from}`).get(...asked.values) as { total: number };
-      const select = prepared(`SELECT * ${from} ORDER BY ${sorted.join("")}id LIMIT ? OFFSET ?`);
+      const select = prepared(`SELECT * ${from} ORDER BY ${sortedBy(order, columns)}id LIMIT ? OFFSET ?`);
       const rows = select.all(...asked.values, perPage, (page - 1) * perPage) as ActionRow[];
       return { items: rows.map(actionFromRow), total };
     },

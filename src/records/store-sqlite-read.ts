@@ -14,7 +14,7 @@ import {
   type ZoneRow,
   zoneFromRow,
 } from "./store-rows.ts";
-import { allOf, anyOf, createStatements } from "./store-sqlite-statements.ts";
+import { allOf, anyOf, createStatements, sortedBy } from "./store-sqlite-statements.ts";
 
 /** Every read of the store, on statements prepared once. */
 export function prepareReads(database: DatabaseSync) {
@@ -75,10 +75,7 @@ export function prepareReads(database: DatabaseSync) {
       const from = `FROM zones WHERE ${asked.text}`;
       const all = search === undefined && within === undefined;
       const counted = all ? countAllZones : prepared(`SELECT count(*) AS total ${from}`);
-      const sorted = distinctFields(order).map(
-        ({ by, descending }) => `${zoneColumns[by]} ${descending ? "DESC" : "ASC"}, `,
-      );
-      const select = prepared(`SELECT * ${from} ORDER BY ${sorted.join("")}number LIMIT ? OFFSET ?`);
+      const select = prepared(`SELECT * ${from} ORDER BY ${sortedBy(order, zoneColumns)}number LIMIT ? OFFSET ?`);
       const rows = select.all(...asked.values, perPage, (page - 1) * perPage) as ZoneRow[];
       const { total } = counted.get(...asked.values) as { total: number };
       return { items: rows.map(zoneFromRow), total };

@@ -1,4 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import type { Order } from "./store.ts";
+import { distinctFields } from "./store-order.ts";
 
 /** What is asked for, with its value; undefined: it is not. */
 export type Condition = readonly [text: string, value: SQLInputValue] | undefined;
@@ -25,3 +27,12 @@ export function allOf(...conditions: readonly Condition[]) {
 /** Is one of these. */
 export const anyOf = (column: string, values: readonly (string | number)[] | undefined): Condition =>
   values && [`${column} IN (SELECT value FROM json_each(?))`, JSON.stringify(values)];
+
+/** What comes first in ORDER BY; empty, or with a comma at its end. */
+export const sortedBy = <By extends string>(
+  order: readonly Order<By>[],
+  columns: Readonly<Record<By, string>>,
+): string =>
+  distinctFields(order)
+    .map(({ by, descending }) => `${columns[by]} ${descending ? "DESC" : "ASC"}, `)
+    .join("");
