@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { readEvents } from "../src/records/rig/event-reader.ts";
 import type { PostgresServer } from "../test/rig/postgres.ts";
+import { holdBack } from "./hold-back.ts";
 import { donePerSecond, failedIn, inTurns, ms } from "./in-turns.ts";
 import { usageOf } from "./process-usage.ts";
 import { getOne, putOne } from "./records-scale.ts";
@@ -18,42 +19,60 @@ const how = "npm run bench postgres";
 
 type Measured = Load & { readonly nodeCpu: number; readonly databaseCpu: number };
 
+const heads = [
+  ...["call", "one: done/s", "two", "times", "target", "99th percentiles"],
+  ...["CPU a call: node", "database", "failed"],
+];
+
 /** Where node, database and load have to share processors, the CPU that a call takes says where the bound is. */
 export async function twoNodes(server: PostgresServer, first: Node, second: Node): Promise<Table> {
+  const title = `1,000 zones, one node with 32 connections, two with 16 each; nodes, database and load share ${cpus().length} processors`;
+  return { title, how, heads, rows: await oneAgainstTwo(server, [first, second], 16) };
+}
+
+const part = 0.3;
+
+/** As if each node had a machine, one that is soon full: what is left of the processors is for the database and the load. */
+export async function twoSmallNodes(server: PostgresServer, first: Node, second: Node): Promise<Table> {
+  const title = `The same, each node held to ${part} of a processor by a cgroup and with 32 connections of its own`;
+  const frees = [first, second].map(({ child }) => holdBack(child.pid ?? 0, part));
+  try {
+    const cannot = [["no cgroup may be made here", ...heads.slice(1).map(() => "")]];
+    const rows = frees.includes(undefined) ? cannot : await oneAgainstTwo(server, [first, second], 32);
+    return { title, how, heads, rows };
+  } finally {
+    for (const free of frees) free?.();
+  }
+}
+
+async function oneAgainstTwo(server: PostgresServer, nodes: readonly [Node, Node], connectionsOfTwo: number) {
   const rows = [];
   for (const [call, script] of [
     ["read one", getOne],
     ["write one", putOne],
   ] as const) {
-    const load = (nodes: readonly Node[]) => () => measure(server, nodes, script);
-    const [one, two] = await inTurns(load([first]), load([first, second]));
+    const [one, two] = await inTurns(
+      () => measure(server, [nodes[0]], script, 32),
+      () => measure(server, nodes, script, connectionsOfTwo),
+    );
     const [alone, together] = [medianLoad(one) as Measured, medianLoad(two) as Measured];
     const [a, b] = [donePerSecond(alone, seconds), donePerSecond(together, seconds)];
     const cpu = [alone.nodeCpu, alone.databaseCpu].map((time) => `${((1_000 * time) / (a * seconds)).toFixed(2)} ms`);
     const p99 = `${ms(alone.p99)} and ${ms(together.p99)}`;
     rows.push([call, a.toFixed(), b.toFixed(), (b / a).toFixed(2), "1.5", p99, ...cpu, failedIn([...one, ...two])]);
   }
-  return {
-    title: `1,000 zones, one node with 32 connections, two with 16 each; nodes, database and load share ${cpus().length} processors`,
-    how,
-    heads: [
-      ...["call", "one: done/s", "two", "times", "target", "99th percentiles"],
-      ...["CPU a call: node", "database", "failed"],
-    ],
-    rows,
-  };
+  return rows;
 }
 
 async function measure(
   server: PostgresServer,
   nodes: readonly Node[],
   script: (store: FilledStore, writer: number) => string,
+  connections: number,
 ): Promise<Measured> {
   const used = () => [sum(nodes.map(({ child }) => usageOf(child.pid ?? 0).cpu)), cpuOfServer(server.pid())] as const;
   const [nodeBefore, databaseBefore] = used();
-  const loads = await Promise.all(
-    nodes.map((node, i) => wrk(`${node.url}/`, script(node, i), seconds, 32 / nodes.length)),
-  );
+  const loads = await Promise.all(nodes.map((node, i) => wrk(`${node.url}/`, script(node, i), seconds, connections)));
   const [node, database] = used();
   return {
     perSecond: sum(loads.map((load) => load.perSecond)),

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { type PostgresServer, startPostgres } from "../test/rig/postgres.ts";
 import { stop } from "./beside-hello.ts";
 import { donePerSecond, failedIn, inTurns, ms } from "./in-turns.ts";
-import { followerLag, type Node, twoNodes } from "./postgres-nodes.ts";
+import { followerLag, type Node, twoNodes, twoSmallNodes } from "./postgres-nodes.ts";
 import { fillManyZones, fillOneZone } from "./postgres-store.ts";
 import { hosts } from "./powerdns.ts";
 import { startPowerDnsOnPostgres } from "./powerdns-postgres.ts";
@@ -42,11 +42,11 @@ export async function benchPostgres(): Promise<readonly Table[]> {
     const thousand = await fillManyZones(server, "few", 1_000);
     const few = await open(thousand, "few", ports.first);
     const second = await open(thousand, "few", ports.second);
-    const nodes = await twoNodes(server, few, second);
+    const nodes = [await twoNodes(server, few, second), await twoSmallNodes(server, few, second)];
     const lag = await followerLag(few, second);
     await close(second);
     const many = await open(await fillManyZones(server, "many", 1_000_000), "many", ports.large);
-    return [beside, nodes, lag, await flatCost(few, many)];
+    return [beside, ...nodes, lag, await flatCost(few, many)];
   } finally {
     await Promise.all(started.map(stop));
     await server.stop();
