@@ -2,6 +2,7 @@ import type { ChangedSet, ChangedZone, ChangeEvent } from "../contract/change-ev
 import type { Rrset, RrsetsZone, WireAction } from "../contract/rrsets.ts";
 import type { Instant } from "../core/instant.ts";
 import type { RRset } from "../core/rrset.ts";
+import { utcText } from "../core/utc-text.ts";
 import { shownValue } from "./rrsets-values.ts";
 import type { Action, LoggedChange, PrimaryServer, Zone, ZoneSettings } from "./store.ts";
 
@@ -97,4 +98,7 @@ const changedZone = ({ ttl, mode, labels, locked, primaries }: ZoneSettings): Ch
 });
 
 /** `2026-01-13T14:17:29Z` */
-export const timeText = (instant: Instant): string => `${new Date(instant).toISOString().slice(0, 19)}Z`;
+export function timeText(instant: Instant): string {
+  const { day, time } = utcText(instant);
+  return `${day}T${time}Z`;
+}

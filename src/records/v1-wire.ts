@@ -1,5 +1,6 @@
 import type { Pagination, WirePrimaryServer, WireRecord, WireZone } from "../contract/records-v1.ts";
 import type { Instant } from "../core/instant.ts";
+import { utcText } from "../core/utc-text.ts";
 import type { PlacedServer } from "./primary-server-operations.ts";
 import type { PlacedRecord, Zone } from "./store.ts";
 
@@ -127,24 +128,6 @@ export function paginationToWire(page: number, perPage: number, total: number): 
 
 /** Go's default text of a time, always with three digits of a second: `2021-02-05 12:57:21.941 +0000 UTC`. */
 export function timeText(instant: Instant): string {
-  const rest = ((instant % dayLength) + dayLength) % dayLength;
-  const day = dayText(instant - rest);
-  const [hours, minutes, seconds] = [rest / 3_600_000, (rest / 60_000) % 60, (rest / 1000) % 60];
-  return `${day} ${two(hours)}:${two(minutes)}:${two(seconds)}.${String(rest % 1000).padStart(3, "0")} +0000 UTC`;
-}
-
-const dayLength = 86_400_000;
-const twoDigits = Array.from({ length: 60 }, (_, i) => String(i).padStart(2, "0"));
-const two = (number: number): string => twoDigits[Math.trunc(number)] ?? "";
-
-/** Two times are in every record that is read, most of them of few days: the texts of these are kept. */
-const dayTexts = new Map<Instant, string>();
-
-function dayText(day: Instant): string {
-  const known = dayTexts.get(day);
-  if (known !== undefined) return known;
-  const text = new Date(day).toISOString().slice(0, 10);
-  if (dayTexts.size >= 1000) dayTexts.clear();
-  dayTexts.set(day, text);
-  return text;
+  const { day, time, milliseconds } = utcText(instant);
+  return `${day} ${time}.${milliseconds} +0000 UTC`;
 }

@@ -1,0 +1,32 @@
+import type { Instant } from "./instant.ts";
+
+/** An instant in UTC: `2021-02-05`, `12:57:21` and `941`. Times are in most answers, and `Date` takes several times as long to write one. */
+export function utcText(instant: Instant): {
+  readonly day: string;
+  readonly time: string;
+  readonly milliseconds: string;
+} {
+  const rest = ((instant % dayLength) + dayLength) % dayLength;
+  const [hours, minutes, seconds] = [rest / 3_600_000, (rest / 60_000) % 60, (rest / 1000) % 60];
+  return {
+    day: dayText(instant - rest),
+    time: `${two(hours)}:${two(minutes)}:${two(seconds)}`,
+    milliseconds: String(rest % 1000).padStart(3, "0"),
+  };
+}
+
+const dayLength = 86_400_000;
+const twoDigits = Array.from({ length: 60 }, (_, i) => String(i).padStart(2, "0"));
+const two = (number: number): string => twoDigits[Math.trunc(number)] ?? "";
+
+/** Most times are of few days: the texts of these are kept. */
+const dayTexts = new Map<Instant, string>();
+
+function dayText(day: Instant): string {
+  const known = dayTexts.get(day);
+  if (known !== undefined) return known;
+  const text = new Date(day).toISOString().slice(0, 10);
+  if (dayTexts.size >= 1000) dayTexts.clear();
+  dayTexts.set(day, text);
+  return text;
+}
