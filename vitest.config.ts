@@ -3,6 +3,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    globalSetup: ["test/rig/own-temporary-folder.ts"],
     setupFiles: ["test/rig/seeded-laws.ts"],
     testTimeout: 120_000,
     hookTimeout: 120_000,
