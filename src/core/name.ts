@@ -87,6 +87,12 @@ export function labelsOf(name: string): readonly Label[] {
   return read.labels;
 }
 
+/** A name and every name above it but the root. */
+export function enclosing(name: string): readonly string[] {
+  const labels = labelsOf(name);
+  return labels.map((_, i) => labels.slice(i).join("."));
+}
+
 const plainName = /^[a-z0-9_*-]{1,63}(?:\.[a-z0-9_*-]{1,63})*$/;
 const isPlain = (text: string): boolean => text.length <= 253 && plainName.test(text);
 

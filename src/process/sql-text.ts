@@ -20,8 +20,6 @@ export type SqlText<Tables> = {
   readonly anyOf: (column: Expression<unknown>, values: readonly (string | number)[]) => RawBuilder<boolean>;
   /** Has this part somewhere. */
   readonly contains: (column: Expression<unknown>, part: string) => RawBuilder<boolean>;
-  /** A member of a column that holds JSON text. */
-  readonly member: (column: Expression<unknown>, name: string) => RawBuilder<string>;
 };
 
 /** Runs what was written. Gives rows; a write gives those of its RETURNING. */
@@ -39,6 +37,5 @@ export function postgresText<Tables>(): SqlText<Tables> {
     }),
     anyOf: (column, values) => sql<boolean>`${column} = any(${values})`,
     contains: (column, part) => sql<boolean>`strpos(${column}, ${part}) > 0`,
-    member: (column, name) => sql<string>`(${column}::json ->> ${sql.lit(name)})`,
   };
 }

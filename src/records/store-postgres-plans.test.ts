@@ -2,7 +2,6 @@ import type pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { RRset } from "../core/rrset.ts";
 import { type Statement, toQuery } from "../process/postgres-statement.ts";
-import { postgresText, type RunSql } from "../process/sql-text.ts";
 import { type PostgresRig, startPostgresRig } from "./rig/postgres.ts";
 import { plainSettings, type WriteRequest } from "./store.ts";
 import { createBatch } from "./store-postgres-batch.ts";
@@ -11,8 +10,6 @@ import { writeStatements } from "./store-postgres-batch-write.ts";
 import type { Write } from "./store-postgres-queue.ts";
 import { createHotReads } from "./store-postgres-read.ts";
 import { createWrites } from "./store-postgres-writes.ts";
-import type { Tables } from "./store-sql.ts";
-import { createSqlTransferKeys } from "./store-sql-transfer-keys.ts";
 
 const few = [0, 100, 200, 300, 400];
 const account = 1;
@@ -105,6 +102,8 @@ describe.each([
       const reads = createHotReads({ read: run });
       const found = await Promise.all(places.map(({ id }) => reads.record(account, id)));
       expect(found.map((placed) => placed?.record.id)).toEqual(places.map(({ id }) => id));
+      const above = await Promise.all(places.map(({ zone }) => reads.zoneHolding(`www.${zone}.example`)));
+      expect(above.map((zone) => zone?.id)).toEqual(places.map(({ zone }) => zone));
       const homes = await Promise.all(places.map(({ zone }) => reads.zone(account, zone)));
       const there = await Promise.all(places.map(({ owner }, i) => reads.sets(homes[i] ?? never(), { owner })));
       expect(there.flat().map((set) => set.records[0]?.id)).toEqual(places.map(({ id }) => id));
@@ -114,12 +113,7 @@ describe.each([
   it("to find the zones that come from elsewhere", async () => {
     await fill(zones, sets);
     await looksAtFew(async ({ run }) => {
-      const runSql: RunSql = async ({ sql, parameters }) => {
-        const { rows } = await run({ name: "secondary zones", text: sql, values: parameters });
-        return rows as never;
-      };
-      const keys = createSqlTransferKeys({ text: postgresText<Tables>(), run: runSql });
-      expect(await keys.secondaryZones()).toEqual([]);
+      expect(await createHotReads({ read: run }).secondaryZones()).toEqual([]);
     });
   });
 

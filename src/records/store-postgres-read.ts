@@ -1,9 +1,15 @@
+import { enclosing } from "../core/name.ts";
 import type { Postgres } from "../process/open-postgres.ts";
 import { joinReads } from "./joined-reads.ts";
 import type { RecordStore, Zone } from "./store.ts";
 import type { PlacedSet } from "./store-postgres-batch.ts";
 import { setsOfOwners } from "./store-postgres-batch-read.ts";
 import {
+  type ChangeRow,
+  changeFromRow,
+  goodKey,
+  type KeyRow,
+  keyFromRow,
   type PlacedRow,
   placedColumns,
   placedFromRow,
@@ -12,10 +18,12 @@ import {
   type ZoneRow,
   zoneFromRow,
 } from "./store-rows.ts";
+import type { ZoneNumber } from "./transfer-keys.ts";
 
-type HotReads = Pick<RecordStore, "zone" | "zoneBy" | "record" | "sets">;
+type HotReads = Pick<RecordStore, "zone" | "zoneBy" | "zoneHolding" | "record" | "sets"> &
+  Pick<RecordStore, "transferKey" | "everyZone" | "secondaryZones" | "lastChange" | "changesAfter">;
 
-/** The reads that nearly every request makes, joined. */
+/** What requests, DNS questions and followers of the log ask for: prepared, and what comes often is joined. */
 export function createHotReads({ read }: Pick<Postgres, "read">): HotReads {
   const zoneReader = <Key extends string | number>(column: "id" | "name" | "number") =>
     joinReads<Key, ZoneRow | undefined>({
@@ -69,6 +77,9 @@ export function createHotReads({ read }: Pick<Postgres, "read">): HotReads {
     return (await setsAt(owners.map((each) => ({ zone, owner: each })))).flat();
   };
 
+  const rowsBy = async <Row>(name: string, text: string, ...values: readonly unknown[]): Promise<readonly Row[]> =>
+    (await read({ name, text, values })).rows as readonly Row[];
+
   const theirs = (account: number, row: ZoneRow | undefined): Zone | undefined =>
     row?.account === account ? zoneFromRow(row) : undefined;
 
@@ -85,6 +96,35 @@ export function createHotReads({ read }: Pick<Postgres, "read">): HotReads {
       const rows = await rowsOf(zone.number, owner, owners);
       const wanted = type === undefined ? rows : rows.filter((row) => row.type === type);
       return wanted.map((row) => setFromRow(row, zone));
+    },
+
+    zoneHolding: async (name) => {
+      const text = "SELECT * FROM zones WHERE name = ANY($1) ORDER BY length(name) DESC LIMIT 1";
+      const [row] = await rowsBy<ZoneRow>("zone holding", text, enclosing(name));
+      return row && zoneFromRow(row);
+    },
+    everyZone: async (after, limit) => {
+      const text = "SELECT number, name FROM zones WHERE number > $1 ORDER BY number LIMIT $2";
+      return await rowsBy<ZoneNumber>("every zone", text, after, limit);
+    },
+    secondaryZones: async () => {
+      // In the words of its index: without them that is not used.
+      const text = "SELECT * FROM zones WHERE (settings::json ->> 'mode') = 'secondary'";
+      return (await rowsBy<ZoneRow>("secondary zones", text)).map(zoneFromRow);
+    },
+    transferKey: async (name) => {
+      const [row] = await rowsBy<KeyRow>("transfer key", `SELECT ${goodKey} = $1`, name);
+      return row && keyFromRow(row);
+    },
+
+    lastChange: async () => {
+      const text = "SELECT max(position) AS position FROM changes";
+      const [last] = await rowsBy<{ position: number | null }>("last change", text);
+      return last?.position ?? 0;
+    },
+    changesAfter: async (position, limit) => {
+      const text = "SELECT * FROM changes WHERE position > $1 ORDER BY position LIMIT $2";
+      return (await rowsBy<ChangeRow>("changes", text, position, limit)).map(changeFromRow);
     },
   };
 }

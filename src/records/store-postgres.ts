@@ -1,4 +1,5 @@
 import type { Client } from "pg";
+import { createSessionStore } from "../access/session-store-sql.ts";
 import type { Logger } from "../process/log.ts";
 import { migratePostgres } from "../process/migrate-postgres.ts";
 import type { MigrationStep } from "../process/migration-steps.ts";
@@ -20,6 +21,7 @@ import { createSqlConsole } from "./store-sql-console.ts";
 import { createSqlReads } from "./store-sql-read.ts";
 import { createSqlTransferKeys } from "./store-sql-transfer-keys.ts";
 import { expectWholeDatabase } from "./unfinished-copy.ts";
+import { zonesByName } from "./zones-by-name.ts";
 
 export type PostgresStoreOptions = {
   readonly address: PostgresAddress;
@@ -58,7 +60,8 @@ async function openOn(postgres: Postgres, { log, mostWaiting }: PostgresStoreOpt
   const counters = createStoreCounters();
   const counted = countWrites(postgres, counters);
   const sql = postgresSql(counted);
-  const reads = createSqlReads(sql);
+  const lists = createSqlReads(sql);
+  const reads = createHotReads(postgres);
   const tokens = createPostgresTokens(counted, () => feed.isUp());
   const position = await reads.lastChange();
   const feed = createPostgresFeed({
@@ -73,12 +76,13 @@ async function openOn(postgres: Postgres, { log, mostWaiting }: PostgresStoreOpt
   return {
     ...tokens.store,
     ...createSqlTransferKeys(sql),
+    ...lists,
     ...reads,
-    ...createHotReads(postgres),
+    zones: zonesByName({ zoneBy: reads.zoneBy, list: lists.zones }),
     ...createWrites(queue.add),
     onChange: feed.listen,
     counters,
-    console: createSqlConsole(sql),
+    console: { ...createSqlConsole(sql), sessions: createSessionStore(sql.text, sql.run), close: () => undefined },
     look: () => postgres.look({ text: "SELECT position FROM log_head" }),
     connect: postgres.connect,
     close: async () => {

@@ -1,17 +1,13 @@
 import { type CompiledQuery, type Expression, expressionBuilder, type RawBuilder, type SqlBool, sql } from "kysely";
-import { labelsOf } from "../core/name.ts";
 import type { RRset } from "../core/rrset.ts";
 import type { HistoryQuery, Order, Page, RecordStore, SetPageQuery, Zone, ZoneQuery } from "./store.ts";
 import { distinctFields } from "./store-order.ts";
 import { changeFromRow, setFromRow, zoneFromRow } from "./store-rows.ts";
 import type { ActionRow, Sql, Tables } from "./store-sql.ts";
 
-type SqlReads = Pick<
-  RecordStore,
-  "zoneHolding" | "zones" | "setPage" | "actions" | "changesAfter" | "lastChange" | "historyOf"
->;
+type SqlReads = Pick<RecordStore, "zones" | "setPage" | "actions" | "historyOf">;
 
-/** Reads that are rare enough to be put together when they are asked for. */
+/** Reads that are rare enough to be put together when they are asked for. Of `zones` only lists: one of a name has a key. */
 export function createSqlReads({ text, run }: Sql): SqlReads {
   const { db, anyOf, contains } = text;
 
@@ -37,24 +33,8 @@ export function createSqlReads({ text, run }: Sql): SqlReads {
   };
 
   return {
-    zoneHolding: async (name) => {
-      const above = db.selectFrom("zones").selectAll();
-      const eb = expressionBuilder<Tables, "zones">();
-      const closest = above
-        .where(anyOf(eb.ref("name"), enclosing(name)))
-        .orderBy(sql`length(name)`, "desc")
-        .limit(1);
-      const [row] = await run(closest.compile());
-      return row && zoneFromRow(row);
-    },
-
     zones: async (account, query) => {
-      const { name, within, order = [], page: at, perPage } = query;
-      if (name !== undefined) {
-        const named = db.selectFrom("zones").selectAll().where("name", "=", name).where("account", "=", account);
-        const rows = within === undefined || within.includes(name) ? await run(named.compile()) : [];
-        return { items: rows.map(zoneFromRow), total: rows.length };
-      }
+      const { search, within, order = [], page: at, perPage } = query;
       const filtered = zonesOf(account, query);
       let rows = filtered.selectAll();
       for (const { by, descending } of distinctFields(order)) rows = rows.orderBy(zoneColumns[by], way(descending));
@@ -63,7 +43,7 @@ export function createSqlReads({ text, run }: Sql): SqlReads {
         .limit(perPage)
         .offset((at - 1) * perPage);
       const counted = db.selectFrom("zone_counts").where("account", "=", account).select("zones as total");
-      const count = query.search === undefined && within === undefined ? counted : filtered.select(total);
+      const count = search === undefined && within === undefined ? counted : filtered.select(total);
       return await page({ count, rows }, zoneFromRow);
     },
 
@@ -93,21 +73,6 @@ export function createSqlReads({ text, run }: Sql): SqlReads {
       return await page({ count: filtered.select(total), rows }, actionFromRow);
     },
 
-    changesAfter: async (position, limit) => {
-      const behind = db.selectFrom("changes").selectAll().where("position", ">", position);
-      return (await run(behind.orderBy("position").limit(limit).compile())).map(changeFromRow);
-    },
-
-    lastChange: async () => {
-      const [last] = await run(
-        db
-          .selectFrom("changes")
-          .select(({ fn }) => fn.max("position").as("position"))
-          .compile(),
-      );
-      return Number(last?.position ?? 0);
-    },
-
     historyOf: async (zone, { before, serial, limit }: HistoryQuery) => {
       let rows = db.selectFrom("changes").selectAll().where("zone", "=", zone.number);
       if (before !== undefined) rows = rows.where("position", "<", before);
@@ -134,16 +99,10 @@ function setOrder(order: readonly Order<"id" | "name">[]): readonly (readonly [R
   return [...asked, ...(order.length === 0 ? [[sql`type`, false] as const] : []), ...name(false), [sql`type`, false]];
 }
 
-export const actionFromRow = ({ id, zone, zone_name: zoneName, command, at }: ActionRow) => ({
+const actionFromRow = ({ id, zone, zone_name: zoneName, command, at }: ActionRow) => ({
   id,
   zone,
   zoneName,
   command,
   at,
 });
-
-/** A name and every name above it but the root. */
-function enclosing(name: string): readonly string[] {
-  const labels = labelsOf(name);
-  return labels.map((_, i) => labels.slice(i).join("."));
-}

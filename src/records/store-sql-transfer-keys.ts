@@ -1,55 +1,41 @@
-import { expressionBuilder, sql } from "kysely";
-import { type KeyRow, keyFromRow, zoneFromRow } from "./store-rows.ts";
-import type { Sql, Tables } from "./store-sql.ts";
+import { sql } from "kysely";
+import { type KeyRow, keyFromRow } from "./store-rows.ts";
+import type { Sql } from "./store-sql.ts";
 import type { TransferStore } from "./transfer-keys.ts";
 
-/** What standard nameservers need. What writes is to be run inside a transaction. */
-export function createSqlTransferKeys({ text: { db, member }, run }: Sql): TransferStore {
-  const keys = db
-    .selectFrom("transfer_keys")
-    .leftJoin("accounts", "accounts.id", "transfer_keys.account")
-    .selectAll("transfer_keys")
-    .select("accounts.name as account_name");
-  const goodKey = (name: string) =>
-    keys.where("transfer_keys.name", "=", name).where("transfer_keys.revoked", "is", null).compile();
+type SqlTransferKeys = Pick<
+  TransferStore,
+  "addTransferKey" | "transferKeys" | "revokeTransferKey" | "secondaryState" | "noteSecondary"
+>;
 
+/** What is rarely asked or written for standard nameservers. */
+export function createSqlTransferKeys({ text: { db }, run }: Sql): SqlTransferKeys {
   return {
     addTransferKey: async ({ name, algorithm, secret, account, scope, created }) => {
       const row = { name, algorithm, secret, account: account ?? null, scope: JSON.stringify(scope), created };
       const added = db.insertInto("transfer_keys").values(row);
-      const made = await run(
-        added
-          .onConflict((conflict) => conflict.doNothing())
-          .returning("number")
-          .compile(),
-      );
-      if (made.length === 0) return "name-taken";
-      const [key] = await run<KeyRow>(goodKey(name));
-      if (key === undefined) throw new Error("the key just written cannot be read");
-      return keyFromRow(key);
+      const made = added.onConflict((conflict) => conflict.doNothing()).returningAll();
+      const named = made.returning((its) => {
+        const theirs = its.selectFrom("accounts").where("accounts.id", "=", its.ref("transfer_keys.account"));
+        return theirs.select("accounts.name").as("account_name");
+      });
+      const [key] = await run<KeyRow>(named.compile());
+      return key === undefined ? "name-taken" : keyFromRow(key);
     },
-    transferKey: async (name) => {
-      const [row] = await run<KeyRow>(goodKey(name));
-      return row && keyFromRow(row);
+    transferKeys: async () => {
+      const keys = db
+        .selectFrom("transfer_keys")
+        .leftJoin("accounts", "accounts.id", "transfer_keys.account")
+        .selectAll("transfer_keys")
+        .select("accounts.name as account_name");
+      return (await run<KeyRow>(keys.orderBy("transfer_keys.number").compile())).map(keyFromRow);
     },
-    transferKeys: async () => (await run<KeyRow>(keys.orderBy("transfer_keys.number").compile())).map(keyFromRow),
     revokeTransferKey: async (name, now) => {
       // What is revoked is worth nothing, so that its secret need not lie about.
       const good = db.updateTable("transfer_keys").set({ revoked: now, secret: "" }).where("name", "=", name);
       return (await run(good.where("revoked", "is", null).returning("number").compile())).length === 1;
     },
 
-    everyZone: async (after, limit) => {
-      const behind = db.selectFrom("zones").select(["number", "name"]).where("number", ">", after);
-      const rows = await run(behind.orderBy("number").limit(limit).compile());
-      return rows.map(({ number, name }) => ({ number, name }));
-    },
-    secondaryZones: async () => {
-      const mode = member(expressionBuilder<Tables, "zones">().ref("settings"), "mode");
-      // Written out: the index of them is used only for a question that says the same as its condition.
-      const secondary = db.selectFrom("zones").selectAll().where(mode, "=", sql.lit("secondary"));
-      return (await run(secondary.compile())).map(zoneFromRow);
-    },
     secondaryState: async (zone) => {
       const state = db.selectFrom("secondary_state").select(["checked", "serial"]);
       const [row] = await run(state.where("zone", "=", zone.number).compile());

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { labelsOf } from "../core/name.ts";
+import { enclosing } from "../core/name.ts";
 import type { RRset } from "../core/rrset.ts";
 import type { HistoryQuery, Page, SetPageQuery, SetQuery, Zone, ZoneKey, ZoneQuery } from "./store.ts";
 import { distinctFields } from "./store-order.ts";
@@ -136,9 +136,3 @@ const setColumns = {
 /** An order of one column, the other way round when asked. */
 const turned = (order: string, descending: boolean): string =>
   descending ? order.replace(/ASC$|DESC$/, (end) => (end === "ASC" ? "DESC" : "ASC")) : order;
-
-/** A name and every name above it but the root. */
-function enclosing(name: string): readonly string[] {
-  const labels = labelsOf(name);
-  return labels.map((_, i) => labels.slice(i).join("."));
-}
