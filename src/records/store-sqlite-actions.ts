@@ -1,7 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Instant } from "../core/instant.ts";
-import type { Acted, Action, ActionQuery, Once, Page, Zone } from "./store.ts";
-import { allOf, anyOf, createStatements, sortedBy } from "./store-sqlite-statements.ts";
+import type { Acted, Action, Once, Zone } from "./store.ts";
 
 const day = 86_400_000;
 /** No index but the id: one more would cost every write more than it saves the few who list actions. */
@@ -13,10 +12,9 @@ const atOnce = 5_000;
 
 type By = { readonly actor: string; readonly now: Instant; readonly once?: Once };
 
-/** To be called inside a transaction, except `list`. */
+/** To be called inside a transaction. */
 export function prepareActions(database: DatabaseSync) {
   const insert = database.prepare("INSERT INTO actions (account, zone, zone_name, command, at) VALUES (?, ?, ?, ?, ?)");
-  const prepared = createStatements(database);
   const selectKey = database.prepare("SELECT fingerprint, at, outcome FROM once_keys WHERE actor = ? AND key = ?");
   const insertKey = database.prepare(
     "INSERT OR REPLACE INTO once_keys (actor, key, fingerprint, at, outcome) VALUES (?, ?, ?, ?, ?)",
@@ -43,21 +41,6 @@ export function prepareActions(database: DatabaseSync) {
   };
 
   return {
-    list: (account: number, query: ActionQuery): Page<Action> => {
-      const { ids, zone, within, order = [], page, perPage } = query;
-      const asked = allOf(
-        ["account = ?", account],
-        zone === undefined ? undefined : ["zone = ?", zone],
-        anyOf("id", ids),
-        anyOf("zone_name", within),
-      );
-      const from = `FROM actions WHERE ${asked.text}`;
-      const { total } = prepared(`SELECT count(*) AS total ${from}`).get(...asked.values) as { total: number };
-      const select = prepared(`SELECT * ${from} ORDER BY ${sortedBy(order, columns)}id LIMIT ? OFFSET ?`);
-      const rows = select.all(...asked.values, perPage, (page - 1) * perPage) as ActionRow[];
-      return { items: rows.map(actionFromRow), total };
-    },
-
     /** What was answered to the same request before. */
     known: <T>({ actor, now, once }: By): Acted<T> | "key-taken" | undefined => {
       const row = once && (selectKey.get(actor, once.key) as KeyRow | undefined);
@@ -77,24 +60,7 @@ export function prepareActions(database: DatabaseSync) {
   };
 }
 
-const columns = { id: "id", command: "command", started: "at" } as const;
-
-type ActionRow = {
-  readonly id: number;
-  readonly zone: number;
-  readonly zone_name: string;
-  readonly command: string;
-  readonly at: number;
-};
 type KeyRow = { readonly fingerprint: string; readonly at: number; readonly outcome: string };
-
-const actionFromRow = ({ id, zone, zone_name: zoneName, command, at }: ActionRow): Action => ({
-  id,
-  zone,
-  zoneName,
-  command,
-  at,
-});
 
 /** Looks at the first row that is written and then at each thousandth: what is too old or too much goes, a part at a time. */
 function createPurge(

@@ -3,11 +3,11 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openSqlite } from "../process/open-sqlite.ts";
 import { migrations } from "./schema-sqlite.ts";
 import { plainSettings, type Zone } from "./store.ts";
-import { prepareActions } from "./store-sqlite-actions.ts";
-import { prepareReads } from "./store-sqlite-read.ts";
+import { sqliteQueries } from "./store-sqlite-sql.ts";
 
 let database: DatabaseSync;
 let texts: string[];
+let queries: ReturnType<typeof sqliteQueries>;
 beforeEach(() => {
   database = openSqlite(":memory:", migrations);
   texts = [];
@@ -16,6 +16,7 @@ beforeEach(() => {
     texts.push(text);
     return prepare(text);
   };
+  queries = sqliteQueries(database, async (write) => write());
 });
 afterEach(() => database.close());
 
@@ -27,9 +28,9 @@ const zone: Zone = {
 const page = { page: 1, perPage: 25 };
 
 /** How SQLite finds rows for the statements that this prepares, each way once. */
-function waysOf(work: () => unknown): readonly string[] {
+async function waysOf(work: () => Promise<unknown>): Promise<readonly string[]> {
   const before = texts.length;
-  work();
+  await work();
   const ways = texts.slice(before).flatMap((text) => {
     const steps = database.prepare(`EXPLAIN QUERY PLAN ${text}`).all() as { detail: string }[];
     return steps.map(({ detail }) => detail).filter((detail) => /\b(?:zones|rrsets|actions|changes)\b/.test(detail));
@@ -38,37 +39,33 @@ function waysOf(work: () => unknown): readonly string[] {
 }
 
 describe("SQLite goes by keys", () => {
-  it("to an action that somebody waits for, however many there are", () => {
-    const actions = prepareActions(database);
-    expect(waysOf(() => actions.list(account, { ids: [7], ...page }))).toEqual([
+  it("to an action that somebody waits for, however many there are", async () => {
+    expect(await waysOf(() => queries.actions(account, { ids: [7], ...page }))).toEqual([
       "SEARCH actions USING INTEGER PRIMARY KEY (rowid=?)",
     ]);
-    expect(waysOf(() => actions.list(account, { ids: [7], zone: 1, within: ["z.example"], ...page }))).toEqual([
-      "SEARCH actions USING INTEGER PRIMARY KEY (rowid=?)",
-    ]);
+    expect(await waysOf(() => queries.actions(account, { ids: [7], zone: 1, within: ["z.example"], ...page }))).toEqual(
+      ["SEARCH actions USING INTEGER PRIMARY KEY (rowid=?)"],
+    );
   });
 
-  it("to the sets of one name in a zone", () => {
-    const reads = prepareReads(database);
+  it("to the sets of one name in a zone", async () => {
     const found = ["SEARCH rrsets USING PRIMARY KEY (zone=? AND owner=?)"];
-    expect(waysOf(() => reads.setPage(zone, { owners: ["www"], ...page }))).toEqual(found);
-    expect(waysOf(() => reads.setPage(zone, { owners: ["www"], types: ["A"], ...page }))[0]).toMatch(
+    expect(await waysOf(() => queries.setPage(zone, { owners: ["www"], ...page }))).toEqual(found);
+    expect((await waysOf(() => queries.setPage(zone, { owners: ["www"], types: ["A"], ...page })))[0]).toMatch(
       /^SEARCH rrsets USING PRIMARY KEY \(zone=\? AND owner=\?/,
     );
   });
 
-  it("to the few zones that a token may see", () => {
-    const reads = prepareReads(database);
-    const [way, ...others] = waysOf(() => reads.zones(account, { within: ["z.example"], ...page }));
+  it("to the few zones that a token may see", async () => {
+    const [way, ...others] = await waysOf(() => queries.zones(account, { within: ["z.example"], ...page }));
     expect([way, others]).toEqual([
       expect.stringMatching(/^SEARCH zones USING (?:COVERING )?INDEX .* \(name=\?\)$/),
       [],
     ]);
   });
 
-  it("to an earlier part of a zone's history", () => {
-    const reads = prepareReads(database);
-    expect(waysOf(() => reads.historyOf(zone, { before: 9, limit: 1 }))).toEqual([
+  it("to an earlier part of a zone's history", async () => {
+    expect(await waysOf(() => queries.historyOf(zone, { before: 9, limit: 1 }))).toEqual([
       "SEARCH changes USING INDEX changes_of_zone (zone=? AND position<?)",
     ]);
   });

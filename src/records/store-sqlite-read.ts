@@ -1,11 +1,13 @@
 import type { DatabaseSync } from "node:sqlite";
 import { enclosing } from "../core/name.ts";
 import type { RRset } from "../core/rrset.ts";
-import type { HistoryQuery, Page, SetPageQuery, SetQuery, Zone, ZoneKey, ZoneQuery } from "./store.ts";
-import { distinctFields } from "./store-order.ts";
+import type { SetQuery, Zone, ZoneKey } from "./store.ts";
 import {
   type ChangeRow,
   changeFromRow,
+  goodKey,
+  type KeyRow,
+  keyFromRow,
   type PlacedRow,
   placedColumns,
   placedFromRow,
@@ -14,9 +16,9 @@ import {
   type ZoneRow,
   zoneFromRow,
 } from "./store-rows.ts";
-import { allOf, anyOf, createStatements, sortedBy } from "./store-sqlite-statements.ts";
+import type { TransferKey, ZoneNumber } from "./transfer-keys.ts";
 
-/** Every read of the store, on statements prepared once. */
+/** The reads that requests, writes and DNS questions make, on statements prepared once. */
 export function prepareReads(database: DatabaseSync) {
   const selectZone = database.prepare("SELECT * FROM zones WHERE id = ?");
   const selectNumbered = database.prepare("SELECT * FROM zones WHERE number = ?");
@@ -24,7 +26,9 @@ export function prepareReads(database: DatabaseSync) {
     "SELECT * FROM zones WHERE name IN (SELECT value FROM json_each(?)) ORDER BY length(name) DESC LIMIT 1",
   );
   const selectNamed = database.prepare("SELECT * FROM zones WHERE name = ?");
-  const countAllZones = database.prepare("SELECT coalesce(sum(zones), 0) AS total FROM zone_counts WHERE account = ?");
+  const selectEvery = database.prepare("SELECT number, name FROM zones WHERE number > ? ORDER BY number LIMIT ?");
+  const selectSecondaries = database.prepare("SELECT * FROM zones WHERE settings ->> 'mode' = 'secondary'");
+  const selectKey = database.prepare(`SELECT ${goodKey} = ?`);
   const selectRecord = database.prepare(
     `SELECT ${placedColumns} FROM record_ids JOIN rrsets USING (zone, owner, type) ` +
       "JOIN zones ON zones.number = record_ids.zone WHERE record_ids.id = ?",
@@ -39,12 +43,6 @@ export function prepareReads(database: DatabaseSync) {
   );
   const selectLastChange = database.prepare("SELECT coalesce(max(position), 0) AS position FROM changes");
   const selectChanges = database.prepare("SELECT * FROM changes WHERE position > ? ORDER BY position LIMIT ?");
-  const prepared = createStatements(database);
-
-  const zoneBy = (key: ZoneKey): Zone | undefined => {
-    const row = "name" in key ? selectNamed.get(key.name) : selectNumbered.get(key.number);
-    return row && zoneFromRow(row as ZoneRow);
-  };
 
   return {
     zone: (id: string): Zone | undefined => {
@@ -52,33 +50,24 @@ export function prepareReads(database: DatabaseSync) {
       return row && zoneFromRow(row);
     },
 
-    zoneBy,
+    zoneBy: (key: ZoneKey): Zone | undefined => {
+      const row = "name" in key ? selectNamed.get(key.name) : selectNumbered.get(key.number);
+      return row && zoneFromRow(row as ZoneRow);
+    },
 
     zoneHolding: (name: string): Zone | undefined => {
       const row = selectHolding.get(JSON.stringify(enclosing(name))) as ZoneRow | undefined;
       return row && zoneFromRow(row);
     },
 
-    zones: (account: number, query: ZoneQuery): Page<Zone> => {
-      const { name, search, within, order = [], page, perPage } = query;
-      if (name !== undefined) {
-        const zone = zoneBy({ name });
-        const items = zone?.account === account && (within === undefined || within.includes(name)) ? [zone] : [];
-        return { items, total: items.length };
-      }
-      const asked = allOf(
-        // A few names are looked for one by one, and not among all zones of the account: "+" keeps its index out.
-        [within === undefined ? "account = ?" : "+account = ?", account],
-        search === undefined ? undefined : ["instr(name, ?) > 0", search],
-        anyOf("name", within),
-      );
-      const from = `FROM zones WHERE ${asked.text}`;
-      const all = search === undefined && within === undefined;
-      const counted = all ? countAllZones : prepared(`SELECT count(*) AS total ${from}`);
-      const select = prepared(`SELECT * ${from} ORDER BY ${sortedBy(order, zoneColumns)}number LIMIT ? OFFSET ?`);
-      const rows = select.all(...asked.values, perPage, (page - 1) * perPage) as ZoneRow[];
-      const { total } = counted.get(...asked.values) as { total: number };
-      return { items: rows.map(zoneFromRow), total };
+    everyZone: (after: number, limit: number): readonly ZoneNumber[] =>
+      (selectEvery.all(after, limit) as ZoneNumber[]).map(({ number, name }) => ({ number, name })),
+
+    secondaryZones: (): readonly Zone[] => (selectSecondaries.all() as ZoneRow[]).map(zoneFromRow),
+
+    transferKey: (name: string): TransferKey | undefined => {
+      const row = selectKey.get(name) as KeyRow | undefined;
+      return row && keyFromRow(row);
     },
 
     record: (id: string) => {
@@ -95,44 +84,11 @@ export function prepareReads(database: DatabaseSync) {
       return type === undefined ? sets : sets.filter((set) => set.type === type);
     },
 
-    setPage: (zone: Zone, { owners, types, order = [], page, perPage }: SetPageQuery): Page<RRset> => {
-      const asked = allOf(["zone = ?", zone.number], anyOf("owner", owners), anyOf("type", types));
-      const from = `FROM rrsets WHERE ${asked.text}`;
-      const { total } = prepared(`SELECT count(*) AS total ${from}`).get(...asked.values) as { total: number };
-      const sorted = distinctFields(order).flatMap(({ by, descending }) =>
-        setColumns[by].map((each) => turned(each, descending)),
-      );
-      const by = [...sorted, ...(order.length === 0 ? ["type"] : []), ...setColumns.name, "type"].join(", ");
-      const select = prepared(`SELECT owner, type, ttl, records, marks ${from} ORDER BY ${by} LIMIT ? OFFSET ?`);
-      const rows = select.all(...asked.values, perPage, (page - 1) * perPage) as SetRow[];
-      return { items: rows.map((row) => setFromRow(row, zone)), total };
-    },
-
     lastChange: (): number => (selectLastChange.get() as { position: number }).position,
 
     changesAfter: (position: number, limit: number) =>
       (selectChanges.all(position, limit) as ChangeRow[]).map(changeFromRow),
-
-    historyOf: (zone: Zone, { before, serial, limit }: HistoryQuery) => {
-      const asked = allOf(
-        ["zone = ?", zone.number],
-        before === undefined ? undefined : ["position < ?", before],
-        serial === undefined ? undefined : ["serial = ?", serial],
-      );
-      const select = prepared(`SELECT * FROM changes WHERE ${asked.text} ORDER BY position DESC LIMIT ?`);
-      return (select.all(...asked.values, limit) as ChangeRow[]).map(changeFromRow);
-    },
   };
 }
 
 export type Reads = ReturnType<typeof prepareReads>;
-
-const zoneColumns = { id: "number", name: "name", created: "created" } as const;
-const setColumns = {
-  id: ["owner || '/' || type ASC"],
-  name: ["owner = '@' DESC", "owner ASC"],
-} as const;
-
-/** An order of one column, the other way round when asked. */
-const turned = (order: string, descending: boolean): string =>
-  descending ? order.replace(/ASC$|DESC$/, (end) => (end === "ASC" ? "DESC" : "ASC")) : order;

@@ -10,12 +10,19 @@ type TokenStore = Pick<
   "ensureAccount" | "addToken" | "tokenByHash" | "tokens" | "revokeToken" | "noteUse"
 >;
 
+type TokenOptions = {
+  readonly database: DatabaseSync;
+  readonly commit: Commit;
+  readonly foreign: ForeignCommits;
+  /** All tokens, with the uses that are written. */
+  readonly list: RecordStore["tokens"];
+};
+
 /** `flushUses` hands what was counted to the next transaction. */
-export function prepareTokens(
-  database: DatabaseSync,
-  commit: Commit,
-  foreign: ForeignCommits,
-): { readonly store: TokenStore; readonly flushUses: () => void } {
+export function prepareTokens({ database, commit, foreign, list }: TokenOptions): {
+  readonly store: TokenStore;
+  readonly flushUses: () => void;
+} {
   const tokenColumns =
     "tokens.*, accounts.name AS account_name FROM tokens JOIN accounts ON accounts.id = tokens.account";
   const insertAccount = database.prepare("INSERT INTO accounts (name, created) VALUES (?, ?) ON CONFLICT DO NOTHING");
@@ -25,7 +32,6 @@ export function prepareTokens(
   );
   const selectToken = database.prepare(`SELECT ${tokenColumns} WHERE tokens.id = ?`);
   const selectByHash = database.prepare(`SELECT ${tokenColumns} WHERE tokens.hash = ?`);
-  const selectTokens = database.prepare(`SELECT ${tokenColumns} ORDER BY tokens.id`);
   const updateRevoked = database.prepare("UPDATE tokens SET revoked = ? WHERE id = ? AND revoked IS NULL");
 
   const known = new Map<string, Token>();
@@ -70,10 +76,7 @@ export function prepareTokens(
 
     tokenByHash: async (hash) => byHash(hash),
 
-    tokens: async () => {
-      const known = (selectTokens.all() as TokenRow[]).map(tokenFromRow);
-      return known.map((token) => withUses(token, uses.get(token.id)));
-    },
+    tokens: async () => (await list()).map((token) => withUses(token, uses.get(token.id))),
 
     revokeToken: (id, now) =>
       commit(() => {

@@ -10,12 +10,13 @@ import type { Decision, NewZone, RecordStore, WriteRequest, WriteView, Zone } fr
 import { createStoreCounters } from "./store-counters.ts";
 import { prepareActions } from "./store-sqlite-actions.ts";
 import { createSqliteFeed } from "./store-sqlite-feed.ts";
+import { rareQueries } from "./store-sqlite-rare.ts";
 import { prepareReads } from "./store-sqlite-read.ts";
 import { prepareTokens } from "./store-sqlite-tokens.ts";
-import { prepareTransferKeys } from "./store-sqlite-transfer-keys.ts";
 import { prepareSetWriter } from "./store-sqlite-write.ts";
 import { expectWholeFile } from "./unfinished-copy.ts";
 import { openWalSync } from "./wal-sync.ts";
+import { zonesByName } from "./zones-by-name.ts";
 
 export type SqliteStore = Omit<RecordStore, "close"> & { readonly close: () => void };
 
@@ -46,7 +47,11 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
     disk,
     counters,
   );
-  const tokens = prepareTokens(database, commit, foreign);
+  const rare = rareQueries(database, commit, [
+    ...(["zones", "setPage", "actions", "historyOf", "tokens"] as const),
+    ...(["transferKeys", "addTransferKey", "revokeTransferKey", "secondaryState", "noteSecondary"] as const),
+  ]);
+  const tokens = prepareTokens({ database, commit, foreign, list: rare.tokens });
   const actions = prepareActions(database);
   const departed = prepareDepartedZones(database);
   const insertZone = database.prepare(
@@ -54,6 +59,11 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
       "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING",
   );
   const removeZone = database.prepare("DELETE FROM zones WHERE number = ?");
+
+  const zoneBy: RecordStore["zoneBy"] = async (account, key) => {
+    foreign.check();
+    return of(account, known.zoneBy(key));
+  };
 
   const viewOf = (request: WriteRequest): WriteView | undefined => {
     const { at } = request;
@@ -101,18 +111,18 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
 
   return {
     counters,
+    ...rare,
     ...tokens.store,
-    ...prepareTransferKeys(database, commit),
     zone: async (account, id) => {
       foreign.check();
       return of(account, known.zone(id));
     },
-    zoneBy: async (account, key) => {
-      foreign.check();
-      return of(account, known.zoneBy(key));
-    },
+    zoneBy,
+    zones: zonesByName({ zoneBy, list: rare.zones }),
     zoneHolding: async (name) => read.zoneHolding(name),
-    zones: async (account, query) => read.zones(account, query),
+    everyZone: async (after, limit) => read.everyZone(after, limit),
+    secondaryZones: async () => read.secondaryZones(),
+    transferKey: async (name) => read.transferKey(name),
     record: async (account, id) => {
       foreign.check();
       const placed = known.record(id);
@@ -127,10 +137,8 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
         owners.flatMap((each) => known.setsAt(zone, each)),
       );
     },
-    setPage: async (zone, query) => read.setPage(zone, query),
     lastChange: async () => read.lastChange(),
     changesAfter: async (position, limit) => read.changesAfter(position, limit),
-    historyOf: async (zone, query) => read.historyOf(zone, query),
     onChange: feed.listen,
 
     createZone: (zone, actor) => commit(() => insertNew(zone, actor)),
@@ -185,8 +193,6 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
         const made = insertNew(zone, act.actor);
         return made === "name-taken" ? made : actions.keep(made, act.command, act, made);
       }),
-
-    actions: async (account, query) => actions.list(account, query),
 
     close: () => {
       feed.close();
