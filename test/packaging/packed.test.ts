@@ -77,6 +77,15 @@ describe("the package", () => {
     expect((await up.stop("SIGINT")).code).toBe(0);
   });
 
+  it("loads what only lists need", async () => {
+    const { code, out, err } = await inside.run(moor("token", "list", "--data", "data", "--json"), { cwd: folder });
+    expect({ code, err, names: JSON.parse(out).map(({ name }: { name: string }) => name) }).toEqual({
+      code: 0,
+      err: "",
+      names: [expect.any(String)],
+    });
+  });
+
   it("answers DNS by threads", async () => {
     const words = ["records", "--data", "data", "--listen", "127.0.0.1:8154", "--dns", "127.0.0.1:8153"];
     const records = inside.start(moor(...words, "--dns-workers", "1"), { cwd: folder });
