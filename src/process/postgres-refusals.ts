@@ -1,3 +1,6 @@
+/** A refusal of our own: the server was not told what it wants to know. The message says what to do. */
+export class NothingToTell extends Error {}
+
 /** Why a database cannot be used, in the words of people where the driver and the server have others. No secret stands in it. */
 export function reasonOf(error: unknown): string {
   // An attempt at several addresses says nothing but in its parts.
@@ -11,6 +14,7 @@ export function reasonOf(error: unknown): string {
  */
 export function refusalOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
+  if (error instanceof NothingToTell) return error.message;
   const { code, message } = error as DriverError;
   if (code !== undefined) return refusals[code]?.(error);
   return wordless.find(([pattern]) => pattern.test(message))?.[1];
@@ -62,9 +66,5 @@ const wordless: readonly (readonly [RegExp, string])[] = [
   [
     /^The server does not support SSL connections/,
     "it does not speak TLS; have it turned on there (ssl = on), or give sslmode=disable if nobody can be in between",
-  ],
-  [
-    /client password must be a/,
-    "it asks for a password, and there is none; give it in --database-password-file, in PGPASSWORD or in a passfile",
   ],
 ];

@@ -29,10 +29,46 @@ describe("the address of a PostgreSQL database", () => {
   it.for([
     ["its own", "postgres://moor:p%40ss@db/x", {}, "p@ss"],
     ["that of the environment", "postgres://moor@db/x", { PGPASSWORD: "env" }, "env"],
-    ["none", "postgres://moor@db/x", {}, ""],
   ] as const)("has a password: %s, and shows none", async ([, text, env, password]) => {
     expect(await passwordOf(text, env)).toBe(password);
     if (password) expect(JSON.stringify(read(text, env))).not.toContain(password);
+  });
+
+  it("says what to do where a password is asked for and there is none", async () => {
+    await expect(passwordOf("postgres://moor@db/x")).rejects.toThrow(
+      /there is none; give it in --database-password-file/,
+    );
+    const file = join(mkdtempSync(join(tmpdir(), "moor-password-")), "password");
+    await expect(passwordOf("postgres://moor:url@db/x", {}, file)).rejects.toThrow(
+      /its file cannot be read: ENOENT.*password/,
+    );
+    writeFileSync(file, "\n");
+    await expect(passwordOf("postgres://moor:url@db/x", {}, file)).rejects.toThrow(
+      /password is empty; write it there$/,
+    );
+  });
+
+  it.for([
+    ["postgres://moor:100%@db/x", {}, "--database has a % that begins no escape: write %25 for it"],
+    ["postgres://moor@db/x", { PGPORT: "abc" }, "PGPORT must be a port from 1 to 65535"],
+    [
+      "postgres://moor@db/x",
+      { PGSSLMODE: "prefer" },
+      "PGSSLMODE takes sslmode=disable, require, verify-ca or verify-full",
+    ],
+    ["postgres://moor@a:1,b:2/x", {}, "--database names several hosts; name one:"],
+    ["postgres://moor@a,b/x", {}, "--database names several hosts; name one:"],
+    ["postgres://moor@a/x?connect_timeout=9", {}, "moor does not know, leave it out: connect_timeout"],
+  ] as const)("%s with %j is a fault, and told where", ([text, env, told]) => {
+    const result = readPostgresUrl(text, { env });
+    const faults = result.ok ? [] : result.faults.map(({ where, message }) => `${where} ${message}`);
+    expect(faults).toEqual([expect.stringContaining(told)]);
+  });
+
+  it("takes the authorities of the system by the name that libpq has for them", () => {
+    const { ssl } = read("postgres://moor@db/x?sslrootcert=system").config;
+    expect(ssl).toMatchObject({ rejectUnauthorized: true });
+    expect(ssl).not.toHaveProperty("ca");
   });
 
   it("takes the password of a file first, as it is then", async () => {

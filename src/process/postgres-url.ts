@@ -6,6 +6,7 @@ import type { ClientConfig } from "pg";
 import { fail, ok, type Result } from "../core/result.ts";
 import { bracketed } from "./listen-address.ts";
 import { passwordFromPassfile } from "./postgres-passfile.ts";
+import { NothingToTell } from "./postgres-refusals.ts";
 
 /** Which database, and how to get to it. `shown` has no secret in it. */
 export type PostgresAddress = { readonly config: ClientConfig; readonly shown: string };
@@ -18,21 +19,34 @@ export type PasswordSources = {
 
 /** `postgres://user@host:5432/database?sslmode=…`, with the words and defaults that other clients of PostgreSQL know. */
 export function readPostgresUrl(text: string, sources: PasswordSources): Result<PostgresAddress> {
+  if (severalHosts.test(text)) {
+    return fault("names several hosts; name one: an address or a proxy that leads to the server that takes writes");
+  }
   const url = parsed(text);
   if (url === undefined) {
     return fault("is not an address such as postgres://moor@db.example.org/moor");
   }
+  const said = decoded(url);
+  if (said === undefined) return fault("has a % that begins no escape: write %25 for it");
   const unknown = [...url.searchParams.keys()].filter((key) => !parameters.has(key));
-  if (unknown.length > 0) return fault(`has a parameter that moor does not know: ${unknown.join(", ")}`);
+  if (unknown.length > 0) return fault(`has a parameter that moor does not know, leave it out: ${unknown.join(", ")}`);
   const { env } = sources;
   const asked = (name: string, variable: string) => url.searchParams.get(name) ?? env[variable];
-  const host = asked("host", url.hostname === "" ? "PGHOST" : "") ?? (bareHost(url) || "localhost");
+  const host = asked("host", url.hostname === "" ? "PGHOST" : "") ?? (said.host || "localhost");
   const port = Number(url.port || env.PGPORT || 5432);
-  const user = decodeURIComponent(url.username) || env.PGUSER || env.USER || "postgres";
-  const database = decodeURIComponent(url.pathname.slice(1)) || env.PGDATABASE || user;
-  const tls = tlsFor(asked("sslmode", "PGSSLMODE") ?? defaultMode(host), {
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) return fault("must be a port from 1 to 65535", "PGPORT");
+  const user = said.user || env.PGUSER || env.USER || "postgres";
+  const database = said.database || env.PGDATABASE || user;
+  const mode = asked("sslmode", "PGSSLMODE") ?? defaultMode(host);
+  if (!modes.has(mode)) {
+    const where = url.searchParams.has("sslmode") ? "--database" : "PGSSLMODE";
+    return fault("takes sslmode=disable, require, verify-ca or verify-full", where);
+  }
+  const ca = asked("sslrootcert", "PGSSLROOTCERT");
+  const tls = tlsFor(mode, {
     host,
-    ca: asked("sslrootcert", "PGSSLROOTCERT"),
+    // The authorities that Node comes with.
+    ca: ca === "system" ? undefined : ca,
     cert: asked("sslcert", "PGSSLCERT"),
     key: asked("sslkey", "PGSSLKEY"),
   });
@@ -43,15 +57,17 @@ export function readPostgresUrl(text: string, sources: PasswordSources): Result<
       ...{ host, port, user, database, ssl: tls.value },
       ...(options !== undefined && { options }),
       application_name: asked("application_name", "PGAPPNAME") ?? "moor",
-      password: passwordFor(decodeURIComponent(url.password), sources, { host, port, database, user }),
+      password: passwordFor(said.password, sources, { host, port, database, user }),
     },
     shown: `postgres://${user}@${bracketed(host)}:${port}/${database}`,
   });
 }
 
+const severalHosts = /^postgres(?:ql)?:\/\/(?:[^/?#]*@)?[^/?#@]*,|[?&]host=[^&]*,/i;
+const modes = new Set(["disable", "require", "verify-ca", "verify-full"]);
 const parameters = new Set(["host", "sslmode", "sslrootcert", "sslcert", "sslkey", "options", "application_name"]);
 
-const fault = (message: string): Result<never> => fail({ code: "bad-database", where: "--database", message });
+const fault = (message: string, where = "--database"): Result<never> => fail({ code: "bad-database", where, message });
 
 /** A URL with a user and no host is how a socket in the file system is meant, which `URL` does not take. */
 function parsed(text: string): URL | undefined {
@@ -59,7 +75,18 @@ function parsed(text: string): URL | undefined {
   return url !== null && /^postgres(?:ql)?:$/.test(url.protocol) ? url : undefined;
 }
 
-const bareHost = (url: URL): string => decodeURIComponent(url.hostname).replace(/^\[(.*)\]$/, "$1");
+function decoded(url: URL) {
+  try {
+    return {
+      host: decodeURIComponent(url.hostname).replace(/^\[(.*)\]$/, "$1"),
+      user: decodeURIComponent(url.username),
+      password: decodeURIComponent(url.password),
+      database: decodeURIComponent(url.pathname.slice(1)),
+    };
+  } catch {
+    return undefined;
+  }
+}
 
 /** Over a network nobody between may read or answer; who wants less says so. */
 const defaultMode = (host: string): string =>
@@ -70,9 +97,6 @@ type TlsFiles = Readonly<Record<"ca" | "cert" | "key", string | undefined>> & { 
 /** https://www.postgresql.org/docs/current/libpq-ssl.html: with a root certificate, `require` checks it too. */
 function tlsFor(mode: string, { host, ...files }: TlsFiles): Result<false | ConnectionOptions> {
   if (mode === "disable" || host.startsWith("/")) return ok(false);
-  if (!/^(?:require|verify-ca|verify-full)$/.test(mode)) {
-    return fault("takes sslmode=disable, require, verify-ca or verify-full");
-  }
   let read: ConnectionOptions;
   try {
     const present = Object.entries(files).filter((entry): entry is [string, string] => entry[1] !== undefined);
@@ -101,7 +125,23 @@ function passwordFor(
   key: Parameters<typeof passwordFromPassfile>[1],
 ): () => Promise<string> {
   return async () => {
-    if (passwordFile !== undefined) return (await readFile(passwordFile, "utf8")).replace(/\r?\n$/, "");
-    return inUrl || env.PGPASSWORD || ((await passwordFromPassfile(env, key)) ?? "");
+    const password =
+      passwordFile === undefined
+        ? inUrl || env.PGPASSWORD || (await passwordFromPassfile(env, key))
+        : await passwordInFile(passwordFile);
+    if (password) return password;
+    throw new NothingToTell(
+      passwordFile === undefined
+        ? "it asks for a password, and there is none; give it in --database-password-file, in PGPASSWORD or in a passfile"
+        : `it asks for a password, and the file ${passwordFile} is empty; write it there`,
+    );
   };
+}
+
+async function passwordInFile(path: string): Promise<string> {
+  try {
+    return (await readFile(path, "utf8")).replace(/\r?\n$/, "");
+  } catch (error) {
+    throw new NothingToTell(`it asks for a password, and its file cannot be read: ${(error as Error).message}`);
+  }
 }

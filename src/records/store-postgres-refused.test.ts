@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -81,7 +82,13 @@ describe("a database that no longer lets a running node in", () => {
       "an empty file for the password",
       () => writeFile(passwordFile, ""),
       () => writeFile(passwordFile, "first-secret"),
-      "empty password returned by client; correct the password in",
+      "password is empty; write it there",
+    ],
+    [
+      "no file for the password",
+      () => rm(passwordFile),
+      () => writeFile(passwordFile, "first-secret"),
+      "its file cannot be read: ENOENT",
     ],
     [
       "a user that may not log in",
@@ -113,6 +120,18 @@ describe("a database that no longer lets a running node in", () => {
     const sinceThen = said.slice(said.findIndex((line) => line.includes("does not let this service in")));
     expect(sinceThen.filter((line) => line.includes("the database is back"))).toHaveLength(1);
     expect(said.join("")).not.toMatch(secrets);
+    await store.close();
+  });
+
+  it("is left no connections on which nobody could sign in", async () => {
+    const children = () =>
+      readFileSync(`/proc/${server.pid()}/task/${server.pid()}/children`, "utf8").trim().split(" ");
+    const store = await openPostgresStore({ address: address(), log, limits: { patience: 50, connections: 3 } });
+    const before = children().length;
+    await rm(passwordFile);
+    await cutAll();
+    for (let i = 0; i < 20; i += 1) await expect(store.zone(1, "any")).rejects.toThrow(StoreBusy);
+    await expect.poll(() => children().length, { timeout: 10_000 }).toBeLessThanOrEqual(before);
     await store.close();
   });
 

@@ -1,6 +1,7 @@
 import pg from "pg";
 import { hasTable, migratePostgres } from "../process/migrate-postgres.ts";
 import { DatabaseTrouble } from "../process/migration-steps.ts";
+import { PostgresClient } from "../process/postgres-client.ts";
 import { reasonOf } from "../process/postgres-refusals.ts";
 import type { PostgresAddress } from "../process/postgres-url.ts";
 import { postgresMigrations } from "./schema-postgres.ts";
@@ -61,7 +62,7 @@ const copyLock = "1836019570, 9";
 
 /** Goes through everything, so that no statement is too long for it. */
 async function connectTo({ config, shown }: PostgresAddress): Promise<pg.Client> {
-  const client = new pg.Client({
+  const client = new PostgresClient({
     ...config,
     connectionTimeoutMillis: 10_000,
     keepAlive: true,
