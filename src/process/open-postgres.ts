@@ -2,8 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { backOffDelay } from "../core/back-off.ts";
 import type { Logger } from "./log.ts";
+import { PostgresClient } from "./postgres-client.ts";
 import { createCommitMarks } from "./postgres-commit-marks.ts";
-import { faultOf, type PostgresFault } from "./postgres-faults.ts";
+import { faultOf, inabilityOf, type PostgresFault } from "./postgres-faults.ts";
 import { tellOutages } from "./postgres-outages.ts";
 import { type Committed, type Ending, type Rows, type Statement, toQuery } from "./postgres-statement.ts";
 import { resultOf } from "./postgres-transaction.ts";
@@ -58,6 +59,7 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
   const config = clientConfig(address, limits);
   const pool = new pg.Pool({
     ...config,
+    Client: PostgresClient,
     max: limits.connections,
     idleTimeoutMillis: 60_000,
     // Two statements that do not depend on each other's answers share a round trip.
@@ -79,7 +81,8 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
     try {
       return await work(client);
     } catch (error) {
-      if (faultOf(error) === "lost") broken = error as Error;
+      // Behind a server that cannot do it, another may stand by the next time.
+      if (["lost", "unable"].includes(faultOf(error))) broken = error as Error;
       throw error;
     } finally {
       client.off("error", note);
@@ -135,7 +138,7 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
       ),
     look: (statement) => ask(statement, lookPatience),
     connect: async () => {
-      const client = new pg.Client(config);
+      const client = new PostgresClient(config);
       // Whoever uses it hears of its end by what it runs, or listens for it.
       client.on("error", () => undefined);
       await client.connect();
@@ -164,6 +167,8 @@ function asTold(error: unknown, fault: PostgresFault): unknown {
     case "slow":
     case "repeat":
       return new StoreBusy("the database is too busy", { cause: error });
+    case "unable":
+      return new StoreBusy(inabilityOf(error) ?? "the database cannot do it", { cause: error, retryAfter: 10 });
     case "other":
       return error;
     default:

@@ -180,6 +180,44 @@ describe("a store that cannot do it now", () => {
     await hasty.close();
   });
 
+  it.for([
+    [
+      "only reads",
+      "ALTER DATABASE :db SET default_transaction_read_only = on",
+      "ALTER DATABASE :db RESET default_transaction_read_only",
+      "the database only reads: it is a standby, or was set so",
+    ],
+    [
+      "has a full disk",
+      `CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE disk_full; END';
+       CREATE TRIGGER fill BEFORE INSERT ON changes EXECUTE FUNCTION fill()`,
+      "DROP TRIGGER fill ON changes",
+      "the disk of the database is full",
+    ],
+  ] as const)(
+    "says what is wrong when the database %s, and goes on when that is mended",
+    async ([, spoil, mend, told]) => {
+      const database = new URL(url).pathname.slice(1);
+      const run = async (text: string) => {
+        await other.query("SET default_transaction_read_only = off");
+        await other.query(text.replace(":db", database));
+        await other.query(
+          "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid()",
+          [database],
+        );
+      };
+      await run(spoil);
+      const refused = pool.add(store, "192.0.2.1");
+      await expect(refused).rejects.toThrow(StoreBusy);
+      await expect(refused).rejects.toMatchObject({ message: told, retryAfter: 10 });
+      if (told.includes("only reads")) await expect(store.look()).rejects.toThrow(told);
+      await run(mend);
+      expect(await pool.add(store, "192.0.2.2")).toBe("192.0.2.2");
+      expect(await pool.look(store)).toMatchObject({ values: ["192.0.2.2"], writes: 1 });
+      await store.look();
+    },
+  );
+
   it("says so while the database is away, and in the log once that it is away and once that it is back", async () => {
     const said: string[] = [];
     const log = createLog({ format: "text", write: (line) => said.push(line) });

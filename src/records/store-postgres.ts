@@ -5,7 +5,9 @@ import { migratePostgres } from "../process/migrate-postgres.ts";
 import type { MigrationStep } from "../process/migration-steps.ts";
 import { openPostgres, type Postgres, type PostgresLimits, usualLimits } from "../process/open-postgres.ts";
 import { dropOldMarks } from "../process/postgres-commit-marks.ts";
+import { onlyReads } from "../process/postgres-faults.ts";
 import type { PostgresAddress } from "../process/postgres-url.ts";
+import { StoreBusy } from "../process/store-busy.ts";
 import type { ConsoleStore } from "./console-store.ts";
 import { postgresMigrations } from "./schema-postgres.ts";
 import type { RecordStore } from "./store.ts";
@@ -83,7 +85,11 @@ async function openOn(postgres: Postgres, { log, mostWaiting }: PostgresStoreOpt
     onChange: feed.listen,
     counters,
     console: { ...createSqlConsole(sql), sessions: createSessionStore(sql.text, sql.run), close: () => undefined },
-    look: () => postgres.look({ text: "SELECT position FROM log_head" }),
+    look: async () => {
+      const text = "SELECT current_setting('transaction_read_only') AS read_only FROM log_head";
+      const [row] = (await postgres.look({ text })).rows as { read_only: string }[];
+      if (row?.read_only === "on") throw new StoreBusy(onlyReads);
+    },
     connect: postgres.connect,
     close: async () => {
       await queue.drain();
