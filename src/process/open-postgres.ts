@@ -26,9 +26,13 @@ export type Postgres = {
   readonly look: (statement: Statement) => Promise<Rows>;
   /** A connection of one's own, outside the pool. */
   readonly connect: () => Promise<pg.Client>;
+  readonly connections: () => ConnectionCount;
   /** What is under way is ended first, unless that takes long. */
   readonly close: () => Promise<void>;
 };
+
+/** Of the pool, now. `waiting` is work that wants one. */
+export type ConnectionCount = { readonly used: number; readonly idle: number; readonly waiting: number };
 
 export type PostgresLimits = {
   readonly connections: number;
@@ -143,6 +147,10 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
       client.on("error", () => undefined);
       await client.connect();
       return client;
+    },
+    connections: () => {
+      const { totalCount, idleCount: idle, waitingCount: waiting } = pool;
+      return { used: totalCount - idle, idle, waiting };
     },
     close: async () => {
       // The pool forgets those who still wait for a connection.

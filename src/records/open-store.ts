@@ -1,5 +1,6 @@
 import type { Client } from "pg";
 import type { Logger } from "../process/log.ts";
+import type { ConnectionCount } from "../process/open-postgres.ts";
 import type { PostgresAddress } from "../process/postgres-url.ts";
 import type { ConsoleStore } from "./console-store.ts";
 import { migrations } from "./schema-sqlite.ts";
@@ -20,6 +21,8 @@ export type OpenStore = {
   readonly look: () => Promise<unknown>;
   /** A connection of one's own to a database that other nodes may share; undefined when no other can. */
   readonly connect: (() => Promise<Client>) | undefined;
+  /** To a database server; undefined for a file. */
+  readonly connections: (() => ConnectionCount) | undefined;
   /** Closes all of them. */
   readonly close: () => Promise<void>;
 };
@@ -46,7 +49,7 @@ function openFile(path: string, log: Logger): OpenStore {
       console.close();
       store.close();
     };
-    return { store, console, look: store.lastChange, connect: undefined, close };
+    return { store, console, look: store.lastChange, connect: undefined, connections: undefined, close };
   } catch (error) {
     store.close();
     throw error;
@@ -58,5 +61,6 @@ async function openServer(place: Extract<StorePlace, { kind: "postgres" }>, log:
   const { openPostgresStore } = await import("./store-postgres.ts");
   const { address, connections } = place;
   const store = await openPostgresStore({ address, log, ...(connections && { limits: { connections } }) });
-  return { store, console: store.console, look: store.look, connect: store.connect, close: store.close };
+  const { console, look, connect, connections: count, close } = store;
+  return { store, console, look, connect, connections: count, close };
 }

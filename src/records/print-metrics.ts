@@ -1,11 +1,14 @@
 import { inTime } from "../process/in-time.ts";
 import { family, histogramFamily, type Sample } from "../process/metrics.ts";
+import type { ConnectionCount } from "../process/open-postgres.ts";
 import type { CountedRoute, RequestCounters } from "../process/request-counters.ts";
 import type { RecordStore } from "./store.ts";
 
 export type RecordMetrics = {
   readonly requests: RequestCounters;
   readonly store: Pick<RecordStore, "counters" | "lastChange">;
+  /** To a database server; absent for a file. */
+  readonly connections?: (() => ConnectionCount) | undefined;
   /** Event streams that are open. */
   readonly streams: { readonly open: number };
 };
@@ -14,7 +17,7 @@ export type RecordMetrics = {
 const patience = 1_000;
 
 /** What the record service has counted, in the text format of Prometheus. No zone, token or caller is named in it. */
-export async function printRecordMetrics({ requests, store, streams }: RecordMetrics): Promise<string> {
+export async function printRecordMetrics({ requests, store, connections, streams }: RecordMetrics): Promise<string> {
   const routes = requests.routes();
   // A database that is away is when the other numbers are wanted most.
   const position = await inTime(patience, () => store.lastChange());
@@ -39,12 +42,21 @@ export async function printRecordMetrics({ requests, store, streams }: RecordMet
     histogramFamily("moor_store_commit_seconds", "From the begin of a transaction until it is on disk.", [
       [{}, commitSeconds],
     ]),
+    ...(connections ? connectionFamilies(connections()) : []),
     family("moor_log_position", "gauge", "The position of the last change in the log.", [
       ...(position === undefined ? [] : [[{}, position] as const]),
     ]),
     family("moor_event_streams", "gauge", "Readers of the stream of changes.", [[{}, streams.open]]),
   ].join("");
 }
+
+const connectionFamilies = ({ used, idle, waiting }: ConnectionCount): readonly string[] => [
+  family("moor_database_connections", "gauge", "Connections to the database server, by state.", [
+    [{ state: "used" }, used],
+    [{ state: "idle" }, idle],
+  ]),
+  family("moor_database_waiting", "gauge", "Reads and transactions that wait for a connection.", [[{}, waiting]]),
+];
 
 const faces = [
   { api: "v1", routes: /^\/api\/v1\// },

@@ -76,7 +76,7 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
   const { dataFolder, log } = options;
   await openDataFolder(dataFolder);
   const place = options.database ?? { kind: "sqlite", path: recordsDatabase(dataFolder) };
-  const { store, console: consoleStore, look, connect, close } = await openStore(place, log);
+  const { store, console: consoleStore, look, connect, connections, close } = await openStore(place, log);
   const opened: Opened[] = [{ name: "database", close }];
   const ties = tieNodes({ connect, perMinute: options.rateLimit, log });
   opened.push({ name: "ties to other nodes", close: ties.close });
@@ -124,7 +124,7 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
       createSignInLink: async (account, origin = url) => signInLink(origin, await console.sessions.makeLink(account)),
       needsSignInLink: console.isNew,
       health,
-      metrics: () => printRecordMetrics({ requests, store, streams }),
+      metrics: () => printRecordMetrics({ requests, store, connections, streams }),
       close: () => {
         health.stop();
         return closeInReverse(opened, log);

@@ -161,6 +161,7 @@ describe("a database that no longer lets a running node in", () => {
     await service.store.addToken({ account, name: "t", hash: hashSecret(secret), scope: wholeAccount, created: 1 });
     const ask = () => fetch(`${service.url}/api/v1/zones`, { headers: { "auth-api-token": secret } });
     expect((await ask()).status).toBe(200);
+    expect(await service.metrics()).toMatch(/^moor_database_connections\{state="idle"\} [1-9]/m);
     await setPassword("second-secret");
     const answer = async () => {
       await cutAll();

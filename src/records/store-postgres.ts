@@ -3,7 +3,13 @@ import { createSessionStore } from "../access/session-store-sql.ts";
 import type { Logger } from "../process/log.ts";
 import { migratePostgres } from "../process/migrate-postgres.ts";
 import type { MigrationStep } from "../process/migration-steps.ts";
-import { openPostgres, type Postgres, type PostgresLimits, usualLimits } from "../process/open-postgres.ts";
+import {
+  type ConnectionCount,
+  openPostgres,
+  type Postgres,
+  type PostgresLimits,
+  usualLimits,
+} from "../process/open-postgres.ts";
 import { dropOldMarks } from "../process/postgres-commit-marks.ts";
 import { onlyReads } from "../process/postgres-faults.ts";
 import type { PostgresAddress } from "../process/postgres-url.ts";
@@ -39,6 +45,7 @@ export type PostgresStore = Omit<RecordStore, "close"> & {
   readonly console: ConsoleStore;
   /** Rejects when the tables cannot be read now. */
   readonly look: () => Promise<unknown>;
+  readonly connections: () => ConnectionCount;
   readonly connect: Postgres["connect"];
   readonly close: () => Promise<void>;
 };
@@ -91,6 +98,7 @@ async function openOn(postgres: Postgres, { log, mostWaiting }: PostgresStoreOpt
       if (row?.read_only === "on") throw new StoreBusy(onlyReads);
     },
     connect: postgres.connect,
+    connections: postgres.connections,
     close: async () => {
       await queue.drain();
       await tokens.flushUses();
