@@ -78,6 +78,8 @@ describe("asking the source", () => {
     const never = new Promise<never>(() => {});
     const source: ZoneSource = { closest: () => "example.org", load: () => never, follow: () => () => {} };
     await expect(follow(source, { ...defaultLoadLimits, wait: 20 }).where("example.org")).rejects.toThrow("20 ms");
+    const silent: ZoneSource = { ...source, closest: () => new Promise(() => {}) };
+    await expect(follow(silent, { ...defaultLoadLimits, find: 30 }).where("example.org")).rejects.toThrow("30 ms");
   });
 
   it("is tried again after it failed", async () => {

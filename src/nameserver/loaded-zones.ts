@@ -39,11 +39,13 @@ export type LoadLimits = {
   readonly absent: number;
   /** Milliseconds that a zone may take to load. */
   readonly wait: number;
+  /** Milliseconds to find which zone a name is in: who asks has little patience, and goes to another server. */
+  readonly find: number;
   /** Any number: makes it hard to guess which names are mistaken for a zone's. */
   readonly seed: number;
 };
 
-export const defaultLoadLimits: LoadLimits = { sets: 1_000_000, absent: 50_000, wait: 5_000, seed: 0 };
+export const defaultLoadLimits: LoadLimits = { sets: 1_000_000, absent: 50_000, wait: 5_000, find: 2_000, seed: 0 };
 
 /** How often a zone may come or go under a question before it is given up. */
 const tries = 4;
@@ -99,7 +101,7 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
       return zones.get(found) ?? load(closest);
     };
     const closest = source.closest(unknown.map(nameOfKey));
-    return closest instanceof Promise ? within(limits.wait, closest).then(settle) : settle(closest);
+    return closest instanceof Promise ? within(limits.find, closest).then(settle) : settle(closest);
   };
 
   const load = (name: string): Promise<LoadedZone | undefined> => {
