@@ -12,9 +12,12 @@ export function readKeepHistory(text: string): number {
   return length;
 }
 
+const option = (description: string): Option =>
+  new Option("--keep-history <time>", description).argParser(readKeepHistory);
+
 export const keepHistoryOption = (command: Command): Command =>
-  command.addOption(
-    new Option("--keep-history <time>", "how long changes are kept, such as 90d or 2y, or forever")
-      .argParser(readKeepHistory)
-      .default(usualHistory, "400d"),
-  );
+  command.addOption(option("how long changes are kept, such as 90d or 2y, or forever").default(usualHistory, "400d"));
+
+/** Without a default: only the service knows how long it was told to keep them. */
+export const dropHistoryOption = (command: Command): Command =>
+  command.addOption(option("drop changes that are older, such as 90d or 2y (default: none)"));

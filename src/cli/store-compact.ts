@@ -9,15 +9,19 @@ import { readStorePlace } from "./read-store-place.ts";
 import { counted } from "./store-faults.ts";
 
 export type StoreCompact = DatabaseOptions & {
-  /** Milliseconds; infinite for all of it. */
-  readonly keepHistory: number;
+  /** Milliseconds; infinite or absent: all of it. */
+  readonly keepHistory?: number;
 };
 
-/** Drops the history that is too old and gives its space back to the disk. */
+/** Drops the history that somebody wants to be rid of and gives unused space back to the disk. */
 export async function storeCompact(options: StoreCompact, io: CommandIo): Promise<number> {
   const place = readStorePlace(options, io);
-  const dropped = await dropOld(place, options.keepHistory, io);
-  io.out(`${counted(dropped, "change")} older than the history to keep: gone.\n`);
+  const dropped = await dropOld(place, options.keepHistory ?? Number.POSITIVE_INFINITY, io);
+  io.out(
+    options.keepHistory === undefined
+      ? "No change was dropped; --keep-history TIME drops those that are older.\n"
+      : `${counted(dropped, "change")} older than the history to keep: gone.\n`,
+  );
   if (place.kind === "sqlite") return giveBack(place.path, io);
   io.out("PostgreSQL uses the space again by itself; VACUUM FULL gives it back to the disk.\n");
   return 0;

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { CommandIo, Run } from "./command-io.ts";
 import { databaseOptions } from "./database-options.ts";
-import { keepHistoryOption } from "./keep-history-option.ts";
+import { dropHistoryOption } from "./keep-history-option.ts";
 
 const dataFolder = ["--data <folder>", "the data folder of the service", "./moor-data"] as const;
 
@@ -35,9 +35,9 @@ export function addStoreVerbs(program: Command, io: CommandIo, run: Run): void {
     .argument("<from>", "a database file, a data folder, or postgres://user@host/database")
     .argument("<to>", "a file that is not there yet, or an empty PostgreSQL database")
     .action((from, to, options) => run(async () => (await import("./store-copy.ts")).storeCopy(from, to, options, io)));
-  keepHistoryOption(
+  dropHistoryOption(
     databaseOptions(store.command("compact"))
-      .description("Drops changes that are older than the history to keep, and gives the space back.")
+      .description("Gives unused space back to the disk; with --keep-history it drops older changes first.")
       .option(...dataFolder),
   ).action((options) => run(async () => (await import("./store-compact.ts")).storeCompact(options, io)));
   addAccountVerbs(program, io, run);

@@ -124,10 +124,19 @@ describe("moor store", () => {
     expect(await moor("store check --data new")).toMatchObject({ code: 0, err: "" });
   });
 
+  it("compact drops no history unless it is told how much to keep: the service may keep it forever", async () => {
+    change("UPDATE changes SET at = at - 500 * 86400000 WHERE position < 15");
+    const ended = await moor("store compact --data data");
+    expect(ended).toMatchObject({ code: 0, err: "", out: expect.stringMatching(/^No change was dropped[\s\S]*less/) });
+    const store = openSqliteStore(join(folder, "data", "records.sqlite"));
+    expect((await store.changesAfter(0, 1))[0]?.position).toBe(1);
+    store.close();
+  });
+
   it("compact drops what is too old, and gives the space back when nobody else has the file open", async () => {
     change("UPDATE changes SET at = at - 500 * 86400000 WHERE position < 15");
     const store = openSqliteStore(join(folder, "data", "records.sqlite"));
-    const first = await moor("store compact --data data");
+    const first = await moor("store compact --data data --keep-history 400d");
     expect(first.out).not.toMatch(/^0 changes/);
     expect(first.err).toMatch(/is in use.*stop the service and run this again/);
     expect((await store.changesAfter(0, 1))[0]?.position).toBeGreaterThan(1);
