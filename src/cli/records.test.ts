@@ -2,7 +2,9 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { startPostgres } from "../../test/rig/postgres.ts";
 import { runMoor } from "./program.ts";
+import { openTerminal } from "./rig/terminal.ts";
 
 describe("moor records", () => {
   it.each([
@@ -21,5 +23,23 @@ describe("moor records", () => {
     stop.abort();
     expect(await ended).toBe(0);
     expect(said).toMatch(link);
+  });
+
+  it("stops when a newer moor has made the database one that it cannot work on", async () => {
+    const server = await startPostgres(["fsync=off"]);
+    try {
+      const { io, printed } = openTerminal(await mkdtemp(join(tmpdir(), "moor-records-")));
+      const ended = runMoor(["records", "--listen", "127.0.0.1:0", "--database", server.url()], io);
+      await expect.poll(() => printed.out, { timeout: 30_000 }).toContain("sign-in#");
+      const client = await server.connect();
+      await client.query("UPDATE schema_version SET taken = 99, oldest = 99");
+      await client.end();
+      expect(await ended).toBe(1);
+      expect(printed.err).toMatch(
+        /^moor: the database .* a newer moor \(schema 99, .*start the newer version instead/m,
+      );
+    } finally {
+      await server.stop();
+    }
   });
 });

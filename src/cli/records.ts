@@ -108,9 +108,10 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
     } else {
       io.out(`Its console is at ${pages}; a lost password: ${io.program} sign-in ${where} --url ${pages}\n`);
     }
-    await untilStopped(io.signal);
+    const trouble = await Promise.race([untilStopped(io.signal), ...(service.outgrown ? [service.outgrown] : [])]);
     service.health.stop();
     await sleep(options.drain * 1_000);
+    if (trouble) throw trouble;
     return 0;
   } finally {
     await closeInReverse(opened, log);

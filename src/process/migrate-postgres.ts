@@ -12,6 +12,10 @@ import { reasonOf } from "./postgres-refusals.ts";
 /** Advisory locks are numbers: "moor", and which of its locks. */
 const lock = "1836019570, 2";
 
+/** The channel on which nodes that run hear that a program has taken steps. */
+export const schemaChannel = "moor_schema";
+export const schemaStatement = "SELECT taken, oldest FROM schema_version";
+
 /**
  * Takes the steps that the database has not taken yet, all of them or none; of many nodes that start at once, one does it.
  * `look` sees the database before, and throws when it must be left alone.
@@ -45,7 +49,7 @@ export async function migratePostgres(
         "ON CONFLICT (one) DO UPDATE SET taken = excluded.taken, oldest = excluded.oldest",
       [after.taken, after.oldest],
     );
-    await client.query("COMMIT");
+    await client.query(`NOTIFY ${schemaChannel}; COMMIT`);
   } catch (error) {
     if (error instanceof DatabaseTrouble) throw error;
     throw new DatabaseTrouble(`the database ${shown} cannot be used: ${reasonOf(error)}`, { cause: error });
@@ -57,7 +61,7 @@ export async function migratePostgres(
 
 async function stateOf(client: Client): Promise<SchemaState> {
   if (!(await hasTable(client, "schema_version"))) return { taken: 0, oldest: 0 };
-  const { rows } = await client.query<SchemaState>("SELECT taken, oldest FROM schema_version");
+  const { rows } = await client.query<SchemaState>(schemaStatement);
   return rows[0] ?? { taken: 0, oldest: 0 };
 }
 

@@ -1,5 +1,6 @@
 import type { Client } from "pg";
 import type { Logger } from "../process/log.ts";
+import type { DatabaseTrouble } from "../process/migration-steps.ts";
 import type { ConnectionCount } from "../process/open-postgres.ts";
 import type { PostgresAddress } from "../process/postgres-url.ts";
 import type { ConsoleStore } from "./console-store.ts";
@@ -23,6 +24,8 @@ export type OpenStore = {
   readonly connect: (() => Promise<Client>) | undefined;
   /** To a database server; undefined for a file. */
   readonly connections: (() => ConnectionCount) | undefined;
+  /** Settles when a newer program has made a shared database one that this one cannot work on. */
+  readonly outgrown?: Promise<DatabaseTrouble>;
   /** Closes all of them. */
   readonly close: () => Promise<void>;
 };
@@ -61,6 +64,6 @@ async function openServer(place: Extract<StorePlace, { kind: "postgres" }>, log:
   const { openPostgresStore } = await import("./store-postgres.ts");
   const { address, connections } = place;
   const store = await openPostgresStore({ address, log, ...(connections && { limits: { connections } }) });
-  const { console, look, connect, connections: count, close } = store;
-  return { store, console, look, connect, connections: count, close };
+  const { console, look, connect, connections: count, outgrown, close } = store;
+  return { store, console, look, connect, connections: count, outgrown, close };
 }

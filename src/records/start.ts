@@ -8,6 +8,7 @@ import { createHealth, type Health } from "../process/health.ts";
 import { createHttpServer, type HttpServerOptions, listen } from "../process/http-server.ts";
 import { addressesOf, hereOf, type ListenAddress, urlOf } from "../process/listen-address.ts";
 import type { Logger } from "../process/log.ts";
+import type { DatabaseTrouble } from "../process/migration-steps.ts";
 import { createRequestCounters } from "../process/request-counters.ts";
 import { closeInReverse, type Opened } from "../process/shutdown.ts";
 import { type CertificateFiles, openTlsMaterial } from "../process/tls-material.ts";
@@ -65,6 +66,8 @@ export type RunningRecords = {
   readonly needsSignInLink: () => Promise<boolean>;
   /** Whether it should be sent requests. Whoever gives it more to do adds a part. */
   readonly health: Health;
+  /** Settles when it has to stop, as a newer program has made its database one that it cannot work on. */
+  readonly outgrown: Promise<DatabaseTrouble> | undefined;
   /** In the text format of Prometheus. */
   readonly metrics: () => Promise<string>;
   readonly close: () => Promise<void>;
@@ -76,7 +79,8 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
   const { dataFolder, log } = options;
   await openDataFolder(dataFolder);
   const place = options.database ?? { kind: "sqlite", path: recordsDatabase(dataFolder) };
-  const { store, console: consoleStore, look, connect, connections, close } = await openStore(place, log);
+  const opening = await openStore(place, log);
+  const { store, console: consoleStore, look, connect, connections, outgrown, close } = opening;
   const opened: Opened[] = [{ name: "database", close }];
   const ties = tieNodes({ connect, perMinute: options.rateLimit, log });
   opened.push({ name: "ties to other nodes", close: ties.close });
@@ -124,6 +128,7 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
       createSignInLink: async (account, origin = url) => signInLink(origin, await console.sessions.makeLink(account)),
       needsSignInLink: console.isNew,
       health,
+      outgrown,
       metrics: () => printRecordMetrics({ requests, store, connections, streams }),
       close: () => {
         health.stop();

@@ -1,4 +1,5 @@
 import type { Logger } from "../process/log.ts";
+import { schemaChannel } from "../process/migrate-postgres.ts";
 import type { Postgres } from "../process/open-postgres.ts";
 import { listenTo } from "../process/postgres-listen.ts";
 import { createChangeFeed } from "./change-feed.ts";
@@ -16,13 +17,16 @@ export type FeedOptions = {
   readonly lastChange: () => Promise<number>;
   /** What is remembered of tokens may be wrong. */
   readonly tokensChanged: () => void;
+  /** The schema may be another. */
+  readonly schemaChanged: () => void;
 };
 
 /** A notice that never came is made up for within this time. */
 const lookEvery = 2_000;
 
 /** Tells listeners that the change log has grown, whichever node has written: by notice, and by looking now and then. */
-export function createPostgresFeed({ postgres, log, position, lastChange, tokensChanged }: FeedOptions) {
+export function createPostgresFeed(options: FeedOptions) {
+  const { postgres, log, position, lastChange, tokensChanged, schemaChanged } = options;
   const feed = createChangeFeed();
   let announced = position;
   let closed = false;
@@ -35,14 +39,16 @@ export function createPostgresFeed({ postgres, log, position, lastChange, tokens
   };
   const look = (): void => {
     tokensChanged();
+    schemaChanged();
     // What cannot be read now is looked at again soon; that the database is away is said elsewhere.
     lastChange().then(heard, () => undefined);
   };
   const listening = listenTo({
     connect: postgres.connect,
-    channels: [changesChannel, tokensChannel],
+    channels: [changesChannel, tokensChannel, schemaChannel],
     onNotice: (channel, payload) => {
       if (channel === tokensChannel) tokensChanged();
+      else if (channel === schemaChannel) schemaChanged();
       // The answer to a commit of our own may be in the same turn, and brings the rows with it.
       else setImmediate(heard, Number(payload));
     },

@@ -2,7 +2,7 @@ import type { Client } from "pg";
 import { createSessionStore } from "../access/session-store-sql.ts";
 import type { Logger } from "../process/log.ts";
 import { migratePostgres } from "../process/migrate-postgres.ts";
-import type { MigrationStep } from "../process/migration-steps.ts";
+import type { DatabaseTrouble, MigrationStep } from "../process/migration-steps.ts";
 import {
   type ConnectionCount,
   openPostgres,
@@ -14,6 +14,7 @@ import { dropOldMarks } from "../process/postgres-commit-marks.ts";
 import { onlyReads } from "../process/postgres-faults.ts";
 import type { PostgresAddress } from "../process/postgres-url.ts";
 import { StoreBusy } from "../process/store-busy.ts";
+import { watchSchema } from "../process/watch-schema.ts";
 import type { ConsoleStore } from "./console-store.ts";
 import { postgresMigrations } from "./schema-postgres.ts";
 import type { RecordStore } from "./store.ts";
@@ -47,6 +48,8 @@ export type PostgresStore = Omit<RecordStore, "close"> & {
   readonly look: () => Promise<unknown>;
   readonly connections: () => ConnectionCount;
   readonly connect: Postgres["connect"];
+  /** Settles when a newer program has made the database one that this one cannot work on. */
+  readonly outgrown: Promise<DatabaseTrouble>;
   readonly close: () => Promise<void>;
 };
 
@@ -58,14 +61,19 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const look = (client: Client) => expectWholeDatabase(client, address.shown);
     await migratePostgres(postgres.connect, address.shown, migrations, look);
     await postgres.transact(async () => ({ result: undefined, last: { text: dropOldMarks } }));
-    return await openOn(postgres, options);
+    return await openOn(postgres, { ...options, migrations });
   } catch (error) {
     await postgres.close();
     throw error;
   }
 }
 
-async function openOn(postgres: Postgres, { log, mostWaiting }: PostgresStoreOptions): Promise<PostgresStore> {
+async function openOn(
+  opened: Postgres,
+  { address, log, mostWaiting, migrations }: PostgresStoreOptions & { readonly migrations: readonly MigrationStep[] },
+): Promise<PostgresStore> {
+  const schema = watchSchema(opened, { steps: migrations, shown: address.shown, log });
+  const { postgres } = schema;
   const counters = createStoreCounters();
   const counted = countWrites(postgres, counters);
   const sql = postgresSql(counted);
@@ -77,6 +85,7 @@ async function openOn(postgres: Postgres, { log, mostWaiting }: PostgresStoreOpt
     ...{ postgres, log, position },
     lastChange: reads.lastChange,
     tokensChanged: tokens.forget,
+    schemaChanged: schema.look,
   });
   const queue = createWriteQueue({
     ...{ postgres, counters, committed: feed.committed, purge: createPurge() },
@@ -99,6 +108,7 @@ async function openOn(postgres: Postgres, { log, mostWaiting }: PostgresStoreOpt
     },
     connect: postgres.connect,
     connections: postgres.connections,
+    outgrown: schema.outgrown,
     close: async () => {
       await queue.drain();
       await tokens.flushUses();
