@@ -1,8 +1,7 @@
 import { existsSync } from "node:fs";
-import { dirname, resolve } from "node:path";
-import { DatabaseTrouble } from "../process/migration-steps.ts";
+import { resolve } from "node:path";
 import type { StorePlace } from "../records/open-store.ts";
-import { giveToFolderOwner, placeNew, syncFile } from "../records/store-backup.ts";
+import { expectFree, giveToFolderOwner, placeNew, syncFile } from "../records/store-backup.ts";
 import { type CopyOutcome, copyTables, type TableSum } from "../records/store-copy.ts";
 import type { Tables, WritableTables } from "../records/store-table.ts";
 import { readTables } from "../records/store-table-open.ts";
@@ -48,12 +47,6 @@ async function copyPlaces(from: StorePlace, to: StorePlace, io: CommandIo): Prom
 
 const row = ({ table, rows, checksum }: TableSum): readonly string[] => [table, String(rows), checksum.slice(0, 16)];
 
-function expectFree(path: string): void {
-  if (existsSync(path)) throw new DatabaseTrouble(`${path} is there already; name a new file, or move that one away.`);
-  if (!existsSync(dirname(path)))
-    throw new DatabaseTrouble(`there is no folder ${dirname(path)}; make it first, or name another place.`);
-}
-
 /** What is not complete has another name; a copy that was broken off goes on with it. */
 async function intoFile(source: Tables, path: string, io: CommandIo): Promise<CopyOutcome> {
   const part = partOf(path);
@@ -62,7 +55,8 @@ async function intoFile(source: Tables, path: string, io: CommandIo): Promise<Co
   if (outcome.kind === "differs") return outcome;
   await giveToFolderOwner(part);
   await syncFile(part);
-  await placeNew(part, path);
+  const log = await placeNew(part, path, new Date());
+  if (log !== undefined) io.err(`${path}-wal was there without its database; it is kept as ${log}\n`);
   return outcome;
 }
 

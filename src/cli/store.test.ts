@@ -104,6 +104,14 @@ describe("moor store", () => {
     expect(statSync(join(folder, "c.sqlite")).mode & 0o777).toBe(0o600);
   });
 
+  it("copy takes no log for its own that another database has left behind, and keeps it", async () => {
+    writeFileSync(join(folder, "c.sqlite-wal"), "what was written last");
+    const { code, err } = await moor("store copy data c.sqlite");
+    const kept = /c\.sqlite-wal was there without its database; it is kept as (.*)\n$/.exec(err)?.[1] ?? "";
+    expect({ code, kept: readFileSync(kept, "utf8") }).toEqual({ code: 0, kept: "what was written last" });
+    expect(existsSync(join(folder, "c.sqlite-wal"))).toBe(false);
+  });
+
   it.each([
     "records --data new --listen 127.0.0.1:0",
     "up --data new --interface lo",

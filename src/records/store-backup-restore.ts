@@ -1,17 +1,18 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { chmod, constants, copyFile, rename, rm, stat } from "node:fs/promises";
+import { chmod, constants, copyFile, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Fault } from "../core/result.ts";
 import { DatabaseTrouble } from "../process/open-sqlite.ts";
 import { giveToFolderOwner, placeNew, syncFile } from "./store-backup.ts";
 import { type CheckCounts, checkStore } from "./store-check.ts";
+import { asideOf, isLogInUse, takeLogAway } from "./store-log-left.ts";
 import { storeTables, type Tables } from "./store-table.ts";
 import { isInUse, takeSole } from "./store-table-sole.ts";
 import { fileState, fileTrouble, readSqliteTables, writeSqliteTables } from "./store-table-sqlite.ts";
 
 export type RestoreOutcome =
-  /** `aside`: where the database is that was there before. */
+  /** `aside`: where the database is that was there before, or what was left of it. */
   | { readonly kind: "done"; readonly counts: CheckCounts; readonly aside: string | undefined }
   | { readonly kind: "faulty"; readonly faults: readonly Fault[] }
   | { readonly kind: "in-use" }
@@ -40,8 +41,8 @@ export async function restoreSqlite(
     await syncFile(draft);
     const aside = existsSync(path) ? await putAside(path, now) : undefined;
     if (aside?.kind === "in-use") return aside;
-    await placeNew(draft, path);
-    return { kind: "done", ...checked, aside: aside?.path };
+    const log = await placeNew(draft, path, now);
+    return { kind: "done", ...checked, aside: aside?.path ?? log };
   } finally {
     for (const end of ["", "-wal", "-shm", "-journal"]) await rm(`${draft}${end}`, { force: true });
   }
@@ -49,6 +50,7 @@ export async function restoreSqlite(
 
 /** A damaged database cannot tell what it holds: it may be moved aside, and nothing else. */
 async function obstacleAt(path: string, moveAside: boolean): Promise<RestoreOutcome | undefined> {
+  if (isLogInUse(path)) return { kind: "in-use" };
   if (!existsSync(path)) return undefined;
   const state = fileState(path);
   if (state.kind === "folder") throw new DatabaseTrouble(`${path} is a folder; name another data folder.`);
@@ -81,7 +83,7 @@ async function checkCopy(
 
 /** What is still in the write-ahead log goes into the file first, so that the file alone is the whole database. */
 async function putAside(path: string, now: Date): Promise<Aside> {
-  const aside = `${path}.before-restore-${now.toISOString().replaceAll(/[:.]/g, "-")}`;
+  const aside = asideOf(path, now);
   const sole = fileState(path).kind === "no-database" ? undefined : takeSole(path);
   if (sole === "in-use") return { kind: "in-use" };
   try {
@@ -90,10 +92,7 @@ async function putAside(path: string, now: Date): Promise<Aside> {
   } finally {
     sole?.close();
   }
-  // A log of the old database must not lie beside the new one.
-  const log = await stat(`${path}-wal`).catch(() => undefined);
-  if (log !== undefined && log.size > 0) await rename(`${path}-wal`, `${aside}-wal`);
-  for (const end of ["-wal", "-shm"]) await rm(`${path}${end}`, { force: true });
+  await takeLogAway(path, aside);
   return { kind: "aside", path: aside };
 }
 

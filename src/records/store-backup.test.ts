@@ -1,5 +1,14 @@
 import { spawnSync } from "node:child_process";
-import { chownSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chownSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -120,6 +129,33 @@ describe("a restore", () => {
     const outcome = await restore(true);
     expect(await namesIn((outcome.kind === "done" && outcome.aside) || "")).toHaveLength(4);
     expect(await namesIn(path)).toHaveLength(2);
+  });
+
+  it("takes no log for its own that a store which was moved away has left behind, and keeps it", async () => {
+    const store = openSqliteStore(path);
+    await fillStore(store, "example.net");
+    const log = readFileSync(`${path}-wal`);
+    store.close();
+    rmSync(path);
+    for (const end of ["-wal", "-shm"]) writeFileSync(`${path}${end}`, log);
+    const aside = `${path}.before-restore-2026-11-15T12-00-00-000Z-wal`;
+    expect(await restore()).toMatchObject({ kind: "done", counts: { zones: 2 }, aside });
+    expect(readdirSync(folder).toSorted()).toEqual(["backup.sqlite", "records.sqlite", basename(aside)]);
+    expect(readFileSync(aside)).toEqual(log);
+    expect(await namesIn(path)).toHaveLength(2);
+  });
+
+  it("is refused also when the file was moved away under a service", async () => {
+    const store = openSqliteStore(path);
+    await fillStore(store, "example.net");
+    renameSync(path, `${path}.bad`);
+    const before = readdirSync(folder);
+    expect(await restore()).toEqual({ kind: "in-use" });
+    await expect(backupSqlite(file, path, tellers())).rejects.toThrow(/still has it open; stop that first/);
+    expect(readdirSync(folder)).toEqual(before);
+    renameSync(`${path}.bad`, path);
+    store.close();
+    expect(await namesIn(path)).toHaveLength(4);
   });
 
   it("is refused while somebody has the store open, and changes nothing", async () => {

@@ -6,6 +6,7 @@ import type { Fault } from "../core/result.ts";
 import { DatabaseTrouble } from "../process/open-sqlite.ts";
 import { type CheckCounts, type CheckTellers, checkStore } from "./store-check.ts";
 import { type CopyProgress, copyTables } from "./store-copy.ts";
+import { asideOf, isLogInUse, takeLogAway } from "./store-log-left.ts";
 import { storeTables, type Tables } from "./store-table.ts";
 import { fileState, fileTrouble, openQuietly, readSqliteTables, writeSqliteTables } from "./store-table-sqlite.ts";
 
@@ -58,9 +59,7 @@ async function intoPlace(
   tellers: BackupTellers,
   write: (draft: string) => Promise<readonly Fault[]>,
 ): Promise<BackupOutcome> {
-  if (existsSync(file)) throw new DatabaseTrouble(`${file} is there already; name a new file, or move that one away.`);
-  if (!existsSync(dirname(file)))
-    throw new DatabaseTrouble(`there is no folder ${dirname(file)}; make it first, or name another place.`);
+  expectFree(file);
   const draft = join(dirname(file), `.${basename(file)}.${randomBytes(4).toString("hex")}`);
   try {
     // SQLite takes an empty file as it is, with its mode.
@@ -70,7 +69,7 @@ async function intoPlace(
     const checked = await checkDraft(draft, tellers);
     if ("faults" in checked) return { kind: "faulty", faults: checked.faults };
     await syncFile(draft);
-    await placeNew(draft, file);
+    await placeNew(draft, file, new Date());
     return { kind: "done", bytes: (await stat(file)).size, ...checked };
   } finally {
     for (const end of ["", "-wal", "-shm", "-journal"]) await rm(`${draft}${end}`, { force: true });
@@ -106,11 +105,29 @@ export async function syncFile(path: string): Promise<void> {
   }
 }
 
-/** Under its name at once and whole; never over another file. */
-export async function placeNew(draft: string, path: string): Promise<void> {
+/** Under its name at once and whole; never over another file. Where the log is kept that lay there without a database. */
+export async function placeNew(draft: string, path: string, now: Date): Promise<string | undefined> {
+  expectUnused(path);
+  const kept = existsSync(path) ? undefined : await takeLogAway(path, asideOf(path, now));
   await link(draft, path);
   await rm(draft);
   await syncFile(dirname(path));
+  return kept;
+}
+
+/** A place for a new file. */
+export function expectFree(path: string): void {
+  if (existsSync(path)) throw new DatabaseTrouble(`${path} is there already; name a new file, or move that one away.`);
+  if (!existsSync(dirname(path)))
+    throw new DatabaseTrouble(`there is no folder ${dirname(path)}; make it first, or name another place.`);
+  expectUnused(path);
+}
+
+function expectUnused(path: string): void {
+  if (isLogInUse(path))
+    throw new DatabaseTrouble(
+      `the database of ${path} was moved away, but a service or another command still has it open; stop that first.`,
+    );
 }
 
 /** Root may have made it, for a service that runs as the owner of the folder and must open it. */

@@ -1,0 +1,37 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { rename, rm, stat } from "node:fs/promises";
+
+/** Where something is kept whose place is taken by another. */
+export const asideOf = (path: string, now: Date): string =>
+  `${path}.before-restore-${now.toISOString().replaceAll(/[:.]/g, "-")}`;
+
+/**
+ * Takes away what SQLite keeps beside a database that is not at `path` any more: it would take it for that of the next one
+ * there, and undo or damage that. A log with something in it is kept beside `aside`; where, if so.
+ */
+export async function takeLogAway(path: string, aside: string): Promise<string | undefined> {
+  const log = await stat(`${path}-wal`).catch(() => undefined);
+  const kept = log !== undefined && log.size > 0 ? `${aside}-wal` : undefined;
+  if (kept !== undefined) await rename(`${path}-wal`, kept);
+  for (const end of ["-wal", "-shm", "-journal"]) await rm(`${path}${end}`, { force: true });
+  return kept;
+}
+
+/**
+ * Whether a process works on the database of `path`, also when that file was moved away under it. Only the system knows the
+ * lock that SQLite then still holds on the file beside it, and only Linux tells.
+ */
+export function isLogInUse(path: string): boolean {
+  const shared = statSync(`${path}-shm`, { throwIfNoEntry: false, bigint: true });
+  if (shared === undefined || !existsSync(locks)) return false;
+  return readFileSync(locks, "utf8")
+    .split("\n")
+    .map((line) => /:(?<file>\d+) (?<first>\d+) (?<last>\d+|EOF)$/.exec(line)?.groups)
+    .some((lock) => lock?.file === String(shared.ino) && Number(lock.first) <= heldByAll && heldByAll <= lastOf(lock));
+}
+
+const locks = "/proc/locks";
+const lastOf = ({ last }: { readonly last?: string }) => (last === "EOF" ? Number.POSITIVE_INFINITY : Number(last));
+
+/** The byte of the shared file that every connection holds (UNIX_SHM_DMS in SQLite's os_unix.c). */
+const heldByAll = 128;
