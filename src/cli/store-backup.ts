@@ -1,8 +1,10 @@
-import { resolve } from "node:path";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join, resolve } from "node:path";
 import { openDataFolder } from "../process/data-folder.ts";
 import type { StorePlace } from "../records/open-store.ts";
 import { type BackupOutcome, type BackupTellers, backupSqlite, backupTables } from "../records/store-backup.ts";
-import { type RestoreOutcome, restoreSqlite } from "../records/store-backup-restore.ts";
+import { type Faulty, type RestoreOutcome, restoreSqlite, withCheckedCopy } from "../records/store-backup-restore.ts";
 import type { CopyProgress } from "../records/store-copy.ts";
 import { readTables } from "../records/store-table-open.ts";
 import type { CommandIo } from "./command-io.ts";
@@ -46,13 +48,35 @@ export async function storeRestore(
   io: CommandIo,
 ): Promise<number> {
   const place = readStorePlace(options, io);
-  // A backup is a store like any other: what is refused and what is verified is the same.
-  if (place.kind === "postgres") return await (await import("./store-copy.ts")).copyStore(file, place, io);
+  if (place.kind === "postgres") {
+    if (!options.moveAside) return await restoreToServer(file, place, io);
+    io.err("--move-aside is for files: a PostgreSQL database must be empty; make a new one and name that.\n");
+    return 2;
+  }
   const { path } = place;
   await openDataFolder(resolve(io.cwd, options.data));
   const how = { moveAside: options.moveAside ?? false, now: new Date(), signal: io.signal };
   const outcome = await restoreSqlite(resolve(io.cwd, file), path, how);
   return tellRestored(outcome, file, path, io);
+}
+
+/** What has passed the check is a store like any other: what is refused and what is verified is the same as for a copy. */
+async function restoreToServer(file: string, place: StorePlace, io: CommandIo): Promise<number> {
+  const { copyStore } = await import("./store-copy.ts");
+  const folder = await mkdtemp(join(tmpdir(), "moor-restore-"));
+  try {
+    const how = { draft: join(folder, basename(file)), signal: io.signal };
+    const outcome = await withCheckedCopy(resolve(io.cwd, file), how, () => copyStore(how.draft, place, io));
+    return typeof outcome === "number" ? outcome : tellFaulty(outcome, file, io);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+function tellFaulty({ faults }: Faulty, file: string, io: CommandIo): number {
+  tellFaults(faults, io);
+  io.err(`Nothing was changed: ${file} has ${faultsInWords(faults.length)}. Take another backup.\n`);
+  return 1;
 }
 
 function tellRestored(outcome: RestoreOutcome, file: string, path: string, io: CommandIo): number {
@@ -62,9 +86,7 @@ function tellRestored(outcome: RestoreOutcome, file: string, path: string, io: C
       if (outcome.aside !== undefined) io.out(`What was there before is kept as ${outcome.aside}\n`);
       return 0;
     case "faulty":
-      tellFaults(outcome.faults, io);
-      io.err(`Nothing was changed: ${file} has ${faultsInWords(outcome.faults.length)}. Take another backup.\n`);
-      return 1;
+      return tellFaulty(outcome, file, io);
     case "in-use":
       io.err(`${path} is in use, by a running service or another command. Nothing was changed: stop that first.\n`);
       return 1;

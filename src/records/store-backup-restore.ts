@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { chmod, constants, copyFile, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Fault } from "../core/result.ts";
@@ -14,9 +14,11 @@ import { fileState, fileTrouble, readSqliteTables, writeSqliteTables } from "./s
 export type RestoreOutcome =
   /** `aside`: where the database is that was there before, or what was left of it. */
   | { readonly kind: "done"; readonly counts: CheckCounts; readonly aside: string | undefined }
-  | { readonly kind: "faulty"; readonly faults: readonly Fault[] }
+  | Faulty
   | { readonly kind: "in-use" }
   | { readonly kind: "holds-data"; readonly zones: number; readonly tokens: number };
+
+export type Faulty = { readonly kind: "faulty"; readonly faults: readonly Fault[] };
 
 /**
  * Puts a backup in the place of `path`. The backup is copied, brought up to date and checked before anything else is
@@ -27,25 +29,45 @@ export async function restoreSqlite(
   path: string,
   { moveAside, now, signal }: { readonly moveAside: boolean; readonly now: Date; readonly signal: AbortSignal },
 ): Promise<RestoreOutcome> {
-  const state = fileState(file);
-  if (state.kind !== "good" && state.kind !== "older") throw new DatabaseTrouble(fileTrouble(file, state));
+  expectBackup(file);
   const obstacle = await obstacleAt(path, moveAside);
   if (obstacle !== undefined) return obstacle;
   const draft = join(dirname(path), `.${basename(path)}.${randomBytes(4).toString("hex")}`);
-  try {
-    await copyFile(file, draft, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
-    await chmod(draft, 0o600);
-    const checked = await checkCopy(draft, signal);
-    if ("faults" in checked) return { kind: "faulty", ...checked };
+  return await withCheckedCopy(file, { draft, signal }, async (counts) => {
     await giveToFolderOwner(draft);
     await syncFile(draft);
     const aside = existsSync(path) ? await putAside(path, now) : undefined;
     if (aside?.kind === "in-use") return aside;
     const log = await placeNew(draft, path, now);
-    return { kind: "done", ...checked, aside: aside?.path ?? log };
+    return { kind: "done", counts, aside: aside?.path ?? log };
+  });
+}
+
+/** A copy of a backup at `draft`, brought up to date and checked, until `use` has ended. */
+export async function withCheckedCopy<T>(
+  file: string,
+  { draft, signal }: { readonly draft: string; readonly signal: AbortSignal },
+  use: (counts: CheckCounts) => Promise<T>,
+): Promise<T | Faulty> {
+  expectBackup(file);
+  try {
+    await copyFile(file, draft, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
+    await chmod(draft, 0o600);
+    const checked = await checkCopy(draft, signal);
+    return "faults" in checked ? { kind: "faulty", ...checked } : await use(checked.counts);
   } finally {
     for (const end of ["", "-wal", "-shm", "-journal"]) await rm(`${draft}${end}`, { force: true });
   }
+}
+
+function expectBackup(file: string): void {
+  const state = fileState(file);
+  if (state.kind !== "good" && state.kind !== "older") throw new DatabaseTrouble(fileTrouble(file, state));
+  // Looking at it has brought its log into the file, unless somebody else has it open.
+  if ((statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0)
+    throw new DatabaseTrouble(
+      `${file} is in use, and so no backup; take one of it with moor store backup, and name that.`,
+    );
 }
 
 /** A damaged database cannot tell what it holds: it may be moved aside, and nothing else. */

@@ -177,6 +177,14 @@ describe("a restore", () => {
     expect(status).toBe(7);
   });
 
+  it("of a store that is in use is refused: what was written last is not in its file", async () => {
+    const store = openSqliteStore(file);
+    await fillStore(store, "example.net");
+    await expect(restore(true)).rejects.toThrow(/backup\.sqlite is in use, and so no backup; take one of it/);
+    store.close();
+    expect(await restore(true)).toMatchObject({ kind: "done", counts: { zones: 4 } });
+  });
+
   it("of a backup with faults is refused, with all of them", async () => {
     change("UPDATE zones SET record_count = 99 WHERE number = 1", file);
     expect(await restore(true)).toMatchObject({ kind: "faulty", faults: [{ code: "count-wrong" }] });

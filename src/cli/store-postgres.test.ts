@@ -1,0 +1,78 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { openSqlite } from "../process/open-sqlite.ts";
+import { fillStore } from "../records/rig/filled-store.ts";
+import { type PostgresRig, startPostgresRig } from "../records/rig/postgres.ts";
+import { migrations } from "../records/schema-sqlite.ts";
+import { openSqliteStore } from "../records/store-sqlite.ts";
+import { runMoor } from "./program.ts";
+import { openTerminal } from "./rig/terminal.ts";
+
+let rig: PostgresRig;
+beforeAll(async () => {
+  rig = await startPostgresRig();
+});
+afterAll(() => rig?.stop());
+
+let folder: string;
+let url: string;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "moor-store-postgres-"));
+  mkdirSync(join(folder, "tmp"));
+  vi.stubEnv("TMPDIR", join(folder, "tmp"));
+  url = await rig.freshUrl();
+  const store = openSqliteStore(join(folder, "b.sqlite"));
+  await fillStore(store);
+  store.close();
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function moor(...words: readonly string[]) {
+  const { io, printed } = openTerminal(folder, AbortSignal.timeout(60_000));
+  return { code: await runMoor(words, io), ...printed };
+}
+
+const restore = (...more: readonly string[]) => moor("store", "restore", "b.sqlite", "--database", url, ...more);
+
+describe("a restore into PostgreSQL", () => {
+  it("leaves the same as is in the backup, and nothing beside it", async () => {
+    expect(await restore()).toMatchObject({ code: 0, err: "" });
+    expect(await moor("store", "check", "--database", url)).toMatchObject({ code: 0, err: "" });
+    expect(readdirSync(folder)).toEqual(["b.sqlite", "tmp"]);
+    expect(readdirSync(join(folder, "tmp"))).toEqual([]);
+  });
+
+  it("of a backup with faults is refused with all of them, and the database stays empty", async () => {
+    const database = new DatabaseSync(join(folder, "b.sqlite"));
+    database.exec("UPDATE zones SET serial = 1");
+    database.close();
+    const { code, err } = await restore();
+    expect(code).toBe(1);
+    expect(err).toMatch(
+      /^zone example\.org: [\s\S]*^zone again\.example\.org: [\s\S]*Nothing was changed: b\.sqlite has /m,
+    );
+    expect((await moor("store", "check", "--database", url)).err).toMatch(/has no store of moor in it/);
+    expect(readdirSync(join(folder, "tmp"))).toEqual([]);
+  });
+
+  it("brings the backup of an older moor up to date", async () => {
+    rmSync(join(folder, "b.sqlite"));
+    const older = openSqlite(join(folder, "b.sqlite"), migrations.slice(0, 1));
+    older.exec("INSERT INTO accounts (name, created) VALUES ('main', 1)");
+    older.close();
+    expect(await restore()).toMatchObject({ code: 0, err: "", out: expect.stringMatching(/^accounts +1 /m) });
+  });
+
+  it("moves nothing aside, and says so", async () => {
+    expect(await restore("--move-aside")).toEqual({
+      ...{ code: 2, out: "" },
+      err: "--move-aside is for files: a PostgreSQL database must be empty; make a new one and name that.\n",
+    });
+  });
+});
