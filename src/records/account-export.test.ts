@@ -206,6 +206,21 @@ describe("export, import, export", () => {
   });
 });
 
+it("an export has every zone that stays, whichever is deleted meanwhile", async () => {
+  await withTwo(async (one) => {
+    const account = await one.ensureAccount("main", now);
+    const names = Array.from({ length: 502 }, (_, i) => `z${String(i).padStart(3, "0")}.example`);
+    for (const name of names) await makeZone(one, account, name, []);
+    const files: Files = new Map();
+    const write = async (path: string, content: string) => {
+      files.set(path, content);
+      await one.deleteZone(account.id, "z000.example", "test", now);
+    };
+    await exportAccount(one, account, { write, now, signal: AbortSignal.timeout(60_000) });
+    expect(names.filter((name) => !files.has(`zones/${name}.zone`))).toEqual([]);
+  });
+});
+
 describe("what cannot be imported", () => {
   const good = async (): Promise<Files> =>
     await withTwo(async (one) => {

@@ -52,10 +52,12 @@ const plain = (scope: Scope): Manifest["tokens"][number]["scope"] =>
 
 async function* zonesOf(store: RecordStore, account: Account): AsyncGenerator<Zone> {
   const perPage = 500;
-  for (let page = 1; ; page += 1) {
-    const { items } = await store.zones(account.id, { order: [{ by: "name", descending: false }], page, perPage });
+  const query = { order: [{ by: "name", descending: false }], page: 1, perPage } as const;
+  for (let after = ""; ; ) {
+    const { items } = await store.zones(account.id, { ...query, after });
     yield* items;
     if (items.length < perPage) return;
+    after = items.at(-1)?.name ?? "";
   }
 }
 

@@ -15,13 +15,14 @@ export function createSqlReads({ text, run }: Sql): SqlReads {
     return { items: rows.map(fromRow), total: Number(count?.total ?? 0) };
   };
 
-  const zonesOf = (account: number, { search, within }: ZoneQuery) => {
+  const zonesOf = (account: number, { search, within, after }: ZoneQuery) => {
     const eb = expressionBuilder<Tables, "zones">();
     // A few names are looked for one by one, and not among all zones of the account.
     const theirs = within === undefined ? eb.ref("account") : unindexed(eb.ref("account"));
     const filters: Expression<SqlBool>[] = [eb(theirs, "=", account)];
     if (search !== undefined) filters.push(contains(eb.ref("name"), search));
     if (within !== undefined) filters.push(anyOf(eb.ref("name"), within));
+    if (after !== undefined) filters.push(eb("name", ">", after));
     return db.selectFrom("zones").where(eb.and(filters));
   };
 
@@ -35,7 +36,7 @@ export function createSqlReads({ text, run }: Sql): SqlReads {
 
   return {
     zones: async (account, query) => {
-      const { search, within, order = [], page: at, perPage } = query;
+      const { search, within, after, order = [], page: at, perPage } = query;
       const filtered = zonesOf(account, query);
       let rows = filtered.selectAll();
       for (const { by, descending } of distinctFields(order)) rows = rows.orderBy(zoneColumns[by], way(descending));
@@ -44,7 +45,8 @@ export function createSqlReads({ text, run }: Sql): SqlReads {
         .limit(perPage)
         .offset((at - 1) * perPage);
       const counted = db.selectFrom("zone_counts").where("account", "=", account).select("zones as total");
-      const count = search === undefined && within === undefined ? counted : filtered.select(total);
+      const isAll = search === undefined && within === undefined && after === undefined;
+      const count = isAll ? counted : filtered.select(total);
       return await page({ count, rows }, zoneFromRow);
     },
 

@@ -86,6 +86,11 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         ["certain names", { within: ["a.org", "b.org", "c.org"] }, ["b.org", "a.org"]],
         ["an exact name outside certain names", { name: "ab.net", within: ["a.org"] }, []],
         ["no names", { within: [] }, []],
+        [
+          "names after one",
+          { after: "a.org", order: [{ by: "name", descending: false }] as const },
+          ["ab.net", "b.org"],
+        ],
       ])("lists %s", async (_, query, names) => {
         for (const name of ["b.org", "a.org", "ab.net"])
           await makeZone({ id: `id-${name}`, name, sets: [soaOf(name)] });

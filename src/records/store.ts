@@ -133,6 +133,8 @@ export type ZoneQuery = {
   readonly search?: string;
   /** Only zones of these names. */
   readonly within?: readonly string[];
+  /** Only zones whose names come after this one: pages by it miss none, whatever is deleted meanwhile. */
+  readonly after?: string;
   /** By age when not said. */
   readonly order?: readonly Order<"id" | "name" | "created">[];
   readonly page: number;
