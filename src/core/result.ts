@@ -17,3 +17,6 @@ export type Result<T> =
 export const ok = <T>(value: T): Result<T> => ({ ok: true, value });
 
 export const fail = (...faults: readonly Fault[]): Result<never> => ({ ok: false, faults });
+
+/** For as many as a whole zone can have: the stack does not hold that many arguments. */
+export const failAll = (faults: readonly Fault[]): Result<never> => ({ ok: false, faults });

@@ -39,3 +39,12 @@ it("knows its changes since the start, as many as it keeps", () => {
   expect(log.between(10, 20)).toBeUndefined();
   expect(log.between(15, 20)).toEqual([went(1)]);
 });
+
+it("takes more changes at once than a stack holds", () => {
+  const log = createCatalogLog(10, 3);
+  log.add(
+    12,
+    Array.from({ length: 200_000 }, () => came(1)),
+  );
+  expect(log.between(10, 12)).toBeUndefined();
+});

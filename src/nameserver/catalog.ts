@@ -39,7 +39,7 @@ export function createCatalogLog(start: number, most = 10_000) {
   let entries: { readonly serial: number; readonly change: Change }[] = [];
   return {
     add: (serial: number, changes: readonly Change[]): void => {
-      entries.push(...changes.map((change) => ({ serial, change })));
+      for (const change of changes) entries.push({ serial, change });
       if (entries.length <= most) return;
       known = entries[entries.length - most]?.serial ?? serial;
       entries = entries.slice(-most).filter((entry) => entry.serial !== known);

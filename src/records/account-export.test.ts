@@ -206,6 +206,19 @@ describe("export, import, export", () => {
   });
 });
 
+it("a zone file of 150,000 lines is read", async () => {
+  await withTwo(async (one) => {
+    const account = await one.ensureAccount("main", now);
+    await makeZone(one, account, "example.org", []);
+    const files = await exported(one, account);
+    const more = Array.from({ length: 150_000 }, (_, i) => `h${i} IN A 192.0.2.1\n`).join("");
+    files.set("zones/example.org.zone", `${files.get("zones/example.org.zone")}${more}`);
+    const found = await read(files, true);
+    if (!found.ok) throw new Error(JSON.stringify(found.faults));
+    expect(found.value.zones[0]?.sets).toHaveLength(150_001);
+  });
+});
+
 it("an export has every zone that stays, whichever is deleted meanwhile", async () => {
   await withTwo(async (one) => {
     const account = await one.ensureAccount("main", now);
@@ -278,6 +291,20 @@ describe("what cannot be imported", () => {
       ok: false,
       faults: [{ where: /line 6/ }, { where: /line 7/ }].map(({ where }) => ({ where: expect.stringMatching(where) })),
     });
+  });
+
+  it("a thousand faults in each of many files", async () => {
+    const files = await good();
+    edit(
+      files,
+      "manifest.json",
+      `{\n          "path": "${zone}"`,
+      `${`{"path": "zones/more", "sha256": ""},`.repeat(150)}{\n          "path": "${zone}"`,
+    );
+    files.set("zones/more", "bad IN NOPE x\n".repeat(1_000));
+    const found = await read(files, true);
+    if (found.ok) throw new Error("nothing was found");
+    expect(found.faults.length).toBeGreaterThan(150_000);
   });
 
   it("zones that are there already, unless they shall be replaced; those of others in any case", async () => {

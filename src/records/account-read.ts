@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { checkZone } from "../core/check-zone.ts";
 import type { Scope } from "../core/may.ts";
 import { apex, parseZoneName } from "../core/name.ts";
-import { type Fault, fail, ok, type Result } from "../core/result.ts";
+import { type Fault, fail, failAll, ok, type Result } from "../core/result.ts";
 import { type RRset, setKey } from "../core/rrset.ts";
 import { serialOf } from "../core/serial.ts";
 import { parseZoneFile } from "../core/zone-file.ts";
@@ -37,9 +37,9 @@ export async function readAccount(
   for (const entry of manifest.value.zones) {
     const zone = await readZone(entry, read, edited);
     if (zone.ok) zones.push(zone.value);
-    else faults.push(...zone.faults);
+    else for (const fault of zone.faults) faults.push(fault);
   }
-  if (faults.length > 0) return fail(...faults);
+  if (faults.length > 0) return failAll(faults);
   return ok({ zones, tokens: manifest.value.tokens as ReadAccount["tokens"] });
 }
 
@@ -65,14 +65,14 @@ async function readZone(entry: ZoneEntry, read: ReadFile, edited: boolean): Prom
   const sets: FileSet[] = [];
   for (const file of entry.files) {
     const found = await readFile(file, entry.name, read, edited);
-    if (found.ok) sets.push(...found.value);
-    else faults.push(...found.faults);
+    if (found.ok) for (const set of found.value) sets.push(set);
+    else for (const fault of found.faults) faults.push(fault);
   }
-  if (faults.length > 0) return fail(...faults);
+  if (faults.length > 0) return failAll(faults);
   const whole = withBeyond(sets, entry.sets, entry.name, faults);
   const first = entry.files[0]?.path ?? "";
-  faults.push(...placeInFile(checkZone(whole), sets).map((fault) => ({ ...fault, where: `${first}: ${fault.where}` })));
-  if (faults.length > 0) return fail(...faults);
+  for (const fault of placeInFile(checkZone(whole), sets)) faults.push({ ...fault, where: `${first}: ${fault.where}` });
+  if (faults.length > 0) return failAll(faults);
   const soa = whole.find((set) => set.owner === apex && set.type === "SOA")?.records[0]?.rdata ?? "";
   return ok({ entry, serial: serialOf(soa), sets: whole });
 }
@@ -93,7 +93,7 @@ async function readFile(
       fileFault("file-changed", path, "it has changed since it was exported", "if that is meant, import with --edited"),
     );
   const file = parseZoneFile(text, zone);
-  if (!file.ok) return fail(...file.faults.map((fault) => ({ ...fault, where: `${path}: ${fault.where}` })));
+  if (!file.ok) return failAll(file.faults.map((fault) => ({ ...fault, where: `${path}: ${fault.where}` })));
   return ok(file.value.sets);
 }
 

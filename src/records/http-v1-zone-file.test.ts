@@ -191,6 +191,11 @@ describe("3.8 POST /zones/file/validate", () => {
     expect(json.error).toEqual({ message: expect.stringMatching(message), code: 422 });
   });
 
+  it("refuses a file with more faults than a stack holds", async () => {
+    const clashes = Array.from({ length: 150_000 }, (_, i) => `h${i} IN A 192.0.2.1\nh${i} IN CNAME a`);
+    expect((await validate(file("example.org", clashes.join("\n")))).status).toBe(422);
+  });
+
   it("stores nothing", async () => {
     const zone = await newZone();
     await validate(file(zone.name, "www IN A 192.0.2.1"));

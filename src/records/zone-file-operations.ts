@@ -1,7 +1,7 @@
 import { checkZone } from "../core/check-zone.ts";
 import type { Instant } from "../core/instant.ts";
 import { apex } from "../core/name.ts";
-import { type Fault, fail, ok, type Result } from "../core/result.ts";
+import { type Fault, fail, failAll, ok, type Result } from "../core/result.ts";
 import { type RRset, setKey, type ZoneRecord } from "../core/rrset.ts";
 import { withSerial } from "../core/serial.ts";
 import { parseZoneFile, type ZoneFile } from "../core/zone-file.ts";
@@ -61,7 +61,7 @@ export function validateZoneFile(text: string): Result<number> {
   const file = readZoneFile(text, name);
   if (!file.ok) return file;
   const faults = clashesIn(file.value.sets);
-  return faults.length > 0 ? fail(...faults) : ok(file.value.sets.reduce((sum, set) => sum + set.records.length, 0));
+  return faults.length > 0 ? failAll(faults) : ok(file.value.sets.reduce((sum, set) => sum + set.records.length, 0));
 }
 
 /** A file without a record would empty the zone; who wants that deletes the zone. */
