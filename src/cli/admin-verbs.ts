@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { CommandIo, Run } from "./command-io.ts";
 import { databaseOptions } from "./database-options.ts";
-import { repeated } from "./options.ts";
+import { readAccountName, repeated } from "./options.ts";
 import { addStoreVerbs } from "./store-verbs.ts";
 import { addTransferKeyVerbs } from "./transfer-verbs.ts";
 import { addAccessVerbs } from "./user-verbs.ts";
@@ -23,7 +23,11 @@ export function addAdminVerbs(program: Command, io: CommandIo, run: Run): void {
     .description("Prints a link that signs in to the pages: for the first time, or when the password is lost.")
     .option(...dataFolder)
     .option("--firewall", "to the firewall's pages instead of the DNS console")
-    .option("--account <name>", "as whom (default: main, or the firewall's root); a new name makes a new one")
+    .option(
+      "--account <name>",
+      "as whom (default: main, or the firewall's root); a new name makes a new one",
+      readAccountName,
+    )
     .option("--url <url>", "where the pages are, when not on this machine's usual port")
     .action((options) => run(async () => (await import("./sign-in.ts")).signIn(options, io)));
 }
@@ -33,7 +37,7 @@ function addTokenVerbs(token: Command, io: CommandIo, run: Run): void {
     .description("Makes a token and shows it, once.")
     .option(...dataFolder)
     .option("--name <text>", "what it is for", "unnamed")
-    .option("--account <name>", "whose zones it opens; a new name makes a new account", "main")
+    .option("--account <name>", "whose zones it opens; a new name makes a new account", readAccountName, "main")
     .option("--read-only", "may not write")
     .option("--zone <name>", "opens only this zone (may be repeated)", repeated, [])
     .option("--set <name types>", 'opens only this name, such as "home A,AAAA" (may be repeated)', repeated, [])

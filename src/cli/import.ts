@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createToken, hashSecret } from "../access/secret.ts";
 import { readFileIfThere, replaceFile } from "../process/data-folder.ts";
@@ -9,6 +8,7 @@ import type { CommandIo } from "./command-io.ts";
 import type { DatabaseOptions } from "./database-options.ts";
 import { counted, faultsInWords, tellFaults } from "./store-faults.ts";
 import { withNewStore } from "./with-store.ts";
+import { mustBeWritable } from "./write-secret.ts";
 
 export type ImportCommand = DatabaseOptions & {
   readonly account: string;
@@ -26,18 +26,16 @@ export async function importFrom(folder: string, options: ImportCommand, io: Com
     io.err(`Nothing was imported: ${folder} has ${faultsInWords(read.faults.length)}.\n`);
     return 1;
   }
-  if (options.tokens !== undefined && existsSync(resolve(io.cwd, options.tokens))) {
-    io.err(`${options.tokens} is there already; name a new file for the tokens.\n`);
-    return 1;
-  }
+  if (options.tokens !== undefined) await mustBeWritable(resolve(io.cwd, options.tokens));
   return await withNewStore(options, io, async (store) => {
-    const account = await store.ensureAccount(options.account, Date.now());
-    const obstacles = await importObstacles(store, account, read.value.zones, options.replace ?? false);
+    const there = await store.account(options.account);
+    const obstacles = await importObstacles(store, there, read.value.zones, options.replace ?? false);
     if (obstacles.length > 0) {
       tellFaults(obstacles, io);
       io.err("Nothing was imported.\n");
       return 1;
     }
+    const account = await store.ensureAccount(options.account, Date.now());
     const taken = await importZones(store, account, read.value.zones, io);
     await importTokens(store, account, read.value, options, io);
     tellMissingKeys(read.value.zones, io);

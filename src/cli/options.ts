@@ -48,6 +48,11 @@ export function readCount(text: string): number {
 
 export const repeated = (text: string, before: readonly string[]): readonly string[] => [...before, text];
 
+export function readAccountName(text: string): string {
+  if (text.trim() === "") throw new InvalidArgumentError("It takes the name of an account, such as main.");
+  return text;
+}
+
 export type LogOptions = { readonly logFormat: "text" | "json" };
 
 export function logOptions(command: Command): Command {

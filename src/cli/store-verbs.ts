@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { CommandIo, Run } from "./command-io.ts";
 import { databaseOptions } from "./database-options.ts";
 import { dropHistoryOption } from "./keep-history-option.ts";
+import { readAccountName } from "./options.ts";
 
 const dataFolder = ["--data <folder>", "the data folder of the service", "./moor-data"] as const;
 
@@ -60,7 +61,7 @@ function addAccountVerbs(program: Command, io: CommandIo, run: Run): void {
     .description("Reads and checks a whole folder of moor export, and then makes its zones.")
     .argument("<folder>", "the folder")
     .option(...dataFolder)
-    .option("--account <name>", "into which account; a new name makes a new one", "main")
+    .option("--account <name>", "into which account; a new name makes a new one", readAccountName, "main")
     .option("--replace", "zones that are there already become as they are in the files, protected sets too")
     .option("--edited", "take zone files that were changed since the export")
     .option("--tokens <file>", "also make its tokens, anew, and write their secrets to this file")

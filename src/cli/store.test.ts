@@ -198,6 +198,50 @@ describe("moor export and import", () => {
   });
 });
 
+describe("an import that cannot be done leaves nothing behind", () => {
+  const accounts = async () => {
+    const store = openSqliteStore(join(folder, "data", "records.sqlite"));
+    const found = await Promise.all(["main", "copy", ""].map((name) => store.account(name)));
+    store.close();
+    return found.flatMap((account) => account?.name ?? []);
+  };
+  beforeEach(() => moor("export one --data data"));
+
+  it("when there is no folder for the tokens", async () => {
+    const { code, out, err } = await moor("import one --data fresh --tokens nodir/secrets");
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toMatch(/there is no folder .*nodir; make it first/);
+    expect(existsSync(join(folder, "fresh"))).toBe(false);
+  });
+
+  it("when a file is where the folder for the tokens should be", async () => {
+    const { code, err } = await moor("import one --data fresh --tokens one/manifest.json/secrets");
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/cannot be written.*name another place/) });
+    expect(existsSync(join(folder, "fresh"))).toBe(false);
+  });
+
+  it("when there is a file for the tokens already", async () => {
+    const { code, err } = await moor("import one --data fresh --tokens one/manifest.json");
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/is there already; name a new file/) });
+    expect(existsSync(join(folder, "fresh"))).toBe(false);
+  });
+
+  it("when zones are taken: no account either", async () => {
+    const { code, err } = await moor("import one --data data --account copy");
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: expect.stringMatching(/another account[\s\S]*Nothing was imported/),
+    });
+    expect(await accounts()).toEqual(["main"]);
+  });
+
+  it("when the account has no name", async () => {
+    const { code, err } = await moor("import one --data fresh --account ");
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(/takes the name of an account/) });
+    expect(existsSync(join(folder, "fresh"))).toBe(false);
+  });
+});
+
 describe("what is kept of the history, as it is typed", () => {
   it.each([
     ["400d", 400 * 86_400_000],

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import type { CommandIo, Run } from "./command-io.ts";
 import { databaseOptions } from "./database-options.ts";
-import { repeated } from "./options.ts";
+import { readAccountName, repeated } from "./options.ts";
 
 const dataFolder = ["--data <folder>", "the data folder of the service", "./moor-data"] as const;
 
@@ -18,7 +18,7 @@ export function addTransferKeyVerbs(program: Command, io: CommandIo, run: Run): 
       new Option("--algorithm <name>", "how it signs").choices(["hmac-sha256", "hmac-sha512"]).default("hmac-sha256"),
     )
     .option("--zone <name>", "opens only this zone (may be repeated)", repeated, [])
-    .option("--account <name>", "opens only the zones of this account")
+    .option("--account <name>", "opens only the zones of this account", readAccountName)
     .option("--update", "may also change records, by DNS UPDATE")
     .option("--set <name types>", 'updates only this name, such as "home A,AAAA" (may be repeated)', repeated, [])
     .option("--type <types>", "updates only these types, at any name (may be repeated)", repeated, [])

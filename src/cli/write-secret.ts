@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { access, constants } from "node:fs/promises";
 import { dirname } from "node:path";
 import { replaceFile } from "../process/data-folder.ts";
 
@@ -8,6 +10,17 @@ export async function writeSecretOr(makeVoid: () => unknown, file: string, conte
   } catch (error) {
     await makeVoid();
     throw new Error(`${whyNot(file, error as NodeJS.ErrnoException)}. What was made is void again.`, { cause: error });
+  }
+}
+
+/** For what makes more than the secret: asked before anything is made. */
+export async function mustBeWritable(file: string): Promise<void> {
+  if (existsSync(file)) throw new Error(`${file} is there already; name a new file`);
+  try {
+    // With a dot at its end only a folder is there.
+    await access(`${dirname(file)}/.`, constants.W_OK);
+  } catch (error) {
+    throw new Error(whyNot(file, error as NodeJS.ErrnoException), { cause: error });
   }
 }
 

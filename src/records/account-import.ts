@@ -6,10 +6,13 @@ import type { ReadZone } from "./account-read.ts";
 import { newRecordIds, newZoneId } from "./new-id.ts";
 import type { Account, RecordStore, WriteView, Zone, ZoneSettings } from "./store.ts";
 
-/** Zones that are there already: another account's stay in any case, one's own unless they shall be replaced. */
+/**
+ * Zones that are there already: another account's stay in any case, one's own unless they shall be replaced. Without an account
+ * it is not made yet.
+ */
 export async function importObstacles(
   store: RecordStore,
-  account: Account,
+  account: Account | undefined,
   zones: readonly ReadZone[],
   replace: boolean,
 ): Promise<readonly Fault[]> {
@@ -17,7 +20,7 @@ export async function importObstacles(
   for (const { entry } of zones) {
     const held = await store.zoneHolding(entry.name);
     if (held?.name !== entry.name) continue;
-    if (held.account !== account.id)
+    if (held.account !== account?.id)
       faults.push(
         taken(entry.name, "it belongs to another account", "delete it there first, or leave it out of the manifest"),
       );

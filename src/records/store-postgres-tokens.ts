@@ -10,7 +10,7 @@ import { type Counted, createUseCounter, withUses } from "./use-counter.ts";
 
 type TokenStore = Pick<
   RecordStore,
-  "ensureAccount" | "addToken" | "tokenByHash" | "tokens" | "revokeToken" | "noteUse"
+  "account" | "ensureAccount" | "addToken" | "tokenByHash" | "tokens" | "revokeToken" | "noteUse"
 >;
 
 const mostKept = 10_000;
@@ -65,6 +65,7 @@ export function createPostgresTokens(postgres: Postgres, isUp: () => boolean) {
 
   const store: TokenStore = {
     noteUse: uses.note,
+    account: cold.account,
     ensureAccount: (name, now) => inTransaction(postgres, (sql) => createSqlTokens(sql).ensureAccount(name, now)),
     addToken: (token) => inTransaction(postgres, (sql) => createSqlTokens(sql).addToken(token), tell),
     tokenByHash: (hash) => {

@@ -11,17 +11,24 @@ export function createSqlTokens({ text: { db }, run }: Sql) {
     .selectAll("tokens")
     .select("accounts.name as account_name");
 
+  const account = async (name: string): Promise<Account | undefined> => {
+    const [row] = await run(db.selectFrom("accounts").select(["id", "name"]).where("name", "=", name).compile());
+    return row && { id: row.id, name: row.name };
+  };
+
   return {
+    account,
+
     ensureAccount: async (name: string, now: Instant): Promise<Account> => {
       const added = db.insertInto("accounts").values({ name, created: now });
       await run(added.onConflict((conflict) => conflict.column("name").doNothing()).compile());
-      const [row] = await run(db.selectFrom("accounts").select(["id", "name"]).where("name", "=", name).compile());
-      if (row === undefined) throw new Error("the account just made cannot be read");
-      return { id: row.id, name: row.name };
+      const made = await account(name);
+      if (made === undefined) throw new Error("the account just made cannot be read");
+      return made;
     },
 
-    addToken: async ({ account, name, hash, scope, created }: NewToken): Promise<Token> => {
-      const row = { account, name, hash, scope: JSON.stringify(scope), created };
+    addToken: async ({ account: owner, name, hash, scope, created }: NewToken): Promise<Token> => {
+      const row = { account: owner, name, hash, scope: JSON.stringify(scope), created };
       await run(db.insertInto("tokens").values(row).compile());
       const [added] = await run<TokenRow>(tokens.where("tokens.hash", "=", hash).compile());
       if (added === undefined) throw new Error("the token just written cannot be read");

@@ -1,13 +1,13 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { ForeignCommits } from "./foreign-commits.ts";
 import type { Commit } from "./group-commit.ts";
-import type { RecordStore, Token } from "./store.ts";
+import type { Account, RecordStore, Token } from "./store.ts";
 import { type TokenRow, tokenFromRow } from "./store-rows.ts";
 import { type Counted, createUseCounter, withUses } from "./use-counter.ts";
 
 type TokenStore = Pick<
   RecordStore,
-  "ensureAccount" | "addToken" | "tokenByHash" | "tokens" | "revokeToken" | "noteUse"
+  "account" | "ensureAccount" | "addToken" | "tokenByHash" | "tokens" | "revokeToken" | "noteUse"
 >;
 
 type TokenOptions = {
@@ -57,14 +57,20 @@ export function prepareTokens({ database, commit, foreign, list }: TokenOptions)
   // A count that could not be written harms nobody; writes that matter fail by themselves.
   const uses = createUseCounter((counted) => void writeUses(counted).catch(() => undefined));
 
+  const accountOf = (name: string): Account | undefined => {
+    const row = selectAccount.get(name) as Account | undefined;
+    return row && { id: row.id, name: row.name };
+  };
+
   const store: TokenStore = {
     noteUse: uses.note,
+
+    account: async (name) => accountOf(name),
 
     ensureAccount: (name, now) =>
       commit(() => {
         insertAccount.run(name, now);
-        const row = selectAccount.get(name) as { id: number; name: string };
-        return { id: row.id, name: row.name };
+        return accountOf(name) as Account;
       }),
 
     addToken: (token) =>

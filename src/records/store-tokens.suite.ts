@@ -14,7 +14,9 @@ export function describeTokens(name: string, open: () => Promise<RecordStore>): 
     });
     afterEach(() => store.close());
 
-    it("makes an account once", async () => {
+    it("makes an account once, and only when asked to", async () => {
+      expect(await store.account("main")).toEqual({ id: account, name: "main" });
+      expect(await store.account("other")).toBeUndefined();
       expect(await store.ensureAccount("main", at + 5)).toEqual({ id: account, name: "main" });
       expect((await store.ensureAccount("other", at)).id).not.toBe(account);
     });

@@ -11,6 +11,7 @@ import type { TransferStore } from "./transfer-keys.ts";
  * its promise resolves, and nothing of it is there when the promise rejects. Writes to one zone happen one after another.
  */
 export type RecordStore = TransferStore & {
+  readonly account: (name: string) => Promise<Account | undefined>;
   readonly ensureAccount: (name: string, now: Instant) => Promise<Account>;
   readonly addToken: (token: NewToken) => Promise<Token>;
   readonly tokenByHash: (hash: string) => Promise<Token | undefined>;
