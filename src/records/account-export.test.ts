@@ -250,13 +250,13 @@ describe("what cannot be imported", () => {
       "a field of the wrong kind",
       (files) => edit(files, "manifest.json", '"ttl": 3600', '"ttl": "1h"'),
       /manifest\.json at zones\/0\/ttl/,
-      /integer/,
+      /whole number/,
     ],
     [
       "a path that leads out",
       (files) => edit(files, "manifest.json", zone, "zones/../../x"),
       /at zones\/0\/files\/0\/path/,
-      /pattern/,
+      /a file in the folder zones/,
     ],
     ["a zone file that is gone", (files) => files.delete(zone), /^zones\/example\.org\.zone$/, /not there/],
     [

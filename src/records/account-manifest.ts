@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
-import { type Fault, fail, ok, type Result } from "../core/result.ts";
+import { type Fault, fail, failAll, ok, type Result } from "../core/result.ts";
 
 /** The file beside the zone files of an exported account: what those cannot hold. No secret is in it, nor the hash of one. */
 export const manifestFile = "manifest.json";
@@ -47,7 +47,7 @@ const ZoneEntry = Type.Object(
       Type.Object({ path: Type.String({ pattern: "^zones/[^./\\\\][^/\\\\]*$" }), sha256: Type.String() }, closed),
       { minItems: 1 },
     ),
-    mode: Type.Union([Type.Literal("primary"), Type.Literal("secondary")]),
+    mode: Type.Enum(["primary", "secondary"]),
     ttl: Type.Integer({ minimum: 0, maximum: 2_147_483_647 }),
     labels: Labels,
     locked: Type.Boolean(),
@@ -59,7 +59,7 @@ const ZoneEntry = Type.Object(
 
 const Scope = Type.Object(
   {
-    access: Type.Union([Type.Literal("read"), Type.Literal("write")]),
+    access: Type.Enum(["read", "write"]),
     zones: Type.Optional(Type.Array(Type.String())),
     sets: Type.Optional(
       Type.Array(
@@ -103,15 +103,60 @@ export function readManifest(text: string): Result<Manifest> {
     });
   }
   if (Value.Check(Manifest, value)) return ok(value);
-  return fail(
-    ...Value.Errors(Manifest, value).map(({ instancePath, message }) => ({
-      code: "bad-manifest",
-      where: `${manifestFile}${instancePath === "" ? "" : ` at ${instancePath.slice(1)}`}`,
-      message,
-      todo: exportAgain,
-    })),
-  );
+  const other = notOurs(value);
+  return failAll(other === undefined ? Value.Errors(Manifest, value).flatMap(inWords) : [other]);
 }
+
+/** What was never written by this version has no use for the faults of its fields. */
+function notOurs(value: unknown): Fault | undefined {
+  const { format, version } = (value ?? {}) as { readonly format?: unknown; readonly version?: unknown };
+  if (format !== "moor account")
+    return fileFault("bad-manifest", manifestFile, "this is no manifest of an account", "name a folder of moor export");
+  if (typeof version === "number" && version > 1)
+    return fileFault("newer-manifest", manifestFile, "it was made by a newer moor", "import it with that version");
+  return undefined;
+}
+
+/** Where nothing is allowed, what stands there is told once, by the object that has it. */
+function inWords(error: ShapeError): readonly Fault[] {
+  const place = error.instancePath.slice(1);
+  switch (error.keyword) {
+    case "boolean":
+      return [];
+    case "additionalProperties":
+      return error.params.additionalProperties.map((name) => manifestFault(place, `nothing is known of ${name}`));
+    case "required":
+      return error.params.requiredProperties.map((name) => manifestFault(place, `${name} is missing`));
+    case "type":
+      return [manifestFault(place, `it must be ${kinds[String(error.params.type)] ?? "of another kind"}`)];
+    case "enum":
+      return [manifestFault(place, `it must be one of ${error.params.allowedValues.join(", ")}`)];
+    case "minimum":
+      return [manifestFault(place, `it must be ${error.params.limit} or more`)];
+    case "maximum":
+      return [manifestFault(place, `it must be ${error.params.limit} or less`)];
+    case "minItems":
+      return [manifestFault(place, "there must be one")];
+    case "pattern":
+      return [manifestFault(place, "it must be a file in the folder zones, such as zones/example.org.zone")];
+    default:
+      return [manifestFault(place, error.message)];
+  }
+}
+
+type ShapeError = ReturnType<typeof Value.Errors>[number];
+
+const kinds: Readonly<Record<string, string>> = {
+  object: "an object",
+  array: "a list",
+  string: "a text",
+  integer: "a whole number",
+  boolean: "true or false",
+};
+
+/** `place` as in `zones/0/ttl`, empty for the whole of it. */
+export const manifestFault = (place: string, message: string): Fault =>
+  fileFault("bad-manifest", `${manifestFile}${place === "" ? "" : ` at ${place}`}`, message, exportAgain);
 
 const exportAgain = "correct it, or export the account again";
 

@@ -1,6 +1,5 @@
 import { hash } from "node:crypto";
 import { checkZone } from "../core/check-zone.ts";
-import type { Scope } from "../core/may.ts";
 import { apex, parseZoneName } from "../core/name.ts";
 import { type Fault, fail, failAll, ok, type Result } from "../core/result.ts";
 import { type RRset, setKey } from "../core/rrset.ts";
@@ -8,11 +7,12 @@ import { serialOf } from "../core/serial.ts";
 import { parseZoneFile } from "../core/zone-file.ts";
 import { type FileSet, placeInFile } from "../core/zone-file-sets.ts";
 import { fileFault, manifestFile, readManifest, type SetBeyond, type ZoneEntry } from "./account-manifest.ts";
+import { faultsOfZones, type NamedScope, readTokens } from "./account-meaning.ts";
 
 /** An exported account as it is to become. Records have neither ids nor times yet. */
 export type ReadAccount = {
   readonly zones: readonly ReadZone[];
-  readonly tokens: readonly { readonly name: string; readonly scope: Scope }[];
+  readonly tokens: readonly NamedScope[];
 };
 
 export type ReadZone = { readonly entry: ZoneEntry; readonly serial: number; readonly sets: readonly RRset[] };
@@ -32,7 +32,8 @@ export async function readAccount(
     );
   const manifest = readManifest(text);
   if (!manifest.ok) return manifest;
-  const faults: Fault[] = [...namedTwice(manifest.value.zones)];
+  const faults: Fault[] = [...namedTwice(manifest.value.zones), ...faultsOfZones(manifest.value.zones)];
+  const tokens = readTokens(manifest.value.tokens, faults);
   const zones: ReadZone[] = [];
   for (const entry of manifest.value.zones) {
     const zone = await readZone(entry, read, edited);
@@ -40,7 +41,7 @@ export async function readAccount(
     else for (const fault of zone.faults) faults.push(fault);
   }
   if (faults.length > 0) return failAll(faults);
-  return ok({ zones, tokens: manifest.value.tokens as ReadAccount["tokens"] });
+  return ok({ zones, tokens });
 }
 
 function namedTwice(zones: readonly ZoneEntry[]): readonly Fault[] {

@@ -137,14 +137,14 @@ export function primariesAt(keys: Keys, faults: Fault[]): readonly ServerDraft[]
   });
 }
 
-const algorithms: readonly unknown[] = ["hmac-md5", "hmac-sha1", "hmac-sha256"];
+export const tsigAlgorithms: readonly unknown[] = ["hmac-md5", "hmac-sha1", "hmac-sha256"];
 const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 function tsigAt(keys: Keys, faults: Fault[], where: string): ServerDraft["tsig"] {
   const { tsig_algorithm: algorithm, tsig_key: key } = keys;
   if (!said(algorithm) && !said(key)) return undefined;
-  if (!algorithms.includes(algorithm)) {
-    faults.push(badInput(`${where}tsig_algorithm`, `must be one of ${algorithms.join(", ")}`));
+  if (!tsigAlgorithms.includes(algorithm)) {
+    faults.push(badInput(`${where}tsig_algorithm`, `must be one of ${tsigAlgorithms.join(", ")}`));
   }
   if (typeof key !== "string" || !base64.test(key)) faults.push(badInput(`${where}tsig_key`, "must be base64"));
   return { algorithm: String(algorithm), key: String(key) };

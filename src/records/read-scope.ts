@@ -1,0 +1,69 @@
+import type { Scope, SetRule } from "../core/may.ts";
+import { parseName, parseZoneName } from "../core/name.ts";
+import { parseNetwork } from "../core/network.ts";
+import { isRecordType } from "../core/rdata/table.ts";
+import type { Fault } from "../core/result.ts";
+
+/** What a token shall open, with canonical names. Faults are told by their places in the scope. */
+export function readScope(scope: Readonly<Record<string, unknown>>, faults: Fault[], most: number): Scope {
+  const list = <T>(items: unknown, where: string, what: string, read: Read<T>) =>
+    readList(items, { where, what, most }, read, faults);
+  const { access, zones, sets, expires, networks } = scope;
+  if (access !== "read" && access !== "write") faults.push(badToken("access", "a token may read, or read and write"));
+  if (expires !== undefined && !(Number.isSafeInteger(expires) && Number(expires) > 0))
+    faults.push(badToken("expires", "the end is a time in milliseconds"));
+  return {
+    access: access === "write" ? "write" : "read",
+    ...(zones !== undefined && { zones: list(zones, "zones", "name of a zone", readZone) }),
+    ...(sets !== undefined && { sets: list(sets, "sets", "name in a zone with record types", readRule) }),
+    ...(expires !== undefined && { expires: Number(expires) }),
+    ...(networks !== undefined && {
+      networks: list(networks, "networks", "network such as 192.0.2.0/24", readNetwork),
+    }),
+  };
+}
+
+type Read<T> = (item: unknown) => T | undefined;
+
+function readList<T>(
+  list: unknown,
+  { where, what, most }: { readonly where: string; readonly what: string; readonly most: number },
+  read: Read<T>,
+  faults: Fault[],
+): readonly T[] {
+  if (!Array.isArray(list) || list.length === 0 || list.length > most) {
+    faults.push(badToken(where, `there must be one, and ${most} at the most`));
+    return [];
+  }
+  return list.flatMap((item: unknown, i) => {
+    const value = read(item);
+    if (value === undefined) faults.push(badToken(`${where}[${i}]`, `this is no ${what}`));
+    return value === undefined ? [] : [value];
+  });
+}
+
+function readZone(item: unknown): string | undefined {
+  const name = typeof item === "string" ? parseZoneName(item) : undefined;
+  return name?.ok ? name.value : undefined;
+}
+
+function readRule(item: unknown): SetRule | undefined {
+  if (!isObject(item)) return undefined;
+  const { owner, types } = item;
+  const parsed = typeof owner === "string" && owner !== "@" ? parseName(owner) : undefined;
+  if (owner !== undefined && owner !== "@" && !parsed?.ok) return undefined;
+  const known = Array.isArray(types)
+    ? types.filter((type) => typeof type === "string").filter(isRecordType)
+    : undefined;
+  if (types !== undefined && (known === undefined || known.length === 0 || known.length !== (types as []).length))
+    return undefined;
+  return { ...(owner !== undefined && { owner: parsed?.ok ? parsed.value : "@" }), ...(known && { types: known }) };
+}
+
+const readNetwork = (item: unknown): string | undefined =>
+  typeof item === "string" && parseNetwork(item) !== undefined ? item : undefined;
+
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+export const badToken = (where: string, message: string): Fault => ({ code: "bad-token", where, message });
