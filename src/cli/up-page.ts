@@ -1,5 +1,5 @@
 import { createToken } from "../access/secret.ts";
-import { type ListenAddress, urlOf } from "../process/listen-address.ts";
+import { type ListenAddress, listenTrouble, urlOf } from "../process/listen-address.ts";
 import type { Logger } from "../process/log.ts";
 import type { Opened } from "../process/shutdown.ts";
 import { noLog } from "../process/small-log.ts";
@@ -35,7 +35,7 @@ export async function openUpPage(watched: Watched, at: ListenAddress, log: Logge
   // Nobody needs this one: the page asks without a token.
   const token = createToken();
   const control = await openControl({ ...at, token: () => token }, { ...asked, page }).catch((error: Error) => {
-    log.warn({ because: error.message }, "the page of the updating client is not served");
+    log.warn({ because: listenTrouble(error, at, "--updater") }, "the page of the updating client is not served");
     return undefined;
   });
   if (control) opened.push({ name: "updating client's page", close: () => control.close() });

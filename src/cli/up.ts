@@ -65,14 +65,14 @@ export type Urls = {
 async function startServices(options: UpCommand, dataFolder: string, log: Logger, opened: Opened[]): Promise<Urls> {
   const shared = { dataFolder, log, names: [] };
   const records = await startRecords({
-    ...{ ...shared, listen: options.records, nameservers: unsetNameservers },
+    ...{ ...shared, listen: options.records, listenOption: "--records", nameservers: unsetNameservers },
     counted: options.metrics !== undefined,
   });
   opened.push({ name: "record service", close: records.close });
   const dns = await startDns({ listen: [options.dns], store: records.store, nameservers: unsetNameservers, log });
   opened.push({ name: "nameserver", close: dns.close });
   await watchRecords(records, dns, { at: options.metrics, opened });
-  const firewall = await startFirewall({ ...shared, listen: options.firewall });
+  const firewall = await startFirewall({ ...shared, listen: options.firewall, listenOption: "--firewall" });
   opened.push({ name: "firewall status service", close: firewall.close });
   const [at = options.dns] = dns.addresses;
   const signIn = { dns: await records.createSignInLink("main"), firewall: await firewall.createSignInLink() };

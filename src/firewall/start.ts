@@ -25,6 +25,8 @@ import { watchKernel } from "./watch-kernel.ts";
 export type FirewallOptions = {
   readonly dataFolder: string;
   readonly listen: ListenAddress;
+  /** By which option `listen` was chosen, for whoever has to choose another; absent: --listen. */
+  readonly listenOption?: string;
   readonly log: SmallLog;
   /** Names and addresses that clients use for this machine, beside its own. */
   readonly names?: readonly string[];
@@ -84,7 +86,7 @@ export async function startFirewall(options: FirewallOptions): Promise<RunningFi
     opened.push({ name: "firewall server", close: () => closeServer(server) });
     opened.push({ name: "event streams", close: streams.close });
     tls.follow((pair) => server.setSecureContext({ ...pair, minVersion: "TLSv1.2" }));
-    const address = await listenOn(server, options.listen);
+    const address = await listenOn(server, options.listen, options.listenOption);
     const { caFile } = tls;
     const url = urlOf(hereOf(address));
     return {

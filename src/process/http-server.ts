@@ -62,11 +62,11 @@ function believe(server: FastifyInstance, { clientOf, schemeOf }: ProxyTrust): v
 }
 
 /** Listens, or says in people's words why it cannot. */
-export async function listen(server: FastifyInstance, at: ListenAddress): Promise<ListenAddress> {
+export async function listen(server: FastifyInstance, at: ListenAddress, option?: string): Promise<ListenAddress> {
   try {
     await server.listen({ host: at.host, port: at.port });
   } catch (error) {
-    throw new Error(listenTrouble(error as NodeJS.ErrnoException, at), { cause: error });
+    throw new Error(listenTrouble(error as NodeJS.ErrnoException, at, option), { cause: error });
   }
   const bound = server.server.address();
   return typeof bound === "object" && bound !== null ? { host: at.host, port: bound.port } : at;

@@ -32,14 +32,14 @@ export function createTlsServer(pair: Pair, handle: Handle): Server {
 }
 
 /** Listens, or says in people's words why it cannot. */
-export async function listenOn(server: Server, at: ListenAddress): Promise<ListenAddress> {
+export async function listenOn(server: Server, at: ListenAddress, option?: string): Promise<ListenAddress> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once("error", reject);
   server.listen(at.port, at.host, resolve);
   try {
     await promise;
   } catch (error) {
-    throw new Error(listenTrouble(error as NodeJS.ErrnoException, at), { cause: error });
+    throw new Error(listenTrouble(error as NodeJS.ErrnoException, at, option), { cause: error });
   } finally {
     server.off("error", reject);
   }

@@ -29,6 +29,8 @@ export type RecordsOptions = {
   readonly dataFolder: string;
   readonly database?: StorePlace;
   readonly listen: ListenAddress;
+  /** By which option `listen` was chosen, for whoever has to choose another; absent: --listen. */
+  readonly listenOption?: string;
   /** Further host names and addresses for the certificate. */
   readonly names: readonly string[];
   /** The operator's certificate, instead of one from the private authority. */
@@ -118,7 +120,7 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
       prefix: "/v1",
     });
     await server.register(dyndnsApi(shared));
-    const address = await listen(server, options.listen);
+    const address = await listen(server, options.listen, options.listenOption);
     const url = urlOf(hereOf(address), options.plainHttp ? "http" : "https");
     return {
       url,

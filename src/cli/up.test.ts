@@ -1,0 +1,47 @@
+import { mkdtemp } from "node:fs/promises";
+import { createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runMoor } from "./program.ts";
+
+let other: Server;
+let taken: string;
+beforeAll(async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  other = createServer().listen(0, "127.0.0.1", resolve);
+  await promise;
+  taken = `127.0.0.1:${(other.address() as { port: number }).port}`;
+});
+afterAll(() => void other.close());
+
+/** Runs until it has said that, or ends by itself. */
+async function up(places: Readonly<Record<string, string>>, until = "Ctrl-C stops it") {
+  const cwd = await mkdtemp(join(tmpdir(), "moor-up-"));
+  const anywhere = { records: "127.0.0.1:0", firewall: "127.0.0.1:0", dns: "127.0.0.1:0", updater: "127.0.0.1:0" };
+  const words = Object.entries({ ...anywhere, ...places }).flatMap(([part, at]) => [`--${part}`, at]);
+  const stop = new AbortController();
+  let said = "";
+  const out = (text: string) => {
+    said += text;
+    if (said.includes(until)) stop.abort();
+  };
+  const io = { program: "moor", out, err: out, env: {}, cwd, signal: stop.signal };
+  const code = await runMoor(["up", "--interface", "lo", ...words], io);
+  return { code, said };
+}
+
+describe("moor up, where a port is taken", () => {
+  it.each(["records", "firewall", "dns", "metrics"])("names the option of the part: --%s", async (part) => {
+    const { code, said } = await up({ [part]: taken });
+    expect(code).toBe(1);
+    expect(said).toMatch(new RegExp(`port ${taken.split(":")[1]} on 127\\.0\\.0\\.1 is in use.* --${part} HOST:PORT`));
+    expect(said).not.toContain("--listen");
+  });
+
+  it("keeps the name all the same when it is the updating client's page", async () => {
+    const { code, said } = await up({ updater: taken });
+    expect(code).toBe(0);
+    expect(said).toMatch(/page of the updating client is not served.*is in use.* --updater HOST:PORT/);
+  });
+});
