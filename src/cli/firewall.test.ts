@@ -29,6 +29,7 @@ describe("moor firewall", () => {
     const ended = firewall({ data: "data", listen: { host, port: 0 }, name: [], logFormat: "text" }, io);
     await expect.poll(() => text.out).toContain("sign-in#");
     expect(text.out).toMatch(said);
+    expect(text.out).toMatch(/^The browser will warn .*\/data\/ca\.pem: import .* or go on\.\n {2}https:/m);
     expect(text.out).not.toMatch(/\/\/(0\.0\.0\.0|\[::\])/);
 
     const [add = "", curl = ""] = text.out.split("\n").filter((line) => line.startsWith("  "));

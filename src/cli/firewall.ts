@@ -6,6 +6,7 @@ import { openDataFolder, readFileIfThere } from "../process/data-folder.ts";
 import { alsoAt, type ListenAddress } from "../process/listen-address.ts";
 import { letCompilersRun } from "../process/small-footprint.ts";
 import { createSmallLog } from "../process/small-log.ts";
+import { browserWarning } from "./browser-warning.ts";
 import { type CertificateOptions, readCertificate } from "./certificate-option.ts";
 import type { CommandIo } from "./command-io.ts";
 import type { LogOptions } from "./options.ts";
@@ -41,6 +42,7 @@ export async function firewall(options: FirewallCommand, io: CommandIo): Promise
   await tellNext({ url: service.url, caFile, keyFile: join(data, "firewall-key.txt") }, data, io);
   if (service.needsSignInLink()) {
     io.out("Sign in to its pages with this link, once and within 15 minutes:\n");
+    if (service.caFile) io.out(browserWarning(service.caFile));
     io.out(`  ${await service.createSignInLink()}\n`);
   } else {
     const where = `--data ${shellWord(data)} --url ${service.url}`;

@@ -8,8 +8,11 @@ import { openTerminal } from "./rig/terminal.ts";
 
 describe("moor records", () => {
   it.each([
-    ["", /^ {2}https:\/\/127\.0\.0\.1:\d+\/sign-in#\w{43}$/m],
-    ["--plain-http", /^ {2}https:\/\/YOUR-PROXY\/sign-in#\w{43}$/m],
+    [
+      "",
+      /^The browser will warn .*\/moor-data\/ca\.pem: import .* or go on\.\n {2}https:\/\/127\.0\.0\.1:\d+\/sign-in#\w{43}$/m,
+    ],
+    ["--plain-http", /15 minutes:\n {2}https:\/\/YOUR-PROXY\/sign-in#\w{43}$/m],
   ])("%s prints a link by which the console can be signed in to, which needs TLS", async (option, link) => {
     const cwd = await mkdtemp(join(tmpdir(), "moor-records-"));
     const stop = new AbortController();

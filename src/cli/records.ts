@@ -7,6 +7,7 @@ import { closeInReverse, type Opened } from "../process/shutdown.ts";
 import { startKeepingHistory } from "../records/keep-history.ts";
 import { startRecords } from "../records/start.ts";
 import { trimTables } from "../records/store-table-open.ts";
+import { browserWarning } from "./browser-warning.ts";
 import { type CertificateOptions, readCertificate } from "./certificate-option.ts";
 import type { CommandIo } from "./command-io.ts";
 import type { DatabaseOptions } from "./database-options.ts";
@@ -104,6 +105,7 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
     const pages = options.plainHttp ? behindProxy : service.url;
     if (await service.needsSignInLink()) {
       io.out("Sign in to its console with this link, once and within 15 minutes:\n");
+      if (service.caFile) io.out(browserWarning(service.caFile));
       io.out(`  ${await service.createSignInLink("main", pages)}\n`);
     } else {
       io.out(`Its console is at ${pages}; a lost password: ${io.program} sign-in ${where} --url ${pages}\n`);

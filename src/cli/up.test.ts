@@ -31,6 +31,13 @@ async function up(places: Readonly<Record<string, string>>, until = "Ctrl-C stop
   return { code, said };
 }
 
+it("says of its links that the browser will warn, why, and what to do", async () => {
+  const { said } = await up({});
+  expect(said).toMatch(
+    /Links that sign in.*\nThe browser will warn .*own authority, moor-data\/ca\.pem: import .* or go on\.\n {2}DNS/,
+  );
+});
+
 describe("moor up, where a port is taken", () => {
   it.each(["records", "firewall", "dns", "metrics"])("names the option of the part: --%s", async (part) => {
     const { code, said } = await up({ [part]: taken });

@@ -9,6 +9,7 @@ import { summarise } from "../updater/describe-round.ts";
 import { openStateFile } from "../updater/state-file.ts";
 import { openUpdater, type Updater } from "../updater/updater.ts";
 import { watch } from "../updater/watch.ts";
+import { browserWarning } from "./browser-warning.ts";
 import type { CommandIo } from "./command-io.ts";
 import { loadConfig } from "./load-config.ts";
 import { unsetNameservers } from "./records.ts";
@@ -114,6 +115,7 @@ function tellState(home: Home, urls: Urls & { readonly updater: string | undefin
   io.out(`  data             ${home.folder}\n`);
   for (const made of home.made) io.out(`  made             ${made}\n`);
   io.out("\nLinks that sign in, once and within 15 minutes:\n");
+  io.out(browserWarning(relative(io.cwd, urls.caFile)));
   io.out(`  DNS console      ${urls.signIn.dns}\n`);
   io.out(`  firewall pages   ${urls.signIn.firewall}\n`);
   io.out("\n");
