@@ -14,7 +14,7 @@ export function addClientVerbs(program: Command, io: CommandIo, run: Run): void 
     .description("Reads addresses from firewalls and writes those that changed into DNS records, until stopped.")
     .option(...configFile)
     .option("--once", "one round, then end")
-    .option("--dry-run", "say what would be done and why; send and store nothing")
+    .option("--dry-run", "say what would be done and why; write and store nothing")
     .option("--check", "only check the config; every fault with its line");
   logOptions(update).action((options) => run(async () => (await import("./update.ts")).update(options, io)));
 
@@ -71,7 +71,7 @@ export function addClientVerbs(program: Command, io: CommandIo, run: Run): void 
     .command("init")
     .summary("makes a config for the updating client, step by step or from options")
     .description(
-      "Looks at the firewall and the record service, tries one round without sending, writes config and secrets.",
+      "Looks at the firewall and the record service, tries one round without writing, writes config and secrets.",
     )
     .option(...configFile)
     .option("--firewall <url>", "the firewall")

@@ -229,7 +229,7 @@ async function finish(setup: Setup, options: InitOptions, asker: Asker, io: Comm
   }
   const draft = await writeDraft(folder, files);
   try {
-    io.out("\nOne round, without sending anything:\n");
+    io.out("\nOne round, without writing anything:\n");
     const code = await update({ config: resolve(draft, basename(config)), dryRun: true }, io);
     await askToWrite(code === 0, options, asker, io);
     await adoptDraft(draft, folder, files);

@@ -50,7 +50,7 @@ describe("moor update", () => {
     expect(printed.err).toMatch(/no names to keep/);
   });
 
-  it("--dry-run tells the plan and why; nothing is sent or stored", async () => {
+  it("--dry-run tells the plan and why; nothing is written or stored", async () => {
     const { io, printed } = terminal();
     const before = readdirSync(loop.folder);
     expect(await update({ dryRun: true }, io)).toBe(0);
@@ -58,7 +58,60 @@ describe("moor update", () => {
       "home.example.org A: would be replaced by 9.9.9.9: wan0 has it, none was stored\n" +
         "home.example.org AAAA: would be replaced by 2a00::9: wan0 has it, none was stored\n",
     );
-    expect(loop.service.asked).toEqual([]);
+    expect(loop.writes()).toEqual([]);
+    expect(readdirSync(loop.folder)).toEqual(before);
+  });
+
+  it.for([
+    [
+      "a record that is not there",
+      "v1",
+      "nope",
+      "example.org",
+      "",
+      /no record nope\.example\.org A; make it in the console/,
+    ],
+    ["a zone that is not there", "v1", "home", "example.net", "", /no zone example\.net/],
+    ["a set that is not there", "rrsets", "nope", "example.org", "", /no record nope\.example\.org A;.*`create: true`/],
+    ["a set to be made in no zone", "rrsets", "home", "example.net", ", create: true", /no zone example\.net/],
+  ] as const)("--dry-run fails as the round would: %s", async ([, api, name, zone, more, said]) => {
+    await loop.close();
+    loop = await openLoop(`  - { name: ${name}, zone: ${zone}, ipv4: wan0${more} }`, undefined, { api });
+    const { io, printed } = terminal();
+    expect(await update({ dryRun: true }, io)).toBe(1);
+    expect(printed.out).toMatch(said);
+    expect(printed.out).toMatch(/A: not replaced: /);
+    expect(loop.writes()).toEqual([]);
+    const real = terminal();
+    expect(await update({ once: true }, real.io)).toBe(1);
+    expect(real.printed.out).toBe(printed.out);
+  });
+
+  it.for([
+    [
+      "makes what is to be made",
+      "",
+      "nope",
+      ", create: true",
+      "would be replaced by 9.9.9.9: wan0 has it, none was stored",
+    ],
+    [
+      "reads what is compared",
+      "192.0.2.1",
+      "home",
+      ", compare: record",
+      "would be replaced by 9.9.9.9: wan0 has it, the record held 192.0.2.1",
+    ],
+    ["leaves what is right", "9.9.9.9", "home", ", compare: record", "left as it is: the record holds 9.9.9.9 already"],
+  ] as const)("--dry-run knows from reading that the round %s", async ([, held, name, more, said]) => {
+    await loop.close();
+    loop = await openLoop(`  - { name: ${name}, zone: example.org, ipv4: wan0${more} }`, undefined, { api: "rrsets" });
+    Object.assign(loop.records.find(({ id }) => id === "r4") ?? {}, { value: held });
+    const before = readdirSync(loop.folder);
+    const { io, printed } = terminal();
+    expect(await update({ dryRun: true }, io)).toBe(0);
+    expect(printed.out).toBe(`${name}.example.org A: ${said}\n`);
+    expect(loop.writes()).toEqual([]);
     expect(readdirSync(loop.folder)).toEqual(before);
   });
 

@@ -68,9 +68,9 @@ function check(config: UpdaterConfig, io: CommandIo): number {
 const hostOf = (endpoint: { readonly url: URL } | undefined) => endpoint?.url.host ?? "";
 
 async function dryRun(updater: Updater, io: CommandIo): Promise<number> {
-  const planned = await updater.plan(io.signal);
+  const results = await updater.preview(io.signal);
   return printSummaries(
-    planned.map((update) => ({ subject: update.subject, summary: summarise(update, false) })),
+    results.map((result) => ({ subject: result.subject, summary: summarise(result, false) })),
     io,
   );
 }

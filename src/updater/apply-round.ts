@@ -34,13 +34,23 @@ const writesAtOnce = 4;
 /** A write with all its look-ups and the wait for its end. */
 const longestWrite = 90_000;
 
+export const applyRound = (planned: readonly PlannedUpdate[], tools: ApplyTools, signal: AbortSignal) =>
+  actOnAll(planned, { ...tools, act: applyOne }, signal);
+
+/** What would become of them, as far as reading tells. Nothing is written or remembered. */
+export const previewRound = (planned: readonly PlannedUpdate[], tools: ApplyTools, signal: AbortSignal) =>
+  actOnAll(planned, { ...tools, act: previewOne, hold: async () => undefined }, signal);
+
+type Act = (update: PlannedUpdate, plan: Acting, tools: ApplyTools, signal: AbortSignal) => Promise<UpdateResult>;
+type ActTools = ApplyTools & { readonly act: Act };
+
 /**
  * Services side by side, so that a slow one delays nobody else; at each, a few names at once. The families of one name go one
  * after the other: what the first is told, such as to stay away, holds for the second.
  */
-export async function applyRound(
+async function actOnAll(
   planned: readonly PlannedUpdate[],
-  tools: ApplyTools,
+  tools: ActTools,
   signal: AbortSignal,
 ): Promise<readonly UpdateResult[]> {
   const results = new Map<PlannedUpdate, UpdateResult>();
@@ -50,7 +60,7 @@ export async function applyRound(
     const names = Map.groupBy(group, ({ subject: { order } }) => `${order.zone} ${order.name}`).values();
     const lane = async () => {
       for (const name of names) {
-        for (const update of name) results.set(update, await applyUnlessHeld(update, tools, signal));
+        for (const update of name) results.set(update, await actUnlessHeld(update, tools, signal));
       }
     };
     return Promise.all(Array.from({ length: writesAtOnce }, lane));
@@ -59,7 +69,7 @@ export async function applyRound(
   return planned.map((update) => results.get(update) ?? update);
 }
 
-async function applyUnlessHeld(update: PlannedUpdate, tools: ApplyTools, signal: AbortSignal): Promise<UpdateResult> {
+async function actUnlessHeld(update: PlannedUpdate, tools: ActTools, signal: AbortSignal): Promise<UpdateResult> {
   const { plan, subject } = update;
   if ((plan.kind !== "replace" && plan.kind !== "compare") || signal.aborted) return update;
   const until = tools.notBefore(subject.target);
@@ -67,7 +77,7 @@ async function applyUnlessHeld(update: PlannedUpdate, tools: ApplyTools, signal:
     return { ...update, plan: { kind: "wait", until, address: plan.address, because: "asked" } };
   }
   using bounded = boundedBy(signal, longestWrite);
-  const result = await applyOne(update, plan, tools, bounded.signal);
+  const result = await tools.act(update, plan, tools, bounded.signal);
   const { outcome } = result;
   if (outcome && "retryAfter" in outcome && outcome.retryAfter) {
     await tools.hold(subject.target, tools.now() + outcome.retryAfter);
@@ -77,6 +87,27 @@ async function applyUnlessHeld(update: PlannedUpdate, tools: ApplyTools, signal:
 
 type Acting = Extract<PlannedUpdate["plan"], { kind: "replace" | "compare" }>;
 
+async function previewOne(
+  update: PlannedUpdate,
+  plan: Acting,
+  tools: ApplyTools,
+  signal: AbortSignal,
+): Promise<UpdateResult> {
+  const { order } = update.subject;
+  const target = targetOf(update, tools);
+  const held = await target.current(order, signal);
+  if (held.kind === "missing" && order.create) {
+    // The record may be missing, but not the zone that it is to be made in.
+    const zone = await target.records(order.zone, signal);
+    return zone.kind === "found" ? update : { ...update, outcome: zone };
+  }
+  if (held.kind !== "found") return { ...update, outcome: held };
+  if (plan.kind === "replace") return update;
+  const found = held.value;
+  if (holdsOnly(found, plan.address.text)) return { ...update, outcome: { kind: "same" }, found };
+  return { ...update, plan: { ...plan, kind: "replace" }, found };
+}
+
 async function applyOne(
   update: PlannedUpdate,
   { kind, address: { text: value } }: Acting,
@@ -84,8 +115,7 @@ async function applyOne(
   signal: AbortSignal,
 ): Promise<UpdateResult> {
   const { subject } = update;
-  const target = tools.targets.get(subject.target);
-  if (!target) throw new Error(`no target ${subject.target}`);
+  const target = targetOf(update, tools);
   const before = kind === "compare" ? await target.current(subject.order, signal) : undefined;
   if (before && before.kind !== "found" && !(before.kind === "missing" && subject.order.create)) {
     return { ...update, outcome: before };
@@ -106,6 +136,12 @@ async function applyOne(
   tools.recall.changed(subject.key, tools.now());
   tools.recall.verified(subject.key, tools.now());
   return remembered(result, value, tools);
+}
+
+function targetOf({ subject }: PlannedUpdate, { targets }: ApplyTools): RecordTarget {
+  const target = targets.get(subject.target);
+  if (!target) throw new Error(`no target ${subject.target}`);
+  return target;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Instant } from "../core/instant.ts";
 import { absoluteName } from "../core/name.ts";
-import { applyRound, type UpdateResult } from "./apply-round.ts";
+import { type ApplyTools, applyRound, previewRound, type UpdateResult } from "./apply-round.ts";
 import type { UpdaterConfig } from "./config.ts";
 import { confirmDns } from "./confirm-dns.ts";
 import { followSource } from "./follow-source.ts";
@@ -20,6 +20,8 @@ import { openTarget } from "./targets.ts";
 export type Updater = {
   /** Reads and plans; sends and stores nothing. */
   plan(signal: AbortSignal): Promise<readonly PlannedUpdate[]>;
+  /** What a round would come to, as far as the record services tell a reader; writes and stores nothing. */
+  preview(signal: AbortSignal): Promise<readonly UpdateResult[]>;
   round(signal: AbortSignal): Promise<Round>;
   /** Listens to the sources that push, and says when one has something new. Returns when the signal says stop. */
   follow(news: () => void, signal: AbortSignal): Promise<void>;
@@ -94,21 +96,22 @@ export async function openUpdater(config: UpdaterConfig, { state, now, random }:
     if (rules.compare === "record") return now() + config.interval;
     return rules.verify === undefined ? undefined : (recall.verifiedAt(key) ?? now()) + rules.verify;
   };
+  const tools: ApplyTools = {
+    ...{ targets, state, recall, now, notBefore: targetNotBefore },
+    serviceOf: (target) => config.targets.get(target)?.url.origin ?? target,
+    // Known in memory in any case; a disk that does not take it shows at the next stored address.
+    hold: (target, until) => state.setHold(holdKey(config, target), until).catch(() => undefined),
+  };
 
   return {
     plan: async (signal) => plan(await readAll(signal)),
+    preview: async (signal) => previewRound(plan(await readAll(signal)), tools, signal),
     async round(signal) {
       const unsaved = await state.flush().then(
         () => undefined,
         (error: NodeJS.ErrnoException) => error.code ?? error.message,
       );
       const readings = await readAll(signal);
-      const tools = {
-        ...{ targets, state, recall, now, notBefore: targetNotBefore },
-        serviceOf: (target: string) => config.targets.get(target)?.url.origin ?? target,
-        // Known in memory in any case; a disk that does not take it shows at the next stored address.
-        hold: (target: string, until: Instant) => state.setHold(holdKey(config, target), until).catch(() => undefined),
-      };
       const applied = await applyRound(plan(readings), tools, signal);
       applied.forEach(settle);
       const results = applied.map((result) => withConfirmation(result, signal));
