@@ -2,6 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
+import { type Control, openControl } from "../updater/control.ts";
 import { makeCertificate } from "../updater/rig/certificates.ts";
 import { goodFirewall, type Loop, openLoop } from "../updater/rig/loop.ts";
 import { history } from "./history.ts";
@@ -41,6 +42,41 @@ describe("moor status", () => {
       { name: "home.example.org A", wanted: "9.9.9.9", stored: "9.9.9.9", published: ["192.0.2.66"], ok: false },
       { ok: true },
     ]);
+  });
+
+  describe("of a watcher", () => {
+    let control: Control;
+    /** One that answers for the config, with its state in that file. */
+    const watch = async (stateFile: string) => {
+      const nextRound = "2026-01-02T03:04:05.000Z";
+      const known = { started: nextRound, rounds: 1, lastRound: nextRound, nextRound, changes: 0, failures: 0 };
+      const tools = { status: () => ({ ...known, sources: [], names: [] }), check: () => undefined, now: Date.now };
+      const of = { file: "/etc/moor/x.yaml", stateFile };
+      control = await openControl({ host: "127.0.0.1", port: 0, token: () => "t" }, { ...tools, of });
+      const config = readFileSync(join(loop.folder, "moor.yaml"), "utf8");
+      const listen = `control: { listen: "127.0.0.1:${control.port}", token: { file: t } }\n`;
+      writeFileSync(join(loop.folder, "moor.yaml"), config + listen);
+      await update({ once: true }, terminal().io);
+    };
+    afterEach(() => control.close());
+
+    it("shows when it looks again", async () => {
+      await watch(loop.config.stateFile);
+      const { io, printed } = terminal();
+      expect(await status({}, io)).toBe(0);
+      expect(printed.out).toMatch(/ 2026-01-02 03:04:05 /);
+      expect(printed.err).toBe("");
+    });
+
+    it("believes none that belongs to another config, and says whose it is", async () => {
+      await watch("/var/lib/moor/x-state.json");
+      const { io, printed } = terminal();
+      expect(await status({ json: true }, io)).toBe(0);
+      expect(JSON.parse(printed.out)[0].next).toBe("no watcher answers");
+      expect(printed.err).toMatch(
+        /^127\.0\.0\.1:\d+ is answered by the updater of \/etc\/moor\/x\.yaml; .*another port at `control:`.*moor\.yaml\n$/,
+      );
+    });
   });
 
   it("says what is wrong when somebody cannot be asked", async () => {

@@ -34,7 +34,7 @@ export async function status(options: StatusOptions, io: CommandIo): Promise<num
   const { openUpdater } = await import("../updater/updater.ts");
   const updater = await openUpdater(config, { state: opened.state, now: Date.now, random: Math.random });
   try {
-    const [planned, running] = await Promise.all([updater.plan(io.signal), askWatcher(config, io.signal)]);
+    const [planned, running] = await Promise.all([updater.plan(io.signal), askWatcher(config, io)]);
     const rows = await rowsOf(planned, updater, opened.state, running, io.signal);
     io.out(options.json ? `${JSON.stringify(rows, undefined, 2)}\n` : printRows(rows));
     return rows.every(({ ok }) => ok) ? 0 : 1;
@@ -72,19 +72,25 @@ async function rowsOf(
   return rows;
 }
 
+const noWatcher = "no watcher answers";
+
 /** When the watcher looks again, if one runs and may be asked. */
-async function askWatcher({ control }: UpdaterConfig, signal: AbortSignal): Promise<string> {
+async function askWatcher(config: UpdaterConfig, io: CommandIo): Promise<string> {
+  const { control } = config;
   if (!control) return "";
   const { createHttpClient } = await import("../updater/http-client.ts");
   const url = new URL(urlOf(control, "http"));
   const client = await createHttpClient({ url, trust: { kind: "system" } }, { timeoutMs: 2_000, maxBytes: 4_000_000 });
   try {
-    const outcome = await client.send({ method: "GET", path: "/status", headers: {} }, signal);
-    if (outcome.kind !== "answer" || outcome.status !== 200) return "no watcher answers";
-    const { nextRound } = JSON.parse(outcome.body) as { nextRound?: string | null };
-    return nextRound ?? "soon";
+    const outcome = await client.send({ method: "GET", path: "/status", headers: {} }, io.signal);
+    if (outcome.kind !== "answer" || outcome.status !== 200) return noWatcher;
+    const answer = JSON.parse(outcome.body) as Partial<Record<"config" | "stateFile" | "nextRound", string | null>>;
+    if (answer.stateFile === config.stateFile) return answer.nextRound ?? "soon";
+    const whose = answer.config ? `the updater of ${answer.config}` : "another program";
+    io.err(`${url.host} is answered by ${whose}; choose another port at \`control:\` in ${config.file}\n`);
+    return noWatcher;
   } catch {
-    return "no watcher answers";
+    return noWatcher;
   } finally {
     client.close();
   }

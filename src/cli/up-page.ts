@@ -34,10 +34,12 @@ export async function openUpPage(watched: Watched, at: ListenAddress, log: Logge
   const page = createUpdaterPage({ config, updater, ...asked });
   // Nobody needs this one: the page asks without a token.
   const token = createToken();
-  const control = await openControl({ ...at, token: () => token }, { ...asked, page }).catch((error: Error) => {
-    log.warn({ because: listenTrouble(error, at, "--updater") }, "the page of the updating client is not served");
-    return undefined;
-  });
+  const control = await openControl({ ...at, token: () => token }, { ...asked, of: config, page }).catch(
+    (error: Error) => {
+      log.warn({ because: listenTrouble(error, at, "--updater") }, "the page of the updating client is not served");
+      return undefined;
+    },
+  );
   if (control) opened.push({ name: "updating client's page", close: () => control.close() });
   opened.push({ name: "history", close: () => history.settled() });
   const onRound = (round: Round, next: number) => {

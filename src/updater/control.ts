@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { hashSecret, sameHash } from "../access/secret.ts";
 import { isLoopbackName } from "../process/loopback-name.ts";
 import { metricsType } from "../process/metrics.ts";
-import type { ControlConfig } from "./config.ts";
+import type { ControlConfig, UpdaterConfig } from "./config.ts";
 import type { UpdaterPage } from "./http-page.ts";
 import { printMetrics } from "./print-metrics.ts";
 import type { Status } from "./status.ts";
@@ -10,6 +10,8 @@ import type { Status } from "./status.ts";
 export type Control = { readonly port: number; close(): Promise<void> };
 
 export type ControlTools = {
+  /** Whose watcher this is: two configs may name the same port. */
+  readonly of: Pick<UpdaterConfig, "file" | "stateFile">;
   readonly status: () => Status;
   readonly check: () => void;
   readonly now: () => number;
@@ -70,7 +72,7 @@ function answerTo(request: IncomingMessage, config: ControlConfig, tools: Contro
   const page = pages[path];
   if (!page) return refusal(404, `there are ${Object.keys(pages).join(", ")} and POST /check`);
   if (request.method !== "GET" && request.method !== "HEAD") return refusal(405, "only GET");
-  return page(tools.status(), tools.now());
+  return page(tools.status(), tools);
 }
 
 function checkFor(request: IncomingMessage, config: ControlConfig, { check }: ControlTools): Reply {
@@ -81,14 +83,14 @@ function checkFor(request: IncomingMessage, config: ControlConfig, { check }: Co
   return { status: 202, body: { checking: true } };
 }
 
-type Page = (status: Status, now: number) => Reply;
+type Page = (status: Status, tools: ControlTools) => Reply;
 
 const pages: Readonly<Record<string, Page>> = {
   "/metrics": (status) => ({ status: 200, body: printMetrics(status), type: metricsType }),
-  "/status": (status) => ({ status: 200, body: status }),
-  "/health/live": (status, now) => {
+  "/status": (status, { of: { file, stateFile } }) => ({ status: 200, body: { config: file, stateFile, ...status } }),
+  "/health/live": (status, { now }) => {
     const last = Date.parse(status.lastRound ?? status.started);
-    const stuck = now - last > longestGap;
+    const stuck = now() - last > longestGap;
     return { status: stuck ? 503 : 200, body: { live: !stuck, lastRound: status.lastRound } };
   },
   "/health/ready": (status) => {

@@ -165,12 +165,17 @@ describe("the port of this machine", () => {
   const token = () => "tok";
   let control: Control;
   beforeEach(async () => {
-    control = await openControl({ host: "127.0.0.1", port: 0, token }, { status: () => status, check, now: Date.now });
+    const of = { file: "/etc/moor/moor.yaml", stateFile: "/var/lib/moor/moor-state.json" };
+    const tools = { of, status: () => status, check, now: Date.now };
+    control = await openControl({ host: "127.0.0.1", port: 0, token }, tools);
   });
   afterEach(() => control.close());
 
   it("answers /status as JSON and /metrics for Prometheus", async () => {
-    expect(JSON.parse((await ask("/status")).body)).toMatchObject({ rounds: 1, names: [{ ok: true }] });
+    expect(JSON.parse((await ask("/status")).body)).toMatchObject({
+      ...{ config: "/etc/moor/moor.yaml", stateFile: "/var/lib/moor/moor-state.json" },
+      ...{ rounds: 1, names: [{ ok: true }] },
+    });
     const { body } = await ask("/metrics");
     expect(body).toMatch(/^# TYPE moor_update_changes_total counter\nmoor_update_changes_total 3$/m);
     expect(body).toMatch(/^moor_update_name_ok\{name="ho\\"me\.example\.org A"\} 1$/m);

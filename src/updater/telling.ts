@@ -1,7 +1,8 @@
 import type { Instant } from "../core/instant.ts";
 import { urlOf } from "../process/listen-address.ts";
 import type { SmallLog } from "../process/small-log.ts";
-import type { UpdaterConfig } from "./config.ts";
+import type { ControlConfig, UpdaterConfig } from "./config.ts";
+import type { ControlTools } from "./control.ts";
 import type { Wellness } from "./heartbeats.ts";
 import type { UpdaterPage } from "./http-page.ts";
 import type { Tell } from "./reporter.ts";
@@ -31,7 +32,7 @@ export async function openTelling(config: UpdaterConfig, tools: TellingTools): P
     config.heartbeats.length === 0
       ? undefined
       : await (await import("./heartbeats.ts")).openHeartbeats(config.heartbeats, () => wellnessOf(status()), log);
-  const control = config.control && (await openControl(config.control, tools));
+  const control = config.control && (await openControl(config.control, { ...tools, of: config }));
   return {
     tell: (notice) => notifiers?.tell(notice),
     async close() {
@@ -43,7 +44,7 @@ export async function openTelling(config: UpdaterConfig, tools: TellingTools): P
 }
 
 /** The names are kept all the same when the port is taken. */
-async function openControl(config: NonNullable<UpdaterConfig["control"]>, tools: TellingTools) {
+async function openControl(config: ControlConfig, tools: TellingTools & Pick<ControlTools, "of">) {
   try {
     const control = await (await import("./control.ts")).openControl(config, tools);
     const page = `${urlOf({ host: config.host, port: control.port }, "http")}/`;
