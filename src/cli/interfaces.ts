@@ -1,8 +1,12 @@
-import { families } from "../core/address.ts";
-import { chooseAddress } from "../core/choose-address.ts";
+import { type Family, families } from "../core/address.ts";
+import { type Considered, chooseAddress } from "../core/choose-address.ts";
 import type { InterfaceReport } from "../core/interface-report.ts";
-import { refusalWords } from "../updater/describe-round.ts";
+import { describeChoice, refusalWords } from "../updater/describe-round.ts";
+import { type PlannedUpdate, planRound } from "../updater/plan-round.ts";
+import { createRecall } from "../updater/recall.ts";
+import type { SourceReading } from "../updater/source.ts";
 import { openSource } from "../updater/sources.ts";
+import { type Subject, subjectsOf } from "../updater/subjects.ts";
 import type { CommandIo } from "./command-io.ts";
 import { loadConfig, pickOne } from "./load-config.ts";
 import { printTable } from "./print-table.ts";
@@ -13,7 +17,9 @@ export type InterfacesOptions = {
   readonly json?: boolean | undefined;
 };
 
-/** `moor interfaces`: every address a firewall reports, the one that would be taken, and why each other would not. */
+/**
+ * `moor interfaces`: every address a firewall reports, those that the config's names would take, and why each other would not.
+ */
 export async function interfaces(options: InterfacesOptions, io: CommandIo): Promise<number> {
   const config = loadConfig(options.config, io);
   const chosen = config && pickOne("source", config.sources, options.source, { file: config.file, io });
@@ -26,32 +32,65 @@ export async function interfaces(options: InterfacesOptions, io: CommandIo): Pro
       io.err(`${reading.because}; ${reading.todo}\n`);
       return 1;
     }
-    const rows = rowsOf(reading.report);
+    const planned = planFor(
+      subjectsOf(config).filter((subject) => subject.source === chosen.name),
+      reading,
+    );
+    const rows = rowsOf(reading.report, planned);
     io.out(options.json ? `${JSON.stringify(rows, undefined, 2)}\n` : printRows(rows));
-    return 0;
+    const told = planned.map((update) => ({ title: update.subject.title, ...describeChoice(update) }));
+    for (const { title, kind, because } of told) {
+      if (kind === "failed") io.err(`${title}: ${because}\n`);
+      else if (!options.json) io.out(`${title}: ${because}\n`);
+    }
+    return told.some(({ kind }) => kind === "failed") ? 1 : 0;
   } finally {
     source.close();
   }
 }
 
+/** As if nothing had been written yet. */
+const planFor = (subjects: readonly Subject[], reading: SourceReading): readonly PlannedUpdate[] =>
+  planRound(subjects, {
+    readings: new Map(subjects.map(({ source }) => [source, reading])),
+    state: { get: () => undefined },
+    recall: createRecall(),
+    notBefore: () => undefined,
+    now: Date.now(),
+  });
+
 type Row = {
   readonly interface: string;
   readonly up?: boolean;
-  readonly addresses: readonly { readonly family: string; readonly address: string; readonly verdict: string }[];
+  readonly addresses: readonly { readonly family: Family; readonly address: string; readonly verdict: Verdict }[];
 };
 
-function rowsOf(report: InterfaceReport): readonly Row[] {
+type Verdict = Considered["verdict"] | "not-asked-for";
+
+function rowsOf(report: InterfaceReport, planned: readonly PlannedUpdate[]): readonly Row[] {
   return [...report.values()].map(({ device, up }) => ({
     interface: device,
     ...(up === undefined ? {} : { up }),
     addresses: families.flatMap((family) =>
-      chooseAddress(report, { device, family }).considered.map(({ text, verdict }) => ({
-        family,
-        address: text,
-        verdict,
-      })),
+      considered(report, device, family, planned).map(({ text, verdict }) => ({ family, address: text, verdict })),
     ),
   }));
+}
+
+/** By the rules of the first name that looks there; without any name by the usual ones. */
+function considered(
+  report: InterfaceReport,
+  device: string,
+  family: Family,
+  planned: readonly PlannedUpdate[],
+): readonly { readonly text: string; readonly verdict: Verdict }[] {
+  const ofFamily = planned.filter(({ subject }) => subject.family === family);
+  const { policy } = ofFamily.find(({ subject }) => subject.policy.devices.includes(device))?.subject ?? {};
+  const found = chooseAddress(report, { ...policy, device, family }).considered;
+  const isTaken =
+    planned.length === 0 || ofFamily.some((update) => update.device === device && "address" in update.plan);
+  if (isTaken) return found;
+  return found.map(({ text, verdict }) => ({ text, verdict: verdict === "taken" ? "not-asked-for" : verdict }));
 }
 
 function printRows(rows: readonly Row[]): string {
@@ -64,8 +103,14 @@ function printRows(rows: readonly Row[]): string {
       state,
       address,
       family === "ipv4" ? "A" : "AAAA",
-      verdict === "taken" ? "would be taken" : `no: ${refusalWords[verdict as keyof typeof refusalWords]}`,
+      verdictWords(verdict),
     ]);
   });
   return printTable(["INTERFACE", "STATE", "ADDRESS", "TYPE", "CHOICE"], lines);
+}
+
+function verdictWords(verdict: Verdict): string {
+  if (verdict === "taken") return "would be taken";
+  if (verdict === "not-asked-for") return "fit, but no name of the config takes it";
+  return `no: ${refusalWords[verdict]}`;
 }

@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { readHistory } from "../updater/history.ts";
@@ -177,8 +177,44 @@ describe("moor interfaces", () => {
       "INTERFACE  STATE  ADDRESS  TYPE  CHOICE\n" +
         "wan0       up     9.9.9.9  A     would be taken\n" +
         "wan0       up     2a00::9  AAAA  would be taken\n" +
-        "wan0       up     fe80::1  AAAA  no: link-local\n",
+        "wan0       up     fe80::1  AAAA  no: link-local\n" +
+        "home.example.org A: 9.9.9.9 of wan0 would be taken\n" +
+        "home.example.org AAAA: 2a00::9 of wan0 would be taken\n",
     );
+  });
+
+  it("chooses as the names of the config do, and says which of their interfaces is missing", async () => {
+    await loop.close();
+    const names = "  - { name: home, zone: example.org, ipv4: eth9, ipv6: [eth8, wan0], public: require }";
+    loop = await openLoop(names);
+    loop.says.firewall = () => ({ body: { wan0: wanWith(["9.9.9.9"], ["fd00::9", "2a00::9"]) } });
+    const { io, printed } = terminal();
+    expect(await interfaces({}, io)).toBe(1);
+    expect(printed.out).toBe(
+      "INTERFACE  STATE  ADDRESS  TYPE  CHOICE\n" +
+        "wan0       up     9.9.9.9  A     fit, but no name of the config takes it\n" +
+        "wan0       up     fd00::9  AAAA  no: unique local, and only public ones are wanted\n" +
+        "wan0       up     2a00::9  AAAA  would be taken\n" +
+        "home.example.org AAAA: 2a00::9 of wan0 (eth8 is not there) would be taken\n",
+    );
+    expect(printed.err).toBe("home.example.org A: the firewall home has no interface eth9; those it has are wan0\n");
+  });
+
+  it("tells why a name would be given none", async () => {
+    loop.says.firewall = () => ({ body: { wan0: wanWith(["127.0.0.1"], []) } });
+    const { io, printed } = terminal();
+    expect(await interfaces({}, io)).toBe(0);
+    expect(printed.out).toContain(
+      "home.example.org A: nothing would be taken: wan0 has no fit address: 127.0.0.1 is loop",
+    );
+  });
+
+  it("shows what would be taken of each interface while there are no names", async () => {
+    const config = readFileSync(join(loop.folder, "moor.yaml"), "utf8").replace(/^names:[\s\S]*/m, "");
+    writeFileSync(join(loop.folder, "bare.yaml"), config);
+    const { io, printed } = terminal();
+    expect(await interfaces({ config: "bare.yaml" }, io)).toBe(0);
+    expect(printed.out).toMatch(/ 9\.9\.9\.9 +A +would be taken\n/);
   });
 
   it("--json for programs", async () => {

@@ -37,6 +37,16 @@ export function summarise(result: UpdateResult, sent: boolean): Summary {
   }
 }
 
+/** Which address a name would be given, whatever its record holds. */
+export function describeChoice(update: PlannedUpdate): Pick<Summary, "kind" | "because"> {
+  const { plan, device, passedOver } = update;
+  if ("address" in plan) {
+    return { kind: "planned", because: `${plan.address.text} of ${device}${instead(passedOver)} would be taken` };
+  }
+  const { kind, because, todo } = summarise(update, false);
+  return { kind, because: kind === "failed" ? `${because}; ${todo}` : `nothing would be taken: ${because}` };
+}
+
 const plannedWords = {
   replace: (address: string) => `would be replaced by ${address}`,
   compare: (address: string) => `would be read, and replaced unless it holds ${address}`,
