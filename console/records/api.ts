@@ -1,6 +1,7 @@
 import type { ChangedSet, ChangeEvent } from "../../src/contract/change-events.ts";
 import type { Rrset, RrsetsPagination, RrsetsZone } from "../../src/contract/rrsets.ts";
 import type { Request } from "../shared/request.ts";
+import { nameHolds } from "./shown-name.ts";
 
 /** The record-set API as the console asks it. */
 
@@ -26,6 +27,15 @@ export function readZones(request: Request, search: string, page: number): Promi
   const query = new URLSearchParams({ sort: "name", page: String(page), per_page: String(zonesPerPage) });
   if (search !== "") query.set("search", search);
   return request("GET", `/v1/zones?${query}`);
+}
+
+/**
+ * Zones that have the text only in the name that is shown. A part of a label has no ASCII form of its own that the service
+ * could look for, so all names with other letters are looked through here.
+ */
+export async function readZonesShownAs(request: Request, text: string): Promise<readonly RrsetsZone[]> {
+  const pages = await everyPage((page) => readZones(request, "xn--", page));
+  return pages.flatMap(({ zones }) => zones.filter(({ name }) => !name.includes(text) && nameHolds(name, text)));
 }
 
 /** The names of all zones, as far as people can pick from them. */

@@ -1,8 +1,9 @@
 import { lazy } from "react";
-import { Route } from "wouter";
+import { Redirect, Route, useSearch } from "wouter";
 import { SessionGate } from "../shared/session.tsx";
 import { SignedInFrame } from "../shared/signed-in.tsx";
 import { useLiveRecords } from "./live-sets.tsx";
+import { keptName } from "./shown-name.ts";
 import { ZoneList } from "./zone-list.tsx";
 
 const ZonePage = lazy(() => import("./zone-page.tsx"));
@@ -36,10 +37,18 @@ function SignedIn() {
       <Route path="/">{() => <ZoneList />}</Route>
       <Route path="/zones">{() => <ZoneList />}</Route>
       <Route path="/zones/:zone/:part?">
-        {({ zone, part }) => <ZonePage key={zone} zone={decodeURIComponent(zone ?? "")} part={part ?? "records"} />}
+        {({ zone, part }) => <OneZone asked={decodeURIComponent(zone ?? "")} part={part} />}
       </Route>
       <Route path="/tokens">{() => <TokenPage />}</Route>
       <Route path="/account">{() => <AccountPage nameLabel="Account" />}</Route>
     </SignedInFrame>
   );
+}
+
+function OneZone({ asked, part }: { readonly asked: string; readonly part: string | undefined }) {
+  const search = useSearch();
+  const zone = keptName(asked);
+  if (zone !== asked)
+    return <Redirect to={`/zones/${zone}${part ? `/${part}` : ""}${search && `?${search}`}`} replace />;
+  return <ZonePage key={zone} zone={zone} part={part ?? "records"} />;
 }

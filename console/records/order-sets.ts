@@ -1,16 +1,17 @@
 import type { Rrset } from "../../src/contract/rrsets.ts";
+import { nameHolds, searchedText } from "./shown-name.ts";
 
 export type SortBy = "name" | "type" | "ttl" | "value";
 
 /** Sets with the text somewhere in them, and of the type when one is asked for. */
 export function filterSets(sets: readonly Rrset[], text: string, type: string): readonly Rrset[] {
-  const wanted = text.trim().toLowerCase();
+  const wanted = searchedText(text);
   if (wanted === "" && type === "") return sets;
   return sets.filter((set) => (type === "" || set.type === type) && (wanted === "" || holds(set, wanted)));
 }
 
 const holds = (set: Rrset, text: string): boolean =>
-  set.name.includes(text) ||
+  nameHolds(set.name, text) ||
   set.type.toLowerCase() === text ||
   set.records.some(
     ({ value, comment }) => value.toLowerCase().includes(text) || comment.toLowerCase().includes(text),

@@ -85,12 +85,13 @@ export function SetRows(props: {
 function Cells({ set, zone }: { readonly set: Rrset; readonly zone: RrsetsZone }) {
   const [query] = useSearchParams();
   const target = `/zones/${zone.name}?${changed(query, { edit: set.id })}`;
+  const name = nameToUnicode(set.name);
   const labels = Object.entries(set.labels).map(([key, value]) => (value === "" ? key : `${key}=${value}`));
   return (
     <>
       <div role="cell" className="set-name">
-        <Link href={target} aria-label={`${set.name} ${set.type}`} className="set-link">
-          {set.name === "@" ? "@" : nameToUnicode(set.name)}
+        <Link href={target} aria-label={`${name} ${set.type}`} className="set-link">
+          {name}
         </Link>
       </div>
       <div role="cell" className="set-type">

@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useLocation } from "wouter";
 import type { RrsetsZone } from "../../src/contract/rrsets.ts";
+import { nameToUnicode } from "../../src/core/unicode-name.ts";
 import { download } from "../shared/download.ts";
 import { Problem } from "../shared/problem.tsx";
 import { type Method, RequestProblem } from "../shared/request.ts";
@@ -11,6 +12,7 @@ import { durationInWords } from "../shared/words-of-time.ts";
 import { zonePath } from "./api.ts";
 import { ImportFile } from "./import-file.tsx";
 import { labelsText, readLabels } from "./set-draft.ts";
+import { keptName } from "./shown-name.ts";
 
 /** What concerns the zone itself. */
 export default function SettingsPart({ zone }: { readonly zone: RrsetsZone }) {
@@ -157,7 +159,7 @@ function DeleteZone({ zone }: { readonly zone: RrsetsZone }) {
       </Text>
       <Group align="flex-end">
         <TextInput
-          label={`Type ${zone.name} to delete it`}
+          label={`Type ${nameToUnicode(zone.name)} to delete it`}
           value={typed}
           onChange={(event) => setTyped(event.currentTarget.value)}
           autoCapitalize="none"
@@ -165,7 +167,12 @@ function DeleteZone({ zone }: { readonly zone: RrsetsZone }) {
           disabled={zone.protection.delete}
           style={{ flex: 1 }}
         />
-        <Button color="red" disabled={typed !== zone.name} loading={remove.isPending} onClick={() => remove.mutate()}>
+        <Button
+          color="red"
+          disabled={keptName(typed) !== zone.name}
+          loading={remove.isPending}
+          onClick={() => remove.mutate()}
+        >
           Delete the zone
         </Button>
       </Group>

@@ -6,11 +6,13 @@ import { Link, useSearchParams } from "wouter";
 import type { RrsetsZone } from "../../src/contract/rrsets.ts";
 import { nameToUnicode } from "../../src/core/unicode-name.ts";
 import { Problem } from "../shared/problem.tsx";
+import type { Request } from "../shared/request.ts";
 import { changed } from "../shared/search-part.ts";
 import { useSession } from "../shared/session.tsx";
 import { durationInWords } from "../shared/words-of-time.ts";
-import { readZones } from "./api.ts";
+import { readZones, readZonesShownAs, type ZonePage } from "./api.ts";
 import { FirstSteps } from "./first-steps.tsx";
+import { searchedText } from "./shown-name.ts";
 
 const NewZone = lazy(() => import("./new-zone.tsx"));
 
@@ -21,14 +23,14 @@ export function ZoneList() {
   const [search, page] = [query.get("search") ?? "", Number(query.get("page") ?? 1) || 1];
   const zones = useQuery({
     queryKey: ["zones", search, page],
-    queryFn: () => readZones(request, search, page),
+    queryFn: () => readFound(request, search, page),
     placeholderData: keepPreviousData,
   });
   const adding = query.has("new");
   const set = (changes: Readonly<Record<string, string | null>>) =>
     setQuery((old) => changed(old, changes), { replace: true });
   const found = zones.data;
-  const none = found !== undefined && found.meta.pagination.total_entries === 0;
+  const none = found?.meta.pagination.total_entries === 0 && !zones.isPlaceholderData;
 
   return (
     <>
@@ -64,6 +66,14 @@ export function ZoneList() {
       )}
     </>
   );
+}
+
+/** The few that are found only by the name as it is shown stand before all others. */
+async function readFound(request: Request, search: string, page: number): Promise<ZonePage> {
+  const text = searchedText(search);
+  if (text === "" || page > 1) return readZones(request, text, page);
+  const [found, more] = await Promise.all([readZones(request, text, page), readZonesShownAs(request, text)]);
+  return { ...found, zones: [...more, ...found.zones] };
 }
 
 function SearchBox({ value, onChange }: { readonly value: string; readonly onChange: (text: string) => void }) {

@@ -35,7 +35,7 @@ export default function ZonePage({ zone: name, part }: { readonly zone: string; 
         </Title>
         {zone && <Facts zone={zone} />}
       </Group>
-      <nav aria-label={`Parts of ${name}`}>
+      <nav aria-label={`Parts of ${nameToUnicode(name)}`}>
         <ul className="tabs">
           {parts.map((each) => (
             <li key={each.part}>
@@ -87,7 +87,7 @@ function Facts({ zone }: { readonly zone: RrsetsZone }) {
 
 const NoZone = ({ name }: { readonly name: string }) => (
   <>
-    <Title order={1}>There is no zone {name} here</Title>
+    <Title order={1}>There is no zone {nameToUnicode(name)} here</Title>
     <p>
       It may have been deleted, or belong to another account. <Link href="/">To the zones</Link>
     </p>

@@ -154,6 +154,12 @@ describe("lists", () => {
     expect(filterSets(sets, "HOST", "")).toHaveLength(2);
     expect(filterSets(sets, "", "TXT")).toHaveLength(1);
   });
+
+  it("are filtered by a name as it is shown and as it is kept", () => {
+    const street = [set("xn--strae-oqa", "A", ["192.0.2.1"])];
+    for (const typed of ["straß", "STRAß", "raße", "xn--strae"]) expect(filterSets(street, typed, "")).toHaveLength(1);
+    expect(filterSets(street, "strass", "")).toHaveLength(0);
+  });
 });
 
 describe("in words", () => {

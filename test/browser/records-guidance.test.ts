@@ -1,0 +1,74 @@
+import type { Browser, BrowserContext } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { openBrowser, openContext, openPage } from "./browser.ts";
+import { fillHarbour } from "./harbour.ts";
+import { type RecordsRig, signInByLink, startRecordsRig } from "./records-rig.ts";
+
+/** What the DNS console says to somebody who is new to it, and whether it can be found and seen. */
+
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 240_000 });
+
+let rig: RecordsRig;
+let browser: Browser;
+let context: BrowserContext;
+let page: Awaited<ReturnType<typeof openPage>>;
+
+beforeAll(async () => {
+  rig = await startRecordsRig();
+  await fillHarbour(rig.service().store, Date.now());
+  browser = await openBrowser();
+  context = await openContext(browser);
+  page = await openPage(context, rig.url);
+  await signInByLink(page, await rig.service().createSignInLink("main"));
+  await post("/v1/zones", { name: "xn--mnchen-3ya.test", mode: "primary" });
+  await post("/v1/zones/xn--mnchen-3ya.test/changes", {
+    changes: [
+      { name: "xn--strae-oqa", type: "A", records: [{ value: "192.0.2.7" }] },
+      { name: "@", type: "NS", delete: true },
+    ],
+  });
+});
+afterAll(async () => {
+  await browser?.close();
+  await rig?.close();
+});
+
+async function post(path: string, data: unknown): Promise<void> {
+  const { csrf } = (await (await context.request.get(`${rig.url}/console/session`)).json()) as { csrf: string };
+  const headers = { origin: rig.url, "x-csrf-token": csrf };
+  expect((await context.request.post(rig.url + path, { headers, data })).status()).toBe(201);
+}
+
+const open = (path: string) => page.goto(rig.url + path);
+const munich = "/zones/xn--mnchen-3ya.test";
+
+describe("a name in other letters", () => {
+  it.for(["münch", "MÜNCHEN.test", "nchen.t", "xn--m"])("is found among the zones by %s", async (typed) => {
+    await open("/");
+    await page.getByRole("link", { name: "harbour.example" }).waitFor();
+    await page.getByLabel("Search zones").fill(typed);
+    await expect.poll(() => page.locator("tbody a").allTextContents()).toEqual(["münchen.test"]);
+  });
+
+  it.for(["straß", "STRAß", "xn--strae"])("is found among the records by %s", async (typed) => {
+    await open(munich);
+    await page.getByLabel("Filter records").fill(typed);
+    await page.getByText("1 of 2 record sets").waitFor();
+    await page.getByRole("link", { name: "straße A" }).waitFor();
+  });
+
+  it("leads to its zone from the address bar", async () => {
+    await open("/zones/MÜNCHEN.test?filter=stra");
+    await page.getByRole("link", { name: "straße A" }).waitFor();
+    expect(page.url()).toBe(`${rig.url}${munich}?filter=stra`);
+  });
+
+  it.for(["münchen.test", " München.test", "xn--mnchen-3ya.test"])("confirms the deletion: %s", async (typed) => {
+    await open(`${munich}/settings`);
+    const remove = page.getByRole("button", { name: "Delete the zone" });
+    await page.getByLabel("Type münchen.test to delete it").fill("munchen.test");
+    expect(await remove.isDisabled()).toBe(true);
+    await page.getByLabel("Type münchen.test to delete it").fill(typed);
+    await expect.poll(() => remove.isDisabled()).toBe(false);
+  });
+});
