@@ -3,6 +3,7 @@ import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-q
 import type { ChangedSet, ChangedZone, ChangeEvent } from "../../src/contract/change-events.ts";
 import type { RrsetsZone } from "../../src/contract/rrsets.ts";
 import { Problem } from "../shared/problem.tsx";
+import { RequestProblem } from "../shared/request.ts";
 import { useSession } from "../shared/session.tsx";
 import { When } from "../shared/when.tsx";
 import { readHistory, zonePath } from "./api.ts";
@@ -27,7 +28,6 @@ export default function HistoryPart({ zone }: { readonly zone: RrsetsZone }) {
   return (
     <Stack gap="sm">
       <Problem error={pages.error} retry={() => void pages.refetch()} />
-      <Problem error={undo.error} />
       <table className="list">
         <thead>
           <tr>
@@ -50,7 +50,10 @@ export default function HistoryPart({ zone }: { readonly zone: RrsetsZone }) {
                   </td>
                   <td data-label="Who">{first.by}</td>
                   <td data-label="What">
-                    <Changes changes={changes} />
+                    <div>
+                      <Changes changes={changes} />
+                      <div aria-live="polite">{undo.variables === first.serial && <Outcome undo={undo} />}</div>
+                    </div>
                   </td>
                   <td data-label="Serial" className="does">
                     <Group gap="xs" justify="flex-end" wrap="nowrap">
@@ -82,6 +85,17 @@ export default function HistoryPart({ zone }: { readonly zone: RrsetsZone }) {
     </Stack>
   );
 }
+
+/** In the row itself: the top of the page may be far away. */
+function Outcome({ undo }: { readonly undo: { readonly isSuccess: boolean; readonly error: Error | null } }) {
+  if (undo.isSuccess) return <span className="good">Undone, as a new change at the top.</span>;
+  return undo.error && <span className="bad">{refusalOf(undo.error)}</span>;
+}
+
+const refusalOf = (error: Error): string =>
+  error instanceof RequestProblem && error.code === "conflict"
+    ? `${error.message}: undo the later change first, or edit the record.`
+    : error.message;
 
 const isBeginning = (changes: readonly ChangeEvent[]): boolean =>
   changes.some(({ kind, type }) => type === "SOA" && kind === "create");

@@ -28,6 +28,7 @@ export function ValueList({ draft, zone, onChange, show }: Props) {
               key={field.name}
               field={field}
               focused={at === 0 && i === 0}
+              counted={draft.type === "SOA" && field.name === "serial"}
               isText={draft.type === "TXT"}
               value={value.texts[i] ?? ""}
               error={show(`${at}.${i}`)}
@@ -70,11 +71,16 @@ export function ValueList({ draft, zone, onChange, show }: Props) {
   );
 }
 
+/** So that it stays in line with the fields beside it. */
+const belowField: ("label" | "input" | "description" | "error")[] = ["label", "input", "description", "error"];
+
 function Field(props: {
   readonly field: FieldWords;
   readonly isText: boolean;
   /** When the form opens on a set that is there. */
   readonly focused: boolean;
+  /** The service's own, which nobody writes. */
+  readonly counted: boolean;
   readonly value: string;
   readonly error: string | undefined;
   readonly onChange: (text: string) => void;
@@ -89,6 +95,7 @@ function Field(props: {
     autoCapitalize: "none",
     classNames: { input: "mono" },
     "data-autofocus": props.focused || undefined,
+    ...(props.counted && { readOnly: true, description: "counted by the service", inputWrapperOrder: belowField }),
   };
   if (props.isText)
     return (

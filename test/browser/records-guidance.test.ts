@@ -1,6 +1,6 @@
-import type { Browser, BrowserContext } from "playwright-core";
+import type { Browser, BrowserContext, Locator } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { openBrowser, openContext, openPage } from "./browser.ts";
+import { openBrowser, openContext, openPage, wide } from "./browser.ts";
 import { fillHarbour } from "./harbour.ts";
 import { type RecordsRig, signInByLink, startRecordsRig } from "./records-rig.ts";
 
@@ -40,6 +40,7 @@ async function post(path: string, data: unknown): Promise<void> {
 }
 
 const open = (path: string) => page.goto(rig.url + path);
+const harbour = "/zones/harbour.example";
 const munich = "/zones/xn--mnchen-3ya.test";
 
 describe("a name in other letters", () => {
@@ -72,3 +73,23 @@ describe("a name in other letters", () => {
     await expect.poll(() => remove.isDisabled()).toBe(false);
   });
 });
+
+describe("an undo", () => {
+  it("says in its row how it went, and what to do where it cannot be", async () => {
+    await open(`${harbour}/history`);
+    const old = page.getByRole("row").filter({ hasText: "home A" }).last();
+    await old.getByRole("button").click();
+    const refusal = old.getByText("home/A has changed since: undo the later change first");
+    await refusal.waitFor();
+    expect(await isOnScreen(refusal)).toBe(true);
+    const row = page.getByRole("row").filter({ hasText: "198.51.100.25" }).last();
+    await row.getByRole("button").click();
+    await row.getByText("Undone").waitFor();
+    expect(await refusal.count()).toBe(0);
+  });
+});
+
+const isOnScreen = async (shown: Locator): Promise<boolean> => {
+  const box = await shown.boundingBox();
+  return box !== null && box.y >= 0 && box.y + box.height <= wide.height;
+};
