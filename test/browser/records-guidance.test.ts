@@ -93,3 +93,13 @@ const isOnScreen = async (shown: Locator): Promise<boolean> => {
   const box = await shown.boundingBox();
   return box !== null && box.y >= 0 && box.y + box.height <= wide.height;
 };
+
+describe("the form of a record", () => {
+  it("shows the serial, which the service counts, and takes none", async () => {
+    await open(`${harbour}?edit=@/SOA`);
+    const serial = page.getByLabel("Serial");
+    expect(await serial.getAttribute("readonly")).not.toBeNull();
+    await page.getByText("counted by the service").waitFor();
+    expect(await page.getByLabel("Refresh").getAttribute("readonly")).toBeNull();
+  });
+});
