@@ -112,7 +112,8 @@ function TokenTable(props: { readonly tokens: readonly TokenEntry[]; readonly on
               {token.revoked === null ? (
                 <Button
                   size="compact-xs"
-                  variant="default"
+                  variant="subtle"
+                  color="red"
                   onClick={() => props.onRevoke(token)}
                   aria-label={`Revoke ${token.name}`}
                 >

@@ -33,6 +33,7 @@ export const cssVariables: CSSVariablesResolver = () => ({
     "--mantine-color-text": "#1c2226",
     "--mantine-color-dimmed": "#566068",
     "--mantine-color-error": "#b42318",
+    "--mantine-color-red-light-color": "#b42318",
     "--mantine-color-placeholder": "#6b747b",
   },
   dark: {
@@ -43,6 +44,7 @@ export const cssVariables: CSSVariablesResolver = () => ({
     "--mantine-color-default-border": "#3b4248",
     "--mantine-color-dimmed": "#a8b0b6",
     "--mantine-color-error": "#ff9b91",
+    "--mantine-color-red-light-color": "#ff9b91",
     "--mantine-color-placeholder": "#98a1a8",
   },
 });

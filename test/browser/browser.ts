@@ -1,4 +1,4 @@
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
 
 /** Debian's browser; nothing is ever downloaded. */
 export const openBrowser = (): Promise<Browser> =>
@@ -23,6 +23,14 @@ export async function openContext(
   });
   context.setDefaultTimeout(60_000);
   return context;
+}
+
+/** Red, green and blue of its letters. */
+export async function colourOf(shown: Locator): Promise<readonly number[]> {
+  const colour = await shown.evaluate((element: { computedStyleMap: () => { get: (name: string) => unknown } }) =>
+    String(element.computedStyleMap().get("color")),
+  );
+  return (colour.match(/\d+/g) ?? []).map(Number);
 }
 
 /** A dialog that is open takes keys once it has the focus. */

@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Locator } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { openBrowser, openContext, openPage, wide } from "./browser.ts";
+import { colourOf, openBrowser, openContext, openPage, wide } from "./browser.ts";
 import { fillHarbour } from "./harbour.ts";
 import { type RecordsRig, signInByLink, startRecordsRig } from "./records-rig.ts";
 
@@ -48,7 +48,9 @@ describe("a name in other letters", () => {
     await open("/");
     await page.getByRole("link", { name: "harbour.example" }).waitFor();
     await page.getByLabel("Search zones").fill(typed);
-    await expect.poll(() => page.locator("tbody a").allTextContents()).toEqual(["münchen.test"]);
+    await expect
+      .poll(() => page.locator("tbody a").allTextContents())
+      .toEqual(["münchen.test"]);
   });
 
   it.for(["straß", "STRAß", "xn--strae"])("is found among the records by %s", async (typed) => {
@@ -103,3 +105,21 @@ describe("the form of a record", () => {
     expect(await page.getByLabel("Refresh").getAttribute("readonly")).toBeNull();
   });
 });
+
+describe("what cannot be taken back", () => {
+  it.for(["light", "dark"] as const)("has a red button in %s", async (colorScheme) => {
+    await page.emulateMedia({ colorScheme });
+    await open(`${harbour}?edit=mail/A`);
+    expect(await isRed(page.getByRole("button", { name: "Delete…" }))).toBe(true);
+    await page.goto(rig.url);
+    await post("/console/tokens", { name: `router ${colorScheme}`, scope: { access: "write" } });
+    await open("/tokens");
+    expect(await isRed(page.getByRole("button", { name: `Revoke router ${colorScheme}` }))).toBe(true);
+    await page.emulateMedia({ colorScheme: "light" });
+  });
+});
+
+async function isRed(button: Locator): Promise<boolean> {
+  const [red = 0, green = 0, blue = 0] = await colourOf(button);
+  return red > 1.4 * green && red > 1.4 * blue;
+}
