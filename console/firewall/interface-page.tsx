@@ -1,6 +1,6 @@
 import { Badge, Group, Paper, Skeleton, Stack, Text, Title } from "@mantine/core";
-import { refusalInWords } from "../shared/refusal-words.ts";
-import { interfacesIn, type ShownInterface, type WireReport } from "./report.ts";
+import { refusalInWords, warningOf } from "../shared/refusal-words.ts";
+import { interfacesIn, type ShownAddress, type ShownInterface, type WireReport } from "./report.ts";
 
 /** This machine's interfaces as they are now, and what an updater would publish of each. */
 export function InterfacePage({ report }: { readonly report: WireReport | undefined }) {
@@ -66,7 +66,7 @@ function OneInterface({ shown }: { readonly shown: ShownInterface }) {
                   </span>
                 </td>
                 <td data-label="Type">{family === "ipv4" ? "A" : "AAAA"}</td>
-                <td data-label="Updater" className={verdict === "taken" ? "good" : "quiet"}>
+                <td data-label="Updater" className={toneOf(text, verdict)}>
                   {verdict === "taken" ? "✓ " : "– "}
                   {refusalInWords(text, verdict)}
                 </td>
@@ -77,4 +77,9 @@ function OneInterface({ shown }: { readonly shown: ShownInterface }) {
       )}
     </Paper>
   );
+}
+
+function toneOf(text: string, verdict: ShownAddress["verdict"]): "good" | "warn" | "quiet" {
+  if (verdict !== "taken") return "quiet";
+  return warningOf(text) ? "warn" : "good";
 }

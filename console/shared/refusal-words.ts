@@ -38,7 +38,12 @@ const warned: Readonly<Partial<Record<Scope, string>>> = {
 
 export function refusalInWords(text: string, verdict: Considered["verdict"]): string {
   if (verdict !== "taken") return words[verdict];
-  const address = parseAddress(text);
-  const warning = address && warned[scopeOf(address)];
+  const warning = warningOf(text);
   return warning ? `taken, with a warning: ${warning}` : "an updater takes this one";
+}
+
+/** What is doubtful about an address that is taken all the same. */
+export function warningOf(text: string): string | undefined {
+  const address = parseAddress(text);
+  return address && warned[scopeOf(address)];
 }

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { axeFinds } from "./axe.ts";
-import { openBrowser, openContext, openPage, phone, wide } from "./browser.ts";
+import { colourOf, openBrowser, openContext, openPage, phone, wide } from "./browser.ts";
 import { type FirewallRig, householdRows, startFirewallRig } from "./firewall-rig.ts";
 import { signInByLink, startRecordsRig } from "./records-rig.ts";
 
@@ -75,6 +75,11 @@ describe("the interfaces", () => {
     await ppp.waitFor();
     expect(await verdictOf("203.0.113.97")).toContain("taken, with a warning");
     expect(await verdictOf("2001:db8:4d:1a")).toContain("taken, with a warning");
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      const [red = 0, green = 0] = await colourOf(ppp.getByText("taken, with a warning").first());
+      expect(red, colorScheme).toBeGreaterThan(green);
+    }
     expect(await verdictOf("2001:db8:4d:9")).toContain("on its way out");
     expect(await verdictOf("fe80::")).toContain("reaches only its own network segment");
     await rig.setRows(householdRows("203.0.113.12"));
