@@ -51,6 +51,10 @@ export function SetTable({ zone }: { readonly zone: RrsetsZone }) {
   );
   const edited = query.get("edit");
   const adding = query.get("add");
+  const showAll = () => {
+    setText("");
+    set({ filter: null, type: null });
+  };
   const sortBy = (next: SortBy) =>
     set({ sort: next === "name" ? null : next, descending: next === by && !descending ? "" : null });
 
@@ -86,7 +90,11 @@ export function SetTable({ zone }: { readonly zone: RrsetsZone }) {
       <p className="quiet" role="status" style={{ margin: "0 0 0.25rem", fontSize: "0.8125rem" }}>
         {summary(rows.length, sets?.length, whole)}
       </p>
-      {sets && <SetRows rows={rows} zone={zone} by={by} descending={descending} onSort={sortBy} />}
+      {sets && whole && rows.length === 0 ? (
+        <NoMatch text={wanted.trim()} type={type} onClear={showAll} />
+      ) : (
+        sets && <SetRows rows={rows} zone={zone} by={by} descending={descending} onSort={sortBy} />
+      )}
       {sets && whole && (edited !== null || adding !== null) && (
         <Suspense>
           <SetForm
@@ -100,6 +108,20 @@ export function SetTable({ zone }: { readonly zone: RrsetsZone }) {
         </Suspense>
       )}
     </>
+  );
+}
+
+function NoMatch(props: { readonly text: string; readonly type: string; readonly onClear: () => void }) {
+  const { text, type } = props;
+  return (
+    <p className="quiet">
+      No record matches{text && ` “${text}”`}
+      {text && type && " with"}
+      {type && ` the type ${type}`}.{" "}
+      <button type="button" className="as-link" onClick={props.onClear}>
+        Show all records
+      </button>
+    </p>
   );
 }
 

@@ -123,3 +123,15 @@ async function isRed(button: Locator): Promise<boolean> {
   const [red = 0, green = 0, blue = 0] = await colourOf(button);
   return red > 1.4 * green && red > 1.4 * blue;
 }
+
+describe("lists", () => {
+  it("say that nothing matches, and how to see everything again", async () => {
+    await open(`${harbour}?type=MX`);
+    await page.getByLabel("Filter records").fill("zeppelin");
+    await page.getByText("No record matches “zeppelin” with the type MX.").waitFor();
+    await page.getByRole("button", { name: "Show all records" }).click();
+    await page.getByRole("link", { name: "mail A" }).waitFor();
+    expect(await page.getByLabel("Filter records").inputValue()).toBe("");
+    await expect.poll(() => page.url()).toBe(rig.url + harbour);
+  });
+});
