@@ -1,10 +1,11 @@
 import type { Rrset } from "../../src/contract/rrsets.ts";
 import { checkOwners } from "../../src/core/check-zone.ts";
 import { absoluteName, parseOwner } from "../../src/core/name.ts";
+import { hostName } from "../../src/core/rdata/field-name.ts";
 import { parseRdata } from "../../src/core/rdata/rdata.ts";
 import { definitionOf, isRecordType, type RecordType } from "../../src/core/rdata/table.ts";
 import type { RRset } from "../../src/core/rrset.ts";
-import { parseTyped } from "../../src/core/unicode-name.ts";
+import { asAscii, parseTyped } from "../../src/core/unicode-name.ts";
 import { joinValue, splitValue } from "./value-fields.ts";
 
 /** A set as the form holds it: everything is text until it is checked. */
@@ -134,6 +135,17 @@ export function meaningOf(type: RecordType, texts: readonly string[], zone: stri
   const same = rdata.value.text.toLowerCase() === value.toLowerCase();
   return same ? undefined : rdata.value.text;
 }
+
+/** A target that was likely meant as a whole name, and goes on with the zone's since no dot ends it. */
+export function lacksDot(type: RecordType, texts: readonly string[], zone: string): string | undefined {
+  const targets = texts.map((text) => text.trim()).filter((_, i) => definitionOf(type).fields[i]?.kind === hostName);
+  return targets.find((text) => {
+    const name = asAscii(text).toLowerCase();
+    return !name.endsWith(".") && (`.${name}`.endsWith(`.${zone}`) || /\..*\./.test(name) || usualEnd.test(name));
+  });
+}
+
+const usualEnd = /.\.(?:com|net|org|info|[a-z]{2})$/;
 
 export const fullName = (name: string, zone: string): string => absoluteName(name, zone);
 

@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Group, Stack, Text, Textarea, TextInput } from "@mantine/core";
 import { definitionOf } from "../../src/core/rdata/table.ts";
-import { meaningOf, type SetDraft, type ValueDraft } from "./set-draft.ts";
+import { lacksDot, meaningOf, type SetDraft, type ValueDraft } from "./set-draft.ts";
 import { type FieldWords, fieldsOf } from "./value-fields.ts";
 
 type Props = {
@@ -54,7 +54,10 @@ export function ValueList({ draft, zone, onChange, show }: Props) {
               <span aria-hidden>✕</span>
             </ActionIcon>
           )}
-          <Meaning meaning={meaningOf(draft.type, value.texts, zone)} />
+          <Meaning
+            meaning={meaningOf(draft.type, value.texts, zone)}
+            undotted={lacksDot(draft.type, value.texts, zone)}
+          />
         </Group>
       ))}
       <Group justify="space-between" gap="xs">
@@ -119,9 +122,19 @@ function Field(props: {
   );
 }
 
-const Meaning = ({ meaning }: { readonly meaning: string | undefined }) =>
-  meaning === undefined ? null : (
+function Meaning(props: { readonly meaning: string | undefined; readonly undotted: string | undefined }) {
+  const { meaning, undotted } = props;
+  if (meaning === undefined) return null;
+  if (undotted !== undefined)
+    return (
+      <p className="note" role="status" style={{ width: "100%", margin: 0 }}>
+        No dot ends <span className="mono">{undotted}</span>, so it goes on with the zone’s name and stands for{" "}
+        <b className="mono">{meaning}</b> If it is a whole name, write <b className="mono">{undotted}.</b>
+      </p>
+    );
+  return (
     <Text size="xs" w="100%" role="status">
-      Stands for <span className="mono">{meaning}</span>. A name goes on with the zone’s unless a dot ends it.
+      Stands for <span className="mono">{meaning}</span> since a name goes on with the zone’s unless a dot ends it
     </Text>
   );
+}

@@ -5,7 +5,7 @@ import { linesOf } from "../../console/records/describe-change.ts";
 import { filterSets, sortSets } from "../../console/records/order-sets.ts";
 import { previewImport } from "../../console/records/preview-import.ts";
 import { scopeInWords } from "../../console/records/scope-in-words.ts";
-import { checkDraft, draftOf, meaningOf, readLabels } from "../../console/records/set-draft.ts";
+import { checkDraft, draftOf, lacksDot, meaningOf, readLabels } from "../../console/records/set-draft.ts";
 import { snippetsFor } from "../../console/records/token-snippets.ts";
 import { joinValue, splitValue } from "../../console/records/value-fields.ts";
 import { latestSpans, spansOf } from "../../console/shared/spans.ts";
@@ -101,6 +101,21 @@ describe("a set in the form", () => {
   it("says what a name without a dot at its end stands for", () => {
     expect(meaningOf("MX", ["10", "mail.example.org"], zone)).toBe("10 mail.example.org.example.org.");
     expect(meaningOf("MX", ["10", "mail.example.org."], zone)).toBeUndefined();
+  });
+
+  it.for([
+    ["CNAME", ["www"], undefined],
+    ["CNAME", ["www.dyn"], undefined],
+    ["CNAME", ["@"], undefined],
+    ["CNAME", ["host.example.net."], undefined],
+    ["CNAME", ["host.example.net"], "host.example.net"],
+    ["CNAME", ["example.com"], "example.com"],
+    ["CNAME", ["Example.org"], "Example.org"],
+    ["MX", ["10", "mail.example.org"], "mail.example.org"],
+    ["TXT", ["v=spf1 include:mail.example.org"], undefined],
+    ["A", ["192.0.2.1"], undefined],
+  ] as const)("knows a target that lacks its dot: %s %o", ([type, texts, found]) => {
+    expect(lacksDot(type, texts, zone)).toBe(found);
   });
 
   it("reads labels as people write them", () => {

@@ -104,6 +104,22 @@ describe("the form of a record", () => {
     await page.getByText("counted by the service").waitFor();
     expect(await page.getByLabel("Refresh").getAttribute("readonly")).toBeNull();
   });
+
+  it("says once where a target leads, and warns where that looks unmeant", async () => {
+    await open(`${harbour}?add=CNAME`);
+    const target = page.getByLabel("Stands for the name");
+    await target.fill("www");
+    const hint = page.getByRole("dialog").getByRole("status");
+    await expect.poll(() => hint.textContent()).toContain("www.harbour.example.");
+    expect(await hint.textContent()).not.toContain("..");
+    expect(await page.locator("[role=dialog] .note").count()).toBe(0);
+    await target.fill("host.example.net");
+    const warning = page.locator("[role=dialog] .note");
+    await expect.poll(() => warning.textContent()).toContain("host.example.net.harbour.example.");
+    expect(await warning.textContent()).not.toContain("..");
+    await target.fill("host.example.net.");
+    await expect.poll(() => hint.count()).toBe(0);
+  });
 });
 
 describe("what cannot be taken back", () => {
