@@ -1,7 +1,7 @@
 import type { Instant } from "../core/instant.ts";
 import type { Session, Sessions } from "./session.ts";
 import { dropCookie, isOwnOrigin, sessionOf, setCookie } from "./session-cookie.ts";
-import { createThrottle } from "./session-throttle.ts";
+import { createThrottle, type SharedGuesses } from "./session-throttle.ts";
 
 export type PlainRequest = {
   readonly method: string;
@@ -42,6 +42,8 @@ export type SignInOptions = {
   readonly sessions: Sessions;
   readonly people: People;
   readonly now: () => Instant;
+  /** Absent where there is one node only. */
+  readonly guesses?: SharedGuesses | undefined;
   /** Told about every change of who may come in. */
   readonly note: (what: string, fields: Readonly<Record<string, unknown>>) => void;
 };
@@ -51,8 +53,13 @@ const longestPassword = 1_000;
 
 /** Signing in and out, the password and the sessions, below `/console`: the same for every service that has pages. */
 export function createSignIn(options: SignInOptions) {
-  const { service, sessions, people, now, note } = options;
+  const { service, sessions, people, now, guesses, note } = options;
   const throttle = createThrottle();
+  guesses?.onHeard(({ name, source }) => throttle.failed(name, source, now()));
+  const failed = (name: string, source: string): void => {
+    throttle.failed(name, source, now());
+    guesses?.tell({ name, source });
+  };
   let checking = 0;
 
   const enter = async (who: string, request: PlainRequest): Promise<PlainAnswer> => {
@@ -75,7 +82,7 @@ export function createSignIn(options: SignInOptions) {
       checking -= 1;
     }
     if (who === undefined) {
-      throttle.failed(name, request.from, now());
+      failed(name, request.from);
       note("sign-in refused", { name: name.slice(0, 100), ...whence(request) });
       return problem(401, "Name or password is wrong.");
     }
@@ -90,7 +97,7 @@ export function createSignIn(options: SignInOptions) {
     if (wait > 0) return tooMany(wait);
     const who = typeof link === "string" ? await sessions.redeemLink(link) : undefined;
     if (who === undefined || (await people.describe(who, request.from)) === undefined) {
-      throttle.failed("", request.from, now());
+      failed("", request.from);
       return problem(401, "This link was used before, or is older than 15 minutes. Make a new one in the terminal.");
     }
     note("signed in by link", { who, ...whence(request) });
@@ -107,7 +114,7 @@ export function createSignIn(options: SignInOptions) {
       const wait = throttle.wait(person.name, request.from, now());
       if (wait > 0) return tooMany(wait);
       if (typeof current !== "string" || (await people.check(person.name, current)) !== session.who) {
-        throttle.failed(person.name, request.from, now());
+        failed(person.name, request.from);
         return problem(422, "The present password is wrong.");
       }
     }

@@ -19,6 +19,15 @@ export type Throttle = {
   readonly succeeded: (name: string, source: string) => void;
 };
 
+export type Guess = { readonly name: string; readonly source: string };
+
+/** Between the nodes of one service: who guesses at one is known to all. */
+export type SharedGuesses = {
+  readonly tell: (wrong: Guess) => void;
+  /** Those that were told by others. */
+  readonly onHeard: (hear: (wrong: Guess) => void) => void;
+};
+
 type Count = { readonly failures: number; readonly last: Instant };
 
 export function createThrottle(): Throttle {

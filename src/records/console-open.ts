@@ -30,6 +30,7 @@ export function openConsole(options: {
     routes: serveConsole({
       store,
       sessions,
+      guesses: consoleStore.guesses,
       now: Date.now,
       log,
       readCa,

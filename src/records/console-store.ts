@@ -1,4 +1,5 @@
 import type { SessionStore } from "../access/session.ts";
+import type { SharedGuesses } from "../access/session-throttle.ts";
 import type { Instant } from "../core/instant.ts";
 import type { Account } from "./store.ts";
 
@@ -9,6 +10,8 @@ export type ConsoleStore = {
   readonly accountByName: (name: string) => Promise<LoginAccount | undefined>;
   readonly setPassword: (account: number, hash: string, now: Instant) => Promise<void>;
   readonly hasAnyPassword: () => Promise<boolean>;
+  /** Absent where there is one node only. */
+  readonly guesses?: SharedGuesses;
   readonly close: () => void | Promise<void>;
 };
 

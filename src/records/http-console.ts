@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { createSignIn, forged, json, type PlainAnswer, type PlainRequest, problem } from "../access/session-http.ts";
+import type { SharedGuesses } from "../access/session-throttle.ts";
 import type { Instant } from "../core/instant.ts";
 import type { Logger } from "../process/log.ts";
 import { createStaticPages } from "../process/static-pages.ts";
@@ -11,6 +12,7 @@ import type { RecordStore } from "./store.ts";
 export type ConsoleOptions = {
   readonly store: RecordStore;
   readonly sessions: ConsoleSessions;
+  readonly guesses: SharedGuesses | undefined;
   readonly now: () => Instant;
   readonly log: Logger;
   /** What clients must trust, as PEM text; absent behind a proxy that speaks TLS. */
@@ -45,12 +47,13 @@ export function serveConsole(options: ConsoleOptions) {
 
 const pagePaths = /^\/(?:sign-in|tokens|account|zones(?:\/[^/]+){0,2})?$/;
 
-function createAnswering({ store, sessions, now, log, readCa }: ConsoleOptions) {
+function createAnswering({ store, sessions, guesses, now, log, readCa }: ConsoleOptions) {
   const tokens = consoleTokens(store, now);
   const signIn = createSignIn({
     service: consoleService,
     sessions: sessions.sessions,
     people: sessions.people,
+    guesses,
     now,
     note: (what, fields) => log.info(fields, `console: ${what}`),
   });

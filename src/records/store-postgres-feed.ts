@@ -5,6 +5,7 @@ import { listenTo } from "../process/postgres-listen.ts";
 import { createChangeFeed } from "./change-feed.ts";
 import type { LoggedChange } from "./store.ts";
 import { changesChannel } from "./store-postgres-batch-write.ts";
+import { guessesChannel } from "./store-postgres-guesses.ts";
 
 /** The channel on which every node hears that a token was made or revoked. */
 export const tokensChannel = "moor_tokens";
@@ -19,6 +20,8 @@ export type FeedOptions = {
   readonly tokensChanged: () => void;
   /** The schema may be another. */
   readonly schemaChanged: () => void;
+  /** Somebody guessed a password wrongly, at this node or another. */
+  readonly guessed: (notice: string) => void;
 };
 
 /** A notice that never came is made up for within this time. */
@@ -26,7 +29,7 @@ const lookEvery = 2_000;
 
 /** Tells listeners that the change log has grown, whichever node has written: by notice, and by looking now and then. */
 export function createPostgresFeed(options: FeedOptions) {
-  const { postgres, log, position, lastChange, tokensChanged, schemaChanged } = options;
+  const { postgres, log, position, lastChange, tokensChanged, schemaChanged, guessed } = options;
   const feed = createChangeFeed();
   let announced = position;
   let closed = false;
@@ -45,10 +48,11 @@ export function createPostgresFeed(options: FeedOptions) {
   };
   const listening = listenTo({
     connect: postgres.connect,
-    channels: [changesChannel, tokensChannel, schemaChannel],
+    channels: [changesChannel, tokensChannel, schemaChannel, guessesChannel],
     onNotice: (channel, payload) => {
       if (channel === tokensChannel) tokensChanged();
       else if (channel === schemaChannel) schemaChanged();
+      else if (channel === guessesChannel) guessed(payload);
       // The answer to a commit of our own may be in the same turn, and brings the rows with it.
       else setImmediate(heard, Number(payload));
     },

@@ -20,6 +20,7 @@ import { postgresMigrations } from "./schema-postgres.ts";
 import type { RecordStore } from "./store.ts";
 import { createStoreCounters } from "./store-counters.ts";
 import { createPostgresFeed } from "./store-postgres-feed.ts";
+import { createPostgresGuesses } from "./store-postgres-guesses.ts";
 import { createPurge } from "./store-postgres-purge.ts";
 import { createWriteQueue } from "./store-postgres-queue.ts";
 import { createHotReads } from "./store-postgres-read.ts";
@@ -80,12 +81,14 @@ async function openOn(
   const lists = createSqlReads(sql);
   const reads = createHotReads(postgres);
   const tokens = createPostgresTokens(counted, () => feed.isUp());
+  const guesses = createPostgresGuesses(postgres);
   const position = await reads.lastChange();
   const feed = createPostgresFeed({
     ...{ postgres, log, position },
     lastChange: reads.lastChange,
     tokensChanged: tokens.forget,
     schemaChanged: schema.look,
+    guessed: guesses.heard,
   });
   const queue = createWriteQueue({
     ...{ postgres, counters, committed: feed.committed, purge: createPurge() },
@@ -100,7 +103,12 @@ async function openOn(
     ...createWrites(queue.add),
     onChange: feed.listen,
     counters,
-    console: { ...createSqlConsole(sql), sessions: createSessionStore(sql.text, sql.run), close: () => undefined },
+    console: {
+      ...createSqlConsole(sql),
+      sessions: createSessionStore(sql.text, sql.run),
+      guesses: guesses.shared,
+      close: () => undefined,
+    },
     look: async () => {
       const text = "SELECT current_setting('transaction_read_only') AS read_only FROM log_head";
       const [row] = (await postgres.look({ text })).rows as { read_only: string }[];

@@ -2,7 +2,7 @@ import type { ConsoleStore, LoginAccount } from "./console-store.ts";
 import type { Sql } from "./store-sql.ts";
 
 /** Who may sign in to the console. */
-export function createSqlConsole({ text: { db }, run }: Sql): Omit<ConsoleStore, "sessions" | "close"> {
+export function createSqlConsole({ text: { db }, run }: Sql): Omit<ConsoleStore, "sessions" | "guesses" | "close"> {
   const logins = db
     .selectFrom("accounts")
     .leftJoin("console_passwords", "console_passwords.account", "accounts.id")

@@ -48,9 +48,7 @@ describe("a name in other letters", () => {
     await open("/");
     await page.getByRole("link", { name: "harbour.example" }).waitFor();
     await page.getByLabel("Search zones").fill(typed);
-    await expect
-      .poll(() => page.locator("tbody a").allTextContents())
-      .toEqual(["münchen.test"]);
+    await expect.poll(() => page.locator("tbody a").allTextContents()).toEqual(["münchen.test"]);
   });
 
   it.for(["straß", "STRAß", "xn--strae"])("is found among the records by %s", async (typed) => {

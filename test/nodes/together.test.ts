@@ -129,6 +129,19 @@ describe("three nodes on one PostgreSQL", () => {
     for (const node of cluster.nodes) await expect.poll(async () => (await seen(node)).status).toBe(401);
   });
 
+  it("count wrong passwords together", async () => {
+    const guess = async (node: Node) => {
+      const headers = { origin: node.url, "content-type": "application/json" };
+      const body = JSON.stringify({ name: "main", password: "not the right one" });
+      return (await fetch(`${node.url}/console/sign-in`, { method: "POST", headers, body })).status;
+    };
+    for (let i = 0; i < 5; i += 1) expect(await guess(at(0))).toBe(401);
+    let tries = 1;
+    while ((await guess(at(1))) !== 429) tries += 1;
+    // Five are free at a node that has heard of no others.
+    expect(tries).toBeLessThan(6);
+  });
+
   const callOften = async () => {
     const { secret } = await cluster.newToken();
     const started = performance.now();
