@@ -8,9 +8,8 @@ import { eachPart, storeTables } from "../records/store-table.ts";
 import { readTables } from "../records/store-table-open.ts";
 import type { CommandIo } from "./command-io.ts";
 import type { DatabaseOptions } from "./database-options.ts";
-import { readStorePlace } from "./read-store-place.ts";
 import { counted } from "./store-faults.ts";
-import { withStore } from "./with-store.ts";
+import { findStore, withStore } from "./with-store.ts";
 
 export type ExportCommand = DatabaseOptions & { readonly account: string };
 
@@ -42,7 +41,7 @@ export async function exportTo(folder: string, options: ExportCommand, io: Comma
 
 /** One that is there; names those there are when it is not. */
 async function accountNamed(options: ExportCommand, io: CommandIo): Promise<Account | undefined> {
-  const tables = await readTables(readStorePlace(options, io));
+  const tables = await readTables(await findStore(options, io));
   const names: string[] = [];
   try {
     for await (const rows of eachPart(tables, storeTables.accounts)) {

@@ -13,7 +13,8 @@ let io: CommandIo;
 
 beforeEach(async () => {
   cwd = await mkdtemp(join(tmpdir(), "moor-key-"));
-  await mkdir(join(cwd, "data"));
+  await mkdir(join(cwd, data));
+  openKeys(keysFile(join(cwd, data))).close();
   ({ io, printed: text } = openTerminal(cwd));
 });
 

@@ -133,6 +133,6 @@ describe("moor token", () => {
         "--from here: takes a network such as 192.0.2.0/24 or 2001:db8::/32, or one address\n",
     );
     await moor("token", "list");
-    expect(texts.out).toMatch(/no tokens yet/);
+    expect(texts.err).toMatch(/there is no (?:folder|records\.sqlite)/);
   });
 });

@@ -5,7 +5,7 @@ import type { Actor } from "../firewall/audit.ts";
 import { isPrivilege, type Privilege, privileges } from "../firewall/privileges.ts";
 import { isInForce } from "../firewall/rights.ts";
 import type { User } from "../firewall/users.ts";
-import { findDataFolder, openDataFolder } from "../process/data-folder.ts";
+import { findDatabase, openDataFolder } from "../process/data-folder.ts";
 import type { CommandIo } from "./command-io.ts";
 
 export type InData = { readonly data: string };
@@ -16,24 +16,29 @@ export async function withAccess<T>(
   io: CommandIo,
   work: (access: AccessStore) => T | Promise<T>,
 ): Promise<T> {
+  const file = keysFile(resolve(io.cwd, data));
+  await findDatabase(file);
+  return await workOn(file, work);
+}
+
+/** The same for what it may begin with: folder and database are made when there are none. */
+export async function withNewAccess<T>(
+  { data }: InData,
+  io: CommandIo,
+  work: (access: AccessStore) => T | Promise<T>,
+): Promise<T> {
   const folder = resolve(io.cwd, data);
-  await findDataFolder(folder);
-  const access = openAccess(keysFile(folder));
+  await openDataFolder(folder);
+  return await workOn(keysFile(folder), work);
+}
+
+async function workOn<T>(file: string, work: (access: AccessStore) => T | Promise<T>): Promise<T> {
+  const access = openAccess(file);
   try {
     return await work(access);
   } finally {
     access.close();
   }
-}
-
-/** The same for what a data folder may begin with: it is made when there is none. */
-export async function withNewAccess<T>(
-  options: InData,
-  io: CommandIo,
-  work: (access: AccessStore) => T | Promise<T>,
-): Promise<T> {
-  await openDataFolder(resolve(io.cwd, options.data));
-  return await withAccess(options, io, work);
 }
 
 /** For the audit log: whoever may write the data folder is asked for no name. */

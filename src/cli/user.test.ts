@@ -11,6 +11,7 @@ let cwd: string;
 beforeEach(async () => {
   cwd = await mkdtemp(join(tmpdir(), "moor-user-"));
   await mkdir(join(cwd, "data"));
+  opened(() => undefined);
 });
 
 /** One command, and what it said. */

@@ -1,8 +1,9 @@
 import { resolve } from "node:path";
-import { findDataFolder, openDataFolder } from "../process/data-folder.ts";
+import { findDatabase, openDataFolder } from "../process/data-folder.ts";
 import { createLog } from "../process/log.ts";
-import { openStore } from "../records/open-store.ts";
+import { openStore, type StorePlace } from "../records/open-store.ts";
 import type { RecordStore } from "../records/store.ts";
+import { expectWholeFile } from "../records/unfinished-copy.ts";
 import type { CommandIo } from "./command-io.ts";
 import type { DatabaseOptions } from "./database-options.ts";
 import { readStorePlace } from "./read-store-place.ts";
@@ -15,8 +16,30 @@ export async function withStore<T>(
   io: CommandIo,
   work: (store: RecordStore) => Promise<T>,
 ): Promise<T> {
+  return await workOn(await findStore(options, io), io, work);
+}
+
+/** A store that is there. */
+export async function findStore(options: DatabaseOptions, io: CommandIo): Promise<StorePlace> {
   const place = readStorePlace(options, io);
-  if (place.kind === "sqlite") await findDataFolder(resolve(io.cwd, options.data));
+  if (place.kind !== "sqlite") return place;
+  expectWholeFile(place.path);
+  await findDatabase(place.path);
+  return place;
+}
+
+/** The same for what a store may begin with: it is made when there is none. */
+export async function withNewStore<T>(
+  options: DatabaseOptions,
+  io: CommandIo,
+  work: (store: RecordStore) => Promise<T>,
+): Promise<T> {
+  const place = readStorePlace(options, io);
+  if (place.kind === "sqlite") await openDataFolder(resolve(io.cwd, options.data));
+  return await workOn(place, io, work);
+}
+
+async function workOn<T>(place: StorePlace, io: CommandIo, work: (store: RecordStore) => Promise<T>): Promise<T> {
   // What is wrong is said by whoever waits for it.
   const { store, close } = await openStore(place, createLog({ format: "text", level: "silent", write: io.err }));
   try {
@@ -24,14 +47,4 @@ export async function withStore<T>(
   } finally {
     await close();
   }
-}
-
-/** The same for what a data folder may begin with: it is made when there is none. */
-export async function withNewStore<T>(
-  options: DatabaseOptions,
-  io: CommandIo,
-  work: (store: RecordStore) => Promise<T>,
-): Promise<T> {
-  if (options.database === undefined) await openDataFolder(resolve(io.cwd, options.data));
-  return await withStore(options, io, work);
 }

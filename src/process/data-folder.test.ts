@@ -1,8 +1,8 @@
-import { mkdtemp, readdir, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { findDataFolder, openDataFolder, readFileIfThere, replaceFile } from "./data-folder.ts";
+import { findDatabase, findDataFolder, openDataFolder, readFileIfThere, replaceFile } from "./data-folder.ts";
 
 let folder: string;
 beforeEach(async () => {
@@ -38,6 +38,20 @@ describe("findDataFolder", () => {
     );
     expect(await readdir(folder)).toEqual([]);
     await findDataFolder(folder);
+  });
+});
+
+describe("findDatabase", () => {
+  it("leaves a folder alone that is another's, and says what to do", async () => {
+    await chmod(folder, 0o755);
+    const file = join(folder, "records.sqlite");
+    await expect(findDatabase(file)).rejects.toThrow(`no records.sqlite in the folder ${folder}; name that of`);
+    expect([await readdir(folder), (await stat(folder)).mode & 0o777]).toEqual([[], 0o755]);
+    await expect(findDatabase(join(folder, "mistyped", "x"))).rejects.toThrow(/there is no folder .*mistyped; name/);
+    await writeFile(file, "");
+    await expect(findDatabase(join(file, "x"))).rejects.toThrow("it is a file");
+    await findDatabase(file);
+    expect((await stat(folder)).mode & 0o777).toBe(0o700);
   });
 });
 

@@ -16,10 +16,20 @@ export async function openDataFolder(path: string): Promise<void> {
 
 /** The same for what only makes sense in a folder that a service has used: a mistyped name must not make another. */
 export async function findDataFolder(path: string): Promise<void> {
-  if (!(await isThere(path)))
-    throw new Error(`there is no folder ${path}; name that of the service with --data, or start the service first`);
+  if (!(await isThere(path))) throw new Error(`there is no folder ${path}; name that of ${theService}`);
   await openDataFolder(path);
 }
+
+/** The same for what only makes sense with a database in it: a mistyped name must not look like a service without anything. */
+export async function findDatabase(file: string): Promise<void> {
+  const folder = dirname(file);
+  // With a dot at its end only a folder is there.
+  if (!(await isThere(file)) && (await isThere(`${folder}/.`)))
+    throw new Error(`there is no ${basename(file)} in the folder ${folder}; name that of ${theService}`);
+  await findDataFolder(folder);
+}
+
+const theService = "the service with --data, or start the service first";
 
 /** Node's own recursive form never ends below a folder that takes no new ones and says so oddly, as /proc does. */
 async function makeFolder(path: string): Promise<void> {
