@@ -30,6 +30,14 @@ describe("moor sign-in", () => {
     expect(err).toContain("within 15 minutes");
   });
 
+  it.for([
+    ["an account", {}, /The account mian was not there yet: a new one is made/],
+    ["a user of the firewall", { firewall: true }, /The user mian was not there yet: a new one is made, .*everything/],
+  ] as const)("says when %s is made for it, and only then", async ([, options, made]) => {
+    expect((await run({ ...options, account: "mian" })).err).toMatch(made);
+    expect((await run({ ...options, account: "mian" })).err).not.toMatch(/was not there/);
+  });
+
   it("says what is wrong with an address", async () => {
     expect(await run({ url: "nowhere" })).toMatchObject({ code: 2, out: "", err: expect.stringContaining("--url") });
   });

@@ -27,12 +27,18 @@ export async function signIn(options: SignInCommand, io: CommandIo): Promise<num
   const folder = resolve(io.cwd, data);
   if (firewall || options.database === undefined) await findDataFolder(folder);
   const { origin } = new URL(where);
-  const link = firewall
+  const { link, name, isNew } = firewall
     ? await firewallConsole.makeSignInLink(keysFile(folder), account, origin)
     : await recordsConsole.makeSignInLink(readStorePlace(options, io), logTo(io, plainLog), account ?? "main", origin);
+  if (isNew) io.err(firewall ? newUser(name) : newAccount(name));
   io.err(
     `A link that signs in to ${firewall ? "the firewall's pages" : "the DNS console"}, once and within 15 minutes:\n`,
   );
   io.out(`${link}\n`);
   return 0;
 }
+
+const newAccount = (name: string): string =>
+  `The account ${name} was not there yet: a new one is made, which has no zones.\n`;
+const newUser = (name: string): string =>
+  `The user ${name} was not there yet: a new one is made, who may do everything.\n`;

@@ -19,11 +19,16 @@ export async function makeSignInSecret(
 export const signInLink = (url: string, secret: string): string => `${url}/sign-in#${secret}`;
 
 /** For whoever has the data folder: the service need not run, and hears nothing of it. */
-export async function makeSignInLink(database: string, user: string | undefined, url: string): Promise<string> {
+export async function makeSignInLink(database: string, user: string | undefined, url: string): Promise<MadeLink> {
   const access = openAccess(database);
   try {
-    return signInLink(url, await makeSignInSecret(access, user, () => new Date()));
+    const name = user ?? administrator;
+    const isNew = access.users.find(name) === undefined;
+    return { name, isNew, link: signInLink(url, await makeSignInSecret(access, name, () => new Date())) };
   } finally {
     access.close();
   }
 }
+
+/** `isNew`: whoever it is for was made for it. */
+type MadeLink = { readonly link: string; readonly name: string; readonly isNew: boolean };

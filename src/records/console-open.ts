@@ -44,11 +44,16 @@ export function openConsole(options: {
 export const signInLink = (url: string, secret: string): string => `${url}/sign-in#${secret}`;
 
 /** For whoever can open the store: the service need not run, and hears nothing of it. */
-export async function makeSignInLink(place: StorePlace, log: Logger, account: string, url: string): Promise<string> {
+export async function makeSignInLink(place: StorePlace, log: Logger, name: string, url: string): Promise<MadeLink> {
   const { store, console, close } = await openStore(place, log);
   try {
-    return signInLink(url, await createConsoleSessions(store, console, Date.now).makeLink(account));
+    const isNew = (await store.account(name)) === undefined;
+    const secret = await createConsoleSessions(store, console, Date.now).makeLink(name);
+    return { name, isNew, link: signInLink(url, secret) };
   } finally {
     await close();
   }
 }
+
+/** `isNew`: the account was made for it. */
+type MadeLink = { readonly link: string; readonly name: string; readonly isNew: boolean };
