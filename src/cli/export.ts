@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { nearest } from "../core/nearest.ts";
 import { openDataFolder, replaceFile } from "../process/data-folder.ts";
@@ -15,7 +15,12 @@ export type ExportCommand = DatabaseOptions & { readonly account: string };
 
 export async function exportTo(folder: string, options: ExportCommand, io: CommandIo): Promise<number> {
   const path = resolve(io.cwd, folder);
-  if (existsSync(path) && readdirSync(path).length > 0) {
+  const there = statSync(path, { throwIfNoEntry: false });
+  if (there?.isDirectory() === false) {
+    io.err(`${folder} is a file; name a new folder.\n`);
+    return 1;
+  }
+  if (there !== undefined && readdirSync(path).length > 0) {
     io.err(`${folder} is not empty; name a new folder.\n`);
     return 1;
   }

@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createToken, hashSecret } from "../access/secret.ts";
 import { readFileIfThere, replaceFile } from "../process/data-folder.ts";
@@ -20,6 +21,10 @@ export type ImportCommand = DatabaseOptions & {
 
 export async function importFrom(folder: string, options: ImportCommand, io: CommandIo): Promise<number> {
   const path = resolve(io.cwd, folder);
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === false) {
+    io.err(`${folder} is a file; name a folder that moor export has made.\n`);
+    return 1;
+  }
   const read = await readAccount((file) => readFileIfThere(join(path, file)), { edited: options.edited ?? false });
   if (!read.ok) {
     tellFaults(read.faults, io);

@@ -186,6 +186,19 @@ describe("moor export and import", () => {
     expect(await moor("store check --data data")).toMatchObject({ code: 0 });
   });
 
+  it.each(["export secret.txt --data data", "import secret.txt --data fresh"])(
+    "moor %s: a file is no folder",
+    async (words) => {
+      writeFileSync(join(folder, "secret.txt"), "x");
+      expect(await moor(words)).toEqual({
+        ...{ code: 1, out: "" },
+        err: expect.stringMatching(
+          /^secret\.txt is a file; name (?:a new folder|a folder that moor export has made)\.\n$/,
+        ),
+      });
+    },
+  );
+
   it("a fault anywhere imports nothing", async () => {
     await moor("export one --data data");
     const file = join(folder, "one", "zones", "example.org.zone");
