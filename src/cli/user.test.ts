@@ -59,6 +59,15 @@ describe("moor user", () => {
     expect((await moor("user list")).out).toMatch(/anna .* expired\n/);
   });
 
+  it("says that nothing was asked for, and logs nothing", async () => {
+    await moor("user add bob");
+    expect(await moor("user change bob")).toEqual({
+      ...{ code: 2, out: "" },
+      err: expect.stringMatching(/^Nothing was asked for; .*--disable/),
+    });
+    expect((await moor("user log")).out).not.toContain("user changed");
+  });
+
   it("a key may open less than its user", async () => {
     await moor("user add anna --privilege all");
     expect((await moor("key add --user anna --privilege interface-status")).err).toContain("may read the interfaces");

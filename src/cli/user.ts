@@ -50,6 +50,10 @@ export async function userChange(name: string, options: UserChanges, io: Command
   const read = readChange(options, io);
   if (read === undefined) return 2;
   const change = { ...read, ...(options.disable && { disabled: true }), ...(options.enable && { disabled: false }) };
+  if (Object.keys(change).length === 0) {
+    io.err("Nothing was asked for; give --privilege, --full-name, --expires, --disable or --enable.\n");
+    return 2;
+  }
   return withUser(name, options, io, ({ users, audit }) => {
     users.change(name, change);
     audit.note(personHere(), "user changed", described(name, change), new Date());
