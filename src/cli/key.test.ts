@@ -93,6 +93,16 @@ describe("moor key revoke", () => {
     expect(text.err).toContain("before");
   });
 
+  it("ends none for a few letters, though one key alone begins so", async () => {
+    await keyAdd(added, io);
+    const [, key = "", secret] = download.exec(text.out) ?? [];
+    expect(await keyRevoke(key.slice(0, 7), { data }, io)).toBe(1);
+    expect(text.err).toContain(`${key.slice(0, 7)} is too short`);
+    expect(check(key, secret)).toBeDefined();
+    expect(await keyRevoke(key.slice(0, 8), { data }, io)).toBe(0);
+    expect(text.out).toContain(`Key ${key.slice(0, 12)}… (home) is revoked.\n`);
+  });
+
   it("says that there is no such key, and how to list", async () => {
     expect(await keyRevoke("nothing", { data }, io)).toBe(1);
     expect(text.err).toBe("There is no key nothing; moor key list shows those there are.\n");

@@ -78,7 +78,7 @@ export async function keyList(options: InData & { readonly json?: boolean }, io:
   return 0;
 }
 
-/** `key` is a key or the beginning of one, as the list shows it. */
+/** `key` is a key or enough of its beginning, as the list shows it. */
 export async function keyRevoke(key: string, options: InData, io: CommandIo): Promise<number> {
   const outcome = await withAccess(options, io, ({ keys, audit }) => {
     const revocation = keys.revoke(key.replace(/…$/, ""), new Date());
@@ -97,6 +97,9 @@ export async function keyRevoke(key: string, options: InData, io: CommandIo): Pr
       io.err(
         `${outcome.count} keys begin with ${key}; type more of the one you mean. ${io.program} key list shows them.\n`,
       );
+      return 1;
+    case "too-short":
+      io.err(`${key} is too short; type the key, or its first eight characters at least. Nothing is revoked.\n`);
       return 1;
     case "unknown":
       io.err(`There is no key ${key}; ${io.program} key list shows those there are.\n`);

@@ -38,7 +38,7 @@ function addKeyVerbs(key: Command, io: CommandIo, run: Run): void {
   key
     .command("revoke")
     .description("Ends a key, at once.")
-    .argument("<key>", "the key, or the beginning of it")
+    .argument("<key>", "the key, or its first eight characters or more if no other begins so")
     .option(...dataFolder)
     .action((name, options) => run(async () => (await load()).keyRevoke(name, options, io)));
 }

@@ -19,7 +19,7 @@ export type NewApiKey = ApiKey & { readonly secret: string };
 
 export type Revocation =
   | { readonly kind: "revoked" | "already-revoked"; readonly key: ApiKey }
-  | { readonly kind: "unknown" }
+  | { readonly kind: "unknown" | "too-short" }
   | { readonly kind: "several"; readonly count: number };
 
 /** The keys of the firewall service. Every call reads the file, so what another process wrote counts at once. */
@@ -33,7 +33,7 @@ export type KeyStore = {
   /** The same without the secret, for a caller who has shown it before. */
   readonly stillGood: (key: string, caller: Caller) => ApiKey | undefined;
   readonly list: () => readonly ApiKey[];
-  /** `text` is a key, or the beginning of one if no other key begins so. */
+  /** `text` is a key, or eight characters or more of its beginning if no other key begins so. */
   readonly revoke: (text: string, now: Date) => Revocation;
 };
 
@@ -90,6 +90,7 @@ export function openKeyStore(database: DatabaseSync): KeyStore {
       const [row] = rows;
       if (row === undefined) return { kind: "unknown" };
       if (rows.length > 1) return { kind: "several", count: rows.length };
+      if (row.key !== text && text.length < shortestBeginning) return { kind: "too-short" };
       const changed = statement.revoke.run(now.getTime(), row.key).changes === 1;
       return {
         kind: changed ? "revoked" : "already-revoked",
@@ -98,6 +99,9 @@ export function openKeyStore(database: DatabaseSync): KeyStore {
     },
   };
 }
+
+/** What a slip of the hand leaves shall not end a key. */
+const shortestBeginning = 8;
 
 function prepare(database: DatabaseSync) {
   const from = `SELECT key, secret_hash, privilege_limit, api_keys.created, revoked, user_id, name, disabled, expires,
