@@ -6,6 +6,7 @@ import type { Fault } from "../../src/core/result.ts";
 import { setKey } from "../../src/core/rrset.ts";
 import { parseZoneFile } from "../../src/core/zone-file.ts";
 import { type FileSet, placeInFile } from "../../src/core/zone-file-sets.ts";
+import { toldFaults } from "./told-faults.ts";
 
 export type Preview = {
   /** What to send: the file, and before it what every zone has and the file leaves out. */
@@ -40,7 +41,7 @@ export function previewImport(given: string, zone: string, ttl: number, present:
   const text = kept.flatMap((set) => linesOf(set, zone)).join("") + given;
   const file = parseZoneFile(text, zone);
   if (!file.ok) return { text, faults: file.faults, notes: [], changes: [] };
-  const faults = placeInFile(checkZone(file.value.sets.map(coreSet)), file.value.sets);
+  const faults = toldFaults(placeInFile(checkZone(file.value.sets.map(coreSet)), file.value.sets));
   const wanted = new Map(file.value.sets.map((set) => [setKey(set.owner, set.type), saidInFile(set)]));
   const there = new Map(present.map((set) => [`${set.name} ${set.type}`, saidByService(set, zone)]));
   const notes = first.value.notes.map(({ where, message }) => `${where}: ${message}`);

@@ -6,6 +6,7 @@ import { parseRdata } from "../../src/core/rdata/rdata.ts";
 import { definitionOf, isRecordType, type RecordType } from "../../src/core/rdata/table.ts";
 import type { RRset } from "../../src/core/rrset.ts";
 import { asAscii, parseTyped } from "../../src/core/unicode-name.ts";
+import { toldFaults } from "./told-faults.ts";
 import { joinValue, splitValue } from "./value-fields.ts";
 
 /** A set as the form holds it: everything is text until it is checked. */
@@ -79,8 +80,9 @@ export function checkDraft(
   const beside = others
     .filter((set) => set.name === owner && set.type !== draft.type)
     .flatMap((set) => fromWire(set, zone));
-  for (const { message, todo } of checkOwners([...beside, wanted]))
-    faults.set("set", todo ? `${message}; ${todo}` : message);
+  const together = toldFaults(checkOwners([...beside, wanted]));
+  if (together.length > 0)
+    faults.set("set", together.map(({ message, todo }) => (todo ? `${message}; ${todo}` : message)).join(". "));
   if (faults.size > 0) return { faults, change: undefined };
   const values = known.map(({ value, comment }) => ({ value, comment }));
   return { faults, change: { name: owner, type: draft.type, ttl, labels, records: values } };

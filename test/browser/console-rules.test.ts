@@ -88,6 +88,14 @@ describe("a set in the form", () => {
     expect([...faults.keys()]).toEqual(["set"]);
   });
 
+  it("is no alias at the zone's own name, and nobody is asked to remove the SOA for one", () => {
+    const there = [set("@", "SOA", ["ns1.example.net. h.example.net. 7 1 2 3 4"]), set("@", "A", ["192.0.2.1"])];
+    const { faults } = checkDraft(draftOf(set("@", "CNAME", ["www.example.net."])), zone, there);
+    expect([...faults.values()]).toEqual([
+      "a CNAME cannot stand at the zone's own name, which has an SOA record; use A and AAAA records there",
+    ]);
+  });
+
   it("takes names of other scripts", () => {
     const draft = { ...draftOf(set("x", "A", ["192.0.2.1"])), name: "bücher" };
     expect(checkDraft(draft, zone, []).change?.name).toBe("xn--bcher-kva");
@@ -146,6 +154,11 @@ describe("what an import would change", () => {
     const same =
       "@ SOA ns1.example.net. hostmaster.example.net. 99 1 2 3 4\n@ NS ns1.example.net.\nwww A 192.0.2.1\nold A 192.0.2.2\n";
     expect(previewImport(same, zone, 3600, present).changes).toEqual([]);
+  });
+
+  it("is not said of an alias at the zone's own name, which is one fault", () => {
+    const { faults } = previewImport("@ CNAME www.example.net.\nwww CNAME a.\nwww A 192.0.2.1\n", zone, 3600, present);
+    expect(faults.map(({ code }) => code).toSorted()).toEqual(["cname-and-other", "cname-at-apex"]);
   });
 
   it("is not said of a file with faults", () => {
