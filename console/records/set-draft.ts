@@ -7,6 +7,7 @@ import { definitionOf, isRecordType, type RecordType } from "../../src/core/rdat
 import type { RRset } from "../../src/core/rrset.ts";
 import { asAscii, parseTyped } from "../../src/core/unicode-name.ts";
 import { toldFaults } from "./told-faults.ts";
+import { isTtl, ttlFault } from "./ttl.ts";
 import { joinValue, splitValue } from "./value-fields.ts";
 
 /** A set as the form holds it: everything is text until it is checked. */
@@ -98,8 +99,8 @@ function readOwner(text: string, zone: string, faults: Map<string, string>): str
 function readTtl(text: string, faults: Map<string, string>): number | null {
   if (text.trim() === "") return null;
   const ttl = Number(text);
-  if (Number.isInteger(ttl) && ttl >= 60 && ttl <= 2_147_483_647) return ttl;
-  faults.set("ttl", "whole seconds, at least 60; leave it empty to take the zone's");
+  if (isTtl(ttl)) return ttl;
+  faults.set("ttl", `${ttlFault}; leave it empty to take the zone's`);
   return null;
 }
 

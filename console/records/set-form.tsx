@@ -9,6 +9,7 @@ import { SureButton } from "../shared/sure-button.tsx";
 import { durationInWords } from "../shared/words-of-time.ts";
 import { setPath, zonePath } from "./api.ts";
 import { checkDraft, draftOf, emptyDraft, fullName, type SetDraft } from "./set-draft.ts";
+import { ttlInWords } from "./ttl.ts";
 import { ValueList } from "./value-list.tsx";
 
 type Props = {
@@ -130,7 +131,11 @@ function Place(props: {
       />
       <TextInput
         label="TTL in seconds"
-        description={draft.ttl.trim() === "" ? `the zone’s: ${durationInWords(zone.ttl * 1_000)}` : ttlWords(draft.ttl)}
+        description={
+          draft.ttl.trim() === ""
+            ? `the zone’s: ${durationInWords(zone.ttl * 1_000)}`
+            : (ttlInWords(Number(draft.ttl)) ?? "how long to keep it")
+        }
         placeholder={String(zone.ttl)}
         value={draft.ttl}
         onChange={(event) => onChange({ ...draft, ttl: event.currentTarget.value })}
@@ -141,8 +146,6 @@ function Place(props: {
     </Group>
   );
 }
-
-const ttlWords = (text: string): string => (Number(text) > 0 ? durationInWords(Number(text) * 1_000) : "seconds");
 
 /** Values of one type rarely mean something in another; those with the same fields do. */
 function withType(draft: SetDraft, type: RecordType): SetDraft {

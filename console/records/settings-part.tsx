@@ -8,11 +8,11 @@ import { download } from "../shared/download.ts";
 import { Problem } from "../shared/problem.tsx";
 import { type Method, RequestProblem } from "../shared/request.ts";
 import { useSession } from "../shared/session.tsx";
-import { durationInWords } from "../shared/words-of-time.ts";
 import { zonePath } from "./api.ts";
 import { ImportFile } from "./import-file.tsx";
 import { labelsText, readLabels } from "./set-draft.ts";
 import { keptName } from "./shown-name.ts";
+import { ttlFault, ttlInWords } from "./ttl.ts";
 
 /** What concerns the zone itself. */
 export default function SettingsPart({ zone }: { readonly zone: RrsetsZone }) {
@@ -50,7 +50,7 @@ function General({ zone }: { readonly zone: RrsetsZone }) {
   const [ttl, setTtl] = useState(String(zone.ttl));
   const [labels, setLabels] = useState(labelsText(zone.labels));
   const seconds = Number(ttl);
-  const badTtl = !Number.isInteger(seconds) || seconds < 60 || seconds > 2_147_483_647;
+  const kept = ttlInWords(seconds);
   return (
     <section aria-labelledby="general">
       <Title order={2} id="general" mb="xs">
@@ -60,19 +60,15 @@ function General({ zone }: { readonly zone: RrsetsZone }) {
         <Group align="flex-end">
           <TextInput
             label="Usual TTL in seconds"
-            description={
-              badTtl
-                ? "how long resolvers keep an answer"
-                : `resolvers keep answers for ${durationInWords(seconds * 1_000)}`
-            }
+            description={kept ? `resolvers keep answers for ${kept}` : "how long resolvers keep an answer"}
             value={ttl}
             onChange={(event) => setTtl(event.currentTarget.value)}
-            error={badTtl && "whole seconds, at least 60"}
+            error={kept === undefined && ttlFault}
             inputMode="numeric"
           />
           <Button
             variant="default"
-            disabled={badTtl || seconds === zone.ttl}
+            disabled={kept === undefined || seconds === zone.ttl}
             onClick={() => write.mutate({ method: "POST", path: "/actions/change_ttl", body: { ttl: seconds } })}
           >
             Save TTL

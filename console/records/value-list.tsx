@@ -1,5 +1,5 @@
 import { ActionIcon, Button, Group, Stack, Text, Textarea, TextInput } from "@mantine/core";
-import { definitionOf } from "../../src/core/rdata/table.ts";
+import { definitionOf, type RecordType } from "../../src/core/rdata/table.ts";
 import { lacksDot, meaningOf, type SetDraft, type ValueDraft } from "./set-draft.ts";
 import { type FieldWords, fieldsOf } from "./value-fields.ts";
 
@@ -62,7 +62,7 @@ export function ValueList({ draft, zone, onChange, show }: Props) {
       ))}
       <Group justify="space-between" gap="xs">
         <Text size="xs" c="dimmed">
-          {definitionOf(draft.type).todo}
+          {adviceFor(draft.type)}
         </Text>
         {!single && (
           <Button size="compact-sm" variant="default" onClick={add}>
@@ -73,6 +73,10 @@ export function ValueList({ draft, zone, onChange, show }: Props) {
     </Stack>
   );
 }
+
+/** Zone files have strings; this form makes them of a text by itself. */
+const adviceFor = (type: RecordType): string =>
+  type === "TXT" ? "a TXT record takes any text, such as v=spf1 -all" : definitionOf(type).todo;
 
 /** So that it stays in line with the fields beside it. */
 const belowField: ("label" | "input" | "description" | "error")[] = ["label", "input", "description", "error"];

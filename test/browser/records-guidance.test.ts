@@ -118,6 +118,21 @@ describe("the form of a record", () => {
     await target.fill("host.example.net.");
     await expect.poll(() => hint.count()).toBe(0);
   });
+
+  it("says how long a TTL may be, and nothing silly of one that is longer", async () => {
+    await open(`${harbour}?edit=mail/A`);
+    const ttl = page.getByLabel("TTL in seconds");
+    await ttl.fill("99999999999");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("whole seconds, from 60 to 2147483647").waitFor();
+    expect(await page.getByText(/ days/).count()).toBe(0);
+  });
+
+  it("does not speak of the strings that it makes of a text by itself", async () => {
+    await open(`${harbour}?add=TXT`);
+    await page.getByLabel("Text", { exact: true }).waitFor();
+    expect(await page.getByText("255").count()).toBe(0);
+  });
 });
 
 describe("what cannot be taken back", () => {
