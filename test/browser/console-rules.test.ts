@@ -8,6 +8,7 @@ import { scopeInWords } from "../../console/records/scope-in-words.ts";
 import { checkDraft, draftOf, lacksDot, meaningOf, readLabels } from "../../console/records/set-draft.ts";
 import { snippetsFor } from "../../console/records/token-snippets.ts";
 import { joinValue, splitValue } from "../../console/records/value-fields.ts";
+import { noAnswer } from "../../console/shared/request.ts";
 import { latestSpans, spansOf } from "../../console/shared/spans.ts";
 import { durationInWords } from "../../console/shared/words-of-time.ts";
 import { movesOf } from "../../console/updater/moves.ts";
@@ -219,6 +220,14 @@ describe("in words", () => {
     [90_061_000, "1 day 1 hour"],
   ] as const)("%d ms", ([milliseconds, words]) => {
     expect(durationInWords(milliseconds)).toBe(words);
+  });
+
+  it("no answer: what became of the change, as far as anybody knows", () => {
+    const lost = new TypeError("Failed to fetch");
+    expect(noAnswer("POST", true, lost)).toContain("your change was not saved");
+    expect(noAnswer("PUT", true, new DOMException("", "TimeoutError"))).toContain("may not have been saved");
+    for (const words of [noAnswer("GET", true, lost), noAnswer("POST", false, lost)])
+      expect(words).not.toContain("saved");
   });
 
   it("a change: what left, what came, what stays", () => {

@@ -133,6 +133,17 @@ describe("the form of a record", () => {
     await page.getByLabel("Text", { exact: true }).waitFor();
     expect(await page.getByText("255").count()).toBe(0);
   });
+
+  it("says that nothing was saved when the service does not answer", async () => {
+    await open(`${harbour}?edit=mail/A`);
+    await page.getByLabel("Comment").fill("rack 4");
+    await page.route("**/changes", (route) => route.abort());
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("your change was not saved").waitFor();
+    await page.unroute("**/changes");
+    await page.getByRole("button", { name: "Save" }).click();
+    await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
+  });
 });
 
 describe("what cannot be taken back", () => {
