@@ -2,6 +2,7 @@ import { Button, Group, Loader, Stack } from "@mantine/core";
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import type { ChangedSet, ChangedZone, ChangeEvent } from "../../src/contract/change-events.ts";
 import type { RrsetsZone } from "../../src/contract/rrsets.ts";
+import { counted } from "../shared/counted.ts";
 import { Problem } from "../shared/problem.tsx";
 import { RequestProblem } from "../shared/request.ts";
 import { useSession } from "../shared/session.tsx";
@@ -111,7 +112,7 @@ function Changes({ changes }: { readonly changes: readonly ChangeEvent[] }) {
           <Lines before={change.before} after={change.after} />
         </div>
       ))}
-      {changes.length > shown && <span className="quiet">and {changes.length - shown} more sets</span>}
+      {changes.length > shown && <span className="quiet">and {counted(changes.length - shown, "more set")}</span>}
     </Stack>
   );
 }

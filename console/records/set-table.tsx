@@ -4,6 +4,7 @@ import { lazy, Suspense, useDeferredValue, useMemo, useState } from "react";
 import { useSearchParams } from "wouter";
 import type { Rrset, RrsetsZone } from "../../src/contract/rrsets.ts";
 import { isRecordType, recordTypes } from "../../src/core/rdata/table.ts";
+import { counted } from "../shared/counted.ts";
 import { Problem } from "../shared/problem.tsx";
 import { changed } from "../shared/search-part.ts";
 import { useSession } from "../shared/session.tsx";
@@ -132,7 +133,7 @@ const typesIn = (sets: readonly Rrset[]): string[] => {
 
 function summary(shown: number, all: number | undefined, whole: boolean): string {
   if (all === undefined) return "Reading…";
-  const count = `${all.toLocaleString("en-GB")} record set${all === 1 ? "" : "s"}`;
+  const count = counted(all, "record set");
   if (!whole) return `The first ${count}, reading the rest…`;
   return shown === all ? count : `${shown.toLocaleString("en-GB")} of ${count}`;
 }

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { useLocation } from "wouter";
 import type { RrsetsZone } from "../../src/contract/rrsets.ts";
 import { nameToUnicode } from "../../src/core/unicode-name.ts";
+import { counted } from "../shared/counted.ts";
 import { download } from "../shared/download.ts";
 import { Problem } from "../shared/problem.tsx";
 import { type Method, RequestProblem } from "../shared/request.ts";
@@ -150,8 +151,8 @@ function DeleteZone({ zone }: { readonly zone: RrsetsZone }) {
   return (
     <Stack gap="sm">
       <Text size="sm">
-        All {zone.record_count.toLocaleString("en-GB")} records go with it, at once. Export it first if you may want it
-        back.
+        {zone.record_count === 1 ? "Its one record goes" : `All ${counted(zone.record_count, "record")} go`} with it, at
+        once. Export it first if you may want it back.
       </Text>
       <Group align="flex-end">
         <TextInput

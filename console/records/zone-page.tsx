@@ -4,6 +4,7 @@ import { lazy, Suspense } from "react";
 import { Link } from "wouter";
 import type { RrsetsZone } from "../../src/contract/rrsets.ts";
 import { nameToUnicode } from "../../src/core/unicode-name.ts";
+import { counted } from "../shared/counted.ts";
 import { Problem } from "../shared/problem.tsx";
 import { RequestProblem } from "../shared/request.ts";
 import { useSession } from "../shared/session.tsx";
@@ -69,7 +70,7 @@ function Facts({ zone }: { readonly zone: RrsetsZone }) {
   return (
     <>
       <span className="quiet" style={{ fontSize: "0.8125rem" }}>
-        {zone.record_count.toLocaleString("en-GB")} records · serial <span className="mono">{zone.serial}</span>
+        {counted(zone.record_count, "record")} · serial <span className="mono">{zone.serial}</span>
       </span>
       {zone.protection.delete && (
         <Badge variant="default" size="sm" tt="none">

@@ -174,4 +174,11 @@ describe("lists", () => {
     expect(await page.getByLabel("Filter records").inputValue()).toBe("");
     await expect.poll(() => page.url()).toBe(rig.url + harbour);
   });
+
+  it("count one as one", async () => {
+    await post(`/v1${munich}/changes`, { changes: [{ name: "xn--strae-oqa", type: "A", delete: true }] });
+    await open(`${munich}/settings`);
+    await page.getByText("Its one record goes with it").waitFor();
+    await page.getByText("1 record ·").waitFor();
+  });
 });
