@@ -1,8 +1,11 @@
-import { Group, Select, Stack, Switch, Text, TextInput } from "@mantine/core";
+import { Button, Group, Select, Stack, Switch, Text, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { Link } from "wouter";
 import type { Rrset, RrsetsZone } from "../../src/contract/rrsets.ts";
 import { definitionOf, isRecordType, type RecordType, recordTypes } from "../../src/core/rdata/table.ts";
+import { nameToUnicode } from "../../src/core/unicode-name.ts";
+import { Dialog } from "../shared/dialog.tsx";
 import { FormDialog } from "../shared/form-dialog.tsx";
 import { useSession } from "../shared/session.tsx";
 import { SureButton } from "../shared/sure-button.tsx";
@@ -15,13 +18,36 @@ import { ValueList } from "./value-list.tsx";
 type Props = {
   readonly zone: RrsetsZone;
   readonly sets: readonly Rrset[];
+  /** What the address asks for: `www/A`; null for a new one. */
+  readonly asked: string | null;
   readonly edited: Rrset | undefined;
   readonly type: string;
   readonly onClose: () => void;
 };
 
+/** A set that goes while its form is open stays there to be saved again; one that was gone before is not begun anew. */
+export default function SetForm(props: Props) {
+  const [wasGone] = useState(props.asked !== null && props.edited === undefined);
+  return wasGone ? <NoSet {...props} /> : <Form {...props} />;
+}
+
+function NoSet({ zone, asked, onClose }: Props) {
+  const [, name = "", type = ""] = /^(.*)\/(.*)$/.exec(asked ?? "") ?? [];
+  return (
+    <Dialog title="No such record" onClose={onClose} size="md">
+      <Text size="sm" mb="md">
+        {nameToUnicode(name)} {type} no longer exists: it was deleted or renamed. The{" "}
+        <Link href={`/zones/${zone.name}/history`}>history</Link> says when and by whom.
+      </Text>
+      <Group justify="flex-end">
+        <Button onClick={onClose}>Close</Button>
+      </Group>
+    </Dialog>
+  );
+}
+
 /** One set, new or there already. It is checked as it is typed, with the service's own rules. */
-export default function SetForm({ zone, sets, edited, type, onClose }: Props) {
+function Form({ zone, sets, edited, type, onClose }: Props) {
   const [draft, setDraft] = useState<SetDraft>(() =>
     edited ? draftOf(edited) : emptyDraft(isRecordType(type) ? type : "A"),
   );

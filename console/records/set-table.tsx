@@ -102,6 +102,7 @@ export function SetTable({ zone }: { readonly zone: RrsetsZone }) {
             key={edited ?? "new"}
             zone={zone}
             sets={sets}
+            asked={edited}
             edited={edited === null ? undefined : sets.find(({ id }) => id === edited)}
             type={isRecordType(adding ?? "") ? (adding ?? "A") : "A"}
             onClose={() => set({ edit: null, add: null })}

@@ -144,6 +144,14 @@ describe("the form of a record", () => {
     await page.getByRole("button", { name: "Save" }).click();
     await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
   });
+
+  it("is not shown for a record that is no longer there", async () => {
+    await open(`${harbour}?edit=gone/A`);
+    await page.getByRole("dialog").getByText("gone A no longer exists").waitFor();
+    expect(await page.getByRole("button", { name: "Add", exact: true }).count()).toBe(0);
+    await page.getByRole("button", { name: "Close" }).last().click();
+    await expect.poll(() => page.url()).not.toContain("edit");
+  });
 });
 
 describe("what cannot be taken back", () => {
