@@ -85,7 +85,7 @@ export function NewToken(props: { readonly onClose: () => void; readonly onMade:
         limit={100}
         nothingFoundMessage="no such zone"
       />
-      <Group grow align="flex-start">
+      <div className="fields">
         <TextInput
           label="Only this name"
           placeholder="any; for example home"
@@ -102,8 +102,8 @@ export function NewToken(props: { readonly onClose: () => void; readonly onMade:
           onChange={(types) => put({ types })}
           searchable
         />
-      </Group>
-      <Group grow align="flex-start">
+      </div>
+      <div className="fields">
         <Select
           label="It ends"
           data={ends}
@@ -126,7 +126,7 @@ export function NewToken(props: { readonly onClose: () => void; readonly onMade:
           value={draft.networks}
           onChange={(event) => put({ networks: event.currentTarget.value })}
         />
-      </Group>
+      </div>
       <Text size="sm" role="status">
         It <b>{scopeInWords(scope)}</b>.
       </Text>

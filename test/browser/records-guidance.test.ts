@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Locator } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { colourOf, openBrowser, openContext, openPage, wide } from "./browser.ts";
+import { colourOf, openBrowser, openContext, openPage, phone, wide } from "./browser.ts";
 import { fillHarbour } from "./harbour.ts";
 import { type RecordsRig, signInByLink, startRecordsRig } from "./records-rig.ts";
 
@@ -190,3 +190,44 @@ describe("lists", () => {
     await page.getByText("1 record ·").waitFor();
   });
 });
+
+describe("on a phone", () => {
+  const onPhone = async (path: string) => {
+    await page.setViewportSize(phone);
+    await open(path);
+  };
+
+  it("the headings stand over what they name", async () => {
+    await onPhone(harbour);
+    await page.getByRole("link", { name: "home AAAA" }).waitFor();
+    for (const part of ["name", "type", "ttl", "value"]) {
+      const [head, ...cells] = await page.locator(`.set-${part}`).evaluateAll(leftEdges);
+      expect(cells).toEqual(cells.map(() => head));
+    }
+    await page.setViewportSize(wide);
+  });
+
+  it.for(["/", "/?new", harbour, `${harbour}?add=MX`, `${harbour}?add=TXT`, "/tokens?new"])(
+    "the examples in empty fields are whole: %s",
+    async (path) => {
+      await onPhone(path);
+      await page.getByPlaceholder(/./).last().waitFor();
+      expect(await page.evaluate(cutExamples)).toEqual([]);
+      await page.setViewportSize(wide);
+    },
+  );
+});
+
+const leftEdges = (elements: readonly { getBoundingClientRect: () => { left: number } }[]) =>
+  elements.map((element) => element.getBoundingClientRect().left);
+
+/** Runs in the page. */
+const cutExamples = `[...document.querySelectorAll("input[placeholder]")]
+  .filter((input) => {
+    const style = getComputedStyle(input);
+    const pen = document.createElement("canvas").getContext("2d");
+    pen.font = style.font;
+    const room = input.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+    return input.placeholder && pen.measureText(input.placeholder).width > room;
+  })
+  .map((input) => input.placeholder)`;
