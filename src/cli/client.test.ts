@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
 import { type Control, openControl } from "../updater/control.ts";
 import { makeCertificate } from "../updater/rig/certificates.ts";
 import { goodFirewall, type Loop, openLoop } from "../updater/rig/loop.ts";
+import { wanWith } from "../updater/rig/services.ts";
 import { history } from "./history.ts";
 import { type InitOptions, init } from "./init.ts";
 import { openTerminal } from "./rig/terminal.ts";
@@ -165,9 +166,22 @@ describe("moor init, by options", () => {
       return () => (++reads > 1 ? { status: 500 } : goodFirewall());
     })();
     const { io, printed } = terminal();
-    expect(await init(options(), io)).toBe(2);
+    expect(await init(options(), io)).toBe(1);
     expect(printed.err).toMatch(/did not go well, so nothing was written/);
     expect(readdirSync(join(loop.folder, "new"))).toEqual([]);
+  });
+
+  it("writes nothing when an interface has no fit address, unless told to", async () => {
+    loop.says.firewall = () => ({ body: { wan0: wanWith(["192.168.1.2"], ["2a00::9"]) } });
+    const { io, printed } = terminal();
+    expect(await init(options(), { ...io, isTerminal: true })).toBe(1);
+    expect(printed.out).toContain("wan0 has no fit address: 192.168.1.2 is private");
+    expect(printed.err).toMatch(
+      /nothing was written; mend what it says, choose .* --ipv4 and --ipv6, or .* --force\n$/,
+    );
+    expect(readdirSync(join(loop.folder, "new"))).toEqual([]);
+    expect(await init(options({ ipv4: "none" }), terminal().io)).toBe(0);
+    expect(await init(options({ force: true }), terminal().io)).toBe(0);
   });
 
   it("overwrites nothing unless told to", async () => {

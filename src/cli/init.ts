@@ -230,8 +230,13 @@ async function finish(setup: Setup, options: InitOptions, asker: Asker, io: Comm
   const draft = await writeDraft(folder, files);
   try {
     io.out("\nOne round, without writing anything:\n");
-    const code = await update({ config: resolve(draft, basename(config)), dryRun: true }, io);
-    await askToWrite(code === 0, options, asker, io);
+    const tried = { config: resolve(draft, basename(config)), dryRun: true, needsAddress: true };
+    const code = await update(tried, io);
+    if (code !== 0 && !options.force && (options.yes || !io.isTerminal)) {
+      io.err(`That did not go well, so nothing was written; ${toGoOn}\n`);
+      return code;
+    }
+    await askToWrite(code === 0, options, asker);
     await adoptDraft(draft, folder, files);
   } finally {
     await rm(draft, { recursive: true, force: true });
@@ -242,10 +247,10 @@ async function finish(setup: Setup, options: InitOptions, asker: Asker, io: Comm
   return 0;
 }
 
-async function askToWrite(wentWell: boolean, { force }: InitOptions, asker: Asker, io: CommandIo): Promise<void> {
-  if (!wentWell && !force && !io.isTerminal) {
-    throw new NoAnswer("That did not go well, so nothing was written; --force writes the config all the same.");
-  }
+const toGoOn =
+  "mend what it says, choose another interface or none with --ipv4 and --ipv6, or write the config all the same with --force";
+
+async function askToWrite(wentWell: boolean, { force }: InitOptions, asker: Asker): Promise<void> {
   const message = wentWell ? "Write this config?" : "That did not go well. Write the config all the same?";
   const given = force ? "force" : undefined;
   if (await asker.yes({ flag: "--yes", given, message, assumed: wentWell })) return;

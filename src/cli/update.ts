@@ -17,6 +17,8 @@ export type UpdateOptions = {
   readonly once?: boolean | undefined;
   readonly dryRun?: boolean | undefined;
   readonly check?: boolean | undefined;
+  /** With `dryRun`: ends with 1 also when a name would be given no address. */
+  readonly needsAddress?: boolean | undefined;
   /** Of the log lines while watching. */
   readonly logFormat?: "text" | "json" | undefined;
 };
@@ -37,7 +39,7 @@ export async function update(options: UpdateOptions, io: CommandIo): Promise<num
   const { openUpdater } = await import("../updater/updater.ts");
   const updater = await openUpdater(config, { state, now: Date.now, random: Math.random });
   try {
-    return await (options.dryRun ? dryRun(updater, io) : once(updater, config, io));
+    return await (options.dryRun ? dryRun(updater, options, io) : once(updater, config, io));
   } finally {
     updater.close();
   }
@@ -67,12 +69,11 @@ function check(config: UpdaterConfig, io: CommandIo): number {
 
 const hostOf = (endpoint: { readonly url: URL } | undefined) => endpoint?.url.host ?? "";
 
-async function dryRun(updater: Updater, io: CommandIo): Promise<number> {
+async function dryRun(updater: Updater, { needsAddress }: UpdateOptions, io: CommandIo): Promise<number> {
   const results = await updater.preview(io.signal);
-  return printSummaries(
-    results.map((result) => ({ subject: result.subject, summary: summarise(result, false) })),
-    io,
-  );
+  const summaries = results.map((result) => ({ subject: result.subject, summary: summarise(result, false) }));
+  const code = printSummaries(summaries, io);
+  return needsAddress && summaries.some(({ summary: { kind } }) => kind === "none") ? 1 : code;
 }
 
 async function once(updater: Updater, { historyFile }: UpdaterConfig, io: CommandIo): Promise<number> {
