@@ -29,6 +29,28 @@ describe("help", () => {
   it("is also a verb, as people type it", async () => {
     expect(await moor("help", "records")).toEqual(await moor("records", "--help"));
     expect(await moor("help")).toMatchObject({ code: 0, out: (await moor("--help")).out });
-    expect(await moor("help", "recrods")).toMatchObject({ code: 2, err: (await moor("--help")).out });
+    expect(await moor("help", "store", "backup")).toEqual(await moor("store", "backup", "--help"));
+  });
+
+  it.each([
+    ["help recrods", "error: unknown command 'recrods'\n(Did you mean records?)\n(moor --help lists what there is)\n"],
+    [
+      "help store bakcup",
+      "error: unknown command 'bakcup'\n(Did you mean backup?)\n(moor store --help lists what there is)\n",
+    ],
+    ["help nonsense", "error: unknown command 'nonsense'\n(moor --help lists what there is)\n"],
+  ])("%s says which word is unknown", async (typed, err) => {
+    expect(await moor(...typed.split(" "))).toMatchObject({ code: 2, out: "", err });
+  });
+
+  it.each([
+    ["nonsense", "moor"],
+    ["update --bogus", "moor update"],
+    ["records --listen x", "moor records"],
+    ["store nonsense", "moor store"],
+    ["token add --bogus", "moor token add"],
+  ])("is where %s points to: %s --help", async (typed, path) => {
+    const { code, err } = await moor(...typed.split(" "));
+    expect([code, err]).toEqual([2, expect.stringContaining(`\n(${path} --help lists what there is)\n`)]);
   });
 });

@@ -3,7 +3,7 @@ import { addAdminVerbs } from "./admin-verbs.ts";
 import { addClientVerbs } from "./client-verbs.ts";
 import type { CommandIo, Run } from "./command-io.ts";
 import { addCompletion } from "./completion.ts";
-import { describeOption, describeVerbs } from "./help-text.ts";
+import { describeOption, describeVerbs, helpFor } from "./help-text.ts";
 import { addServiceVerbs } from "./service-verbs.ts";
 import { version } from "./version.ts";
 
@@ -26,6 +26,8 @@ async function chooseVerb(argv: readonly string[], io: CommandIo): Promise<() =>
     chosen = verb;
   });
   await addCompletion(program, argv);
+  const [first, ...words] = argv;
+  if (first === "help") helpFor(program, words);
   await program.parseAsync(argv, { from: "user" });
   return chosen;
 }
@@ -37,7 +39,6 @@ function createProgram(io: CommandIo, run: Run): Command {
     .configureOutput({ writeOut: io.out, writeErr: io.err })
     .configureHelp({ optionDescription: describeOption })
     .exitOverride()
-    .showHelpAfterError("(moor --help lists what there is)")
     .helpCommand("help [command]", "what a command does, and its options");
   addServiceVerbs(program, io, run);
   addClientVerbs(program, io, run);
