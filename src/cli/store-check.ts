@@ -8,7 +8,7 @@ import { showProgress } from "./store-progress.ts";
 
 export async function storeCheck(options: DatabaseOptions, io: CommandIo): Promise<number> {
   const progress = showProgress(io);
-  const tables = await readTables(readStorePlace(options, io));
+  const tables = await readTables(readStorePlace(options, io), "look");
   let faults = 0;
   try {
     const counts = await checkStore(tables, {

@@ -30,7 +30,7 @@ export const copyStore = (file: string, to: StorePlace, io: CommandIo): Promise<
 
 async function copyPlaces(from: StorePlace, to: StorePlace, io: CommandIo): Promise<number> {
   if (to.kind === "sqlite") expectFree(to.path);
-  const source = await readTables(from);
+  const source = await readTables(from, "copy");
   try {
     const outcome = to.kind === "sqlite" ? await intoFile(source, to.path, io) : await intoServer(source, to, io);
     if (outcome.kind === "differs") {

@@ -30,7 +30,7 @@ export async function migratePostgres(
   try {
     client = await connect();
     await look(client);
-    const before = await stateOf(client);
+    const before = await schemaOf(client);
     if (stepsFor(steps, before).length === 0) return;
     // A large database may take its time, and so may the node that is migrating it now.
     await client.query("SET statement_timeout = 0; SET lock_timeout = 0; SET idle_in_transaction_session_timeout = 0");
@@ -39,7 +39,7 @@ export async function migratePostgres(
       "CREATE TABLE IF NOT EXISTS schema_version (one BOOLEAN PRIMARY KEY DEFAULT true CHECK (one), " +
         "taken BIGINT NOT NULL, oldest BIGINT NOT NULL)",
     );
-    const state = await stateOf(client);
+    const state = await schemaOf(client);
     const todo = stepsFor(steps, state);
     if (todo === "too-new") throw tooNew(shown, steps, state);
     for (const step of todo) await client.query(step);
@@ -59,7 +59,8 @@ export async function migratePostgres(
   }
 }
 
-async function stateOf(client: Client): Promise<SchemaState> {
+/** Nothing taken: there is no store in it. */
+export async function schemaOf(client: Client): Promise<SchemaState> {
   if (!(await hasTable(client, "schema_version"))) return { taken: 0, oldest: 0 };
   const { rows } = await client.query<SchemaState>(schemaStatement);
   return rows[0] ?? { taken: 0, oldest: 0 };

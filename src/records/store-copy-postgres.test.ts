@@ -68,7 +68,7 @@ describe("from SQLite to PostgreSQL and back", () => {
 
   it("every table has the same checksum, and the check finds nothing", async () => {
     const faults: Fault[] = [];
-    await closing(await readPostgresTables(addressOf(url)), async (there) => {
+    await closing(await readPostgresTables(addressOf(url), "copy"), async (there) => {
       await closing(readSqliteTables(file), async (here) => expect(await sumsOf(there)).toEqual(await sumsOf(here)));
       const fault = (each: Fault) => void faults.push(each);
       const counts = await checkStore(there, { fault, signal: AbortSignal.timeout(60_000) });
@@ -94,7 +94,7 @@ describe("from SQLite to PostgreSQL and back", () => {
     await there.close();
 
     const back = join(folder, "back.sqlite");
-    await closing(await readPostgresTables(addressOf(url)), (source) =>
+    await closing(await readPostgresTables(addressOf(url), "copy"), (source) =>
       closing(writeSqliteTables(back), async (target) => {
         expect((await copyTables(source, target, quietly())).kind).toBe("done");
       }),
@@ -106,7 +106,7 @@ describe("from SQLite to PostgreSQL and back", () => {
 
   it("is backed up as the same kind of file", async () => {
     const backup = join(folder, "backup.sqlite");
-    await closing(await readPostgresTables(addressOf(url)), async (tables) => {
+    await closing(await readPostgresTables(addressOf(url), "copy"), async (tables) => {
       const tellers = { progress: () => undefined, signal: AbortSignal.timeout(60_000) };
       expect(await backupTables(tables, backup, tellers)).toMatchObject({ kind: "done", counts: { zones: 2 } });
     });
@@ -141,7 +141,7 @@ describe("from SQLite to PostgreSQL and back", () => {
       expect(await tables.count(storeTables.changes)).toBe(count - dropped);
     });
     const faults: Fault[] = [];
-    await closing(await readPostgresTables(addressOf(url)), async (tables) => {
+    await closing(await readPostgresTables(addressOf(url), "copy"), async (tables) => {
       await checkStore(tables, { fault: (each) => void faults.push(each), signal: AbortSignal.timeout(60_000) });
     });
     expect(faults).toEqual([]);
@@ -179,7 +179,11 @@ describe("a copy to PostgreSQL that is broken off", () => {
   const expectRefused = async (url: string): Promise<void> => {
     const words = /^a copy to the database postgres:.* is not finished; run the same moor store copy or restore again/;
     const address = addressOf(url);
-    const attempts = [() => rig.open(url), () => readPostgresTables(address), () => trimPostgresTables(address)];
+    const attempts = [
+      () => rig.open(url),
+      () => readPostgresTables(address, "copy"),
+      () => trimPostgresTables(address),
+    ];
     for (const attempt of attempts) {
       const said = await attempt().then(String, (error: Error) => error.message);
       expect(said).toMatch(words);
@@ -194,7 +198,7 @@ describe("a copy to PostgreSQL that is broken off", () => {
     await expect(rig.open(url, { migrations: newer })).rejects.toThrow(/is not finished/);
     await finish();
     await tables.close();
-    const whole = await readPostgresTables(addressOf(url));
+    const whole = await readPostgresTables(addressOf(url), "copy");
     expect(await whole.count(storeTables.accounts)).toBe(0);
     await whole.close();
   });
@@ -203,11 +207,11 @@ describe("a copy to PostgreSQL that is broken off", () => {
 describe("a database that is not a store", () => {
   it("is named so, without its password", async () => {
     const url = await rig.freshUrl();
-    await expect(readPostgresTables(addressOf(url))).rejects.toThrow(/has no store of moor in it/);
+    await expect(readPostgresTables(addressOf(url), "copy")).rejects.toThrow(/has no store of moor in it/);
   });
 
   it("and one that is not there too", async () => {
-    const reading = readPostgresTables(addressOf("postgres://me:geheim@127.0.0.1:1/none"));
+    const reading = readPostgresTables(addressOf("postgres://me:geheim@127.0.0.1:1/none"), "copy");
     const message = await reading.then(String, (error: Error) => error.message);
     expect(message).toMatch(/^the database postgres:\/\/me@127\.0\.0\.1:1\/none cannot be used: /);
   });

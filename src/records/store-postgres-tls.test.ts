@@ -147,7 +147,7 @@ describe("what cannot be used is told in words, with what to do and without the 
 /** By who starts a service, and by who looks after its store. */
 async function expectTold(at: string, env: Readonly<Record<string, string>>, says: RegExp): Promise<void> {
   const address = addressOf(at, env);
-  const attempts = [() => openPostgresStore({ address, log: quiet }), () => readPostgresTables(address)];
+  const attempts = [() => openPostgresStore({ address, log: quiet }), () => readPostgresTables(address, "copy")];
   for (const attempt of attempts) {
     const said = await attempt().then(String, (error: Error) => error.message);
     expect(said).toMatch(says);

@@ -1,11 +1,11 @@
 import type { StorePlace } from "./open-store.ts";
-import type { WritableTables } from "./store-table.ts";
+import type { TablesUse, WritableTables } from "./store-table.ts";
 import { readSqliteTables, trimSqliteTables } from "./store-table-sqlite.ts";
 
 /** One state of a store that may be in use. */
-export async function readTables(place: StorePlace): Promise<WritableTables> {
+export async function readTables(place: StorePlace, use: TablesUse): Promise<WritableTables> {
   if (place.kind === "sqlite") return readSqliteTables(place.path);
-  return await (await import("./store-table-postgres.ts")).readPostgresTables(place.address);
+  return await (await import("./store-table-postgres.ts")).readPostgresTables(place.address, use);
 }
 
 /** To delete a few rows at a time from a store that is in use. */

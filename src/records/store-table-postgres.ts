@@ -1,19 +1,27 @@
 import pg from "pg";
-import { hasTable, migratePostgres } from "../process/migrate-postgres.ts";
+import { migratePostgres, schemaOf } from "../process/migrate-postgres.ts";
 import { DatabaseTrouble } from "../process/migration-steps.ts";
 import { PostgresClient } from "../process/postgres-client.ts";
 import { reasonOf } from "../process/postgres-refusals.ts";
 import type { PostgresAddress } from "../process/postgres-url.ts";
 import { postgresMigrations } from "./schema-postgres.ts";
-import { everyTable, keyNames, type Row, storeTables, type Table, type WritableTables } from "./store-table.ts";
+import {
+  everyTable,
+  keyNames,
+  type Row,
+  storeTables,
+  type Table,
+  type TablesUse,
+  type WritableTables,
+} from "./store-table.ts";
 import { type SqlConnection, tablesOver } from "./store-table-sql.ts";
 import { copyMark, expectWholeDatabase, hasCopyMark } from "./unfinished-copy.ts";
 
 /** One state of a database that nodes may be writing to. */
-export async function readPostgresTables(address: PostgresAddress): Promise<WritableTables> {
+export async function readPostgresTables(address: PostgresAddress, use: TablesUse): Promise<WritableTables> {
   const client = await connectTo(address);
   return await orEnd(client, async () => {
-    await expectUsable(client, address);
+    await expectUsable(client, address, use);
     await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
     return tablesOver(connectionOver(client, address));
   });
@@ -23,7 +31,7 @@ export async function readPostgresTables(address: PostgresAddress): Promise<Writ
 export async function trimPostgresTables(address: PostgresAddress): Promise<WritableTables> {
   const client = await connectTo(address);
   return await orEnd(client, async () => {
-    await expectUsable(client, address);
+    await expectUsable(client, address, "look");
     return tablesOver(connectionOver(client, address));
   });
 }
@@ -97,20 +105,20 @@ async function holdsData(client: pg.Client): Promise<boolean> {
   return rows.length > 0;
 }
 
-async function expectUsable(client: pg.Client, { shown }: PostgresAddress): Promise<void> {
+/** Of a newer schema that this program can work on it knows all that it must keep in order, but not all there is to copy. */
+async function expectUsable(client: pg.Client, { shown }: PostgresAddress, use: TablesUse): Promise<void> {
   await expectWholeDatabase(client, shown);
   const known = postgresMigrations.length;
-  const rows = (await hasTable(client, "schema_version"))
-    ? (await client.query<{ taken: number }>("SELECT taken FROM schema_version")).rows
-    : [];
-  const taken = rows[0]?.taken;
-  if (taken === known) return;
-  if (taken === undefined) throw new DatabaseTrouble(`the database ${shown} has no store of moor in it.`);
+  const { taken, oldest } = await schemaOf(client);
+  if (taken === known || (taken > known && oldest <= known && use === "look")) return;
+  if (taken === 0) throw new DatabaseTrouble(`the database ${shown} has no store of moor in it.`);
+  const isCopy = use === "copy";
   throw new DatabaseTrouble(
     taken > known
-      ? `the database ${shown} was written by a newer moor (schema ${taken}, this one knows ${known}); use the newer version.`
+      ? `the database ${shown} was written by a newer moor (schema ${taken}, this one knows ${known}); ` +
+          `use the newer version${isCopy ? ", or pg_dump: this one would leave out what it does not know" : ""}.`
       : `the database ${shown} was written by an older moor (schema ${taken}, this one has ${known}); ` +
-          "start this version on it once, which brings it up to date.",
+          `${isCopy ? "back it up with the old version, or " : ""}start this version on it once, which brings it up to date.`,
   );
 }
 

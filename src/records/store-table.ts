@@ -17,6 +17,9 @@ export type Tables = {
   readonly close: () => Promise<void>;
 };
 
+/** To look through what is known, or to take all there is. */
+export type TablesUse = "look" | "copy";
+
 /** Each call is one transaction. */
 export type WritableTables = Tables & {
   readonly put: (table: Table, rows: readonly Row[]) => Promise<void>;

@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { fillStore } from "./rig/filled-store.ts";
+import { addressOf, type PostgresRig, startPostgresRig } from "./rig/postgres.ts";
+import { postgresMigrations } from "./schema-postgres.ts";
+import type { RecordStore } from "./store.ts";
+import { checkStore } from "./store-check.ts";
+import { storeTables } from "./store-table.ts";
+import { readPostgresTables, trimPostgresTables } from "./store-table-postgres.ts";
+
+let rig: PostgresRig;
+let url: string;
+let name: string;
+beforeAll(async () => {
+  rig = await startPostgresRig();
+});
+afterAll(() => rig?.stop());
+beforeEach(async () => {
+  url = await rig.freshUrl();
+  name = new URL(url).pathname.slice(1);
+  const store = await rig.open(url);
+  await fillStore(store as unknown as RecordStore);
+  await store.close();
+});
+
+async function query(text: string): Promise<void> {
+  const client = await rig.server.connect(name);
+  await client.query(text);
+  await client.end();
+}
+
+async function faultsAt(at: string): Promise<readonly string[]> {
+  const tables = await readPostgresTables(addressOf(at), "look");
+  const faults: string[] = [];
+  await checkStore(tables, { fault: ({ message }) => faults.push(message), signal: AbortSignal.timeout(60_000) });
+  await tables.close();
+  return faults;
+}
+
+const known = postgresMigrations.length;
+
+describe("a database of another version", () => {
+  it("newer, and this one can work on it: is checked and trimmed, but not copied without what only the newer knows", async () => {
+    await query(`UPDATE schema_version SET taken = 99, oldest = ${known}`);
+    expect(await faultsAt(url)).toEqual([]);
+    const trimmed = await trimPostgresTables(addressOf(url));
+    await trimmed.removeUpTo(storeTables.changes, [1]);
+    await trimmed.close();
+    await expect(readPostgresTables(addressOf(url), "copy")).rejects.toThrow(
+      /newer moor \(schema 99, this one knows \d+\).*use the newer version, or pg_dump/,
+    );
+  });
+
+  it("newer, and this one is too old for it: is left alone", async () => {
+    await query("UPDATE schema_version SET taken = 99, oldest = 99");
+    for (const open of [() => readPostgresTables(addressOf(url), "look"), () => trimPostgresTables(addressOf(url))])
+      await expect(open()).rejects.toThrow(/newer moor \(schema 99.*use the newer version\.$/);
+  });
+
+  it("older: is a matter of the older version, or brought up to date", async () => {
+    await query(`UPDATE schema_version SET taken = ${known - 1}`);
+    await expect(readPostgresTables(addressOf(url), "copy")).rejects.toThrow(
+      /older moor .*back it up with the old version, or start this version on it once/,
+    );
+  });
+});
