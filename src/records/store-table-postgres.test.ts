@@ -63,3 +63,18 @@ describe("a database of another version", () => {
     );
   });
 });
+
+describe("a role that may only read", () => {
+  it("must read the counters too: without them a backup would give out numbers again", async () => {
+    await query(
+      `CREATE ROLE "read-only" LOGIN PASSWORD 'leise'; GRANT SELECT ON ALL TABLES IN SCHEMA public TO "read-only"`,
+    );
+    const reader = Object.assign(new URL(url), { username: "read-only", password: "leise" }).href;
+    const grant = 'GRANT SELECT ON ALL SEQUENCES IN SCHEMA public TO "read-only"';
+    const said = await readPostgresTables(addressOf(reader), "copy").then(String, (error: Error) => error.message);
+    expect(said).toContain(grant);
+    expect(said).not.toContain("leise");
+    await query(grant);
+    expect(await faultsAt(reader)).toEqual([]);
+  });
+});

@@ -22,6 +22,7 @@ export async function readPostgresTables(address: PostgresAddress, use: TablesUs
   const client = await connectTo(address);
   return await orEnd(client, async () => {
     await expectUsable(client, address, use);
+    await expectCounters(client, address);
     await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
     return tablesOver(connectionOver(client, address));
   });
@@ -119,6 +120,22 @@ async function expectUsable(client: pg.Client, { shown }: PostgresAddress, use: 
           `use the newer version${isCopy ? ", or pg_dump: this one would leave out what it does not know" : ""}.`
       : `the database ${shown} was written by an older moor (schema ${taken}, this one has ${known}); ` +
           `${isCopy ? "back it up with the old version, or " : ""}start this version on it once, which brings it up to date.`,
+  );
+}
+
+/** Who may not read a counter is told that it has counted nothing. */
+async function expectCounters(client: pg.Client, { shown }: PostgresAddress): Promise<void> {
+  const counters = everyTable.filter(({ counted }) => counted).map(sequenceOf);
+  const { rows } = await client.query<{ role: string; schema: string }>(
+    "SELECT quote_ident(current_user) AS role, quote_ident(current_schema()) AS schema " +
+      `FROM unnest(ARRAY[${counters.join(", ")}]) AS counter WHERE NOT has_sequence_privilege(counter, 'USAGE, SELECT')`,
+  );
+  const [hidden] = rows;
+  if (hidden === undefined) return;
+  const { role, schema } = hidden;
+  throw new DatabaseTrouble(
+    `the database ${shown} does not let ${role} read its counters; ` +
+      `have its owner run there: GRANT SELECT ON ALL SEQUENCES IN SCHEMA ${schema} TO ${role}`,
   );
 }
 
