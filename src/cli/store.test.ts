@@ -82,6 +82,15 @@ describe("moor store", () => {
     expect(await moor("store check --data other")).toMatchObject({ code: 0, err: "" });
   });
 
+  it("check of an older store says how to bring it up to date where it is", async () => {
+    change("PRAGMA user_version = 2");
+    const { code, err } = await moor("store check --data data");
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: expect.stringMatching(/older moor \(schema 2, .*start this version on its data folder once/),
+    });
+  });
+
   it("check names every fault, each with what to do", async () => {
     change("UPDATE zones SET record_count = record_count + 1; UPDATE actions SET account = 7 WHERE id = 1");
     const { code, out, err } = await moor("store check --data data");

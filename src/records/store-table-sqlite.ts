@@ -113,7 +113,8 @@ export function fileTrouble(path: string, state: Exclude<FileState, { readonly k
     case "older":
       return (
         `${path} was written by an older moor (schema ${state.steps}, this one has ${migrations.length}); ` +
-        "restore it into a data folder of its own, which brings it up to date, and take that one."
+        "start this version on its data folder once, which brings it up to date; " +
+        "a backup has to be restored into a data folder of its own for that."
       );
     case "newer":
       return (
