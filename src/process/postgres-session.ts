@@ -112,7 +112,7 @@ async function openClient(connect: () => Promise<Client>, limit: number, signal:
 }
 
 /** A peer that is gone never answers the farewell, and what it says in parting is of no use. */
-async function endClient(client: Client): Promise<void> {
+export async function endClient(client: Client): Promise<void> {
   client.on("error", () => undefined);
   await within(client.end(), 500, undefined).catch(() => client.connection.stream.destroy());
 }

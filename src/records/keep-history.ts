@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Instant } from "../core/instant.ts";
 import type { Logger } from "../process/log.ts";
@@ -53,10 +54,13 @@ const stepRest = 100;
 /** Keeps the log at its length until it is ended. */
 export function startKeepingHistory({ open, keep, now, log }: HistoryKeeper): () => Promise<void> {
   const end = new AbortController();
+  const ended = once(end.signal, "abort");
   const round = async () => {
     const tables = await open();
     try {
-      const dropped = await dropHistory(tables, { before: now() - keep, rest: stepRest, signal: end.signal });
+      const dropping = dropHistory(tables, { before: now() - keep, rest: stepRest, signal: end.signal });
+      // Who stops does not wait for a database that does not answer: what is under way ends with the connection.
+      const dropped = await Promise.race([dropping, ended.then(() => 0)]);
       if (dropped > 0) log.info({ dropped }, "changes that are older than the history to keep were dropped");
     } finally {
       await tables.close();

@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { fillStore } from "./rig/filled-store.ts";
+import { layCable } from "../../test/rig/cable.ts";
+import { until } from "../../test/rig/until.ts";
+import { createLog } from "../process/log.ts";
+import { startKeepingHistory } from "./keep-history.ts";
+import { filledAt, fillStore } from "./rig/filled-store.ts";
 import { addressOf, type PostgresRig, startPostgresRig } from "./rig/postgres.ts";
 import { postgresMigrations } from "./schema-postgres.ts";
 import type { RecordStore } from "./store.ts";
@@ -77,4 +81,29 @@ describe("a role that may only read", () => {
     await query(grant);
     expect(await faultsAt(reader)).toEqual([]);
   });
+});
+
+describe("history that is dropped over a network that goes silent", () => {
+  it("fails in time, and is not waited for by who stops", async () => {
+    const cable = await layCable(rig.server.port);
+    const address = addressOf(rig.server.url(name, cable.port));
+    const tables = await trimPostgresTables(address, { connect: 5_000, statement: 100, lock: 100 });
+    cable.silence();
+    await expect(tables.count(storeTables.changes)).rejects.toThrow(/timeout/i);
+    await tables.close();
+    cable.mend();
+
+    let opened = 0;
+    const open = async () => {
+      const trimmed = await trimPostgresTables(address);
+      cable.silence();
+      opened += 1;
+      return trimmed;
+    };
+    const log = createLog({ format: "text", level: "silent", write: () => undefined });
+    const stop = startKeepingHistory({ open, keep: 0, now: () => filledAt, log });
+    await until(() => opened === 1, { limit: 30_000, what: () => "no round begins" });
+    await stop();
+    await cable.close();
+  }, 20_000);
 });

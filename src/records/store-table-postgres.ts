@@ -1,8 +1,10 @@
 import pg from "pg";
 import { migratePostgres, schemaOf } from "../process/migrate-postgres.ts";
 import { DatabaseTrouble } from "../process/migration-steps.ts";
+import { type PostgresLimits, usualLimits } from "../process/open-postgres.ts";
 import { PostgresClient } from "../process/postgres-client.ts";
 import { reasonOf } from "../process/postgres-refusals.ts";
+import { endClient } from "../process/postgres-session.ts";
 import type { PostgresAddress } from "../process/postgres-url.ts";
 import { postgresMigrations } from "./schema-postgres.ts";
 import {
@@ -29,8 +31,8 @@ export async function readPostgresTables(address: PostgresAddress, use: TablesUs
 }
 
 /** To delete a few rows at a time from a database that is in use. */
-export async function trimPostgresTables(address: PostgresAddress): Promise<WritableTables> {
-  const client = await connectTo(address);
+export async function trimPostgresTables(address: PostgresAddress, limits = trimLimits): Promise<WritableTables> {
+  const client = await connectTo(address, limits);
   return await orEnd(client, async () => {
     await expectUsable(client, address, "look");
     return tablesOver(connectionOver(client, address));
@@ -69,12 +71,25 @@ export async function writePostgresTables(address: PostgresAddress): Promise<Cop
 /** Advisory locks are numbers: "moor", and which of its locks. */
 const copyLock = "1836019570, 9";
 
+/** 0: none. */
+type Limits = Pick<PostgresLimits, "connect" | "lock" | "statement">;
+
 /** Goes through everything, so that no statement is too long for it. */
-async function connectTo({ config, shown }: PostgresAddress): Promise<pg.Client> {
+const wholeLimits: Limits = { connect: 10_000, lock: 0, statement: 0 };
+/** A write of half a million records goes in one statement. */
+const trimLimits: Limits = { connect: usualLimits.connect, lock: usualLimits.lock, statement: 60_000 };
+
+async function connectTo({ config, shown }: PostgresAddress, limits = wholeLimits): Promise<pg.Client> {
+  const { connect, lock, statement } = limits;
   const client = new PostgresClient({
     ...config,
-    connectionTimeoutMillis: 10_000,
+    connectionTimeoutMillis: connect,
+    lock_timeout: lock,
+    statement_timeout: statement,
+    // A server that is gone without a word does not keep its own limits.
+    query_timeout: statement && statement + 2_000,
     keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
     types: {
       getTypeParser: ((oid: number, format: "text") =>
         oid === int8 ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
@@ -96,7 +111,7 @@ async function orEnd<T>(client: pg.Client, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    await client.end();
+    await endClient(client);
     throw error;
   }
 }
@@ -160,7 +175,7 @@ function connectionOver(client: pg.Client, { shown }: PostgresAddress): SqlConne
     },
     // It checks its own pages, when it reads them.
     damage: async () => [],
-    close: () => client.end(),
+    close: () => endClient(client),
   };
 }
 
