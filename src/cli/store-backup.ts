@@ -66,7 +66,7 @@ async function restoreToServer(file: string, place: StorePlace, io: CommandIo): 
   const folder = await mkdtemp(join(tmpdir(), "moor-restore-"));
   try {
     const how = { draft: join(folder, basename(file)), signal: io.signal };
-    const outcome = await withCheckedCopy(resolve(io.cwd, file), how, () => copyStore(how.draft, place, io));
+    const outcome = await withCheckedCopy(resolve(io.cwd, file), how, () => copyStore(file, how.draft, place, io));
     return typeof outcome === "number" ? outcome : tellFaulty(outcome, file, io);
   } finally {
     await rm(folder, { recursive: true });

@@ -1,11 +1,10 @@
-import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { StorePlace } from "../records/open-store.ts";
 import { expectFree, giveToFolderOwner, placeNew, syncFile } from "../records/store-backup.ts";
 import { type CopyOutcome, copyTables, type TableSum } from "../records/store-copy.ts";
-import type { Tables, WritableTables } from "../records/store-table.ts";
+import type { CopyTarget, Tables } from "../records/store-table.ts";
 import { readTables } from "../records/store-table-open.ts";
-import { writeSqliteTables } from "../records/store-table-sqlite.ts";
+import { copySqliteTables } from "../records/store-table-sqlite.ts";
 import { partOf } from "../records/unfinished-copy.ts";
 import type { CommandIo } from "./command-io.ts";
 import type { DatabaseOptions } from "./database-options.ts";
@@ -24,15 +23,16 @@ export async function storeCopy(
   return await copyPlaces(from, to, io);
 }
 
-/** A backup into a database. */
-export const copyStore = (file: string, to: StorePlace, io: CommandIo): Promise<number> =>
-  copyPlaces({ kind: "sqlite", path: resolve(io.cwd, file) }, to, io);
+/** A backup into a database; `file` is what it is known as, and `path` where a copy of it is that may be read. */
+export const copyStore = (file: string, path: string, to: StorePlace, io: CommandIo): Promise<number> =>
+  copyPlaces({ kind: "sqlite", path }, to, io, resolve(io.cwd, file));
 
-async function copyPlaces(from: StorePlace, to: StorePlace, io: CommandIo): Promise<number> {
+async function copyPlaces(from: StorePlace, to: StorePlace, io: CommandIo, source = sourceOf(from)): Promise<number> {
   if (to.kind === "sqlite") expectFree(to.path);
-  const source = await readTables(from, "copy");
+  const tables = await readTables(from, "copy");
   try {
-    const outcome = to.kind === "sqlite" ? await intoFile(source, to.path, io) : await intoServer(source, to, io);
+    const origin = { tables, source };
+    const outcome = to.kind === "sqlite" ? await intoFile(origin, to.path, io) : await intoServer(origin, to, io);
     if (outcome.kind === "differs") {
       tellFaults(outcome.faults, io);
       return 1;
@@ -41,17 +41,27 @@ async function copyPlaces(from: StorePlace, to: StorePlace, io: CommandIo): Prom
     io.out("The copy holds the same, by count and checksum of every table.\n");
     return 0;
   } finally {
-    await source.close();
+    await tables.close();
   }
 }
+
+/** What a copy that is broken off remembers of where it came from: nothing of the user. */
+function sourceOf(place: StorePlace): string {
+  if (place.kind === "sqlite") return place.path;
+  const { host, port, database } = place.address.config;
+  return `postgres://${host}:${port}/${database}`;
+}
+
+type Origin = { readonly tables: Tables; readonly source: string };
 
 const row = ({ table, rows, checksum }: TableSum): readonly string[] => [table, String(rows), checksum.slice(0, 16)];
 
 /** What is not complete has another name; a copy that was broken off goes on with it. */
-async function intoFile(source: Tables, path: string, io: CommandIo): Promise<CopyOutcome> {
+async function intoFile({ tables, source }: Origin, path: string, io: CommandIo): Promise<CopyOutcome> {
   const part = partOf(path);
-  if (existsSync(part)) io.err(`${part} is there from a copy that was broken off; it goes on.\n`);
-  const outcome = await copyInto(source, writeSqliteTables(part), io);
+  const target = copySqliteTables(part, source);
+  if (target.goesOn) io.err(`${part} is there from a copy that was broken off; it goes on.\n`);
+  const outcome = await copyInto(tables, target, io);
   if (outcome.kind === "differs") return outcome;
   await giveToFolderOwner(part);
   await syncFile(part);
@@ -61,31 +71,26 @@ async function intoFile(source: Tables, path: string, io: CommandIo): Promise<Co
 }
 
 async function intoServer(
-  source: Tables,
+  { tables, source }: Origin,
   { address }: Extract<StorePlace, { kind: "postgres" }>,
   io: CommandIo,
 ): Promise<CopyOutcome> {
   const { writePostgresTables } = await import("../records/store-table-postgres.ts");
-  const { tables, goesOn, finish } = await writePostgresTables(address);
-  if (goesOn) io.err(`${address.shown} has a copy that was broken off; it goes on.\n`);
-  return await copyInto(source, tables, io, finish);
+  const target = await writePostgresTables(address, source);
+  if (target.goesOn) io.err(`${address.shown} has a copy that was broken off; it goes on.\n`);
+  return await copyInto(tables, target, io);
 }
 
-async function copyInto(
-  source: Tables,
-  target: WritableTables,
-  io: CommandIo,
-  finish: () => Promise<void> = async () => undefined,
-): Promise<CopyOutcome> {
+async function copyInto(from: Tables, { tables, finish }: CopyTarget, io: CommandIo): Promise<CopyOutcome> {
   const progress = showProgress(io);
   const tell = ({ what, done, total }: { what: string; done: number; total: number }) =>
     progress.tell(what, done, total);
   try {
-    const outcome = await copyTables(source, target, { tell, signal: io.signal });
+    const outcome = await copyTables(from, tables, { tell, signal: io.signal });
     if (outcome.kind === "done") await finish();
     return outcome;
   } finally {
     progress.end();
-    await target.close();
+    await tables.close();
   }
 }

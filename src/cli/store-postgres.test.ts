@@ -76,3 +76,15 @@ describe("a restore into PostgreSQL", () => {
     });
   });
 });
+
+describe("a copy out of PostgreSQL that is broken off", () => {
+  it("names where it came from, without user and password", async () => {
+    await restore();
+    const { io } = openTerminal(folder, AbortSignal.abort(new Error("stopped")));
+    expect(await runMoor(["store", "copy", url, "c.sqlite"], io)).toBe(1);
+    const { code, err } = await moor("store", "copy", "b.sqlite", "c.sqlite");
+    expect(code).toBe(1);
+    expect(err).toMatch(/c\.sqlite\.part has a copy of postgres:\/\/127\.0\.0\.1:\d+\/moor_\d+ that was broken off/);
+    expect(await moor("store", "copy", url, "c.sqlite")).toMatchObject({ code: 0 });
+  });
+});

@@ -113,6 +113,22 @@ describe("moor store", () => {
     expect(statSync(join(folder, "c.sqlite")).mode & 0o777).toBe(0o600);
   });
 
+  it("copy goes on with the same source alone", async () => {
+    const other = openSqliteStore(join(folder, "other.sqlite"));
+    other.close();
+    const { io } = openTerminal(folder, AbortSignal.abort(new Error("stopped")));
+    expect(await runMoor(["store", "copy", "data", "c.sqlite"], io)).toBe(1);
+    const before = readFileSync(join(folder, "c.sqlite.part"));
+    const refused = await moor("store copy other.sqlite c.sqlite");
+    expect(refused).toMatchObject({ code: 1, out: "" });
+    expect(refused.err).toMatch(
+      /c\.sqlite\.part has a copy of \S*data\/records\.sqlite that was broken off, .* of \S*other\.sqlite; run .*move that file away/,
+    );
+    expect(readFileSync(join(folder, "c.sqlite.part"))).toEqual(before);
+    expect(await moor("store copy data/records.sqlite c.sqlite")).toMatchObject({ code: 0 });
+    expect(await moor("store copy c.sqlite d.sqlite")).toMatchObject({ code: 0, err: "" });
+  });
+
   it("copy takes no log for its own that another database has left behind, and keeps it", async () => {
     writeFileSync(join(folder, "c.sqlite-wal"), "what was written last");
     const { code, err } = await moor("store copy data c.sqlite");

@@ -58,7 +58,7 @@ describe("from SQLite to PostgreSQL and back", () => {
   let url: string;
   beforeAll(async () => {
     url = await rig.freshUrl();
-    const { tables, finish } = await writePostgresTables(addressOf(url));
+    const { tables, finish } = await writePostgresTables(addressOf(url), file);
     await closing(readSqliteTables(file), async (source) => {
       await copyTables(source, tables, quietly());
       await finish();
@@ -116,7 +116,7 @@ describe("from SQLite to PostgreSQL and back", () => {
   });
 
   it("takes no other copy, as it holds data", async () => {
-    await expect(writePostgresTables(addressOf(url))).rejects.toThrow(/holds data already; make an empty one/);
+    await expect(writePostgresTables(addressOf(url), file)).rejects.toThrow(/holds data already; make an empty one/);
   });
 
   it("goes on with the numbers of the original: writes work, and nothing is given out twice", async () => {
@@ -152,19 +152,24 @@ describe("a copy to PostgreSQL that is broken off", () => {
   it("goes on in the same database, and is the same in the end", async () => {
     const url = await rig.freshUrl();
     const end = new AbortController();
-    const first = await writePostgresTables(addressOf(url));
+    const first = await writePostgresTables(addressOf(url), file);
     expect(first.goesOn).toBe(false);
     const stop = ({ done }: { readonly done: number }) => void (done > 20 && end.abort(new Error("stopped")));
     await closing(readSqliteTables(file), async (source) => {
       const copying = copyTables(source, first.tables, { tell: stop, signal: end.signal });
       await expect(copying).rejects.toThrow("stopped");
     });
-    await expect(writePostgresTables(addressOf(url))).rejects.toThrow(/another copy .* is under way/);
+    await expect(writePostgresTables(addressOf(url), file)).rejects.toThrow(/another copy .* is under way/);
     await expectRefused(url);
     await first.tables.close();
     await expectRefused(url);
 
-    const second = await writePostgresTables(addressOf(url));
+    const other = writePostgresTables(addressOf(url), "/another.sqlite");
+    await expect(other).rejects.toThrow(
+      /has a copy of .*first\.sqlite that was broken off, .* of \/another\.sqlite; run/,
+    );
+
+    const second = await writePostgresTables(addressOf(url), file);
     expect(second.goesOn).toBe(true);
     await closing(readSqliteTables(file), async (source) => {
       expect((await copyTables(source, second.tables, quietly())).kind).toBe("done");
@@ -193,7 +198,7 @@ describe("a copy to PostgreSQL that is broken off", () => {
 
   it("is left as it is by a newer program, which would take its steps", async () => {
     const url = await rig.freshUrl();
-    const { tables, finish } = await writePostgresTables(addressOf(url));
+    const { tables, finish } = await writePostgresTables(addressOf(url), file);
     const newer = [...postgresMigrations, "CREATE TABLE newer (one BOOLEAN)"];
     await expect(rig.open(url, { migrations: newer })).rejects.toThrow(/is not finished/);
     await finish();

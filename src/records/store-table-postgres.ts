@@ -8,6 +8,7 @@ import { endClient } from "../process/postgres-session.ts";
 import type { PostgresAddress } from "../process/postgres-url.ts";
 import { postgresMigrations } from "./schema-postgres.ts";
 import {
+  type CopyTarget,
   everyTable,
   keyNames,
   type Row,
@@ -17,7 +18,7 @@ import {
   type WritableTables,
 } from "./store-table.ts";
 import { type SqlConnection, tablesOver } from "./store-table-sql.ts";
-import { copyMark, expectWholeDatabase, hasCopyMark } from "./unfinished-copy.ts";
+import { copyMark, expectSameSource, expectWholeDatabase, hasCopyMark } from "./unfinished-copy.ts";
 
 /** One state of a database that nodes may be writing to. */
 export async function readPostgresTables(address: PostgresAddress, use: TablesUse): Promise<WritableTables> {
@@ -39,16 +40,8 @@ export async function trimPostgresTables(address: PostgresAddress, limits = trim
   });
 }
 
-export type CopyTarget = {
-  readonly tables: WritableTables;
-  /** It goes on with a copy that was broken off. */
-  readonly goesOn: boolean;
-  /** The copy is complete: from now on this is a database like any other. */
-  readonly finish: () => Promise<void>;
-};
-
-/** A database for a copy: an empty one, or one that a copy was begun on. The table that says so is there until it is done. */
-export async function writePostgresTables(address: PostgresAddress): Promise<CopyTarget> {
+/** A database for a copy: an empty one, or one that a copy of `source` was begun on. The table that says so is there until it is done. */
+export async function writePostgresTables(address: PostgresAddress, source: string): Promise<CopyTarget> {
   await migratePostgres(() => connectTo(address), address.shown, postgresMigrations);
   const client = await connectTo(address);
   return await orEnd(client, async () => {
@@ -57,7 +50,11 @@ export async function writePostgresTables(address: PostgresAddress): Promise<Cop
       throw new DatabaseTrouble(`the database ${address.shown} holds data already; make an empty one and name that.`);
     const { rows } = await client.query<{ free: boolean }>(`SELECT pg_try_advisory_lock(${copyLock}) AS free`);
     if (!rows[0]?.free) throw new DatabaseTrouble(`another copy to ${address.shown} is under way; wait for its end.`);
-    await client.query(`CREATE TABLE IF NOT EXISTS ${copyMark} (one BOOLEAN)`);
+    await client.query(`CREATE TABLE IF NOT EXISTS ${copyMark} (source TEXT)`);
+    const marks = await client.query<{ source: string }>(`SELECT source FROM ${copyMark}`);
+    const where = { at: `the database ${address.shown}`, anew: "make the database anew" };
+    expectSameSource(marks.rows[0]?.source, source, where);
+    if (marks.rows.length === 0) await client.query(`INSERT INTO ${copyMark} VALUES ($1)`, [source]);
     const finish = async () => {
       await client.query(`DROP TABLE ${copyMark}`);
       // By itself the server looks at what it holds a minute later, and may choose badly until then. The copy is whole without it.

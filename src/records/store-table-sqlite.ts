@@ -4,9 +4,9 @@ import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { DatabaseTrouble, openSqlite } from "../process/open-sqlite.ts";
 import { migrations } from "./schema-sqlite.ts";
-import { keyNames, type Row, type Table, type Value, type WritableTables } from "./store-table.ts";
+import { type CopyTarget, keyNames, type Row, type Table, type Value, type WritableTables } from "./store-table.ts";
 import { type SqlConnection, tablesOver } from "./store-table-sql.ts";
-import { isPartial, partialFile } from "./unfinished-copy.ts";
+import { copyMark, expectSameSource, isPartial, partialFile } from "./unfinished-copy.ts";
 
 /** One state of a file that may be in use: what is written meanwhile is not seen. */
 export function readSqliteTables(path: string): WritableTables {
@@ -22,14 +22,31 @@ export function readSqliteTables(path: string): WritableTables {
 }
 
 /** A file that nobody else uses yet; made when it is not there. */
-export function writeSqliteTables(path: string): WritableTables {
-  return opened(path, () => {
-    const database = openSqlite(path, migrations);
-    // Whatever is lost by a power cut is found by the next run, which goes on where this one ended.
-    database.exec("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = OFF");
-    chmodSync(path, 0o600);
-    return database;
-  });
+export const writeSqliteTables = (path: string): WritableTables => opened(path, () => openToWrite(path));
+
+/** Such a file for a copy: a new one, or one that a copy of `source` was begun on. */
+export function copySqliteTables(path: string, source: string): CopyTarget {
+  const goesOn = existsSync(path);
+  const database = openToWrite(path);
+  try {
+    database.exec(`CREATE TABLE IF NOT EXISTS ${copyMark} (source TEXT)`);
+    const mark = database.prepare(`SELECT source FROM ${copyMark}`).get() as { source: string } | undefined;
+    expectSameSource(mark?.source, source, { at: path, anew: "move that file away" });
+    if (mark === undefined) database.prepare(`INSERT INTO ${copyMark} VALUES (?)`).run(source);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  const finish = async () => database.exec(`DROP TABLE ${copyMark}`);
+  return { tables: tablesOver(connectionTo(database, path)), goesOn, finish };
+}
+
+function openToWrite(path: string): DatabaseSync {
+  const database = openSqlite(path, migrations);
+  // Whatever is lost by a power cut is found by the next run, which goes on where this one ended.
+  database.exec("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = OFF");
+  chmodSync(path, 0o600);
+  return database;
 }
 
 /** To delete a few rows at a time from a file that is in use; what a power cut brings back is deleted again. */

@@ -29,6 +29,14 @@ export type WritableTables = Tables & {
   readonly setLastNumber: (table: Table, last: number) => Promise<void>;
 };
 
+export type CopyTarget = {
+  readonly tables: WritableTables;
+  /** It goes on with a copy that was broken off. */
+  readonly goesOn: boolean;
+  /** The copy is complete: from now on this is a database like any other. */
+  readonly finish: () => Promise<void>;
+};
+
 export type Value = string | number | null;
 export type Row = readonly Value[];
 

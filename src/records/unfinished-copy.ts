@@ -13,7 +13,7 @@ export const partialFile = (path: string): string =>
   `a copy to ${path} is not finished: ${partOf(path)} is there; run the same moor store copy again, which goes on where it ` +
   "ended, or move that file away to do without it.";
 
-/** A table that is in a database from the beginning of a copy to its end. */
+/** A table that is in a database from the beginning of a copy to its end, and names where the rows come from. */
 export const copyMark = "copy_in_progress";
 
 export const hasCopyMark = (client: Client): Promise<boolean> => hasTable(client, copyMark);
@@ -28,5 +28,18 @@ export async function expectWholeDatabase(client: Client, shown: string): Promis
   throw new DatabaseTrouble(
     `a copy to the database ${shown} is not finished; run the same moor store copy or restore again, which goes on where it ` +
       "ended, or make the database anew to do without it.",
+  );
+}
+
+/** Going on with another source would replace what was copied, row by row. */
+export function expectSameSource(
+  begun: string | undefined,
+  source: string,
+  { at, anew }: { readonly at: string; readonly anew: string },
+): void {
+  if (begun === undefined || begun === source) return;
+  throw new DatabaseTrouble(
+    `${at} has a copy of ${begun} that was broken off, and this would be one of ${source}; run the former again, which goes on ` +
+      `where it ended, or ${anew} to do without it.`,
   );
 }
