@@ -12,6 +12,7 @@ import { printTable } from "./print-table.ts";
 import { tellFaults } from "./store-faults.ts";
 import { readPlace } from "./store-place.ts";
 import { showProgress } from "./store-progress.ts";
+import { orStopped } from "./store-stopped.ts";
 
 export async function storeCopy(
   fromText: string,
@@ -31,18 +32,26 @@ async function copyPlaces(from: StorePlace, to: StorePlace, io: CommandIo, sourc
   if (to.kind === "sqlite") expectFree(to.path);
   const tables = await readTables(from, "copy");
   try {
-    const origin = { tables, source };
-    const outcome = to.kind === "sqlite" ? await intoFile(origin, to.path, io) : await intoServer(origin, to, io);
-    if (outcome.kind === "differs") {
-      tellFaults(outcome.faults, io);
-      return 1;
-    }
-    io.out(printTable(["table", "rows", "sha256"], outcome.tables.map(row)));
-    io.out("The copy holds the same, by count and checksum of every table.\n");
-    return 0;
+    return await orStopped(goesOnLater, io, async () => {
+      const origin = { tables, source };
+      const outcome = to.kind === "sqlite" ? await intoFile(origin, to.path, io) : await intoServer(origin, to, io);
+      return tellCopied(outcome, io);
+    });
   } finally {
     await tables.close();
   }
+}
+
+const goesOnLater = "The copy is not finished: run the same command again, which goes on where this one ended.";
+
+function tellCopied(outcome: CopyOutcome, io: CommandIo): number {
+  if (outcome.kind === "differs") {
+    tellFaults(outcome.faults, io);
+    return 1;
+  }
+  io.out(printTable(["table", "rows", "sha256"], outcome.tables.map(row)));
+  io.out("The copy holds the same, by count and checksum of every table.\n");
+  return 0;
 }
 
 /** What a copy that is broken off remembers of where it came from: nothing of the user. */

@@ -3,6 +3,7 @@ import type { CommandIo, Run } from "./command-io.ts";
 import { databaseOptions } from "./database-options.ts";
 import { dropHistoryOption } from "./keep-history-option.ts";
 import { readAccountName } from "./options.ts";
+import { orStopped } from "./store-stopped.ts";
 
 const dataFolder = ["--data <folder>", "the data folder of the service", "./moor-data"] as const;
 
@@ -15,17 +16,32 @@ export function addStoreVerbs(program: Command, io: CommandIo, run: Run): void {
     .description("Writes a backup to a new file: one state of the store, checked, also while the service writes to it.")
     .argument("<file>", "the file to make; it is never one that is there")
     .option(...dataFolder)
-    .action((file, options) => run(async () => (await import("./store-backup.ts")).storeBackup(file, options, io)));
+    .action((file, options) =>
+      run(async () => {
+        const { storeBackup } = await import("./store-backup.ts");
+        return await orStopped("No backup was made.", io, () => storeBackup(file, options, io));
+      }),
+    );
   databaseOptions(store.command("restore"))
     .description("Puts a backup in the place of the store. The backup is checked first; the service must not run.")
     .argument("<file>", "a backup; it is left as it is")
     .option(...dataFolder)
     .option("--move-aside", "when there is a store with data already: keep it under another name")
-    .action((file, options) => run(async () => (await import("./store-backup.ts")).storeRestore(file, options, io)));
+    .action((file, options) =>
+      run(async () => {
+        const { storeRestore } = await import("./store-backup.ts");
+        return await orStopped("Nothing was changed.", io, () => storeRestore(file, options, io));
+      }),
+    );
   databaseOptions(store.command("check"))
     .description("Looks through all of the store and names every fault, with what to do. Changes nothing.")
     .option(...dataFolder)
-    .action((options) => run(async () => (await import("./store-check.ts")).storeCheck(options, io)));
+    .action((options) =>
+      run(async () => {
+        const { storeCheck } = await import("./store-check.ts");
+        return await orStopped("Not all of the store was checked.", io, () => storeCheck(options, io));
+      }),
+    );
   store
     .command("copy")
     .option("--database-password-file <file>", "the password of PostgreSQL (default: PGPASSWORD, or its passfile)")

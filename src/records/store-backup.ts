@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { chown, link, open, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import type { Fault } from "../core/result.ts";
 import { DatabaseTrouble } from "../process/open-sqlite.ts";
 import { type CheckCounts, type CheckTellers, checkStore } from "./store-check.ts";
@@ -65,6 +66,8 @@ async function intoPlace(
     // SQLite takes an empty file as it is, with its mode.
     await (await open(draft, "wx", 0o600)).close();
     const faults = await write(draft);
+    await setImmediate();
+    tellers.signal.throwIfAborted();
     if (faults.length > 0) return { kind: "faulty", faults };
     const checked = await checkDraft(draft, tellers);
     if ("faults" in checked) return { kind: "faulty", faults: checked.faults };

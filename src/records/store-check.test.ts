@@ -153,3 +153,11 @@ describe("the check of a store", () => {
     expect(await faultsOf()).toEqual([]);
   });
 });
+
+it("a check hears, between its parts, that it shall end", async () => {
+  const [tables, stop] = [readSqliteTables(path), new AbortController()];
+  setImmediate(() => stop.abort(new Error("stopped")));
+  const checking = checkStore(tables, { fault: () => undefined, signal: stop.signal });
+  await expect(checking).rejects.toThrow("stopped");
+  await tables.close();
+});

@@ -1,6 +1,7 @@
 import { accessSync, chmodSync, constants, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { setImmediate } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { DatabaseTrouble, openSqlite } from "../process/open-sqlite.ts";
 import { migrations } from "./schema-sqlite.ts";
@@ -152,6 +153,8 @@ function opened(path: string, open: () => DatabaseSync): WritableTables {
 
 function connectionTo(database: DatabaseSync, name: string): SqlConnection {
   const all: SqlConnection["all"] = async (text, values) => {
+    // A statement takes the whole thread: between two of them signals are heard.
+    await setImmediate();
     const statement = database.prepare(text);
     statement.setReturnArrays(true);
     return statement.all(...values) as unknown as readonly Row[];
