@@ -1,3 +1,5 @@
+import type { Instant } from "../core/instant.ts";
+import { createFewLines } from "./few-lines.ts";
 import type { Logger } from "./log.ts";
 
 /**
@@ -19,6 +21,12 @@ export class StoreBusy extends Error {
 
 type BusyOptions = ErrorOptions & { readonly retryAfter?: number; readonly isLogged?: boolean };
 
-export function logBusy(log: Logger, error: StoreBusy, request: string): void {
-  if (!error.isLogged) log.warn({ err: error, request }, "a request could not be done now");
+export type NoteBusy = (error: StoreBusy, request: string) => void;
+
+/** For the log of one face: when nothing can be done, all who ask meet the same. */
+export function createBusyNotes(log: Logger, now: () => Instant): NoteBusy {
+  const few = createFewLines(now, (count) => log.warn({ count }, "more requests could not be done then"));
+  return (error, request) => {
+    if (!error.isLogged) few(() => log.warn({ err: error, request }, "a request could not be done now"));
+  };
 }

@@ -39,6 +39,21 @@ describe("a store that cannot do it now: each API says so in its own words, and 
   it("and the log says why, once a request", () => {
     expect(rig.log().match(/database or disk is full/g)?.length).toBeGreaterThanOrEqual(2);
   });
+
+  it.each([
+    ["/api/v1/zones", () => ({ "auth-api-token": token })],
+    ["/v1/zones", () => ({ authorization: `Bearer ${token}` })],
+    ["/nic/update?hostname=a.example.org", () => ({ authorization: `Basic ${btoa(`x:${token}`)}` })],
+  ])("but sixty a minute of %s, and then how many more there were", async (path, headers) => {
+    rig.pass(60_000);
+    const before = rig.log().length;
+    for (let i = 0; i < 100; i++) await rig.call(path, headers(), "192.0.2.1");
+    rig.pass(60_000);
+    await rig.call(path, headers(), "192.0.2.1");
+    const said = rig.log().slice(before);
+    expect(said.match(/"a request could not be done now"/g)).toHaveLength(61);
+    expect(said).toMatch(/"count":40,.*"more requests could not be done then"/);
+  });
 });
 
 it.each([1, 19, undefined])("is not what other faults of SQLite are: %s", (errcode) => {

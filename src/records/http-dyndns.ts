@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import type { Instant } from "../core/instant.ts";
 import type { Logger } from "../process/log.ts";
-import { logBusy, StoreBusy } from "../process/store-busy.ts";
+import { createBusyNotes, StoreBusy } from "../process/store-busy.ts";
 import type { Actor } from "./actor.ts";
 import { actorOf } from "./authenticate.ts";
 import type { HostOutcome } from "./dyndns-operations.ts";
@@ -48,10 +48,11 @@ export function dyndnsApi(options: DyndnsOptions) {
     // What a router sends is read by dyndns-request.ts; the schema only documents it.
     api.setValidatorCompiler(() => () => true);
     api.setSerializerCompiler(() => String);
+    const noteBusy = createBusyNotes(options.log, options.now);
     api.setErrorHandler((error, { id }, reply) => {
       reply.header("x-request-id", id);
       if (error instanceof StoreBusy) {
-        logBusy(options.log, error, id);
+        noteBusy(error, id);
         return sendLine(reply.code(503).header("retry-after", String(error.retryAfter)), "911");
       }
       options.log.error({ err: error, request: id }, "a dyndns2 request failed");

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import type { Instant } from "../core/instant.ts";
 import type { Logger } from "../process/log.ts";
-import { logBusy, StoreBusy } from "../process/store-busy.ts";
+import { createBusyNotes, type NoteBusy, StoreBusy } from "../process/store-busy.ts";
 import type { Actor } from "./actor.ts";
 import { actorOf } from "./authenticate.ts";
 import { rrsetsActionRoutes } from "./http-rrsets-actions.ts";
@@ -36,13 +36,14 @@ export function rrsetsApi(options: RrsetsOptions) {
   return async (api: FastifyInstance): Promise<void> => {
     api.decorateRequest("actor");
     noteRefusals(api, log, options.now);
+    const notes = { log, noteBusy: createBusyNotes(log, options.now) };
     api.removeAllContentTypeParsers();
     api.addContentTypeParser("application/json", { parseAs: "buffer" }, readJson);
     // Requests are read by rrsets-input.ts, which tells every fault at once; the schemas of the routes only document them.
     api.setValidatorCompiler(() => () => true);
     api.setSerializerCompiler(() => JSON.stringify);
     api.addHook("onRequest", async (request, reply) => admit(options, request, reply));
-    api.setErrorHandler((error, _request, reply) => sendFailure(error as FailedRequest, reply, log));
+    api.setErrorHandler((error, _request, reply) => sendFailure(error as FailedRequest, reply, notes));
     api.setNotFoundHandler((_request, reply) => sendError(reply, noRoute));
     const routes: Route[] = [];
     api.addHook("onRoute", (route) => noteRoute(route, routes));
@@ -134,7 +135,9 @@ function readJson(request: FastifyRequest, body: Buffer, done: BodyRead): void {
 
 type FailedRequest = Error & { readonly statusCode?: number };
 
-function sendFailure(error: FailedRequest, reply: FastifyReply, log: Logger): FastifyReply {
+type Notes = { readonly log: Logger; readonly noteBusy: NoteBusy };
+
+function sendFailure(error: FailedRequest, reply: FastifyReply, { log, noteBusy }: Notes): FastifyReply {
   const status = error.statusCode ?? 500;
   if (status < 500) reply.code(status).server.noteRefused(reply);
   if (status === 400) return sendRaw(reply, notJson);
@@ -142,7 +145,7 @@ function sendFailure(error: FailedRequest, reply: FastifyReply, log: Logger): Fa
   const { id } = reply.request;
   reply.header("x-correlation-id", id);
   if (error instanceof StoreBusy) {
-    logBusy(log, error, id);
+    noteBusy(error, id);
     return sendRaw(reply.header("retry-after", error.retryAfter), errorAnswer(503, "unavailable", error.message));
   }
   log.error({ err: error, request: id }, "a request failed");

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Instant } from "../core/instant.ts";
 import type { Logger } from "../process/log.ts";
-import { logBusy, StoreBusy } from "../process/store-busy.ts";
+import { createBusyNotes, type NoteBusy, StoreBusy } from "../process/store-busy.ts";
 import type { Actor } from "./actor.ts";
 import { actorOf } from "./authenticate.ts";
 import { bulkRoutes } from "./http-v1-bulk.ts";
@@ -42,13 +42,14 @@ export function v1Api(options: V1Options) {
   return async (api: FastifyInstance): Promise<void> => {
     api.decorateRequest("actor");
     noteRefusals(api, log, options.now);
+    const notes = { log, noteBusy: createBusyNotes(log, options.now) };
     api.removeAllContentTypeParsers();
     api.addContentTypeParser("application/json", { parseAs: "buffer" }, readBody);
     // Requests are read by v1-input.ts, leniently; the schemas of the routes only document them.
     api.setValidatorCompiler(() => () => true);
     api.setSerializerCompiler(() => jsonLine);
     api.addHook("onRequest", async (request, reply) => admit(options, request, reply));
-    api.setErrorHandler((error, _request, reply) => sendError(error as FailedRequest, reply, log));
+    api.setErrorHandler((error, _request, reply) => sendError(error as FailedRequest, reply, notes));
     api.setNotFoundHandler(sendNoRoute);
     api.addHook("onRoute", describeRoute);
     zoneRoutes(api, service);
@@ -114,7 +115,9 @@ function readBody(request: FastifyRequest, body: Buffer, done: BodyRead): void {
 
 type FailedRequest = Error & { readonly statusCode?: number; readonly code?: string };
 
-function sendError(error: FailedRequest, reply: FastifyReply, log: Logger): FastifyReply {
+type Notes = { readonly log: Logger; readonly noteBusy: NoteBusy };
+
+function sendError(error: FailedRequest, reply: FastifyReply, { log, noteBusy }: Notes): FastifyReply {
   const status = error instanceof StoreBusy ? 503 : (error.statusCode ?? 500);
   reply.code(status).type("application/json; charset=utf-8");
   if (status < 500) reply.server.noteRefused(reply);
@@ -123,7 +126,7 @@ function sendError(error: FailedRequest, reply: FastifyReply, log: Logger): Fast
   const { id } = reply.request;
   reply.header("x-request-id", id);
   if (error instanceof StoreBusy) {
-    logBusy(log, error, id);
+    noteBusy(error, id);
     const { message, retryAfter } = error;
     return reply.header("retry-after", retryAfter).send(jsonLine({ error: { message, code: status } }));
   }

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type Health, withoutReasons } from "../process/health.ts";
 import type { Logger } from "../process/log.ts";
-import { logBusy, StoreBusy } from "../process/store-busy.ts";
+import { createBusyNotes, StoreBusy } from "../process/store-busy.ts";
 
 export type ObserveOptions = {
   readonly health: Health;
@@ -15,10 +15,11 @@ export function observeHttp(server: FastifyInstance, { health, log, accessLog = 
   if (accessLog) {
     server.addHook("onResponse", async (request, reply) => log.info(accessLine(request, reply), "request"));
   }
+  const noteBusy = createBusyNotes(log, Date.now);
   server.setErrorHandler((error: FailedRequest, { id }, reply) => {
     if ((error.statusCode ?? 500) < 500) return reply.send(error);
     if (error instanceof StoreBusy) {
-      logBusy(log, error, id);
+      noteBusy(error, id);
       const busy = reply.code(503).headers({ "x-request-id": id, "retry-after": error.retryAfter });
       return busy.send({ error: { message: error.message } });
     }

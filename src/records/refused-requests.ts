@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Instant } from "../core/instant.ts";
+import { createFewLines } from "../process/few-lines.ts";
 import type { Logger } from "../process/log.ts";
 
 declare module "fastify" {
@@ -9,28 +10,14 @@ declare module "fastify" {
   }
 }
 
-/** A client that repeats itself must not fill the disk. */
-const mostLines = 60;
-const minute = 60_000;
-
 /** A line for each refused request, without anything that was sent: a value may be a secret. */
 export function noteRefusals(api: FastifyInstance, log: Logger, now: () => Instant): void {
-  let since = Number.NEGATIVE_INFINITY;
-  let count = 0;
+  const few = createFewLines(now, (count) => log.info({ count }, "more requests were refused"));
   api.decorate("noteRefused", ({ request, statusCode: status }) => {
-    if (now() - since >= minute) {
-      if (count > mostLines) log.info({ count: count - mostLines }, "more requests were refused");
-      since = now();
-      count = 0;
-    }
-    count += 1;
-    if (count > mostLines) return;
     const { id, ip, method, actor, routeOptions } = request;
     const who = actor === undefined ? {} : { actor: actor.label };
-    log.info(
-      { request: id, from: ip, method, route: routeOptions.url ?? null, status, ...who },
-      "a request was refused",
-    );
+    const what = { request: id, from: ip, method, route: routeOptions.url ?? null, status, ...who };
+    few(() => log.info(what, "a request was refused"));
   });
 }
 

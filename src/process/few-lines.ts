@@ -1,0 +1,20 @@
+import type { Instant } from "../core/instant.ts";
+
+/** A client that repeats itself must not fill the disk. */
+const mostLines = 60;
+const minute = 60_000;
+
+/** Runs what writes a line, so many times a minute; when there were more, the next minute begins with `tellMore`. */
+export function createFewLines(now: () => Instant, tellMore: (count: number) => void): (write: () => void) => void {
+  let since = Number.NEGATIVE_INFINITY;
+  let count = 0;
+  return (write) => {
+    if (now() - since >= minute) {
+      if (count > mostLines) tellMore(count - mostLines);
+      since = now();
+      count = 0;
+    }
+    count += 1;
+    if (count <= mostLines) write();
+  };
+}
