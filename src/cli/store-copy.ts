@@ -1,6 +1,6 @@
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import type { StorePlace } from "../records/open-store.ts";
-import { expectFree, giveToFolderOwner, placeNew, syncFile } from "../records/store-backup.ts";
+import { expectFree, giveToOwnerOf, placeNew, syncFile } from "../records/store-backup.ts";
 import { type CopyOutcome, copyTables, type TableSum } from "../records/store-copy.ts";
 import type { CopyTarget, Tables } from "../records/store-table.ts";
 import { readTables } from "../records/store-table-open.ts";
@@ -72,7 +72,7 @@ async function intoFile({ tables, source }: Origin, path: string, io: CommandIo)
   if (target.goesOn) io.err(`${part} is there from a copy that was broken off; it goes on.\n`);
   const outcome = await copyInto(tables, target, io);
   if (outcome.kind === "differs") return outcome;
-  await giveToFolderOwner(part);
+  await giveToOwnerOf(dirname(path), part);
   await syncFile(part);
   const log = await placeNew(part, path, new Date());
   if (log !== undefined) io.err(`${path}-wal was there without its database; it is kept as ${log}\n`);

@@ -46,16 +46,21 @@ it.each(cases)("moor %s ends when it is told to, and says what is left", async (
   expect(readFileSync(join(folder, "data", "records.sqlite"))).toEqual(before);
 });
 
-it("a copy of many rows hears SIGTERM in the midst of it, and goes on later", async () => {
+function addManyRows(): void {
   const database = new DatabaseSync(join(folder, "data", "records.sqlite"));
   database.exec(
     `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000)
       INSERT INTO departed_zones (name, serial) SELECT 'n' || i || '.example.com', i FROM n`,
   );
   database.close();
-  const copying = startProcess([node, `${repository}/bin/moor.ts`, "store", "copy", "data", "c.sqlite"], {
-    cwd: folder,
-  });
+}
+
+const start = (words: string) =>
+  startProcess([node, `${repository}/bin/moor.ts`, ...words.split(" ")], { cwd: folder });
+
+it("a copy of many rows hears SIGTERM in the midst of it, and goes on later", async () => {
+  addManyRows();
+  const copying = start("store copy data c.sqlite");
   const part = () => readdirSync(folder).includes("c.sqlite.part-wal");
   await until(part, { limit: 30_000, what: () => `the copy: ${copying.err()}`, every: 5 });
   const ended = await copying.stop("SIGTERM");
@@ -65,4 +70,17 @@ it("a copy of many rows hears SIGTERM in the midst of it, and goes on later", as
   const { io, printed } = openTerminal(folder);
   expect(await runMoor(["store", "copy", "data", "c.sqlite"], io)).toBe(0);
   expect(printed.out).toMatch(/departed_zones +300001/);
+}, 60_000);
+
+it("what a backup leaves that was killed goes with the next one to the same folder", async () => {
+  addManyRows();
+  const backup = start("store backup one.sqlite --data data");
+  const drafts = () =>
+    readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => /^\.one\..*\/draft$/.test(name));
+  await until(() => drafts().length > 0, { limit: 30_000, what: () => `the backup: ${backup.err()}`, every: 5 });
+  await backup.stop("SIGKILL");
+  expect(drafts()).toHaveLength(1);
+  const { io } = openTerminal(folder);
+  expect(await runMoor("store backup two.sqlite --data data".split(" "), io)).toBe(0);
+  expect(readdirSync(folder).toSorted()).toEqual(["b.sqlite", "data", "two.sqlite"]);
 }, 60_000);

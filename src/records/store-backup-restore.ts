@@ -1,10 +1,10 @@
-import { randomBytes } from "node:crypto";
 import { existsSync, statSync } from "node:fs";
-import { chmod, constants, copyFile, rename, rm } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { chmod, constants, copyFile, rename } from "node:fs/promises";
+import { dirname } from "node:path";
 import type { Fault } from "../core/result.ts";
 import { DatabaseTrouble } from "../process/open-sqlite.ts";
-import { giveToFolderOwner, placeNew, syncFile } from "./store-backup.ts";
+import { withDraft } from "./draft-file.ts";
+import { giveToOwnerOf, placeNew, syncFile } from "./store-backup.ts";
 import { type CheckCounts, checkStore } from "./store-check.ts";
 import { asideOf, isLogInUse, takeLogAway } from "./store-log-left.ts";
 import { storeTables, type Tables } from "./store-table.ts";
@@ -32,32 +32,29 @@ export async function restoreSqlite(
   expectBackup(file);
   const obstacle = await obstacleAt(path, moveAside);
   if (obstacle !== undefined) return obstacle;
-  const draft = join(dirname(path), `.${basename(path)}.${randomBytes(4).toString("hex")}`);
-  return await withCheckedCopy(file, { draft, signal }, async (counts) => {
-    await giveToFolderOwner(draft);
-    await syncFile(draft);
-    const aside = existsSync(path) ? await putAside(path, now) : undefined;
-    if (aside?.kind === "in-use") return aside;
-    const log = await placeNew(draft, path, now);
-    return { kind: "done", counts, aside: aside?.path ?? log };
-  });
+  return await withDraft(path, (draft) =>
+    withCheckedCopy(file, { draft, signal }, async (counts) => {
+      await giveToOwnerOf(dirname(path), draft);
+      await syncFile(draft);
+      const aside = existsSync(path) ? await putAside(path, now) : undefined;
+      if (aside?.kind === "in-use") return aside;
+      const log = await placeNew(draft, path, now);
+      return { kind: "done", counts, aside: aside?.path ?? log };
+    }),
+  );
 }
 
-/** A copy of a backup at `draft`, brought up to date and checked, until `use` has ended. */
+/** Makes a copy of a backup at `draft`, brings it up to date and checks it; one without faults is what `use` is for. */
 export async function withCheckedCopy<T>(
   file: string,
   { draft, signal }: { readonly draft: string; readonly signal: AbortSignal },
   use: (counts: CheckCounts) => Promise<T>,
 ): Promise<T | Faulty> {
   expectBackup(file);
-  try {
-    await copyFile(file, draft, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
-    await chmod(draft, 0o600);
-    const checked = await checkCopy(draft, signal);
-    return "faults" in checked ? { kind: "faulty", ...checked } : await use(checked.counts);
-  } finally {
-    for (const end of ["", "-wal", "-shm", "-journal"]) await rm(`${draft}${end}`, { force: true });
-  }
+  await copyFile(file, draft, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
+  await chmod(draft, 0o600);
+  const checked = await checkCopy(draft, signal);
+  return "faults" in checked ? { kind: "faulty", ...checked } : await use(checked.counts);
 }
 
 function expectBackup(file: string): void {

@@ -1,10 +1,10 @@
-import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { chown, link, open, rm, stat } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Fault } from "../core/result.ts";
 import { DatabaseTrouble } from "../process/open-sqlite.ts";
+import { withDraft } from "./draft-file.ts";
 import { type CheckCounts, type CheckTellers, checkStore } from "./store-check.ts";
 import { type CopyProgress, copyTables } from "./store-copy.ts";
 import { asideOf, isLogInUse, takeLogAway } from "./store-log-left.ts";
@@ -61,8 +61,7 @@ async function intoPlace(
   write: (draft: string) => Promise<readonly Fault[]>,
 ): Promise<BackupOutcome> {
   expectFree(file);
-  const draft = join(dirname(file), `.${basename(file)}.${randomBytes(4).toString("hex")}`);
-  try {
+  return await withDraft(file, async (draft) => {
     // SQLite takes an empty file as it is, with its mode.
     await (await open(draft, "wx", 0o600)).close();
     const faults = await write(draft);
@@ -74,9 +73,7 @@ async function intoPlace(
     await syncFile(draft);
     await placeNew(draft, file, new Date());
     return { kind: "done", bytes: (await stat(file)).size, ...checked };
-  } finally {
-    for (const end of ["", "-wal", "-shm", "-journal"]) await rm(`${draft}${end}`, { force: true });
-  }
+  });
 }
 
 type Checked = { readonly counts: CheckCounts | undefined; readonly position: number };
@@ -134,8 +131,8 @@ function expectUnused(path: string): void {
 }
 
 /** Root may have made it, for a service that runs as the owner of the folder and must open it. */
-export async function giveToFolderOwner(path: string): Promise<void> {
+export async function giveToOwnerOf(folder: string, path: string): Promise<void> {
   if (process.getuid?.() !== 0) return;
-  const { uid, gid } = await stat(dirname(path));
+  const { uid, gid } = await stat(folder);
   await chown(path, uid, gid);
 }

@@ -1,0 +1,50 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { withDraft } from "./draft-file.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "moor-draft-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const draft = (name: string, make: (draft: string) => Promise<void>) => withDraft(join(folder, name), make);
+
+it("a draft is gone when its making has ended, also in failure", async () => {
+  const making = draft("one.sqlite", async (path) => {
+    writeFileSync(path, "half");
+    throw new Error("no room");
+  });
+  await expect(making).rejects.toThrow("no room");
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+it("what a process left that was killed goes with the next draft of any name, and nothing else does", async () => {
+  const others = [".ssh", ".other.draft-12345678", "one.sqlite.draft-12345678"];
+  for (const name of others) writeFileSync(join(folder, name), "");
+  const killed = `import { writeFileSync } from "node:fs";
+    import { withDraft } from ${JSON.stringify(join(import.meta.dirname, "draft-file.ts"))};
+    await withDraft(${JSON.stringify(join(folder, "one.sqlite"))}, async (path) => {
+      writeFileSync(path, "half");
+      process.kill(process.pid, "SIGKILL");
+    });`;
+  expect(spawnSync(process.execPath, ["--input-type=module", "-e", killed]).signal).toBe("SIGKILL");
+  expect(readdirSync(folder).filter((name) => !others.includes(name))).toEqual([
+    expect.stringMatching(/^\.one\.sqlite\.draft-/),
+  ]);
+  await draft("two.sqlite", async () => undefined);
+  expect(readdirSync(folder).toSorted()).toEqual(others.toSorted());
+});
+
+it("a draft that another is still at work on stays", async () => {
+  await draft("one.sqlite", async (path) => {
+    writeFileSync(path, "half");
+    const other = `import { withDraft } from ${JSON.stringify(join(import.meta.dirname, "draft-file.ts"))};
+      await withDraft(${JSON.stringify(join(folder, "one.sqlite"))}, async () => undefined);`;
+    expect(spawnSync(process.execPath, ["--input-type=module", "-e", other]).status).toBe(0);
+    expect(existsSync(path)).toBe(true);
+  });
+});
