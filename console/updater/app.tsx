@@ -101,8 +101,8 @@ function Rounds({ state }: { readonly state: UpdaterState }) {
   return (
     <span className="quiet" style={{ fontSize: "0.8125rem" }}>
       looked {state.lastRound === null ? "never" : <When at={state.lastRound} />}
-      {next !== undefined && next > 0 && ` · again in ${durationInWords(next)}`}
-      {pushed && " · told at once of changes"}
+      {next !== undefined && next > 0 && ` · looks itself again in ${durationInWords(next)}`}
+      {pushed && " · told at once by the firewall"}
     </span>
   );
 }

@@ -17,7 +17,7 @@ export default function ConfigView({ ask }: { readonly ask: Request }) {
     <details>
       <summary style={{ cursor: "pointer", fontWeight: 600 }}>The config in force</summary>
       <p>
-        From <span className="mono">{config.file}</span>, looked at every {config.everySeconds} s; last addresses in{" "}
+        From <span className="mono">{config.file}</span>; {config.rhythm}; last addresses in{" "}
         <span className="mono">{config.stateFile}</span>.
       </p>
       <table className="list">

@@ -6,6 +6,7 @@ import { createLog, type Logger } from "../process/log.ts";
 import { closeInReverse, type Opened } from "../process/shutdown.ts";
 import { startRecords } from "../records/start.ts";
 import { summarise } from "../updater/describe-round.ts";
+import { describeRhythm } from "../updater/rhythm.ts";
 import { openStateFile } from "../updater/state-file.ts";
 import { openUpdater, type Updater } from "../updater/updater.ts";
 import { watch } from "../updater/watch.ts";
@@ -110,7 +111,7 @@ function tellState(home: Home, urls: Urls & { readonly updater: string | undefin
   io.out(`  record service   ${urls.records}  (its API is described at ${urls.records}/docs)\n`);
   io.out(`  nameserver       ${urls.dns.host} port ${urls.dns.port}, UDP and TCP\n`);
   io.out(`  firewall status  ${urls.firewall}\n`);
-  io.out(`  updating client  follows ${home.device}, looks every ${home.interval / 1000} s\n`);
+  io.out(`  updating client  follows ${home.device}: ${describeRhythm(home.interval)}\n`);
   if (urls.updater) io.out(`                   ${urls.updater}  (its page, for this machine only)\n`);
   io.out(`  data             ${home.folder}\n`);
   for (const made of home.made) io.out(`  made             ${made}\n`);

@@ -6,6 +6,7 @@ import { type Summary, summarise } from "../updater/describe-round.ts";
 import { openHistory } from "../updater/history.ts";
 import { readConfig } from "../updater/read-config.ts";
 import { createReporter } from "../updater/reporter.ts";
+import { describeRhythm } from "../updater/rhythm.ts";
 import { openStateFile, type StateFile } from "../updater/state-file.ts";
 import { devicesOf, type Subject, subjectsOf } from "../updater/subjects.ts";
 import type { Updater } from "../updater/updater.ts";
@@ -63,7 +64,7 @@ function check(config: UpdaterConfig, io: CommandIo): number {
     io.out(`${title}: from ${devicesOf(subject)} of ${source} (${hostOf(config.sources.get(source))})`);
     io.out(`, written to ${target} (${hostOf(config.targets.get(target))})${ttl}\n`);
   }
-  io.out(`every ${config.interval / 1000} s; last addresses in ${config.stateFile}\n`);
+  io.out(`${describeRhythm(config.interval)}; last addresses in ${config.stateFile}\n`);
   return 0;
 }
 

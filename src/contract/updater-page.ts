@@ -41,7 +41,8 @@ export type Published = Readonly<Record<string, readonly string[] | null>>;
 export type ShownConfig = {
   readonly file: string;
   readonly stateFile: string;
-  readonly everySeconds: number;
+  /** How a change comes to be known, in words. */
+  readonly rhythm: string;
   readonly sources: readonly {
     readonly name: string;
     readonly url: string;

@@ -1,6 +1,7 @@
 import type { ShownConfig } from "../contract/updater-page.ts";
 import { urlOf } from "../process/listen-address.ts";
 import type { ControlConfig, HeartbeatConfig, NotifyConfig, UpdaterConfig } from "./config.ts";
+import { describeRhythm } from "./rhythm.ts";
 import { devicesOf, type Subject, subjectsOf } from "./subjects.ts";
 
 /** The config for people to look at. Of an address only the host is shown: the rest of a web hook is a secret. */
@@ -8,7 +9,7 @@ export function shownConfig(config: UpdaterConfig): ShownConfig {
   return {
     file: config.file,
     stateFile: config.stateFile,
-    everySeconds: config.interval / 1_000,
+    rhythm: describeRhythm(config.interval),
     sources: [...config.sources.values()].map(({ name, url, trust }) => ({
       ...{ name, url: url.origin, trust: trust.kind, key: "hidden" },
     })),

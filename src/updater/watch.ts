@@ -2,6 +2,7 @@ import { jittered } from "../core/back-off.ts";
 import type { Instant } from "../core/instant.ts";
 import type { SmallLog } from "../process/small-log.ts";
 import { createReporter, type Reporter } from "./reporter.ts";
+import { longestPause } from "./rhythm.ts";
 import type { Round, Updater } from "./updater.ts";
 
 export type WatchOptions = {
@@ -20,8 +21,6 @@ export type WatchOptions = {
 
 /** However short a back-off turns out, a failing service is not asked more often than this. */
 const shortestPause = 250;
-/** Nothing is asked in such a round; it only sees that the clock was changed, or the machine asleep. */
-const longestPause = 600_000;
 
 /** Runs rounds until the signal says stop; returns when the last one has ended. */
 export async function watch(updater: Updater, options: WatchOptions, signal: AbortSignal): Promise<void> {

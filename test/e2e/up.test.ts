@@ -57,7 +57,7 @@ describe("the first start", () => {
   });
 
   it("finds the interface that has addresses, and writes them", () => {
-    expect(up.out()).toMatch(/follows wan0,/);
+    expect(up.out()).toMatch(/follows wan0:/);
     expect(up.out()).toMatch(/\S+\.home\.test A: replaced by 9\.9\.1\.1/);
     expect(up.out()).toMatch(/\S+\.home\.test AAAA: replaced by 2a00:1::1/);
   });
