@@ -103,12 +103,23 @@ function General({ zone }: { readonly zone: RrsetsZone }) {
           }
         />
         <Problem error={write.error} />
-        <Text size="sm">
-          Name servers to enter at the registrar:{" "}
-          <span className="mono">{zone.authoritative_nameservers.assigned.join(" ") || "none are set"}</span>
-        </Text>
+        <NameServers names={zone.authoritative_nameservers.assigned} />
       </Stack>
     </section>
+  );
+}
+
+/** Names below `invalid` stand in where the service was started without any (RFC 6761): no registrar takes those. */
+function NameServers({ names }: { readonly names: readonly string[] }) {
+  const real = names.filter((name) => !/\.invalid\.?$/.test(name));
+  return (
+    <Text size="sm">
+      {real.length > 0
+        ? "Name servers to enter at the registrar: "
+        : "There are no name servers to enter at the registrar yet: "}
+      <span className="mono">{real.join(" ") || "moor records --nameserver HOST"}</span>
+      {real.length > 0 ? "" : " names them."}
+    </Text>
   );
 }
 

@@ -231,3 +231,23 @@ const cutExamples = `[...document.querySelectorAll("input[placeholder]")]
     return input.placeholder && pen.measureText(input.placeholder).width > room;
   })
   .map((input) => input.placeholder)`;
+
+describe("the name servers to enter at the registrar", () => {
+  it("are those of the service", async () => {
+    await open(`${harbour}/settings`);
+    await page.getByText("Name servers to enter at the registrar: ns1.example.net").waitFor();
+  });
+
+  it("are none where it was started without", async () => {
+    const zone = "**/v1/zones/harbour.example";
+    await page.route(zone, async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, body: (await response.text()).replaceAll(".example.net", ".moor.invalid") });
+    });
+    await open(`${harbour}/settings`);
+    await page
+      .getByText("There are no name servers to enter at the registrar yet: moor records --nameserver HOST")
+      .waitFor();
+    await page.unroute(zone);
+  });
+});
