@@ -1,4 +1,5 @@
 import { ActionIcon, Button, Group, Stack, Text, Textarea, TextInput } from "@mantine/core";
+import { hostName } from "../../src/core/rdata/field-name.ts";
 import { definitionOf, type RecordType } from "../../src/core/rdata/table.ts";
 import { lacksDot, meaningOf, type SetDraft, type ValueDraft } from "./set-draft.ts";
 import { type FieldWords, fieldsOf } from "./value-fields.ts";
@@ -57,6 +58,7 @@ export function ValueList({ draft, zone, onChange, show }: Props) {
           <Meaning
             meaning={meaningOf(draft.type, value.texts, zone)}
             undotted={lacksDot(draft.type, value.texts, zone)}
+            isName={definitionOf(draft.type).fields.some(({ kind }) => kind === hostName)}
           />
         </Group>
       ))}
@@ -126,7 +128,11 @@ function Field(props: {
   );
 }
 
-function Meaning(props: { readonly meaning: string | undefined; readonly undotted: string | undefined }) {
+function Meaning(props: {
+  readonly meaning: string | undefined;
+  readonly undotted: string | undefined;
+  readonly isName: boolean;
+}) {
   const { meaning, undotted } = props;
   if (meaning === undefined) return null;
   if (undotted !== undefined)
@@ -138,7 +144,8 @@ function Meaning(props: { readonly meaning: string | undefined; readonly undotte
     );
   return (
     <Text size="xs" w="100%" role="status">
-      Stands for <span className="mono">{meaning}</span> since a name goes on with the zone’s unless a dot ends it
+      Stands for <span className="mono">{meaning}</span>
+      {props.isName && ", since a name goes on with the zone’s unless a dot ends it"}
     </Text>
   );
 }
