@@ -32,7 +32,7 @@ export default function SetForm(props: Props) {
 }
 
 function NoSet({ zone, asked, onClose }: Props) {
-  const [, name = "", type = ""] = /^(.*)\/(.*)$/.exec(asked ?? "") ?? [];
+  const [, name = asked ?? "", type = ""] = /^(.*)\/(.*)$/.exec(asked ?? "") ?? [];
   return (
     <Dialog title="No such record" onClose={onClose} size="md">
       <Text size="sm" mb="md">
