@@ -31,6 +31,9 @@ const pages: readonly (readonly [path: string, shown: (page: Page) => Promise<un
   [zone, (page) => page.getByRole("link", { name: "home AAAA" }).waitFor()],
   [`${zone}?add=MX`, (page) => page.getByLabel("Mail server").waitFor()],
   [`${zone}?edit=@/TXT`, (page) => page.getByLabel("Text", { exact: true }).waitFor()],
+  [`${zone}?edit=@/SOA`, (page) => page.getByLabel("Serial").waitFor()],
+  [`${zone}?edit=gone/A`, (page) => page.getByText("gone A no longer exists").waitFor()],
+  [`${zone}?filter=zeppelin`, (page) => page.getByText("No record matches").waitFor()],
   [`${zone}/history`, (page) => page.getByText("203.0.113.97").first().waitFor()],
   [
     `${zone}/moving`,
