@@ -26,6 +26,7 @@ export function NameCard({ name, published, decisions, nextRound }: Props) {
       </Title>
       <p className={state.tone === "in-step" ? "good" : "bad"} role="status" style={{ margin: "0.25rem 0 0.5rem" }}>
         <b>{state.words}</b>
+        {"todo" in state && `: ${state.todo}`}
       </p>
       <dl className="facts">
         <dt>Wanted</dt>
@@ -65,10 +66,10 @@ export function NameCard({ name, published, decisions, nextRound }: Props) {
   );
 }
 
-function stateOf({ ok, wanted, stored }: Props["name"], published: Props["published"]) {
+function stateOf({ ok, wanted, stored, onDrift }: Props["name"], published: Props["published"]) {
   if (!ok) return { tone: "out-of-step", words: "not in step" };
   if (published != null && wanted !== null && !published.includes(wanted))
-    return { tone: "out-of-step", words: "the record says something else" };
+    return { tone: "out-of-step", words: "the record says something else", todo: onDrift };
   if (wanted === null || wanted !== stored) return { tone: "out-of-step", words: "not in step" };
   return { tone: "in-step", words: "in step" };
 }

@@ -45,6 +45,20 @@ describe("moor status", () => {
     ]);
   });
 
+  it.for([
+    ["", /the record was changed elsewhere; set `verify: 1h` in the config, and moor mends .* or put 9\.9\.9\.9 back/],
+    ["verify: 90m", /the record was changed elsewhere; nothing: moor mends it within 90 min \(verify\)/],
+  ] as const)("says what to do about a record that was changed elsewhere: %s", async ([settings, said]) => {
+    await loop.close();
+    loop = await openLoop(undefined, undefined, { settings });
+    await update({ once: true }, terminal().io);
+    Object.assign(loop.records.find(({ id }) => id === "r4") ?? {}, { value: "192.0.2.66" });
+    const { io, printed } = terminal();
+    expect(await status({}, io)).toBe(1);
+    expect(printed.out).toMatch(said);
+    expect(printed.out).toMatch(/AAAA .* 2a00::9 is what was stored last\n/);
+  });
+
   describe("of a watcher", () => {
     let control: Control;
     /** One that answers for the config, with its state in that file. */

@@ -1,6 +1,6 @@
 import { urlOf } from "../process/listen-address.ts";
 import type { UpdaterConfig } from "../updater/config.ts";
-import { summarise } from "../updater/describe-round.ts";
+import { driftTodo, summarise } from "../updater/describe-round.ts";
 import type { PlannedUpdate } from "../updater/plan-round.ts";
 import { openStateFile, type StateFile } from "../updater/state-file.ts";
 import type { Updater } from "../updater/updater.ts";
@@ -58,13 +58,17 @@ async function rowsOf(
     const published = found.kind === "found" ? found.value : null;
     const wanted = choice.kind === "address" ? choice.address.text : null;
     const differs = published !== null && wanted !== null && published.join() !== wanted;
+    const drifted = differs && plan.kind === "nothing" && plan.because === "same-as-stored";
+    const why = drifted
+      ? `the record was changed elsewhere; ${driftTodo(subject, wanted)}`
+      : `${because}${todo ? `; ${todo}` : ""}`;
     rows.push({
       name: subject.title,
       wanted,
       stored: state.get(subject.key)?.address ?? null,
       published,
       when: state.get(subject.key)?.storedAt ?? null,
-      why: found.kind === "found" ? `${because}${todo ? `; ${todo}` : ""}` : `${found.because}; ${found.todo}`,
+      why: found.kind === "found" ? why : `${found.because}; ${found.todo}`,
       next: plan.kind === "wait" ? new Date(plan.until).toISOString() : next,
       ok: published !== null && !differs,
     });

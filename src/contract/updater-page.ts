@@ -21,6 +21,8 @@ export type UpdaterState = {
     readonly what: string;
     readonly because: string;
     readonly todo?: string;
+    /** What to do should the record hold something else than was written last. */
+    readonly onDrift: string;
   }[];
 };
 

@@ -13,7 +13,7 @@ async function openPageOf(names: string) {
   const clock = { now: 0 };
   const stored = new Map<string, string>();
   const counted = { asked: 0, open: 0, most: 0 };
-  const ask = createAskPublished({
+  const { ask, forget } = createAskPublished({
     ...{ subjects, stored: () => stored, now: () => clock.now },
     async published({ title }) {
       counted.asked++;
@@ -23,7 +23,7 @@ async function openPageOf(names: string) {
       return { kind: "found", value: [stored.get(title) ?? "192.0.2.1"] };
     },
   });
-  return { loop, subjects, clock, stored, counted, ask };
+  return { loop, subjects, clock, stored, counted, ask, forget };
 }
 
 describe("what the record service holds, for a page that is left open", () => {
@@ -49,6 +49,23 @@ describe("what the record service holds, for a page that is left open", () => {
     clock.now = 100_001;
     await ask();
     expect(counted.asked).toBe(100);
+    await loop.close();
+  });
+});
+
+describe("a person who asks for a look", () => {
+  it("is told nothing that was known before, nor what was asked for before", async () => {
+    const { loop, counted, ask, forget } = await openPageOf(many);
+    await ask();
+    forget();
+    const asking = ask();
+    expect(counted.asked).toBeGreaterThan(50);
+    forget();
+    await Promise.all([asking, ask()]);
+    expect(counted.asked).toBeGreaterThan(100);
+    const known = counted.asked;
+    await ask();
+    expect(counted.asked).toBe(known);
     await loop.close();
   });
 });

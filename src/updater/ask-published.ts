@@ -17,19 +17,28 @@ const patience = 10_000;
 /** Milliseconds: however many names there are, a page that is left open leaves most of a token's quota to the writes. */
 const freshFor = (names: number): number => Math.max(10_000, names * 2_000);
 
+export type AskPublished = {
+  readonly ask: () => Promise<Published>;
+  /** All that is asked for from now on is asked for anew. */
+  readonly forget: () => void;
+};
+
 /** What the record services hold, as far as it is known: one question a name, a few at once, and shared by all who look. */
-export function createAskPublished({ subjects, published, stored, now }: AskTools): () => Promise<Published> {
-  type Known = { readonly at: Instant; readonly stored: string | null | undefined; readonly values: Published[string] };
+export function createAskPublished({ subjects, published, stored, now }: AskTools): AskPublished {
+  let forgotten = 0;
+  type Asked = { readonly at: Instant; readonly forgotten: number; readonly stored: string | null | undefined };
+  type Known = Asked & { readonly values: Published[string] };
   const known = new Map<string, Known>();
   let asking: Promise<unknown> | undefined;
 
   const isDue = ({ title }: Subject): boolean => {
     const last = known.get(title);
-    return last === undefined || last.stored !== stored().get(title) || now() - last.at > freshFor(subjects.length);
+    if (last === undefined || last.forgotten !== forgotten || last.stored !== stored().get(title)) return true;
+    return now() - last.at > freshFor(subjects.length);
   };
-  const ask = async (subject: Subject, signal: AbortSignal): Promise<void> => {
+  const askFor = async (subject: Subject, signal: AbortSignal): Promise<void> => {
     const { title } = subject;
-    const asked = { at: now(), stored: stored().get(title) };
+    const asked: Asked = { at: now(), forgotten, stored: stored().get(title) };
     const found = await published(subject, signal).catch(() => undefined);
     known.set(title, { ...asked, values: found?.kind === "found" ? found.value : null });
   };
@@ -37,11 +46,11 @@ export function createAskPublished({ subjects, published, stored, now }: AskTool
     const due = subjects.filter(isDue);
     const signal = AbortSignal.timeout(patience);
     const worker = async () => {
-      for (let next = due.shift(); next && !signal.aborted; next = due.shift()) await ask(next, signal);
+      for (let next = due.shift(); next && !signal.aborted; next = due.shift()) await askFor(next, signal);
     };
     await Promise.all(Array.from({ length: atOnce }, worker));
   };
-  return async () => {
+  const ask = async () => {
     // What is asked already may be from before a write that the caller knows of.
     while (asking !== undefined) await asking;
     asking = askDue().finally(() => {
@@ -49,5 +58,11 @@ export function createAskPublished({ subjects, published, stored, now }: AskTool
     });
     await asking;
     return Object.fromEntries([...known].map(([title, { values }]) => [title, values]));
+  };
+  return {
+    ask,
+    forget() {
+      forgotten += 1;
+    },
   };
 }

@@ -3,7 +3,7 @@ import type { PassedOver } from "../core/choose-in-order.ts";
 import type { NoUpdate, Plan, WaitReason } from "../core/plan-update.ts";
 import type { UpdateResult } from "./apply-round.ts";
 import type { PlannedUpdate } from "./plan-round.ts";
-import { devicesOf } from "./subjects.ts";
+import { devicesOf, type Subject } from "./subjects.ts";
 
 /** What one update came to, for a log line, a table row or an exit code. */
 export type Summary = {
@@ -45,6 +45,14 @@ export function describeChoice(update: PlannedUpdate): Pick<Summary, "kind" | "b
   }
   const { kind, because, todo } = summarise(update, false);
   return { kind, because: kind === "failed" ? `${because}; ${todo}` : `nothing would be taken: ${because}` };
+}
+
+/** What to do when a record does not hold what was written to it last. */
+export function driftTodo({ rules: { verify, compare } }: Subject, wanted: string | null): string {
+  if (compare === "record") return "nothing: moor mends it in the next round (compare: record)";
+  if (verify !== undefined) return `nothing: moor mends it within ${Math.ceil(verify / 60_000)} min (verify)`;
+  const back = wanted === null ? "" : `, or put ${wanted} back`;
+  return `set \`verify: 1h\` in the config, and moor mends what others change within an hour${back}`;
 }
 
 const plannedWords = {

@@ -46,11 +46,12 @@ export function createUpdaterPage(options: PageOptions): UpdaterPage {
       return { status: 200, body: { decisions: all.slice(-decisionsShown).toReversed() } };
     },
     "GET /page/config": async () => ({ status: 200, body: shownConfig(config) }),
-    "GET /page/published": async () => ({ status: 200, body: { published: await published() } }),
+    "GET /page/published": async () => ({ status: 200, body: { published: await published.ask() } }),
     "POST /page/check": async (request) => {
       if (!isOwnOrigin(request.headers)) return refused(403, "only the page itself may ask so; others POST /check");
       if (now() - checked < checkEvery) return refused(429, "It looks already; give it a moment.");
       checked = now();
+      published.forget();
       check();
       return { status: 202, body: { checking: true } };
     },

@@ -1,6 +1,6 @@
 import type { UpdaterState } from "../contract/updater-page.ts";
 import type { Instant } from "../core/instant.ts";
-import { summarise } from "./describe-round.ts";
+import { driftTodo, summarise } from "./describe-round.ts";
 import type { StateFile } from "./state-file.ts";
 import type { Round } from "./updater.ts";
 
@@ -49,15 +49,17 @@ export function namesIn({ results }: Pick<Round, "results">, state: Pick<StateFi
   return results.map((result) => {
     const { kind, what, because, todo } = summarise(result, true);
     const kept = state.get(result.subject.key);
+    const wanted = result.choice.kind === "address" ? result.choice.address.text : null;
     return {
       name: result.subject.title,
       ok: kind === "done" || kind === "nothing",
-      wanted: result.choice.kind === "address" ? result.choice.address.text : null,
+      wanted,
       stored: kept?.address ?? null,
       storedAt: kept?.storedAt ?? null,
       what,
       because,
       ...(todo === undefined ? {} : { todo }),
+      onDrift: driftTodo(result.subject, wanted),
     };
   });
 }

@@ -28,7 +28,7 @@ beforeEach(async () => {
     names: [
       {
         ...{ name: 'ho"me.example.org A', ok: true, wanted: "9.9.9.9", stored: "9.9.9.9" },
-        ...{ storedAt: "2026-01-01T00:00:00.000Z", what: "left as it is", because: "same" },
+        ...{ storedAt: "2026-01-01T00:00:00.000Z", what: "left as it is", because: "same", onDrift: "" },
       },
     ],
   };
