@@ -47,7 +47,14 @@ describe("moor update", () => {
     writeFileSync(join(loop.folder, "none.yaml"), "interval: 30s\n");
     const { io, printed } = terminal();
     expect(await update({ config: "none.yaml", once: true }, io)).toBe(2);
-    expect(printed.err).toMatch(/no names to keep/);
+    expect(printed.err).toMatch(/^none\.yaml: there are no names to keep/);
+  });
+
+  it.for(["names:", "names: []"])("says in which line there are no names: %s", async (line) => {
+    writeFileSync(join(loop.folder, "none.yaml"), `interval: 30s\n${line}\n`);
+    const { io, printed } = terminal();
+    expect(await update({ config: "none.yaml", check: true }, io)).toBe(2);
+    expect(printed.err).toMatch(/^none\.yaml:2:1: there are no names to keep/);
   });
 
   it("--dry-run tells the plan and why; nothing is written or stored", async () => {

@@ -11,7 +11,7 @@ import { openStateFile, type StateFile } from "../updater/state-file.ts";
 import { devicesOf, type Subject, subjectsOf } from "../updater/subjects.ts";
 import type { Updater } from "../updater/updater.ts";
 import type { CommandIo } from "./command-io.ts";
-import { loadConfig } from "./load-config.ts";
+import { defaultConfig, loadConfig } from "./load-config.ts";
 
 export type UpdateOptions = {
   readonly config?: string | undefined;
@@ -29,7 +29,9 @@ export async function update(options: UpdateOptions, io: CommandIo): Promise<num
   const config = loadConfig(options.config, io);
   if (!config) return 2;
   if (config.names.length === 0) {
-    io.err(`${config.file}: there are no names to keep; add one below \`names:\`\n`);
+    io.err(
+      `${config.namesAt ?? options.config ?? defaultConfig}: there are no names to keep; add one below \`names:\`\n`,
+    );
     return 2;
   }
   for (const warning of config.warnings) io.err(`warning: ${warning}\n`);

@@ -12,6 +12,8 @@ export type UpdaterConfig = {
   readonly sources: ReadonlyMap<string, SourceConfig>;
   readonly targets: ReadonlyMap<string, TargetConfig>;
   readonly names: readonly NameConfig[];
+  /** File, line and column of `names:`, where it is there. */
+  readonly namesAt?: string;
   readonly historyFile: string;
   /** Where this process answers about itself; nowhere without it. */
   readonly control?: ControlConfig;

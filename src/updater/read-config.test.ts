@@ -338,6 +338,20 @@ names:
     ]);
   });
 
+  it("of a text that is no config are few, and quote little of it", () => {
+    const config = read(`# moor\n\n${`\`${"word ".repeat(500)}: |\n| x: y\n`.repeat(20)}`);
+    if (config.ok) throw new Error("accepted");
+    expect(config.faults.length).toBe(4);
+    expect(config.faults.at(-1)?.message).toMatch(/^\d+ more such places$/);
+    expect(config.faults.at(-1)?.todo).toMatch(/see whether this is the right file/);
+    for (const { message } of config.faults) expect(message.length).toBeLessThan(200);
+  });
+
+  it("of a long key quote its beginning", () => {
+    const config = read(`${"k".repeat(900)}: 1\n`);
+    expect(config).toMatchObject({ ok: false, faults: [{ message: expect.stringMatching(/setting "k{60,100}…"$/) }] });
+  });
+
   it("of a file that is not there say how to make one", () => {
     const config = readConfig("none.yaml", {}, folder);
     expect(config).toMatchObject({ ok: false, faults: [{ where: "none.yaml", code: "missing-file" }] });

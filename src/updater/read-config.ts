@@ -67,6 +67,7 @@ function readRoot(yaml: YamlReader, path: string, surroundings: Surroundings): U
   const apis = new Map(targets.known.map((name) => [name, targets.read.get(name)?.api]));
   const known = { sources: sources.known, targets: apis, rules: readRules(yaml, fields) };
   const base = basename(path).replace(/\.ya?ml$/, "");
+  const namesKey = fields.key("names");
   const control = read("control", (at) => readControl(yaml, at, surroundings));
   return {
     file: path,
@@ -76,6 +77,7 @@ function readRoot(yaml: YamlReader, path: string, surroundings: Surroundings): U
     sources: sources.read,
     targets: targets.read,
     names: read("names", (at) => readNames(yaml, at, known)) ?? [],
+    ...(namesKey ? { namesAt: yaml.where(namesKey) } : {}),
     ...(control ? { control } : {}),
     notify: read("notify", (at) => readNotify(yaml, at, surroundings)) ?? [],
     heartbeats: read("heartbeat", (at) => readHeartbeats(yaml, at, surroundings)) ?? [],

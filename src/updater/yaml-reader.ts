@@ -6,6 +6,8 @@ import type { Fault } from "../core/result.ts";
 export type YamlReader = {
   readonly faults: readonly Fault[];
   readonly root: Spot;
+  /** File, line and column. */
+  where(at: Spot): string;
   /** Notes a fault; returns undefined, so that a reading can end with it. */
   fault(at: Spot, fault: Omit<Fault, "where">): undefined;
   /** The values of a mapping that may have these keys only; undefined when it is no mapping. */
@@ -23,21 +25,34 @@ export type YamlReader = {
 /** A place in the document: a node, or where a missing one should have been. */
 export type Spot = { readonly node: Node | null | undefined; readonly offset: number };
 
-export type Fields<K extends string> = { readonly self: Spot; readonly get: (key: K) => Spot | undefined };
+export type Fields<K extends string> = {
+  readonly self: Spot;
+  /** The value; undefined when it is missing or empty. */
+  readonly get: (key: K) => Spot | undefined;
+  /** The key itself, whatever its value. */
+  readonly key: (key: K) => Spot | undefined;
+};
+
+/** A text that is no YAML goes wrong nearly everywhere: more of these would help nobody. */
+const syntaxFaultsTold = 3;
+const longestQuote = 80;
 
 export function createYamlReader(text: string, file: string): YamlReader {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const faults: Fault[] = [];
 
-  const where = (offset: number) => {
+  const where = ({ offset }: Spot) => {
     const { line, col } = lines.linePos(offset);
     return `${file}:${Math.max(1, line)}:${Math.max(1, col)}`;
   };
   const fault = (at: Spot, detail: Omit<Fault, "where">): undefined => {
-    faults.push({ ...detail, where: where(at.offset) });
+    faults.push({ ...detail, where: where(at) });
   };
-  for (const error of document.errors) fault({ node: null, offset: error.pos[0] }, syntaxFault(error));
+  const errors = document.errors.map((error) => ({ error, at: { node: null, offset: error.pos[0] } }));
+  for (const { error, at } of errors.slice(0, syntaxFaultsTold)) fault(at, syntaxFault(error));
+  const untold = errors.slice(syntaxFaultsTold);
+  if (untold[0]) fault(untold[0].at, moreFaults(untold.length));
 
   const wrongType = (at: Spot, what: string, wanted: string, todo: string) =>
     fault(at, { code: "wrong-type", message: `${what} is ${kindOf(at.node)}, not ${wanted}`, todo });
@@ -56,6 +71,7 @@ export function createYamlReader(text: string, file: string): YamlReader {
   return {
     faults,
     fault,
+    where,
     root: spotOf(document, document.contents, 0),
     isMapping: (at) => isMap(at.node),
     isList: (at) => isSeq(at.node),
@@ -65,7 +81,11 @@ export function createYamlReader(text: string, file: string): YamlReader {
       for (const [name, key] of found) {
         if (!(known as readonly string[]).includes(name)) fault(key, unknownKey(name, what, known));
       }
-      return { self: at, get: (key) => found.find(([name, , value]) => name === key && value.node !== null)?.[2] };
+      return {
+        self: at,
+        get: (key) => found.find(([name, , value]) => name === key && value.node !== null)?.[2],
+        key: (key) => found.find(([name]) => name === key)?.[1],
+      };
     },
     entries: (at, what) => (pairs(at, what) ?? []).map(([name, , value]) => [name, value] as const),
     items(at, what) {
@@ -108,14 +128,22 @@ function spotOf(document: Document, found: unknown, fallback: number): Spot {
 function syntaxFault(error: { readonly code: string; readonly message: string }): Omit<Fault, "where"> {
   return error.code === "DUPLICATE_KEY"
     ? { code: "duplicate-key", message: "this key is there twice", todo: "keep one of the two" }
-    : { code: "yaml", message: `this is not YAML: ${error.message}`, todo: "mend the text at this place" };
+    : { code: "yaml", message: `this is not YAML: ${quoted(error.message)}`, todo: "mend the text at this place" };
 }
+
+const moreFaults = (count: number): Omit<Fault, "where"> => ({
+  code: "yaml",
+  message: `${count} more such places`,
+  todo: "mend those before, or see whether this is the right file",
+});
+
+const quoted = (text: string) => (text.length > longestQuote ? `${text.slice(0, longestQuote)}…` : text);
 
 function unknownKey(name: string, what: string, known: readonly string[]): Omit<Fault, "where"> {
   const meant = nearest(name, known);
   return {
     code: "unknown-key",
-    message: `${what} has no setting "${name}"`,
+    message: `${what} has no setting "${quoted(name)}"`,
     todo: meant ? `did you mean "${meant}"?` : `the settings are ${known.join(", ")}`,
   };
 }
