@@ -42,8 +42,8 @@ export async function firewall(options: FirewallCommand, io: CommandIo): Promise
   await tellNext({ url: service.url, caFile, keyFile: join(data, "firewall-key.txt") }, data, io);
   if (service.needsSignInLink()) {
     io.out("Sign in to its pages with this link, once and within 15 minutes:\n");
-    if (service.caFile) io.out(browserWarning(service.caFile));
     io.out(`  ${await service.createSignInLink()}\n`);
+    if (service.caFile) io.out(browserWarning(service.caFile));
   } else {
     const where = `--data ${shellWord(data)} --url ${service.url}`;
     io.out(`Its pages are at ${service.url}; a lost password: ${io.program} sign-in --firewall ${where}\n`);

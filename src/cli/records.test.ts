@@ -10,7 +10,7 @@ describe("moor records", () => {
   it.each([
     [
       "",
-      /^The browser will warn .*\/moor-data\/ca\.pem: import .* or go on\.\n {2}https:\/\/127\.0\.0\.1:\d+\/sign-in#\w{43}$/m,
+      /^ {2}https:\/\/127\.0\.0\.1:\d+\/sign-in#\w{43}\nThe browser will warn .*\/moor-data\/ca\.pem\. Import .* or go on\.$/m,
     ],
     ["--plain-http", /15 minutes:\n {2}https:\/\/YOUR-PROXY\/sign-in#\w{43}$/m],
   ])("%s prints a link by which the console can be signed in to, which needs TLS", async (option, link) => {

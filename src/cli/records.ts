@@ -105,8 +105,8 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
     const pages = options.plainHttp ? behindProxy : service.url;
     if (await service.needsSignInLink()) {
       io.out("Sign in to its console with this link, once and within 15 minutes:\n");
-      if (service.caFile) io.out(browserWarning(service.caFile));
       io.out(`  ${await service.createSignInLink("main", pages)}\n`);
+      if (service.caFile) io.out(browserWarning(service.caFile));
     } else {
       io.out(`Its console is at ${pages}; a lost password: ${io.program} sign-in ${where} --url ${pages}\n`);
     }

@@ -34,7 +34,7 @@ async function up(places: Readonly<Record<string, string>>, until = "Ctrl-C stop
 it("says of its links that the browser will warn, why, and what to do", async () => {
   const { said } = await up({});
   expect(said).toMatch(
-    /Links that sign in.*\nThe browser will warn .*own authority, moor-data\/ca\.pem: import .* or go on\.\n {2}DNS/,
+    /firewall pages .*\nThe browser will warn .*own authority, moor-data\/ca\.pem\. Import .* or go on\.\n/,
   );
 });
 

@@ -116,9 +116,9 @@ function tellState(home: Home, urls: Urls & { readonly updater: string | undefin
   io.out(`  data             ${home.folder}\n`);
   for (const made of home.made) io.out(`  made             ${made}\n`);
   io.out("\nLinks that sign in, once and within 15 minutes:\n");
-  io.out(browserWarning(relative(io.cwd, urls.caFile)));
   io.out(`  DNS console      ${urls.signIn.dns}\n`);
   io.out(`  firewall pages   ${urls.signIn.firewall}\n`);
+  io.out(browserWarning(relative(io.cwd, urls.caFile)));
   io.out("\n");
 }
 
