@@ -35,8 +35,12 @@ export async function resultOf<T>(work: (run: Run) => Promise<Ending<T>>, to: Co
         const rows = await commit(client, last, doubt.mark);
         doubt.mark.free();
         return { result, last: rows };
-      } catch (error) {
-        await begun.catch(() => undefined);
+      } catch (later) {
+        // Behind a beginning that failed, every statement is told that and nothing else.
+        const error = await begun.then(
+          () => later,
+          (first: unknown) => first,
+        );
         if (faultOf(error) !== "lost") {
           doubt?.mark.free();
           doubt = undefined;
