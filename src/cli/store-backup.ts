@@ -1,7 +1,7 @@
-import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { openDataFolder } from "../process/data-folder.ts";
+import { withDraft } from "../records/draft-file.ts";
 import type { StorePlace } from "../records/open-store.ts";
 import { type BackupOutcome, type BackupTellers, backupSqlite, backupTables } from "../records/store-backup.ts";
 import { type Faulty, type RestoreOutcome, restoreSqlite, withCheckedCopy } from "../records/store-backup-restore.ts";
@@ -63,14 +63,10 @@ export async function storeRestore(
 /** What has passed the check is a store like any other: what is refused and what is verified is the same as for a copy. */
 async function restoreToServer(file: string, place: StorePlace, io: CommandIo): Promise<number> {
   const { copyStore } = await import("./store-copy.ts");
-  const folder = await mkdtemp(join(tmpdir(), "moor-restore-"));
-  try {
-    const how = { draft: join(folder, basename(file)), signal: io.signal };
-    const outcome = await withCheckedCopy(resolve(io.cwd, file), how, () => copyStore(file, how.draft, place, io));
-    return typeof outcome === "number" ? outcome : tellFaulty(outcome, file, io);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  const outcome = await withDraft(join(tmpdir(), basename(file)), (draft) =>
+    withCheckedCopy(resolve(io.cwd, file), { draft, signal: io.signal }, () => copyStore(file, draft, place, io)),
+  );
+  return typeof outcome === "number" ? outcome : tellFaulty(outcome, file, io);
 }
 
 function tellFaulty({ faults }: Faulty, file: string, io: CommandIo): number {

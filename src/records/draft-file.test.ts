@@ -1,4 +1,5 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -47,4 +48,17 @@ it("a draft that another is still at work on stays", async () => {
     expect(spawnSync(process.execPath, ["--input-type=module", "-e", other]).status).toBe(0);
     expect(existsSync(path)).toBe(true);
   });
+});
+
+it("many at once in one folder do not disturb each other", async () => {
+  const busy = `import { writeFile } from "node:fs/promises";
+    import { withDraft } from ${JSON.stringify(join(import.meta.dirname, "draft-file.ts"))};
+    for (let i = 0; i < 40; i += 1)
+      await withDraft(${JSON.stringify(join(folder, "one.sqlite"))}, (path) => writeFile(path, "half"));`;
+  const codes = [1, 2, 3].map(async () => {
+    const child = spawn(process.execPath, ["--input-type=module", "-e", busy], { stdio: "inherit" });
+    return (await once(child, "exit"))[0];
+  });
+  expect(await Promise.all(codes)).toEqual([0, 0, 0]);
+  expect(readdirSync(folder)).toEqual([]);
 });
