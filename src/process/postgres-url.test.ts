@@ -28,6 +28,7 @@ describe("the address of a PostgreSQL database", () => {
 
   it.for([
     ["its own", "postgres://moor:p%40ss@db/x", {}, "p@ss"],
+    ["one with a comma", "postgres://moor:p,w@db/x", {}, "p,w"],
     ["that of the environment", "postgres://moor@db/x", { PGPASSWORD: "env" }, "env"],
   ] as const)("has a password: %s, and shows none", async ([, text, env, password]) => {
     expect(await passwordOf(text, env)).toBe(password);
@@ -58,6 +59,8 @@ describe("the address of a PostgreSQL database", () => {
     ],
     ["postgres://moor@a:1,b:2/x", {}, "--database names several hosts; name one:"],
     ["postgres://moor@a,b/x", {}, "--database names several hosts; name one:"],
+    ["postgres://moor@db:0/x", {}, "--database has a port that is none"],
+    ["postgres://db/x?sslmode=require&sslrootcert=system", {}, "sslrootcert=system only with sslmode=verify-full"],
     ["postgres://moor@a/x?connect_timeout=9", {}, "moor does not know, leave it out: connect_timeout"],
   ] as const)("%s with %j is a fault, and told where", ([text, env, told]) => {
     const result = readPostgresUrl(text, { env });
@@ -80,6 +83,7 @@ describe("the address of a PostgreSQL database", () => {
   it.for([
     ["postgres://moor@db/x?sslmode=disable", false],
     ["postgres://moor@127.0.0.1/x", false],
+    ["postgres://moor@/x?host=/run/postgresql&sslmode=prefer", false],
     ["postgres://moor@localhost/x?sslmode=require", { rejectUnauthorized: false }],
     ["postgres://moor@db/x?sslmode=verify-ca", { rejectUnauthorized: true, checkServerIdentity: expect.anything() }],
     ["postgres://moor@db/x", { rejectUnauthorized: true }],

@@ -34,15 +34,18 @@ export function readPostgresUrl(text: string, sources: PasswordSources): Result<
   const asked = (name: string, variable: string) => url.searchParams.get(name) ?? env[variable];
   const host = asked("host", url.hostname === "" ? "PGHOST" : "") ?? (said.host || "localhost");
   const port = Number(url.port || env.PGPORT || 5432);
-  if (!Number.isInteger(port) || port < 1 || port > 65_535) return fault("must be a port from 1 to 65535", "PGPORT");
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) {
+    return url.port === "" ? fault("must be a port from 1 to 65535", "PGPORT") : fault("has a port that is none");
+  }
   const user = said.user || env.PGUSER || env.USER || "postgres";
   const database = said.database || env.PGDATABASE || user;
   const mode = asked("sslmode", "PGSSLMODE") ?? defaultMode(host);
-  if (!modes.has(mode)) {
+  if (!modes.has(mode) && !host.startsWith("/")) {
     const where = url.searchParams.has("sslmode") ? "--database" : "PGSSLMODE";
     return fault("takes sslmode=disable, require, verify-ca or verify-full", where);
   }
   const ca = asked("sslrootcert", "PGSSLROOTCERT");
+  if (ca === "system" && mode !== "verify-full") return fault("takes sslrootcert=system only with sslmode=verify-full");
   const tls = tlsFor(mode, {
     host,
     // The authorities that Node comes with.
@@ -63,7 +66,7 @@ export function readPostgresUrl(text: string, sources: PasswordSources): Result<
   });
 }
 
-const severalHosts = /^postgres(?:ql)?:\/\/(?:[^/?#]*@)?[^/?#@]*,|[?&]host=[^&]*,/i;
+const severalHosts = /^postgres(?:ql)?:\/\/(?:[^/?#]*@|(?![^/?#]*@))[^/?#@]*,|[?&]host=[^&]*,/i;
 const modes = new Set(["disable", "require", "verify-ca", "verify-full"]);
 const parameters = new Set(["host", "sslmode", "sslrootcert", "sslcert", "sslkey", "options", "application_name"]);
 
