@@ -32,7 +32,9 @@ function readList<T>(
   faults: Fault[],
 ): readonly T[] {
   if (!Array.isArray(list) || list.length === 0 || list.length > most) {
-    faults.push(badToken(where, `there must be one, and ${most} at the most`));
+    faults.push(
+      badToken(where, Number.isFinite(most) ? `there must be one, and ${most} at the most` : "there must be one"),
+    );
     return [];
   }
   return list.flatMap((item: unknown, i) => {

@@ -26,8 +26,17 @@ export function isLogInUse(path: string): boolean {
   if (shared === undefined || !existsSync(locks)) return false;
   return readFileSync(locks, "utf8")
     .split("\n")
-    .map((line) => /:(?<file>\d+) (?<first>\d+) (?<last>\d+|EOF)$/.exec(line)?.groups)
-    .some((lock) => lock?.file === String(shared.ino) && Number(lock.first) <= heldByAll && heldByAll <= lastOf(lock));
+    .map((line) => /(?<device>[0-9a-f]+:[0-9a-f]+):(?<file>\d+) (?<first>\d+) (?<last>\d+|EOF)$/.exec(line)?.groups)
+    .filter((lock) => lock?.file === String(shared.ino) && isOnDevice(lock.device, shared.dev))
+    .some((lock) => Number(lock?.first) <= heldByAll && heldByAll <= lastOf(lock ?? {}));
+}
+
+/** Numbers of files repeat from disk to disk. Those of disks without a driver of their own are told in two ways. */
+function isOnDevice(told = "", device: bigint): boolean {
+  const major = (device >> 8n) & 0xfffn;
+  const minor = (device & 0xffn) | ((device >> 12n) & 0xfff00n);
+  const [toldMajor, toldMinor] = told.split(":").map((part) => BigInt(`0x${part}`));
+  return major === 0n || (toldMajor === major && toldMinor === minor);
 }
 
 const locks = "/proc/locks";

@@ -51,6 +51,8 @@ export async function writePostgresTables(address: PostgresAddress, source: stri
     const { rows } = await client.query<{ free: boolean }>(`SELECT pg_try_advisory_lock(${copyLock}) AS free`);
     if (!rows[0]?.free) throw new DatabaseTrouble(`another copy to ${address.shown} is under way; wait for its end.`);
     await client.query(`CREATE TABLE IF NOT EXISTS ${copyMark} (source TEXT)`);
+    // Of an earlier version it names no source.
+    await client.query(`ALTER TABLE ${copyMark} ADD COLUMN IF NOT EXISTS source TEXT`);
     const marks = await client.query<{ source: string }>(`SELECT source FROM ${copyMark}`);
     const where = { at: `the database ${address.shown}`, anew: "make the database anew" };
     expectSameSource(marks.rows[0]?.source, source, where);
