@@ -34,7 +34,7 @@ export function readZones(request: Request, search: string, page: number): Promi
  * could look for, so all names with other letters are looked through here.
  */
 export async function readZonesShownAs(request: Request, text: string): Promise<readonly RrsetsZone[]> {
-  const pages = await everyPage((page) => readZones(request, "xn--", page));
+  const pages = await everyPage((page) => readZones(request, "xn--", page), 20);
   return pages.flatMap(({ zones }) => zones.filter(({ name }) => !name.includes(text) && nameHolds(name, text)));
 }
 

@@ -44,17 +44,15 @@ async function send(method: Method, path: string, csrf: string | undefined, body
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
   } catch (error) {
-    throw new RequestProblem(0, noAnswer(method, csrf !== undefined, error), String(error));
+    throw new RequestProblem(0, noAnswer(method, csrf !== undefined), String(error));
   }
 }
 
-/** Reading goes on by itself. A write does not, and when its time is up nobody knows whether it was done. */
-export function noAnswer(method: Method, signedIn: boolean, error: unknown): string {
+/** Reading goes on by itself. A write does not, and nobody knows whether it was done: only its answer may have been lost. */
+export function noAnswer(method: Method, signedIn: boolean): string {
   if (method === "GET") return "The service does not answer. It may be restarting; this page tries again by itself.";
   if (!signedIn) return "The service does not answer. It may be restarting; try again in a moment.";
-  return error instanceof Error && error.name === "TimeoutError"
-    ? "The service has not answered in time: your change may not have been saved. Look before you try again."
-    : "The service does not answer: your change was not saved. It may be restarting; try again in a moment.";
+  return "The service does not answer: your change may not have been saved. Look before you try again.";
 }
 
 type ErrorBody = {

@@ -142,7 +142,7 @@ describe("the form of a record", () => {
     await page.getByLabel("Comment").fill("rack 4");
     await page.route("**/changes", (route) => route.abort());
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("your change was not saved").waitFor();
+    await page.getByText("your change may not have been saved").waitFor();
     await page.unroute("**/changes");
     await page.getByRole("button", { name: "Save" }).click();
     await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
