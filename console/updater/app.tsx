@@ -101,7 +101,7 @@ function Rounds({ state }: { readonly state: UpdaterState }) {
   return (
     <span className="quiet" style={{ fontSize: "0.8125rem" }}>
       looked {state.lastRound === null ? "never" : <When at={state.lastRound} />}
-      {next !== undefined && next > 0 && ` · looks itself again in ${durationInWords(next)}`}
+      {!pushed && next !== undefined && next > 0 && ` · looks again in ${durationInWords(next)}`}
       {pushed && " · told at once by the firewall"}
     </span>
   );

@@ -90,6 +90,10 @@ async function askWatcher(config: UpdaterConfig, io: CommandIo): Promise<string>
     if (outcome.kind !== "answer" || outcome.status !== 200) return noWatcher;
     const answer = JSON.parse(outcome.body) as Partial<Record<"config" | "stateFile" | "nextRound", string | null>>;
     if (answer.stateFile === config.stateFile) return answer.nextRound ?? "soon";
+    if (answer.stateFile === undefined && answer.nextRound !== undefined) {
+      io.err(`${url.host} is answered by an older updater, which does not say whose it is; start it again\n`);
+      return noWatcher;
+    }
     const whose = answer.config ? `the updater of ${answer.config}` : "another program";
     io.err(`${url.host} is answered by ${whose}; choose another port at \`control:\` in ${config.file}\n`);
     return noWatcher;

@@ -38,9 +38,9 @@ it("says of its links that the browser will warn, why, and what to do", async ()
   );
 });
 
-it("says how it comes to know of a change, and when it looks itself", async () => {
+it("says how it comes to know of a change", async () => {
   const { said } = await up({});
-  expect(said).toMatch(/follows lo: told at once .*; looks itself every 10 min, every 2 s while it is not told\n/);
+  expect(said).toMatch(/follows lo: told at once .*; looks every 2 s while it is not told\n/);
 });
 
 describe("moor up, where a port is taken", () => {

@@ -3,5 +3,4 @@ export const longestPause = 600_000;
 
 /** How a change comes to be known, in words for people. */
 export const describeRhythm = (interval: number): string =>
-  "told at once by a firewall that pushes; " +
-  `looks itself every ${longestPause / 60_000} min, every ${interval / 1_000} s while it is not told`;
+  `told at once by a firewall that pushes; looks every ${interval / 1_000} s while it is not told`;
