@@ -25,7 +25,7 @@ describe("moor update", () => {
     const { io, printed } = terminal();
     expect(await update({ check: true }, io)).toBe(0);
     expect(printed.out).toMatch(
-      /^ok: .*moor\.yaml\nhome\.example\.org A: from wan0 of home .*\n.* AAAA: .*\ntold at once .* every 10 min, every 30 s while it is not told; last/,
+      /^ok: .*moor\.yaml\nhome\.example\.org A: from wan0 of home .*\n.* AAAA: .*\ntold at once .* looks every 30 s while it is not told; last/,
     );
     expect([loop.firewall.asked.length, loop.service.asked.length]).toEqual([0, 0]);
   });
