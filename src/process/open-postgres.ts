@@ -68,7 +68,7 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
     idleTimeoutMillis: 60_000,
     // Two statements that do not depend on each other's answers share a round trip.
     pipeline: true,
-  } as pg.PoolConfig);
+  });
   const outages = tellOutages(log, address.shown);
   pool.on("error", outages.failed);
   pool.on("connect", outages.connected);
@@ -184,8 +184,6 @@ function asTold(error: unknown, fault: PostgresFault): unknown {
   }
 }
 
-const int8 = 20;
-
 /**
  * Nearly every query finds a few rows by a key, whatever the statistics of a young table say: planned once, by an index. Planning
  * anew cost as much as the rest, and a table of a few pages was read through for every record.
@@ -202,12 +200,5 @@ function clientConfig({ config }: PostgresAddress, limits: PostgresLimits): pg.C
     idle_in_transaction_session_timeout: limits.statement,
     // A server that is gone without a word does not keep its own limits.
     query_timeout: limits.statement + 2_000,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: 10_000,
-    // Every number that is kept fits into a double.
-    types: {
-      getTypeParser: ((oid: number, format: "text") =>
-        oid === int8 ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
-    },
   };
 }

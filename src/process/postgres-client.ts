@@ -1,10 +1,18 @@
 import pg from "pg";
 
-/**
- * Ends a connection that it could not sign in on. The driver leaves it to the server, which takes a minute: until then the
- * program does not end, and a node that tries again and again leaves none for anybody else.
- */
+/** A connection to a database, as everything in moor has it. */
 export class PostgresClient extends pg.Client {
+  constructor(config: pg.ClientConfig = {}) {
+    // A pool hides the password from what copies its config.
+    super({ ...config, password: config.password, keepAlive: true, keepAliveInitialDelayMillis: 10_000 });
+    // Every number that is kept fits into a double.
+    this.setTypeParser(pg.types.builtins.INT8, Number);
+  }
+
+  /**
+   * Ends a connection that it could not sign in on. The driver leaves it to the server, which takes a minute: until then the
+   * program does not end, and a node that tries again and again leaves none for anybody else.
+   */
   override connect(): Promise<pg.Client>;
   override connect(done: (error: Error | null) => void): void;
   override connect(done?: (error: Error | null) => void): Promise<pg.Client> | undefined {

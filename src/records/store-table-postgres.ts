@@ -1,4 +1,4 @@
-import pg from "pg";
+import type pg from "pg";
 import { migratePostgres, schemaOf } from "../process/migrate-postgres.ts";
 import { DatabaseTrouble } from "../process/migration-steps.ts";
 import { type PostgresLimits, usualLimits } from "../process/open-postgres.ts";
@@ -87,12 +87,6 @@ async function connectTo({ config, shown }: PostgresAddress, limits = wholeLimit
     statement_timeout: statement,
     // A server that is gone without a word does not keep its own limits.
     query_timeout: statement && statement + 2_000,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: 10_000,
-    types: {
-      getTypeParser: ((oid: number, format: "text") =>
-        oid === int8 ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
-    },
   });
   // What is run next fails, and says so.
   client.on("error", () => undefined);
@@ -103,8 +97,6 @@ async function connectTo({ config, shown }: PostgresAddress, limits = wholeLimit
   }
   return client;
 }
-
-const int8 = 20;
 
 async function orEnd<T>(client: pg.Client, work: () => Promise<T>): Promise<T> {
   try {
