@@ -4,7 +4,13 @@ import { openDataFolder } from "../process/data-folder.ts";
 import { withDraft } from "../records/draft-file.ts";
 import type { StorePlace } from "../records/open-store.ts";
 import { type BackupOutcome, type BackupTellers, backupSqlite, backupTables } from "../records/store-backup.ts";
-import { type Faulty, type RestoreOutcome, restoreSqlite, withCheckedCopy } from "../records/store-backup-restore.ts";
+import {
+  expectBackup,
+  type Faulty,
+  type RestoreOutcome,
+  restoreSqlite,
+  withCheckedCopy,
+} from "../records/store-backup-restore.ts";
 import type { CopyProgress } from "../records/store-copy.ts";
 import { readTables } from "../records/store-table-open.ts";
 import type { CommandIo } from "./command-io.ts";
@@ -63,8 +69,10 @@ export async function storeRestore(
 /** What has passed the check is a store like any other: what is refused and what is verified is the same as for a copy. */
 async function restoreToServer(file: string, place: StorePlace, io: CommandIo): Promise<number> {
   const { copyStore } = await import("./store-copy.ts");
+  const backup = resolve(io.cwd, file);
+  expectBackup(backup);
   const outcome = await withDraft(join(tmpdir(), basename(file)), (draft) =>
-    withCheckedCopy(resolve(io.cwd, file), { draft, signal: io.signal }, () => copyStore(file, draft, place, io)),
+    withCheckedCopy(backup, { draft, signal: io.signal }, () => copyStore(file, draft, place, io)),
   );
   return typeof outcome === "number" ? outcome : tellFaulty(outcome, file, io);
 }

@@ -61,6 +61,11 @@ describe("a restore into PostgreSQL", () => {
     expect(readdirSync(join(folder, "tmp"))).toEqual([]);
   });
 
+  it("of what is no backup is refused", async () => {
+    rmSync(join(folder, "b.sqlite"));
+    expect(await restore()).toMatchObject({ code: 1, err: expect.stringMatching(/there is no file .*b\.sqlite/) });
+  });
+
   it("brings the backup of an older moor up to date", async () => {
     rmSync(join(folder, "b.sqlite"));
     const older = openSqlite(join(folder, "b.sqlite"), migrations.slice(0, 1));

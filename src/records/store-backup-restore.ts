@@ -50,14 +50,13 @@ export async function withCheckedCopy<T>(
   { draft, signal }: { readonly draft: string; readonly signal: AbortSignal },
   use: (counts: CheckCounts) => Promise<T>,
 ): Promise<T | Faulty> {
-  expectBackup(file);
   await copyFile(file, draft, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
   await chmod(draft, 0o600);
   const checked = await checkCopy(draft, signal);
   return "faults" in checked ? { kind: "faulty", ...checked } : await use(checked.counts);
 }
 
-function expectBackup(file: string): void {
+export function expectBackup(file: string): void {
   const state = fileState(file);
   if (state.kind !== "good" && state.kind !== "older") throw new DatabaseTrouble(fileTrouble(file, state));
   // Looking at it has brought its log into the file, unless somebody else has it open.
