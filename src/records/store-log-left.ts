@@ -26,13 +26,15 @@ export function isLogInUse(path: string): boolean {
   if (shared === undefined || !existsSync(locks)) return false;
   return readFileSync(locks, "utf8")
     .split("\n")
-    .map((line) => /(?<device>[0-9a-f]+:[0-9a-f]+):(?<file>\d+) (?<first>\d+) (?<last>\d+|EOF)$/.exec(line)?.groups)
-    .filter((lock) => lock?.file === String(shared.ino) && isOnDevice(lock.device, shared.dev))
-    .some((lock) => Number(lock?.first) <= heldByAll && heldByAll <= lastOf(lock ?? {}));
+    .some((line) => {
+      const [, device = "", file, first, last] = /([0-9a-f]+:[0-9a-f]+):(\d+) (\d+) (\d+|EOF)$/.exec(line) ?? [];
+      const isOfFile = file === String(shared.ino) && isOnDevice(device, shared.dev);
+      return isOfFile && Number(first) <= heldByAll && (last === "EOF" || heldByAll <= Number(last));
+    });
 }
 
 /** Numbers of files repeat from disk to disk. Those of disks without a driver of their own are told in two ways. */
-function isOnDevice(told = "", device: bigint): boolean {
+function isOnDevice(told: string, device: bigint): boolean {
   const major = (device >> 8n) & 0xfffn;
   const minor = (device & 0xffn) | ((device >> 12n) & 0xfff00n);
   const [toldMajor, toldMinor] = told.split(":").map((part) => BigInt(`0x${part}`));
@@ -40,7 +42,6 @@ function isOnDevice(told = "", device: bigint): boolean {
 }
 
 const locks = "/proc/locks";
-const lastOf = ({ last }: { readonly last?: string }) => (last === "EOF" ? Number.POSITIVE_INFINITY : Number(last));
 
 /** The byte of the shared file that every connection holds (UNIX_SHM_DMS in SQLite's os_unix.c). */
 const heldByAll = 128;
