@@ -66,7 +66,8 @@ export function readPostgresUrl(text: string, sources: PasswordSources): Result<
   });
 }
 
-const severalHosts = /^postgres(?:ql)?:\/\/(?:[^/?#]*@|(?![^/?#]*@))[^/?#@]*,|[?&]host=[^&]*,/i;
+/** A comma before the @ belongs to the password. */
+const severalHosts = /^postgres(?:ql)?:\/\/[^/?#]*,(?![^/?#]*@)|[?&]host=[^&]*,/i;
 const modes = new Set(["disable", "require", "verify-ca", "verify-full"]);
 const parameters = new Set(["host", "sslmode", "sslrootcert", "sslcert", "sslkey", "options", "application_name"]);
 
