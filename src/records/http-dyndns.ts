@@ -2,11 +2,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import type { Instant } from "../core/instant.ts";
 import type { Logger } from "../process/log.ts";
-import { createBusyNotes, StoreBusy } from "../process/store-busy.ts";
+import { StoreBusy } from "../process/store-busy.ts";
 import type { Actor } from "./actor.ts";
 import { actorOf } from "./authenticate.ts";
 import type { HostOutcome } from "./dyndns-operations.ts";
 import { readDyndns } from "./dyndns-request.ts";
+import { createFailureNotes } from "./failed-requests.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import type { RecordService } from "./service.ts";
 import type { RecordStore } from "./store.ts";
@@ -48,15 +49,12 @@ export function dyndnsApi(options: DyndnsOptions) {
     // What a router sends is read by dyndns-request.ts; the schema only documents it.
     api.setValidatorCompiler(() => () => true);
     api.setSerializerCompiler(() => String);
-    const noteBusy = createBusyNotes(options.log, options.now);
-    api.setErrorHandler((error, { id }, reply) => {
-      reply.header("x-request-id", id);
-      if (error instanceof StoreBusy) {
-        noteBusy(error, id);
-        return sendLine(reply.code(503).header("retry-after", String(error.retryAfter)), "911");
-      }
-      options.log.error({ err: error, request: id }, "a dyndns2 request failed");
-      return sendLine(reply.code(500), "911");
+    const noteFailure = createFailureNotes(options.log, options.now);
+    api.setErrorHandler((error: Error, { id }, reply) => {
+      noteFailure(error, id);
+      reply.code(500).header("x-request-id", id);
+      if (error instanceof StoreBusy) reply.code(503).header("retry-after", error.retryAfter);
+      return sendLine(reply, "911");
     });
     for (const path of paths) {
       const operationId = `dyndns2${path.replaceAll("/", "-")}`;

@@ -23,6 +23,6 @@ it.each([
   expect(answer.body.includes(id)).toBe(inBody);
   expect(answer.body).not.toContain("table");
   const line = JSON.parse(service.log()) as Record<string, unknown>;
-  expect(line).toMatchObject({ request: id, err: { message: "the table is gone" } });
+  expect(line).toMatchObject({ msg: "a request failed", request: id, err: { message: "the table is gone" } });
   expect(service.log()).not.toContain(secret);
 });

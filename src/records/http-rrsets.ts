@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import type { Instant } from "../core/instant.ts";
 import type { Logger } from "../process/log.ts";
-import { createBusyNotes, type NoteBusy, StoreBusy } from "../process/store-busy.ts";
+import { StoreBusy } from "../process/store-busy.ts";
 import type { Actor } from "./actor.ts";
 import { actorOf } from "./authenticate.ts";
+import { createFailureNotes, type FailedRequest, type NoteFailure, toldOf } from "./failed-requests.ts";
 import { rrsetsActionRoutes } from "./http-rrsets-actions.ts";
 import { sendError } from "./http-rrsets-answer.ts";
 import { rrsetsChangeRoutes } from "./http-rrsets-changes.ts";
@@ -36,14 +37,14 @@ export function rrsetsApi(options: RrsetsOptions) {
   return async (api: FastifyInstance): Promise<void> => {
     api.decorateRequest("actor");
     noteRefusals(api, log, options.now);
-    const notes = { log, noteBusy: createBusyNotes(log, options.now) };
+    const noteFailure = createFailureNotes(log, options.now);
     api.removeAllContentTypeParsers();
     api.addContentTypeParser("application/json", { parseAs: "buffer" }, readJson);
     // Requests are read by rrsets-input.ts, which tells every fault at once; the schemas of the routes only document them.
     api.setValidatorCompiler(() => () => true);
     api.setSerializerCompiler(() => JSON.stringify);
     api.addHook("onRequest", async (request, reply) => admit(options, request, reply));
-    api.setErrorHandler((error, _request, reply) => sendFailure(error as FailedRequest, reply, notes));
+    api.setErrorHandler((error, _request, reply) => sendFailure(error as FailedRequest, reply, noteFailure));
     api.setNotFoundHandler((_request, reply) => sendError(reply, noRoute));
     const routes: Route[] = [];
     api.addHook("onRoute", (route) => noteRoute(route, routes));
@@ -133,23 +134,17 @@ function readJson(request: FastifyRequest, body: Buffer, done: BodyRead): void {
   parseBody(body, done);
 }
 
-type FailedRequest = Error & { readonly statusCode?: number };
-
-type Notes = { readonly log: Logger; readonly noteBusy: NoteBusy };
-
-function sendFailure(error: FailedRequest, reply: FastifyReply, { log, noteBusy }: Notes): FastifyReply {
+function sendFailure(error: FailedRequest, reply: FastifyReply, noteFailure: NoteFailure): FastifyReply {
   const status = error.statusCode ?? 500;
   if (status < 500) reply.code(status).server.noteRefused(reply);
   if (status === 400) return sendRaw(reply, notJson);
   if (status < 500) return sendRaw(reply, errorAnswer(status, "invalid_input", error.message));
   const { id } = reply.request;
   reply.header("x-correlation-id", id);
-  if (error instanceof StoreBusy) {
-    noteBusy(error, id);
-    return sendRaw(reply.header("retry-after", error.retryAfter), errorAnswer(503, "unavailable", error.message));
-  }
-  log.error({ err: error, request: id }, "a request failed");
-  return sendRaw(reply, errorAnswer(500, "server_error", `internal error, see the log of the service: ${id}`));
+  noteFailure(error, id);
+  const message = toldOf(error, id);
+  if (!(error instanceof StoreBusy)) return sendRaw(reply, errorAnswer(500, "server_error", message));
+  return sendRaw(reply.header("retry-after", error.retryAfter), errorAnswer(503, "unavailable", message));
 }
 
 type Route = { readonly path: string; readonly methods: readonly string[] };

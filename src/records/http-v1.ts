@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Instant } from "../core/instant.ts";
 import type { Logger } from "../process/log.ts";
-import { createBusyNotes, type NoteBusy, StoreBusy } from "../process/store-busy.ts";
+import { StoreBusy } from "../process/store-busy.ts";
 import type { Actor } from "./actor.ts";
 import { actorOf } from "./authenticate.ts";
+import { createFailureNotes, type FailedRequest, type NoteFailure, toldOf } from "./failed-requests.ts";
 import { bulkRoutes } from "./http-v1-bulk.ts";
 import { primaryServerRoutes } from "./http-v1-primary-servers.ts";
 import { recordRoutes } from "./http-v1-records.ts";
@@ -42,14 +43,14 @@ export function v1Api(options: V1Options) {
   return async (api: FastifyInstance): Promise<void> => {
     api.decorateRequest("actor");
     noteRefusals(api, log, options.now);
-    const notes = { log, noteBusy: createBusyNotes(log, options.now) };
+    const noteFailure = createFailureNotes(log, options.now);
     api.removeAllContentTypeParsers();
     api.addContentTypeParser("application/json", { parseAs: "buffer" }, readBody);
     // Requests are read by v1-input.ts, leniently; the schemas of the routes only document them.
     api.setValidatorCompiler(() => () => true);
     api.setSerializerCompiler(() => jsonLine);
     api.addHook("onRequest", async (request, reply) => admit(options, request, reply));
-    api.setErrorHandler((error, _request, reply) => sendError(error as FailedRequest, reply, notes));
+    api.setErrorHandler((error, _request, reply) => sendError(error as FailedRequest, reply, noteFailure));
     api.setNotFoundHandler(sendNoRoute);
     api.addHook("onRoute", describeRoute);
     zoneRoutes(api, service);
@@ -113,11 +114,7 @@ function readBody(request: FastifyRequest, body: Buffer, done: BodyRead): void {
   parseBody(body, done);
 }
 
-type FailedRequest = Error & { readonly statusCode?: number; readonly code?: string };
-
-type Notes = { readonly log: Logger; readonly noteBusy: NoteBusy };
-
-function sendError(error: FailedRequest, reply: FastifyReply, { log, noteBusy }: Notes): FastifyReply {
+function sendError(error: FailedRequest, reply: FastifyReply, noteFailure: NoteFailure): FastifyReply {
   const status = error instanceof StoreBusy ? 503 : (error.statusCode ?? 500);
   reply.code(status).type("application/json; charset=utf-8");
   if (status < 500) reply.server.noteRefused(reply);
@@ -125,15 +122,9 @@ function sendError(error: FailedRequest, reply: FastifyReply, { log, noteBusy }:
   if (status < 500) return reply.send(jsonLine({ message: error.message }));
   const { id } = reply.request;
   reply.header("x-request-id", id);
-  if (error instanceof StoreBusy) {
-    noteBusy(error, id);
-    const { message, retryAfter } = error;
-    return reply.header("retry-after", retryAfter).send(jsonLine({ error: { message, code: status } }));
-  }
-  log.error({ err: error, request: id }, "a request failed");
-  return reply.send(
-    jsonLine({ error: { message: `internal error, see the log of the service: ${id}`, code: status } }),
-  );
+  noteFailure(error, id);
+  if (error instanceof StoreBusy) reply.header("retry-after", error.retryAfter);
+  return reply.send(jsonLine({ error: { message: toldOf(error, id), code: status } }));
 }
 
 /** Outside the API no token is asked for; inside it an unknown path needs one like any other. */

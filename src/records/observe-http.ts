@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type Health, withoutReasons } from "../process/health.ts";
 import type { Logger } from "../process/log.ts";
-import { createBusyNotes, StoreBusy } from "../process/store-busy.ts";
+import { StoreBusy } from "../process/store-busy.ts";
+import { createFailureNotes, type FailedRequest, toldOf } from "./failed-requests.ts";
 
 export type ObserveOptions = {
   readonly health: Health;
@@ -15,17 +16,13 @@ export function observeHttp(server: FastifyInstance, { health, log, accessLog = 
   if (accessLog) {
     server.addHook("onResponse", async (request, reply) => log.info(accessLine(request, reply), "request"));
   }
-  const noteBusy = createBusyNotes(log, Date.now);
+  const noteFailure = createFailureNotes(log, Date.now);
   server.setErrorHandler((error: FailedRequest, { id }, reply) => {
     if ((error.statusCode ?? 500) < 500) return reply.send(error);
-    if (error instanceof StoreBusy) {
-      noteBusy(error, id);
-      const busy = reply.code(503).headers({ "x-request-id": id, "retry-after": error.retryAfter });
-      return busy.send({ error: { message: error.message } });
-    }
-    log.error({ err: error, request: id }, "a request failed");
-    const message = `internal error, see the log of the service: ${id}`;
-    return reply.code(500).header("x-request-id", id).send({ error: { message } });
+    noteFailure(error, id);
+    reply.code(500).header("x-request-id", id);
+    if (error instanceof StoreBusy) reply.code(503).header("retry-after", error.retryAfter);
+    return reply.send({ error: { message: toldOf(error, id) } });
   });
   const hide = { schema: { hide: true } };
   server.get("/health/live", hide, async (_, reply) => reply.headers(unkept).send({ live: true }));
@@ -37,8 +34,6 @@ export function observeHttp(server: FastifyInstance, { health, log, accessLog = 
       .send(readiness);
   });
 }
-
-type FailedRequest = Error & { readonly statusCode?: number };
 
 const unkept = { "cache-control": "no-store" };
 const longestPath = 300;
