@@ -1,7 +1,8 @@
 import { isIPv6 } from "node:net";
 import { parseAddress } from "../core/address.ts";
 import { may } from "../core/may.ts";
-import { isInNetwork, type Network } from "../core/network.ts";
+import type { Network } from "../core/network.ts";
+import { comesFrom } from "../core/peer-address.ts";
 import type { NotifyTarget } from "../nameserver/notify-out.ts";
 import type { Secondaries } from "../nameserver/secondary-zones.ts";
 import type { Peer } from "../nameserver/transfer-ask.ts";
@@ -30,7 +31,7 @@ export function transferPorts({ store, zones, secondaries, networks, catalog, lo
   return {
     keyNamed: (name) => keyNamed(store, name),
     mayTransfer: async (zone, { from, key: name }) => {
-      if (isIn(networks, from)) return true;
+      if (comesFrom(from, networks)) return true;
       const key = name === undefined ? undefined : await store.transferKey(name);
       return key !== undefined && (await opens(store, key, zone, { from, catalog }));
     },
@@ -82,11 +83,6 @@ async function opens(
   if (account === undefined) return zone !== catalog || scope.zones === undefined;
   const found = await store.zoneHolding(zone);
   return found?.name === zone && found.account === account;
-}
-
-function isIn(networks: readonly Network[], from: string): boolean {
-  const address = parseAddress(from.replace(/^::ffff:(?=\d+\.)/i, ""));
-  return address !== undefined && networks.some((network) => isInNetwork(address, network));
 }
 
 function outcomeOf(updated: DnsUpdated): UpdateOutcome {

@@ -52,6 +52,7 @@ describe("a scope and an operation", () => {
     ["the caller is inside", write({ networks: ["192.0.2.0/24"] }), from(readSet, "192.0.2.9"), "yes"],
     ["inside the second", write({ networks: ["10.0.0.0/8", "::1"] }), from(readSet, "::1"), "yes"],
     ["inside, seen through IPv6", write({ networks: ["192.0.2.0/24"] }), from(readSet, "::ffff:192.0.2.9"), "yes"],
+    ["inside, on a link", write({ networks: ["fe80::/10"] }), from(readSet, "fe80::1%eth0"), "yes"],
     ["outside", write({ networks: ["192.0.2.0/24"] }), from(readSet, "192.0.3.9"), "network-not-in-scope"],
     ["unknown caller", write({ networks: ["0.0.0.0/0", "::/0"] }), readSet, "network-not-in-scope"],
     ["unreadable caller", write({ networks: ["0.0.0.0/0"] }), from(readSet, "localhost"), "network-not-in-scope"],

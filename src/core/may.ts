@@ -1,6 +1,6 @@
-import { parseAddress } from "./address.ts";
 import type { Instant } from "./instant.ts";
-import { isInNetwork, parseNetwork } from "./network.ts";
+import { parseNetwork } from "./network.ts";
+import { comesFrom } from "./peer-address.ts";
 import type { RecordType } from "./rdata/table.ts";
 
 /** What a token opens. What is absent is not limited; an empty list opens nothing. */
@@ -60,8 +60,9 @@ const yes: Verdict = { kind: "yes" };
 
 function whenAndWhere(scope: Scope, { now, from }: Operation): Refusal | undefined {
   if (scope.expires !== undefined && now >= scope.expires) return "expired";
-  if (scope.networks !== undefined && !comesFrom(from, scope.networks)) return "network-not-in-scope";
-  return undefined;
+  if (scope.networks === undefined) return undefined;
+  const networks = scope.networks.flatMap((text) => parseNetwork(text) ?? []);
+  return comesFrom(from, networks) ? undefined : "network-not-in-scope";
 }
 
 function what(scope: Scope, operation: Operation): Refusal | undefined {
@@ -105,13 +106,3 @@ export function ownersSeen({ sets }: Scope): readonly string[] | undefined {
 }
 
 const isRead = ({ kind }: Operation): boolean => kind === "list-zones" || kind === "read-zone" || kind === "read-set";
-
-function comesFrom(from: string | undefined, networks: readonly string[]): boolean {
-  // A socket that listens on both families shows IPv4 callers so.
-  const address = from === undefined ? undefined : parseAddress(from.replace(/^::ffff:(?=\d+\.)/i, ""));
-  if (address === undefined) return false;
-  return networks.some((text) => {
-    const network = parseNetwork(text);
-    return network !== undefined && isInNetwork(address, network);
-  });
-}

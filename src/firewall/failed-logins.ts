@@ -1,5 +1,5 @@
 import { addressBytes, parseIpv6 } from "../core/address.ts";
-import { plainAddress } from "./rights.ts";
+import { plainAddress } from "../core/peer-address.ts";
 
 /** Who guessed, and how often in a row. Bounded: beyond `most` sources the one that was quiet longest is forgotten. */
 export type FailedLogins = {

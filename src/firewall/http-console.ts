@@ -12,7 +12,7 @@ import { makeSignInSecret } from "./console-link.ts";
 import { type Changed, consolePeople } from "./console-people.ts";
 import type { EventStreams } from "./http-events.ts";
 import type { Privilege } from "./privileges.ts";
-import { isInForce, plainAddress } from "./rights.ts";
+import { isInForce } from "./rights.ts";
 import type { User } from "./users.ts";
 
 export type FirewallConsoleOptions = {
@@ -77,7 +77,7 @@ function createAnswering(options: FirewallConsoleOptions, sessions: ReturnType<t
       check: async (name, password) => (await access.users.checkPassword(name, password, now()))?.name,
       describe: async (who, from) => {
         const user = userBehind(who);
-        const held = user && people.rightsOf(user, plainAddress(from));
+        const held = user && people.rightsOf(user, from);
         return user && held && { name: user.name, hasPassword: user.hasPassword, privileges: held };
       },
       setPassword: async (who, password) => {
@@ -100,7 +100,7 @@ function createAnswering(options: FirewallConsoleOptions, sessions: ReturnType<t
     if (found.kind === "forged") return forged;
     if (user === undefined) return problem(401, "Sign in first.");
     const may = (privilege: Privilege): boolean => {
-      const held = people.rightsOf(user, plainAddress(plain.from));
+      const held = people.rightsOf(user, plain.from);
       return held.includes("all") || held.includes(privilege);
     };
     if (route === "GET /console/events") {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Privilege, privileges } from "./privileges.ts";
-import { type Holder, isInForce, plainAddress, rightsOf } from "./rights.ts";
+import { type Holder, isInForce, rightsOf } from "./rights.ts";
 
 const now = new Date("2026-11-15T12:00:00Z");
 const holder = (more: Partial<Holder> = {}): Holder => ({ disabled: false, privileges: [], groups: [], ...more });
@@ -58,17 +58,5 @@ describe("isInForce", () => {
     ["at his end", { expires: now }, false],
   ])("%s: %s", (_, more, inForce) => {
     expect(isInForce(holder(more), now)).toBe(inForce);
-  });
-});
-
-describe("plainAddress", () => {
-  it.each([
-    ["::ffff:192.0.2.1", "192.0.2.1"],
-    ["::FFFF:192.0.2.1", "192.0.2.1"],
-    ["fe80::1%eth0", "fe80::1"],
-    ["2001:db8::1", "2001:db8::1"],
-    ["::ffff:0:1", "::ffff:0:1"],
-  ])("%s → %s", (text, plain) => {
-    expect(plainAddress(text)).toBe(plain);
   });
 });

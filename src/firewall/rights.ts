@@ -1,5 +1,5 @@
-import { parseAddress } from "../core/address.ts";
-import { isInNetwork, parseNetwork } from "../core/network.ts";
+import { parseNetwork } from "../core/network.ts";
+import { comesFrom } from "../core/peer-address.ts";
 import { type Privilege, privileges } from "./privileges.ts";
 
 /** Whose key it is, and what he holds himself and by his groups. */
@@ -32,15 +32,8 @@ export function rightsOf(holder: Holder, limit: readonly Privilege[] | undefined
   return both.includes("all") ? ["all"] : both;
 }
 
-function isFrom(from: string | undefined, networks: readonly string[]): boolean {
-  const address = from === undefined ? undefined : parseAddress(plainAddress(from));
-  if (address === undefined) return false;
-  return networks.some((text) => {
-    const network = parseNetwork(text);
-    return network !== undefined && isInNetwork(address, network);
-  });
-}
-
-/** A socket that takes both families shows IPv4 as `::ffff:192.0.2.1`, and link-local addresses with their zone. */
-export const plainAddress = (text: string): string =>
-  text.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, "").replace(/%.*$/, "");
+const isFrom = (from: string | undefined, networks: readonly string[]): boolean =>
+  comesFrom(
+    from,
+    networks.flatMap((text) => parseNetwork(text) ?? []),
+  );

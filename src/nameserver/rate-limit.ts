@@ -1,5 +1,6 @@
 import { addressBytes, parseIpv6 } from "../core/address.ts";
 import type { Instant } from "../core/instant.ts";
+import { isLoopback } from "../core/peer-address.ts";
 
 /** What shall become of a reply: sent, cut short so that a real client asks again over TCP, or not sent at all. */
 export type Passage = "send" | "cut" | "drop";
@@ -57,9 +58,6 @@ export function createRateLimit(options: RateLimitOptions): RateLimit {
     return slip > 0 && (over[slot] ?? 0) % slip === 0 ? "cut" : "drop";
   };
 }
-
-const isLoopback = (client: string): boolean =>
-  client.startsWith("127.") || client === "::1" || client.startsWith("::ffff:127.");
 
 /** The part of an address that one customer of a provider has, more or less. */
 export function networkOf(client: string): string {

@@ -1,4 +1,5 @@
 import type { Instant } from "../core/instant.ts";
+import { unmapped } from "../core/peer-address.ts";
 import type { Logger } from "../process/log.ts";
 import { countTransfer, type DnsCounters } from "./counters.ts";
 import { type RefreshOutcome, type RefreshPorts, refreshZone, type SecondaryZone } from "./secondary-refresh.ts";
@@ -141,7 +142,7 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
     notified: async (name, asker) => {
       const zone = await ports.look(name);
       if (zone === undefined) return "not-ours";
-      const from = asker.from.replace(/^::ffff:(?=\d+\.)/i, "");
+      const from = unmapped(asker.from);
       if (!zone.primaries.some(({ host, key }) => host === from || (key && key.name === asker.key))) return "refused";
       noticed.add(name);
       ask(name);

@@ -1,6 +1,7 @@
 import { type Address, parseAddress } from "../core/address.ts";
 import { labelsOf, parseName } from "../core/name.ts";
 import { type Network, parseNetwork } from "../core/network.ts";
+import { unmapped } from "../core/peer-address.ts";
 
 /** What a router asks for: these hosts shall have these addresses. A prefix moves the network part of what a host has. */
 export type WantedAddresses = {
@@ -28,7 +29,7 @@ export function readDyndns(query: Readonly<Record<string, unknown>>, caller: str
   if (names.length === 0) return { kind: "no-host" };
   if (names.length > maximumHosts) return { kind: "too-many-hosts" };
   const texts = [...words(query.myip), ...words(query.myipv6)];
-  const wanted = readWanted(texts.length > 0 ? texts : [caller.replace(/^::ffff:(?=\d+\.)/i, "")]);
+  const wanted = readWanted(texts.length > 0 ? texts : [unmapped(caller)]);
   return wanted === undefined ? { kind: "bad-address" } : { kind: "update", hosts: names.map(readHost), wanted };
 }
 

@@ -1,5 +1,6 @@
 import type { Instant } from "../core/instant.ts";
-import { createRateLimit, isLoopback, type Quota, type RateLimit } from "./rate-limit.ts";
+import { isLoopback } from "../core/peer-address.ts";
+import { createRateLimit, type Quota, type RateLimit } from "./rate-limit.ts";
 
 /** The calls that all nodes have between them, a token at a time. */
 export type CommonBudget = {

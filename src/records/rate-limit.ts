@@ -1,4 +1,5 @@
 import type { Instant } from "../core/instant.ts";
+import { isLoopback } from "../core/peer-address.ts";
 
 /** What is left to one token. Every face writes it into headers of its own. */
 export type Quota = {
@@ -68,6 +69,3 @@ function dropOldest(buckets: Map<number, Bucket>): void {
     buckets.delete(token);
   }
 }
-
-export const isLoopback = (address: string): boolean =>
-  address.startsWith("127.") || address === "::1" || address.startsWith("::ffff:127.");
