@@ -1,13 +1,10 @@
 import type { Command } from "commander";
 import type { CommandIo, Run } from "./command-io.ts";
 import { databaseOptions } from "./database-options.ts";
-import { readAccountName, repeated } from "./options.ts";
+import { asJson, dataFolder, readAccountName, repeated } from "./options.ts";
 import { addStoreVerbs } from "./store-verbs.ts";
 import { addTransferKeyVerbs } from "./transfer-verbs.ts";
 import { addAccessVerbs } from "./user-verbs.ts";
-
-const dataFolder = ["--data <folder>", "the data folder of the service", "./moor-data"] as const;
-const asJson = ["--json", "for programs"] as const;
 
 /** Administration without a browser. */
 export function addAdminVerbs(program: Command, io: CommandIo, run: Run): void {

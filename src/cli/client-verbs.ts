@@ -1,9 +1,8 @@
 import type { Command } from "commander";
 import type { CommandIo, Run } from "./command-io.ts";
-import { logOptions, readCount } from "./options.ts";
+import { asJson, logOptions, readCount } from "./options.ts";
 
 const configFile = ["--config <file>", "the updater's config file", "moor.yaml"] as const;
-const asJson = ["--json", "for programs"] as const;
 const whichTarget = ["--target <name>", "which record service of the config, when there are several"] as const;
 
 /** The updating client, and what prepares its config. */

@@ -2,6 +2,10 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { parseMailbox } from "../core/mailbox.ts";
 import type { ListenAddress } from "../process/listen-address.ts";
 
+/** For verbs that work on what a service keeps. */
+export const dataFolder = ["--data <folder>", "the data folder of the service", "./moor-data"] as const;
+export const asJson = ["--json", "for programs"] as const;
+
 /** `127.0.0.1:8053`, `[::1]:8053`, `localhost:8053`; the port may be 0 for any free one. */
 export function readListen(text: string): ListenAddress {
   const [, bracketed, plain, port] = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(text) ?? [];

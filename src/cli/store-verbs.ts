@@ -2,10 +2,8 @@ import type { Command } from "commander";
 import type { CommandIo, Run } from "./command-io.ts";
 import { databaseOptions } from "./database-options.ts";
 import { dropHistoryOption } from "./keep-history-option.ts";
-import { readAccountName } from "./options.ts";
+import { dataFolder, readAccountName } from "./options.ts";
 import { orStopped } from "./store-stopped.ts";
-
-const dataFolder = ["--data <folder>", "the data folder of the service", "./moor-data"] as const;
 
 /** What is done with all of a store: keeping copies of it, looking after it, moving it. */
 export function addStoreVerbs(program: Command, io: CommandIo, run: Run): void {

@@ -1,9 +1,7 @@
 import { type Command, Option } from "commander";
 import type { CommandIo, Run } from "./command-io.ts";
 import { databaseOptions } from "./database-options.ts";
-import { readAccountName, repeated } from "./options.ts";
-
-const dataFolder = ["--data <folder>", "the data folder of the service", "./moor-data"] as const;
+import { asJson, dataFolder, readAccountName, repeated } from "./options.ts";
 
 /** Keys that moor and other nameservers share. */
 export function addTransferKeyVerbs(program: Command, io: CommandIo, run: Run): void {
@@ -38,7 +36,7 @@ export function addTransferKeyVerbs(program: Command, io: CommandIo, run: Run): 
   databaseOptions(key.command("list"))
     .description("Lists the keys, never their secrets.")
     .option(...dataFolder)
-    .option("--json", "for programs")
+    .option(...asJson)
     .action((options) => run(async () => (await import("./transfer-key.ts")).transferKeyList(options, io)));
   databaseOptions(key.command("revoke"))
     .description("Ends a key, at once.")

@@ -1,9 +1,7 @@
 import type { Command } from "commander";
 import type { CommandIo, Run } from "./command-io.ts";
-import { readCount, repeated } from "./options.ts";
+import { asJson, dataFolder, readCount, repeated } from "./options.ts";
 
-const dataFolder = ["--data <folder>", "the data folder of the service", "./moor-data"] as const;
-const asJson = ["--json", "for programs"] as const;
 const privilege = ["--privilege <what>", "what it opens (may be repeated)", repeated, [] as readonly string[]] as const;
 
 /** Users, groups and keys of the firewall service, and the certificate that clients import. */
