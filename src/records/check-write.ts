@@ -21,6 +21,13 @@ export function zoneFaults(zone: Zone): readonly Fault[] {
   ];
 }
 
+export const soaStays: Fault = {
+  code: "soa-stays",
+  where: "type",
+  message: "the SOA record comes and goes with its zone",
+  todo: "delete the zone instead",
+};
+
 export function lockFaults(before: readonly RRset[], wanted: readonly RRset[]): readonly Fault[] {
   if (!before.some((set) => set.locked)) return [];
   return diffSets(before, wanted)

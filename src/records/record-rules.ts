@@ -3,6 +3,7 @@ import { parseRdata } from "../core/rdata/rdata.ts";
 import type { RecordType } from "../core/rdata/table.ts";
 import type { RRset } from "../core/rrset.ts";
 import { type Actor, denied, missing, type NotDone, placeOf, refused, type Sight } from "./actor.ts";
+import { soaStays } from "./check-write.ts";
 import type { RecordContent } from "./edit-record.ts";
 import type { Zone } from "./store.ts";
 
@@ -68,10 +69,3 @@ function readDraft(draft: RecordDraft, zone: Zone): Content | NotDone {
   const { type, name, value, ttl } = draft;
   return { kind: "content", content: { owner: owner.value, type, ttl, name, value, rdata: rdata.value.text } };
 }
-
-const soaStays = {
-  code: "soa-stays",
-  where: "type",
-  message: "the SOA record comes and goes with its zone",
-  todo: "delete the zone instead",
-};

@@ -1,7 +1,7 @@
 import type { Fault } from "../core/result.ts";
 import type { RRset } from "../core/rrset.ts";
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "./actor.ts";
-import { checkWrite, zoneFaults } from "./check-write.ts";
+import { checkWrite, soaStays, zoneFaults } from "./check-write.ts";
 import { type Fresh, placed, setAt } from "./edit-set.ts";
 import { newRecordIds } from "./new-id.ts";
 import { readPlace } from "./rrsets-values.ts";
@@ -109,10 +109,3 @@ const namedTwice = (key: string, where: string): Fault => ({
   message: `the set ${key} is in the list twice`,
   todo: "say once what it shall be",
 });
-
-const soaStays: Fault = {
-  code: "soa-stays",
-  where: "type",
-  message: "the SOA record comes and goes with its zone",
-  todo: "leave it, or delete the zone",
-};

@@ -3,7 +3,7 @@ import type { Fault } from "../core/result.ts";
 import type { RRset, ZoneRecord } from "../core/rrset.ts";
 import { withSerial } from "../core/serial.ts";
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "./actor.ts";
-import { checkWrite, zoneFaults } from "./check-write.ts";
+import { checkWrite, soaStays, zoneFaults } from "./check-write.ts";
 import { placed, setAt } from "./edit-set.ts";
 import { inParts } from "./in-parts.ts";
 import { newRecordId } from "./new-id.ts";
@@ -98,7 +98,7 @@ function putBack(
     const [before, after] = [atSerial(change.before, zone), atSerial(change.after, zone)];
     const now = setAt(view.sets, change);
     if (!sameOrNone(before, now)) faults.push(changedSince(`${change.owner}/${change.type}`));
-    if (change.type === "SOA" && after === undefined) faults.push(soaStays);
+    if (change.type === "SOA" && after === undefined) faults.push(made);
     sets = placed(sets, change, after);
   }
   if (settings && JSON.stringify(settings.after) !== JSON.stringify(zone.settings))
@@ -138,9 +138,4 @@ const changedSince = (what: string): Fault => ({
   todo: "undo the later change first, or write what you want",
 });
 
-const soaStays: Fault = {
-  code: "soa-stays",
-  where: "serial",
-  message: "this is how the zone was made",
-  todo: "delete the zone instead",
-};
+const made: Fault = { ...soaStays, where: "serial", message: "this is how the zone was made" };

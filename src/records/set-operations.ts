@@ -2,7 +2,7 @@ import { ownersSeen } from "../core/may.ts";
 import { type Fault, ok, type Result } from "../core/result.ts";
 import type { RRset } from "../core/rrset.ts";
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "./actor.ts";
-import { checkWrite, zoneFaults } from "./check-write.ts";
+import { checkWrite, soaStays, zoneFaults } from "./check-write.ts";
 import { type Fresh, placed, setAt, withComments, withLess, withMore, withValues } from "./edit-set.ts";
 import { newRecordIds } from "./new-id.ts";
 import { type Place, readPlace, readValues, type ValueDraft } from "./rrsets-values.ts";
@@ -252,13 +252,6 @@ const setExists = ({ owner, type }: Place): Fault => ({
   message: `RRSet ${owner}/${type} already exists`,
   todo: "replace its records instead",
 });
-
-const soaStays: Fault = {
-  code: "soa-stays",
-  where: "type",
-  message: "the SOA record comes and goes with its zone",
-  todo: "delete the zone instead",
-};
 
 const keyTaken: Fault = {
   code: "key-taken",
