@@ -2,6 +2,7 @@ import type { RrsetsError } from "../contract/rrsets.ts";
 import type { Refusal } from "../core/may.ts";
 import type { Fault } from "../core/result.ts";
 import type { NotDone } from "./actor.ts";
+import { deniedTexts } from "./denied-texts.ts";
 
 export type ErrorAnswer = { readonly status: number; readonly body: RrsetsError };
 
@@ -27,18 +28,9 @@ export function answerTo(notDone: NotDone): ErrorAnswer {
 }
 
 export function deniedAnswer(because: Refusal): ErrorAnswer {
-  return because === "read-only"
-    ? errorAnswer(401, "token_readonly", "this token may read but not write")
-    : errorAnswer(403, "forbidden", deniedTexts[because]);
+  const text = deniedTexts[because];
+  return because === "read-only" ? errorAnswer(401, "token_readonly", text) : errorAnswer(403, "forbidden", text);
 }
-
-const deniedTexts: Readonly<Record<Exclude<Refusal, "read-only">, string>> = {
-  expired: "this token has expired: make a new one",
-  "network-not-in-scope": "this token may not be used from this address",
-  "zone-not-in-scope": "this token is not for this zone",
-  "set-not-in-scope": "this token is not for this name and type",
-  "account-not-in-scope": "this token is not for the whole account",
-};
 
 /** One fault decides the status: that which no correction of the request can help against comes first. */
 export function refusedAnswer(faults: readonly Fault[]): ErrorAnswer {

@@ -1,6 +1,7 @@
 import type { WireError } from "../contract/records-v1.ts";
 import type { Refusal } from "../core/may.ts";
 import type { Fault } from "../core/result.ts";
+import { deniedTexts } from "./denied-texts.ts";
 
 /** What the v1 API calls a fault. `subject` is what the record or zone was to be: its type, name and value. */
 export type Subject = { readonly type?: string; readonly name?: string; readonly value?: string };
@@ -83,13 +84,4 @@ function nameMessage(fault: Fault, ofRecord: boolean): string {
 }
 
 /** The API's gateway answers so, without an `error` object. */
-export const deniedBody = (because: Refusal): { message: string } => ({ message: deniedMessages[because] });
-
-const deniedMessages: Readonly<Record<Refusal, string>> = {
-  expired: "this token has expired: make a new one",
-  "network-not-in-scope": "this token may not be used from this address",
-  "zone-not-in-scope": "this token is not for this zone",
-  "set-not-in-scope": "this token is not for this name and type",
-  "account-not-in-scope": "this token is not for the whole account",
-  "read-only": "this token may read but not write",
-};
+export const deniedBody = (because: Refusal): { message: string } => ({ message: deniedTexts[because] });
