@@ -47,7 +47,7 @@ export function consolePeople({ users, groups, keys, audit, sessions }: AccessSt
       }),
 
     addUser: (wish: UserWish, by: Actor): Changed => {
-      const wrong = userFault(wish) ?? (nameRule.test(wish.name) ? undefined : badName("user"));
+      const wrong = userFault(wish) ?? nameFault("user", wish.name);
       if (wrong !== undefined) return { wrong };
       if (!users.add({ name: wish.name, now: now(), ...toChange(wish) }))
         return { wrong: `There is a user ${wish.name} already.` };
@@ -91,7 +91,7 @@ export function consolePeople({ users, groups, keys, audit, sessions }: AccessSt
 
     /** Made when it is not there. Its members are those that the wish names. */
     putGroup: (wish: GroupWish, by: Actor): Changed => {
-      const wrong = groupFault(wish) ?? (nameRule.test(wish.name) ? undefined : badName("group"));
+      const wrong = groupFault(wish) ?? nameFault("group", wish.name);
       if (wrong !== undefined) return { wrong };
       const unknown = wish.members.find((member) => users.find(member) === undefined);
       if (unknown !== undefined) return { wrong: `There is no user ${unknown}.` };
@@ -117,11 +117,16 @@ export function consolePeople({ users, groups, keys, audit, sessions }: AccessSt
 }
 
 const nameRule = /^[A-Za-z0-9._@-]{1,64}$/;
-const badName = (what: string) => `A ${what}'s name has letters, digits and . _ @ - only, 64 of them at most.`;
+
+function nameFault(what: string, name: unknown): string | undefined {
+  if (typeof name === "string" && nameRule.test(name)) return undefined;
+  return `A ${what}'s name has letters, digits and . _ @ - only, 64 of them at most.`;
+}
 
 function userFault({ fullName, expires, privileges: held }: UserWish): string | undefined {
   if (typeof fullName !== "string" || fullName.length > 200) return "The full name has at most 200 characters.";
-  if (expires !== null && Number.isNaN(Date.parse(expires))) return "The end is not a day.";
+  if (expires !== null && (typeof expires !== "string" || Number.isNaN(Date.parse(expires))))
+    return "The end is not a day.";
   return privilegeFault(held);
 }
 

@@ -1,0 +1,29 @@
+import { afterEach, describe, expect, it } from "vitest";
+import type { UserWish } from "../contract/console-firewall.ts";
+import { openAccess } from "./access-store.ts";
+import { consolePeople } from "./console-people.ts";
+
+const access = openAccess(":memory:");
+afterEach(() => access.users.remove("anna"));
+const people = consolePeople(access, () => new Date("2026-11-15T12:00:00Z"));
+const by = { name: "root", source: "203.0.113.1" };
+const anna: UserWish = { name: "anna", fullName: "", disabled: false, expires: null, privileges: [] };
+
+describe("a wish for a user, whatever was sent", () => {
+  it.each([
+    ["no name", { name: undefined }, /^A user's name has/],
+    ["null for a name", { name: null }, /^A user's name has/],
+    ["a name with a blank", { name: "an na" }, /^A user's name has/],
+    ["no full name", { fullName: undefined }, /^The full name has/],
+    ["no end", { expires: undefined }, /^The end is not a day/],
+    ["a number for an end", { expires: 5 }, /^The end is not a day/],
+    ["no privileges", { privileges: undefined }, /^Privileges are a list/],
+    ["an unknown privilege", { privileges: ["fly"] }, /^There is no privilege fly/],
+  ])("%s is told", (_, sent, wrong) => {
+    expect(people.addUser({ ...anna, ...sent } as UserWish, by)).toEqual({ wrong: expect.stringMatching(wrong) });
+  });
+
+  it("is done when all is well", () => {
+    expect(people.addUser(anna, by)).toBe("done");
+  });
+});
