@@ -35,15 +35,7 @@ export type MadeKey = {
   readonly fileName: string;
 };
 
-export type UserWish = {
-  readonly name: string;
-  readonly fullName: string;
-  readonly disabled: boolean;
-  readonly expires: string | null;
-  readonly privileges: readonly string[];
-};
-
-export type GroupWish = Omit<ConsoleGroup, "name"> & { readonly name: string };
+export type UserWish = Omit<ConsoleUser, "groups" | "hasPassword" | "keys">;
 
 export type AuditLine = {
   readonly at: string;

@@ -35,10 +35,4 @@ export function openAudit(database: DatabaseSync): Audit {
   };
 }
 
-type AuditRow = {
-  readonly at: number;
-  readonly actor: string;
-  readonly source: string;
-  readonly action: string;
-  readonly subject: string;
-};
+type AuditRow = Omit<AuditEntry, "at"> & { readonly at: number };

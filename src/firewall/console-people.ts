@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { hashSecret } from "../access/secret.ts";
-import type { ConsolePeople, GroupWish, MadeKey, UserWish } from "../contract/console-firewall.ts";
+import type { ConsoleGroup, ConsolePeople, MadeKey, UserWish } from "../contract/console-firewall.ts";
 import { parseAddress } from "../core/address.ts";
 import { parseNetwork } from "../core/network.ts";
 import type { AccessStore } from "./access-store.ts";
@@ -90,7 +90,7 @@ export function consolePeople({ users, groups, keys, audit, sessions }: AccessSt
     },
 
     /** Made when it is not there. Its members are those that the wish names. */
-    putGroup: (wish: GroupWish, by: Actor): Changed => {
+    putGroup: (wish: ConsoleGroup, by: Actor): Changed => {
       const wrong = groupFault(wish) ?? nameFault("group", wish.name);
       if (wrong !== undefined) return { wrong };
       const unknown = wish.members.find((member) => users.find(member) === undefined);
@@ -130,7 +130,7 @@ function userFault({ fullName, expires, privileges: held }: UserWish): string | 
   return privilegeFault(held);
 }
 
-function groupFault({ networks, members, privileges: held }: GroupWish): string | undefined {
+function groupFault({ networks, members, privileges: held }: ConsoleGroup): string | undefined {
   if (!isTexts(networks) || !isTexts(members)) return "Networks and members are lists.";
   const bad = networks.find((text) => parseNetwork(text) === undefined && parseAddress(text) === undefined);
   return bad === undefined ? privilegeFault(held) : `${bad} is not a network such as 192.0.2.0/24.`;

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createSessions } from "../access/session.ts";
 import { sessionOf } from "../access/session-cookie.ts";
 import { createSignIn, forged, json, type PlainRequest, problem } from "../access/session-http.ts";
-import type { GroupWish, UserWish } from "../contract/console-firewall.ts";
+import type { ConsoleGroup, UserWish } from "../contract/console-firewall.ts";
 import { readPlainRequest } from "../process/plain-request.ts";
 import type { SmallLog } from "../process/small-log.ts";
 import { createStaticPages, type PageAnswer } from "../process/static-pages.ts";
@@ -12,6 +12,7 @@ import { makeSignInSecret } from "./console-link.ts";
 import { type Changed, consolePeople } from "./console-people.ts";
 import type { EventStreams } from "./http-events.ts";
 import type { Privilege } from "./privileges.ts";
+import { decoded } from "./resolve-endpoint.ts";
 import { isInForce } from "./rights.ts";
 import type { User } from "./users.ts";
 
@@ -136,7 +137,7 @@ async function manage(people: People, { method, path, body }: PlainRequest, by: 
     case "DELETE keys/:name":
       return toAnswer(people.revokeKey(name, by));
     case "PUT groups/:name":
-      return toAnswer(people.putGroup({ ...parsed<GroupWish>(body), name }, by));
+      return toAnswer(people.putGroup({ ...parsed<ConsoleGroup>(body), name }, by));
     case "DELETE groups/:name":
       return toAnswer(people.removeGroup(name, by));
     default:
@@ -156,13 +157,5 @@ function parsed<T>(body: string): T {
     return (typeof read === "object" && read !== null ? read : {}) as T;
   } catch {
     return {} as T;
-  }
-}
-
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
   }
 }

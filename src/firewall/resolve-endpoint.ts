@@ -74,7 +74,8 @@ const byFoldedName: ReadonlyMap<string, EndpointName> = new Map(
   }),
 );
 
-function decoded(segment: string): string {
+/** What is no escape stands for itself. */
+export function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
