@@ -89,6 +89,12 @@ export const unknownCall = ({ said }: Absent): TargetFault => ({
   todo: "see whether the url is that of a record service, and whether `api:` is the one that it speaks",
 });
 
+export const noZone = (zone: string): TargetFault => ({
+  kind: "missing",
+  because: `the record service has no zone ${zone}, or does not show it to this token`,
+  todo: "make it in the console first; `moor zones` lists those that exist",
+});
+
 export const unexpected = (lack: string): TargetFault =>
   later(`the record service answered 200 but with ${lack} in it`, "see whether the url is that of a record service");
 

@@ -5,7 +5,7 @@ import { absoluteName } from "../core/name.ts";
 import type { TargetConfig } from "./config.ts";
 import type { HttpClient } from "./http-client.ts";
 import { createRRsetsCalls, type RRsetsCalls, type SetName } from "./rrsets-calls.ts";
-import { type Absent, type Answer, later, printable, unknownCall } from "./service-answer.ts";
+import { type Absent, type Answer, later, noZone, printable, unknownCall } from "./service-answer.ts";
 import type { ListedRecord, Lookup, RecordTarget, ReplaceOrder, ReplaceOutcome, TargetFault } from "./target.ts";
 
 export type Waiting = { readonly first: number; readonly longest: number; readonly total: number };
@@ -153,12 +153,6 @@ const idOf = ({ zone, name, type }: SetName) => `${zone}/${name}/${type}`;
 
 /** Spec 2.3: `YYYY-MM-DD HH:MM:SS (UTC)`. */
 const commentAt = (now: number) => `${new Date(now).toISOString().slice(0, 19).replace("T", " ")} (UTC)`;
-
-const noZone = (zone: string): TargetFault => ({
-  kind: "missing",
-  because: `the record service has no zone ${zone}, or does not show it to this token`,
-  todo: "make it in the console first; `moor zones` lists those that exist",
-});
 
 /** A token sees the zones of its own project alone, and to look for the record in another is of no use. */
 function noSet({ zone, name, family }: Omit<ReplaceOrder, "value">, { said }: Absent): TargetFault {

@@ -3,7 +3,7 @@ import { parseAddress, recordTypeOf } from "../core/address.ts";
 import { absoluteName, parseOwner } from "../core/name.ts";
 import type { TargetConfig } from "./config.ts";
 import type { HttpClient } from "./http-client.ts";
-import { unknownCall } from "./service-answer.ts";
+import { noZone, unknownCall } from "./service-answer.ts";
 import type {
   ListedRecord,
   ListedZone,
@@ -166,12 +166,6 @@ const zoneFromWire = ({ id, name, ttl }: ReadableZone): ListedZone => ({
   id,
   name,
   ...(typeof ttl === "number" ? { ttl } : {}),
-});
-
-const noZone = (zone: string): TargetFault => ({
-  kind: "missing",
-  because: `the record service has no zone ${zone}, or does not show it to this token`,
-  todo: "make it in the console first; `moor zones` lists those that exist",
 });
 
 const noRecord = ({ zone, name, family }: Sought): TargetFault => ({
