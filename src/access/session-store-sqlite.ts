@@ -57,15 +57,7 @@ export function openSessionStore(database: DatabaseSync): SessionStore {
   };
 }
 
-type SessionRow = {
-  readonly id: number;
-  readonly hash: string;
-  readonly who: string;
-  readonly source: string;
-  readonly agent: string;
-  readonly created: number;
-  readonly seen: number;
-};
+type SessionRow = Omit<StoredSession, "from"> & { readonly source: string };
 
 const fromRow = ({ id, hash, who, source, agent, created, seen }: SessionRow): StoredSession => ({
   id,

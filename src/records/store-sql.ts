@@ -1,7 +1,7 @@
 import type { Generated } from "kysely";
 import type { SessionTables } from "../access/session-store-sql.ts";
 import type { RunSql, SqlText } from "../process/sql-text.ts";
-import type { ChangeRow, SetRow, TokenRow, ZoneRow } from "./store-rows.ts";
+import type { ChangeRow, KeyRow, SetRow, TokenRow, ZoneRow } from "./store-rows.ts";
 
 /** The tables of `schema-sqlite.ts` and `schema-postgres.ts`, to write queries for. */
 export type Tables = SessionTables & {
@@ -17,7 +17,10 @@ export type Tables = SessionTables & {
   readonly rrsets: SetRow & { readonly zone: number };
   readonly changes: ChangeRow;
   readonly actions: ActionRow;
-  readonly transfer_keys: TransferKeyRow & { readonly number: Generated<number> };
+  readonly transfer_keys: Omit<KeyRow, "account_name" | "revoked"> & {
+    readonly number: Generated<number>;
+    readonly revoked: Generated<number | null>;
+  };
   readonly secondary_state: { readonly zone: number; readonly checked: number; readonly serial: number };
   readonly console_passwords: { readonly account: number; readonly hash: string; readonly changed: number };
 };
@@ -32,14 +35,4 @@ export type ActionRow = {
   readonly zone_name: string;
   readonly command: string;
   readonly at: number;
-};
-
-export type TransferKeyRow = {
-  readonly name: string;
-  readonly algorithm: string;
-  readonly secret: string;
-  readonly account: number | null;
-  readonly scope: string;
-  readonly created: number;
-  readonly revoked: Generated<number | null>;
 };
