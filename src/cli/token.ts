@@ -2,12 +2,13 @@ import { resolve } from "node:path";
 import { createToken, hashSecret } from "../access/secret.ts";
 import type { Token } from "../records/store.ts";
 import type { CommandIo } from "./command-io.ts";
+import type { DatabaseOptions } from "./database-options.ts";
 import { printTable } from "./print-table.ts";
 import { readTokenScope, scopeInWords, type TypedScope, timeText } from "./token-scope.ts";
-import { type InData, withNewStore, withStore } from "./with-store.ts";
+import { withNewStore, withStore } from "./with-store.ts";
 import { writeSecretOr } from "./write-secret.ts";
 
-export type TokenAdd = InData &
+export type TokenAdd = DatabaseOptions &
   TypedScope & {
     readonly name: string;
     readonly account: string;
@@ -38,7 +39,10 @@ export async function tokenAdd(options: TokenAdd, io: CommandIo): Promise<number
   return 0;
 }
 
-export async function tokenList(options: InData & { readonly json?: boolean }, io: CommandIo): Promise<number> {
+export async function tokenList(
+  options: DatabaseOptions & { readonly json?: boolean },
+  io: CommandIo,
+): Promise<number> {
   const tokens = await withStore(options, io, (store) => store.tokens());
   if (options.json) io.out(`${JSON.stringify(tokens.map(forPrograms), null, 2)}\n`);
   else if (tokens.length === 0) io.out(`There are no tokens yet; make one with: ${io.program} token add\n`);
@@ -46,7 +50,7 @@ export async function tokenList(options: InData & { readonly json?: boolean }, i
   return 0;
 }
 
-export async function tokenRevoke(id: string, options: InData, io: CommandIo): Promise<number> {
+export async function tokenRevoke(id: string, options: DatabaseOptions, io: CommandIo): Promise<number> {
   const revoked =
     /^\d{1,15}$/.test(id) && (await withStore(options, io, (store) => store.revokeToken(Number(id), Date.now())));
   if (revoked) io.out(`Token ${id} is revoked.\n`);

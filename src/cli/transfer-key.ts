@@ -7,12 +7,13 @@ import { parseName } from "../core/name.ts";
 import { readFileIfThere } from "../process/data-folder.ts";
 import type { NewTransferKey, TransferKey } from "../records/transfer-keys.ts";
 import type { CommandIo } from "./command-io.ts";
+import type { DatabaseOptions } from "./database-options.ts";
 import { printTable } from "./print-table.ts";
 import { reachInWords, readTokenScope, type TypedScope } from "./token-scope.ts";
-import { type InData, withNewStore, withStore } from "./with-store.ts";
+import { withNewStore, withStore } from "./with-store.ts";
 import { writeSecretOr } from "./write-secret.ts";
 
-export type TransferKeyAdd = InData &
+export type TransferKeyAdd = DatabaseOptions &
   Omit<TypedScope, "readOnly"> & {
     readonly algorithm: NewTransferKey["algorithm"];
     readonly account?: string;
@@ -58,7 +59,10 @@ export async function transferKeyAdd(text: string, options: TransferKeyAdd, io: 
   return 0;
 }
 
-export async function transferKeyList(options: InData & { readonly json?: boolean }, io: CommandIo): Promise<number> {
+export async function transferKeyList(
+  options: DatabaseOptions & { readonly json?: boolean },
+  io: CommandIo,
+): Promise<number> {
   const keys = await withStore(options, io, (store) => store.transferKeys());
   if (options.json) io.out(`${JSON.stringify(keys.map(forPrograms), null, 2)}\n`);
   else if (keys.length === 0) io.out(`There are no keys yet; make one with: ${io.program} transfer-key add NAME\n`);
@@ -66,7 +70,7 @@ export async function transferKeyList(options: InData & { readonly json?: boolea
   return 0;
 }
 
-export async function transferKeyRevoke(text: string, options: InData, io: CommandIo): Promise<number> {
+export async function transferKeyRevoke(text: string, options: DatabaseOptions, io: CommandIo): Promise<number> {
   const name = parseName(text);
   const revoked = name.ok && (await withStore(options, io, (store) => store.revokeTransferKey(name.value, Date.now())));
   if (revoked) io.out(`Key ${name.value} is revoked.\n`);

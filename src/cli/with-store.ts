@@ -8,8 +8,6 @@ import type { CommandIo } from "./command-io.ts";
 import type { DatabaseOptions } from "./database-options.ts";
 import { readStorePlace } from "./read-store-place.ts";
 
-export type InData = DatabaseOptions;
-
 /** Administration works on the database itself, also while the service runs. */
 export async function withStore<T>(
   options: DatabaseOptions,
