@@ -19,7 +19,7 @@ export type HistoryPage = {
   readonly meta: { readonly next_before: number | null };
 };
 
-export const zonesPerPage = 50;
+const zonesPerPage = 50;
 const setsPerPage = 100;
 const atOnce = 6;
 

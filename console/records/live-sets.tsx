@@ -28,7 +28,7 @@ function take(queries: QueryClient, event: ChangeEvent | undefined): void {
   void queries.invalidateQueries({ queryKey: ["zones"], refetchType: "active" });
 }
 
-export function withChange(sets: readonly Rrset[], event: ChangeEvent): readonly Rrset[] {
+function withChange(sets: readonly Rrset[], event: ChangeEvent): readonly Rrset[] {
   return withOneChange(sets, event).map((set) => (set.type === "SOA" ? withSerial(set, event.serial) : set));
 }
 

@@ -7,7 +7,7 @@ type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
  * `__Host-`: only for this host, only over TLS, for all paths. Cookies do not know ports, so each service on a host has a
  * name of its own.
  */
-export const cookieName = (service: string): string => `__Host-moor-${service}`;
+const cookieName = (service: string): string => `__Host-moor-${service}`;
 
 const attributes = "Path=/; Secure; HttpOnly; SameSite=Strict";
 

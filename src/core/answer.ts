@@ -73,7 +73,7 @@ const notOurs: Answer = {
 };
 
 /** The labels in front of the zone's own; undefined when the name is not inside the zone. */
-export function relativeTo(view: ZoneView, name: readonly Label[]): readonly Label[] | undefined {
+function relativeTo(view: ZoneView, name: readonly Label[]): readonly Label[] | undefined {
   const depth = name.length - view.labels.length;
   if (depth < 0 || !view.labels.every((label, i) => label === name[depth + i])) return undefined;
   return name.slice(0, depth);

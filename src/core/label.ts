@@ -53,8 +53,7 @@ export function readLabels(text: string, where: string): LabelledText | readonly
 }
 
 /** One length byte a label and the root's zero. */
-export const wireLength = (labels: readonly Label[]): number =>
-  labels.reduce((sum, label) => sum + label.length + 1, 1);
+const wireLength = (labels: readonly Label[]): number => labels.reduce((sum, label) => sum + label.length + 1, 1);
 
 export const fitsInName = (labels: readonly Label[]): boolean => wireLength(labels) <= maximumWire;
 

@@ -54,7 +54,7 @@ export async function checkRequest(
 }
 
 /** The first message signs all of its record, later ones only its times (section 5.3.1). */
-export function createSigner(key: TsigKey, requestMac: Uint8Array, now: () => Instant): Signer {
+function createSigner(key: TsigKey, requestMac: Uint8Array, now: () => Instant): Signer {
   let prior = requestMac;
   let first = true;
   return (message) => {

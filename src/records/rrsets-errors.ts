@@ -33,7 +33,7 @@ export function deniedAnswer(because: Refusal): ErrorAnswer {
 }
 
 /** One fault decides the status: that which no correction of the request can help against comes first. */
-export function refusedAnswer(faults: readonly Fault[]): ErrorAnswer {
+function refusedAnswer(faults: readonly Fault[]): ErrorAnswer {
   const codes = new Set(faults.map((fault) => fault.code));
   if (codes.has("zone-is-secondary")) return errorAnswer(422, "incorrect_zone_mode", "zone is in secondary mode");
   if (codes.has("zone-is-primary")) return errorAnswer(422, "incorrect_zone_mode", "zone is in primary mode");

@@ -98,7 +98,7 @@ const changedZone = ({ ttl, mode, labels, locked, primaries }: ZoneSettings): Ch
 });
 
 /** `2026-01-13T14:17:29Z` */
-export function timeText(instant: Instant): string {
+function timeText(instant: Instant): string {
   const { day, time } = utcText(instant);
   return `${day}T${time}Z`;
 }

@@ -67,7 +67,7 @@ export async function sumTables(
   return sums;
 }
 
-export async function countAll(tables: Tables): Promise<number> {
+async function countAll(tables: Tables): Promise<number> {
   let sum = 0;
   for (const table of everyTable) sum += await tables.count(table);
   return sum;

@@ -33,7 +33,7 @@ export function changedRecordFromWire(body: unknown): Result<RecordInput & { rea
   return faults.length > 0 ? fail(...faults) : ok({ ...record.value, id });
 }
 
-export const maximumBulk = 10_000;
+const maximumBulk = 10_000;
 
 /** The entries of a bulk, not yet read. */
 export function bulkFromWire(body: unknown): Result<readonly unknown[]> {

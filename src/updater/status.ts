@@ -45,7 +45,7 @@ export function createStatusKeeper(clock: () => Instant): StatusKeeper {
   };
 }
 
-export function namesIn({ results }: Pick<Round, "results">, state: Pick<StateFile, "get">): readonly NameStatus[] {
+function namesIn({ results }: Pick<Round, "results">, state: Pick<StateFile, "get">): readonly NameStatus[] {
   return results.map((result) => {
     const { kind, what, because, todo } = summarise(result, true);
     const kept = state.get(result.subject.key);
