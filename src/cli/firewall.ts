@@ -1,4 +1,4 @@
-import { stat } from "node:fs/promises";
+import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type FirewallConfig, noConfig, readConfig } from "../firewall/config.ts";
 import { startFirewall } from "../firewall/start.ts";
@@ -39,7 +39,7 @@ export async function firewall(options: FirewallCommand, io: CommandIo): Promise
   io.out(`The firewall status service listens on ${service.url}${alsoAt(options.listen)}\n`);
   const caFile = service.caFile ?? resolve(io.cwd, options.cert ?? "");
   io.out(service.caFile ? `Clients must trust the certificate in ${caFile}\n` : `Its certificate is ${caFile}\n`);
-  await tellNext({ url: service.url, caFile, keyFile: join(data, "firewall-key.txt") }, data, io);
+  tellNext({ url: service.url, caFile, keyFile: join(data, "firewall-key.txt") }, data, io);
   if (service.needsSignInLink()) {
     io.out("Sign in to its pages with this link, once and within 15 minutes:\n");
     io.out(`  ${await service.createSignInLink()}\n`);
@@ -53,13 +53,13 @@ export async function firewall(options: FirewallCommand, io: CommandIo): Promise
   return 0;
 }
 
-async function tellNext(
+function tellNext(
   where: { readonly url: string; readonly caFile: string; readonly keyFile: string },
   data: string,
   io: CommandIo,
-): Promise<void> {
+): void {
   io.out("Try it:\n");
-  if (!(await isThere(where.keyFile)))
+  if (!existsSync(where.keyFile))
     io.out(`  ${io.program} key add --data ${shellWord(data)} --to ${shellWord(where.keyFile)}\n`);
   io.out(`  ${curlForInterfaces(where)}\n`);
 }
@@ -82,9 +82,3 @@ async function loadFirewallConfig(
   for (const fault of faults) io.err(`${file}: ${fault}\n`);
   return faults.length > 0 || read.kind === "faults" ? undefined : read.config;
 }
-
-const isThere = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  );
