@@ -9,13 +9,12 @@ import { changesFromKeys } from "./rrsets-input.ts";
 import { numberAt, pagingAt, type Query } from "./rrsets-paging.ts";
 import { changeToWire } from "./rrsets-wire.ts";
 import type { RecordService } from "./service.ts";
-import type { Zone } from "./store.ts";
 
 const tags = ["changes"];
 
 /** Not in the original API: many sets at once, what was done before, and taking it back. */
 export function rrsetsChangeRoutes(api: FastifyInstance, { rrsets }: RecordService): void {
-  const tellSerial = ({ zone }: { readonly zone: Zone }) => ({ serial: zone.serial });
+  const tellSerial = ({ serial }: { readonly serial: number }) => ({ serial });
 
   api.post(
     "/zones/:z/changes",

@@ -17,8 +17,8 @@ export type SetChange = {
 };
 
 export type ChangesWritten =
-  | { readonly kind: "done"; readonly zone: Zone; readonly action: Action | undefined }
-  | NotDone;
+  /** With the serial that the write has given the zone: by now it may have another. */
+  { readonly kind: "done"; readonly serial: number; readonly action: Action | undefined } | NotDone;
 
 type Wanted = { readonly changes: readonly SetChange[]; readonly expectedSerial: number | undefined };
 
@@ -46,9 +46,9 @@ export function changesOperations({ store, now }: RecordServiceOptions, sight: S
       const request = { account: actor.account, at: key, owners, actor: actor.label, now: at, ...asked };
       const acted = await store.act(request, decide);
       if (typeof acted === "string") return notActed(acted);
-      if (acted.result.kind !== "done") return acted.result;
-      const zone = await sight.zoneBy(actor, key);
-      return zone ? { kind: "done", zone, action: acted.action } : missing("zone");
+      return acted.result.kind === "done"
+        ? { ...acted.result, serial: acted.serial, action: acted.action }
+        : acted.result;
     },
   };
 }

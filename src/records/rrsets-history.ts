@@ -52,9 +52,9 @@ export function historyOperations({ store, now }: RecordServiceOptions, sight: S
       const request = { account: actor.account, at: key, owners, actor: actor.label, now: now(), ...asked };
       const acted = await store.act(request, decide);
       if (typeof acted === "string") return notActed(acted);
-      if (acted.result.kind !== "done") return acted.result;
-      const after = await sight.zoneBy(actor, key);
-      return after ? { kind: "done", zone: after, action: acted.action } : missing("zone");
+      return acted.result.kind === "done"
+        ? { ...acted.result, serial: acted.serial, action: acted.action }
+        : acted.result;
     },
   };
 }

@@ -60,7 +60,7 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
 
     it("keeps none for a write that was refused, or threw, or found no zone", async () => {
       const refused = await store.act(request(), () => ({ wanted: undefined, result: "no" }));
-      expect(refused).toEqual({ result: "no", action: undefined });
+      expect(refused).toEqual({ result: "no", action: undefined, serial: 2026111500 });
       expect(await put("192.0.2.1", { at: { name: "two.example" } })).toBe("no-zone");
       expect(await put("192.0.2.1", { account: account + 1 })).toBe("no-zone");
       const bug = store.act(request(), () => {
@@ -77,22 +77,24 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
         "name-taken",
       );
       const drop = request({ at: { name: "two.example" }, owners: "all" });
-      await store.act(drop, () => ({ wanted: undefined, remove: true, command: "drop", result: 0 }));
+      const dropped = await store.act(drop, () => ({ wanted: undefined, remove: true, command: "drop", result: 0 }));
+      expect(dropped).toMatchObject({ serial: 2026111501 });
       expect(await store.zoneBy(account, { name: "two.example" })).toBeUndefined();
       expect(await store.act(drop, () => ({ wanted: undefined, result: 0 }))).toBe("no-zone");
       expect(await commands()).toEqual(["make", "drop"]);
     });
 
     it("sees what writes before it in the same transaction have done to the zone", async () => {
-      const serials = await Promise.all(
+      const seen = await Promise.all(
         [{ name: "one.example" }, { number: zone.number }, { name: "one.example" }].map((key, i) =>
           store.act(request({ at: key }), (view) => ({
             wanted: [aSet("www", "A", `192.0.2.${i}`)],
-            result: view.zone.serial - 2026111500,
+            result: view.zone.serial,
           })),
         ),
       );
-      expect(serials).toEqual([0, 1, 2].map((result) => ({ result, action: undefined })));
+      const before = [2026111500, 2026111501, 2026111502];
+      expect(seen).toEqual(before.map((result) => ({ result, action: undefined, serial: result + 1 })));
     });
 
     it("lists actions of a zone, of certain names, of certain ids, in any order, in pages, and to their account alone", async () => {

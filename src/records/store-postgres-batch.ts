@@ -144,9 +144,11 @@ export function createBatch(loaded: Loaded) {
       return { zone, sets: [...owners].flatMap((owner) => setsAt(zone, owner)) };
     },
 
-    replace: ({ zone, sets: existing }: WriteView, wanted: Wanted, by: Writer): void => {
+    /** Gives the zone as it is then. */
+    replace: ({ zone, sets: existing }: WriteView, wanted: Wanted, by: Writer): Zone => {
       const effect = effectOf(zone, existing, wanted, by);
       if (effect !== undefined) apply(effect);
+      return effect?.zone ?? zone;
     },
 
     create: (wish: NewZone, actor: string): Zone | "name-taken" => {
@@ -165,14 +167,17 @@ export function createBatch(loaded: Loaded) {
       return zone;
     },
 
-    remove: ({ zone, sets: existing }: WriteView, by: Writer): void => {
+    /** Gives the zone as it was last. */
+    remove: ({ zone, sets: existing }: WriteView, by: Writer): Zone => {
       const effect = effectOf(zone, existing, { sets: [] }, by);
       if (effect !== undefined) apply(effect);
-      departed.set(zone.name, effect?.zone.serial ?? zone.serial);
+      const last = effect?.zone ?? zone;
+      departed.set(zone.name, last.serial);
       removedZones.set(zone.number, zone);
       zones.delete(zone.number);
       numbers.delete(`id ${zone.id}`);
       numbers.delete(`name ${zone.name}`);
+      return last;
     },
 
     /** What was kept under the key, as long as it is not too old. */

@@ -65,11 +65,12 @@ export function createWrites(add: <T>(write: Write<T>) => Promise<T>): Writes {
           const view = batch.view(request);
           if (view === undefined) return "no-zone";
           const { command, remove, result, wanted, settings, serial } = decide(view);
-          if (remove) batch.remove(view, request);
-          else batch.replace(view, { sets: wanted, settings, serial }, request);
+          const after = remove
+            ? batch.remove(view, request)
+            : batch.replace(view, { sets: wanted, settings, serial }, request);
           return command === undefined
-            ? { result, action: undefined }
-            : keepAct(batch, view.zone, { ...request, command }, result);
+            ? { result, action: undefined, serial: after.serial }
+            : keepAct(batch, after, { ...request, command }, result);
         },
       }),
 
@@ -101,7 +102,7 @@ function knownAct<T>(batch: Batch, { actor, now, once }: By): Acted<T> | "key-ta
 
 /** Keeps the action, and under the key what was answered. */
 function keepAct<T>(batch: Batch, zone: Zone, { actor, now, once, command }: NewAction, result: T): Acted<T> {
-  const acted = { result, action: batch.act(zone, command, now) };
+  const acted = { result, action: batch.act(zone, command, now), serial: zone.serial };
   if (once !== undefined) batch.keep({ actor, ...once, at: now, outcome: JSON.stringify(acted) });
   return acted;
 }

@@ -50,7 +50,7 @@ export function prepareActions(database: DatabaseSync) {
 
     /** Keeps the action, and under the key what was answered. */
     keep: <T>(zone: Zone, command: string, { actor, now, once }: By, result: T): Acted<T> => {
-      const acted = { result, action: add(zone, command, now) };
+      const acted = { result, action: add(zone, command, now), serial: zone.serial };
       if (once !== undefined) {
         purgeKeys(now);
         insertKey.run(actor, once.key, once.fingerprint, now, JSON.stringify(acted));

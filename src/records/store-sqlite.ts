@@ -95,19 +95,19 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
     return made;
   };
 
-  const removeWith = (zone: Zone, sets: WriteView["sets"], by: Pick<WriteRequest, "actor" | "now">): void => {
-    departed.note(writer.replace(zone, sets, { sets: [] }, by));
+  const removeWith = (zone: Zone, sets: WriteView["sets"], by: Pick<WriteRequest, "actor" | "now">): Zone => {
+    const last = writer.replace(zone, sets, { sets: [] }, by);
+    departed.note(last);
     removeZone.run(zone.number);
     known.forget();
+    return last;
   };
 
   const apply = (
     request: Pick<WriteRequest, "actor" | "now">,
     { zone, sets }: WriteView,
     { wanted, settings, serial }: Decision,
-  ): void => {
-    writer.replace(zone, sets, { sets: wanted, settings, serial }, request);
-  };
+  ): Zone => writer.replace(zone, sets, { sets: wanted, settings, serial }, request);
 
   return {
     counters,
@@ -179,11 +179,10 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
         if (zone === undefined) return "no-zone";
         const view = viewInto(zone, request);
         const { command, remove, result, ...decision } = decide(view);
-        if (remove) removeWith(view.zone, view.sets, request);
-        else apply(request, view, decision);
+        const after = remove ? removeWith(view.zone, view.sets, request) : apply(request, view, decision);
         return command === undefined
-          ? { result, action: undefined }
-          : actions.keep(view.zone, command, request, result);
+          ? { result, action: undefined, serial: after.serial }
+          : actions.keep(after, command, request, result);
       }),
 
     actCreateZone: (zone, act) =>

@@ -227,7 +227,12 @@ export type DecideAct<T> = (view: WriteView) => Decision & {
   readonly result: T;
 };
 
-export type Acted<T> = { readonly result: T; readonly action: Action | undefined };
+export type Acted<T> = {
+  readonly result: T;
+  readonly action: Action | undefined;
+  /** Of the zone, as this write has left it. */
+  readonly serial: number;
+};
 
 /** What was done, through an API that calls it so. Every action that is there is finished: it is written with its effect. */
 export type Action = {
