@@ -191,16 +191,38 @@ describe("GET /events", () => {
     expect(names(slow)).not.toContain("end");
   });
 
-  it("ends for all when the service closes", async () => {
+  const another = async (of: RecordStore) => {
+    const counted = { open: 0 };
     const other = createHttpServer({ bodyLimit: 1024 });
-    const service = createRecordService({ store, now: Date.now, nameservers: ["ns1.example.net"] });
+    const service = createRecordService({ store: of, now: Date.now, nameservers: ["ns1.example.net"] });
     const log = createLog({ format: "text", level: "error", write: () => undefined });
-    await other.register(rrsetsApi({ service, store, now: Date.now, log }), { prefix: "/v1" });
+    const events = { heartbeat, patience, streams: counted };
+    await other.register(rrsetsApi({ service, store: of, now: Date.now, log, events }), { prefix: "/v1" });
     const at = await other.listen({ host: "127.0.0.1", port: 0 });
     const reader = await readEvents(`${at}/v1/events`, { authorization: `Bearer ${token}` });
     open.push(reader);
-    await other.close();
+    return { reader, counted, close: () => other.close() };
+  };
+
+  it("ends for all when the service closes", async () => {
+    const { reader, close } = await another(store);
+    await close();
     await reader.until((each) => each.ended());
+  });
+
+  it("ends when the log cannot be read, instead of being silent from then on", async () => {
+    let away = false;
+    const { reader, counted, close } = await another({
+      ...store,
+      changesAfter: (position, limit) =>
+        away ? Promise.reject(new Error("away")) : store.changesAfter(position, limit),
+    });
+    expect(counted.open).toBe(1);
+    away = true;
+    await put(await newZone(), "www", "192.0.2.1");
+    await reader.until((each) => each.ended());
+    expect(counted.open).toBe(0);
+    await close();
   });
 
   it("needs a token", async () => expect((await listen("bad")).status).toBe(401));

@@ -66,13 +66,16 @@ export function rrsetsEventRoutes(api: FastifyInstance, options: EventOptions): 
     if (cut !== undefined)
       response.write(`event: cut\ndata: ${JSON.stringify({ asked: Number(asked), from: cut })}\n\n`);
     const beat = setInterval(() => void pulse(request, response, stream, options), options.heartbeat ?? 15_000);
-    await streams.follow(request.actor, from, sinkOf(response, options.patience ?? 10_000), stream.signal);
-    clearInterval(beat);
-    open.delete(stream);
-    counted.open = open.size;
-    if (stream.signal.aborted) response.end();
-    // Who takes nothing would not take the end either.
-    else response.destroy();
+    try {
+      await streams.follow(request.actor, from, sinkOf(response, options.patience ?? 10_000), stream.signal);
+    } finally {
+      clearInterval(beat);
+      open.delete(stream);
+      counted.open = open.size;
+      if (stream.signal.aborted) response.end();
+      // Who takes nothing would not take the end either; where the log cannot be read, the reader is to come again.
+      else response.destroy();
+    }
     return reply;
   });
 }
