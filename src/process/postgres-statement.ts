@@ -17,4 +17,10 @@ export type Ending<T> = { readonly result: T; readonly last?: Statement };
 export type Committed<T> = { readonly result: T; readonly last: Rows | undefined };
 
 export const toQuery = ({ text, values = [], name, rowMode }: Statement): QueryConfig =>
-  ({ text, values, ...(name && { name }), ...(rowMode && { rowMode }) }) as QueryConfig;
+  ({ text, values: values.map(withoutNul), ...(name && { name }), ...(rowMode && { rowMode }) }) as QueryConfig;
+
+/** A text of PostgreSQL has no NUL, and one that is sent ends the statement: what has one is to be found nowhere, and is no failure. */
+function withoutNul(value: unknown): unknown {
+  if (typeof value === "string") return value.includes("\0") ? value.replaceAll("\0", "\uFFFD") : value;
+  return Array.isArray(value) ? value.map(withoutNul) : value;
+}

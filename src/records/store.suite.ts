@@ -121,6 +121,22 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         expect(await store.zoneHolding("xexample.org")).toBeUndefined();
       });
 
+      it("finds nothing under a name or an id with a NUL in it, which a database may not take as a text", async () => {
+        const zone = await makeZone();
+        const all = { page: 1, perPage: 10 };
+        expect(await store.zone(account, "\0")).toBeUndefined();
+        expect(await store.zoneBy(account, { name: "\0" })).toBeUndefined();
+        expect(await store.record(account, "\0")).toBeUndefined();
+        for (const query of [{ name: "\0" }, { search: "\0" }]) {
+          expect(await store.zones(account, { ...all, ...query })).toEqual({ items: [], total: 0 });
+        }
+        expect(await store.setPage(zone, { ...all, owners: ["\0"] })).toEqual({ items: [], total: 0 });
+        for (const place of [{ zone: "\0" }, { record: "\0" }]) {
+          const write = { ...request(zone, []), at: place };
+          expect(await store.write(write, () => ({ wanted: [], result: 1 }))).toBeUndefined();
+        }
+      });
+
       it("changes the settings of a zone under a new serial, and not for the same again", async () => {
         const zone = await makeZone();
         const settings = { ...zone.settings, ttl: 66, labels: { team: "ops" } };
