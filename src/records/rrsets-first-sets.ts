@@ -48,7 +48,7 @@ export function setsFromDrafts(drafts: Drafts, zoneName: string, { serial, now }
   return faults.length > 0 ? fail(...faults) : ok(sets);
 }
 
-/** What a file says, as sets; records that the zone has already are taken from there. */
+/** What a file says, as sets; records that the zone has already are taken from there, in their spelling. */
 export function importedSets(
   { zone, sets }: { readonly zone: Pick<Zone, "serial">; readonly sets: readonly RRset[] },
   file: ZoneFile,
@@ -56,11 +56,12 @@ export function importedSets(
 ): readonly RRset[] {
   const before = new Map(sets.map((set) => [setKey(set.owner, set.type), set]));
   return file.sets.map(({ owner, type, ttl, records }, i): RRset => {
+    const old = before.get(setKey(owner, type));
+    const spelled = new Map(old?.records.map((record) => [record.rdata, record.value]));
     const values = records.map(({ value, rdata, comment }) => {
       const soa = type === "SOA" ? withSerial(rdata, zone.serial) : undefined;
-      return { value: soa ?? value, rdata: soa ?? rdata, comment };
+      return { value: soa ?? spelled.get(rdata) ?? value, rdata: soa ?? rdata, comment };
     });
-    const old = before.get(setKey(owner, type));
     const set = withValues({ owner, type }, old, values, { now, newId: newIds[i] ?? newRecordIds() });
     return { owner, type, ttl, records: set.records };
   });
