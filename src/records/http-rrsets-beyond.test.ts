@@ -110,6 +110,13 @@ describe("POST …/changes: many sets in one transaction", () => {
     expect([status, error.details.fields[0].name]).toEqual([422, field]);
   });
 
+  it("tells each fault of an entry once", async () => {
+    const zone = await newZone();
+    const { error } = await call("POST", `/zones/${zone.id}/changes`, { changes: [{}, { delete: true }] });
+    const missing = ["[0].name", "[0].type", "[0].records", "[1].name", "[1].type"];
+    expect(error.details.fields).toEqual(missing.map((at) => ({ name: `changes${at}`, messages: ["is missing"] })));
+  });
+
   it("holds to protection and to what the token may write", async () => {
     const { zone, path } = await newSet();
     await call("POST", `${path}/actions/change_protection`, { change: true });

@@ -61,10 +61,12 @@ export const changesFromKeys = (keys: Keys, faults: Fault[]) => {
   const changes = listAt(keys, "changes", faults, { least: 1, most: mostChanges }).map((each, i): SetChange => {
     const where = `changes[${i}].`;
     const entry = isObject(each) ? each : {};
-    const [name, type] = [textAt(entry, "name", faults, where), typeAt(entry, faults, where)];
-    if (entry.delete !== true) return { name, type, to: setFromKeys(entry, faults, where) };
+    if (entry.delete !== true) {
+      const { name, type, ...to } = setFromKeys(entry, faults, where);
+      return { name, type, to };
+    }
     if (said(entry.records)) faults.push(badInput(`${where}records`, "cannot be given together with delete"));
-    return { name, type, to: "gone" };
+    return { name: textAt(entry, "name", faults, where), type: typeAt(entry, faults, where), to: "gone" };
   });
   return { changes, expectedSerial: Number.isInteger(expected) ? Number(expected) : undefined };
 };
