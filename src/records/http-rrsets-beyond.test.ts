@@ -184,6 +184,14 @@ describe("Idempotency-Key", () => {
     expect((await set("192.0.2.4", "k2")).status).toBe(201);
   });
 
+  it("is refused with a body that is nested too deeply to be told from another", async () => {
+    const zone = await newZone();
+    const deep = 60_000;
+    const text = `{"name":"a","type":"A","records":[{"value":"192.0.2.1"}],"x":${"[".repeat(deep)}${"]".repeat(deep)}}`;
+    const { status, error } = await call("POST", `/zones/${zone.id}/rrsets`, undefined, { ...keyed("deep"), text });
+    expect([status, error.details.fields[0].name]).toEqual([422, "body"]);
+  });
+
   it("has 1 to 255 characters", async () => {
     const { path } = await newSet();
     const set = (key: string) => call("POST", `${path}/actions/change_ttl`, { ttl: 60 }, keyed(key));
