@@ -129,8 +129,8 @@ async function applyOne(
   const outcome = await target.replace({ ...subject.order, value }, signal);
   const result: UpdateResult = { ...update, outcome, ...(found ? { found } : {}) };
   if (outcome.kind !== "replaced") {
-    // Whoever refuses has not written; of one that failed nobody knows.
-    if (outcome.kind !== "later") await undoubt();
+    // Whoever refuses the write itself has not written; of one that failed nobody knows.
+    if (outcome.kind !== "later" && !outcome.afterWrite) await undoubt();
     return result;
   }
   tools.recall.changed(subject.key, tools.now());

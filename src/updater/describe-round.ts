@@ -18,7 +18,10 @@ export function summarise(result: UpdateResult, sent: boolean): Summary {
   const { plan, outcome } = result;
   if (outcome?.kind === "replaced") return replaced(result);
   if (outcome?.kind === "same") return same(result);
-  if (outcome) return { kind: "failed", what: "not replaced", because: outcome.because, todo: outcome.todo };
+  if (outcome) {
+    const what = outcome.afterWrite ? "not replaced in full" : "not replaced";
+    return { kind: "failed", what, because: outcome.because, todo: outcome.todo };
+  }
   switch (plan.kind) {
     case "replace":
     case "compare":

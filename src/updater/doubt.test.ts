@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Loop, openLoop } from "./rig/loop.ts";
-import { type Reply, wanWith } from "./rig/services.ts";
+import { type Asked, type Reply, wanWith } from "./rig/services.ts";
 
 /** A write whose end is not known leaves the stored address in doubt: the record may hold the old one or the new one. */
 
@@ -47,5 +47,37 @@ describe("an address that goes back to the stored one", () => {
     goodAgain();
     expect(await loop.round()).toEqual(["nothing", "nothing"]);
     expect(loop.writes().length).toBe(before);
+  });
+});
+
+/** A set is written in several calls: whoever refuses a later one has written. */
+describe("an address that goes back to the stored one, in a record set", () => {
+  const no = { error: { code: "invalid_input", message: "no", details: null } };
+  const running = { action: { id: 5001, status: "running", error: null } };
+
+  it.each<[string, (asked: Asked) => Reply | undefined]>([
+    ["the TTL was refused", ({ path }) => (path.endsWith("/change_ttl") ? { status: 422, body: no } : undefined)],
+    [
+      "the token was revoked before it was read back",
+      ({ method }) => (method === "GET" ? { status: 401, body: no } : undefined),
+    ],
+    [
+      "the action could not be asked for",
+      ({ path }) =>
+        path.includes("/actions/") ? { status: path.endsWith("5001") ? 403 : 201, body: running } : undefined,
+    ],
+  ])("is written again when %s", async (_, reply) => {
+    await loop.close();
+    loop = await openLoop("  - { name: home, zone: example.org, ttl: 60, ipv4: wan0 }", () => 0, { api: "rrsets" });
+    expect(await loop.round()).toEqual(["done"]);
+    const record = loop.records.find(({ id }) => id === "r4");
+    if (record) record.ttl = 77;
+    loop.says.firewall = atHome("9.9.9.10");
+    loop.says.service = reply;
+    expect(await loop.round()).toEqual(["failed"]);
+    loop.says.firewall = atHome("9.9.9.9");
+    goodAgain();
+    expect(await loop.round()).toEqual(["done"]);
+    expect(loop.records.find(({ name, type }) => name === "home" && type === "A")?.value).toBe("9.9.9.9");
   });
 });

@@ -82,6 +82,17 @@ describe("replacing a set (spec 4.6)", () => {
     expect(records.find(({ id }) => id === "r4")?.ttl).toBe(60);
   });
 
+  it("says that the address is written when only the TTL was refused", async () => {
+    instead = ({ path }) =>
+      path.endsWith("/change_ttl")
+        ? { status: 422, body: { error: { code: "invalid_input", message: "too small", details: null } } }
+        : undefined;
+    expect(await target.replace({ ...order, ttl: 5 }, never)).toMatchObject({
+      ...{ kind: "refused", afterWrite: true, todo: expect.stringMatching(/`ttl:`/) },
+      because: expect.stringMatching(/^the address was written, but not its ttl: .*422: too small/),
+    });
+  });
+
   it("says that a set must exist, or makes it where it may", async () => {
     const other = { ...order, name: "other", ttl: 300 };
     expect(await target.replace(other, never)).toMatchObject({

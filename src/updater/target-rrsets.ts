@@ -70,7 +70,7 @@ async function confirmed(
 ): Promise<ReplaceOutcome> {
   const set = setOf(order);
   const answer = await calls.set(set, signal);
-  if (answer.kind !== "ok") return answer.kind === "absent" ? noSet(order, answer) : answer;
+  if (answer.kind !== "ok") return afterWrite(answer.kind === "absent" ? noSet(order, answer) : answer);
   const { records, ttl } = answer.value;
   if (records.length !== 1 || parseAddress(records[0]?.value ?? "")?.text !== order.value) {
     return later(
@@ -80,10 +80,18 @@ async function confirmed(
   }
   if (mend && order.ttl !== undefined && order.ttl !== ttl) {
     const changed = await settled(mend, await calls.changeTtl(set, order.ttl, signal), signal);
-    if (changed.kind !== "ok") return changed.kind === "absent" ? noSet(order, changed) : changed;
+    if (changed.kind !== "ok") return withoutTtl(changed.kind === "absent" ? noSet(order, changed) : changed);
   }
   return { kind: "replaced", recordId: idOf(set) };
 }
+
+const afterWrite = (fault: TargetFault): TargetFault => ({ ...fault, afterWrite: true });
+
+const withoutTtl = (fault: TargetFault): TargetFault => ({
+  ...afterWrite(fault),
+  because: `the address was written, but not its ttl: ${fault.because}`,
+  ...(fault.kind === "refused" ? { todo: "set another `ttl:` in the config, or none to keep the record's own" } : {}),
+});
 
 async function makeSet(
   tools: Tools,
@@ -107,9 +115,10 @@ async function settled(
   asked: Answer<ReadableAction>,
   signal: AbortSignal,
 ): Promise<Answer<ReadableAction>> {
+  if (asked.kind !== "ok") return asked;
   const end = now() + waiting.total;
   let delay = waiting.first;
-  let answer = asked;
+  let answer: Answer<ReadableAction> = asked;
   for (let tries = 0; answer.kind === "ok" && answer.value.status === "running"; tries++) {
     if (tries > 0) {
       if (signal.aborted || now() + delay > end) return endless(waiting);
@@ -119,7 +128,8 @@ async function settled(
     answer = await calls.action(answer.value.id, signal);
     if (answer.kind === "absent") return later("the record service forgot the action it had begun");
   }
-  if (answer.kind !== "ok" || answer.value.status !== "error") return answer;
+  if (answer.kind !== "ok") return afterWrite(answer);
+  if (answer.value.status !== "error") return answer;
   const { message = "", code = "" } = answer.value.error ?? {};
   return later(`the record service began the write, and it failed: ${printable(`${code} ${message}`)}`);
 }

@@ -39,6 +39,8 @@ export type TargetFault = {
   readonly retryAfter?: number;
   /** The service's own word for it, where it has one. */
   readonly code?: string;
+  /** It came after a write that the service had taken: the record may hold the new address. */
+  readonly afterWrite?: boolean;
 };
 
 export type ReplaceOutcome = { readonly kind: "replaced"; readonly recordId: string } | TargetFault;
