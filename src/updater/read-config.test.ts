@@ -191,6 +191,8 @@ const faults: [string, string, RegExp][] = [
   ["a vhid for nothing", "vhid: 1", /vhid without when/],
   ["a cap of none", "changesPerHour: 0", /changesPerHour is not a whole number from 1/],
   ["a server that is none", "confirm: { dns: [ns1.example.org] }", /ns1\.example\.org is no address/],
+  ["a server at no port", "confirm: { dns: ['192.0.2.53:99999'] }", /192\.0\.2\.53:99999 is no address/],
+  ["an IPv6 server at no port", "confirm: { dns: ['[2001:db8::53]:0'] }", /\[2001:db8::53\]:0 is no address/],
   [
     "a port for everybody",
     "control: { listen: '0.0.0.0:9053', token: { file: secrets/token } }",

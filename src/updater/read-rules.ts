@@ -63,9 +63,10 @@ function readConfirm(yaml: YamlReader, at: Spot): NameRules["confirm"] | undefin
   if (!list) return yaml.fault(at, missing("confirm has no dns", "write `confirm: dns`"));
   const servers = yaml.items(list, "dns of confirm").flatMap((spot) => {
     const text = yaml.text(spot, "a server of confirm");
-    const host = text?.replace(/^\[(.*)\](:\d+)?$/, "$1").replace(/^(\d[\d.]*):\d+$/, "$1");
-    if (text === undefined || host === undefined) return [];
-    if (parseAddress(host)) return [text];
+    if (text === undefined) return [];
+    const [, host = text, port = "53"] =
+      /^\[(.*)\](?::(\d{1,5}))?$/.exec(text) ?? /^(\d[\d.]*):(\d{1,5})$/.exec(text) ?? [];
+    if (parseAddress(host) && Number(port) >= 1 && Number(port) <= 65_535) return [text];
     yaml.fault(spot, {
       code: "bad-server",
       message: `${text} is no address`,
