@@ -224,6 +224,7 @@ const faults: [string, string, RegExp][] = [
     /there is no source "fv".*did you mean "fw"/,
   ],
   ["create through v1", good.replace("ipv4: wan0", "ipv4: wan0, create: true"), /cannot be made through the api v1/],
+  ["an alias of nothing", good.replace("wan0", "*wan"), /^moor\.yaml:3:48: there is no anchor &wan before this/],
   ["no YAML", "a: [", /^moor\.yaml:1:\d+: this is not YAML/],
   ["empty", "", /^moor\.yaml:1:1: the config is empty, not a mapping/],
   ["a list", "- 1", /^moor\.yaml:1:1: the config is a list/],

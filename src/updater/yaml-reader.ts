@@ -1,4 +1,15 @@
-import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
+import {
+  type Alias,
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+  visit,
+} from "yaml";
 import { nearest } from "../core/nearest.ts";
 import type { Fault } from "../core/result.ts";
 
@@ -51,6 +62,11 @@ export function createYamlReader(text: string, file: string): YamlReader {
   };
   const errors = document.errors.map((error) => ({ error, at: { node: null, offset: error.pos[0] } }));
   for (const { error, at } of errors.slice(0, syntaxFaultsTold)) fault(at, syntaxFault(error));
+  visit(document, {
+    Alias: (_, alias) => {
+      if (!alias.resolve(document)) fault(spotOf(document, alias, 0), noAnchor(alias));
+    },
+  });
   const untold = errors.slice(syntaxFaultsTold);
   if (untold[0]) fault(untold[0].at, moreFaults(untold.length));
 
@@ -130,6 +146,12 @@ function syntaxFault(error: { readonly code: string; readonly message: string })
     ? { code: "duplicate-key", message: "this key is there twice", todo: "keep one of the two" }
     : { code: "yaml", message: `this is not YAML: ${quoted(error.message)}`, todo: "mend the text at this place" };
 }
+
+const noAnchor = ({ source }: Alias): Omit<Fault, "where"> => ({
+  code: "yaml",
+  message: `there is no anchor &${quoted(source)} before this`,
+  todo: "mend the name, or quote the value if its * is meant",
+});
 
 const moreFaults = (count: number): Omit<Fault, "where"> => ({
   code: "yaml",
