@@ -274,6 +274,11 @@ const faults: [string, string, RegExp][] = [
     "sources: { fw: { url: 'https://192.0.2.1', keyFile: secrets/half } }",
     /secret in keyFile of source fw/,
   ],
+  [
+    "a key file of another form",
+    "sources: { fw: { url: 'https://192.0.2.1', keyFile: secrets/key } }",
+    /^moor\.yaml:1:53: keyFile of source fw has no lines key=… and secret=…; .*`key:` and `secret:`/,
+  ],
   ["an unknown api", good.replace("token:", "api: v7, token:"), /api of target dns cannot be "v7"; write v1/],
   ["a missing ca", good.replace("token:", "ca: nope.pem, token:"), /ca of target dns: there is no file nope\.pem/],
   ["a ca that is none", good.replace("token:", "ca: secrets/key, token:"), /holds no certificate/],

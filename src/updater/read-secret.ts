@@ -43,6 +43,15 @@ export function readSecret(
 
 /** Both halves out of the one file that OPNsense lets its user download. */
 export function readKeyFile(yaml: YamlReader, at: Spot, what: string, surroundings: Surroundings) {
+  const text = readTextFile(yaml, at, what, surroundings);
+  if (text === undefined) return undefined;
+  if (!isDownloaded(text)) {
+    return yaml.fault(at, {
+      code: "bad-secret",
+      message: `${what} has no lines key=… and secret=…`,
+      todo: "name the file that an OPNsense lets you download or `moor key add --to` wrote; or use `key:` and `secret:`",
+    });
+  }
   const key = fromFile(yaml, at, `the key in ${what}`, surroundings, "key");
   return key && { key, secret: fromFile(yaml, at, `the secret in ${what}`, surroundings, "secret") };
 }
@@ -88,9 +97,11 @@ function fromFile(
 
 /** Undefined when the file is not in the downloaded form; empty when it is, and this line is missing. */
 function downloadedLine(text: string, line: "key" | "secret"): string | undefined {
-  if (!/^(key|secret)=/m.test(text)) return undefined;
+  if (!isDownloaded(text)) return undefined;
   return new RegExp(`^${line}=(.*)$`, "m").exec(text)?.[1]?.trim() ?? "";
 }
+
+const isDownloaded = (text: string): boolean => /^(key|secret)=/m.test(text);
 
 function fromEnvironment(yaml: YamlReader, at: Spot, what: string, { env }: Surroundings): Secret | undefined {
   const name = yaml.text(at, what);
