@@ -5,6 +5,7 @@ import type { SourceConfig, TargetConfig, UpdaterConfig } from "./config.ts";
 import { readChoice } from "./read-choice.ts";
 import { readDuration } from "./read-duration.ts";
 import { endpointKeys, missing, readEndpoint } from "./read-endpoint.ts";
+import { readKeptFiles } from "./read-kept-files.ts";
 import { readNames } from "./read-names.ts";
 import { readRules, ruleKeys } from "./read-rules.ts";
 import { readKeyFile, readSecret, type Surroundings, toMend } from "./read-secret.ts";
@@ -33,7 +34,7 @@ export function readConfig(file: string, env: Surroundings["env"], cwd: string):
     sawFile: (seen) => void files.add(seen),
   };
   const yaml = createYamlReader(text, file);
-  const config = yaml.faults.length === 0 ? readRoot(yaml, path, surroundings) : undefined;
+  const config = yaml.faults.length === 0 ? readRoot(yaml, path, surroundings, files) : undefined;
   return config && yaml.faults.length === 0
     ? ok({ ...config, warnings, files: [...files] })
     : { ok: false, faults: sorted(yaml.faults) };
@@ -51,7 +52,12 @@ const rootKeys = [
   "heartbeat",
 ] as const;
 
-function readRoot(yaml: YamlReader, path: string, surroundings: Surroundings): UpdaterConfig | undefined {
+function readRoot(
+  yaml: YamlReader,
+  path: string,
+  surroundings: Surroundings,
+  filesRead: ReadonlySet<string>,
+): UpdaterConfig | undefined {
   const fields = yaml.fields(yaml.root, "the config", [...rootKeys, ...ruleKeys]);
   if (!fields) return undefined;
   const read = <T>(key: (typeof rootKeys)[number], reader: (at: Spot) => T): T | undefined => {
@@ -71,8 +77,6 @@ function readRoot(yaml: YamlReader, path: string, surroundings: Surroundings): U
   const control = read("control", (at) => readControl(yaml, at, surroundings));
   return {
     file: path,
-    stateFile: surroundings.resolve(read("state", (at) => yaml.text(at, "state")) ?? `${base}-state.json`),
-    historyFile: surroundings.resolve(read("history", (at) => yaml.text(at, "history")) ?? `${base}-history.jsonl`),
     interval: read("interval", (at) => readDuration(yaml, at, "interval")) ?? defaultInterval,
     sources: sources.read,
     targets: targets.read,
@@ -81,6 +85,8 @@ function readRoot(yaml: YamlReader, path: string, surroundings: Surroundings): U
     ...(control ? { control } : {}),
     notify: read("notify", (at) => readNotify(yaml, at, surroundings)) ?? [],
     heartbeats: read("heartbeat", (at) => readHeartbeats(yaml, at, surroundings)) ?? [],
+    // Last: by now every file that the config names was read.
+    ...readKeptFiles(yaml, fields, base, surroundings, filesRead),
     warnings: [],
     files: [],
   };
