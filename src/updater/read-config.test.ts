@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { rootCertificates } from "node:tls";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { readConfig } from "./read-config.ts";
 
@@ -18,7 +19,10 @@ beforeAll(() => {
   secret("empty", "\n");
   secret("many", "two words\n");
   secret("open", "thetoken", 0o644);
-  writeFileSync(join(folder, "ca.pem"), "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n");
+  const [whole = "", other = ""] = rootCertificates;
+  writeFileSync(join(folder, "ca.pem"), `${whole}\n${other}\n`);
+  writeFileSync(join(folder, "cut.pem"), `${whole}\n${other.slice(0, 300)}`);
+  writeFileSync(join(folder, "torn.pem"), whole.replace(/\n.{30}/, "\n"));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -290,6 +294,8 @@ const faults: [string, string, RegExp][] = [
   ["an unknown api", good.replace("token:", "api: v7, token:"), /api of target dns cannot be "v7"; write v1/],
   ["a missing ca", good.replace("token:", "ca: nope.pem, token:"), /ca of target dns: there is no file nope\.pem/],
   ["a ca that is none", good.replace("token:", "ca: secrets/key, token:"), /holds no certificate/],
+  ["a ca that was cut off", good.replace("token:", "ca: cut.pem, token:"), /certificate 2 in cut\.pem is damaged/],
+  ["a torn ca", good.replace("token:", "ca: torn.pem, token:"), /^moor\.yaml:2:48: .* damaged; copy the file again/],
   ["a bad fingerprint", good.replace("token:", "fingerprint: 'AB:CD', token:"), /32 pairs/],
   [
     "ca and fingerprint",

@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import type { Endpoint } from "./config.ts";
 import type { HttpTrust } from "./http-client.ts";
 import { readDuration } from "./read-duration.ts";
@@ -80,7 +81,14 @@ const readers: Readonly<Record<"ca" | "fingerprint" | "insecure", TrustReader>> 
   ca(yaml, at, what, surroundings) {
     const pem = readTextFile(yaml, at, `ca of ${what}`, surroundings);
     if (pem === undefined) return undefined;
-    if (pem.includes("-----BEGIN CERTIFICATE-----")) return { kind: "ca", pem };
+    const certificates = pem.split(/^(?=-----BEGIN CERTIFICATE-----)/m).filter((text) => text.startsWith("-----BEGIN"));
+    const damaged = certificates.findIndex((text) => !isCertificate(text));
+    if (damaged >= 0) {
+      // Else it would be passed over in silence, and what it should vouch for not be trusted.
+      const message = `ca of ${what}: certificate ${damaged + 1} in ${yaml.text(at, "ca")} is damaged`;
+      return yaml.fault(at, { code: "bad-ca", message, todo: "copy the file again, as a whole" });
+    }
+    if (certificates.length > 0) return { kind: "ca", pem };
     return yaml.fault(at, {
       code: "bad-ca",
       message: `ca of ${what} holds no certificate`,
@@ -107,5 +115,13 @@ const readers: Readonly<Record<"ca" | "fingerprint" | "insecure", TrustReader>> 
     return insecure === undefined ? undefined : { kind: insecure ? "insecure" : "system" };
   },
 };
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).raw.length > 0;
+  } catch {
+    return false;
+  }
+}
 
 export const missing = (message: string, todo: string) => ({ code: "missing", message, todo });
