@@ -46,7 +46,12 @@ describe("trust", () => {
     [
       "the right CA, another name",
       () => get(server.url, { kind: "ca", pem: good.ca }, "other.test"),
-      /not made out to.*serverName/,
+      /not made out to other\.test; mend `serverName:`/,
+    ],
+    [
+      "the right CA, the url's own name",
+      () => get(server.url.replace("127.0.0.1", "localhost"), { kind: "ca", pem: good.ca }),
+      /not made out to localhost; .*set `serverName:` to it/,
     ],
     [
       "the right CA, the certificate's name",

@@ -7,6 +7,8 @@ export type TransportFault = { readonly because: string; readonly todo: string }
 type Words = (place: Place) => readonly [because: string, todo: string];
 type Place = {
   readonly host: string;
+  /** That the certificate must have, where it is another than the host. */
+  readonly serverName?: string | undefined;
   readonly address: string;
   readonly seconds: number;
   readonly mebibytes: number;
@@ -27,11 +29,12 @@ export function describeStop({ reason }: AbortSignal, endpoint: Endpoint, limits
 
 function describe(
   code: string,
-  { url }: Endpoint,
+  { url, serverName }: Endpoint,
   { timeoutMs, maxBytes }: HttpLimits,
   said: Pick<Place, "message" | "seen">,
 ): TransportFault {
-  const place = { host: url.hostname, address: url.host, seconds: timeoutMs / 1000, mebibytes: maxBytes / 1024 / 1024 };
+  const limits = { seconds: timeoutMs / 1000, mebibytes: maxBytes / 1024 / 1024 };
+  const place = { host: url.hostname, serverName, address: url.host, ...limits };
   const [because, todo] = (words[code] ?? words[family(code)] ?? other)({ ...place, ...said });
   return { because, todo };
 }
@@ -99,9 +102,11 @@ const words: Readonly<Record<string, Words>> = {
   CERT_SIGNATURE_FAILURE: untrusted,
   CERT_HAS_EXPIRED: expired,
   CERT_NOT_YET_VALID: expired,
-  ERR_TLS_CERT_ALTNAME_INVALID: ({ host }) => [
-    `the certificate is not made out to ${host}`,
-    "use the name in the certificate as the url's host, or set `serverName:` to it",
+  ERR_TLS_CERT_ALTNAME_INVALID: ({ host, serverName }) => [
+    `the certificate is not made out to ${serverName ?? host}`,
+    serverName === undefined
+      ? "use the name in the certificate as the url's host, or set `serverName:` to it"
+      : "mend `serverName:`: it must be the name in the certificate",
   ],
   EPROTO: ({ address }) => [
     `${address} does not speak TLS as expected`,
