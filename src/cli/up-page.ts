@@ -30,8 +30,8 @@ export async function openUpPage(watched: Watched, at: ListenAddress, log: Logge
   const status = createStatusKeeper(Date.now);
   const history = openHistory(config.historyFile, (because) => log.warn({ because }, "the history cannot be kept"));
   let wake: () => void = () => undefined;
-  const asked = { status: () => status.now(), check: () => wake(), now: Date.now };
-  const page = createUpdaterPage({ config, updater, ...asked });
+  const asked = { status: () => status.now(), check: () => wake(), silence: () => status.silence() };
+  const page = createUpdaterPage({ config, updater, now: Date.now, ...asked });
   // Nobody needs this one: the page asks without a token.
   const token = createToken();
   const control = await openControl({ ...at, token: () => token }, { ...asked, of: config, page }).catch(

@@ -14,7 +14,8 @@ export type ControlTools = {
   readonly of: Pick<UpdaterConfig, "file" | "stateFile">;
   readonly status: () => Status;
   readonly check: () => void;
-  readonly now: () => number;
+  /** Milliseconds without a round. */
+  readonly silence: () => number;
   /** Takes what is for people; false for anything else. */
   readonly page?: UpdaterPage;
 };
@@ -88,9 +89,8 @@ type Page = (status: Status, tools: ControlTools) => Reply;
 const pages: Readonly<Record<string, Page>> = {
   "/metrics": (status) => ({ status: 200, body: printMetrics(status), type: metricsType }),
   "/status": (status, { of: { file, stateFile } }) => ({ status: 200, body: { config: file, stateFile, ...status } }),
-  "/health/live": (status, { now }) => {
-    const last = Date.parse(status.lastRound ?? status.started);
-    const stuck = now() - last > longestGap;
+  "/health/live": (status, { silence }) => {
+    const stuck = silence() > longestGap;
     return { status: stuck ? 503 : 200, body: { live: !stuck, lastRound: status.lastRound } };
   },
   "/health/ready": (status) => {

@@ -8,8 +8,8 @@ it("whoever checks now sees the record as it is, and not as it was a moment ago"
   const loop = await openLoop("  - { name: home, zone: example.org, ipv4: wan0 }");
   const now = () => loop.clock.now;
   const keeper = createStatusKeeper(now);
-  const tools = { status: () => keeper.now(), check: () => undefined, now };
-  const page = createUpdaterPage({ config: loop.config, updater: loop.updater, ...tools });
+  const tools = { status: () => keeper.now(), check: () => undefined, silence: () => keeper.silence() };
+  const page = createUpdaterPage({ config: loop.config, updater: loop.updater, now, ...tools });
   const at = { host: "127.0.0.1", port: 0, token: () => "t" };
   const control = await openControl(at, { of: loop.config, ...tools, page });
   const origin = `http://127.0.0.1:${control.port}`;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { readHistory } from "./history.ts";
-import { keepNames } from "./keep-names.ts";
+import { type KeepTools, keepNames } from "./keep-names.ts";
 import { readConfig } from "./read-config.ts";
 import { type EventFirewall, startEventFirewall } from "./rig/event-firewall.ts";
 import { type Loop, openLoop } from "./rig/loop.ts";
@@ -34,7 +34,7 @@ afterEach(async () => {
   await loop.close();
 });
 
-async function start() {
+async function start({ env = {}, now = Date.now }: Partial<Pick<KeepTools, "env" | "now">> = {}) {
   const reload = () => readConfig("moor.yaml", {}, loop.folder);
   const config = reload();
   if (!config.ok) throw new Error(JSON.stringify(config.faults));
@@ -46,7 +46,7 @@ async function start() {
   running = keepNames(
     config.value,
     {
-      ...{ state: opened.state, log, now: Date.now, random: () => 0.1, host: "here", env: {}, reload },
+      ...{ state: opened.state, log, now, random: () => 0.1, host: "here", env, reload },
       onRequest: (given) => {
         requests = given;
       },
@@ -203,4 +203,20 @@ describe("history", () => {
       "done: record replaced by 2a00::2",
     ]);
   });
+});
+
+it("the service manager hears of it also after the clock was put forward, or the machine slept", async () => {
+  await stores(1);
+  stop.abort();
+  await running;
+  const heard = join(loop.folder, "heard");
+  writeFileSync(join(loop.folder, "systemd-notify"), `#!/bin/sh\necho "$@" >> ${heard}\n`, { mode: 0o700 });
+  const env = { NOTIFY_SOCKET: "here", WATCHDOG_USEC: "200000", PATH: `${loop.folder}:${process.env.PATH}` };
+  let ahead = 0;
+  await start({ env, now: () => Date.now() + ahead });
+  const beats = () => (existsSync(heard) ? readFileSync(heard, "utf8").split("WATCHDOG=1").length - 1 : 0);
+  await until(() => beats() > 0);
+  ahead = 24 * 3_600_000;
+  const before = beats();
+  await until(() => beats() > before + 2, 10_000);
 });

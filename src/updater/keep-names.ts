@@ -48,7 +48,7 @@ export async function keepNames(first: UpdaterConfig, tools: KeepTools, signal: 
   const lasting = { status, reporter, tellTo };
   const requests: Requests = { check: () => undefined, reload: () => undefined };
   tools.onRequest?.({ check: () => requests.check(), reload: () => requests.reload() });
-  const systemd = openSystemd(tools.env, () => now() - Date.parse(status.now().lastRound ?? "") < longestSilence);
+  const systemd = openSystemd(tools.env, () => status.silence() < longestSilence);
   let config: UpdaterConfig | undefined = first;
   let state = tools.state;
   let isFirst = true;
@@ -89,7 +89,7 @@ async function keepUntilReload(
   const files = watchFiles(config.files, reload);
   const history = openHistory(config.historyFile, (because) => log.warn({ because }, "the history cannot be kept"));
   const updater = await openUpdater(config, { state, now, random });
-  const asked = { status: () => status.now(), check: () => requests.check() };
+  const asked = { status: () => status.now(), check: () => requests.check(), silence: () => status.silence() };
   const page = lazyPage({ config, updater, now, pages: tools.pages, ...asked });
   const telling = await openTelling(config, { ...tools, ...asked, page });
   tellTo.current = toBoth(history, telling.tell, now);

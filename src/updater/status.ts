@@ -10,9 +10,16 @@ export type Status = UpdaterState & { readonly changes: number; readonly failure
 type SourceStatus = Status["sources"][number];
 type NameStatus = Status["names"][number];
 
-export type StatusKeeper = { note(round: Round, state: StateFile): void; next(at: Instant): void; now(): Status };
+export type StatusKeeper = {
+  note(round: Round, state: StateFile): void;
+  next(at: Instant): void;
+  now(): Status;
+  /** Milliseconds since the last round, or since the start; a clock that is changed and a machine asleep do not count. */
+  silence(): number;
+};
 
 export function createStatusKeeper(clock: () => Instant): StatusKeeper {
+  let heardAt = performance.now();
   let status: Status = {
     started: iso(clock()),
     rounds: 0,
@@ -25,6 +32,7 @@ export function createStatusKeeper(clock: () => Instant): StatusKeeper {
   };
   return {
     note(round, state) {
+      heardAt = performance.now();
       const names = namesIn(round, state);
       const done = round.results.filter(({ outcome }) => outcome?.kind === "replaced").length;
       const failed = round.results.filter(({ outcome }) => outcome && !["replaced", "same"].includes(outcome.kind));
@@ -42,6 +50,7 @@ export function createStatusKeeper(clock: () => Instant): StatusKeeper {
       status = { ...status, nextRound: iso(at) };
     },
     now: () => status,
+    silence: () => performance.now() - heardAt,
   };
 }
 

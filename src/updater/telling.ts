@@ -1,4 +1,3 @@
-import type { Instant } from "../core/instant.ts";
 import { urlOf } from "../process/listen-address.ts";
 import type { SmallLog } from "../process/small-log.ts";
 import type { ControlConfig, UpdaterConfig } from "./config.ts";
@@ -14,10 +13,10 @@ export type Telling = { readonly tell: Tell; close(): Promise<void> };
 export type TellingTools = {
   readonly log: SmallLog;
   readonly host: string;
-  readonly now: () => Instant;
   readonly random: () => number;
   readonly status: () => Status;
   readonly check: () => void;
+  readonly silence: ControlTools["silence"];
   /** The page for people; loaded when somebody opens it. */
   readonly page?: UpdaterPage;
 };
