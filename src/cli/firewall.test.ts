@@ -89,8 +89,15 @@ describe("moor firewall", () => {
   it.each([
     ["half a certificate", { cert: "own.pem" }, "", /belong together/],
     ["a config that is not there", { config: "nothing.yaml" }, "", /There is no file nothing\.yaml/],
-    ["a wrong config", {}, "interfaces: { lo: { hiden: true } }", /interfaces\.lo\.hiden: there is no such setting/],
-    ["a config that is no YAML", {}, "interfaces: [", /firewall\.yaml: /],
+    [
+      "a wrong config",
+      {},
+      "interfaces:\n  eth0: 7\n  lo: { hidden: true, hiden: true }\n",
+      /firewall\.yaml:2:9: interfaces\.eth0: must have settings.*\n.*:3:30: interfaces\.lo\.hiden: there is no such setting/,
+    ],
+    ["a config that is a list", {}, "# mine\n- lo", /firewall\.yaml:2:1: the file must hold `interfaces:`/],
+    ["a config that is no YAML", {}, "interfaces: {\n", /firewall\.yaml:2:1: this is not YAML: Flow map.*\n$/],
+    ["an alias of nothing", {}, "interfaces:\n  lo: *x\n", /firewall\.yaml:2:7: there is no anchor &x before this\n$/],
   ])("does not start with %s, and says why", async (_, more, config, message) => {
     const cwd = await mkdtemp(join(tmpdir(), "moor-firewall-"));
     await mkdir(join(cwd, "data"));

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { type FirewallConfig, noConfig, readConfig } from "../firewall/config.ts";
+import { type FirewallConfig, noConfig } from "../firewall/config.ts";
 import { startFirewall } from "../firewall/start.ts";
 import { openDataFolder, readFileIfThere } from "../process/data-folder.ts";
 import { alsoAt, type ListenAddress } from "../process/listen-address.ts";
@@ -75,10 +75,8 @@ async function loadFirewallConfig(
   const text = await readFileIfThere(file);
   if (text === undefined && options.config !== undefined) io.err(`There is no file ${options.config}\n`);
   if (text === undefined) return options.config === undefined ? noConfig : undefined;
-  const { parseDocument } = await import("yaml");
-  const document = parseDocument(text);
-  const read = readConfig(document.errors.length > 0 ? undefined : document.toJS());
-  const faults = read.kind === "faults" ? read.faults : document.errors.map(({ message }) => message);
-  for (const fault of faults) io.err(`${file}: ${fault}\n`);
-  return faults.length > 0 || read.kind === "faults" ? undefined : read.config;
+  const read = (await import("./read-firewall-config.ts")).readFirewallConfig(text, file);
+  if (read.kind === "config") return read.config;
+  for (const fault of read.faults) io.err(`${fault}\n`);
+  return undefined;
 }

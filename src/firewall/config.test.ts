@@ -63,14 +63,28 @@ suite("readConfig", () => {
     expect(readConfig({ interfaces, listen: 1 })).toEqual({
       kind: "faults",
       faults: [
-        "listen: there is no such setting; there is interfaces",
-        "interfaces.a.hidden: must be true or false",
-        "interfaces.a.descripton: there is no such setting; there are hidden, description, identifier",
-        "interfaces.b: must have settings: hidden, description, identifier",
-        "interfaces.c.description: must be a text",
+        { at: ["listen"], message: "there is no such setting; there is interfaces" },
+        { at: ["interfaces", "a", "hidden"], message: "must be true or false" },
+        {
+          at: ["interfaces", "a", "descripton"],
+          message: "there is no such setting; there are hidden, description, identifier",
+        },
+        { at: ["interfaces", "b"], message: "must have settings: hidden, description, identifier" },
+        { at: ["interfaces", "c", "description"], message: "must be a text" },
       ],
     });
     for (const content of [7, "x", []]) expect(readConfig(content).kind).toBe("faults");
     expect(readConfig({ interfaces: [] }).kind).toBe("faults");
+  });
+
+  it("wants one interface an identifier: answers that go by it have room for one", () => {
+    const interfaces = { eth0: { identifier: "wan" }, ppp0: { identifier: "wan" }, "veth*": { identifier: "opt1" } };
+    expect(readConfig({ interfaces })).toEqual({
+      kind: "faults",
+      faults: [
+        { at: ["interfaces", "ppp0", "identifier"], message: "eth0 has it already; choose another" },
+        { at: ["interfaces", "veth*", "identifier"], message: "many interfaces cannot have one; leave it out" },
+      ],
+    });
   });
 });

@@ -40,22 +40,29 @@ export function describe(config: FirewallConfig, device: string, flags: readonly
 export const identify = (config: FirewallConfig, device: string): string =>
   settingsOf(config, device).identifier ?? device;
 
+/** `at` are the keys that lead to what is wrong. */
+export type ConfigFault = { readonly at: readonly string[]; readonly message: string };
+
 /** What a config file says, or everything that is wrong with it. */
 export type ReadConfig =
   | { readonly kind: "config"; readonly config: FirewallConfig }
-  | { readonly kind: "faults"; readonly faults: readonly string[] };
+  | { readonly kind: "faults"; readonly faults: readonly ConfigFault[] };
 
 const known = ["hidden", "description", "identifier"];
 
 /** `content` is the file's, as data. */
 export function readConfig(content: unknown): ReadConfig {
   if (content === null || content === undefined) return { kind: "config", config: noConfig };
-  if (!isRecord(content)) return { kind: "faults", faults: ["the file must hold `interfaces:` and what is below it"] };
-  const faults = Object.keys(content)
+  if (!isRecord(content)) {
+    return { kind: "faults", faults: [{ at: [], message: "the file must hold `interfaces:` and what is below it" }] };
+  }
+  const faults: ConfigFault[] = Object.keys(content)
     .filter((key) => key !== "interfaces")
-    .map((key) => `${key}: there is no such setting; there is interfaces`);
+    .map((key) => ({ at: [key], message: "there is no such setting; there is interfaces" }));
   const listed = content.interfaces ?? {};
-  if (!isRecord(listed)) faults.push("interfaces: must be a list of names, each with its settings");
+  if (!isRecord(listed)) {
+    faults.push({ at: ["interfaces"], message: "must have a line for each name, as `eth0: { description: WAN }`" });
+  }
   const interfaces = Object.entries(isRecord(listed) ? listed : {}).map(([name, value]) => {
     faults.push(...faultsOf(name, value));
     return [
@@ -63,16 +70,31 @@ export function readConfig(content: unknown): ReadConfig {
       isRecord(value) ? { hidden: false, ...(value as Partial<InterfaceSettings>) } : { hidden: false },
     ] as const;
   });
+  faults.push(...sharedIdentifiers(interfaces));
   return faults.length > 0 ? { kind: "faults", faults } : { kind: "config", config: { interfaces } };
 }
 
-function faultsOf(name: string, value: unknown): string[] {
-  if (!isRecord(value)) return [`interfaces.${name}: must have settings: ${known.join(", ")}`];
+function faultsOf(name: string, value: unknown): ConfigFault[] {
+  if (!isRecord(value)) return [{ at: ["interfaces", name], message: `must have settings: ${known.join(", ")}` }];
   return Object.entries(value).flatMap(([key, setting]) => {
-    if (!known.includes(key))
-      return [`interfaces.${name}.${key}: there is no such setting; there are ${known.join(", ")}`];
+    const at = ["interfaces", name, key];
+    if (!known.includes(key)) return [{ at, message: `there is no such setting; there are ${known.join(", ")}` }];
     const fitting = key === "hidden" ? typeof setting === "boolean" : typeof setting === "string" && setting !== "";
-    return fitting ? [] : [`interfaces.${name}.${key}: must be ${key === "hidden" ? "true or false" : "a text"}`];
+    return fitting ? [] : [{ at, message: `must be ${key === "hidden" ? "true or false" : "a text"}` }];
+  });
+}
+
+/** Some answers are keyed by identifier: of two interfaces with one, only the last would be in them. */
+function sharedIdentifiers(interfaces: FirewallConfig["interfaces"]): ConfigFault[] {
+  const holders = new Map<string, string>();
+  return interfaces.flatMap(([name, { identifier }]) => {
+    if (typeof identifier !== "string") return [];
+    const at = ["interfaces", name, "identifier"];
+    if (name.includes("*")) return [{ at, message: "many interfaces cannot have one; leave it out" }];
+    const holder = holders.get(identifier);
+    if (holder !== undefined) return [{ at, message: `${holder} has it already; choose another` }];
+    holders.set(identifier, name);
+    return [];
   });
 }
 
