@@ -108,12 +108,22 @@ function readFrom(text: string): Result<string> {
 function readExpiry(text: string, now: Instant): Result<Instant> {
   const where = `--expires ${text}`;
   const [, count, unit = ""] = /^(\d{1,4})([hdwmy])$/.exec(text) ?? [];
-  const at = count === undefined ? Date.parse(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T24:00:00Z` : text) : 0;
-  const expires = count === undefined ? at : now + Number(count) * (units[unit] ?? 0);
+  const expires = count === undefined ? readMoment(text) : now + Number(count) * (units[unit] ?? 0);
   if (Number.isNaN(expires)) {
-    return fail({ code: "bad-time", where, message: "takes a time from now such as 90d, or a day such as 2027-12-31" });
+    const message =
+      "takes a time from now such as 90d, a day such as 2027-12-31, or a moment such as 2027-12-31T18:00:00Z";
+    return fail({ code: "bad-time", where, message });
   }
   return expires > now ? ok(expires) : fail({ code: "past", where, message: "is in the past" });
+}
+
+/** NaN for all else: `Date.parse` alone takes 40 for the year 2040, and the 31st of February for a day in March. */
+function readMoment(text: string): number {
+  const [, day = "", time] =
+    /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?$/.exec(text) ?? [];
+  const start = Date.parse(`${day}T00:00:00Z`);
+  const isDay = !Number.isNaN(start) && new Date(start).toISOString().startsWith(day);
+  return isDay ? Date.parse(`${day}${time ?? "T24:00:00Z"}`) : Number.NaN;
 }
 
 const hour = 3_600_000;

@@ -48,6 +48,11 @@ describe("the scope of a token, as it is typed", () => {
     ["a time from now", { expires: "90d" }, { access: "write", expires: now + 90 * 86_400_000 }],
     ["a day, to its end", { expires: "2026-12-31" }, { access: "write", expires: Date.UTC(2027, 0, 1) }],
     ["a moment", { expires: "2026-12-31T10:00:00Z" }, { access: "write", expires: Date.UTC(2026, 11, 31, 10) }],
+    [
+      "a moment elsewhere",
+      { expires: "2026-12-31T10:00+02:00" },
+      { access: "write", expires: Date.UTC(2026, 11, 31, 8) },
+    ],
   ])("takes %s", (_, typed, scope) => {
     expect(readTokenScope({ ...nothing, ...typed }, now)).toEqual({ ok: true, value: scope });
   });
@@ -71,8 +76,17 @@ describe("the scope of a token, as it is typed", () => {
       "--from 192.0.2.0/33",
       "--expires 2020-01-01",
     ]);
-    expect(readTokenScope({ ...nothing, expires: "soon" }, now)).toMatchObject({ ok: false });
   });
+
+  it.each(["soon", "40", "2049", "90 d", "12/31/2099", "2099-02-31", "2099-02-31T10:00Z"])(
+    "does not guess what an end of %s may mean",
+    (expires) => {
+      const read = readTokenScope({ ...nothing, expires }, now);
+      expect(read.ok ? [] : read.faults.map((fault) => fault.message)).toEqual([
+        "takes a time from now such as 90d, a day such as 2027-12-31, or a moment such as 2027-12-31T18:00:00Z",
+      ]);
+    },
+  );
 });
 
 describe("moor token", () => {
