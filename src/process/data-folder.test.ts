@@ -17,6 +17,21 @@ describe("openDataFolder", () => {
     await openDataFolder(path);
   });
 
+  it.each([
+    ["closes an empty one to others", [], 0o700],
+    [
+      "closes one with nothing but moor's own in it",
+      ["ca.key", "records.sqlite-wal", ".up.yaml.0a1b", "moor.yaml"],
+      0o700,
+    ],
+    ["locks nobody out of one that others use too", ["records.sqlite", "of somebody else"], 0o1777],
+  ])("%s", async (_, names, mode) => {
+    for (const name of names) await writeFile(join(folder, name), "");
+    await chmod(folder, 0o1777);
+    await openDataFolder(folder);
+    expect((await stat(folder)).mode & 0o7777).toBe(mode);
+  });
+
   it("fails at once where no folder can be made", async () => {
     await expect(openDataFolder("/proc/nope")).rejects.toThrow("the folder /proc/nope cannot be used: ENOENT");
     await expect(openDataFolder("/proc/nope/deeper")).rejects.toThrow("ENOENT");

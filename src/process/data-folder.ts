@@ -1,18 +1,24 @@
 import { randomBytes } from "node:crypto";
-import { chmod, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
+import { chmod, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
-/** The folder holds secrets: nobody but its owner may look inside. Fails in people's words. */
+/**
+ * The folder holds secrets: nobody but its owner may look inside. One in which others keep things too, as in /tmp, is left as it
+ * is: they would be locked out. Fails in people's words.
+ */
 export async function openDataFolder(path: string): Promise<void> {
   try {
     await makeFolder(path);
     if (!(await stat(path)).isDirectory()) throw new Error("it is a file");
-    await chmod(path, 0o700);
+    if ((await readdir(path)).every((name) => ofMoor.test(name))) await chmod(path, 0o700);
   } catch (error) {
     const message = `the folder ${path} cannot be used: ${(error as Error).message}; name another, or mend that`;
     throw new Error(message, { cause: error });
   }
 }
+
+/** Databases, certificates, secrets and configs of the programs, and drafts of them. */
+const ofMoor = /^\.?(?:ca|server|records|firewall|moor|up)[.-]/;
 
 /** The same for what only makes sense in a folder that a service has used: a mistyped name must not make another. */
 export async function findDataFolder(path: string): Promise<void> {
