@@ -1,14 +1,14 @@
 import type { Command } from "commander";
 import { certificateOptions } from "./certificate-option.ts";
 import type { CommandIo, Run } from "./command-io.ts";
-import { logOptions, readListen, repeated } from "./options.ts";
+import { logOptions, readFolder, readListen, repeated } from "./options.ts";
 
 export function addFirewallVerb(program: Command, io: CommandIo, run: Run): void {
   const firewall = program
     .command("firewall")
     .summary("the firewall status service")
     .description("Serves the addresses of this machine's interfaces over HTTPS, as an OPNsense would.")
-    .option("--data <folder>", "where the keys and the certificates are kept", "./moor-data")
+    .option("--data <folder>", "where the keys and the certificates are kept", readFolder, "./moor-data")
     .option("--listen <host:port>", "where to listen", readListen, readListen("127.0.0.1:8443"))
     .option("--name <host>", "a further host name or address for the certificate (may be repeated)", repeated, [])
     .option(

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readCount, readMailbox, readWorkers } from "./options.ts";
+import { runMoor } from "./program.ts";
+import { openTerminal } from "./rig/terminal.ts";
 
 describe("--dns-workers", () => {
   it.each([
@@ -33,4 +35,15 @@ describe("--hostmaster", () => {
   it.each(["", "dns@", "@example.org"])("does not take %j, and says what it takes", (text) => {
     expect(() => readMailbox(text)).toThrow("such as dns@example.org");
   });
+});
+
+describe("--data", () => {
+  it.each(["up", "records", "firewall", "token add", "key add", "transfer-key add x", "store check", "user list"])(
+    "of moor %s is not the folder one stands in when it is empty, as of a variable that is not set",
+    async (words) => {
+      const { io, printed } = openTerminal("/nowhere");
+      expect(await runMoor([...words.split(" "), "--data", ""], io)).toBe(2);
+      expect(printed.err).toContain("It takes a folder, such as ./moor-data.");
+    },
+  );
 });

@@ -3,7 +3,7 @@ import { parseMailbox } from "../core/mailbox.ts";
 import type { ListenAddress } from "../process/listen-address.ts";
 
 /** For verbs that work on what a service keeps. */
-export const dataFolder = ["--data <folder>", "the data folder of the service", "./moor-data"] as const;
+export const dataFolder = ["--data <folder>", "the data folder of the service", readFolder, "./moor-data"] as const;
 export const asJson = ["--json", "for programs"] as const;
 
 /** `127.0.0.1:8053`, `[::1]:8053`, `localhost:8053`; the port may be 0 for any free one. */
@@ -54,6 +54,12 @@ export const repeated = (text: string, before: readonly string[]): readonly stri
 
 export function readAccountName(text: string): string {
   if (text.trim() === "") throw new InvalidArgumentError("It takes the name of an account, such as main.");
+  return text;
+}
+
+/** An empty text, as of a variable that is not set, would be the folder one stands in. */
+export function readFolder(text: string): string {
+  if (text === "") throw new InvalidArgumentError("It takes a folder, such as ./moor-data.");
   return text;
 }
 

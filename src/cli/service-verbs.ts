@@ -5,7 +5,16 @@ import { connectionsOption, databaseOptions } from "./database-options.ts";
 import { addFirewallVerb } from "./firewall-verb.ts";
 import { keepHistoryOption } from "./keep-history-option.ts";
 import { observeOptions } from "./observe-options.ts";
-import { logOptions, readListen, readListens, readMailbox, readRateLimit, readWorkers, repeated } from "./options.ts";
+import {
+  logOptions,
+  readFolder,
+  readListen,
+  readListens,
+  readMailbox,
+  readRateLimit,
+  readWorkers,
+  repeated,
+} from "./options.ts";
 import { transferOptions } from "./transfer-verbs.ts";
 
 /** The services, and all of them at once. Each verb's code is loaded when it is used. */
@@ -17,7 +26,7 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
       "Starts the record service, the firewall status service and the updating client in one process, over HTTPS on " +
         "loopback, with a zone home.test whose records follow this machine's addresses.",
     )
-    .option("--data <folder>", "where everything is kept", "./moor-data")
+    .option("--data <folder>", "where everything is kept", readFolder, "./moor-data")
     .option("--interface <name>", "the interface to follow (default: the one that leads out)")
     .option("--records <host:port>", "where the record service listens", readListen, readListen("127.0.0.1:8053"))
     .option("--firewall <host:port>", "where the firewall service listens", readListen, readListen("127.0.0.1:8443"))
@@ -32,7 +41,7 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
     .description(
       "Serves zones and records over HTTPS: the v1 API under /api/v1, the record-set API under /v1, both described at /docs.",
     )
-    .option("--data <folder>", "where the database and the certificates are kept", "./moor-data")
+    .option("--data <folder>", "where the database and the certificates are kept", readFolder, "./moor-data")
     .option("--listen <host:port>", "where to listen", readListen, readListen("127.0.0.1:8053"))
     .option("--name <host>", "a further host name or address for the certificate (may be repeated)", repeated, [])
     .option("--nameserver <host>", "a name server of new zones (may be repeated)", repeated, [])
