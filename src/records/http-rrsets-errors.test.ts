@@ -115,6 +115,16 @@ describe("errors (wire section 1.4)", () => {
     expect(error.message).toMatch(/^ttl is too small; /);
   });
 
+  it("422 invalid_input: a comment that is no Unicode, which some clients could not read in any list", async () => {
+    const zone = await newZone();
+    const body = { name: "www", type: "A", records: [{ value: "192.0.2.1", comment: "a\ud800b" }] };
+    const { status, error } = await call("POST", `/zones/${zone.id}/rrsets`, body);
+    expect([status, error.details.fields]).toEqual([
+      422,
+      [{ name: "records[0].comment", messages: ["is not valid Unicode"] }],
+    ]);
+  });
+
   it.each([
     ["a body that is no object", [], "body"],
     ["an unknown mode", { name: "x.example", mode: "tertiary" }, "mode"],

@@ -84,6 +84,7 @@ describe("4.2: messages of records, and nothing is stored", () => {
     ["a blank in a name", { name: "a b" }, "422 Unprocessable Entity: invalid ASCII character:  ; "],
     ["a NUL in a value", { type: "TXT", value: "a\0b" }, "invalid TXT record"],
     ["half a surrogate in a value", { type: "TXT", value: '"\ud800"' }, "invalid TXT record"],
+    ["half a surrogate in a value without quotes", { type: "TXT", value: "a\ud800b" }, "invalid TXT record"],
     ["a line break in a value", { type: "TXT", value: "a\nb IN A 192.0.2.1" }, "invalid TXT record"],
     ["a value of 70,000 bytes", { type: "TXT", value: "x".repeat(70_000) }, "invalid TXT record"],
   ])("%s", async (_, fields, message) => {

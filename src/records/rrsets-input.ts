@@ -84,6 +84,7 @@ export function recordsAt(
     if (Buffer.byteLength(comment) > longestComment) {
       faults.push(badInput(`${place}comment`, `is longer than ${longestComment} bytes`));
     }
+    if (!comment.isWellFormed()) faults.push(badInput(`${place}comment`, "is not valid Unicode"));
     return { value: textAt(record, "value", faults, place), comment };
   });
 }

@@ -15,8 +15,8 @@ export function readV1Value(type: RecordType, value: string): V1Value {
   return { value: chunks.length === 1 ? value : `${text} `, text };
 }
 
-/** Quoted already; or with a line break or NUL in it, which no TXT record may have and the rule for its type refuses. */
-const isZoneFileText = /^\s*"|[\0\r\n]/;
+/** Quoted already; or with a line break, NUL or half a surrogate in it, which the rule for the type refuses. */
+const isZoneFileText = /^\s*"|[\0\r\n\p{Surrogate}]/u;
 
 function chunksOf(bytes: Buffer, size: number): readonly Buffer[] {
   return Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) => bytes.subarray(i * size, (i + 1) * size));
