@@ -1,7 +1,11 @@
-/** Columns under their heads, two blanks apart, nothing behind the last one. Wide enough for every cell. */
+/** Columns under their heads, two blanks apart, nothing behind the last one. Wide enough for every cell, each on one line. */
 export function printTable(heads: readonly string[], rows: readonly (readonly string[])[]): string {
-  const all = [heads, ...rows];
+  const all = [heads, ...rows.map((row) => row.map(visible))];
   const widths = heads.map((_, column) => all.reduce((most, row) => Math.max(most, row[column]?.length ?? 0), 0));
   const line = (row: readonly string[]) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ");
   return all.map((row) => `${line(row).trimEnd()}\n`).join("");
 }
+
+/** Values of records and names of interfaces are others' words: none of them may move the cursor, or read as another. */
+export const visible = (text: string): string =>
+  text.replaceAll(/[\p{Control}\p{Bidi_Control}\u2028\u2029]/gu, (sign) => `\\u{${sign.codePointAt(0)?.toString(16)}}`);

@@ -1,6 +1,7 @@
 import { asAscii } from "../core/unicode-name.ts";
 import { askTarget, type TargetOptions } from "./ask-target.ts";
 import type { CommandIo } from "./command-io.ts";
+import { visible } from "./print-table.ts";
 
 /** `moor show RECORD`: one record by its id. */
 export async function show(options: TargetOptions & { readonly record: string }, io: CommandIo): Promise<number> {
@@ -17,7 +18,7 @@ export async function show(options: TargetOptions & { readonly record: string },
         ["id", id],
         ["zone id", zoneId],
       ]
-        .map(([label = "", text = ""]) => `${label.padEnd(9)}${text}\n`)
+        .map(([label = "", text = ""]) => `${label.padEnd(9)}${visible(text)}\n`)
         .join(""),
   );
 }
