@@ -80,13 +80,17 @@ function GroupForm(props: {
   const [networks, setNetworks] = useState(edited?.networks.join(", ") ?? "");
   const [members, setMembers] = useState<readonly string[]>(edited?.members ?? []);
   const write = usePeopleWrite(onClose);
-  const path = `groups/${encodeURIComponent(name.trim())}`;
-  const body = { privileges: held, members, networks: networks.split(/[\s,]+/).filter((text) => text !== "") };
+  const path = `groups/${encodeURIComponent(name)}`;
+  const save = () => {
+    const from = networks.split(/[\s,]+/).filter((text) => text !== "");
+    const body = { name: name.trim(), privileges: held, members, networks: from };
+    write.mutate(edited ? { method: "PUT", path, body } : { method: "POST", path: "groups", body });
+  };
   return (
     <FormDialog
       title={edited ? edited.name : "New group"}
       onClose={onClose}
-      onSubmit={() => name.trim() !== "" && write.mutate({ method: "PUT", path, body })}
+      onSubmit={save}
       submit={edited ? "Save" : "Make the group"}
       sending={write}
       other={

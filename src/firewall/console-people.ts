@@ -36,6 +36,20 @@ export function consolePeople({ users, groups, keys, audit, sessions }: AccessSt
     };
   };
 
+  const groupFault = (wish: ConsoleGroup): string | undefined => {
+    const wrong = groupWishFault(wish);
+    if (wrong !== undefined) return wrong;
+    const unknown = wish.members.find((member) => users.find(member) === undefined);
+    return unknown === undefined ? undefined : `There is no user ${unknown}.`;
+  };
+
+  const fillGroup = ({ name, privileges: held, networks, members }: ConsoleGroup): void => {
+    groups.change(name, { privileges: held.filter(isPrivilege), networks });
+    const before = groups.find(name)?.members ?? [];
+    for (const user of before) if (!members.includes(user)) groups.leave(name, user);
+    for (const user of members) if (!before.includes(user)) groups.join(name, user);
+  };
+
   return {
     list,
 
@@ -89,20 +103,22 @@ export function consolePeople({ users, groups, keys, audit, sessions }: AccessSt
       return "done";
     },
 
-    /** Made when it is not there. Its members are those that the wish names. */
-    putGroup: (wish: ConsoleGroup, by: Actor): Changed => {
+    addGroup: (wish: ConsoleGroup, by: Actor): Changed => {
       const wrong = groupFault(wish) ?? nameFault("group", wish.name);
       if (wrong !== undefined) return { wrong };
-      const unknown = wish.members.find((member) => users.find(member) === undefined);
-      if (unknown !== undefined) return { wrong: `There is no user ${unknown}.` };
-      const content = { privileges: wish.privileges.filter(isPrivilege), networks: wish.networks };
-      const isNew = groups.add({ name: wish.name, now: now(), ...content });
-      if (!isNew) groups.change(wish.name, content);
-      const before = groups.find(wish.name)?.members ?? [];
-      for (const user of before) if (!wish.members.includes(user)) groups.leave(wish.name, user);
-      for (const user of wish.members) if (!before.includes(user)) groups.join(wish.name, user);
-      const said = `${wish.name}, may ${content.privileges.join(" ") || "nothing"}, of ${wish.members.join(" ") || "nobody"}`;
-      audit.note(by, isNew ? "group added" : "group changed", said, now());
+      if (!groups.add({ name: wish.name, now: now() })) return { wrong: `There is a group ${wish.name} already.` };
+      fillGroup(wish);
+      audit.note(by, "group added", describedGroup(wish), now());
+      return "done";
+    },
+
+    /** Its members are those that the wish names. */
+    changeGroup: (wish: ConsoleGroup, by: Actor): Changed => {
+      if (groups.find(wish.name) === undefined) return "missing";
+      const wrong = groupFault(wish);
+      if (wrong !== undefined) return { wrong };
+      fillGroup(wish);
+      audit.note(by, "group changed", describedGroup(wish), now());
       return "done";
     },
 
@@ -130,7 +146,7 @@ function userFault({ fullName, expires, privileges: held }: UserWish): string | 
   return privilegeFault(held);
 }
 
-function groupFault({ networks, members, privileges: held }: ConsoleGroup): string | undefined {
+function groupWishFault({ networks, members, privileges: held }: ConsoleGroup): string | undefined {
   if (!isTexts(networks) || !isTexts(members)) return "Networks and members are lists.";
   const bad = networks.find((text) => parseNetwork(text) === undefined && parseAddress(text) === undefined);
   return bad === undefined ? privilegeFault(held) : `${bad} is not a network such as 192.0.2.0/24.`;
@@ -154,3 +170,6 @@ const toChange = ({ fullName, disabled, expires, privileges: held }: UserWish) =
 
 const described = ({ name, disabled, privileges: held }: UserWish): string =>
   `${name}, may ${held.join(" ") || "nothing"}${disabled ? ", disabled" : ""}`;
+
+const describedGroup = ({ name, privileges: held, members }: ConsoleGroup): string =>
+  `${name}, may ${held.join(" ") || "nothing"}, of ${members.join(" ") || "nobody"}`;

@@ -136,8 +136,10 @@ async function manage(people: People, { method, path, body }: PlainRequest, by: 
     }
     case "DELETE keys/:name":
       return toAnswer(people.revokeKey(name, by));
+    case "POST groups":
+      return toAnswer(people.addGroup(parsed<ConsoleGroup>(body), by));
     case "PUT groups/:name":
-      return toAnswer(people.putGroup({ ...parsed<ConsoleGroup>(body), name }, by));
+      return toAnswer(people.changeGroup({ ...parsed<ConsoleGroup>(body), name }, by));
     case "DELETE groups/:name":
       return toAnswer(people.removeGroup(name, by));
     default:

@@ -103,6 +103,22 @@ describe("groups", () => {
     expect(page.complaints).toEqual([]);
     await context.close();
   });
+
+  it("are not replaced by a new one of the same name, and have a name", async () => {
+    const { context, page } = await signedIn();
+    const headers = await session(context);
+    const night = { name: "night", privileges: ["interface-status"], networks: ["198.51.100.0/24"], members: [] };
+    const made = await context.request.post(`${rig.url}/console/groups`, { headers, data: night });
+    expect(made.status()).toBe(204);
+    await page.goto(`${rig.url}/groups?new=`);
+    await page.getByRole("button", { name: "Make the group" }).click();
+    await page.getByText("A group's name has letters").waitFor();
+    await page.getByLabel("Name", { exact: true }).fill("night");
+    await page.getByRole("button", { name: "Make the group" }).click();
+    await page.getByText("There is a group night already.").waitFor();
+    await page.getByRole("cell", { name: "198.51.100.0/24" }).waitFor();
+    await context.close();
+  });
 });
 
 describe("what a session opens", () => {
