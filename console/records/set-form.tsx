@@ -11,6 +11,7 @@ import { useSession } from "../shared/session.tsx";
 import { SureButton } from "../shared/sure-button.tsx";
 import { durationInWords } from "../shared/words-of-time.ts";
 import { setPath, zonePath } from "./api.ts";
+import { linesOf } from "./describe-change.ts";
 import { checkDraft, draftOf, emptyDraft, fullName, type SetDraft } from "./set-draft.ts";
 import { ttlInWords } from "./ttl.ts";
 import { ValueList } from "./value-list.tsx";
@@ -58,7 +59,7 @@ function Form({ zone, sets, edited, type, onClose }: Props) {
     edited === undefined && change && sets.some((set) => set.name === change.name && set.type === change.type);
   const write = useWrite(zone.name, onClose);
   const locked = edited?.protection.change ?? false;
-  const movedAway = original !== undefined && JSON.stringify(original.records) !== JSON.stringify(edited?.records);
+  const movedAway = original !== undefined && contentOf(original) !== contentOf(edited);
   const show = (place: string) => (tried ? faults.get(place) : undefined);
   const save = () => {
     setTried(true);
@@ -83,7 +84,7 @@ function Form({ zone, sets, edited, type, onClose }: Props) {
       {movedAway && (
         <Text size="sm" role="status" className="bad">
           It has been changed elsewhere since you opened it, to:{" "}
-          {edited?.records.map(({ value }) => value).join(", ") || "nothing"}. Saving replaces that.
+          {linesOf(null, edited ?? null).come.join(", ") || "nothing"}. Saving replaces that.
         </Text>
       )}
       <fieldset disabled={locked} style={{ border: 0, margin: 0, padding: 0 }}>
@@ -106,6 +107,9 @@ function Form({ zone, sets, edited, type, onClose }: Props) {
     </FormDialog>
   );
 }
+
+/** All that saving the form replaces. */
+const contentOf = (set: Rrset | undefined): string => JSON.stringify(set && [set.records, set.ttl, set.labels]);
 
 type Write = { readonly path: string; readonly body: unknown; readonly closes: boolean };
 

@@ -1,0 +1,51 @@
+import type { Browser, BrowserContext } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { openBrowser, openContext, openPage } from "./browser.ts";
+import { fillHarbour } from "./harbour.ts";
+import { type RecordsRig, signInByLink, startRecordsRig } from "./records-rig.ts";
+
+/** What somebody has typed is not lost by the way, and what others have changed is not written over unseen. */
+
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 240_000 });
+
+let rig: RecordsRig;
+let browser: Browser;
+let context: BrowserContext;
+let page: Awaited<ReturnType<typeof openPage>>;
+
+beforeAll(async () => {
+  rig = await startRecordsRig();
+  await fillHarbour(rig.service().store, Date.now());
+  browser = await openBrowser();
+  context = await openContext(browser);
+  page = await openPage(context, rig.url);
+  await signInByLink(page, await rig.service().createSignInLink("main"));
+});
+afterAll(async () => {
+  await browser?.close();
+  await rig?.close();
+});
+
+async function post(path: string, data: unknown): Promise<void> {
+  const { csrf } = (await (await context.request.get(`${rig.url}/console/session`)).json()) as { csrf: string };
+  const headers = { origin: rig.url, "x-csrf-token": csrf };
+  expect((await context.request.post(rig.url + path, { headers, data })).status()).toBe(201);
+}
+
+const harbour = "/zones/harbour.example";
+
+describe("a record that is changed elsewhere while its form is open", () => {
+  it.for([
+    { what: "TTL", change: { ttl: 120 }, said: "TTL 120" },
+    { what: "labels", change: { labels: { team: "ops" } }, said: "labels team=ops" },
+  ])("is told of when only its $what changed", async ({ what, change, said }) => {
+    const name = `kept-${what.toLowerCase()}`;
+    const records = [{ value: "192.0.2.44" }];
+    await post(`/v1${harbour}/changes`, { changes: [{ name, type: "A", records }] });
+    await page.goto(`${rig.url}${harbour}?edit=${name}/A`);
+    await page.getByRole("dialog").waitFor();
+    await page.getByText("live", { exact: true }).waitFor();
+    await post(`/v1${harbour}/changes`, { changes: [{ name, type: "A", records, ...change }] });
+    await page.getByText(`changed elsewhere since you opened it, to: 192.0.2.44, ${said}. Saving`).waitFor();
+  });
+});
