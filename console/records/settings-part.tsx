@@ -19,7 +19,7 @@ import { ttlFault, ttlInWords } from "./ttl.ts";
 export default function SettingsPart({ zone }: { readonly zone: RrsetsZone }) {
   return (
     <Stack gap="xl" maw="46rem">
-      <General key={`${zone.ttl} ${labelsText(zone.labels)}`} zone={zone} />
+      <General zone={zone} />
       <section aria-labelledby="file">
         <Title order={2} id="file" mb="xs">
           Zone file
@@ -48,49 +48,22 @@ function useZoneWrite(zone: string) {
 
 function General({ zone }: { readonly zone: RrsetsZone }) {
   const write = useZoneWrite(zone.name);
-  const [ttl, setTtl] = useState(String(zone.ttl));
-  const [labels, setLabels] = useState(labelsText(zone.labels));
-  const seconds = Number(ttl);
-  const kept = ttlInWords(seconds);
   return (
     <section aria-labelledby="general">
       <Title order={2} id="general" mb="xs">
         General
       </Title>
       <Stack gap="sm">
-        <Group align="flex-end">
-          <TextInput
-            label="Usual TTL in seconds"
-            description={kept ? `resolvers keep answers for ${kept}` : "how long resolvers keep an answer"}
-            value={ttl}
-            onChange={(event) => setTtl(event.currentTarget.value)}
-            error={kept === undefined && ttlFault}
-            inputMode="numeric"
-          />
-          <Button
-            variant="default"
-            disabled={kept === undefined || seconds === zone.ttl}
-            onClick={() => write.mutate({ method: "POST", path: "/actions/change_ttl", body: { ttl: seconds } })}
-          >
-            Save TTL
-          </Button>
-        </Group>
-        <Group align="flex-end">
-          <TextInput
-            label="Labels"
-            description="Your own notes, such as team=ops, customer=north"
-            value={labels}
-            onChange={(event) => setLabels(event.currentTarget.value)}
-            style={{ flex: 1 }}
-          />
-          <Button
-            variant="default"
-            disabled={labels === labelsText(zone.labels)}
-            onClick={() => write.mutate({ method: "PUT", path: "", body: { labels: readLabels(labels) } })}
-          >
-            Save labels
-          </Button>
-        </Group>
+        <UsualTtl
+          key={zone.ttl}
+          ttl={zone.ttl}
+          onSave={(ttl) => write.mutate({ method: "POST", path: "/actions/change_ttl", body: { ttl } })}
+        />
+        <Labels
+          key={labelsText(zone.labels)}
+          labels={labelsText(zone.labels)}
+          onSave={(labels) => write.mutate({ method: "PUT", path: "", body: { labels: readLabels(labels) } })}
+        />
         <Switch
           label="Protected against deletion"
           checked={zone.protection.delete}
@@ -106,6 +79,49 @@ function General({ zone }: { readonly zone: RrsetsZone }) {
         <NameServers names={zone.authoritative_nameservers.assigned} />
       </Stack>
     </section>
+  );
+}
+
+function UsualTtl(props: { readonly ttl: number; readonly onSave: (ttl: number) => void }) {
+  const [ttl, setTtl] = useState(String(props.ttl));
+  const seconds = Number(ttl);
+  const kept = ttlInWords(seconds);
+  return (
+    <Group align="flex-end">
+      <TextInput
+        label="Usual TTL in seconds"
+        description={kept ? `resolvers keep answers for ${kept}` : "how long resolvers keep an answer"}
+        value={ttl}
+        onChange={(event) => setTtl(event.currentTarget.value)}
+        error={kept === undefined && ttlFault}
+        inputMode="numeric"
+      />
+      <Button
+        variant="default"
+        disabled={kept === undefined || seconds === props.ttl}
+        onClick={() => props.onSave(seconds)}
+      >
+        Save TTL
+      </Button>
+    </Group>
+  );
+}
+
+function Labels(props: { readonly labels: string; readonly onSave: (labels: string) => void }) {
+  const [labels, setLabels] = useState(props.labels);
+  return (
+    <Group align="flex-end">
+      <TextInput
+        label="Labels"
+        description="Your own notes, such as team=ops, customer=north"
+        value={labels}
+        onChange={(event) => setLabels(event.currentTarget.value)}
+        style={{ flex: 1 }}
+      />
+      <Button variant="default" disabled={labels === props.labels} onClick={() => props.onSave(labels)}>
+        Save labels
+      </Button>
+    </Group>
   );
 }
 

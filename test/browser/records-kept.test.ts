@@ -49,3 +49,15 @@ describe("a record that is changed elsewhere while its form is open", () => {
     await page.getByText(`changed elsewhere since you opened it, to: 192.0.2.44, ${said}. Saving`).waitFor();
   });
 });
+
+describe("the settings of a zone", () => {
+  it("keep the labels that were typed when the TTL is saved", async () => {
+    await page.goto(`${rig.url}${harbour}/settings`);
+    await page.getByLabel("Labels").fill("site=attic");
+    await page.getByLabel("Usual TTL in seconds").fill("7200");
+    await page.getByRole("button", { name: "Save TTL" }).click();
+    await page.getByText("resolvers keep answers for 2 hours").waitFor();
+    await expect.poll(() => page.getByRole("button", { name: "Save TTL" }).isDisabled()).toBe(true);
+    expect(await page.getByLabel("Labels").inputValue()).toBe("site=attic");
+  });
+});
