@@ -1,15 +1,16 @@
-import { lazy, useState } from "react";
+import { useState } from "react";
 import { Route } from "wouter";
+import { lazyPart } from "../shared/lazy-part.tsx";
 import { useLive } from "../shared/live.ts";
 import { SessionGate, useSession } from "../shared/session.tsx";
 import { SignedInFrame } from "../shared/signed-in.tsx";
 import { InterfacePage } from "./interface-page.tsx";
 import type { WireReport } from "./report.ts";
 
-const UserPage = lazy(() => import("./user-page.tsx"));
-const GroupPage = lazy(() => import("./group-page.tsx"));
-const AuditPage = lazy(() => import("./audit-page.tsx"));
-const AccountPage = lazy(() => import("../shared/account-page.tsx"));
+const UserPage = lazyPart(() => import("./user-page.tsx"));
+const GroupPage = lazyPart(() => import("./group-page.tsx"));
+const AuditPage = lazyPart(() => import("./audit-page.tsx"));
+const AccountPage = lazyPart(() => import("../shared/account-page.tsx"));
 
 const words = {
   title: "moor firewall",

@@ -1,14 +1,14 @@
-import { lazy } from "react";
 import { Redirect, Route, useSearch } from "wouter";
+import { lazyPart } from "../shared/lazy-part.tsx";
 import { SessionGate } from "../shared/session.tsx";
 import { SignedInFrame } from "../shared/signed-in.tsx";
 import { useLiveRecords } from "./live-sets.tsx";
 import { keptName } from "./shown-name.ts";
 import { ZoneList } from "./zone-list.tsx";
 
-const ZonePage = lazy(() => import("./zone-page.tsx"));
-const TokenPage = lazy(() => import("./token-page.tsx"));
-const AccountPage = lazy(() => import("../shared/account-page.tsx"));
+const ZonePage = lazyPart(() => import("./zone-page.tsx"));
+const TokenPage = lazyPart(() => import("./token-page.tsx"));
+const AccountPage = lazyPart(() => import("../shared/account-page.tsx"));
 
 const words = {
   title: "moor DNS",

@@ -1,10 +1,11 @@
 import { Button, Group, Select, TextInput } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { lazy, Suspense, useDeferredValue, useMemo, useState } from "react";
+import { Suspense, useDeferredValue, useMemo, useState } from "react";
 import { useSearchParams } from "wouter";
 import type { Rrset, RrsetsZone } from "../../src/contract/rrsets.ts";
 import { isRecordType, recordTypes } from "../../src/core/rdata/table.ts";
 import { counted } from "../shared/counted.ts";
+import { lazyPart } from "../shared/lazy-part.tsx";
 import { Problem } from "../shared/problem.tsx";
 import { changed } from "../shared/search-part.ts";
 import { useSession } from "../shared/session.tsx";
@@ -12,7 +13,7 @@ import { readSetPage, readSets } from "./api.ts";
 import { filterSets, type SortBy, sortSets } from "./order-sets.ts";
 import { SetRows } from "./set-rows.tsx";
 
-const SetForm = lazy(() => import("./set-form.tsx"));
+const SetForm = lazyPart(() => import("./set-form.tsx"));
 
 /** The first page shows at once; a large zone follows behind it. */
 function useSets(zone: string) {

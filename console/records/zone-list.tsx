@@ -1,10 +1,11 @@
 import { Button, Group, Pagination, Skeleton, TextInput, Title } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
 import { Link, useSearchParams } from "wouter";
 import type { RrsetsZone } from "../../src/contract/rrsets.ts";
 import { nameToUnicode } from "../../src/core/unicode-name.ts";
+import { lazyPart } from "../shared/lazy-part.tsx";
 import { Problem } from "../shared/problem.tsx";
 import type { Request } from "../shared/request.ts";
 import { changed } from "../shared/search-part.ts";
@@ -14,7 +15,7 @@ import { readZones, readZonesShownAs, type ZonePage } from "./api.ts";
 import { FirstSteps } from "./first-steps.tsx";
 import { searchedText } from "./shown-name.ts";
 
-const NewZone = lazy(() => import("./new-zone.tsx"));
+const NewZone = lazyPart(() => import("./new-zone.tsx"));
 
 /** Where one begins: all zones, or the way to the first one. */
 export function ZoneList() {

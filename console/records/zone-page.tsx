@@ -1,19 +1,20 @@
 import { Badge, Group, Loader, Skeleton, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 import { Link } from "wouter";
 import type { RrsetsZone } from "../../src/contract/rrsets.ts";
 import { nameToUnicode } from "../../src/core/unicode-name.ts";
 import { counted } from "../shared/counted.ts";
+import { lazyPart } from "../shared/lazy-part.tsx";
 import { Problem } from "../shared/problem.tsx";
 import { RequestProblem } from "../shared/request.ts";
 import { useSession } from "../shared/session.tsx";
 import { readZone } from "./api.ts";
 import { SetTable } from "./set-table.tsx";
 
-const HistoryPart = lazy(() => import("./history-part.tsx"));
-const MovingPart = lazy(() => import("./moving-part.tsx"));
-const SettingsPart = lazy(() => import("./settings-part.tsx"));
+const HistoryPart = lazyPart(() => import("./history-part.tsx"));
+const MovingPart = lazyPart(() => import("./moving-part.tsx"));
+const SettingsPart = lazyPart(() => import("./settings-part.tsx"));
 
 const parts = [
   { part: "records", path: "", name: "Records" },

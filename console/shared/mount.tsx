@@ -21,12 +21,6 @@ export function mount(page: ReactNode): void {
       mutations: { networkMode: "always" },
     },
   });
-  // The service was updated while the page was open, and has other files now. Once: a broken service must not spin the page.
-  window.addEventListener("vite:preloadError", () => {
-    if (Date.now() - Number(sessionStorage.getItem("reloaded") ?? 0) < 60_000) return;
-    sessionStorage.setItem("reloaded", String(Date.now()));
-    location.reload();
-  });
   createRoot(root).render(
     <StrictMode>
       <MantineProvider theme={theme} cssVariablesResolver={cssVariables} defaultColorScheme="auto">

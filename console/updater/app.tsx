@@ -1,7 +1,8 @@
 import { Button, Group, Loader, Skeleton, Stack, Title } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 import type { Published, UpdaterDecision, UpdaterState } from "../../src/contract/updater-page.ts";
+import { lazyPart } from "../shared/lazy-part.tsx";
 import { LiveMark } from "../shared/live-mark.tsx";
 import { Problem } from "../shared/problem.tsx";
 import { createRequest } from "../shared/request.ts";
@@ -11,7 +12,7 @@ import { durationInWords } from "../shared/words-of-time.ts";
 import { DecisionTable } from "./decision-table.tsx";
 import { NameCard } from "./name-card.tsx";
 
-const ConfigView = lazy(() => import("./config-view.tsx"));
+const ConfigView = lazyPart(() => import("./config-view.tsx"));
 
 const ask = createRequest(undefined, () => undefined);
 

@@ -263,6 +263,20 @@ describe("a service that goes away", () => {
     await context.close();
   });
 
+  it("is waited for also by a part of the page that was not fetched before", async () => {
+    const { context, page } = await signedIn("main");
+    await page.goto(`${rig.url}/zones/harbour.example`);
+    await page.getByText("live", { exact: true }).waitFor();
+    await rig.stop();
+    await page.getByText("connecting…").waitFor();
+    await page.getByRole("link", { name: "History" }).click();
+    await page.getByText("The service does not answer").waitFor();
+    await rig.startAgain();
+    await page.getByRole("columnheader", { name: "Serial" }).waitFor();
+    expect(page.url()).toContain("/history");
+    await context.close();
+  });
+
   it("is waited for also by a page that is opened meanwhile", async () => {
     const { context, page } = await signedIn("main");
     await page.route("**/console/session", (route) => route.abort());

@@ -1,0 +1,30 @@
+import { type ComponentType, lazy, useEffect } from "react";
+import { ServiceGoneNote } from "./service-gone.tsx";
+
+/**
+ * A part of the page that is fetched when it is first shown. Where that fails, the service is away, or was updated while the page
+ * was open and has other files now: the page is loaded anew once the service answers.
+ */
+export const lazyPart = <P,>(load: () => Promise<{ readonly default: ComponentType<P> }>) =>
+  lazy(() => load().catch(() => ({ default: LoadsAnew })));
+
+const between = 1_000;
+
+function LoadsAnew() {
+  useEffect(() => {
+    const timer = setInterval(() => void reloadIfServed(), between);
+    return () => clearInterval(timer);
+  }, []);
+  return <ServiceGoneNote />;
+}
+
+/** At most once a minute: a broken service must not spin the page. */
+async function reloadIfServed(): Promise<void> {
+  const served = await fetch(location.pathname, { signal: AbortSignal.timeout(between) }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+  if (!served || Date.now() - Number(sessionStorage.getItem("reloaded") ?? 0) < 60_000) return;
+  sessionStorage.setItem("reloaded", String(Date.now()));
+  location.reload();
+}
