@@ -1,9 +1,12 @@
 import { Button, Group, Stack } from "@mantine/core";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { Dialog } from "./dialog.tsx";
 import { Problem } from "./problem.tsx";
 
-/** A dialog to type into. Its one button sends what was typed, and so does Enter. */
+/**
+ * A dialog to type into. Its one button sends what was typed, and so does Enter. Escape and a click beside it are soon done by
+ * accident: once something was typed they only ask, and close it the second time.
+ */
 export function FormDialog(props: {
   readonly title: string;
   readonly size?: string;
@@ -18,8 +21,10 @@ export function FormDialog(props: {
   readonly children: ReactNode;
 }) {
   const { isPending, error } = props.sending;
+  const [closing, setClosing] = useState<"at once" | "asks" | "asked">("at once");
+  const close = () => (closing === "asks" ? setClosing("asked") : props.onClose());
   return (
-    <Dialog title={props.title} onClose={props.onClose} {...(props.size && { size: props.size })}>
+    <Dialog title={props.title} onClose={close} {...(props.size && { size: props.size })}>
       <form
         noValidate
         onSubmit={(event) => {
@@ -28,7 +33,14 @@ export function FormDialog(props: {
         }}
       >
         <Stack gap="sm">
-          {props.children}
+          <Stack gap="sm" onChange={() => setClosing("asks")}>
+            {props.children}
+          </Stack>
+          {closing === "asked" && (
+            <p className="note" role="alert" style={{ margin: 0 }}>
+              What you typed is not saved yet. Close it once more to leave it.
+            </p>
+          )}
           <Problem error={error} />
           <Group justify="space-between" gap="xs">
             {props.other ?? <span />}

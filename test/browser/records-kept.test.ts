@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { openBrowser, openContext, openPage } from "./browser.ts";
+import { dialogHasFocus, openBrowser, openContext, openPage } from "./browser.ts";
 import { fillHarbour } from "./harbour.ts";
 import { type RecordsRig, signInByLink, startRecordsRig } from "./records-rig.ts";
 
@@ -59,5 +59,31 @@ describe("the settings of a zone", () => {
     await page.getByText("resolvers keep answers for 2 hours").waitFor();
     await expect.poll(() => page.getByRole("button", { name: "Save TTL" }).isDisabled()).toBe(true);
     expect(await page.getByLabel("Labels").inputValue()).toBe("site=attic");
+  });
+});
+
+describe("a form that is closed by accident", () => {
+  const dialog = () => page.getByRole("dialog");
+
+  it("goes at once while nothing was typed", async () => {
+    await page.goto(`${rig.url}${harbour}?add=A`);
+    await dialogHasFocus(page);
+    await page.keyboard.press("Escape");
+    await expect.poll(() => dialog().count()).toBe(0);
+  });
+
+  it("asks once something was typed, and goes the second time", async () => {
+    await page.goto(`${rig.url}${harbour}?add=A`);
+    await dialogHasFocus(page);
+    await dialog().getByLabel("Name", { exact: true }).fill("attic");
+    await page.keyboard.press("Escape");
+    await page.getByText("What you typed is not saved yet").waitFor();
+    await dialog().getByLabel("IPv4 address").fill("192.0.2.45");
+    await expect.poll(() => page.getByText("What you typed is not saved yet").count()).toBe(0);
+    await page.mouse.click(5, 400);
+    await page.getByText("What you typed is not saved yet").waitFor();
+    expect(await dialog().getByLabel("Name", { exact: true }).inputValue()).toBe("attic");
+    await page.keyboard.press("Escape");
+    await expect.poll(() => dialog().count()).toBe(0);
   });
 });
