@@ -42,11 +42,13 @@ export function createSight(store: RecordStore, now: () => Instant) {
     const found = await store.sets(zone, owners === undefined ? query : { ...query, owners });
     return found.filter((set) => allows(actor, { kind: "read-set", ...placeOf({ ...set, zone }) }));
   };
-  /** Of a zone's records only those are counted that the actor sees. */
+  /** Of a zone's records only those are counted that the actor sees; secrets are for those who could have set them. */
   const asSeen = async (actor: Actor, zone: Zone): Promise<Zone> => {
-    if (actor.scope.sets === undefined) return zone;
+    const open = zone.settings.primaries.length === 0 || allows(actor, { kind: "write-zone", zone: zone.name });
+    const shown = open ? zone : withoutSecrets(zone);
+    if (actor.scope.sets === undefined) return shown;
     const seen = await sets(actor, zone);
-    return { ...zone, recordCount: seen.reduce((sum, set) => sum + set.records.length, 0) };
+    return { ...shown, recordCount: seen.reduce((sum, set) => sum + set.records.length, 0) };
   };
   const ifSeen = async (actor: Actor, zone: Zone | undefined): Promise<Zone | undefined> =>
     zone && allows(actor, { kind: "read-zone", zone: zone.name }) ? await asSeen(actor, zone) : undefined;
@@ -66,6 +68,13 @@ export function createSight(store: RecordStore, now: () => Instant) {
 }
 
 export type Sight = ReturnType<typeof createSight>;
+
+function withoutSecrets({ settings, ...zone }: Zone): Zone {
+  const primaries = settings.primaries.map(({ id, address, port, created, modified }) => {
+    return { id, address, port, created, modified };
+  });
+  return { ...zone, settings: { ...settings, primaries } };
+}
 
 export const placeOf = ({ zone, owner, type }: Omit<PlacedRecord, "ttl" | "record">) => ({
   zone: zone.name,

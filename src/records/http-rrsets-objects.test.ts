@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { recordTypes } from "../core/rdata/table.ts";
 import { rrsetsService } from "./rig/rrsets-service.ts";
 
-const { call, get, newSet, newZone } = rrsetsService();
+const { call, get, newSet, newToken, newZone } = rrsetsService();
 
 const secondary = { mode: "secondary", primary_nameservers: [{ address: "192.0.2.53" }] };
 
@@ -72,6 +72,19 @@ describe("zone (wire section 3.1)", () => {
       { address: "2001:db8::2", port: 5300 },
       { address: "192.0.2.1", port: 53, tsig_algorithm: "hmac-sha256", tsig_key: "c2VjcmV0" },
     ]);
+  });
+
+  it.each([
+    ["that may only read", { access: "read" }],
+    ["for some sets", { access: "write", sets: [{ types: ["TXT"] }] }],
+  ] as const)("primary nameservers: without the secrets of TSIG for a token %s", async (_, scope) => {
+    const server = { address: "192.0.2.1", tsig_algorithm: "hmac-sha256", tsig_key: "c2VjcmV0" };
+    const zone = await newZone({ mode: "secondary", primary_nameservers: [server] });
+    const token = await newToken("main", scope);
+    const { json: one } = await call("GET", `/zones/${zone.id}`, undefined, { token });
+    const { json: list } = await call("GET", `/zones?name=${zone.name}`, undefined, { token });
+    const shown = [{ address: "192.0.2.1", port: 53 }];
+    expect([one.zone.primary_nameservers, list.zones[0].primary_nameservers]).toEqual([shown, shown]);
   });
 
   it.each([
