@@ -68,6 +68,17 @@ describe("a token for a few names of a zone that many share", () => {
     expect(pages).toEqual([["a", "b"], ["b"], []]);
   });
 
+  it("for some types of any name finds a set without a look at all the others", async () => {
+    const typed: Actor = { account: 1, label: "certificates", scope: { access: "write", sets: [{ types: ["A"] }] } };
+    const key = { name: "shared.example" };
+    const found = await service.rrsets.set(typed, { zone: key, name: "a", type: "A" });
+    expect(found.kind).toBe("done");
+    await service.rrsets.history(typed, key, { limit: 1 });
+    await service.rrsets.openZone(typed, key);
+    expect(read).toEqual([{ owner: "a", type: "A" }]);
+    expect(await service.rrsets.zoneBy(typed, key)).toMatchObject({ recordCount: 3 });
+  });
+
   it("is told from one for all names", async () => {
     const listed = await service.records(owner, { zone: zoneId });
     expect(listed.kind === "done" && names(listed.records)).toEqual(["@", "a", "b", "c"]);

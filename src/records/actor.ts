@@ -50,14 +50,20 @@ export function createSight(store: RecordStore, now: () => Instant) {
     const seen = await sets(actor, zone);
     return { ...shown, recordCount: seen.reduce((sum, set) => sum + set.records.length, 0) };
   };
-  const ifSeen = async (actor: Actor, zone: Zone | undefined): Promise<Zone | undefined> =>
-    zone && allows(actor, { kind: "read-zone", zone: zone.name }) ? await asSeen(actor, zone) : undefined;
+  const ifOpen = (actor: Actor, zone: Zone | undefined): Zone | undefined =>
+    zone && allows(actor, { kind: "read-zone", zone: zone.name }) ? zone : undefined;
+  const ifSeen = async (actor: Actor, zone: Zone | undefined): Promise<Zone | undefined> => {
+    const open = ifOpen(actor, zone);
+    return open && (await asSeen(actor, open));
+  };
 
   return {
     refusal,
     allows,
     sets,
     asSeen,
+    /** For those who look for something in the zone: nothing is counted, and the zone is not to be shown. */
+    openZone: async (actor: Actor, key: ZoneKey) => ifOpen(actor, await store.zoneBy(actor.account, key)),
     zone: async (actor: Actor, id: string) => await ifSeen(actor, await store.zone(actor.account, id)),
     zoneBy: async (actor: Actor, key: ZoneKey) => await ifSeen(actor, await store.zoneBy(actor.account, key)),
     record: async (actor: Actor, id: string): Promise<PlacedRecord | undefined> => {

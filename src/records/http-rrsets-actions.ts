@@ -67,7 +67,7 @@ export function rrsetsActionRoutes(api: FastifyInstance, { rrsets }: RecordServi
     "/zones/:z/actions",
     { schema: { ...list, params: zoneParams, summary: "List actions of a zone" } },
     async (request, reply) => {
-      const zone = await rrsets.zoneBy(request.actor, zoneAt(request));
+      const zone = await rrsets.openZone(request.actor, zoneAt(request));
       return zone ? await sendList(request, reply, zone.number) : sendError(reply, answerTo(missing("zone")));
     },
   );
@@ -76,7 +76,7 @@ export function rrsetsActionRoutes(api: FastifyInstance, { rrsets }: RecordServi
     "/zones/:z/actions/:id",
     { schema: { ...single, params: zoneAndId, summary: "Read an action of a zone", deprecated: true } },
     async (request, reply) => {
-      const zone = await rrsets.zoneBy(request.actor, zoneAt(request));
+      const zone = await rrsets.openZone(request.actor, zoneAt(request));
       return zone ? await sendOne(request, reply, zone.number) : sendError(reply, answerTo(missing("zone")));
     },
   );

@@ -108,7 +108,7 @@ export function rrsetsZoneRoutes(api: FastifyInstance, service: RecordService): 
       },
     },
     async (request, reply) => {
-      const zone = await rrsets.zoneBy(request.actor, zoneAt(request));
+      const zone = await rrsets.openZone(request.actor, zoneAt(request));
       const faults = zone === undefined ? [] : zoneFaults(zone);
       if (zone === undefined) return sendError(reply, answerTo(missing("zone")));
       if (faults.length > 0) return sendFaults(reply, faults);

@@ -26,7 +26,7 @@ export function historyOperations({ store, now }: RecordServiceOptions, sight: S
 
     /** What was done to a zone, newest first, as far as the actor may see it. `next` is where to go on. */
     history: async (actor: Actor, key: ZoneKey, query: { readonly before?: number; readonly limit: number }) => {
-      const zone = await sight.zoneBy(actor, key);
+      const zone = await sight.openZone(actor, key);
       if (zone === undefined) return missing("zone");
       const rows = await store.historyOf(zone, query);
       const next = rows.length < query.limit ? undefined : rows.at(-1)?.position;
@@ -35,7 +35,7 @@ export function historyOperations({ store, now }: RecordServiceOptions, sight: S
 
     /** Puts back what one write has changed, as a new write; refused where something has changed since. */
     undo: async (actor: Actor, key: ZoneKey, serial: number, asked: Asked = {}): Promise<ChangesWritten> => {
-      const zone = await sight.zoneBy(actor, key);
+      const zone = await sight.openZone(actor, key);
       if (zone === undefined) return missing("zone");
       const rows = await store.historyOf(zone, { serial, limit: wholeWrite });
       if (rows.length === 0 || !rows.every((row) => maySee(actor, row))) return missing("record");

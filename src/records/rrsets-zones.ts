@@ -61,6 +61,7 @@ export function rrsetsZoneOperations(options: RecordServiceOptions, sight: Sight
 
   return {
     zoneBy: sight.zoneBy,
+    openZone: sight.openZone,
 
     /** `keep` chooses among those that the query finds and the actor may see. */
     zonePage: async (
@@ -151,7 +152,7 @@ export function rrsetsZoneOperations(options: RecordServiceOptions, sight: Sight
 
     /** Replaces all sets by those of the file. Labels go; records that are there again keep their ids. */
     importFile: async (actor: Actor, key: ZoneKey, text: string, asked: Asked = {}): Promise<ZoneWritten> => {
-      const zone = await sight.zoneBy(actor, key);
+      const zone = await sight.openZone(actor, key);
       if (zone === undefined) return missing("zone");
       const obstacle = mayWrite(sight, actor, zone);
       if (obstacle) return obstacle;

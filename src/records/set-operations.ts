@@ -86,7 +86,7 @@ export function setOperations({ store, now }: RecordServiceOptions, sight: Sight
 
   return {
     set: async (actor: Actor, target: SetTarget): Promise<SetWritten> => {
-      const zone = await sight.zoneBy(actor, target.zone);
+      const zone = await sight.openZone(actor, target.zone);
       if (zone === undefined) return missing("zone");
       const place = readPlace(target.name, target.type, zone.name);
       const faults = zoneFaults(zone);
@@ -105,7 +105,7 @@ export function setOperations({ store, now }: RecordServiceOptions, sight: Sight
       query: SetPageQuery,
       keep: ((set: RRset) => boolean) | undefined,
     ): Promise<{ readonly kind: "done"; readonly zone: Zone; readonly page: Page<RRset> } | NotDone> => {
-      const zone = await sight.zoneBy(actor, key);
+      const zone = await sight.openZone(actor, key);
       if (zone === undefined) return missing("zone");
       const faults = zoneFaults(zone);
       if (faults.length > 0) return refused(faults);
