@@ -151,6 +151,7 @@ export const bodies = {
   setTtl: Type.Object({ ttl: Nullable(Ttl) }),
   records: Type.Object({ records: Records }),
   recordsAndTtl: Type.Object({ records: Records, ttl: TtlInput }),
+  put: Type.Object({ records: Records, ttl: TtlInput, labels: Type.Optional(Labels) }),
   comments: Type.Object({ records: Type.Array(SetRecord, { minItems: 1, maxItems: 50 }) }),
   changes: Type.Object({
     expected_serial: Type.Optional(
@@ -194,6 +195,7 @@ export const queries = {
     ...paging(100),
   }),
   actions: Type.Object({ id: Many("repeatable"), status: Many("repeatable"), ...paging(50) }),
+  actionsById: Type.Object({ id: Type.Array(Type.String(), { description: "repeatable" }) }),
   history: Type.Object({
     before: Type.Optional(Type.Integer({ description: "next_before of the page before" })),
     per_page: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 25 })),

@@ -57,6 +57,18 @@ describe("the OpenAPI document, linted", () => {
     expect(failing((each) => inPath(each.path).join() === described(each).join())).toEqual([]);
   });
 
+  it("tells of the key that makes a POST of the record-set API count once", () => {
+    const posts = operations.filter(({ at }) => at.startsWith("post /v1/"));
+    expect(posts.length).toBeGreaterThan(10);
+    const headers = ({ parameters = [] }: Operation) => parameters.filter((each) => each.in === "header");
+    expect(failing((each) => !posts.includes(each) || headers(each)[0]?.name === "idempotency-key")).toEqual([]);
+  });
+
+  it("says that actions are read by their ids, and by nothing else", () => {
+    const parameters = document.paths["/v1/actions"]?.get?.parameters ?? [];
+    expect(parameters.map(({ name, required }) => [name, required])).toEqual([["id", true]]);
+  });
+
   it("asks for tokens in ways that it explains, and refers to nothing that is not there", () => {
     const known = Object.keys(document.components.securitySchemes);
     const asked = ({ security = document.security }: Operation) => security.flatMap((each) => Object.keys(each));

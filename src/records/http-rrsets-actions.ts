@@ -55,7 +55,8 @@ export function rrsetsActionRoutes(api: FastifyInstance, { rrsets }: RecordServi
     sendOne(request, reply),
   );
 
-  api.get("/actions", { schema: { ...list, summary: "Read actions by their ids" } }, async (request, reply) => {
+  const byId = { ...list, querystring: queries.actionsById };
+  api.get("/actions", { schema: { ...byId, summary: "Read actions by their ids" } }, async (request, reply) => {
     const faults: Fault[] = [];
     const ids = idsAt(request.query as Query, faults);
     if (ids.length === 0 && faults.length === 0) faults.push(badInput("id", "is missing"));

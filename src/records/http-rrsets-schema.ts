@@ -10,4 +10,15 @@ export const setParams = Type.Object({
   t: Type.String({ description: "its type" }),
 });
 
+/** What every POST takes. */
+export const onceHeaders = Type.Object({
+  "idempotency-key": Type.Optional(
+    Type.String({
+      description:
+        "1 to 255 characters: the same request with the same key counts once within 24 hours, and is given the same answer " +
+        "again; not in the original API",
+    }),
+  ),
+});
+
 export const errors = { "4xx": RrsetsError };

@@ -116,7 +116,7 @@ export function rrsetsSetRoutes(api: FastifyInstance, { rrsets }: RecordService)
         tags,
         summary: "Create a record set or replace its records, TTL included; not in the original API",
         params: setParams,
-        body: bodies.recordsAndTtl,
+        body: bodies.put,
         response: { 200: answers.rrsetAction, 201: answers.rrsetAction, ...errors },
       },
     },

@@ -9,6 +9,7 @@ import { rrsetsActionRoutes } from "./http-rrsets-actions.ts";
 import { sendError } from "./http-rrsets-answer.ts";
 import { rrsetsChangeRoutes } from "./http-rrsets-changes.ts";
 import { rrsetsEventRoutes } from "./http-rrsets-events.ts";
+import { onceHeaders } from "./http-rrsets-schema.ts";
 import { rrsetsSetActionRoutes, rrsetsSetRoutes } from "./http-rrsets-sets.ts";
 import { rrsetsZoneActionRoutes, rrsetsZoneRoutes } from "./http-rrsets-zones.ts";
 import { type BodyRead, parseBody } from "./parse-body.ts";
@@ -154,8 +155,14 @@ function noteRoute(route: RouteOptions & { readonly routePath: string }, routes:
   routes.push({ path, methods: Array.isArray(method) ? method : [method] });
   if (route.schema === undefined) return;
   const operationId = ["rrsets", String(method).toLowerCase(), ...path.split("/").filter(Boolean)].join("-");
+  const headers = method === "POST" && { headers: onceHeaders };
   // A copy: the route that answers HEAD is given the same one.
-  route.schema = { ...route.schema, security: [{ bearer: [] }], operationId: operationId.replaceAll(":", "") };
+  route.schema = {
+    ...route.schema,
+    ...headers,
+    security: [{ bearer: [] }],
+    operationId: operationId.replaceAll(":", ""),
+  };
 }
 
 /** A path that is there answers other methods with 405; PATCH on a set is 404 in the original too. */
