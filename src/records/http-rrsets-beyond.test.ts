@@ -212,6 +212,8 @@ describe("GET /zones?owns=NAME", () => {
     expect(await owns("*.owner.example")).toEqual(["owner.example"]);
     expect(await owns("xowner.example")).toEqual([]);
     expect(await owns("..")).toEqual([]);
+    // From a variable that was not set: any zone would be a wrong one.
+    expect(await owns("")).toEqual([]);
   });
 
   it("gives nothing of others, nor what the token is not for", async () => {

@@ -164,9 +164,9 @@ export function rrsetsZoneActionRoutes(api: FastifyInstance, { rrsets }: RecordS
 function zoneQueryAt(query: Query, faults: Fault[]) {
   const paging = pagingAt(query, 50, faults);
   const order = orderAt(query, ["id", "name", "created"], faults);
-  const [name, mode, owns, search, text] = ["name", "mode", "owns", "search", "label_selector"].map((key) =>
-    oneTextAt(query, key),
-  );
+  const [name, mode, search, text] = ["name", "mode", "search", "label_selector"].map((key) => oneTextAt(query, key));
+  // Asked with no name at all, no zone holds it.
+  const owns = query.owns === undefined ? undefined : (oneTextAt(query, "owns") ?? "");
   if (mode !== undefined && mode !== "primary" && mode !== "secondary") {
     faults.push(badInput("mode", "must be primary or secondary"));
   }
