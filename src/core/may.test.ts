@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { may, type Operation, ownersSeen, type Scope, wholeAccount } from "./may.ts";
+import { may, type Operation, ownersSeen, type Scope, typesSeen, wholeAccount } from "./may.ts";
 
 const now = 1_000;
 const readZone: Operation = { kind: "read-zone", zone: "example.org", now };
@@ -129,6 +129,18 @@ describe("laws", () => {
         if (operation.kind === "read-set" && may(scope, operation).kind === "yes")
           expect(seen ?? [operation.owner]).toContain(operation.owner);
         const named = scope.sets?.map((each) => each.owner) ?? [];
+        if (seen !== undefined) expect(new Set(seen)).toEqual(new Set(named));
+      }),
+    );
+  });
+
+  test("whatever set can be seen has a type that is seen, and each of those is named by a rule", () => {
+    fc.assert(
+      fc.property(anyScope, anyOperation, (scope, operation) => {
+        const seen = typesSeen(scope);
+        if (operation.kind === "read-set" && may(scope, operation).kind === "yes")
+          expect(seen ?? [operation.type]).toContain(operation.type);
+        const named = scope.sets?.flatMap((each) => each.types ?? []) ?? [];
         if (seen !== undefined) expect(new Set(seen)).toEqual(new Set(named));
       }),
     );

@@ -105,4 +105,14 @@ export function ownersSeen({ sets }: Scope): readonly string[] | undefined {
   return [...owners].sort();
 }
 
+/** The only types of which a token can see any set; undefined: it may see some of any type. */
+export function typesSeen({ sets }: Scope): readonly RecordType[] | undefined {
+  const types = new Set<RecordType>();
+  for (const rule of sets ?? [{}]) {
+    if (rule.types === undefined) return undefined;
+    for (const type of rule.types) types.add(type);
+  }
+  return [...types].sort();
+}
+
 const isRead = ({ kind }: Operation): boolean => kind === "list-zones" || kind === "read-zone" || kind === "read-set";

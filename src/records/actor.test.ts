@@ -76,7 +76,19 @@ describe("a token for a few names of a zone that many share", () => {
     await service.rrsets.history(typed, key, { limit: 1 });
     await service.rrsets.openZone(typed, key);
     expect(read).toEqual([{ owner: "a", type: "A" }]);
-    expect(await service.rrsets.zoneBy(typed, key)).toMatchObject({ recordCount: 3 });
+  });
+
+  it("for some types of any name has only those read, to count and to list them", async () => {
+    const scope = { access: "write", sets: [{ types: ["TXT"] }, { owner: "a", types: ["A"] }] } as const;
+    const typed: Actor = { account: 1, label: "certificates", scope };
+    const key = { name: "shared.example" };
+    expect(await service.rrsets.zoneBy(typed, key)).toMatchObject({ recordCount: 1 });
+    const page = (query: Partial<SetPageQuery>) =>
+      service.rrsets.setPage(typed, key, { page: 1, perPage: 10, ...query }, undefined);
+    expect(await page({})).toMatchObject({ page: { total: 1 } });
+    expect(await page({ types: ["A", "AAAA"] })).toMatchObject({ page: { total: 1 } });
+    expect(await page({ types: ["AAAA"] })).toMatchObject({ page: { total: 0 } });
+    expect(read.map((query) => "types" in query && query.types)).toEqual([["A", "TXT"], ["A", "TXT"], ["A"], []]);
   });
 
   it("is told from one for all names", async () => {

@@ -1,4 +1,4 @@
-import { ownersSeen } from "../core/may.ts";
+import { ownersSeen, typesSeen } from "../core/may.ts";
 import { type Fault, ok, type Result } from "../core/result.ts";
 import type { RRset } from "../core/rrset.ts";
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "./actor.ts";
@@ -114,7 +114,10 @@ export function setOperations({ store, now }: RecordServiceOptions, sight: Sight
       }
       const seenOwners = ownersSeen(actor.scope);
       const owners = seenOwners && (query.owners?.filter((owner) => seenOwners.includes(owner)) ?? seenOwners);
-      const whole = { ...query, ...(owners && { owners }), page: 1, perPage: Number.MAX_SAFE_INTEGER };
+      const seenTypes = typesSeen(actor.scope);
+      const types = seenTypes && (query.types?.filter((type) => seenTypes.includes(type)) ?? seenTypes);
+      const only = { ...(owners && { owners }), ...(types && { types }) };
+      const whole = { ...query, ...only, page: 1, perPage: Number.MAX_SAFE_INTEGER };
       const { items } = await store.setPage(zone, whole);
       const seen = items.filter(({ owner, type }) =>
         sight.allows(actor, { kind: "read-set", zone: zone.name, owner, type }),
