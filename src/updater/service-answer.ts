@@ -71,7 +71,10 @@ function faultFor({ status, code, message }: WireError, retryAfter: number | und
   return {
     kind: "refused",
     because: `the record service refused: ${said}`,
-    todo: "see what the record holds with `moor list ZONE`",
+    todo:
+      code === "protected"
+        ? "end the protection of the record in the console, or leave the name out of the config"
+        : "see what the record holds with `moor list ZONE`",
     ...(code ? { code } : {}),
   };
 }
@@ -113,16 +116,16 @@ export async function readPages<T>(
     const found = answer.value[key];
     if (!Array.isArray(found) || !found.every(isItem)) return unexpected(`no list of ${key}`);
     items.push(...found);
-    if (page >= lastPage(answer.value)) break;
+    if (!goesOn(answer.value, page)) break;
   }
   return { kind: "ok", value: items };
 }
 
-function lastPage(body: Body): number {
-  const meta = body.meta;
-  const pagination = isObject(meta) ? meta.pagination : undefined;
-  const last = isObject(pagination) ? pagination.last_page : undefined;
-  return typeof last === "number" ? last : 1;
+/** The newer API may leave out which page is the last, and then tells the next. */
+function goesOn({ meta }: Body, page: number): boolean {
+  const pagination = isObject(meta) && isObject(meta.pagination) ? meta.pagination : {};
+  const { last_page: last, next_page: next } = pagination;
+  return typeof last === "number" ? page < last : typeof next === "number" && page < next;
 }
 
 function parsed(text: string): Body | undefined {

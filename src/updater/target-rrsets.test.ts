@@ -247,7 +247,23 @@ describe("waiting for the action", () => {
   });
 });
 
+it("says what to do about a set that is protected", async () => {
+  instead = writes({ status: 423, body: { error: { code: "protected", message: "no", details: null } } });
+  expect(await target.replace(order, never)).toMatchObject({ todo: expect.stringMatching(/protection/) });
+});
+
 describe("looking", () => {
+  it("goes on with the next page also where the last one is not told", async () => {
+    const zone = (id: number) => ({ id, name: `z${id}.example`, ttl: 60 });
+    instead = ({ path }) => {
+      const page = Number(/[?&]page=(\d+)/.exec(path)?.[1]);
+      const pagination = { page, per_page: 1, next_page: page < 3 ? page + 1 : null, last_page: null };
+      return { status: 200, body: { zones: [zone(page)], meta: { pagination } } };
+    };
+    const found = await target.zones(never);
+    expect(found.kind === "found" && found.value.map(({ id }) => id)).toEqual(["1", "2", "3"]);
+  });
+
   it("lists zones and records, and shows one by the id that the list gave", async () => {
     expect(await target.zones(never)).toEqual({ kind: "found", value: [{ id: "77", name: "example.org", ttl: 3600 }] });
     const listed = await target.records("example.org", never);
