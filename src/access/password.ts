@@ -1,5 +1,12 @@
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 
+const [shortest, longest] = [10, 1_000];
+
+export const passwordLength = `${shortest} to ${longest} characters`;
+
+export const isPassword = (text: unknown): text is string =>
+  typeof text === "string" && text.length >= shortest && text.length <= longest;
+
 /** What a guess costs: 32 MB and about a tenth of a second. Stored with each hash, so that it can be raised later. */
 const cost = { N: 32_768, r: 8, p: 1 };
 

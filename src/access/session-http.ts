@@ -1,4 +1,5 @@
 import type { Instant } from "../core/instant.ts";
+import { isPassword, passwordLength } from "./password.ts";
 import type { Session, Sessions } from "./session.ts";
 import { dropCookie, isOwnOrigin, sessionOf, setCookie } from "./session-cookie.ts";
 import { createThrottle, type SharedGuesses } from "./session-throttle.ts";
@@ -48,9 +49,6 @@ export type SignInOptions = {
   readonly note: (what: string, fields: Readonly<Record<string, unknown>>) => void;
 };
 
-const shortestPassword = 10;
-const longestPassword = 1_000;
-
 /** Signing in and out, the password and the sessions, below `/console`: the same for every service that has pages. */
 export function createSignIn(options: SignInOptions) {
   const { service, sessions, people, now, guesses, note } = options;
@@ -77,7 +75,7 @@ export function createSignIn(options: SignInOptions) {
     checking += 1;
     let who: string | undefined;
     try {
-      who = await people.check(name, password.slice(0, longestPassword));
+      who = await people.check(name, password);
     } finally {
       checking -= 1;
     }
@@ -108,8 +106,7 @@ export function createSignIn(options: SignInOptions) {
     const { current, next } = readBody(request);
     const person = await people.describe(session.who, request.from);
     if (person === undefined) return problem(401, "Sign in again.");
-    if (typeof next !== "string" || next.length < shortestPassword || next.length > longestPassword)
-      return problem(422, `A password has at least ${shortestPassword} characters.`);
+    if (!isPassword(next)) return problem(422, `A password has ${passwordLength}.`);
     if (person.hasPassword) {
       const wait = throttle.wait(person.name, request.from, now());
       if (wait > 0) return tooMany(wait);

@@ -94,11 +94,14 @@ describe("moor user", () => {
       return user?.name;
     };
     expect(await logsIn(made)).toBe("anna");
-    await writeFile(join(cwd, "secret"), "correct horse\nmore\n");
+    await writeFile(join(cwd, "secret"), "correct horse\r\nmore\r\n");
     expect((await moor("user password anna --from secret")).code).toBe(0);
     expect([await logsIn("correct horse"), await logsIn(made)]).toEqual(["anna", undefined]);
-    await writeFile(join(cwd, "short"), "short\n");
-    expect((await moor("user password anna --from short")).code).toBe(2);
+    for (const [name, password] of Object.entries({ short: "nine char", long: "x".repeat(1_001) })) {
+      await writeFile(join(cwd, name), `${password}\n`);
+      const refused = await moor(`user password anna --from ${name}`);
+      expect(refused).toMatchObject({ code: 2, err: expect.stringContaining("10 to 1000 characters") });
+    }
     expect((await moor("user password anna --from nothing")).code).toBe(2);
   });
 

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { isPassword, passwordLength } from "../access/password.ts";
 import { createToken } from "../access/secret.ts";
 import type { AccessStore } from "../firewall/access-store.ts";
 import type { User, UserChange } from "../firewall/users.ts";
@@ -79,9 +80,9 @@ export async function userPassword(
   io: CommandIo,
 ): Promise<number> {
   const given =
-    options.from === undefined ? undefined : (await readFileIfThere(resolve(io.cwd, options.from)))?.split("\n")[0];
-  if (options.from !== undefined && (given === undefined || given.length < 8)) {
-    io.err(`${options.from} must hold the password in its first line, eight characters or more.\n`);
+    options.from === undefined ? undefined : (await readFileIfThere(resolve(io.cwd, options.from)))?.split(/\r?\n/)[0];
+  if (options.from !== undefined && !isPassword(given)) {
+    io.err(`${options.from} must hold the password in its first line: ${passwordLength}.\n`);
     return 2;
   }
   return withUser(name, options, io, async ({ users, audit, sessions }) => {
