@@ -1,19 +1,9 @@
 import type { Instant } from "../core/instant.ts";
+import type { PlainRequest } from "../process/plain-request.ts";
 import { isPassword, passwordLength } from "./password.ts";
 import type { Session, Sessions } from "./session.ts";
 import { dropCookie, isOwnOrigin, sessionOf, setCookie } from "./session-cookie.ts";
 import { createThrottle, type SharedGuesses } from "./session-throttle.ts";
-
-export type PlainRequest = {
-  readonly method: string;
-  /** Without query. */
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  readonly body: string;
-  readonly from: string;
-  /** By which the request is known in the log. */
-  readonly id?: string;
-};
 
 export type PlainAnswer = {
   readonly status: number;

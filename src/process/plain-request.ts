@@ -1,18 +1,21 @@
 import type { IncomingMessage } from "node:http";
 
 /** A request without its stream, for handlers that need neither a framework nor the socket. */
-export type ReadRequest = {
+export type PlainRequest = {
   readonly method: string;
+  /** Without query. */
   readonly path: string;
   readonly headers: IncomingMessage["headers"];
   readonly body: string;
   readonly from: string;
+  /** By which the request is known in the log. */
+  readonly id?: string;
 };
 
 const longest = 64 * 1024;
 
 /** Undefined when the body is longer than any that is meant for a page. */
-export async function readPlainRequest(request: IncomingMessage): Promise<ReadRequest | undefined> {
+export async function readPlainRequest(request: IncomingMessage): Promise<PlainRequest | undefined> {
   const pieces: Buffer[] = [];
   let length = 0;
   if (request.method !== "GET" && request.method !== "HEAD") {

@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { createSignIn, forged, json, type PlainAnswer, type PlainRequest, problem } from "../access/session-http.ts";
+import { createSignIn, forged, json, type PlainAnswer, problem } from "../access/session-http.ts";
 import type { SharedGuesses } from "../access/session-throttle.ts";
 import type { Instant } from "../core/instant.ts";
 import type { Logger } from "../process/log.ts";
+import type { PlainRequest } from "../process/plain-request.ts";
 import { createStaticPages } from "../process/static-pages.ts";
 import type { Actor } from "./actor.ts";
 import { type ConsoleSessions, consoleService } from "./console-sessions.ts";
