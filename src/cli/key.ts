@@ -5,11 +5,10 @@ import type { Privilege } from "../firewall/privileges.ts";
 import type { User } from "../firewall/users.ts";
 import { readFileIfThere } from "../process/data-folder.ts";
 import type { CommandIo } from "./command-io.ts";
-import { printTable } from "./print-table.ts";
+import { minute, printTable } from "./print-table.ts";
 import {
   type InData,
   listed,
-  minute,
   personHere,
   readPrivileges,
   userState,

@@ -9,3 +9,7 @@ export function printTable(heads: readonly string[], rows: readonly (readonly st
 /** Values of records and names of interfaces are others' words: none of them may move the cursor, or read as another. */
 export const visible = (text: string): string =>
   text.replaceAll(/[\p{Control}\p{Bidi_Control}\u2028\u2029]/gu, (sign) => `\\u{${sign.codePointAt(0)?.toString(16)}}`);
+
+/** `2026-11-15 12:00`, in UTC. */
+export const minute = (at: Date | number | undefined): string =>
+  at === undefined ? "" : new Date(at).toISOString().slice(0, 16).replace("T", " ");

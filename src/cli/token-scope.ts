@@ -5,6 +5,7 @@ import { parseNetwork } from "../core/network.ts";
 import { parseType, type RecordType } from "../core/rdata/table.ts";
 import { fail, ok, type Result } from "../core/result.ts";
 import { nameToAscii, nameToUnicode, parseTyped } from "../core/unicode-name.ts";
+import { minute } from "./print-table.ts";
 
 /** What somebody has typed about what a token may do. */
 export type TypedScope = {
@@ -47,11 +48,9 @@ export function reachInWords({ zones, sets, expires, networks }: Scope, everywhe
   return [
     `${what}${where}`,
     ...(networks === undefined ? [] : [`from ${networks.join(", ")}`]),
-    ...(expires === undefined ? [] : [`until ${timeText(expires)}`]),
+    ...(expires === undefined ? [] : [`until ${minute(expires)}`]),
   ].join(" ");
 }
-
-export const timeText = (instant: Instant): string => new Date(instant).toISOString().slice(0, 16).replace("T", " ");
 
 const ruleInWords = ({ owner, types }: SetRule): string =>
   [owner === undefined ? "any name" : nameToUnicode(owner), ...(types === undefined ? [] : [types.join("/")])].join(

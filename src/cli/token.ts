@@ -3,8 +3,8 @@ import { createToken, hashSecret } from "../access/secret.ts";
 import type { Token } from "../records/store.ts";
 import type { CommandIo } from "./command-io.ts";
 import type { DatabaseOptions } from "./database-options.ts";
-import { printTable } from "./print-table.ts";
-import { readTokenScope, scopeInWords, type TypedScope, timeText } from "./token-scope.ts";
+import { minute, printTable } from "./print-table.ts";
+import { readTokenScope, scopeInWords, type TypedScope } from "./token-scope.ts";
 import { withNewStore, withStore } from "./with-store.ts";
 import { writeSecretOr } from "./write-secret.ts";
 
@@ -63,8 +63,8 @@ const row = ({ id, name, accountName, scope, created, lastUsed, uses, revoked }:
   name,
   accountName,
   scopeInWords(scope).replace(/^may /, ""),
-  timeText(created),
-  lastUsed === undefined ? "never" : timeText(lastUsed),
+  minute(created),
+  lastUsed === undefined ? "never" : minute(lastUsed),
   String(uses),
   revoked !== undefined ? "revoked" : (scope.expires ?? Number.POSITIVE_INFINITY) <= Date.now() ? "expired" : "good",
 ];

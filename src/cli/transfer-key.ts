@@ -8,7 +8,7 @@ import { readFileIfThere } from "../process/data-folder.ts";
 import type { NewTransferKey, TransferKey } from "../records/transfer-keys.ts";
 import type { CommandIo } from "./command-io.ts";
 import type { DatabaseOptions } from "./database-options.ts";
-import { printTable } from "./print-table.ts";
+import { minute, printTable } from "./print-table.ts";
 import { reachInWords, readTokenScope, type TypedScope } from "./token-scope.ts";
 import { withNewStore, withStore } from "./with-store.ts";
 import { writeSecretOr } from "./write-secret.ts";
@@ -124,7 +124,7 @@ const row = (key: TransferKey): readonly string[] => [
   key.algorithm,
   key.accountName ?? "all",
   inWords(key),
-  new Date(key.created).toISOString().slice(0, 16).replace("T", " "),
+  minute(key.created),
   key.revoked === undefined ? "good" : "revoked",
 ];
 

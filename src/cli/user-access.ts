@@ -63,5 +63,4 @@ export function readPrivileges(texts: readonly string[], io: CommandIo): readonl
 export const userState = (user: User): "good" | "disabled" | "expired" =>
   user.disabled ? "disabled" : isInForce(user, new Date()) ? "good" : "expired";
 
-export const minute = (at: Date | undefined): string => at?.toISOString().slice(0, 16).replace("T", " ") ?? "";
 export const listed = (texts: readonly string[]): string => (texts.length === 0 ? "nothing" : texts.join(", "));

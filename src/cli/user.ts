@@ -5,12 +5,11 @@ import type { AccessStore } from "../firewall/access-store.ts";
 import type { User, UserChange } from "../firewall/users.ts";
 import { readFileIfThere } from "../process/data-folder.ts";
 import type { CommandIo } from "./command-io.ts";
-import { printTable } from "./print-table.ts";
+import { minute, printTable } from "./print-table.ts";
 import { shellWord } from "./try-lines.ts";
 import {
   type InData,
   listed,
-  minute,
   personHere,
   readPrivileges,
   userState,
