@@ -3,12 +3,13 @@ import { parseTyped } from "../core/unicode-name.ts";
 import { askTarget, type TargetOptions } from "./ask-target.ts";
 import type { CommandIo } from "./command-io.ts";
 import { printTable } from "./print-table.ts";
+import { tellFaults } from "./tell-faults.ts";
 
 /** `moor list ZONE`: the records of a zone and their ids. */
 export async function list(options: TargetOptions & { readonly zone: string }, io: CommandIo): Promise<number> {
   const zone = parseTyped(parseZoneName, options.zone, "ZONE");
   if (!zone.ok) {
-    for (const { message, todo } of zone.faults) io.err(`ZONE: ${message}${todo ? `; ${todo}` : ""}\n`);
+    tellFaults(zone.faults, io);
     return 2;
   }
   return askTarget(

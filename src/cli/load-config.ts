@@ -3,6 +3,7 @@ import { nearest } from "../core/nearest.ts";
 import type { UpdaterConfig } from "../updater/config.ts";
 import { readConfig } from "../updater/read-config.ts";
 import type { CommandIo } from "./command-io.ts";
+import { tellFaults } from "./tell-faults.ts";
 
 export const defaultConfig = "moor.yaml";
 
@@ -10,7 +11,7 @@ export const defaultConfig = "moor.yaml";
 export function loadConfig(file: string | undefined, io: CommandIo): UpdaterConfig | undefined {
   const read = readConfig(file ?? defaultConfig, io.env, io.cwd);
   if (read.ok) return read.value;
-  for (const { where, message, todo } of read.faults) io.err(`${where}: ${message}${todo ? `; ${todo}` : ""}\n`);
+  tellFaults(read.faults, io);
   return undefined;
 }
 

@@ -16,6 +16,7 @@ import { type ObserveFlags, proxiesOf } from "./observe-options.ts";
 import type { LogOptions } from "./options.ts";
 import { readStorePlace } from "./read-store-place.ts";
 import { startDns } from "./start-dns.ts";
+import { tellFaults } from "./tell-faults.ts";
 import { readTransferFlags, type TransferFlags } from "./transfer-flags.ts";
 import { storeFlags } from "./try-lines.ts";
 import { untilStopped } from "./until-stopped.ts";
@@ -52,7 +53,7 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
   }
   const transfers = readTransferFlags(options);
   if (!transfers.ok) {
-    for (const { where, message, todo } of transfers.faults) io.err(`${where}: ${message}${todo ? `; ${todo}` : ""}\n`);
+    tellFaults(transfers.faults, io);
     return 2;
   }
   const certificate = readCertificate(options, io);

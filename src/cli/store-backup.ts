@@ -16,8 +16,9 @@ import { readTables } from "../records/store-table-open.ts";
 import type { CommandIo } from "./command-io.ts";
 import type { DatabaseOptions } from "./database-options.ts";
 import { readStorePlace } from "./read-store-place.ts";
-import { counted, countsInWords, faultsInWords, tellFaults } from "./store-faults.ts";
+import { counted, countsInWords, faultsInWords } from "./store-faults.ts";
 import { showProgress } from "./store-progress.ts";
+import { tellFaults } from "./tell-faults.ts";
 
 export async function storeBackup(file: string, options: DatabaseOptions, io: CommandIo): Promise<number> {
   const progress = showProgress(io);

@@ -3,8 +3,9 @@ import { readTables } from "../records/store-table-open.ts";
 import type { CommandIo } from "./command-io.ts";
 import type { DatabaseOptions } from "./database-options.ts";
 import { readStorePlace } from "./read-store-place.ts";
-import { countsInWords, faultLine, faultsInWords } from "./store-faults.ts";
+import { countsInWords, faultsInWords } from "./store-faults.ts";
 import { showProgress } from "./store-progress.ts";
+import { tellFaults } from "./tell-faults.ts";
 
 export async function storeCheck(options: DatabaseOptions, io: CommandIo): Promise<number> {
   const progress = showProgress(io);
@@ -15,7 +16,7 @@ export async function storeCheck(options: DatabaseOptions, io: CommandIo): Promi
       fault: (fault) => {
         faults += 1;
         progress.end();
-        io.err(faultLine(fault));
+        tellFaults([fault], io);
       },
       progress: ({ done, total }) => progress.tell("check", done, total),
       signal: io.signal,

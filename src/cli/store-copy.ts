@@ -9,10 +9,10 @@ import { partOf } from "../records/unfinished-copy.ts";
 import type { CommandIo } from "./command-io.ts";
 import type { DatabaseOptions } from "./database-options.ts";
 import { printTable } from "./print-table.ts";
-import { tellFaults } from "./store-faults.ts";
 import { readPlace } from "./store-place.ts";
 import { showProgress } from "./store-progress.ts";
 import { orStopped } from "./store-stopped.ts";
+import { tellFaults } from "./tell-faults.ts";
 
 export async function storeCopy(
   fromText: string,

@@ -107,6 +107,14 @@ describe("moor token", () => {
     expect(texts.out).toMatch(/^[A-Za-z0-9]{64}\n$/);
   });
 
+  it("says of everything that it does not understand what to write instead", async () => {
+    expect(await moor("token", "add", "--zone", "org", "--set", "a..b A")).toBe(2);
+    expect(texts.err).toBe(
+      "--zone org: a zone's name has at least two labels; give a name such as example.org\n" +
+        "--set a..b A: there is nothing before or between two dots; remove the extra dot\n",
+    );
+  });
+
   it("lists when each was last used and how often, and what has expired", async () => {
     await moor("token", "add", "--name", "used");
     await moor("token", "add", "--name", "unused", "--from", "192.0.2.0/24");

@@ -4,6 +4,7 @@ import type { Token } from "../records/store.ts";
 import type { CommandIo } from "./command-io.ts";
 import type { DatabaseOptions } from "./database-options.ts";
 import { minute, printTable } from "./print-table.ts";
+import { tellFaults } from "./tell-faults.ts";
 import { readTokenScope, scopeInWords, type TypedScope } from "./token-scope.ts";
 import { withNewStore, withStore } from "./with-store.ts";
 import { writeSecretOr } from "./write-secret.ts";
@@ -19,7 +20,7 @@ export type TokenAdd = DatabaseOptions &
 export async function tokenAdd(options: TokenAdd, io: CommandIo): Promise<number> {
   const read = readTokenScope(options, Date.now());
   if (!read.ok) {
-    for (const { where, message } of read.faults) io.err(`${where}: ${message}\n`);
+    tellFaults(read.faults, io);
     return 2;
   }
   const scope = read.value;

@@ -81,10 +81,14 @@ describe("moor transfer-key", () => {
 
   it.each([
     ["add", "..", "--to", "k"],
-    ["add", "ns2", "--zone", "bad zone"],
     ["add", "ns2", "--algorithm", "hmac-md5"],
   ])("does not understand %s %s %s %s", async (...words) => {
     expect(await moor(...words)).toMatchObject({ code: 2, err: expect.stringMatching(/\w/) });
+  });
+
+  it("says of a zone that it does not understand what to write instead", async () => {
+    const err = "--zone org: a zone's name has at least two labels; give a name such as example.org\n";
+    expect(await moor("add", "ns2", "--zone", "org")).toMatchObject({ code: 2, err });
   });
 });
 

@@ -9,6 +9,7 @@ import type { NewTransferKey, TransferKey } from "../records/transfer-keys.ts";
 import type { CommandIo } from "./command-io.ts";
 import type { DatabaseOptions } from "./database-options.ts";
 import { minute, printTable } from "./print-table.ts";
+import { faultText } from "./tell-faults.ts";
 import { reachInWords, readTokenScope, type TypedScope } from "./token-scope.ts";
 import { withNewStore, withStore } from "./with-store.ts";
 import { writeSecretOr } from "./write-secret.ts";
@@ -107,7 +108,7 @@ const formats: Readonly<Record<Format, (key: NewTransferKey) => string>> = {
 
 function readScope({ update, ...typed }: TransferKeyAdd, now: Instant): Scope | string {
   const scope = readTokenScope({ ...typed, readOnly: !update }, now);
-  if (!scope.ok) return scope.faults.map((fault) => `${fault.where}: ${fault.message}`).join("\n");
+  if (!scope.ok) return scope.faults.map(faultText).join("\n");
   // A transfer is of a whole zone, so that without updates nothing would be left.
   if (scope.value.sets !== undefined && !update) return "--set and --type limit updates; give --update too";
   return scope.value;

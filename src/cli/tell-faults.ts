@@ -1,0 +1,9 @@
+import type { Fault } from "../core/result.ts";
+import type { CommandIo } from "./command-io.ts";
+
+export function tellFaults(faults: readonly Fault[], io: CommandIo): void {
+  for (const fault of faults) io.err(`${faultText(fault)}\n`);
+}
+
+export const faultText = ({ where, message, todo }: Fault): string =>
+  `${where}: ${message}${todo === undefined ? "" : `; ${todo}`}`;
