@@ -1,6 +1,8 @@
+import type { InterfaceReport, ReportedInterface, ReportedIpv6 } from "../core/interface-report.ts";
+
 /**
  * What a client may rely on from any firewall since release 21.7.8 (spec 2.4), moor's or an OPNsense: anything else may be
- * missing or new. An empty report is written `[]` by the original. Types only: the updating client checks by hand, so that
+ * missing or new. An empty report is written `[]` by the original. No schema: the updating client checks by hand, so that
  * it starts without a schema library.
  */
 export type ReadableInterface = {
@@ -23,3 +25,39 @@ export type ReadableIpv6 = {
   readonly subnetbits?: number;
   readonly vhid?: string;
 };
+
+export const reportFromWire = (wire: Readonly<Record<string, ReadableInterface>>): InterfaceReport =>
+  new Map(Object.entries(wire).map(([device, each]) => [device, fromWire(device, each)]));
+
+/** What a release does not tell yet is false, or unknown. */
+function fromWire(device: string, wire: ReadableInterface): ReportedInterface {
+  const carp = Object.entries(wire.carp ?? {}).map(([vhid, { status }]) => [vhid, status ?? ""] as const);
+  return {
+    device,
+    ...(wire.flags === undefined ? {} : { up: wire.flags.includes("up") }),
+    ipv4: (wire.ipv4 ?? []).map(({ ipaddr, vhid }) => ({ text: ipaddr, ...(vhid === undefined ? {} : { vhid }) })),
+    ipv6: (wire.ipv6 ?? []).map(fromWireIpv6),
+    ...(carp.length === 0 ? {} : { carp: new Map(carp) }),
+  };
+}
+
+function fromWireIpv6(wire: ReadableIpv6): ReportedIpv6 {
+  const validLifetime = lifetimeOf(wire.vltime);
+  return {
+    text: wire.ipaddr,
+    linkLocal: wire["link-local"] ?? false,
+    deprecated: wire.deprecated ?? false,
+    tentative: wire.tentative ?? false,
+    detached: wire.detached ?? false,
+    ...(validLifetime === undefined ? {} : { validLifetime }),
+    ...(wire.subnetbits === undefined ? {} : { prefixLength: wire.subnetbits }),
+    ...(wire.vhid === undefined ? {} : { vhid: wire.vhid }),
+  };
+}
+
+/** "0" means that the kernel lists none; "infty" that it never ends. */
+function lifetimeOf(text: unknown): number | undefined {
+  if (text === "infty") return Number.POSITIVE_INFINITY;
+  const seconds = typeof text === "string" && /^\d+$/.test(text) ? Number(text) : 0;
+  return seconds > 0 ? seconds : undefined;
+}

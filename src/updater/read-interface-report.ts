@@ -1,5 +1,5 @@
-import type { ReadableInterface, ReadableIpv6 } from "../contract/interfaces-client.ts";
-import type { InterfaceReport, ReportedInterface, ReportedIpv6 } from "../core/interface-report.ts";
+import { type ReadableInterface, reportFromWire } from "../contract/interfaces-client.ts";
+import type { InterfaceReport } from "../core/interface-report.ts";
 
 type Read =
   | { readonly kind: "report"; readonly report: InterfaceReport }
@@ -20,11 +20,7 @@ export function readInterfaceReport(body: string): Read {
     .map(([device, value]) => faultIn(device, value))
     .find((found) => found !== undefined);
   if (fault) return { kind: "unreadable", because: `the firewall's answer is not as agreed: ${fault}` };
-  const readable = wire as Readonly<Record<string, ReadableInterface>>;
-  return {
-    kind: "report",
-    report: new Map(Object.entries(readable).map(([key, value]) => [key, fromWire(key, value)])),
-  };
+  return { kind: "report", report: reportFromWire(wire as Readonly<Record<string, ReadableInterface>>) };
 }
 
 function faultIn(device: string, value: unknown): string | undefined {
@@ -53,39 +49,6 @@ function faultInEntry(entry: unknown): string | undefined {
     if (!["boolean", "undefined"].includes(typeof entry[flag])) return `.${flag} is neither true nor false`;
   }
   return undefined;
-}
-
-/** What a release does not tell yet is false, or unknown. */
-function fromWire(device: string, wire: ReadableInterface): ReportedInterface {
-  const carp = Object.entries(wire.carp ?? {}).map(([vhid, { status }]) => [vhid, status ?? ""] as const);
-  return {
-    device,
-    ...(wire.flags === undefined ? {} : { up: wire.flags.includes("up") }),
-    ipv4: (wire.ipv4 ?? []).map(({ ipaddr, vhid }) => ({ text: ipaddr, ...(vhid === undefined ? {} : { vhid }) })),
-    ipv6: (wire.ipv6 ?? []).map(fromWireIpv6),
-    ...(carp.length === 0 ? {} : { carp: new Map(carp) }),
-  };
-}
-
-function fromWireIpv6(wire: ReadableIpv6): ReportedIpv6 {
-  const validLifetime = lifetimeOf(wire.vltime);
-  return {
-    text: wire.ipaddr,
-    linkLocal: wire["link-local"] ?? false,
-    deprecated: wire.deprecated ?? false,
-    tentative: wire.tentative ?? false,
-    detached: wire.detached ?? false,
-    ...(validLifetime === undefined ? {} : { validLifetime }),
-    ...(wire.subnetbits === undefined ? {} : { prefixLength: wire.subnetbits }),
-    ...(wire.vhid === undefined ? {} : { vhid: wire.vhid }),
-  };
-}
-
-/** "0" means that the kernel lists none; "infty" that it never ends. */
-function lifetimeOf(text: unknown): number | undefined {
-  if (text === "infty") return Number.POSITIVE_INFINITY;
-  const seconds = typeof text === "string" && /^\d+$/.test(text) ? Number(text) : 0;
-  return seconds > 0 ? seconds : undefined;
 }
 
 const isTexts = (value: unknown): value is string[] =>
