@@ -7,6 +7,7 @@ import type { RRset } from "../core/rrset.ts";
 import { exportAccount } from "./account-export.ts";
 import { importObstacles, importZone } from "./account-import.ts";
 import { readAccount } from "./account-read.ts";
+import { dropZone } from "./rig/drop-zone.ts";
 import type { Account, RecordStore, ZoneSettings } from "./store.ts";
 import { openSqliteStore } from "./store-sqlite.ts";
 
@@ -227,7 +228,7 @@ it("an export has every zone that stays, whichever is deleted meanwhile", async 
     const files: Files = new Map();
     const write = async (path: string, content: string) => {
       files.set(path, content);
-      await one.deleteZone(account.id, "z000.example", "test", now);
+      await dropZone(one, account.id, { name: "z000.example" }, now);
     };
     await exportAccount(one, account, { write, now, signal: AbortSignal.timeout(60_000) });
     expect(names.filter((name) => !files.has(`zones/${name}.zone`))).toEqual([]);

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { dropZone } from "./rig/drop-zone.ts";
 import { fillStore } from "./rig/filled-store.ts";
 import { type CopyOutcome, copyTables } from "./store-copy.ts";
 import { openSqliteStore } from "./store-sqlite.ts";
@@ -75,8 +76,7 @@ describe("a copy", () => {
     await copy();
     const store = openSqliteStore(from);
     const account = await store.ensureAccount("main", 1);
-    const zone = await store.zoneBy(account.id, { name: "example.org" });
-    await store.deleteZone(account.id, zone?.id ?? "", "someone", 2);
+    await dropZone(store, account.id, { name: "example.org" }, 2);
     await fillStore(store, "example.com");
     store.close();
     expect((await copy()).kind).toBe("done");

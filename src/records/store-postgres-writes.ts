@@ -2,7 +2,7 @@ import type { Acted, ActRequest, DecideAct, NewAction, Once, RecordStore, Zone }
 import type { Batch } from "./store-postgres-batch.ts";
 import type { Write } from "./store-postgres-queue.ts";
 
-type Writes = Pick<RecordStore, "createZone" | "deleteZone" | "write" | "writeAll" | "act" | "actCreateZone">;
+type Writes = Pick<RecordStore, "createZone" | "write" | "writeAll" | "act" | "actCreateZone">;
 type By = Pick<NewAction, "actor" | "now" | "once">;
 
 /** Each write as what it must see and what it does with it. */
@@ -10,19 +10,6 @@ export function createWrites(add: <T>(write: Write<T>) => Promise<T>): Writes {
   return {
     createZone: (zone, actor) =>
       add({ needs: [], creates: zone, acts: false, run: (batch) => batch.create(zone, actor) }),
-
-    deleteZone: (account, id, actor, now) => {
-      const need = { account, at: { zone: id }, owners: "all" } as const;
-      return add({
-        needs: [need],
-        acts: false,
-        run: (batch) => {
-          const view = batch.view(need);
-          if (view !== undefined) batch.remove(view, { actor, now });
-          return view !== undefined;
-        },
-      });
-    },
 
     write: (request, decide) =>
       add({

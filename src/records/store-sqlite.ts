@@ -143,14 +143,6 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
 
     createZone: (zone, actor) => commit(() => insertNew(zone, actor)),
 
-    deleteZone: (account, id, actor, now) =>
-      commit(() => {
-        const zone = of(account, known.zone(id));
-        if (zone === undefined) return false;
-        removeWith(zone, read.sets(zone, {}), { actor, now });
-        return true;
-      }),
-
     write: (request, decide) =>
       commit(() => {
         const view = viewOf(request);

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { RRset, ZoneRecord } from "../core/rrset.ts";
+import { dropZone } from "./rig/drop-zone.ts";
 import {
   type LoggedChange,
   type NewZone,
@@ -105,7 +106,7 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         expect(page.items.map((zone) => zone.name)).toEqual(["c.org"]);
         expect(page.total).toBe(3);
         await makeZone({ id: "again", name: "a.org", sets: [soaOf("a.org")] }).catch(() => undefined);
-        await store.deleteZone(account, "id-b.org", "test", 2);
+        await dropZone(store, account, { name: "b.org" }, 2);
         expect((await store.zones(account, { page: 1, perPage: 2 })).total).toBe(2);
       });
 

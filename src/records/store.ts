@@ -27,7 +27,6 @@ export type RecordStore = TransferStore & {
   readonly zoneHolding: (name: string) => Promise<Zone | undefined>;
   readonly zones: (account: number, query: ZoneQuery) => Promise<Page<Zone>>;
   readonly createZone: (zone: NewZone, actor: string) => Promise<Zone | "name-taken">;
-  readonly deleteZone: (account: number, id: string, actor: string, now: Instant) => Promise<boolean>;
 
   readonly record: (account: number, id: string) => Promise<PlacedRecord | undefined>;
   readonly sets: (zone: Zone, query: SetQuery) => Promise<readonly RRset[]>;
