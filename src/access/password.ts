@@ -11,7 +11,8 @@ export const isPassword = (text: unknown): text is string =>
 const cost = { N: 32_768, r: 8, p: 1 };
 
 /** `scrypt$N$r$p$salt$hash`: the method stands in front, so that a later one can be told apart. */
-export async function hashPassword(password: string, salt: Buffer = randomBytes(16)): Promise<string> {
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(16);
   const derived = await derive(password, salt, cost);
   return ["scrypt", cost.N, cost.r, cost.p, salt.toString("base64url"), derived.toString("base64url")].join("$");
 }

@@ -21,8 +21,6 @@ export type NameserverOptions = {
   readonly log: Logger;
   /** Without them only plain questions are answered. */
   readonly transfers?: TransferPorts;
-  /** Replies a second to one network. */
-  readonly repliesPerSecond?: number;
   /** Threads that answer over UDP in place of this one, which then keeps TCP and all that is no plain question. */
   readonly workers?: number;
   /** Where this thread counts what it does. */
@@ -50,9 +48,8 @@ export async function startNameserver(options: NameserverOptions): Promise<Names
   const waiting = waitForWrites(source);
   const respond: RespondTo = (query, transport, from) =>
     waiting.wait()?.then(() => respondNow(query, transport, from)) ?? respondNow(query, transport, from);
-  const perSecond = options.repliesPerSecond ?? defaultRateLimit.perSecond;
   const memory = new SharedArrayBuffer(rateLimitMemory(defaultRateLimit.slots));
-  const limits = { perSecond, seed: randomInt(2 ** 32), memory };
+  const limits = { seed: randomInt(2 ** 32), memory };
   const udp = { rateLimit: createRateLimit({ ...defaultRateLimit, ...limits }), log, counters, reusePort: workers > 0 };
   const closers: (() => Promise<void> | void)[] = [unfollow, waiting.end];
   const close = async () => {

@@ -16,7 +16,6 @@ export type WorkerStart = {
 };
 
 export type WorkerRateLimit = {
-  readonly perSecond: number;
   readonly seed: number;
   /** Shared, so that a client has the same limit however many threads it reaches. */
   readonly memory: SharedArrayBuffer;

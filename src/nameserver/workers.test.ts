@@ -46,7 +46,7 @@ async function setUp(zones: ZonesInMemory, hidden?: string) {
     start: {
       listen: [{ host: "127.0.0.1", port }],
       hidden: hidden === undefined ? undefined : nameToWire(hidden),
-      rateLimit: { perSecond: 500, seed: 1, memory: new SharedArrayBuffer(rateLimitMemory(defaultRateLimit.slots)) },
+      rateLimit: { seed: 1, memory: new SharedArrayBuffer(rateLimitMemory(defaultRateLimit.slots)) },
     },
     newCounters: () => {
       const made = createDnsCounters();

@@ -3,7 +3,6 @@ import { StoreBusy } from "../process/store-busy.ts";
 export type JoinedOptions<Key, Value> = {
   /** One question for many keys; gives the answer to each, in their order. */
   readonly load: (keys: readonly Key[]) => Promise<readonly Value[]>;
-  readonly mostWaiting?: number;
 };
 
 type Waiting<Key, Value> = {
@@ -14,12 +13,13 @@ type Waiting<Key, Value> = {
 
 const mostAtOnce = 2;
 const mostKeys = 200;
+const mostWaiting = 5_000;
 
 /**
  * Reads that arrive in one turn of the event loop, or while others are under way, become one query: a round trip costs more
  * than what it brings. What is asked after a write was answered is sent after it, and so sees it.
  */
-export function joinReads<Key, Value>({ load, mostWaiting = 5_000 }: JoinedOptions<Key, Value>) {
+export function joinReads<Key, Value>({ load }: JoinedOptions<Key, Value>) {
   let waiting: Waiting<Key, Value>[] = [];
   let running = 0;
   let scheduled = false;
