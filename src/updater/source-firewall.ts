@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { heartbeatInterval, interfaceEvents } from "../contract/interface-events.ts";
 import type { SourceConfig } from "./config.ts";
 import { createEventStreamReader } from "./event-stream.ts";
 import type { HttpClient, HttpOutcome } from "./http-client.ts";
@@ -8,8 +9,8 @@ import type { AddressSource, FollowEnd, SourceReading } from "./source.ts";
 const reportPath = "/diagnostics/interface/getinterfaceconfig";
 const eventsPath = "/diagnostics/interface/events";
 
-/** The stream has a comment every 15 s: after three that did not come, nobody is there. */
-const silence = 45_000;
+/** After three signs of life that did not come, nobody is there. */
+const silence = 3 * heartbeatInterval;
 const longestReport = 4 * 1024 * 1024;
 
 /** Spec 4.5: moor's firewall service, or an OPNsense. The latter has no stream of events. */
@@ -36,7 +37,7 @@ export function createFirewallSource(config: SourceConfig, client: HttpClient): 
         },
         text(text: string) {
           for (const { event, data } of reader.feed(text)) {
-            if (event === "snapshot" || event === "change") tell(readingIn(data));
+            if (event === interfaceEvents.snapshot || event === interfaceEvents.change) tell(readingIn(data));
           }
         },
       };
