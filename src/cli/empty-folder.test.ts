@@ -18,6 +18,7 @@ it.each([
   ["transfer-key list", "records"],
   ["transfer-key revoke ns2", "records"],
   ["export out", "records"],
+  ["sign-in", "records"],
   ["key list", "firewall"],
   ["key revoke abcdefgh", "firewall"],
   ["user list", "firewall"],
@@ -27,6 +28,7 @@ it.each([
   ["user remove anna", "firewall"],
   ["group list", "firewall"],
   ["group remove staff", "firewall"],
+  ["sign-in --firewall", "firewall"],
 ])("moor %s makes no database in a folder that has none, and says so", async (words, file) => {
   const { io, printed } = openTerminal(cwd);
   const code = await runMoor([...words.split(" "), "--data", "x"], io);

@@ -2,12 +2,15 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runMoor } from "./program.ts";
 import { openTerminal } from "./rig/terminal.ts";
 import { signIn } from "./sign-in.ts";
 
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "moor-sign-in-"));
+  const { io } = openTerminal(folder);
+  for (const kind of ["token", "key"]) await runMoor([kind, "add", "--data", "."], io);
 });
 afterAll(() => rm(folder, { recursive: true }));
 

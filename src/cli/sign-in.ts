@@ -1,12 +1,12 @@
 import { resolve } from "node:path";
 import { keysFile } from "../firewall/access-store.ts";
 import * as firewallConsole from "../firewall/console-link.ts";
-import { findDataFolder } from "../process/data-folder.ts";
+import { findDatabase } from "../process/data-folder.ts";
 import * as recordsConsole from "../records/console-open.ts";
 import type { CommandIo } from "./command-io.ts";
 import type { DatabaseOptions } from "./database-options.ts";
 import { logTo } from "./log-to.ts";
-import { readStorePlace } from "./read-store-place.ts";
+import { findStore } from "./with-store.ts";
 
 export type SignInCommand = DatabaseOptions & {
   readonly firewall?: boolean;
@@ -24,18 +24,23 @@ export async function signIn(options: SignInCommand, io: CommandIo): Promise<num
     io.err(`--url: ${where} is not an address such as https://127.0.0.1:8053\n`);
     return 2;
   }
-  const folder = resolve(io.cwd, data);
-  if (firewall || options.database === undefined) await findDataFolder(folder);
   const { origin } = new URL(where);
   const { link, name, isNew } = firewall
-    ? await firewallConsole.makeSignInLink(keysFile(folder), account, origin)
-    : await recordsConsole.makeSignInLink(readStorePlace(options, io), logTo(io, plainLog), account ?? "main", origin);
+    ? await firewallConsole.makeSignInLink(await findKeys(resolve(io.cwd, data)), account, origin)
+    : await recordsConsole.makeSignInLink(await findStore(options, io), logTo(io, plainLog), account ?? "main", origin);
   if (isNew) io.err(firewall ? newUser(name) : newAccount(name));
   io.err(
     `A link that signs in to ${firewall ? "the firewall's pages" : "the DNS console"}, once and within 15 minutes:\n`,
   );
   io.out(`${link}\n`);
   return 0;
+}
+
+/** A link into a database that no service has would open nothing. */
+async function findKeys(folder: string): Promise<string> {
+  const file = keysFile(folder);
+  await findDatabase(file);
+  return file;
 }
 
 const newAccount = (name: string): string =>
