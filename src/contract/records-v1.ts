@@ -160,20 +160,21 @@ export const PrimaryServerInput = Type.Object(
 
 export const ZoneFileText = Type.String({ description: "a zone file (RFC 1035 section 5), at most 16 MiB" });
 
-const Paging = {
-  page: Type.Optional(Type.Integer({ minimum: 1, default: 1 })),
-  per_page: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
-};
+const page = Type.Optional(Type.Integer({ minimum: 1, default: 1 }));
 
 export const ZonesQuery = Type.Object({
   name: Type.Optional(Type.String({ description: "exactly this zone name; no match is a 404" })),
   search_name: Type.Optional(Type.String({ description: "part of a zone name" })),
-  ...Paging,
+  page,
+  per_page: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 100 })),
 });
 
 export const RecordsQuery = Type.Object({
   zone_id: Type.Optional(Type.String({ description: "left out: all records of the account" })),
   name: Type.Optional(Type.String()),
   type: Type.Optional(Type.String()),
-  ...Paging,
+  page,
+  per_page: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 10_000, description: "without it and without a page: all at once" }),
+  ),
 });

@@ -65,5 +65,6 @@ const meanings: Readonly<Record<string, string>> = {
   422: "Refused: the error says why",
   429: "Too many calls: Retry-After says when to come again",
   500: "The service failed: the error has an id to look for in its log",
+  503: "Not possible now: Retry-After says when to come again",
   "4XX": "Not done: the error's code and message say why",
 };

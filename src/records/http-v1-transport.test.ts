@@ -88,4 +88,12 @@ describe("section 1: transport", () => {
     expect(calls).toEqual(expect.arrayContaining(["GET /nic/update", "GET /update", "GET /v3/update"]));
     expect((await call("GET", "/docs", { token: "" })).status).toBe(200);
   });
+
+  it("the description says what a database that cannot be reached is answered with, and how long a page may be", async () => {
+    const { json } = await call("GET", "/docs/json", { token: "" });
+    const perPage = (path: string) =>
+      json.paths[path].get.parameters.find(({ name }: { name: string }) => name === "per_page").schema.maximum;
+    expect(json.paths["/api/v1/records/{id}"].put.responses[503].description).toMatch(/Retry-After/);
+    expect([perPage("/api/v1/zones"), perPage("/api/v1/records")]).toEqual([100, 10_000]);
+  });
 });

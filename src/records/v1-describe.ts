@@ -8,7 +8,7 @@ export function describeRoute(route: Route): void {
   const { schema = {} } = route;
   const method = String(route.method);
   const unread = schema.body === undefined ? {} : { 400: BadJsonAnswer, 413: GatewayAnswer };
-  const response = { ...unread, 401: GatewayAnswer, 429: GatewayAnswer, 500: InternalAnswer };
+  const response = { ...unread, 401: GatewayAnswer, 429: GatewayAnswer, 500: InternalAnswer, 503: InternalAnswer };
   route.schema = Object.assign({}, schema, {
     operationId: operationId(method, route.url),
     response: { ...response, ...(schema.response as object | undefined) },
