@@ -18,8 +18,14 @@ const stop = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.once(signal, () => stop.abort(new Error(`stopped by ${signal}`)));
 }
-// A reader that has gone, as in `moor list | head`, is no fault of ours.
-process.stdout.on("error", () => process.exit(0));
+// A reader that has gone, as in `moor list | head`, is no fault of ours; what a full disk has lost must not look done.
+process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
+  if (code === "EPIPE") process.exit(0);
+  process.stderr.write(`moor: standard output cannot be written: ${message}\n`);
+  process.exit(1);
+});
+// A service outlives its log: that is written again once there is room.
+process.stderr.on("error", () => undefined);
 
 // In a clone the script beside this file runs it; installed, it is on the PATH.
 const inClone = import.meta.filename.endsWith(".ts");

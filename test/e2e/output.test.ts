@@ -1,0 +1,51 @@
+import { closeSync, mkdtempSync, openSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { node, repository } from "../rig/namespace.ts";
+import { startProcess } from "../rig/started-process.ts";
+
+// Processes start slowly on a busy machine.
+vi.setConfig({ testTimeout: 60_000 });
+
+let folder: string;
+/** A disk without room. */
+let full: number;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "moor-e2e-output-"));
+  full = openSync("/dev/full", "w");
+});
+afterAll(() => {
+  closeSync(full);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const start = (words: string, output: "pipe" | number, log: "pipe" | number) =>
+  startProcess([node, join(repository, "bin", "moor.ts"), ...words.split(" ")], {
+    cwd: folder,
+    stdio: ["ignore", output, log],
+  });
+
+describe("where nothing can be written", () => {
+  test("a command whose output is lost fails, and says so", async () => {
+    const { code, err } = await start("token add", full, "pipe").ended;
+    expect([code, err]).toEqual([1, expect.stringMatching(/^moor: standard output cannot be written: .*ENOSPC/m)]);
+  });
+
+  test("a reader that has gone is no failure", async () => {
+    const moor = start("token list --json", "pipe", "pipe");
+    moor.child.stdout?.destroy();
+    expect(await moor.ended).toMatchObject({ code: 0, err: "" });
+  });
+
+  test("a service goes on without its log", async () => {
+    const service = start("records --plain-http --access-log --listen 127.0.0.1:0", "pipe", full);
+    await service.says(/listens on http:\/\/\S+/);
+    const url = /listens on (\S+)/.exec(service.out())?.[1] ?? "";
+    for (let i = 0; i < 3; i += 1) {
+      const refused = await fetch(`${url}/api/v1/zones`, { headers: { "auth-api-token": "wrong" } });
+      expect(refused.status).toBe(401);
+    }
+    expect(await service.stop()).toMatchObject({ code: 0 });
+  });
+});
