@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { certificateOptions } from "./certificate-option.ts";
 import type { CommandIo, Run } from "./command-io.ts";
-import { logOptions, readFolder, readListen, repeated } from "./options.ts";
+import { logOptions, readFolder, readHosts, readListen } from "./options.ts";
 
 export function addFirewallVerb(program: Command, io: CommandIo, run: Run): void {
   const firewall = program
@@ -10,7 +10,7 @@ export function addFirewallVerb(program: Command, io: CommandIo, run: Run): void
     .description("Serves the addresses of this machine's interfaces over HTTPS, as an OPNsense would.")
     .option("--data <folder>", "where the keys and the certificates are kept", readFolder, "./moor-data")
     .option("--listen <host:port>", "where to listen", readListen, readListen("127.0.0.1:8443"))
-    .option("--name <host>", "a further host name or address for the certificate (may be repeated)", repeated, [])
+    .option("--name <host>", "a further host name or address for the certificate (may be repeated)", readHosts, [])
     .option(
       "--config <file>",
       "which interfaces are hidden, and how they are called (default: firewall.yaml in --data)",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readCount, readMailbox, readWorkers } from "./options.ts";
+import { readCount, readHosts, readMailbox, readWorkers } from "./options.ts";
 import { runMoor } from "./program.ts";
 import { openTerminal } from "./rig/terminal.ts";
 
@@ -34,6 +34,32 @@ describe("--hostmaster", () => {
 
   it.each(["", "dns@", "@example.org"])("does not take %j, and says what it takes", (text) => {
     expect(() => readMailbox(text)).toThrow("such as dns@example.org");
+  });
+});
+
+describe("--name, for the certificate", () => {
+  it.each([
+    ["records.example.net", "records.example.net"],
+    ["Records.Example.NET.", "records.example.net"],
+    ["bücher.example", "xn--bcher-kva.example"],
+    ["*.example.org", "*.example.org"],
+    ["nas", "nas"],
+    ["192.0.2.7", "192.0.2.7"],
+    ["2001:db8::7", "2001:db8::7"],
+  ])("takes %s", (text, name) => {
+    expect(readHosts(text, ["before"])).toEqual(["before", name]);
+  });
+
+  it.each([
+    "",
+    "https://records.example.net",
+    "a.example,b.example",
+    "records.example.net:8053",
+    "a..b",
+    "x y",
+    "a.*.b",
+  ])("does not take %j, which no client would ever ask for", (text) => {
+    expect(() => readHosts(text, [])).toThrow("a host name or an address, such as records.example.net or 192.0.2.10");
   });
 });
 

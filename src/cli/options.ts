@@ -1,5 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { parseAddress } from "../core/address.ts";
 import { parseMailbox } from "../core/mailbox.ts";
+import { asAscii } from "../core/unicode-name.ts";
 import type { ListenAddress } from "../process/listen-address.ts";
 
 /** For verbs that work on what a service keeps. */
@@ -20,6 +22,15 @@ export const readListens = (text: string, before: readonly ListenAddress[]): rea
   ...before,
   readListen(text),
 ];
+
+/** `records.example.net`, as clients ask for it; or an address. */
+export function readHosts(text: string, before: readonly string[]): readonly string[] {
+  const name = asAscii(text).toLowerCase().replace(/\.$/, "");
+  if (parseAddress(text) === undefined && !/^(?:\*\.)?[\w-]{1,63}(?:\.[\w-]{1,63})*$/.test(name)) {
+    throw new InvalidArgumentError("It takes a host name or an address, such as records.example.net or 192.0.2.10.");
+  }
+  return [...before, name];
+}
 
 /** `dns@example.org`, as the name that an SOA has. */
 export function readMailbox(text: string): string {

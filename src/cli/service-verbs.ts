@@ -8,6 +8,7 @@ import { observeOptions } from "./observe-options.ts";
 import {
   logOptions,
   readFolder,
+  readHosts,
   readListen,
   readListens,
   readMailbox,
@@ -43,7 +44,7 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
     )
     .option("--data <folder>", "where the database and the certificates are kept", readFolder, "./moor-data")
     .option("--listen <host:port>", "where to listen", readListen, readListen("127.0.0.1:8053"))
-    .option("--name <host>", "a further host name or address for the certificate (may be repeated)", repeated, [])
+    .option("--name <host>", "a further host name or address for the certificate (may be repeated)", readHosts, [])
     .option("--nameserver <host>", "a name server of new zones (may be repeated)", repeated, [])
     .option("--hostmaster <mail>", "the address in the SOA of new zones, such as dns@example.org", readMailbox)
     .option("--dns <host:port>", "also answer DNS there, UDP and TCP (may be repeated)", readListens, [])
