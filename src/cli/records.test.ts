@@ -28,6 +28,12 @@ describe("moor records", () => {
     expect(said).toMatch(link);
   });
 
+  it("takes a certificate or speaks no TLS: it does not leave out one of the two in silence", async () => {
+    const { io, printed } = openTerminal(await mkdtemp(join(tmpdir(), "moor-records-")));
+    expect(await runMoor(["records", "--plain-http", "--cert", "own.pem", "--key", "own.key"], io)).toBe(2);
+    expect(printed.err).toContain("option '--plain-http' cannot be used with option '--cert <file>'");
+  });
+
   it("stops when a newer moor has made the database one that it cannot work on", async () => {
     const server = await startPostgres(["fsync=off"]);
     try {

@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { certificateOptions } from "./certificate-option.ts";
 import type { CommandIo, Run } from "./command-io.ts";
 import { connectionsOption, databaseOptions } from "./database-options.ts";
@@ -55,7 +55,12 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
       readRateLimit,
       readRateLimit("3000/min"),
     )
-    .option("--plain-http", "no TLS: only behind a proxy that speaks it; name that with --trust-proxy");
+    .addOption(
+      new Option("--plain-http", "no TLS: only behind a proxy that speaks it; name that with --trust-proxy").conflicts([
+        "cert",
+        "key",
+      ]),
+    );
   connectionsOption(databaseOptions(records));
   transferOptions(certificateOptions(logOptions(observeOptions(keepHistoryOption(records))))).action((options) =>
     run(async () => (await import("./records.ts")).records(options, io)),
