@@ -30,6 +30,7 @@ describe("help", () => {
     expect(await moor("help", "records")).toEqual(await moor("records", "--help"));
     expect(await moor("help")).toMatchObject({ code: 0, out: (await moor("--help")).out });
     expect(await moor("help", "store", "backup")).toEqual(await moor("store", "backup", "--help"));
+    expect(await moor("list", "example.org", "--help")).toEqual(await moor("help", "list"));
   });
 
   it.each([
@@ -38,9 +39,18 @@ describe("help", () => {
       "help store bakcup",
       "error: unknown command 'bakcup'\n(Did you mean backup?)\n(moor store --help lists what there is)\n",
     ],
+    [
+      "recrods --help",
+      "error: unknown command 'recrods'\n(Did you mean records?)\n(moor --help lists what there is)\n",
+    ],
+    ["token nonsense -h", "error: unknown command 'nonsense'\n(moor token --help lists what there is)\n"],
     ["help nonsense", "error: unknown command 'nonsense'\n(moor --help lists what there is)\n"],
   ])("%s says which word is unknown", async (typed, err) => {
     expect(await moor(...typed.split(" "))).toMatchObject({ code: 2, out: "", err });
+  });
+
+  it("is not what a shell gets that completes the word --help", async () => {
+    expect((await moor("complete", "--", "token", "add", "--help")).out).not.toContain("Usage:");
   });
 
   it.each([

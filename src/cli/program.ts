@@ -26,11 +26,14 @@ async function chooseVerb(argv: readonly string[], io: CommandIo): Promise<() =>
     chosen = verb;
   });
   await addCompletion(program, argv);
-  const [first, ...words] = argv;
-  if (first === "help") helpFor(program, words);
+  if (asksForHelp(argv)) helpFor(program, argv);
   await program.parseAsync(argv, { from: "user" });
   return chosen;
 }
+
+/** What stands behind `--` are words to be completed. */
+const asksForHelp = (argv: readonly string[]): boolean =>
+  argv[0] === "help" || (["-h", "--help"].includes(argv.at(-1) ?? "") && !argv.includes("--"));
 
 function createProgram(io: CommandIo, run: Run): Command {
   const program = new Command("moor")
