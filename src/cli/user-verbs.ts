@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { CommandIo, Run } from "./command-io.ts";
 import { asJson, dataFolder, readCount, repeated } from "./options.ts";
 
@@ -55,7 +55,7 @@ function addUserVerbs(user: Command, io: CommandIo, run: Run): void {
   );
   settings(user.command("change").description("Changes a user; privileges named take the place of those before."))
     .option("--disable", "his keys are void until he is enabled again")
-    .option("--enable", "the opposite")
+    .addOption(new Option("--enable", "the opposite").conflicts("disable"))
     .action((name, options) => run(async () => (await load()).userChange(name, options, io)));
   user
     .command("password")

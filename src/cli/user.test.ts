@@ -127,6 +127,7 @@ describe("moor user", () => {
     ["user add anna --expires tomorrow", 2, /tomorrow is no day/],
     ["user add anna --expires 2027-02-31", 2, /2027-02-31 is no day/],
     ["user change nobody --disable", 1, /There is no user nobody; moor user list/],
+    ["user change anna --disable --enable", 2, /'--enable' cannot be used with option '--disable'/],
     ["user remove nobody", 1, /There is no user nobody/],
     ["user password nobody", 1, /There is no user nobody/],
     ["user log --most x", 2, /It takes a number/],
