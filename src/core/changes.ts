@@ -55,18 +55,27 @@ function invertChange(change: Change): Change {
   }
 }
 
-/** Sets say the same when TTL, marks and records do, whatever the order and the ids of the records. */
+/**
+ * Sets say the same when TTL, marks and records do, whatever the order and the ids of the records; but not when records that
+ * both have have exchanged what they say: who knows one of them by its id would change the other.
+ */
 export function sameSet(a: RRset, b: RRset): boolean {
   if ((a.locked ?? false) !== (b.locked ?? false) || !sameLabels(a.labels, b.labels)) return false;
   if (a.owner !== b.owner || a.type !== b.type || a.ttl !== b.ttl || a.records.length !== b.records.length)
     return false;
-  if (a.records.every((record, i) => sameRecord(record, b.records[i]))) return true;
-  if (a.records.length === 1) return false;
+  if (a.records.every((record, i) => record.id === b.records[i]?.id && sameRecord(record, b.records[i]))) return true;
+  if (a.records.length === 1) return sameRecord(a.records[0], b.records[0]);
   const contents = b.records.map(content).sort();
-  return a.records
+  const sameContents = a.records
     .map(content)
     .sort()
     .every((text, i) => text === contents[i]);
+  return sameContents && !haveExchanged(a.records, b.records);
+}
+
+function haveExchanged(before: readonly ZoneRecord[], after: readonly ZoneRecord[]): boolean {
+  const known = Map.groupBy(after, (record) => record.id);
+  return before.some((record) => known.get(record.id)?.every((now) => !sameRecord(record, now)));
 }
 
 function sameLabels(a: RRset["labels"] = {}, b: RRset["labels"] = {}): boolean {
@@ -74,8 +83,13 @@ function sameLabels(a: RRset["labels"] = {}, b: RRset["labels"] = {}): boolean {
   return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
 }
 
-const sameRecord = (a: ZoneRecord, b: ZoneRecord | undefined): boolean =>
-  b !== undefined && a.rdata === b.rdata && a.comment === b.comment && a.value === b.value && a.name === b.name;
+const sameRecord = (a: ZoneRecord | undefined, b: ZoneRecord | undefined): boolean =>
+  a !== undefined &&
+  b !== undefined &&
+  a.rdata === b.rdata &&
+  a.comment === b.comment &&
+  a.value === b.value &&
+  a.name === b.name;
 
 const content = (record: ZoneRecord): string =>
   JSON.stringify([record.rdata, record.comment, record.value, record.name]);

@@ -149,6 +149,24 @@ describe("3.15 PUT /records/bulk", () => {
     expect((await call("GET", `/api/v1/records/${a.id}`)).json.record).toMatchObject({ name: "b", value: "192.0.2.1" });
   });
 
+  it("lets records of one set swap their values: what is answered is what is stored", async () => {
+    const zone = await newZone();
+    const [a, b] = [await newRecord(zone.id, {}), await newRecord(zone.id, { value: "192.0.2.2" })];
+    const { json } = await put(path, {
+      records: [
+        { id: a.id, ...entry(zone.id, { value: "192.0.2.2" }) },
+        { id: b.id, ...entry(zone.id, { value: "192.0.2.1" }) },
+      ],
+    });
+    expect(json.records.map(({ id, value }: { id: string; value: string }) => [id, value])).toEqual([
+      [a.id, "192.0.2.2"],
+      [b.id, "192.0.2.1"],
+    ]);
+    for (const record of json.records) {
+      expect((await call("GET", `/api/v1/records/${record.id}`)).json.record).toEqual(record);
+    }
+  });
+
   it("leaves out one that spoils the others, and does those", async () => {
     const zone = await newZone();
     const [a, b] = [await newRecord(zone.id, { name: "a" }), await newRecord(zone.id, { name: "b" })];
