@@ -13,6 +13,7 @@ import { createRecordService } from "../records/service.ts";
 import { recordsDatabase } from "../records/start.ts";
 import type { RecordStore } from "../records/store.ts";
 import { openSqliteStore } from "../records/store-sqlite.ts";
+import { isInUse } from "../records/store-table-sole.ts";
 import type { CommandIo } from "./command-io.ts";
 import { outwardDevice } from "./outward-device.ts";
 import { unsetNameservers } from "./records.ts";
@@ -33,7 +34,7 @@ export type Home = {
 
 const zoneName = "home.test";
 
-/** Undefined after saying what is wrong with the wanted interface. */
+/** Undefined after saying why not. */
 export async function prepareHome(
   folder: string,
   wanted: string | undefined,
@@ -47,6 +48,13 @@ export async function prepareHome(
   const name = ownLabel();
   await prepareKey(folder, files.keyFile, made);
   await prepareRecords(folder, files.tokenFile, name, made);
+  // Its config, and what it told people to type, would be written over.
+  if (isInUse(recordsDatabase(folder))) {
+    io.err(
+      `A service that runs has its data in ${folder}: stop it, or give this one a folder of its own with --data.\n`,
+    );
+    return undefined;
+  }
   return { folder, configFile: join(folder, "up.yaml"), ...files, zone: zoneName, name, device, interval: 2_000, made };
 }
 

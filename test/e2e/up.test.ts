@@ -43,6 +43,17 @@ async function paste(line: string): Promise<Ended> {
 }
 
 describe("the first start", () => {
+  it("is the only one in its folder: a second one is refused and writes nothing over", async () => {
+    const before = inData("up.yaml");
+    const others = ["--records", "--firewall", "--dns", "--updater"].flatMap((each) => [each, "127.0.0.1:0"]);
+    const second = await startMoor(inside, ["up", "--data", "my data", ...others], { cwd }).ended;
+    expect([second.code, second.err]).toEqual([
+      2,
+      `A service that runs has its data in ${data()}: stop it, or give this one a folder of its own with --data.\n`,
+    ]);
+    expect(inData("up.yaml")).toBe(before);
+  });
+
   it("makes what is needed, and says what it made and where it listens", () => {
     const made = up.out().match(/^ {2}made .*$/gm) ?? [];
     expect(made.map((line) => line.replace(/^ {2}made +/, ""))).toEqual([
