@@ -38,7 +38,8 @@ names:
   return { config, stateFile, stored: () => storedIn(stateFile) };
 }
 
-function storedIn(path: string): Readonly<Record<string, string>> {
+/** Type to address, as the state file on disk has it. */
+export function storedIn(path: string): Readonly<Record<string, string>> {
   let text: string;
   try {
     text = readFileSync(path, "utf8");

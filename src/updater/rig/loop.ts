@@ -1,6 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { storedIn } from "../../../test/rig/updater-home.ts";
 import type { UpdaterConfig } from "../config.ts";
 import { summarise } from "../describe-round.ts";
 import { readConfig } from "../read-config.ts";
@@ -114,18 +115,4 @@ ${names}
       rmSync(folder, { recursive: true });
     },
   };
-}
-
-/** Type to address, as the state file on disk has it. */
-function storedIn(path: string): Readonly<Record<string, string>> {
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch {
-    return {};
-  }
-  const { entries } = JSON.parse(text) as { entries: Record<string, { address: string }> };
-  return Object.fromEntries(
-    Object.entries(entries).map(([key, { address }]) => [key.split(" ").at(-1) ?? "", address]),
-  );
 }
