@@ -1,5 +1,6 @@
 import type { RRset } from "../core/rrset.ts";
 import { compareSerials, nextSerial } from "../core/serial.ts";
+import { keysKept } from "./kept-actions.ts";
 import type { Action, LoggedChange, NewZone, Once, WriteRequest, WriteView, Zone, ZoneKey } from "./store.ts";
 import { marksToText, type SetRow, setFromRow } from "./store-rows.ts";
 import { effectOf, firstEffect, idsOnlyIn, type Wanted, type WriteEffect, type Writer } from "./write-effect.ts";
@@ -32,7 +33,6 @@ export class RunAlone extends Error {}
 /** What was applied cannot be: nothing of the batch may be written. */
 export class SpoiledBatch extends Error {}
 
-const day = 86_400_000;
 const keyOf = (...parts: readonly (string | number)[]): string => parts.join(" ");
 
 export type Batch = ReturnType<typeof createBatch>;
@@ -183,7 +183,7 @@ export function createBatch(loaded: Loaded) {
     /** What was kept under the key, as long as it is not too old. */
     kept: (actor: string, { key }: Once, now: number): KeptKey | undefined => {
       const known = keys.get(keyOf(actor, key));
-      return known !== undefined && known.at > now - day ? known : undefined;
+      return known !== undefined && known.at > now - keysKept.time ? known : undefined;
     },
     act: ({ account, number: zone, name: zoneName }: Zone, command: string, at: number): Action => {
       const id = fresh.actions.shift();

@@ -1,14 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Instant } from "../core/instant.ts";
+import { actionsKept, keysKept, purgedAtOnce, purgeEvery } from "./kept-actions.ts";
 import type { Acted, Action, Once, Zone } from "./store.ts";
-
-const day = 86_400_000;
-/** No index but the id: one more would cost every write more than it saves the few who list actions. */
-const actionsKept = { days: 7, most: 250_000 };
-const keysKept = { days: 1, most: 100_000 };
-/** How many are written between two looks at what is too old, and how many then go at the most. */
-const between = 1_000;
-const atOnce = 5_000;
 
 type By = { readonly actor: string; readonly now: Instant; readonly once?: Once };
 
@@ -19,19 +12,20 @@ export function prepareActions(database: DatabaseSync) {
   const insertKey = database.prepare(
     "INSERT OR REPLACE INTO once_keys (actor, key, fingerprint, at, outcome) VALUES (?, ?, ?, ?, ?)",
   );
+  // No index but the id: one more would cost every write more than it saves the few who list actions.
   const purgeActions = createPurge(database, {
     insertedIn: "actions",
     old: "SELECT id FROM actions WHERE id < (SELECT coalesce(min(id), 9e15) FROM actions WHERE at >= ?1)",
     surplus: `SELECT id FROM actions WHERE id <= (SELECT max(id) FROM actions) - ${actionsKept.most}`,
     key: "id",
-    days: actionsKept.days,
+    time: actionsKept.time,
   });
   const purgeKeys = createPurge(database, {
     insertedIn: "once_keys",
     old: "SELECT actor, key FROM once_keys WHERE at < ?1",
     surplus: `SELECT actor, key FROM once_keys ORDER BY at DESC LIMIT -1 OFFSET ${keysKept.most}`,
     key: "(actor, key)",
-    days: keysKept.days,
+    time: keysKept.time,
   });
 
   const add = ({ account, number, name }: Zone, command: string, now: Instant): Action => {
@@ -44,7 +38,7 @@ export function prepareActions(database: DatabaseSync) {
     /** What was answered to the same request before. */
     known: <T>({ actor, now, once }: By): Acted<T> | "key-taken" | undefined => {
       const row = once && (selectKey.get(actor, once.key) as KeyRow | undefined);
-      if (row === undefined || row.at <= now - keysKept.days * day) return undefined;
+      if (row === undefined || row.at <= now - keysKept.time) return undefined;
       return row.fingerprint === once?.fingerprint ? (JSON.parse(row.outcome) as Acted<T>) : "key-taken";
     },
 
@@ -65,17 +59,17 @@ type KeyRow = { readonly fingerprint: string; readonly at: number; readonly outc
 /** Looks at the first row that is written and then at each thousandth: what is too old or too much goes, a part at a time. */
 function createPurge(
   database: DatabaseSync,
-  { insertedIn, old, surplus, key, days }: Record<"insertedIn" | "old" | "surplus" | "key", string> & { days: number },
+  { insertedIn, old, surplus, key, time }: Record<"insertedIn" | "old" | "surplus" | "key", string> & { time: number },
 ) {
   const deletes = [old, surplus].map((which) =>
-    database.prepare(`DELETE FROM ${insertedIn} WHERE ${key} IN (SELECT * FROM (${which}) LIMIT ${atOnce})`),
+    database.prepare(`DELETE FROM ${insertedIn} WHERE ${key} IN (SELECT * FROM (${which}) LIMIT ${purgedAtOnce})`),
   );
-  let since = between;
+  let since = purgeEvery;
   return (now: Instant): void => {
     since += 1;
-    if (since < between) return;
+    if (since < purgeEvery) return;
     since = 0;
-    deletes[0]?.run(now - days * day);
+    deletes[0]?.run(now - time);
     deletes[1]?.run();
   };
 }
