@@ -16,11 +16,13 @@ export function prepareDepartedZones(database: DatabaseSync) {
     note: ({ name, serial }: Zone): void => {
       insert.run(name, serial);
     },
-    serialFor: ({ name, serial, created }: NewZone): number => {
-      const last = select.get(name) as { serial: number } | undefined;
-      return last === undefined || compareSerials(serial, last.serial) === 1
-        ? serial
-        : nextSerial(last.serial, created);
+    serialFor: (zone: NewZone): number => {
+      const last = select.get(zone.name) as { serial: number } | undefined;
+      return serialAfter(last?.serial, zone);
     },
   };
 }
+
+/** `last`: of the zone of that name that was deleted. */
+export const serialAfter = (last: number | undefined, { serial, created }: NewZone): number =>
+  last === undefined || compareSerials(serial, last) === 1 ? serial : nextSerial(last, created);

@@ -1,5 +1,5 @@
 import type { RRset } from "../core/rrset.ts";
-import { compareSerials, nextSerial } from "../core/serial.ts";
+import { serialAfter } from "./departed-zones.ts";
 import { keysKept } from "./kept-actions.ts";
 import type { Action, LoggedChange, NewZone, Once, WriteRequest, WriteView, Zone, ZoneKey } from "./store.ts";
 import { marksToText, type SetRow, setFromRow } from "./store-rows.ts";
@@ -160,7 +160,7 @@ export function createBatch(loaded: Loaded) {
       const number = fresh.zones.shift();
       if (number === undefined) throw new RunAlone();
       const recordCount = first.reduce((sum, set) => sum + set.records.length, 0);
-      const serial = serialFor(wish, loaded.departed.get(wish.name));
+      const serial = serialAfter(loaded.departed.get(wish.name), wish);
       const zone = { ...identity, number, serial, recordCount, modified: wish.created };
       createdZones.add(number);
       apply(firstEffect(zone, first, { actor, now: wish.created }));
@@ -261,7 +261,3 @@ function splitIds(
     newIds: present.filter(({ was }) => was === undefined),
   };
 }
-
-/** Goes on from the serial of a zone of that name that was deleted: see `departed-zones.ts`. */
-const serialFor = ({ serial, created }: NewZone, last: number | undefined): number =>
-  last === undefined || compareSerials(serial, last) === 1 ? serial : nextSerial(last, created);
