@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { applyChanges, diffSets, invertChanges, sameSet } from "./changes.ts";
+import { diffSets, invertChanges, sameSet } from "./changes.ts";
+import { applyChanges } from "./rig/apply-changes.ts";
 import { type RRset, setKey, type ZoneRecord } from "./rrset.ts";
 
 const record = (value: string, rest: Partial<ZoneRecord> = {}): ZoneRecord => ({

@@ -28,16 +28,6 @@ export function diffSets(existing: readonly RRset[], wanted: readonly RRset[]): 
   return [...deletes, ...others];
 }
 
-export function applyChanges(sets: readonly RRset[], changes: readonly Change[]): readonly RRset[] {
-  const result = byKey(sets);
-  for (const change of changes) {
-    const key = setKey(change.owner, change.type);
-    if (change.after === null) result.delete(key);
-    else result.set(key, change.after);
-  }
-  return [...result.values()];
-}
-
 /** The changes that undo these. */
 export function invertChanges(changes: readonly Change[]): readonly Change[] {
   return changes.toReversed().map(invertChange);

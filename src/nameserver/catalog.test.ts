@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { applyChanges } from "../core/changes.ts";
+import { applyChanges } from "../core/rig/apply-changes.ts";
 import { setKey } from "../core/rrset.ts";
 import { catalogContent, createCatalogLog, toSetChange } from "./catalog.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { countOf, createHistogram, family, histogramFamily, observe } from "./metrics.ts";
+import { createHistogram, family, histogramFamily, observe } from "./metrics.ts";
 
 describe("metrics as text", () => {
   it("a family without labels, and one with labels that need escaping", () => {
@@ -14,7 +14,6 @@ describe("metrics as text", () => {
   it("a histogram counts what lies within each bound, bounds included, and all of it", () => {
     const histogram = createHistogram([0.1, 1]);
     for (const seconds of [0.05, 0.1, 0.5, 2]) observe(histogram, seconds);
-    expect(countOf(histogram)).toBe(4);
     expect(histogramFamily("moor_h_seconds", "How long.", [[{ route: "/x" }, histogram]])).toBe(
       [
         "# HELP moor_h_seconds How long.",

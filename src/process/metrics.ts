@@ -31,8 +31,6 @@ export function observe(histogram: Histogram, seconds: number): void {
   histogram.sum += seconds;
 }
 
-export const countOf = ({ counts }: Histogram): number => counts.reduce((sum, count) => sum + count, 0);
-
 type Labelled = readonly [labels: Readonly<Record<string, string>>, histogram: Histogram];
 
 export function histogramFamily(name: string, help: string, samples: readonly Labelled[]): string {

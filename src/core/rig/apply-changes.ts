@@ -1,0 +1,12 @@
+import type { Change } from "../changes.ts";
+import { type RRset, setKey } from "../rrset.ts";
+
+/** For tests: the sets as they are when the changes have been made. */
+export function applyChanges(sets: readonly RRset[], changes: readonly Change[]): readonly RRset[] {
+  const result = new Map(sets.map((set) => [setKey(set.owner, set.type), set]));
+  for (const { owner, type, after } of changes) {
+    if (after === null) result.delete(setKey(owner, type));
+    else result.set(setKey(owner, type), after);
+  }
+  return [...result.values()];
+}
