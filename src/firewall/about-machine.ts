@@ -7,20 +7,32 @@ const moorVersion = "0.1.0";
 const machine = (): string => ({ x64: "amd64", arm64: "aarch64" })[arch() as "x64" | "arm64"] ?? arch();
 
 /** The connection test of nearly every client. There is nothing to update from here, and that is what it says. */
-export const firmwareStatus = () => ({
-  product: {
-    product_id: "moor",
-    product_name: "moor",
-    product_nickname: "moor",
-    product_version: likeRelease,
-    product_series: likeRelease.split(".").slice(0, 2).join("."),
-    product_arch: machine(),
-    product_abi: likeRelease.split(".").slice(0, 2).join("."),
-    product_moor: moorVersion,
-  },
-  status_msg: "moor is updated by the system it runs on.",
-  status: "none",
-});
+export function firmwareStatus(now: Date) {
+  const check = { last_check: asDatePrints(now), needs_reboot: "0", upgrade_needs_reboot: "0" };
+  return {
+    ...check,
+    product: {
+      product_id: "moor",
+      product_name: "moor",
+      product_nickname: "moor",
+      product_version: likeRelease,
+      product_series: likeRelease.split(".").slice(0, 2).join("."),
+      product_arch: machine(),
+      product_abi: likeRelease.split(".").slice(0, 2).join("."),
+      product_moor: moorVersion,
+      product_latest: likeRelease,
+      product_check: check,
+    },
+    status_msg: "moor is updated by the system it runs on.",
+    status: "none",
+  };
+}
+
+/** `Sun Nov 15 20:27:15 UTC 2026`. */
+function asDatePrints(at: Date): string {
+  const [, day, date, month, year, time] = /^(\w+), (\d+) (\w+) (\d+) ([\d:]+)/.exec(at.toUTCString()) ?? [];
+  return `${day} ${month} ${date} ${time} UTC ${year}`;
+}
 
 /** What monitoring asks first. `System` is how releases before 25.1 said it, and what clients of that time look for. */
 export const systemStatus = () => ({

@@ -63,7 +63,7 @@ export function statusEndpoints(options: StatusOptions) {
       const [routes, { report }] = await Promise.all([readRoutes(), readSnapshot()]);
       return answers.data(phpJson({ items: gatewayItems(routes, report), status: "ok" }));
     },
-    "core/firmware/status": async () => answers.data(phpJson(firmwareStatus())),
+    "core/firmware/status": async () => answers.data(phpJson(firmwareStatus(now()))),
     "core/system/status": async () => answers.data(phpJson(systemStatus())),
     "diagnostics/system/system_information": async () => answers.data(phpJson(systemInformation())),
   } satisfies Partial<Record<EndpointName, Endpoint>>;

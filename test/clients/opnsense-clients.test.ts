@@ -49,6 +49,19 @@ describe("clients of the firewall service", () => {
     });
   });
 
+  /** Else aiopnsense asks for a check of its updates in every round, and logs an error about that. */
+  it("aiopnsense finds the firmware checked today and nothing newer", async () => {
+    const status = (await read("/api/core/firmware/status")) as {
+      readonly product: Readonly<Record<string, unknown>>;
+      readonly last_check: string;
+    };
+    expect(status).toMatchObject({ status: "none", needs_reboot: "0" });
+    expect(status.product.product_latest).toBe(status.product.product_version);
+    expect(status.product.product_check).toMatchObject({ last_check: status.last_check, upgrade_needs_reboot: "0" });
+    expect(status.last_check).toMatch(/^[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d \d\d:\d\d:\d\d UTC \d{4}$/);
+    expect(Math.abs(Date.parse(status.last_check) - Date.now())).toBeLessThan(60_000);
+  });
+
   it("scripts ask for one device and take its first address from the cell", async () => {
     const { message } = (await read("/api/interfaces/overview/getInterface/eth0")) as { message: object };
     expect(message).toMatchObject({
