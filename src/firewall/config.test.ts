@@ -1,5 +1,5 @@
 import { expect, it, describe as suite } from "vitest";
-import { describe, type FirewallConfig, identify, readConfig, settingsOf } from "./config.ts";
+import { describe, describeShortly, type FirewallConfig, identify, readConfig, settingsOf } from "./config.ts";
 
 const config: FirewallConfig = {
   interfaces: [
@@ -30,12 +30,13 @@ suite("settingsOf", () => {
 
 suite("names", () => {
   it.each([
-    ["ppp0", ["up"], "Line", "wan"],
-    ["eth0", ["up"], "LAN", "lan"],
-    ["eth1", ["up"], "ETH1", "eth1"],
-    ["lo", ["up", "loopback"], "Loopback", "lo"],
-  ])("%s %j is called %s, and %s", (device, flags, description, identifier) => {
+    ["ppp0", ["up"], "Line", "Line", "wan"],
+    ["eth0", ["up"], "LAN", "lan", "lan"],
+    ["eth1", ["up"], "ETH1", "eth1", "eth1"],
+    ["lo", ["up", "loopback"], "Loopback", "Loopback", "lo"],
+  ])("%s %j is called %s, %s, and %s", (device, flags, description, short, identifier) => {
     expect(describe(config, device, flags)).toBe(description);
+    expect(describeShortly(config, device, flags)).toBe(short);
     expect(identify(config, device)).toBe(identifier);
   });
 });

@@ -32,10 +32,15 @@ function fits(pattern: string, device: string): boolean {
 }
 
 /** OPNsense shows the description, and the identifier in capitals where there is none. */
-export function describe(config: FirewallConfig, device: string, flags: readonly string[]): string {
-  const { description, identifier } = settingsOf(config, device);
-  return description ?? (flags.includes("loopback") ? "Loopback" : (identifier ?? device).toUpperCase());
-}
+export const describe = (config: FirewallConfig, device: string, flags: readonly string[]): string =>
+  descriptionOf(config, device, flags) ?? identify(config, device).toUpperCase();
+
+/** Its Network Insight shows the identifier as it is. */
+export const describeShortly = (config: FirewallConfig, device: string, flags: readonly string[]): string =>
+  descriptionOf(config, device, flags) ?? identify(config, device);
+
+const descriptionOf = (config: FirewallConfig, device: string, flags: readonly string[]): string | undefined =>
+  settingsOf(config, device).description ?? (flags.includes("loopback") ? "Loopback" : undefined);
 
 export const identify = (config: FirewallConfig, device: string): string =>
   settingsOf(config, device).identifier ?? device;

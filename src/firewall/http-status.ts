@@ -1,7 +1,7 @@
 import { firmwareStatus, systemInformation, systemStatus } from "./about-machine.ts";
 import * as answers from "./answers.ts";
 import type { Endpoint } from "./call.ts";
-import { describe, type FirewallConfig } from "./config.ts";
+import { describe, describeShortly, type FirewallConfig } from "./config.ts";
 import { statisticsOf, trafficOf } from "./counters.ts";
 import { type DefaultRoute, gatewayItems } from "./gateways.ts";
 import type { EventStreams } from "./http-events.ts";
@@ -43,6 +43,12 @@ export function statusEndpoints(options: StatusOptions) {
       const { report } = await readSnapshot();
       const names = [...report].map(([name, { flags }]) => [name, describe(config, name, flags)] as const);
       return answers.data(phpJson(new Map(names.toSorted(([, a], [, b]) => (a < b ? -1 : Number(a > b))))));
+    },
+    "diagnostics/networkinsight/get_interfaces": async () => {
+      const { report } = await readSnapshot();
+      return answers.data(
+        phpJson(new Map(Array.from(report, ([name, { flags }]) => [name, describeShortly(config, name, flags)]))),
+      );
     },
     "diagnostics/interface/get_interface_statistics": async () =>
       answers.data(phpJson(new Map([["statistics", asJson(statisticsOf(await readSnapshot(), config))]]))),

@@ -40,6 +40,7 @@ export const wanted: Readonly<Record<EndpointName, Privilege>> = {
   "diagnostics/interface/events": "interface-status",
   "diagnostics/interface/get_interface_names": "interface-names",
   "diagnostics/interface/get_interface_statistics": "interface-statistics",
+  "diagnostics/networkinsight/get_interfaces": "interface-names",
   "diagnostics/system/system_information": "dashboard",
   "diagnostics/traffic/interface": "traffic",
   "interfaces/overview/export": "overview",

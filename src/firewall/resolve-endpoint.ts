@@ -4,6 +4,7 @@ export const endpointNames = [
   "diagnostics/interface/events",
   "diagnostics/interface/get_interface_names",
   "diagnostics/interface/get_interface_statistics",
+  "diagnostics/networkinsight/get_interfaces",
   "diagnostics/system/system_information",
   "diagnostics/traffic/interface",
   "interfaces/overview/export",

@@ -62,6 +62,10 @@ describe("clients of the firewall service", () => {
     expect(Math.abs(Date.parse(status.last_check) - Date.now())).toBeLessThan(60_000);
   });
 
+  it("pyopnsense takes the interfaces from Network Insight: a device and what it is called", async () => {
+    expect(await read("/api/diagnostics/networkinsight/getinterfaces")).toEqual({ eth0: "eth0" });
+  });
+
   it("scripts ask for one device and take its first address from the cell", async () => {
     const { message } = (await read("/api/interfaces/overview/getInterface/eth0")) as { message: object };
     expect(message).toMatchObject({

@@ -75,6 +75,7 @@ describe("exactly the table of the wire page", () => {
     ["diagnostics/interface/events", "interface-status"],
     ["diagnostics/interface/get_interface_names", "interface-names"],
     ["diagnostics/interface/get_interface_statistics", "interface-statistics"],
+    ["diagnostics/networkinsight/get_interfaces", "interface-names"],
     ["diagnostics/traffic/interface", "traffic"],
     ["interfaces/overview/export", "overview"],
     ["interfaces/overview/get_interface", "overview"],
