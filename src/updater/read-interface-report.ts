@@ -9,18 +9,18 @@ type Read =
 export function readInterfaceReport(body: string): Read {
   let wire: unknown;
   try {
-    wire = JSON.parse(body);
+    wire = JSON.parse(body, (_, value) => (typeof value === "string" ? showable(value) : value));
   } catch {
     return { kind: "unreadable", because: "the firewall's answer is not JSON, or was cut off" };
   }
   // The original writes an empty report so; it is a report, and every interface is unknown in it.
   if (Array.isArray(wire) && wire.length === 0) return { kind: "report", report: new Map() };
   if (!isObject(wire)) return { kind: "unreadable", because: "the firewall's answer is not a list of interfaces" };
-  const fault = Object.entries(wire)
-    .map(([device, value]) => faultIn(device, value))
-    .find((found) => found !== undefined);
+  const entries = Object.entries(wire).map(([key, value]) => [showable(key), value] as const);
+  const fault = entries.map(([device, value]) => faultIn(device, value)).find((found) => found !== undefined);
   if (fault) return { kind: "unreadable", because: `the firewall's answer is not as agreed: ${fault}` };
-  return { kind: "report", report: reportFromWire(wire as Readonly<Record<string, ReadableInterface>>) };
+  const shown = Object.fromEntries(entries) as Readonly<Record<string, ReadableInterface>>;
+  return { kind: "report", report: reportFromWire(shown) };
 }
 
 function faultIn(device: string, value: unknown): string | undefined {
@@ -49,6 +49,14 @@ function faultInEntry(entry: unknown): string | undefined {
     if (!["boolean", "undefined"].includes(typeof entry[flag])) return `.${flag} is neither true nor false`;
   }
   return undefined;
+}
+
+const longestShown = 100;
+
+/** Names and addresses are shown on terminals: without what rules one, and not endless. None that is right is changed by it. */
+function showable(text: string): string {
+  const plain = text.replaceAll(/\p{C}/gu, "?");
+  return plain.length > longestShown ? `${plain.slice(0, longestShown)}…` : plain;
 }
 
 const isTexts = (value: unknown): value is string[] =>
