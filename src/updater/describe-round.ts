@@ -2,6 +2,7 @@ import type { Considered } from "../core/choose-address.ts";
 import type { PassedOver } from "../core/choose-in-order.ts";
 import type { NoUpdate, Plan, WaitReason } from "../core/plan-update.ts";
 import type { UpdateResult } from "./apply-round.ts";
+import { firstFew } from "./first-few.ts";
 import type { PlannedUpdate } from "./plan-round.ts";
 import { devicesOf, type Subject } from "./subjects.ts";
 
@@ -146,7 +147,7 @@ function noAddress({ subject, device, considered, passedOver }: PlannedUpdate): 
 const seen = (considered: readonly Considered[]) =>
   considered.length === 0
     ? ""
-    : `: ${considered.map(({ text, verdict }) => `${text} is ${refusalWords[verdict]}`).join(", ")}`;
+    : `: ${firstFew(considered.map(({ text, verdict }) => `${text} is ${refusalWords[verdict]}`))}`;
 
 export const refusalWords: Readonly<Record<Considered["verdict"], string>> = {
   taken: "taken",

@@ -3,6 +3,7 @@ import type { Choice, Considered } from "../core/choose-address.ts";
 import { chooseInOrder, type OrderedChoosing, type PassedOver } from "../core/choose-in-order.ts";
 import type { Instant } from "../core/instant.ts";
 import { type Plan, planUpdate } from "../core/plan-update.ts";
+import { firstFew } from "./first-few.ts";
 import type { Recall } from "./recall.ts";
 import type { SourceReading } from "./source.ts";
 import type { StateFile } from "./state-file.ts";
@@ -81,6 +82,6 @@ function troubleOf(choice: Choice, { source }: Subject, reading: SourceReading |
   if (choice.kind !== "unknown-interface") return undefined;
   return {
     because: `the firewall ${source} has no interface ${choice.device}`,
-    todo: choice.known.length === 0 ? "it reports none at all" : `those it has are ${choice.known.join(", ")}`,
+    todo: choice.known.length === 0 ? "it reports none at all" : `those it has are ${firstFew(choice.known)}`,
   };
 }

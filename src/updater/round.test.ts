@@ -1,5 +1,6 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
+import { summarise } from "./describe-round.ts";
 import { firstRecords, goodFirewall, type Loop, openLoop } from "./rig/loop.ts";
 import { type Asked, type Reply, wanWith } from "./rig/services.ts";
 
@@ -117,6 +118,18 @@ describe("a firewall that cannot be believed changes nothing", () => {
     loop.clock.now += 300_000;
     expect(await loop.round()).toEqual(["done", "done"]);
   });
+});
+
+it("of hundreds of interfaces or addresses the first are told, and how many more there are", async () => {
+  const many = Array.from({ length: 200 }, (_, at) => `fe80::${at + 1}`);
+  const told = async (body: Record<string, unknown>) => {
+    loop.says.firewall = () => ({ body });
+    const { results } = await loop.updater.round(new AbortController().signal);
+    return results.map((result) => summarise(result, true)).map(({ because, todo }) => `${because}; ${todo}`)[1];
+  };
+  expect(await told({ wan0: wanWith([], many) })).toMatch(/: fe80::1 is link-local, .*, fe80::30 is \S+ and 170 more;/);
+  const devices = Object.fromEntries(many.map((name) => [name, {}]));
+  expect(await told(devices)).toMatch(/those it has are fe80::1, .*, fe80::30 and 170 more$/);
 });
 
 const unfit: [string, Record<string, unknown>, string[]][] = [
