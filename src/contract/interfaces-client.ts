@@ -7,6 +7,8 @@ import type { InterfaceReport, ReportedInterface, ReportedIpv6 } from "../core/i
  */
 export type ReadableInterface = {
   readonly flags?: readonly string[];
+  /** Anything but `no carrier` says nothing about a link. */
+  readonly status?: unknown;
   readonly ipv4?: readonly ReadableIpv4[];
   readonly ipv6?: readonly ReadableIpv6[];
   /** By VHID. */
@@ -34,7 +36,8 @@ function fromWire(device: string, wire: ReadableInterface): ReportedInterface {
   const carp = Object.entries(wire.carp ?? {}).map(([vhid, { status }]) => [vhid, status ?? ""] as const);
   return {
     device,
-    ...(wire.flags === undefined ? {} : { up: wire.flags.includes("up") }),
+    // Switched on it stays without a cable, and keeps its address; lines without a plug have no status.
+    ...(wire.flags === undefined ? {} : { up: wire.flags.includes("up") && wire.status !== "no carrier" }),
     ipv4: (wire.ipv4 ?? []).map(({ ipaddr, vhid }) => ({ text: ipaddr, ...(vhid === undefined ? {} : { vhid }) })),
     ipv6: (wire.ipv6 ?? []).map(fromWireIpv6),
     ...(carp.length === 0 ? {} : { carp: new Map(carp) }),

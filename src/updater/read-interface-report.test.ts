@@ -20,3 +20,15 @@ it("nor where it is at fault", () => {
     because: "the firewall's answer is not as agreed: ?[2J is not an object",
   });
 });
+
+it.each([
+  ["a PPPoE line, which has no status", { flags: ["up"] }, true],
+  ["a card with a link", { flags: ["up"], status: "active" }, true],
+  ["a wireless one with a link", { flags: ["up"], status: "associated" }, true],
+  ["a card whose cable is out, although it is switched on", { flags: ["up"], status: "no carrier" }, false],
+  ["a card that is switched off", { flags: [], status: "no carrier" }, false],
+  ["one of which neither is told", {}, undefined],
+])("%s is up or not", (_, told, up) => {
+  const read = readInterfaceReport(JSON.stringify({ wan0: told }));
+  expect(read.kind === "report" && read.report.get("wan0")?.up).toBe(up);
+});
