@@ -66,6 +66,21 @@ describe("the private authority's certificate", () => {
     expect(new X509Certificate(shown[0]?.cert ?? "").checkIP("192.0.2.2")).toBe("192.0.2.2");
   });
 
+  it("follows them long before it would be looked at for its end", async () => {
+    let [names, asked] = [["192.0.2.1"], 0];
+    const now = () => {
+      asked += 1;
+      return days(0);
+    };
+    const { shown } = await followed({ names: () => names, now, every: 1_000_000, namesEvery: 20 });
+    const before = asked;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(asked).toBe(before);
+    names = ["192.0.2.2"];
+    await expect.poll(() => shown.length).toBe(1);
+    expect(new X509Certificate(shown[0]?.cert ?? "").checkIP("192.0.2.2")).toBe("192.0.2.2");
+  });
+
   it("is shown to the next connection, and the one before is not cut off", async () => {
     let names = ["before.test"];
     const { material } = await followed({ names: () => names });

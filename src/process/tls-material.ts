@@ -27,6 +27,8 @@ export type TlsOptions = {
   readonly now?: () => Date;
   /** Milliseconds between two looks. */
   readonly every?: number;
+  /** Milliseconds between two looks whether there are other names. */
+  readonly namesEvery?: number;
 };
 
 export type CertificateFiles = { readonly cert: string; readonly key: string };
@@ -34,6 +36,8 @@ export type CertificateFiles = { readonly cert: string; readonly key: string };
 /** Renewal is due 30 days before the end; a look costs the reading of four small files. */
 const hour = 60 * 60 * 1000;
 const tenSeconds = 10_000;
+/** A new address waits no longer for a certificate that names it. To list a machine's addresses costs next to nothing. */
+const minute = 60_000;
 
 export async function openTlsMaterial(options: TlsOptions): Promise<TlsMaterial> {
   const { folder, pairName, names, files, now = () => new Date() } = options;
@@ -54,11 +58,19 @@ export async function openTlsMaterial(options: TlsOptions): Promise<TlsMaterial>
   };
 }
 
-function createWatch(load: () => Promise<Pair>, first: Pair, { files, log, every }: TlsOptions) {
+function createWatch(load: () => Promise<Pair>, first: Pair, options: TlsOptions) {
+  const { files, log, names, namesEvery = minute } = options;
+  const every = options.every ?? (files === undefined ? hour : tenSeconds);
+  const pause = Math.min(every, namesEvery);
   let timer: NodeJS.Timeout | undefined;
   let [shown, trouble] = [first, ""];
+  let [lookedAt, lookedFor] = [performance.now(), names().join()];
+
+  // Timers may come a little early.
+  const isDue = () => performance.now() - lookedAt > every - pause / 2 || names().join() !== lookedFor;
 
   const look = async (use: (pair: Pair) => void) => {
+    [lookedAt, lookedFor] = [performance.now(), names().join()];
     try {
       const { cert, key } = await load();
       if (cert !== shown.cert || key !== shown.key) {
@@ -80,9 +92,8 @@ function createWatch(load: () => Promise<Pair>, first: Pair, { files, log, every
   };
 
   const start = (use: (pair: Pair) => void) => {
-    const pause = every ?? (files === undefined ? hour : tenSeconds);
     const again = async () => {
-      await look(use);
+      if (isDue()) await look(use);
       if (timer !== undefined) arm();
     };
     const arm = () => {
