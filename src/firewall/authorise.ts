@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { SmallLog } from "../process/small-log.ts";
 import * as answers from "./answers.ts";
 import { readCredentials } from "./basic-credentials.ts";
@@ -38,7 +39,7 @@ export function createAuthorising(
     if (credentials.kind === "unusable") return refused(answers.authenticationFailed);
     const key = keys.check(credentials.key, credentials.secret, { from, now: now() });
     if (key === undefined) {
-      const { failures, delay } = failedLogins.note(from, now().getTime());
+      const { failures, delay } = failedLogins.note(from, guessOf(credentials), now().getTime());
       // The 1st, 2nd, 4th, 8th …: a flood must not fill the disk with its log.
       if (Number.isInteger(Math.log2(failures)))
         log.warn({ from, endpoint, failures }, "call refused: unknown key or wrong secret");
@@ -50,3 +51,7 @@ export function createAuthorising(
     return refused(answers.forbidden);
   };
 }
+
+/** A secret that is wrong here may be right elsewhere: it is not kept. */
+const guessOf = ({ key, secret }: { readonly key: string; readonly secret: string }): string =>
+  hash("sha256", `${key}:${secret}`, "base64");
