@@ -15,10 +15,12 @@ async function streams({ most = 10, heartbeat = 60_000, padding = "" } = {}) {
     return { id: `7-${count}`, snapshot: takeSnapshot(rows, noConfig, count) };
   };
   let [count, allowed] = [1, true];
+  let lose: () => void = () => undefined;
   const feed = {
     current: async () => stateOf(count),
-    follow: (listener: (state: FeedState) => void) => {
+    follow: (listener: (state: FeedState) => void, onLost: () => void) => {
       listeners.add(listener);
+      lose = onLost;
       return () => void listeners.delete(listener);
     },
   };
@@ -51,7 +53,7 @@ async function streams({ most = 10, heartbeat = 60_000, padding = "" } = {}) {
   const forbid = () => {
     allowed = false;
   };
-  return { open, change, forbid, listening: () => listeners.size, closeAll: all.close };
+  return { open, change, forbid, lose: () => lose(), listening: () => listeners.size, closeAll: all.close };
 }
 
 function textOf(response: IncomingMessage) {
@@ -116,6 +118,16 @@ describe("createEventStreams", () => {
       expect(text()).not.toContain("event: change");
     },
   );
+
+  it("ends when there is no telling whether anything changes", async () => {
+    const { open, lose, listening } = await streams();
+    const response = await open();
+    response.resume();
+    const ended = closed(response);
+    lose();
+    await ended;
+    await expect.poll(listening).toBe(0);
+  });
 
   it("ends all", async () => {
     const { open, closeAll, listening } = await streams();

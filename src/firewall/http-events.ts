@@ -40,7 +40,8 @@ export function createEventStreams({ feed, most = 500, heartbeat = heartbeatInte
     beat ??= setInterval(() => {
       for (const each of streams) each.heartbeat();
     }, heartbeat).unref();
-    const leave = feed.follow(stream.change);
+    // Whoever goes on to listen would take what he has for what is; asking, he is told why it is not known.
+    const leave = feed.follow(stream.change, stream.end);
     response.once("close", () => {
       leave();
       streams.delete(stream);

@@ -5,6 +5,8 @@ import { noConfig } from "./config.ts";
 import { createReportFeed, type FeedState } from "./report-feed.ts";
 import { takeSnapshot } from "./snapshot.ts";
 
+const nothing = () => undefined;
+
 function machine() {
   const logged: string[] = [];
   const stopping = new AbortController();
@@ -59,7 +61,7 @@ describe("createReportFeed", () => {
     const { feed, become, tell } = machine();
     await feed.current();
     const heard: FeedState[][] = [[], []];
-    for (const list of heard) feed.follow((state) => list.push(state));
+    for (const list of heard) feed.follow((state) => list.push(state), nothing);
     tell();
     await sleep(30);
     expect(heard).toEqual([[], []]);
@@ -73,7 +75,7 @@ describe("createReportFeed", () => {
     const { feed, become, tell } = machine();
     await feed.current();
     const heard: FeedState[] = [];
-    feed.follow((state) => heard.push(state));
+    feed.follow((state) => heard.push(state), nothing);
     for (let value = 1; value <= 200; value++) {
       become(value);
       tell();
@@ -87,13 +89,13 @@ describe("createReportFeed", () => {
     const { feed, watchers } = machine();
     await feed.current();
     expect(watchers()).toBe(0);
-    const [leaveOne, leaveOther] = [feed.follow(() => undefined), feed.follow(() => undefined)];
+    const [leaveOne, leaveOther] = [feed.follow(nothing, nothing), feed.follow(nothing, nothing)];
     expect(watchers()).toBe(1);
     leaveOne();
     expect(watchers()).toBe(1);
     leaveOther();
     expect(watchers()).toBe(0);
-    feed.follow(() => undefined);
+    feed.follow(nothing, nothing);
     expect(watchers()).toBe(1);
   });
 
@@ -101,7 +103,7 @@ describe("createReportFeed", () => {
     const { feed, tell, logged, ...it } = machine();
     await feed.current();
     const heard: FeedState[] = [];
-    feed.follow((state) => heard.push(state));
+    feed.follow((state) => heard.push(state), nothing);
     it.break(true);
     for (let count = 0; count < 3; count++) {
       tell();
@@ -118,9 +120,23 @@ describe("createReportFeed", () => {
     ]);
   });
 
+  it("tells who listens that what he has may not hold any longer", async () => {
+    const { feed, tell, ...it } = machine();
+    await feed.current();
+    let lost = 0;
+    const leave = feed.follow(nothing, () => {
+      lost += 1;
+      leave();
+    });
+    it.break(true);
+    tell();
+    await expect.poll(() => lost).toBe(1);
+    await expect(feed.current()).rejects.toThrow("netlink is out of order");
+  });
+
   it.each(["stops", "loses its last listener"])("takes a reading that fails while it %s for no fault", async (end) => {
     const { feed, tell, logged, stopping, ...it } = machine();
-    const leave = feed.follow(() => undefined);
+    const leave = feed.follow(nothing, nothing);
     it.break(true);
     tell();
     if (end === "stops") stopping.abort();

@@ -9,8 +9,11 @@ export type FeedState = { readonly id: string; readonly snapshot: Snapshot };
 export type ReportFeed = {
   /** As it is now. */
   readonly current: () => Promise<FeedState>;
-  /** Hears of every change from now on; the kernel is watched while somebody does. Returns the way to leave. */
-  readonly follow: (listener: (state: FeedState) => void) => () => void;
+  /**
+   * Hears of every change from now on, and when there is no telling whether anything changes; the kernel is watched while
+   * somebody does. Returns the way to leave.
+   */
+  readonly follow: (listener: (state: FeedState) => void, onLost: () => void) => () => void;
 };
 
 export type FeedOptions = {
@@ -32,7 +35,7 @@ export type FeedOptions = {
 
 export function createReportFeed(options: FeedOptions): ReportFeed {
   const { readRecent, readNow, watch, epoch, log, now, spacing = 25, stopping } = options;
-  const listeners = new Set<(state: FeedState) => void>();
+  const listeners = new Set<{ readonly listener: (state: FeedState) => void; readonly onLost: () => void }>();
   let [latest, changes, failing] = [undefined as FeedState | undefined, 0, false];
   let watching: AbortController | undefined;
 
@@ -42,7 +45,7 @@ export function createReportFeed(options: FeedOptions): ReportFeed {
       return latest;
     changes += 1;
     latest = { id: `${epoch}-${changes}`, snapshot };
-    for (const listener of listeners) listener(latest);
+    for (const { listener } of listeners) listener(latest);
     return latest;
   };
 
@@ -55,6 +58,7 @@ export function createReportFeed(options: FeedOptions): ReportFeed {
       if (signal.aborted || stopping?.aborted) return;
       if (!failing) log.error({ err: error }, "the kernel cannot be read");
       failing = true;
+      for (const { onLost } of listeners) onLost();
     }
   };
 
@@ -69,11 +73,12 @@ export function createReportFeed(options: FeedOptions): ReportFeed {
 
   return {
     current: async () => take(await readRecent()),
-    follow: (listener) => {
-      listeners.add(listener);
+    follow: (listener, onLost) => {
+      const entry = { listener, onLost };
+      listeners.add(entry);
       if (watching === undefined) startWatching();
       return () => {
-        listeners.delete(listener);
+        listeners.delete(entry);
         if (listeners.size > 0) return;
         watching?.abort();
         watching = undefined;
