@@ -202,6 +202,11 @@ const faults: [string, string, RegExp][] = [
     "control: { listen: '0.0.0.0:9053', token: { file: secrets/token } }",
     /no port of this machine itself/,
   ],
+  [
+    "a port of no address",
+    "control: { listen: '127.0.0.300:9053', token: { file: secrets/token } }",
+    /127\.0\.0\.300:9053 is no port of this machine itself/,
+  ],
   ["a notice of no kind", "notify: [{ url: 'https://a.test' }]", /has no kind/],
   ["a notice to nobody", "notify: [{ kind: mail, from: a@b.test }]", /mail needs server, from and to/],
   [

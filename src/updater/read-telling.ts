@@ -1,3 +1,4 @@
+import { parseAddress } from "../core/address.ts";
 import type { ControlConfig, Endpoint, HeartbeatConfig, MailConfig, NotifyConfig } from "./config.ts";
 import { readChoice } from "./read-choice.ts";
 import { readDuration } from "./read-duration.ts";
@@ -81,7 +82,8 @@ export function readControl(yaml: YamlReader, at: Spot, around: Surroundings): C
   const text = yaml.text(listenSpot, "listen of control") ?? "";
   const [, host, digits] = /^(127\.0\.0\.\d{1,3}|\[::1\]|localhost):(\d{1,5})$/.exec(text) ?? [];
   const port = Number(digits);
-  if (host === undefined || port > 65_535) {
+  const isNumber = host?.startsWith("127.");
+  if (host === undefined || (isNumber && !parseAddress(host)) || port > 65_535) {
     const todo = "write 127.0.0.1:9053 or [::1]:9053; a proxy can make it reachable from elsewhere";
     return yaml.fault(listenSpot, { code: "bad-listen", message: `${text} is no port of this machine itself`, todo });
   }
