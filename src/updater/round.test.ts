@@ -271,6 +271,17 @@ describe("back-off", () => {
     expect(await loop.round()).toEqual(["done", "done"]);
   });
 
+  it("stays away no longer than it was asked to when the clock is put back", async () => {
+    loop.says.service = ({ method }) =>
+      method === "PUT" ? { status: 429, headers: { "retry-after": "600" } } : undefined;
+    expect(await loop.round()).toEqual(["failed", "waiting"]);
+    loop.says.service = () => undefined;
+    loop.clock.now -= 1_000;
+    expect(await loop.round()).toEqual(["waiting", "waiting"]);
+    loop.clock.now -= 12 * 3_600_000;
+    expect(await loop.round()).toEqual(["done", "done"]);
+  });
+
   it("leaves a failing record alone, and no other", async () => {
     await openWithBackOff();
     loop.says.service = ({ method, path }) => (method === "PUT" && path.endsWith("r4") ? { status: 500 } : undefined);

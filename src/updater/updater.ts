@@ -56,6 +56,8 @@ export async function openUpdater(config: UpdaterConfig, { state, now, random }:
   const lastReadings = new Map<string, SourceReading>();
   /** What a source pushed last, while its stream is open. */
   const live = new Map<string, SourceReading>();
+  /** When a record service asked us to stay away, as far as this process was told. */
+  const heldAt = new Map<string, Instant>();
 
   const readAll = async (signal: AbortSignal): Promise<ReadonlyMap<string, SourceReading>> => {
     await Promise.all([...sources].map(([name, source]) => readOne(name, source, signal)));
@@ -71,9 +73,11 @@ export async function openUpdater(config: UpdaterConfig, { state, now, random }:
     if (reading.kind === "report") pacing.succeeded(sourceKey(name));
     else pacing.failed(sourceKey(name), now());
   };
-  /** A hold further away than any service may ask for comes from a clock that was wrong. */
+  /** A hold further away than any service may ask for, or from a time to come, is from before the clock was put back. */
   const targetNotBefore = (target: string): Instant | undefined => {
-    const held = state.hold(holdKey(config, target));
+    const key = holdKey(config, target);
+    const wasPutBack = now() < (heldAt.get(key) ?? 0) - clockSlack;
+    const held = wasPutBack ? undefined : state.hold(key);
     const budget = budgetOf(config, budgets, target).notBefore();
     return latest([held, budget].filter((until) => until !== undefined && until - now() <= longestHold));
   };
@@ -100,7 +104,11 @@ export async function openUpdater(config: UpdaterConfig, { state, now, random }:
     ...{ targets, state, recall, now, notBefore: targetNotBefore },
     serviceOf: (target) => config.targets.get(target)?.url.origin ?? target,
     // Known in memory in any case; a disk that does not take it shows at the next stored address.
-    hold: (target, until) => state.setHold(holdKey(config, target), until).catch(() => undefined),
+    hold: (target, until) => {
+      const key = holdKey(config, target);
+      heldAt.set(key, now());
+      return state.setHold(key, until).catch(() => undefined);
+    },
   };
 
   return {
@@ -192,6 +200,9 @@ const askedToWait = (until: Instant): TargetFault => ({
   because: `the record service is not to be asked before ${new Date(until).toISOString()}`,
   todo: "nothing: moor waits as told",
 });
+
+/** Milliseconds that a clock may be put back by while it is only kept right. */
+const clockSlack = 60_000;
 
 const sourceKey = (name: string) => `source ${name}`;
 
