@@ -1,4 +1,5 @@
 import type { ChangedSet, ChangedZone, ChangeEvent } from "../../src/contract/change-events.ts";
+import { shownValue } from "./shown-value.ts";
 
 /** All changes of one write together, in the order of the history. */
 export function groupWrites(history: readonly ChangeEvent[]): readonly (readonly ChangeEvent[])[] {
@@ -28,7 +29,7 @@ function sayings(side: Side): readonly string[] {
   const labels = Object.entries(side.labels).map(([key, value]) => `${key}=${value}`);
   const marks = labels.length > 0 ? [`labels ${labels.join(", ")}`] : [];
   if ("records" in side) {
-    const values = side.records.map(({ value, comment }) => (comment ? `${value} ; ${comment}` : value));
+    const values = side.records.map(({ value, comment }) => shownValue(value) + (comment && ` ; ${comment}`));
     const ttl = side.ttl === null ? [] : [`TTL ${side.ttl}`];
     return [...values, ...ttl, ...marks, ...(side.protection.change ? ["protected"] : [])];
   }

@@ -2,6 +2,7 @@ import { Button, Group, Loader, Stack } from "@mantine/core";
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import type { ChangedSet, ChangedZone, ChangeEvent } from "../../src/contract/change-events.ts";
 import type { RrsetsZone } from "../../src/contract/rrsets.ts";
+import { nameToUnicode } from "../../src/core/unicode-name.ts";
 import { counted } from "../shared/counted.ts";
 import { Problem } from "../shared/problem.tsx";
 import { RequestProblem } from "../shared/request.ts";
@@ -108,7 +109,7 @@ function Changes({ changes }: { readonly changes: readonly ChangeEvent[] }) {
     <Stack gap={2}>
       {changes.slice(0, shown).map((change) => (
         <div key={change.id}>
-          <b>{change.kind === "settings" ? "zone settings" : `${change.name} ${change.type}`}</b>{" "}
+          <b>{change.kind === "settings" ? "zone settings" : `${nameToUnicode(change.name ?? "")} ${change.type}`}</b>{" "}
           <Lines before={change.before} after={change.after} />
         </div>
       ))}

@@ -2,11 +2,13 @@ import { Button, Group, Loader, Stack, Text, Textarea } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useDeferredValue, useMemo, useState } from "react";
 import type { Rrset, RrsetsZone } from "../../src/contract/rrsets.ts";
+import { nameToUnicode } from "../../src/core/unicode-name.ts";
 import { Dialog } from "../shared/dialog.tsx";
 import { Problem } from "../shared/problem.tsx";
 import { useSession } from "../shared/session.tsx";
 import { readSets, zonePath } from "./api.ts";
 import { type Preview, previewImport } from "./preview-import.ts";
+import { shownValue } from "./shown-value.ts";
 import { FaultList, FileButton } from "./zone-file-parts.tsx";
 
 /** A zone file takes the place of all records; what that would change is shown before it does. */
@@ -34,7 +36,7 @@ export function ImportFile({ zone, onClose }: { readonly zone: RrsetsZone; reado
   });
   const changes = preview?.changes.length ?? 0;
   return (
-    <Dialog title={`Import into ${zone.name}`} onClose={onClose} size="xl" stays>
+    <Dialog title={`Import into ${nameToUnicode(zone.name)}`} onClose={onClose} size="xl" stays>
       <Stack gap="sm">
         <Textarea
           label="Zone file"
@@ -95,9 +97,10 @@ function Changes({ preview, sets }: { readonly preview: Preview; readonly sets: 
         {changes.slice(0, shown).map((change) => (
           <li key={`${change.name}/${change.type}`}>
             <span className={change.kind === "delete" ? "bad" : change.kind === "create" ? "good" : ""}>
-              {change.kind === "delete" ? "−" : change.kind === "create" ? "+" : "±"} {change.name} {change.type}
+              {change.kind === "delete" ? "−" : change.kind === "create" ? "+" : "±"} {nameToUnicode(change.name)}{" "}
+              {change.type}
             </span>{" "}
-            {change.before && <del className="quiet">{change.before}</del>} {change.after}
+            {change.before && <del className="quiet">{shownValue(change.before)}</del>} {shownValue(change.after)}
           </li>
         ))}
         {changes.length > shown && <li className="quiet">and {changes.length - shown} more</li>}

@@ -1,5 +1,6 @@
 import type { Rrset } from "../../src/contract/rrsets.ts";
 import { nameHolds, searchedText } from "./shown-name.ts";
+import { shownValue } from "./shown-value.ts";
 
 export type SortBy = "name" | "type" | "ttl" | "value";
 
@@ -13,8 +14,8 @@ export function filterSets(sets: readonly Rrset[], text: string, type: string): 
 const holds = (set: Rrset, text: string): boolean =>
   nameHolds(set.name, text) ||
   set.type.toLowerCase() === text ||
-  set.records.some(
-    ({ value, comment }) => value.toLowerCase().includes(text) || comment.toLowerCase().includes(text),
+  set.records.some(({ value, comment }) =>
+    [value, shownValue(value), comment].some((said) => said.toLowerCase().includes(text)),
   ) ||
   Object.entries(set.labels).some(([key, value]) => `${key}=${value}`.toLowerCase().includes(text));
 

@@ -5,7 +5,7 @@ import { hostName } from "../../src/core/rdata/field-name.ts";
 import { parseRdata } from "../../src/core/rdata/rdata.ts";
 import { definitionOf, isRecordType, type RecordType } from "../../src/core/rdata/table.ts";
 import type { RRset } from "../../src/core/rrset.ts";
-import { asAscii, parseTyped } from "../../src/core/unicode-name.ts";
+import { asAscii, nameToUnicode, parseTyped } from "../../src/core/unicode-name.ts";
 import { toldFaults } from "./told-faults.ts";
 import { isTtl, ttlFault } from "./ttl.ts";
 import { joinValue, splitValue } from "./value-fields.ts";
@@ -42,7 +42,7 @@ export const emptyDraft = (type: RecordType, name = ""): SetDraft => ({
 });
 
 export const draftOf = (set: Rrset): SetDraft => ({
-  name: set.name,
+  name: nameToUnicode(set.name),
   type: isRecordType(set.type) ? set.type : "TXT",
   ttl: set.ttl === null ? "" : String(set.ttl),
   labels: labelsText(set.labels),

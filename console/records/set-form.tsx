@@ -71,7 +71,7 @@ function Form({ zone, sets, edited, type, onClose }: Props) {
 
   return (
     <FormDialog
-      title={edited ? `${edited.name} ${edited.type}` : "Add a record"}
+      title={edited ? `${nameToUnicode(edited.name)} ${edited.type}` : "Add a record"}
       size="xl"
       onClose={onClose}
       onSubmit={save}
@@ -139,7 +139,7 @@ function Place(props: {
     <Group align="flex-start" gap="sm">
       <TextInput
         label="Name"
-        description={`${fullName(name, zone.name)}`}
+        description={nameToUnicode(fullName(name, zone.name))}
         placeholder="www, or @ for the zone itself"
         value={draft.name}
         onChange={(event) => onChange({ ...draft, name: event.currentTarget.value })}

@@ -8,6 +8,7 @@ import type { Rrset, RrsetsZone } from "../../src/contract/rrsets.ts";
 import { nameToUnicode } from "../../src/core/unicode-name.ts";
 import { changed } from "../shared/search-part.ts";
 import type { SortBy } from "./order-sets.ts";
+import { shownValue } from "./shown-value.ts";
 import "./set-rows.css";
 
 const columns: readonly { readonly by: SortBy; readonly name: string }[] = [
@@ -103,7 +104,7 @@ function Cells({ set, zone }: { readonly set: Rrset; readonly zone: RrsetsZone }
       <div role="cell" className="set-value">
         {set.records.map(({ value, comment }) => (
           <span key={value} className="set-one">
-            <span className="mono">{value}</span>
+            <span className="mono">{shownValue(value)}</span>
             {comment && <span className="quiet"> {comment}</span>}
           </span>
         ))}

@@ -6,6 +6,7 @@ import { filterSets, sortSets } from "../../console/records/order-sets.ts";
 import { previewImport } from "../../console/records/preview-import.ts";
 import { scopeInWords } from "../../console/records/scope-in-words.ts";
 import { checkDraft, draftOf, lacksDot, meaningOf, readLabels } from "../../console/records/set-draft.ts";
+import { shownValue } from "../../console/records/shown-value.ts";
 import { snippetsFor } from "../../console/records/token-snippets.ts";
 import { joinValue, splitValue } from "../../console/records/value-fields.ts";
 import { noAnswer } from "../../console/shared/request.ts";
@@ -188,6 +189,24 @@ describe("lists", () => {
     const street = [set("xn--strae-oqa", "A", ["192.0.2.1"])];
     for (const typed of ["straß", "STRAß", "raße", "xn--strae"]) expect(filterSets(street, typed, "")).toHaveLength(1);
     expect(filterSets(street, "strass", "")).toHaveLength(0);
+  });
+});
+
+describe("a text in other letters", () => {
+  it.for([
+    [String.raw`"Gr\195\188\195\159e \226\128\148 \"x\""`, String.raw`"Grüße — \"x\""`],
+    [String.raw`"\\195\188"`, String.raw`"\\195\188"`],
+    [String.raw`"\195"`, String.raw`"\195"`],
+    [String.raw`"\226\128\174\194\160\194\133"`, String.raw`"\226\128\174\194\160\194\133"`],
+    [String.raw`"\007\\"`, String.raw`"\007\\"`],
+    [String.raw`a\.b.example.`, String.raw`a\.b.example.`],
+  ])("is shown where it is one: %s", ([value = "", shown]) => {
+    expect(shownValue(value)).toBe(shown);
+  });
+
+  it("is found as it is shown and as it is kept", () => {
+    const texts = [set("@", "TXT", [String.raw`"Gr\195\188\195\159e"`])];
+    for (const typed of ["grüße", String.raw`gr\195`]) expect(filterSets(texts, typed, "")).toHaveLength(1);
   });
 });
 

@@ -65,6 +65,20 @@ describe("a name in other letters", () => {
     expect(page.url()).toBe(`${rig.url}${munich}?filter=stra`);
   });
 
+  it("is shown so in the form, the history and the preview of an import", async () => {
+    await open(`${munich}?edit=xn--strae-oqa/A`);
+    await page.getByRole("heading", { name: "straße A" }).waitFor();
+    expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("straße");
+    await page.getByText("straße.münchen.test").waitFor();
+    await open(`${munich}/history`);
+    await page.getByText("straße A").waitFor();
+    await open(`${munich}/settings`);
+    await page.getByRole("button", { name: "Import…" }).click();
+    await page.getByRole("heading", { name: "Import into münchen.test" }).waitFor();
+    await page.getByRole("textbox", { name: "Zone file" }).fill('@ TXT "x"');
+    await page.getByText("− straße A").waitFor();
+  });
+
   it.for(["münchen.test", " München.test", "xn--mnchen-3ya.test"])("confirms the deletion: %s", async (typed) => {
     await open(`${munich}/settings`);
     const remove = page.getByRole("button", { name: "Delete the zone" });
