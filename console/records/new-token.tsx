@@ -3,11 +3,15 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { MadeToken } from "../../src/contract/console.ts";
 import type { Scope } from "../../src/core/may.ts";
+import { parseOwner } from "../../src/core/name.ts";
 import { isRecordType, recordTypes } from "../../src/core/rdata/table.ts";
+import { ok } from "../../src/core/result.ts";
+import { nameToUnicode, parseTyped } from "../../src/core/unicode-name.ts";
 import { FormDialog } from "../shared/form-dialog.tsx";
 import { useSession } from "../shared/session.tsx";
 import { readZoneNames } from "./api.ts";
 import { scopeInWords } from "./scope-in-words.ts";
+import { keptName } from "./shown-name.ts";
 
 type Draft = {
   readonly name: string;
@@ -39,7 +43,8 @@ export function NewToken(props: { readonly onClose: () => void; readonly onMade:
   const [tried, setTried] = useState(false);
   const zones = useQuery({ queryKey: ["zones", "names"], queryFn: () => readZoneNames(request) });
   const scope = scopeOf(draft, Date.now());
-  const isReady = draft.name.trim() !== "" && (draft.ends !== "day" || scope.expires !== undefined);
+  const owner = readOwner(draft.owner);
+  const isReady = draft.name.trim() !== "" && owner.ok && (draft.ends !== "day" || scope.expires !== undefined);
   const make = useMutation({
     mutationFn: () => request<MadeToken>("POST", "/console/tokens", { name: draft.name, scope }),
     onSuccess: props.onMade,
@@ -78,7 +83,7 @@ export function NewToken(props: { readonly onClose: () => void; readonly onMade:
       <MultiSelect
         label="In the zones"
         placeholder={draft.zones.length === 0 ? "all of them" : ""}
-        data={[...(zones.data ?? [])]}
+        data={(zones.data ?? []).map((zone) => ({ value: zone, label: nameToUnicode(zone) }))}
         value={[...draft.zones]}
         onChange={(chosen) => put({ zones: chosen })}
         searchable
@@ -91,6 +96,7 @@ export function NewToken(props: { readonly onClose: () => void; readonly onMade:
           placeholder="any; for example home"
           value={draft.owner}
           onChange={(event) => put({ owner: event.currentTarget.value })}
+          error={tried && !owner.ok && owner.faults.map(({ message }) => message).join("; ")}
           autoCapitalize="none"
           spellCheck={false}
         />
@@ -134,6 +140,10 @@ export function NewToken(props: { readonly onClose: () => void; readonly onMade:
   );
 }
 
+/** In whichever zone it is. */
+const readOwner = (text: string) =>
+  text.trim() === "" ? ok("") : parseTyped((name) => parseOwner(name, "zone.invalid"), keptName(text));
+
 const dayLong = 86_400_000;
 
 /** When the reader's own clock has the day behind it; undefined for never, and for a day that is over or none. */
@@ -145,7 +155,7 @@ function endOf({ ends: end, day }: Draft, now: number): number | undefined {
 
 function scopeOf(draft: Draft, now: number): Scope {
   const { access, zones, owner, types, networks } = draft;
-  const [name, known] = [owner.trim().toLowerCase(), types.filter(isRecordType)];
+  const [name, known] = [keptName(owner), types.filter(isRecordType)];
   const rule = { ...(name !== "" && { owner: name }), ...(known.length > 0 && { types: known }) };
   const from = networks.split(/[\s,]+/).filter((text) => text !== "");
   const expires = endOf(draft, now);

@@ -1,5 +1,6 @@
 import type { Scope, SetRule } from "../../src/core/may.ts";
 import { absoluteName } from "../../src/core/name.ts";
+import { nameToUnicode } from "../../src/core/unicode-name.ts";
 
 /** "may write A and AAAA of home.example.org, until 1 March 2027" */
 export function scopeInWords({ access, zones, sets, expires, networks }: Scope): string {
@@ -10,16 +11,21 @@ export function scopeInWords({ access, zones, sets, expires, networks }: Scope):
 }
 
 function whatInWords(zones: readonly string[] | undefined, sets: readonly SetRule[] | undefined): string {
-  if (sets === undefined) return zones === undefined ? "all zones, and make new ones" : `all of ${listed(zones)}`;
+  if (sets === undefined) return zones === undefined ? "all zones, and make new ones" : `all of ${named(zones)}`;
   return listed(sets.map((rule) => ruleInWords(rule, zones)));
 }
 
 function ruleInWords({ owner, types }: SetRule, zones: readonly string[] | undefined): string {
   const what = types === undefined ? "everything" : listed(types);
-  if (owner === undefined) return zones === undefined ? `${what} of all zones` : `${what} in ${listed(zones)}`;
-  const where = zones === undefined ? `${owner} in every zone` : listed(zones.map((zone) => absoluteName(owner, zone)));
+  if (owner === undefined) return zones === undefined ? `${what} of all zones` : `${what} in ${named(zones)}`;
+  const where =
+    zones === undefined
+      ? `${nameToUnicode(owner)} in every zone`
+      : named(zones.map((zone) => absoluteName(owner, zone)));
   return `${what} of ${where}`;
 }
+
+const named = (names: readonly string[]): string => listed(names.map(nameToUnicode));
 
 const listed = (items: readonly string[]): string =>
   items.length < 2 ? (items[0] ?? "nothing") : `${items.slice(0, -1).join(", ")} and ${items.at(-1)}`;

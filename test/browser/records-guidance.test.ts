@@ -79,6 +79,23 @@ describe("a name in other letters", () => {
     await page.getByText("− straße A").waitFor();
   });
 
+  it("is taken so for a token, and a name that is none is told of where it was typed", async () => {
+    await open("/tokens?new");
+    await page.getByLabel("What is it for?").fill("Büro");
+    const zones = page.getByRole("combobox", { name: "In the zones" });
+    await zones.fill("münch");
+    await page.getByRole("option", { name: "münchen.test" }).click();
+    await page.getByLabel("Only this name").fill("a..b");
+    await page.getByRole("button", { name: "Make the token" }).click();
+    await page.getByText("there is nothing before or between two dots").waitFor();
+    await page.getByLabel("Only this name").fill("Straße");
+    await page.getByRole("dialog").getByText("may write everything of straße.münchen.test").waitFor();
+    await page.getByRole("button", { name: "Make the token" }).click();
+    await page.getByRole("tab", { name: "ddclient" }).click();
+    await page.getByRole("tabpanel").getByText("xn--strae-oqa.xn--mnchen-3ya.test").waitFor();
+    await page.getByRole("button", { name: "I have copied it" }).click();
+  });
+
   it.for(["münchen.test", " München.test", "xn--mnchen-3ya.test"])("confirms the deletion: %s", async (typed) => {
     await open(`${munich}/settings`);
     const remove = page.getByRole("button", { name: "Delete the zone" });
