@@ -109,7 +109,9 @@ function Changes({ changes }: { readonly changes: readonly ChangeEvent[] }) {
     <Stack gap={2}>
       {changes.slice(0, shown).map((change) => (
         <div key={change.id}>
-          <b>{change.kind === "settings" ? "zone settings" : `${nameToUnicode(change.name ?? "")} ${change.type}`}</b>{" "}
+          <b className="breaks">
+            {change.kind === "settings" ? "zone settings" : `${nameToUnicode(change.name ?? "")} ${change.type}`}
+          </b>{" "}
           <Lines before={change.before} after={change.after} />
         </div>
       ))}

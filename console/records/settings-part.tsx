@@ -184,6 +184,7 @@ function DeleteZone({ zone }: { readonly zone: RrsetsZone }) {
       <Group align="flex-end">
         <TextInput
           label={`Type ${nameToUnicode(zone.name)} to delete it`}
+          styles={{ label: { overflowWrap: "anywhere" } }}
           value={typed}
           onChange={(event) => setTyped(event.currentTarget.value)}
           autoCapitalize="none"

@@ -88,7 +88,7 @@ function TokenTable(props: { readonly tokens: readonly TokenEntry[]; readonly on
               <b>{token.name}</b>
             </td>
             <td data-label="What it may">
-              <span>
+              <span className="breaks">
                 {scopeInWords(token.scope)}
                 {isOver(token) && <b className="bad"> (over)</b>}
               </span>

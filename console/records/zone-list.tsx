@@ -1,7 +1,7 @@
 import { Button, Group, Pagination, Skeleton, TextInput, Title } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { Suspense, useState } from "react";
+import { Suspense, useEffect, useRef, useState } from "react";
 import { Link, useSearchParams } from "wouter";
 import type { RrsetsZone } from "../../src/contract/rrsets.ts";
 import { nameToUnicode } from "../../src/core/unicode-name.ts";
@@ -52,7 +52,7 @@ export function ZoneList() {
             <Pagination
               mt="md"
               total={found.meta.pagination.last_page}
-              value={page}
+              value={found.meta.pagination.page}
               onChange={(next) => set({ page: next === 1 ? null : String(next) })}
               getControlProps={(control) => ({ "aria-label": `${control} page` })}
               getItemProps={(item) => ({ "aria-label": `page ${item}` })}
@@ -72,14 +72,31 @@ export function ZoneList() {
 /** The few that are found only by the name as it is shown stand before all others. */
 async function readFound(request: Request, search: string, page: number): Promise<ZonePage> {
   const text = searchedText(search);
-  if (text === "" || page > 1) return readZones(request, text, page);
+  if (text === "" || page > 1) return readPageOrLast(request, text, page);
   const [found, more] = await Promise.all([readZones(request, text, page), readZonesShownAs(request, text)]);
   return { ...found, zones: [...more, ...found.zones] };
 }
 
+/** Links and bookmarks outlive pages: zones are deleted. */
+async function readPageOrLast(request: Request, text: string, page: number): Promise<ZonePage> {
+  const found = await readZones(request, text, page);
+  const { last_page } = found.meta.pagination;
+  return page > last_page ? readZones(request, text, Math.max(1, last_page)) : found;
+}
+
 function SearchBox({ value, onChange }: { readonly value: string; readonly onChange: (text: string) => void }) {
   const [text, setText] = useState(value);
-  const tell = useDebouncedCallback(onChange, 200);
+  const told = useRef(value);
+  const tell = useDebouncedCallback((typed: string) => {
+    told.current = typed;
+    onChange(typed);
+  }, 200);
+  // A link has led to another search, or to none.
+  useEffect(() => {
+    if (value === told.current) return;
+    told.current = value;
+    setText(value);
+  }, [value]);
   return (
     <TextInput
       type="search"
@@ -112,7 +129,7 @@ function ZoneTable({ zones, search }: { readonly zones: readonly RrsetsZone[]; r
       <tbody>
         {zones.map((zone) => (
           <tr key={zone.id}>
-            <td>
+            <td className="breaks">
               <Link href={`/zones/${zone.name}`}>{nameToUnicode(zone.name)}</Link>
             </td>
             <td data-label="Records" className="number">

@@ -61,6 +61,11 @@ export default function ZonePage({ zone: name, part }: { readonly zone: string; 
           {part === "history" && <HistoryPart zone={zone} />}
           {part === "moving" && <MovingPart zone={zone} />}
           {part === "settings" && <SettingsPart zone={zone} />}
+          {!parts.some((each) => each.part === part) && (
+            <p>
+              There is no such page. <Link href={`/zones/${name}`}>To the records</Link>
+            </p>
+          )}
         </Suspense>
       )}
     </>

@@ -226,6 +226,50 @@ describe("lists", () => {
   });
 });
 
+describe("the list of zones", () => {
+  it("forgets a search with the link that led away from it", async () => {
+    await open("/");
+    await page.getByLabel("Search zones").fill("münch");
+    await expect.poll(() => page.locator("tbody a").allTextContents()).toEqual(["münchen.test"]);
+    await page.getByRole("link", { name: "Zones" }).click();
+    await page.getByRole("link", { name: "harbour.example" }).waitFor();
+    expect(await page.getByLabel("Search zones").inputValue()).toBe("");
+  });
+
+  it("shows its last page for one that it does not have", async () => {
+    await open("/?page=99");
+    await page.getByRole("link", { name: "harbour.example" }).waitFor();
+  });
+
+  it("has no part of a zone that is not there", async () => {
+    await open(`${harbour}/nope`);
+    await page.getByText("There is no such page.").waitFor();
+  });
+});
+
+describe("a very long name", () => {
+  const label = "a".repeat(63);
+  const long = `${label}.${label}.${label}.test`;
+
+  it.for([wide, phone])("makes no page wider than the window: $width", async (size) => {
+    await page.setViewportSize(size);
+    await open("/");
+    if ((await context.request.get(`${rig.url}/v1/zones/${long}`)).status() === 404)
+      await post("/v1/zones", { name: long, mode: "primary" });
+    const changes = [{ name: "b".repeat(55), type: "TXT", records: [{ value: `"${"x".repeat(250)}"` }] }];
+    await post(`/v1/zones/${long}/changes`, { changes });
+    const tooWide: string[] = [];
+    for (const path of ["/", `/zones/${long}`, `/zones/${long}/history`, `/zones/${long}/settings`]) {
+      await open(path);
+      await page.getByText(long).first().waitFor();
+      await page.waitForLoadState("networkidle").catch(() => undefined);
+      if (await page.evaluate("document.documentElement.scrollWidth > innerWidth")) tooWide.push(path);
+    }
+    expect(tooWide).toEqual([]);
+    await page.setViewportSize(wide);
+  });
+});
+
 describe("on a phone", () => {
   const onPhone = async (path: string) => {
     await page.setViewportSize(phone);
