@@ -5,7 +5,7 @@ import { parseAddress } from "../core/address.ts";
 import { scopeOf } from "../core/address-scope.ts";
 import { wholeAccount } from "../core/may.ts";
 import { nearest } from "../core/nearest.ts";
-import { keysFile, openKeys } from "../firewall/access-store.ts";
+import { keysFile, openAccess } from "../firewall/access-store.ts";
 import { readKernel } from "../firewall/read-kernel.ts";
 import { openDataFolder, readFileIfThere, replaceFile } from "../process/data-folder.ts";
 import type { Actor } from "../records/actor.ts";
@@ -17,6 +17,7 @@ import { isInUse } from "../records/store-table-sole.ts";
 import type { CommandIo } from "./command-io.ts";
 import { outwardDevice } from "./outward-device.ts";
 import { unsetNameservers } from "./records.ts";
+import { personHere } from "./user-access.ts";
 
 /** What `moor up` works with; `made` says what was not there before. */
 export type Home = {
@@ -96,15 +97,17 @@ function ownLabel(): string {
 
 /** A secret whose file is gone cannot be had again, and one that opens nothing is no use: then a new one is made. */
 async function prepareKey(folder: string, file: string, made: string[]): Promise<void> {
-  const keys = openKeys(keysFile(folder));
+  const access = openAccess(keysFile(folder));
   try {
     const [, known = "", itsSecret = ""] = /^key=(.*)\nsecret=(.*)\n/.exec((await readFileIfThere(file)) ?? "") ?? [];
-    if (keys.check(known, itsSecret)) return;
-    const { key, secret } = keys.add({ name: "moor up", privileges: ["interface-status"], now: new Date() });
+    if (access.keys.check(known, itsSecret)) return;
+    const now = new Date();
+    const { key, secret, name } = access.keys.add({ name: "moor up", privileges: ["interface-status"], now });
     await replaceFile(file, `key=${key}\nsecret=${secret}\n`);
+    access.audit.note(personHere(), "key added", `${key.slice(0, 12)}… of ${name}`, now);
     made.push(`a key that may read the interfaces, in ${file}`);
   } finally {
-    keys.close();
+    access.close();
   }
 }
 

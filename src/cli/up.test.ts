@@ -3,6 +3,7 @@ import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { keysFile, openAccess } from "../firewall/access-store.ts";
 import { runMoor } from "./program.ts";
 
 let other: Server;
@@ -28,7 +29,7 @@ async function up(places: Readonly<Record<string, string>>, until = "Ctrl-C stop
   };
   const io = { program: "moor", out, err: out, env: {}, cwd, signal: stop.signal };
   const code = await runMoor(["up", "--interface", "lo", ...words], io);
-  return { code, said };
+  return { code, said, cwd };
 }
 
 it("says of its links that the browser will warn, why, and what to do", async () => {
@@ -36,6 +37,19 @@ it("says of its links that the browser will warn, why, and what to do", async ()
   expect(said).toMatch(
     /firewall pages .*\nThe browser will warn .*own authority, moor-data\/ca\.pem\. Import .* or go on\.\n/,
   );
+});
+
+it("has the key that it made in the audit log of the firewall", async () => {
+  const { cwd } = await up({});
+  const access = openAccess(keysFile(join(cwd, "moor-data")));
+  expect(access.audit.latest(9)).toContainEqual(
+    expect.objectContaining({
+      source: "command line",
+      action: "key added",
+      subject: expect.stringContaining("moor up"),
+    }),
+  );
+  access.close();
 });
 
 it("says how it comes to know of a change", async () => {
