@@ -34,6 +34,21 @@ describe("moor records", () => {
     expect(printed.err).toContain("option '--plain-http' cannot be used with option '--cert <file>'");
   });
 
+  it.each([
+    ["0.0.0.0:0", true],
+    ["[::]:0", true],
+    ["127.0.0.1:0", false],
+    ["[::1]:0", false],
+  ])("--plain-http on %s tells of what others could read on the way: %s", async (listen, told) => {
+    const { io, printed } = openTerminal(await mkdtemp(join(tmpdir(), "moor-records-")));
+    const stop = new AbortController();
+    const ended = runMoor(["records", "--listen", listen, "--plain-http"], { ...io, signal: stop.signal });
+    await expect.poll(() => printed.out).toContain("sign-in#");
+    stop.abort();
+    expect(await ended).toBe(0);
+    expect(printed.out.includes("go over this port unencrypted")).toBe(told);
+  });
+
   it("stops when a newer moor has made the database one that it cannot work on", async () => {
     const server = await startPostgres(["fsync=off"]);
     try {

@@ -2,7 +2,8 @@ import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseName } from "../core/name.ts";
 import { parseTyped } from "../core/unicode-name.ts";
-import { alsoAt, type ListenAddress, urlOf } from "../process/listen-address.ts";
+import { alsoAt, bracketed, type ListenAddress, urlOf } from "../process/listen-address.ts";
+import { isLoopbackName } from "../process/loopback-name.ts";
 import { closeInReverse, type Opened } from "../process/shutdown.ts";
 import { startKeepingHistory } from "../records/keep-history.ts";
 import { startRecords } from "../records/start.ts";
@@ -98,6 +99,9 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
     if (service.caFile) io.out(`Clients must trust the certificate in ${service.caFile}\n`);
     for (const { host, port } of dns.addresses) io.out(`DNS is answered on ${host} port ${port}, UDP and TCP\n`);
     if (metrics) io.out(`Metrics and health are at ${urlOf(metrics, "http")}/metrics and /health/ready\n`);
+    if (options.plainHttp && !isLoopbackName(bracketed(options.listen.host))) {
+      io.out("Tokens and passwords go over this port unencrypted: let nobody but the proxy reach it\n");
+    }
     if (options.plainHttp && options.trustProxy.length === 0) {
       io.out("No proxy is trusted, so all callers count as one; name yours with --trust-proxy NETWORK\n");
     }
