@@ -37,8 +37,14 @@ export async function serveDocs(server: FastifyInstance): Promise<void> {
     },
     transformObject: (made) => ("openapiObject" in made ? withMeanings(made.openapiObject) : made.swaggerObject),
   });
-  await server.register(swaggerUi, { routePrefix: "/docs" });
+  await server.register(swaggerUi, { routePrefix: "/docs", theme });
 }
+
+/** Without the bar of the page's own makers, whose field would only show other documents. */
+const theme = {
+  title: "moor records: its API",
+  css: [{ filename: "moor.css", content: ".swagger-ui .topbar { display: none }" }],
+};
 
 type Document = { readonly paths?: Readonly<Record<string, object | undefined>> | undefined };
 type Answers = Record<string, { description?: string }>;

@@ -86,7 +86,9 @@ describe("section 1: transport", () => {
       ].sort(),
     );
     expect(calls).toEqual(expect.arrayContaining(["GET /nic/update", "GET /update", "GET /v3/update"]));
-    expect((await call("GET", "/docs", { token: "" })).status).toBe(200);
+    const page = await call("GET", "/docs", { token: "" });
+    expect(page.status).toBe(200);
+    expect(page.text).toContain("<title>moor records: its API</title>");
   });
 
   it("the description says what a database that cannot be reached is answered with, and how long a page may be", async () => {
