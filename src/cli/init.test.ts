@@ -65,3 +65,29 @@ describe("a file that an option names", () => {
     expect(printed.err).toContain(said);
   });
 });
+
+describe("without a terminal", () => {
+  it.for([
+    [
+      {},
+      "--firewall URL, --firewall-key-file FILE, --records URL, --api v1 or rrsets, --token-file FILE, --zone, --name",
+    ],
+    [
+      {
+        ...{ firewall: "https://192.0.2.1", firewallKeyFile: "k", records: "https://192.0.2.2", zone: "z", name: "n" },
+      },
+      "missing: --api v1 or rrsets, --token-file FILE, --ipv4, --ipv6\n",
+    ],
+  ] as const)("names everything that is missing at once: %o", async ([given, said]) => {
+    const { io, printed } = terminal();
+    expect(await init(given, io)).toBe(2);
+    expect(printed.err).toContain(said);
+  });
+
+  it("shows what there is to pick from once it knows whom to ask", async () => {
+    const { io, printed } = terminal();
+    const { ipv4: _, ...others } = options();
+    expect(await init(others, io)).toBe(2);
+    expect(printed.err).toMatch(/A record its address\?.*wan0.*--ipv4/s);
+  });
+});

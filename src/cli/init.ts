@@ -43,6 +43,7 @@ export async function init(options: InitOptions, io: CommandIo): Promise<number>
   const assumeYes = options.yes ?? false;
   const asker = io.isTerminal ? await createTerminalAsker(io, assumeYes) : createFlagAsker(assumeYes);
   try {
+    if (!io.isTerminal) refuseWithout(options);
     const firewall = await askFirewall(options, asker, io);
     const records = await askRecords(options, asker, io);
     const { control: listen = usualControl } = options;
@@ -53,6 +54,23 @@ export async function init(options: InitOptions, io: CommandIo): Promise<number>
     io.err(`${error.message}\n`);
     return 2;
   }
+}
+
+/** What has no choices to pick from, since it says whom to ask for them; and then those. */
+const neededFlags = {
+  ...{ firewall: "--firewall URL", firewallKeyFile: "--firewall-key-file FILE", records: "--records URL" },
+  ...{ api: "--api v1 or rrsets", tokenFile: "--token-file FILE" },
+} as const;
+const pickedFlags = { zone: "--zone", name: "--name", ipv4: "--ipv4", ipv6: "--ipv6" } as const;
+
+/** One alone is asked for in its own words. */
+function refuseWithout(options: InitOptions): void {
+  const missing = (flags: Readonly<Partial<Record<keyof InitOptions, string>>>) =>
+    Object.entries(flags).flatMap(([key, flag]) => (options[key as keyof InitOptions] === undefined ? [flag] : []));
+  const needed = missing(neededFlags);
+  const all = [...needed, ...missing(pickedFlags)];
+  if (needed.length === 0 || all.length === 1) return;
+  throw new NoAnswer(`There is no terminal to ask at. Say what is missing: ${all.join(", ")}`);
 }
 
 async function askFirewall(options: InitOptions, asker: Asker, io: CommandIo) {
