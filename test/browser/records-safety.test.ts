@@ -267,6 +267,7 @@ describe("a service that goes away", () => {
     const { context, page } = await signedIn("main");
     await page.goto(`${rig.url}/zones/harbour.example`);
     await page.getByText("live", { exact: true }).waitFor();
+    await page.getByRole("link", { name: "home AAAA" }).waitFor();
     await rig.stop();
     await page.getByText("connecting…").waitFor();
     await page.getByRole("link", { name: "History" }).click();
