@@ -1,35 +1,61 @@
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
+import { useRef } from "react";
 import type { ChangeEvent } from "../../src/contract/change-events.ts";
 import type { Rrset } from "../../src/contract/rrsets.ts";
 import { type LiveState, useLive } from "../shared/live.ts";
 import { setFromEvent } from "./api.ts";
 
+/** Milliseconds. A large import is thousands of events in a moment: behind the first, all that come so soon are taken together. */
+const gathering = 200;
+
 /** Keeps everything on the page as the service has it. */
 export function useLiveRecords(): LiveState {
   const queries = useQueryClient();
+  const gathered = useRef<ChangeEvent[]>(undefined);
+  const takeAndGather = (events: readonly ChangeEvent[]) => {
+    gathered.current = [];
+    take(queries, events);
+    setTimeout(() => {
+      const { current: later = [] } = gathered;
+      gathered.current = undefined;
+      if (later.length > 0) takeAndGather(later);
+    }, gathering);
+  };
+  const heard = (event: ChangeEvent | undefined) => {
+    if (event?.zone === undefined) return;
+    if (gathered.current === undefined) takeAndGather([event]);
+    else gathered.current.push(event);
+  };
   return useLive(
     "/v1/events",
     ["message", "change"],
-    (data) => take(queries, data as ChangeEvent),
+    (data) => heard(data as ChangeEvent),
     () => void queries.invalidateQueries(),
   );
 }
 
-/** The one set that changed is put in its place; a zone of 10,000 sets is not read again for it. */
-function take(queries: QueryClient, event: ChangeEvent | undefined): void {
-  if (event?.zone === undefined) return;
-  const zone = event.zone.name;
-  if (event.kind !== "settings") {
-    queries.setQueryData<readonly Rrset[]>(["sets", zone], (sets) => sets && withChange(sets, event));
-    if (event.type === "SOA" && event.kind !== "replace") void queries.invalidateQueries({ queryKey: ["zones"] });
+/** The sets that changed are put in their place; a zone of 10,000 sets is not read again for them. */
+function take(queries: QueryClient, events: readonly ChangeEvent[]): void {
+  for (const [zone, changes] of Map.groupBy(events, (event) => event.zone.name)) {
+    const ofSets = changes.filter(({ kind }) => kind !== "settings");
+    if (ofSets.length > 0)
+      queries.setQueryData<readonly Rrset[]>(["sets", zone], (sets) => sets && withChanges(sets, ofSets));
+    for (const key of ["zone", "history"]) void queries.invalidateQueries({ queryKey: [key, zone] });
+    void queries.invalidateQueries({ queryKey: ["first-sets", zone], refetchType: "none" });
   }
-  for (const key of ["zone", "history"]) void queries.invalidateQueries({ queryKey: [key, zone] });
-  void queries.invalidateQueries({ queryKey: ["first-sets", zone], refetchType: "none" });
-  void queries.invalidateQueries({ queryKey: ["zones"], refetchType: "active" });
+  void queries.invalidateQueries({ queryKey: ["zones"] });
 }
 
-function withChange(sets: readonly Rrset[], event: ChangeEvent): readonly Rrset[] {
-  return withOneChange(sets, event).map((set) => (set.type === "SOA" ? withSerial(set, event.serial) : set));
+function withChanges(sets: readonly Rrset[], events: readonly ChangeEvent[]): readonly Rrset[] {
+  const byId = new Map(sets.map((set) => [set.id, set]));
+  for (const event of events) {
+    const id = `${event.name}/${event.type}`;
+    const after = setFromEvent(event);
+    if (after === undefined) byId.delete(id);
+    else byId.set(id, after);
+  }
+  const serial = events.at(-1)?.serial;
+  return [...byId.values()].map((set) => (set.type === "SOA" && serial ? withSerial(set, serial) : set));
 }
 
 /** Every write raises it, and only the first change of a write says so. */
@@ -40,11 +66,3 @@ const withSerial = (soa: Rrset, serial: number): Rrset => ({
     value: record.value.split(" ").with(2, String(serial)).join(" "),
   })),
 });
-
-function withOneChange(sets: readonly Rrset[], event: ChangeEvent): readonly Rrset[] {
-  const id = `${event.name}/${event.type}`;
-  const after = setFromEvent(event);
-  const at = sets.findIndex((set) => set.id === id);
-  if (at < 0) return after === undefined ? sets : [...sets, after];
-  return after === undefined ? sets.toSpliced(at, 1) : sets.with(at, after);
-}

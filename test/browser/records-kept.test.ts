@@ -87,3 +87,25 @@ describe("a form that is closed by accident", () => {
     await expect.poll(() => dialog().count()).toBe(0);
   });
 });
+
+describe("very many changes at once", () => {
+  it("are shown without a request for each of them", async () => {
+    await page.goto(`${rig.url}${harbour}/history`);
+    await page.getByText("live", { exact: true }).waitFor();
+    await page.getByRole("columnheader", { name: "Serial" }).waitFor();
+    let asked = 0;
+    page.on("request", () => asked++);
+    const records = [{ value: "192.0.2.46" }];
+    const changes = Array.from({ length: 300 }, (_, i) => ({ name: `many${i}`, type: "A", records }));
+    await post(`/v1${harbour}/changes`, { changes });
+    await page
+      .getByText(/and \d+ more sets/)
+      .first()
+      .waitFor();
+    await page.waitForLoadState("networkidle", { timeout: 2_000 }).catch(() => undefined);
+    expect(asked).toBeLessThan(30);
+    await page.getByRole("link", { name: "Records" }).click();
+    await page.getByLabel("Filter records").fill("many");
+    await page.getByText(/^300 of /).waitFor();
+  });
+});
