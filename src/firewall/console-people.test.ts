@@ -27,3 +27,16 @@ describe("a wish for a user, whatever was sent", () => {
     expect(people.addUser(anna, by)).toBe("done");
   });
 });
+
+it("lets nobody shut himself out of the pages, but others may do it", async () => {
+  access.users.add({ name: "anna", now: new Date(), privileges: ["all"] });
+  const herself = { ...by, name: "anna" };
+  expect(await people.changeUser("anna", { ...anna, disabled: true, privileges: ["all"] }, herself)).toEqual({
+    wrong: "You cannot disable yourself.",
+  });
+  expect(await people.changeUser("anna", anna, herself)).toEqual({
+    wrong: "You cannot take “All pages” from yourself; another administrator can.",
+  });
+  expect(await people.changeUser("anna", { ...anna, fullName: "Anna", privileges: ["all"] }, herself)).toBe("done");
+  expect(await people.changeUser("anna", anna, by)).toBe("done");
+});

@@ -70,8 +70,9 @@ export function consolePeople({ users, groups, keys, audit, sessions }: AccessSt
     },
 
     changeUser: async (name: string, wish: UserWish, by: Actor): Promise<Changed> => {
-      if (users.find(name) === undefined) return "missing";
-      const wrong = userFault(wish) ?? (name === by.name && wish.disabled ? "You cannot disable yourself." : undefined);
+      const user = users.find(name);
+      if (user === undefined) return "missing";
+      const wrong = userFault(wish) ?? (name === by.name ? shutOut(user, wish) : undefined);
       if (wrong !== undefined) return { wrong };
       users.change(name, toChange(wish));
       if (wish.disabled) await sessions.removeAll(name);
@@ -144,6 +145,13 @@ function userFault({ fullName, expires, privileges: held }: UserWish): string | 
   if (expires !== null && (typeof expires !== "string" || Number.isNaN(Date.parse(expires))))
     return "The end is not a day.";
   return privilegeFault(held);
+}
+
+/** Of whoever changes himself: nobody might be left to undo it. */
+function shutOut({ privileges: had }: User, { disabled, privileges: held }: UserWish): string | undefined {
+  if (disabled) return "You cannot disable yourself.";
+  if (!had.includes("all") || held.includes("all")) return undefined;
+  return `You cannot take “${displayNames.all}” from yourself; another administrator can.`;
 }
 
 function groupWishFault({ networks, members, privileges: held }: ConsoleGroup): string | undefined {
