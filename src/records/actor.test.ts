@@ -91,6 +91,12 @@ describe("a token for a few names of a zone that many share", () => {
     expect(read.map((query) => "types" in query && query.types)).toEqual([["A", "TXT"], ["A", "TXT"], ["A"], []]);
   });
 
+  it("has those read by their keys, and not by the page, to count them", async () => {
+    const few: Actor = { ...tenant, scope: { access: "write", sets: [{ owner: "b", types: ["A"] }] } };
+    expect(await service.rrsets.zoneBy(few, { name: "shared.example" })).toMatchObject({ recordCount: 1 });
+    expect(read).toEqual([{ owners: ["b"] }]);
+  });
+
   it("is told from one for all names", async () => {
     const listed = await service.records(owner, { zone: zoneId });
     expect(listed.kind === "done" && names(listed.records)).toEqual(["@", "a", "b", "c"]);

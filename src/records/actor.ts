@@ -42,12 +42,11 @@ export function createSight(store: RecordStore, now: () => Instant) {
     const found = await store.sets(zone, owners === undefined ? query : { ...query, owners });
     return found.filter((set) => allows(actor, { kind: "read-set", ...placeOf({ ...set, zone }) }));
   };
-  /** As `sets`, in no order, where a token is for some types: no others are read. */
+  /** As `sets`, in no order. For some types of any name no others are read; a few names are found by their keys. */
   const setsToCount = async (actor: Actor, zone: Zone): Promise<readonly RRset[]> => {
-    const [owners, types] = [ownersSeen(actor.scope), typesSeen(actor.scope)];
-    if (types === undefined) return await sets(actor, zone);
-    const whole = { types, ...(owners && { owners }), page: 1, perPage: Number.MAX_SAFE_INTEGER };
-    const { items } = await store.setPage(zone, whole);
+    const types = typesSeen(actor.scope);
+    if (types === undefined || ownersSeen(actor.scope) !== undefined) return await sets(actor, zone);
+    const { items } = await store.setPage(zone, { types, page: 1, perPage: Number.MAX_SAFE_INTEGER });
     return items.filter((set) => allows(actor, { kind: "read-set", ...placeOf({ ...set, zone }) }));
   };
   /** Of a zone's records only those are counted that the actor sees; secrets are for those who could have set them. */
