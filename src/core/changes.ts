@@ -8,14 +8,20 @@ export type Change = { readonly owner: string; readonly type: RRset["type"] } & 
 );
 
 /**
- * What turns the existing sets into the wanted ones; nothing for sets that say the same. Give only the sets that a
- * write may touch. Deletions come first: a CNAME leaves before what replaces it arrives.
+ * What turns the existing sets into the wanted ones; nothing for sets that say the same, unless a record in them has come from
+ * elsewhere or gone there: who knows it by its id would be shown another. Give only the sets that a write may touch. Deletions
+ * come first: a CNAME leaves before what replaces it arrives.
  */
 export function diffSets(existing: readonly RRset[], wanted: readonly RRset[]): readonly Change[] {
   const before = byKey(existing);
   const after = byKey(wanted);
   const deletes: Change[] = [];
   const others: Change[] = [];
+  let moved: ReadonlySet<string> | undefined;
+  const hasMoved = ({ id }: ZoneRecord): boolean => {
+    moved ??= movedIds(before, after);
+    return moved.has(id);
+  };
   for (const [key, set] of before) {
     if (!after.has(key)) deletes.push({ kind: "delete", owner: set.owner, type: set.type, before: set, after: null });
   }
@@ -23,7 +29,8 @@ export function diffSets(existing: readonly RRset[], wanted: readonly RRset[]): 
     const { owner, type } = set;
     const old = before.get(key);
     if (old === undefined) others.push({ kind: "create", owner, type, before: null, after: set });
-    else if (!sameSet(old, set)) others.push({ kind: "replace", owner, type, before: old, after: set });
+    else if (!saySame(old, set) || (!haveSame(old, set) && [...old.records, ...set.records].some(hasMoved)))
+      others.push({ kind: "replace", owner, type, before: old, after: set });
   }
   return [...deletes, ...others];
 }
@@ -45,27 +52,33 @@ function invertChange(change: Change): Change {
   }
 }
 
-/**
- * Sets say the same when TTL, marks and records do, whatever the order and the ids of the records; but not when records that
- * both have have exchanged what they say: who knows one of them by its id would change the other.
- */
-export function sameSet(a: RRset, b: RRset): boolean {
+export const sameSet = (a: RRset, b: RRset): boolean => diffSets([a], [b]).length === 0;
+
+/** Sets say the same when TTL, marks and records do, whatever the order and the ids of the records. */
+function saySame(a: RRset, b: RRset): boolean {
   if ((a.locked ?? false) !== (b.locked ?? false) || !sameLabels(a.labels, b.labels)) return false;
   if (a.owner !== b.owner || a.type !== b.type || a.ttl !== b.ttl || a.records.length !== b.records.length)
     return false;
-  if (a.records.every((record, i) => record.id === b.records[i]?.id && sameRecord(record, b.records[i]))) return true;
-  if (a.records.length === 1) return sameRecord(a.records[0], b.records[0]);
+  if (a.records.every((record, i) => sameRecord(record, b.records[i]))) return true;
+  if (a.records.length === 1) return false;
   const contents = b.records.map(content).sort();
-  const sameContents = a.records
+  return a.records
     .map(content)
     .sort()
     .every((text, i) => text === contents[i]);
-  return sameContents && !haveExchanged(a.records, b.records);
 }
 
-function haveExchanged(before: readonly ZoneRecord[], after: readonly ZoneRecord[]): boolean {
-  const known = Map.groupBy(after, (record) => record.id);
-  return before.some((record) => known.get(record.id)?.every((now) => !sameRecord(record, now)));
+/** The same records in the same order. */
+const haveSame = (a: RRset, b: RRset): boolean =>
+  a.records.every((record, i) => record.id === b.records[i]?.id && sameRecord(record, b.records[i]));
+
+/** Of records that are there before and after: in another set, or saying something else. */
+function movedIds(before: ReadonlyMap<string, RRset>, after: ReadonlyMap<string, RRset>): ReadonlySet<string> {
+  const saidIn = (sets: ReadonlyMap<string, RRset>) =>
+    [...sets].flatMap(([key, set]) => set.records.map((record) => [record.id, `${key} ${content(record)}`] as const));
+  const said = new Map(saidIn(before));
+  const moved = saidIn(after).filter(([id, text]) => said.has(id) && said.get(id) !== text);
+  return new Set(moved.map(([id]) => id));
 }
 
 function sameLabels(a: RRset["labels"] = {}, b: RRset["labels"] = {}): boolean {
@@ -73,13 +86,8 @@ function sameLabels(a: RRset["labels"] = {}, b: RRset["labels"] = {}): boolean {
   return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
 }
 
-const sameRecord = (a: ZoneRecord | undefined, b: ZoneRecord | undefined): boolean =>
-  a !== undefined &&
-  b !== undefined &&
-  a.rdata === b.rdata &&
-  a.comment === b.comment &&
-  a.value === b.value &&
-  a.name === b.name;
+const sameRecord = (a: ZoneRecord, b: ZoneRecord | undefined): boolean =>
+  b !== undefined && a.rdata === b.rdata && a.comment === b.comment && a.value === b.value && a.name === b.name;
 
 const content = (record: ZoneRecord): string =>
   JSON.stringify([record.rdata, record.comment, record.value, record.name]);

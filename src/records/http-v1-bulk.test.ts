@@ -167,6 +167,23 @@ describe("3.15 PUT /records/bulk", () => {
     }
   });
 
+  it.each([
+    ["lets two records of one value exchange their names", ["b", "a"]],
+    ["lets one of the same value take the place of another that moves on", ["c", "a"]],
+  ])("%s: what is answered is what is stored", async (_, names) => {
+    const zone = await newZone();
+    const before = [await newRecord(zone.id, { name: "a" }), await newRecord(zone.id, { name: "b" })];
+    const { status, json } = await put(path, {
+      records: before.map(({ id }, i) => ({ id, ...entry(zone.id, { name: names[i] }) })),
+    });
+    expect([status, json.records.map(({ name }: { name: string }) => name)]).toEqual([200, names]);
+    for (const record of json.records) {
+      expect((await call("GET", `/api/v1/records/${record.id}`)).json.record).toEqual(record);
+    }
+    const { json: list } = await call("GET", `/api/v1/records?zone_id=${zone.id}`);
+    expect(list.records.filter(({ type }: { type: string }) => type === "A")).toHaveLength(2);
+  });
+
   it("leaves out one that spoils the others, and does those", async () => {
     const zone = await newZone();
     const [a, b] = [await newRecord(zone.id, { name: "a" }), await newRecord(zone.id, { name: "b" })];
