@@ -62,10 +62,13 @@ export function prepareSetWriter(database: DatabaseSync, known: KnownRows): SetW
     for (const row of rows) log(row);
   };
 
-  const tellKnown = (zone: Zone, changes: readonly Change[], sets: readonly RRset[]) => {
-    const there = Map.groupBy(sets, (set) => set.owner);
-    for (const owner of new Set(changes.map((change) => change.owner)))
-      known.wroteSets(zone, owner, asAllRead(there.get(owner) ?? []));
+  /** What was not written is as it was, though other ids were wanted. */
+  const tellKnown = (zone: Zone, changes: readonly Change[], existing: readonly RRset[]) => {
+    const before = Map.groupBy(existing, (set) => set.owner);
+    for (const [owner, own] of Map.groupBy(changes, (change) => change.owner)) {
+      const kept = before.get(owner)?.filter((set) => !own.some((change) => change.type === set.type)) ?? [];
+      known.wroteSets(zone, owner, asAllRead([...kept, ...own.flatMap((change) => change.after ?? [])]));
+    }
   };
 
   return {
@@ -77,7 +80,7 @@ export function prepareSetWriter(database: DatabaseSync, known: KnownRows): SetW
       if (newSettings) updateSettings.run(JSON.stringify(next.settings), zone.number);
       changed.set(next.number, next);
       known.wroteZone(next);
-      tellKnown(next, changes, wanted.sets ?? []);
+      tellKnown(next, changes, existing);
       return next;
     },
     createSets: (zone, sets, by) => apply(firstEffect(zone, sets, by)),

@@ -260,6 +260,16 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         expect(await store.record(account, "y-192.0.2.2")).toMatchObject({ owner: "x" });
       });
 
+      it("keeps the ids of a set that is written again as it was, beside another that changes", async () => {
+        const zone = await makeZone();
+        const text = { ...aSet("x", '"t"'), type: "TXT" } as const;
+        await put(zone, [aSet("x", "192.0.2.1"), text]);
+        const again = { ...text, records: text.records.map((record) => ({ ...record, id: "new" })) };
+        await put(zone, [aSet("x", "192.0.2.2"), again]);
+        expect(await store.sets(zone, { owner: "x" })).toEqual([aSet("x", "192.0.2.2"), text]);
+        expect(await store.record(account, "new")).toBeUndefined();
+      });
+
       it("keeps labels and the lock of a set, and sees when they change", async () => {
         const zone = await makeZone();
         const marked = { ...aSet("www", "192.0.2.1"), labels: { env: "prod" }, locked: true };
