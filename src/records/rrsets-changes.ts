@@ -7,7 +7,7 @@ import { newRecordIds } from "./new-id.ts";
 import { readPlace } from "./rrsets-values.ts";
 import type { RecordServiceOptions } from "./service-options.ts";
 import { type Asked, notActed, putIn, type SetDraft } from "./set-operations.ts";
-import type { Action, DecideAct, WriteView, Zone, ZoneKey } from "./store.ts";
+import type { Acted, Action, DecideAct, WriteView, Zone, ZoneKey } from "./store.ts";
 
 /** One set of several that change together: what it shall be, or that it shall go. */
 export type SetChange = {
@@ -16,9 +16,10 @@ export type SetChange = {
   readonly to: SetDraft | "gone";
 };
 
+/** With the serial that the write has given the zone: by now it may have another. */
 export type ChangesWritten =
-  /** With the serial that the write has given the zone: by now it may have another. */
-  { readonly kind: "done"; readonly serial: number; readonly action: Action | undefined } | NotDone;
+  | { readonly kind: "done"; readonly serial: number; readonly action: Action | undefined }
+  | NotDone;
 
 type Wanted = { readonly changes: readonly SetChange[]; readonly expectedSerial: number | undefined };
 
@@ -44,13 +45,15 @@ export function changesOperations({ store, now }: RecordServiceOptions, sight: S
         return { wanted: after, command: "change_rrsets", result: { kind: "done" } };
       };
       const request = { account: actor.account, at: key, owners, actor: actor.label, now: at, ...asked };
-      const acted = await store.act(request, decide);
-      if (typeof acted === "string") return notActed(acted);
-      return acted.result.kind === "done"
-        ? { ...acted.result, serial: acted.serial, action: acted.action }
-        : acted.result;
+      return changesWritten(await store.act(request, decide));
     },
   };
+}
+
+export function changesWritten(acted: Acted<{ kind: "done" } | NotDone> | "no-zone" | "key-taken"): ChangesWritten {
+  if (typeof acted === "string") return notActed(acted);
+  const { result, serial, action } = acted;
+  return result.kind === "done" ? { kind: "done", serial, action } : result;
 }
 
 type Refuses = (owner: string, type: RRset["type"]) => ReturnType<Sight["refusal"]>;

@@ -7,9 +7,9 @@ import { checkWrite, soaStays, zoneFaults } from "./check-write.ts";
 import { placed, setAt } from "./edit-set.ts";
 import { inParts } from "./in-parts.ts";
 import { newRecordId } from "./new-id.ts";
-import type { ChangesWritten } from "./rrsets-changes.ts";
+import { type ChangesWritten, changesWritten } from "./rrsets-changes.ts";
 import type { RecordServiceOptions } from "./service-options.ts";
-import { type Asked, notActed } from "./set-operations.ts";
+import type { Asked } from "./set-operations.ts";
 import type { DecideAct, LoggedChange, RecordStore, SettingsChange, WriteView, Zone, ZoneKey } from "./store.ts";
 
 /** More than any write can have made in one zone. */
@@ -50,11 +50,7 @@ export function historyOperations({ store, now }: RecordServiceOptions, sight: S
       };
       const owners = () => changes.map((change) => change.owner);
       const request = { account: actor.account, at: key, owners, actor: actor.label, now: now(), ...asked };
-      const acted = await store.act(request, decide);
-      if (typeof acted === "string") return notActed(acted);
-      return acted.result.kind === "done"
-        ? { ...acted.result, serial: acted.serial, action: acted.action }
-        : acted.result;
+      return changesWritten(await store.act(request, decide));
     },
   };
 }
@@ -98,7 +94,7 @@ function putBack(
     const [before, after] = [atSerial(change.before, zone), atSerial(change.after, zone)];
     const now = setAt(view.sets, change);
     if (!sameOrNone(before, now)) faults.push(changedSince(`${change.owner}/${change.type}`));
-    if (change.type === "SOA" && after === undefined) faults.push(made);
+    if (change.type === "SOA" && after === undefined) faults.push(zoneStays);
     sets = placed(sets, change, after);
   }
   if (settings && JSON.stringify(settings.after) !== JSON.stringify(zone.settings))
@@ -138,4 +134,4 @@ const changedSince = (what: string): Fault => ({
   todo: "undo the later change first, or write what you want",
 });
 
-const made: Fault = { ...soaStays, where: "serial", message: "this is how the zone was made" };
+const zoneStays: Fault = { ...soaStays, where: "serial", message: "this is how the zone was made" };
