@@ -260,6 +260,19 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         expect(await store.record(account, "y-192.0.2.2")).toMatchObject({ owner: "x" });
       });
 
+      it("lets records of one value move on from set to set in one write", async () => {
+        const zone = await makeZone();
+        const one = { ...aRecord("x", "192.0.2.1"), id: "1" };
+        const two = { ...one, id: "2" };
+        const setOf = (owner: string, record: ZoneRecord) => ({ ...aSet(owner), records: [record] });
+        await put(zone, [setOf("x", one), setOf("y", two)]);
+        const after = [setOf("x", two), setOf("z", one)];
+        await put(zone, after, ["x", "y", "z"]);
+        expect(await store.record(account, "1")).toMatchObject({ owner: "z", record: one });
+        expect(await store.record(account, "2")).toMatchObject({ owner: "x", record: two });
+        expect(await store.sets(zone, { owners: ["x", "y", "z"] })).toEqual(after);
+      });
+
       it("keeps the ids of a set that is written again as it was, beside another that changes", async () => {
         const zone = await makeZone();
         const text = { ...aSet("x", '"t"'), type: "TXT" } as const;
