@@ -195,13 +195,14 @@ describe("GET /events", () => {
     const counted = { open: 0 };
     const other = createHttpServer({ bodyLimit: 1024 });
     const service = createRecordService({ store: of, now: Date.now, nameservers: ["ns1.example.net"] });
-    const log = createLog({ format: "text", level: "error", write: () => undefined });
+    const logged: string[] = [];
+    const log = createLog({ format: "text", level: "error", write: (line) => void logged.push(line) });
     const events = { heartbeat, patience, streams: counted };
     await other.register(rrsetsApi({ service, store: of, now: Date.now, log, events }), { prefix: "/v1" });
     const at = await other.listen({ host: "127.0.0.1", port: 0 });
     const reader = await readEvents(`${at}/v1/events`, { authorization: `Bearer ${token}` });
     open.push(reader);
-    return { reader, counted, close: () => other.close() };
+    return { reader, counted, logged, close: () => other.close() };
   };
 
   it("ends for all when the service closes", async () => {
@@ -210,9 +211,9 @@ describe("GET /events", () => {
     await reader.until((each) => each.ended());
   });
 
-  it("ends when the log cannot be read, instead of being silent from then on", async () => {
+  it("ends when the log cannot be read, instead of being silent from then on, and says why in its own", async () => {
     let away = false;
-    const { reader, counted, close } = await another({
+    const { reader, counted, logged, close } = await another({
       ...store,
       changesAfter: (position, limit) =>
         away ? Promise.reject(new Error("away")) : store.changesAfter(position, limit),
@@ -222,6 +223,7 @@ describe("GET /events", () => {
     await put(await newZone(), "www", "192.0.2.1");
     await reader.until((each) => each.ended());
     expect(counted.open).toBe(0);
+    expect(logged).toEqual([expect.stringMatching(/a request failed .*error=away/)]);
     await close();
   });
 

@@ -3,6 +3,7 @@ import type { ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { createEventStreams, type EventSink } from "./events.ts";
+import type { NoteFailure } from "./failed-requests.ts";
 import { sendError, sendFaults } from "./http-rrsets-answer.ts";
 import { errors } from "./http-rrsets-schema.ts";
 import { errorAnswer } from "./rrsets-errors.ts";
@@ -15,6 +16,7 @@ export type EventOptions = {
   readonly store: RecordStore;
   /** Whether the token that came with the request is still good. */
   readonly stillGood: (request: FastifyRequest) => Promise<boolean>;
+  readonly noteFailure: NoteFailure;
   /** Milliseconds; a proxy or a sleeping machine is noticed by these. */
   readonly heartbeat?: number;
   /** Milliseconds in which a reader must take what was sent to it. */
@@ -27,7 +29,7 @@ const mostStreams = 1_000;
 
 /** Not in the original API: changes as they come, to everyone who may see them. */
 export function rrsetsEventRoutes(api: FastifyInstance, options: EventOptions): void {
-  const { store, service } = options;
+  const { store, service, noteFailure } = options;
   const streams = createEventStreams(store, service.rrsets.maySee);
   const open = new Set<AbortController>();
   const { streams: counted = { open: 0 } } = options;
@@ -66,16 +68,14 @@ export function rrsetsEventRoutes(api: FastifyInstance, options: EventOptions): 
     if (cut !== undefined)
       response.write(`event: cut\ndata: ${JSON.stringify({ asked: Number(asked), from: cut })}\n\n`);
     const beat = setInterval(() => void pulse(request, response, stream, options), options.heartbeat ?? 15_000);
-    try {
-      await streams.follow(request.actor, from, sinkOf(response, options.patience ?? 10_000), stream.signal);
-    } finally {
-      clearInterval(beat);
-      open.delete(stream);
-      counted.open = open.size;
-      if (stream.signal.aborted) response.end();
-      // Who takes nothing would not take the end either; where the log cannot be read, the reader is to come again.
-      else response.destroy();
-    }
+    const sink = sinkOf(response, options.patience ?? 10_000);
+    await streams.follow(request.actor, from, sink, stream.signal).catch((error) => noteFailure(error, request.id));
+    clearInterval(beat);
+    open.delete(stream);
+    counted.open = open.size;
+    if (stream.signal.aborted) response.end();
+    // Who takes nothing would not take the end either; where the log cannot be read, the reader is to come again.
+    else response.destroy();
     return reply;
   });
 }

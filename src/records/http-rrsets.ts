@@ -56,7 +56,7 @@ export function rrsetsApi(options: RrsetsOptions) {
     rrsetsSetActionRoutes(api, service);
     rrsetsChangeRoutes(api, service);
     const stillGood = async (request: FastifyRequest) => (await actorFor(options, request)) !== undefined;
-    rrsetsEventRoutes(api, { service, store, stillGood, ...options.events });
+    rrsetsEventRoutes(api, { service, store, stillGood, noteFailure, ...options.events });
     refuseOtherMethods(api, routes);
   };
 }
