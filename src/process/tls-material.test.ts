@@ -81,6 +81,19 @@ describe("the private authority's certificate", () => {
     expect(new X509Certificate(shown[0]?.cert ?? "").checkIP("192.0.2.2")).toBe("192.0.2.2");
   });
 
+  it("stays while the machine's addresses cannot be told, and follows them afterwards", async () => {
+    let names = (): readonly string[] => ["192.0.2.1"];
+    const { shown } = await followed({ names: () => names(), every: 1_000_000, namesEvery: 20 });
+    names = () => {
+      throw new Error("too many open files");
+    };
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(shown).toEqual([]);
+    expect(logged).toEqual([expect.stringContaining("too many open files")]);
+    names = () => ["192.0.2.2"];
+    await expect.poll(() => shown.length).toBe(1);
+  });
+
   it("is shown to the next connection, and the one before is not cut off", async () => {
     let names = ["before.test"];
     const { material } = await followed({ names: () => names });

@@ -67,12 +67,15 @@ function createWatch(load: () => Promise<Pair>, first: Pair, options: TlsOptions
   let [lookedAt, lookedFor] = [performance.now(), names().join()];
 
   // Timers may come a little early.
-  const isDue = () => performance.now() - lookedAt > every - pause / 2 || names().join() !== lookedFor;
+  const isDue = () => performance.now() - lookedAt > every - pause / 2;
 
   const look = async (use: (pair: Pair) => void) => {
-    [lookedAt, lookedFor] = [performance.now(), names().join()];
     try {
+      const named = names().join();
+      if (!isDue() && named === lookedFor) return;
+      lookedAt = performance.now();
       const { cert, key } = await load();
+      lookedFor = named;
       if (cert !== shown.cert || key !== shown.key) {
         use({ cert, key });
         shown = { cert, key };
@@ -93,7 +96,7 @@ function createWatch(load: () => Promise<Pair>, first: Pair, options: TlsOptions
 
   const start = (use: (pair: Pair) => void) => {
     const again = async () => {
-      if (isDue()) await look(use);
+      await look(use);
       if (timer !== undefined) arm();
     };
     const arm = () => {
