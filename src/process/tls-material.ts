@@ -64,14 +64,15 @@ function createWatch(load: () => Promise<Pair>, first: Pair, options: TlsOptions
   const pause = Math.min(every, namesEvery);
   let timer: NodeJS.Timeout | undefined;
   let [shown, trouble] = [first, ""];
-  let [lookedAt, lookedFor] = [performance.now(), names().join()];
+  const namesNow = () => (files === undefined ? names().join() : "");
+  let [lookedAt, lookedFor] = [performance.now(), namesNow()];
 
   // Timers may come a little early.
   const isDue = () => performance.now() - lookedAt > every - pause / 2;
 
   const look = async (use: (pair: Pair) => void) => {
     try {
-      const named = names().join();
+      const named = namesNow();
       if (!isDue() && named === lookedFor) return;
       lookedAt = performance.now();
       const { cert, key } = await load();
