@@ -1,6 +1,6 @@
 import type { Instant } from "../core/instant.ts";
 import { compareSerials } from "../core/serial.ts";
-import type { Peer } from "./transfer-ask.ts";
+import { nameOf, type Peer } from "./transfer-ask.ts";
 import { askSerial, type Current, type Transferred, transferIn } from "./transfer-in.ts";
 
 export type SecondaryZone = {
@@ -26,6 +26,8 @@ export type RefreshPorts = {
 
 export type RefreshOutcome =
   | { readonly kind: "same" | "whole" | "steps"; readonly serial: number; readonly refresh: number }
+  /** All that the primaries have is older than what one of them gave before. */
+  | { readonly kind: "behind"; readonly serial: number; readonly refresh: number; readonly because: string }
   | { readonly kind: "failed"; readonly because: string };
 
 /** Milliseconds for a question, and for each message of a transfer. */
@@ -37,38 +39,52 @@ const mostRecords = 1_000_000;
 
 type Waiting = { readonly signal: AbortSignal; readonly now: () => Instant };
 
-/** Asks the primaries in their order until one answers. */
+/** Asks the primaries in their order until one has something new: the first may be behind the others. */
 export async function refreshZone(zone: SecondaryZone, ports: RefreshPorts, waiting: Waiting): Promise<RefreshOutcome> {
   const reasons: string[] = [];
+  const older: string[] = [];
+  let same = false;
+  const ended = async (serial: number) => {
+    await ports.checked(zone.name, serial);
+    const after = (await ports.look(zone.name))?.timers ?? zone.timers;
+    return { serial, refresh: after?.refresh ?? 3_600 };
+  };
   for (const peer of zone.primaries) {
     try {
-      const content = await fetchFrom(peer, zone, waiting);
-      if (content.kind !== "same") await storeFrom(peer, zone, content, ports, waiting);
-      const { serial } = content;
-      await ports.checked(zone.name, serial);
-      const after = (await ports.look(zone.name))?.timers ?? zone.timers;
-      return { kind: content.kind, serial, refresh: after?.refresh ?? 3_600 };
+      const content = await fetchFrom(peer, zone, waiting, same || older.length > 0);
+      if (content.kind === "same") same = true;
+      else if (content.kind === "older") older.push(`${nameOf(peer)} has serial ${content.serial}`);
+      else {
+        await storeFrom(peer, zone, content, ports, waiting);
+        return { kind: content.kind, ...(await ended(content.serial)) };
+      }
     } catch (error) {
       if (waiting.signal.aborted) break;
       reasons.push((error as Error).message);
     }
   }
+  const serial = zone.current?.serial ?? 0;
+  if (same) return { kind: "same", ...(await ended(serial)) };
+  if (older.length > 0) return { kind: "behind", because: older.join("; "), ...(await ended(serial)) };
   return { kind: "failed", because: reasons.join("; ") || "it has no primary server" };
 }
 
+type Fetched = NewContent | { readonly kind: "same" } | { readonly kind: "older"; readonly serial: number };
+
+/** `answered`: another primary has told its serial, so that this one need not be waited for. */
 async function fetchFrom(
   peer: Peer,
   { name, current }: SecondaryZone,
   waiting: Waiting,
-): Promise<NewContent | { readonly kind: "same"; readonly serial: number }> {
+  answered: boolean,
+): Promise<Fetched> {
   if (current !== undefined) {
     const serial = await serialAt(peer, name, waiting);
-    if (serial !== undefined && compareSerials(serial, current.serial) !== 1) {
-      return { kind: "same", serial: current.serial };
-    }
+    if (serial === undefined && answered) throw new Error(`${nameOf(peer)}: no answer`);
+    if (serial === current.serial) return { kind: "same" };
+    if (serial !== undefined && compareSerials(serial, current.serial) !== 1) return { kind: "older", serial };
   }
-  const content = await transferIn(name, peer, current, limited(waiting));
-  return content.kind === "same" ? { kind: "same", serial: current?.serial ?? 0 } : content;
+  return await transferIn(name, peer, current, limited(waiting));
 }
 
 /** Undefined when datagrams do not get through: the transfer itself, over TCP, then tells. */

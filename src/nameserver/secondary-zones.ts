@@ -93,7 +93,7 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
   };
 
   const follow = (name: string): Followed => {
-    const followed = zones.get(name) ?? { timer: undefined, failing: false, expired: false };
+    const followed = zones.get(name) ?? { timer: undefined, failing: false, expired: false, behind: false };
     zones.set(name, followed);
     return followed;
   };
@@ -125,9 +125,14 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
         left > 0 ? Math.min(left, zone.timers?.retry ?? firstRetry) : (zone.timers?.retry ?? firstRetry),
       );
     }
-    if (followed.failing || outcome.kind !== "same")
+    const behind = outcome.kind === "behind";
+    if (behind && !followed.behind) {
+      const { serial, because } = outcome;
+      log.warn({ zone: name, serial, because }, "no primary server has the zone as new as it is here; it is kept");
+    }
+    if (outcome.kind === "whole" || outcome.kind === "steps" || (followed.failing && !behind))
       log.info({ zone: name, serial: outcome.serial }, "zone transferred");
-    zones.set(name, Object.assign(followed, { failing: false, expired: false }));
+    zones.set(name, Object.assign(followed, { failing: false, expired: false, behind }));
     askIn(name, outcome.refresh);
   };
 
@@ -161,10 +166,10 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
 /** What did not come would have been a difference, had there been something to differ from. */
 function countIn(counters: DnsCounters, { kind }: RefreshOutcome, { current }: SecondaryZone): void {
   if (kind === "failed") countTransfer(counters, "in", current === undefined ? "axfr" : "ixfr", "failed");
-  else countTransfer(counters, "in", kind === "same" ? "check" : kind === "whole" ? "axfr" : "ixfr", "done");
+  else countTransfer(counters, "in", kind === "whole" ? "axfr" : kind === "steps" ? "ixfr" : "check", "done");
 }
 
-type Followed = { timer: NodeJS.Timeout | undefined; failing: boolean; expired: boolean };
+type Followed = { timer: NodeJS.Timeout | undefined; failing: boolean; expired: boolean; behind: boolean };
 
 function secondsLeft({ checked, timers }: SecondaryZone, now: Instant): number {
   return checked === undefined || timers === undefined ? 0 : timers.expire - (now - checked) / 1_000;

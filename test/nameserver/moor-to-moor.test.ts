@@ -29,13 +29,16 @@ afterAll(async () => {
   await secondary?.close();
 });
 
-const server = (port: number, key = secret): PrimaryServer => ({
+const unsignedServer = (port: number): PrimaryServer => ({
   id: `p${port}`,
   address: "127.0.0.1",
   port,
-  tsig: { algorithm: "hmac-sha256", key },
   created: 1,
   modified: 1,
+});
+const server = (port: number, key = secret): PrimaryServer => ({
+  ...unsignedServer(port),
+  tsig: { algorithm: "hmac-sha256", key },
 });
 const follow = (name: string, ...primaries: readonly PrimaryServer[]) =>
   secondary.makeZone(name, "", { mode: "secondary", primaries });
@@ -79,6 +82,31 @@ describe("one moor that follows another", () => {
       actor: "transfer",
       serial: (await primary.store.zoneHolding("example.org"))?.serial,
     });
+  });
+
+  it("has a change from the second primary while the first is behind, and says when only that is left", async () => {
+    const notify = [{ host: "127.0.0.1", port: secondary.port, keyName: undefined }];
+    const behind = await startMoorDns({ networks: everyone });
+    const ahead = await startMoorDns({ networks: everyone, notify });
+    try {
+      await behind.makeZone("two.example", "www 60 A 192.0.2.1");
+      const leading = await ahead.makeZone("two.example", "www 60 A 192.0.2.1");
+      await follow("two.example", unsignedServer(behind.port), unsignedServer(ahead.port));
+      const says = (address: string) =>
+        until(async () => (await secondary.dig("+short", "www.two.example")) === address, {
+          limit: 60_000,
+          what: () => `${address}: ${secondary.log()}`,
+        });
+      await says("192.0.2.1");
+      await ahead.write(leading, "www 60 A 192.0.2.2");
+      await says("192.0.2.2");
+    } finally {
+      await ahead.close();
+    }
+    await secondary.dig("+opcode=notify", "two.example", "SOA");
+    await tellsOf(`"127.0.0.1 port ${behind.port} has serial 1"`);
+    expect(secondary.log()).toContain("no primary server has the zone as new as it is here; it is kept");
+    await behind.close();
   });
 
   it("takes nothing that is signed with another secret", async () => {
