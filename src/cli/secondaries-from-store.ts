@@ -6,6 +6,7 @@ import type { Peer } from "../nameserver/transfer-ask.ts";
 import { isTsigAlgorithm, type TsigKey } from "../nameserver/tsig.ts";
 import type { PrimaryServer, RecordStore, Zone } from "../records/store.ts";
 import { storeTransfer } from "../records/transfer-in.ts";
+import { hasExpired } from "../records/zone-status.ts";
 
 /** The store as the keeper of secondary zones. */
 export function secondaryPorts(store: RecordStore, expired: (zone: string) => void): SecondaryPorts {
@@ -45,8 +46,7 @@ export async function lacksContent(
   if (zone.settings.mode === "primary") return undefined;
   const state = await store.secondaryState(zone);
   if (state === undefined) return `the zone ${zone.name} has not been had from its primary servers yet`;
-  const { expire } = timersIn(soaIn(sets));
-  return state.checked + expire * 1_000 < now ? `the zone ${zone.name} has expired` : undefined;
+  return hasExpired(state, sets, now) ? `the zone ${zone.name} has expired` : undefined;
 }
 
 /** The key of a primary server of the zone of this name, for those whose key has no name of its own. */

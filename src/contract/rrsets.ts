@@ -25,7 +25,9 @@ export const RrsetsZone = Type.Object(
     labels: Labels,
     primary_nameservers: Type.Array(PrimaryNameserver),
     protection: Type.Object({ delete: Type.Boolean() }),
-    status: Type.String({ description: "ok, updating or error" }),
+    status: Type.String({
+      description: "ok; a secondary zone: updating until it is had, error when it cannot be had or has expired",
+    }),
     record_count: Type.Integer(),
     authoritative_nameservers: Type.Object({
       assigned: Type.Array(Type.String()),

@@ -63,6 +63,14 @@ describe("zone (wire section 3.1)", () => {
     expect((await call("PUT", `/zones/${zone.id}`, { mode: "primary" })).json.zone.mode).toBe("secondary");
   });
 
+  it("status: ok of a primary zone, and updating of a secondary one that has not come from elsewhere yet", async () => {
+    const [primary, zone] = [await newZone(), await newZone(secondary)];
+    expect([primary.status, zone.status]).toEqual(["ok", "updating"]);
+    expect((await get(`/zones/${zone.id}`)).zone.status).toBe("updating");
+    const { zones } = await get(`/zones?name=${zone.name}`);
+    expect(zones.map((each: { status: string }) => each.status)).toEqual(["updating"]);
+  });
+
   it("primary nameservers: in order, port 53 when not said, TSIG where there is one", async () => {
     const primary_nameservers = [
       { address: "2001:db8::2", port: 5300 },

@@ -19,7 +19,8 @@ const tags = ["hosted zones"];
 
 export function rrsetsZoneRoutes(api: FastifyInstance, service: RecordService): void {
   const { rrsets, nameservers } = service;
-  const tellZone = ({ zone }: { readonly zone: Zone }) => ({ zone: zoneToWire(zone, nameservers) });
+  const toWire = async (zone: Zone) => zoneToWire(zone, await rrsets.zoneStatus(zone), nameservers);
+  const tellZone = async ({ zone }: { readonly zone: Zone }) => ({ zone: await toWire(zone) });
 
   api.get<{ Querystring: Query }>(
     "/zones",
@@ -35,7 +36,7 @@ export function rrsetsZoneRoutes(api: FastifyInstance, service: RecordService): 
         owns === undefined
           ? await rrsets.zonePage(request.actor, query, keep)
           : { items: owning ? [owning] : [], total: owning ? 1 : 0 };
-      const zones = page.items.map((zone) => zoneToWire(zone, nameservers));
+      const zones = await Promise.all(page.items.map(toWire));
       return sendPage(request, reply, { zones }, query, page.total);
     },
   );
@@ -59,7 +60,7 @@ export function rrsetsZoneRoutes(api: FastifyInstance, service: RecordService): 
     { schema: { tags, summary: "Read a zone", params: zoneParams, response: { 200: answers.zone, ...errors } } },
     async (request, reply) => {
       const zone = await rrsets.zoneBy(request.actor, zoneAt(request));
-      return zone === undefined ? sendError(reply, answerTo(missing("zone"))) : reply.send(tellZone({ zone }));
+      return zone === undefined ? sendError(reply, answerTo(missing("zone"))) : reply.send(await tellZone({ zone }));
     },
   );
 

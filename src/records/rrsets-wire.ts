@@ -5,10 +5,11 @@ import type { RRset } from "../core/rrset.ts";
 import { utcText } from "../core/utc-text.ts";
 import { shownValue } from "./rrsets-values.ts";
 import type { Action, LoggedChange, PrimaryServer, Zone, ZoneSettings } from "./store.ts";
+import type { ZoneStatus } from "./zone-status.ts";
 
 /** Objects of the record-set API. */
 
-export function zoneToWire(zone: Zone, nameservers: readonly string[]): RrsetsZone {
+export function zoneToWire(zone: Zone, status: ZoneStatus, nameservers: readonly string[]): RrsetsZone {
   const { settings } = zone;
   return {
     id: zone.number,
@@ -19,7 +20,7 @@ export function zoneToWire(zone: Zone, nameservers: readonly string[]): RrsetsZo
     labels: settings.labels,
     primary_nameservers: settings.primaries.map(serverToWire),
     protection: { delete: settings.locked },
-    status: "ok",
+    status,
     record_count: zone.recordCount,
     authoritative_nameservers: {
       assigned: nameservers.map((server) => `${server}.`),

@@ -1,0 +1,32 @@
+import type { Instant } from "../core/instant.ts";
+import { apex } from "../core/name.ts";
+import type { RRset } from "../core/rrset.ts";
+import type { RecordStore, Zone } from "./store.ts";
+import type { SecondaryState } from "./transfer-keys.ts";
+
+/** Whether a zone is answered from as it stands, is on its way to that, or cannot be. */
+export type ZoneStatus = "ok" | "updating" | "error";
+
+/** Milliseconds that a new secondary zone is given to come from its primary servers. */
+const firstTransfer = 60_000;
+
+export async function zoneStatus(
+  store: Pick<RecordStore, "secondaryState" | "sets">,
+  zone: Zone,
+  now: Instant,
+): Promise<ZoneStatus> {
+  if (zone.settings.mode === "primary") return "ok";
+  const [state, sets] = await Promise.all([store.secondaryState(zone), store.sets(zone, { owner: apex, type: "SOA" })]);
+  if (state === undefined) return now < zone.created + firstTransfer ? "updating" : "error";
+  return hasExpired(state, sets, now) ? "error" : "ok";
+}
+
+/** Too long without its primary servers (RFC 1034 section 4.3.5). */
+export function hasExpired({ checked }: SecondaryState, sets: readonly RRset[], now: Instant): boolean {
+  const soa = sets.find((set) => set.type === "SOA")?.records[0]?.rdata;
+  const expire = Number(soa?.split(" ")[expireField] ?? 0);
+  return checked + expire * 1_000 < now;
+}
+
+/** In an SOA's canonical text. */
+const expireField = 5;
