@@ -56,7 +56,7 @@ export async function* transferOut(
 
 /** The question and a code. */
 export function codeReply(message: Message, rcode: number): Buffer {
-  return Buffer.concat([headOf(message, rcode), tailOf(message)]);
+  return Buffer.concat([headOf(message, rcode), tailOf(message, rcode)]);
 }
 
 type Records = Iterable<TransferRecord>;
@@ -76,7 +76,7 @@ async function changesSince(view: ZoneView, since: number, between: ChangesBetwe
 const packing = (view: ZoneView, { message, room }: TransferRequest): PackOptions => ({
   head: headOf(message, rcodes.noError),
   zoneLabels: view.labels.length,
-  tail: tailOf(message),
+  tail: tailOf(message, rcodes.noError),
   room,
 });
 
@@ -119,4 +119,10 @@ function headOf(message: Message, rcode: number): Buffer {
   return Buffer.from(writer.finish());
 }
 
-const tailOf = (message: Message): Buffer => (message.edns ? bareOpt : Buffer.of());
+/** The upper bits of the code stand in the OPT record. */
+function tailOf(message: Message, rcode: number): Buffer {
+  if (message.edns === undefined) return Buffer.of();
+  const opt = Buffer.from(bareOpt);
+  opt[5] = rcode >>> 4;
+  return opt;
+}

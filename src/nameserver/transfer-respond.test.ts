@@ -70,6 +70,9 @@ async function replyTo(bytes: Buffer, from = "203.0.113.1"): Promise<Message & {
   return { ...decoded.message, signedReply: typeof tsig !== "string" && tsig.tsig.mac.length > 0 };
 }
 
+const ofChaos = (type: number) => ({ questions: [{ name: "example.org", type, class: 3 }] });
+const laterEdns = { udpSize: 1_232, version: 1, dnssecOk: false, options: [] };
+
 describe("what is replied", () => {
   it.each([
     ["to a plain question", bytesOf({ name: "www.example.org", type: 1 }), "", { rcode: 0, signedReply: false }],
@@ -88,6 +91,11 @@ describe("what is replied", () => {
     ["to a signed update", signed({ opcode: 5 }), "", { rcode: 0, opcode: 5, signedReply: true }],
     ["to an update of no zone", signed({ opcode: 5, type: 1 }), "", { rcode: 1, signedReply: true }],
     ["to another opcode", bytesOf({ opcode: 2 }), "", { rcode: 4 }],
+    ["to IXFR of another class", bytesOf(ofChaos(251)), "192.0.2.53", { rcode: 5 }],
+    ["to a notice of another class", bytesOf({ ...ofChaos(6), opcode: 4 }), "192.0.2.53", { rcode: 9 }],
+    ["to IXFR of a later EDNS", bytesOf({ type: 251, edns: laterEdns }), "192.0.2.53", { rcode: 16 }],
+    ["to a notice of a later EDNS", bytesOf({ opcode: 4, edns: laterEdns }), "192.0.2.53", { rcode: 16 }],
+    ["to an update of a later EDNS", signed({ opcode: 5, edns: laterEdns }), "", { rcode: 16, signedReply: true }],
   ] as const)("%s", async (_, bytes, from, expected) => {
     expect(await replyTo(bytes, from)).toMatchObject({ id: 9, response: true, ...expected });
   });

@@ -1,7 +1,7 @@
 import type { Unmet } from "../core/dns-update.ts";
 import type { Instant } from "../core/instant.ts";
 import { nameToWire } from "../core/name-wire.ts";
-import { opcodes, rcodes, types } from "./codes.ts";
+import { classes, opcodes, rcodes, types } from "./codes.ts";
 import { countTransfer, type DnsCounters } from "./counters.ts";
 import { ednsUdpSize } from "./edns.ts";
 import type { LoadedZones } from "./loaded-zones.ts";
@@ -89,7 +89,7 @@ export function createExchange(options: ExchangeOptions): { readonly respond: Re
     try {
       const [question] = message.questions;
       if (question === undefined || message.questions.length > 1) return yield sign(codeReply(message, rcodes.formErr));
-      if (!(await ports.mayTransfer(question.name, asker))) {
+      if (question.class !== classes.in || !(await ports.mayTransfer(question.name, asker))) {
         count(message, "refused");
         return yield sign(codeReply(message, rcodes.refused));
       }
@@ -155,6 +155,9 @@ async function readRequest(
     if (checked.kind === "failed") return { reply: checked.sign(codeReply(message, rcodes.notAuth)) };
     const key = checked.kind === "signed" ? checked.key : undefined;
     const sign = checked.kind === "signed" ? checked.sign : (reply: Buffer) => reply;
+    if (message.edns !== undefined && message.edns.version !== 0) {
+      return { reply: sign(codeReply(message, rcodes.badVers)) };
+    }
     const asker = { from, key: key?.name };
     return { bytes: plain, message, transport, asker, sign, room: key ? tsigRoom(key) : 0 };
   } catch (error) {
@@ -175,6 +178,7 @@ async function noticeCode(message: Message, asker: Asker, ports: TransferPorts):
   if (question === undefined || message.questions.length > 1) return rcodes.formErr;
   // RFC 1996 section 3.8: nothing but an SOA is ever told of.
   if (question.type !== soa) return rcodes.notImp;
+  if (question.class !== classes.in) return rcodes.notAuth;
   switch (await ports.notified(question.name, asker)) {
     case "taken":
       return rcodes.noError;
