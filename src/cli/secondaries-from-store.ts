@@ -1,15 +1,20 @@
 import type { Instant } from "../core/instant.ts";
+import type { RecordType } from "../core/rdata/table.ts";
 import type { RRset } from "../core/rrset.ts";
-import type { SecondaryZone } from "../nameserver/secondary-refresh.ts";
+import type { NewContent, SecondaryZone } from "../nameserver/secondary-refresh.ts";
 import type { SecondaryPorts } from "../nameserver/secondary-zones.ts";
 import type { Peer } from "../nameserver/transfer-ask.ts";
 import { isTsigAlgorithm, type TsigKey } from "../nameserver/tsig.ts";
+import type { Logger } from "../process/log.ts";
 import type { PrimaryServer, RecordStore, Zone } from "../records/store.ts";
 import { storeTransfer } from "../records/transfer-in.ts";
 import { hasExpired } from "../records/zone-status.ts";
 
 /** The store as the keeper of secondary zones. */
-export function secondaryPorts(store: RecordStore, expired: (zone: string) => void): SecondaryPorts {
+export function secondaryPorts(
+  store: RecordStore,
+  { expired, log }: { readonly expired: (zone: string) => void; readonly log: Logger },
+): SecondaryPorts {
   const zoneNamed = async (name: string): Promise<Zone | undefined> => {
     const zone = await store.zoneHolding(name);
     return zone?.name === name && zone.settings.mode === "secondary" ? zone : undefined;
@@ -25,8 +30,10 @@ export function secondaryPorts(store: RecordStore, expired: (zone: string) => vo
       if (zone === undefined) return "does-not-fit";
       const stored = await storeTransfer(store, zone, content, Date.now());
       if (stored.kind === "refused") throw new Error(stored.faults.map((fault) => fault.message).join("; "));
-      if (stored.kind === "done") await store.noteSecondary(zone, { checked: Date.now(), serial: content.serial });
-      return stored.kind;
+      if (stored.kind === "does-not-fit") return stored.kind;
+      await store.noteSecondary(zone, { checked: Date.now(), serial: content.serial });
+      for (const warning of unansweredIn(content)) log.warn({ zone: name }, warning);
+      return "done";
     },
     checked: async (name, serial) => {
       const zone = await zoneNamed(name);
@@ -35,6 +42,21 @@ export function secondaryPorts(store: RecordStore, expired: (zone: string) => vo
     expired,
   };
 }
+
+/** What has come into the zone that moor keeps and passes on, but does not answer by as its primary does. */
+function unansweredIn(content: NewContent): readonly string[] {
+  const lines = content.kind === "whole" ? content.lines : content.steps.flatMap((step) => step.added);
+  const has = (type: RecordType) => lines.some((line) => line.type === type);
+  return [
+    ...(has(dnskey)
+      ? ["the zone is signed, but is answered here without signatures: resolvers that check them take it for forged"]
+      : []),
+    ...(has(dname) ? ["the zone has DNAME records, but names below them are answered here as if it had none"] : []),
+  ];
+}
+
+const dname: RecordType = "TYPE39";
+const dnskey: RecordType = "TYPE48";
 
 /** Why a zone has nothing that may be answered from; undefined when it has. */
 export async function lacksContent(

@@ -53,7 +53,7 @@ export async function startDns(options: DnsOptions): Promise<RunningDns> {
     opened.push({ name: "change log", close: zones.close });
     const expired = (zone: string) => zones.tell({ kind: "replaced", zone });
     const secondaries = startSecondaries({
-      ports: secondaryPorts(store, expired),
+      ports: secondaryPorts(store, { expired, log }),
       log,
       now: Date.now,
       random: Math.random,

@@ -84,6 +84,13 @@ describe("one moor that follows another", () => {
     });
   });
 
+  it("warns of what it is given and does not answer by: signatures and DNAME", async () => {
+    await primary.write(zone, `${text}@ 60 TYPE48 \\# 4 0101030d\nbelow 60 TYPE39 \\# 1 00\n`);
+    await tellsOf("the zone is signed, but is answered here without signatures");
+    await tellsOf("the zone has DNAME records");
+    expect(await content(secondary, "example.org")).toEqual(await content(primary, "example.org"));
+  });
+
   it("has a change from the second primary while the first is behind, and says when only that is left", async () => {
     const notify = [{ host: "127.0.0.1", port: secondary.port, keyName: undefined }];
     const behind = await startMoorDns({ networks: everyone });
