@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { createLog } from "../process/log.ts";
 import { defaultTcpLimits, listenTcp } from "./listen-tcp.ts";
 import type { Listening } from "./listen-udp.ts";
-import type { Respond } from "./respond.ts";
+import type { Respond, Stream } from "./respond.ts";
 import type { TcpLimits } from "./tcp-connection.ts";
 
 const log = createLog({ format: "text", level: "silent", write: () => {} });
@@ -22,8 +22,8 @@ const echo: Respond = async (query) => {
   return Buffer.from(query);
 };
 
-async function listen(limits: Partial<TcpLimits> = {}, respond = echo): Promise<number> {
-  const options = { respond, log, limits: { ...defaultTcpLimits, ...limits } };
+async function listen(limits: Partial<TcpLimits> = {}, respond = echo, stream?: Stream): Promise<number> {
+  const options = { respond, stream, log, limits: { ...defaultTcpLimits, ...limits } };
   const listening = await listenTcp({ host: "127.0.0.1", port: 0 }, options);
   opened.push(listening);
   return listening.address.port;
@@ -127,6 +127,33 @@ describe("who is disconnected", () => {
     await second.closed;
     first.socket.write(framed(0));
     await until(() => first.received().length === 42);
+  });
+});
+
+describe("a zone transfer", () => {
+  const messages = 1_000;
+  const zone: Stream = async function* () {
+    for (let left = messages; left > 0; left--) yield Buffer.alloc(60_000);
+  };
+
+  it("goes on though nothing was taken for a while: a system with much room takes more in leaps", async () => {
+    const client = open(await listen({ idle: 50 }, echo, zone));
+    client.socket.pause();
+    client.socket.write(framed(0));
+    await sleep(500);
+    client.socket.resume();
+    await client.closed;
+    expect(client.received().length).toBe(messages * 60_002);
+  });
+
+  it("ends when nothing is taken for too long", async () => {
+    const client = open(await listen({ idle: 50, stalled: 200 }, echo, zone));
+    client.socket.pause();
+    client.socket.write(framed(0));
+    await sleep(1_000);
+    client.socket.resume();
+    await client.closed;
+    expect(client.received().length).toBeLessThan(messages * 60_002);
   });
 });
 

@@ -16,7 +16,13 @@ export type TcpOptions = {
   readonly limits?: TcpLimits;
 };
 
-export const defaultTcpLimits: TcpLimits = { connections: 1_000, idle: 10_000, waiting: 64, unread: 256 * 1024 };
+export const defaultTcpLimits: TcpLimits = {
+  connections: 1_000,
+  idle: 10_000,
+  stalled: 120_000,
+  waiting: 64,
+  unread: 256 * 1024,
+};
 
 export async function listenTcp(at: ListenAddress, options: TcpOptions): Promise<Listening> {
   const { respond, log, limits = defaultTcpLimits, counters = createDnsCounters() } = options;

@@ -8,6 +8,11 @@ export type TcpLimits = {
   readonly connections: number;
   /** Milliseconds without a whole query, or without taking what was answered. */
   readonly idle: number;
+  /**
+   * Milliseconds without taking more of a zone transfer. The system has room for megabytes, and asks for the next ones when a
+   * third of them is gone: on a slow line that is long after.
+   */
+  readonly stalled: number;
   /** Queries of one connection that wait for their answer. */
   readonly waiting: number;
   /** Bytes answered to one connection that it has not taken. */
@@ -38,7 +43,17 @@ export function serveConnection(socket: Socket, options: ConnectionOptions): voi
   let missing = 0;
   let waiting = 0;
   let ended = false;
-  const timer = setTimeout(() => socket.destroy(), limits.idle);
+  let transfers = false;
+  let moved = performance.now();
+  const timer = setTimeout(() => {
+    const taking = transfers && socket.writableLength > 0 && performance.now() - moved < limits.stalled;
+    if (taking) timer.refresh();
+    else socket.destroy();
+  }, limits.idle);
+  const move = () => {
+    moved = performance.now();
+    timer.refresh();
+  };
 
   const mayRead = () => waiting < limits.waiting && socket.writableLength < limits.unread;
 
@@ -68,6 +83,7 @@ export function serveConnection(socket: Socket, options: ConnectionOptions): voi
   };
 
   const writeAll = async (messages: AsyncIterable<Buffer>) => {
+    transfers = true;
     for await (const message of messages) {
       write(message);
       if (socket.destroyed) return undefined;
@@ -86,7 +102,7 @@ export function serveConnection(socket: Socket, options: ConnectionOptions): voi
       missing = end - unread.length;
       if (missing > 0) break;
       asked();
-      timer.refresh();
+      move();
       const query = unread.subarray(at + 2, end);
       const messages = stream?.(query, from);
       const reply = messages ? writeAll(messages) : respond(query, "tcp", from);
@@ -116,7 +132,7 @@ export function serveConnection(socket: Socket, options: ConnectionOptions): voi
     work();
   });
   socket.on("drain", () => {
-    timer.refresh();
+    move();
     work();
   });
   socket.on("end", () => {
