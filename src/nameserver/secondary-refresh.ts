@@ -103,10 +103,14 @@ async function storeFrom(
   ports: RefreshPorts,
   waiting: Waiting,
 ): Promise<void> {
-  if ((await ports.store(name, content)) === "done") return;
+  const store = (given: NewContent) =>
+    ports.store(name, given).catch((error: unknown) => {
+      throw new Error(`${nameOf(peer)}: ${(error as Error).message}`, { cause: error });
+    });
+  if ((await store(content)) === "done") return;
   const whole = await transferIn(name, peer, undefined, limited(waiting));
-  if (whole.kind !== "whole" || (await ports.store(name, whole)) !== "done") {
-    throw new Error("the transfer does not fit the zone");
+  if (whole.kind !== "whole" || (await store(whole)) !== "done") {
+    throw new Error(`${nameOf(peer)}: the transfer does not fit the zone`);
   }
 }
 

@@ -93,7 +93,7 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
   };
 
   const follow = (name: string): Followed => {
-    const followed = zones.get(name) ?? { timer: undefined, failing: false, expired: false, behind: false };
+    const followed = zones.get(name) ?? { timer: undefined, failing: undefined, expired: false, behind: false };
     zones.set(name, followed);
     return followed;
   };
@@ -116,8 +116,9 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
     if (stop.signal.aborted) return;
     if (counters) countIn(counters, outcome, zone);
     if (outcome.kind === "failed") {
-      if (!followed.failing) log.warn({ zone: name, because: outcome.because }, "no primary server gives the zone");
-      followed.failing = true;
+      const { because } = outcome;
+      if (followed.failing !== because) log.warn({ zone: name, because }, "no primary server gives the zone");
+      followed.failing = because;
       const left = secondsLeft(zone, now());
       if (left <= 0) expire(name, followed, zone);
       return askIn(
@@ -130,9 +131,9 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
       const { serial, because } = outcome;
       log.warn({ zone: name, serial, because }, "no primary server has the zone as new as it is here; it is kept");
     }
-    if (outcome.kind === "whole" || outcome.kind === "steps" || (followed.failing && !behind))
+    if (outcome.kind === "whole" || outcome.kind === "steps" || (followed.failing !== undefined && !behind))
       log.info({ zone: name, serial: outcome.serial }, "zone transferred");
-    zones.set(name, Object.assign(followed, { failing: false, expired: false, behind }));
+    zones.set(name, Object.assign(followed, { failing: undefined, expired: false, behind }));
     askIn(name, outcome.refresh);
   };
 
@@ -169,7 +170,13 @@ function countIn(counters: DnsCounters, { kind }: RefreshOutcome, { current }: S
   else countTransfer(counters, "in", kind === "whole" ? "axfr" : kind === "steps" ? "ixfr" : "check", "done");
 }
 
-type Followed = { timer: NodeJS.Timeout | undefined; failing: boolean; expired: boolean; behind: boolean };
+type Followed = {
+  timer: NodeJS.Timeout | undefined;
+  /** Why it was not had when it was last asked for. */
+  failing: string | undefined;
+  expired: boolean;
+  behind: boolean;
+};
 
 function secondsLeft({ checked, timers }: SecondaryZone, now: Instant): number {
   return checked === undefined || timers === undefined ? 0 : timers.expire - (now - checked) / 1_000;

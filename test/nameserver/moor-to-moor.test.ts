@@ -123,6 +123,28 @@ describe("one moor that follows another", () => {
     expect(await secondary.dig("www.wrong.example")).toContain("status: SERVFAIL");
   });
 
+  it("says again why a zone is not had when the reason is another, and of whom it speaks", async () => {
+    const bad = await startMoorDns({ networks: everyone });
+    await bad.makeZone("late.example", "www 60 A 192.0.2.1\nwww 60 CNAME ns1");
+    const gate = createServer((socket) =>
+      socket
+        .on("error", () => undefined)
+        .resume()
+        .end(),
+    );
+    const port = await freePort();
+    await follow("late.example", unsignedServer(port), unsignedServer(bad.port));
+    const clash = `127.0.0.1 port ${bad.port}: www has a CNAME record and also A`;
+    await tellsOf(
+      `zone=late.example because="127.0.0.1 port ${port}: connect ECONNREFUSED 127.0.0.1:${port}; ${clash}"`,
+    );
+    await new Promise<void>((resolve) => gate.listen(port, "127.0.0.1", () => resolve()));
+    await secondary.dig("+opcode=notify", "late.example", "SOA");
+    await tellsOf(`zone=late.example because="127.0.0.1 port ${port}: the connection ended early; ${clash}"`);
+    await new Promise((resolve) => gate.close(resolve));
+    await bad.close();
+  });
+
   it("takes nothing from who hangs up or says nothing of use", async () => {
     const answers = [
       Buffer.of(),
