@@ -10,7 +10,7 @@ import { browserWarning } from "./browser-warning.ts";
 import { type CertificateOptions, readCertificate } from "./certificate-option.ts";
 import type { CommandIo } from "./command-io.ts";
 import type { LogOptions } from "./options.ts";
-import { curlForInterfaces, shellWord } from "./try-lines.ts";
+import { curlForInterfaces, dataFlag, shellWord } from "./try-lines.ts";
 import { untilStopped } from "./until-stopped.ts";
 
 export type FirewallCommand = LogOptions &
@@ -45,7 +45,7 @@ export async function firewall(options: FirewallCommand, io: CommandIo): Promise
     io.out(`  ${await service.createSignInLink()}\n`);
     if (service.caFile) io.out(browserWarning(service.caFile));
   } else {
-    const where = `--data ${shellWord(data)} --url ${service.url}`;
+    const where = `${dataFlag({ data })} --url ${service.url}`;
     io.out(`Its pages are at ${service.url}; a lost password: ${io.program} sign-in --firewall ${where}\n`);
   }
   await untilStopped(io.signal);
@@ -60,7 +60,7 @@ function tellNext(
 ): void {
   io.out("Try it:\n");
   if (!existsSync(where.keyFile))
-    io.out(`  ${io.program} key add --data ${shellWord(data)} --to ${shellWord(where.keyFile)}\n`);
+    io.out(`  ${io.program} key add ${dataFlag({ data })} --to ${shellWord(where.keyFile)}\n`);
   io.out(`  ${curlForInterfaces(where)}\n`);
 }
 

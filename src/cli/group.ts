@@ -2,6 +2,7 @@ import { parseNetwork } from "../core/network.ts";
 import type { Group } from "../firewall/groups.ts";
 import type { CommandIo } from "./command-io.ts";
 import { printTable } from "./print-table.ts";
+import { dataFlag } from "./try-lines.ts";
 import { type InData, listed, personHere, readPrivileges, withAccess, withNewAccess } from "./user-access.ts";
 
 export type GroupSettings = InData & {
@@ -23,7 +24,9 @@ export async function groupSet(
   return withNewAccess(options, io, ({ groups, users, audit }) => {
     const unknown = [...options.join, ...options.leave].filter((user) => users.find(user) === undefined);
     if (unknown.length > 0) {
-      io.err(`There is no user ${unknown.join(", ")}; ${io.program} user list shows those there are.\n`);
+      io.err(
+        `There is no user ${unknown.join(", ")}; ${io.program} user list ${dataFlag(options)} shows those there are.\n`,
+      );
       return 1;
     }
     groups.add({ name, now: new Date() });
@@ -45,7 +48,8 @@ export async function groupSet(
 export async function groupList(options: InData & { readonly json?: boolean }, io: CommandIo): Promise<number> {
   const all = await withAccess(options, io, ({ groups }) => groups.list());
   if (options.json) io.out(`${JSON.stringify(all, null, 2)}\n`);
-  else if (all.length === 0) io.out(`There are no groups yet; make one with: ${io.program} group set\n`);
+  else if (all.length === 0)
+    io.out(`There are no groups yet; make one with: ${io.program} group set ${dataFlag(options)} NAME\n`);
   else io.out(printTable(heads, all.map(row)));
   return 0;
 }
@@ -53,7 +57,7 @@ export async function groupList(options: InData & { readonly json?: boolean }, i
 export async function groupRemove(name: string, options: InData, io: CommandIo): Promise<number> {
   return withAccess(options, io, ({ groups, audit }) => {
     if (!groups.remove(name)) {
-      io.err(`There is no group ${name}; ${io.program} group list shows those there are.\n`);
+      io.err(`There is no group ${name}; ${io.program} group list ${dataFlag(options)} shows those there are.\n`);
       return 1;
     }
     audit.note(personHere(), "group removed", name, new Date());

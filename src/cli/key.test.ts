@@ -105,6 +105,6 @@ describe("moor key revoke", () => {
 
   it("says that there is no such key, and how to list", async () => {
     expect(await keyRevoke("nothing", { data }, io)).toBe(1);
-    expect(text.err).toBe("There is no key nothing; moor key list shows those there are.\n");
+    expect(text.err).toBe("There is no key nothing; moor key list --data data shows those there are.\n");
   });
 });

@@ -6,6 +6,7 @@ import type { User } from "../firewall/users.ts";
 import { readFileIfThere } from "../process/data-folder.ts";
 import type { CommandIo } from "./command-io.ts";
 import { minute, printTable } from "./print-table.ts";
+import { dataFlag } from "./try-lines.ts";
 import {
   type InData,
   listed,
@@ -38,7 +39,7 @@ export async function keyAdd(options: KeyAdd, io: CommandIo): Promise<number> {
   return withNewAccess(options, io, async (access) => {
     const made = makeKey(access, options, wanted);
     if (made === undefined) {
-      io.err(`There is no user ${options.user}; ${io.program} user list shows those there are.\n`);
+      io.err(`There is no user ${options.user}; ${io.program} user list ${dataFlag(options)} shows those there are.\n`);
       return 1;
     }
     const text = `key=${made.key}\nsecret=${made.secret}\n`;
@@ -66,7 +67,8 @@ export async function keyList(options: InData & { readonly json?: boolean }, io:
     users: new Map(access.users.list().map((user) => [user.name, user])),
   }));
   if (options.json) io.out(`${JSON.stringify(all.map(forPrograms), null, 2)}\n`);
-  else if (all.length === 0) io.out(`There are no keys yet; make one with: ${io.program} key add\n`);
+  else if (all.length === 0)
+    io.out(`There are no keys yet; make one with: ${io.program} key add ${dataFlag(options)}\n`);
   else
     io.out(
       printTable(
@@ -94,14 +96,14 @@ export async function keyRevoke(key: string, options: InData, io: CommandIo): Pr
       return 0;
     case "several":
       io.err(
-        `${outcome.count} keys begin with ${key}; type more of the one you mean. ${io.program} key list shows them.\n`,
+        `${outcome.count} keys begin with ${key}; type more of the one you mean. ${io.program} key list ${dataFlag(options)} shows them.\n`,
       );
       return 1;
     case "too-short":
       io.err(`${key} is too short; type the key, or its first eight characters at least. Nothing is revoked.\n`);
       return 1;
     case "unknown":
-      io.err(`There is no key ${key}; ${io.program} key list shows those there are.\n`);
+      io.err(`There is no key ${key}; ${io.program} key list ${dataFlag(options)} shows those there are.\n`);
       return 1;
     default:
       return outcome satisfies never;

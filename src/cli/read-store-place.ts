@@ -5,6 +5,7 @@ import type { StorePlace } from "../records/open-store.ts";
 import { recordsDatabase } from "../records/start.ts";
 import type { CommandIo } from "./command-io.ts";
 import type { DatabaseOptions } from "./database-options.ts";
+import { storeFlags } from "./try-lines.ts";
 
 /** The address itself is never shown: there may be a password in it. */
 export function readStorePlace(options: DatabaseOptions, io: CommandIo): StorePlace {
@@ -16,3 +17,7 @@ export function readStorePlace(options: DatabaseOptions, io: CommandIo): StorePl
   for (const { where, message } of address.faults) io.err(`${where} ${message}\n`);
   throw new CommanderError(2, "moor.database", "bad --database");
 }
+
+/** For a command to run next, on the same store. */
+export const sameStore = (options: DatabaseOptions, io: CommandIo): string =>
+  storeFlags(options, readStorePlace(options, io));

@@ -4,6 +4,7 @@ import type { Token } from "../records/store.ts";
 import type { CommandIo } from "./command-io.ts";
 import type { DatabaseOptions } from "./database-options.ts";
 import { minute, printTable } from "./print-table.ts";
+import { sameStore } from "./read-store-place.ts";
 import { tellFaults } from "./tell-faults.ts";
 import { readTokenScope, scopeInWords, type TypedScope } from "./token-scope.ts";
 import { withNewStore, withStore } from "./with-store.ts";
@@ -46,7 +47,8 @@ export async function tokenList(
 ): Promise<number> {
   const tokens = await withStore(options, io, (store) => store.tokens());
   if (options.json) io.out(`${JSON.stringify(tokens.map(forPrograms), null, 2)}\n`);
-  else if (tokens.length === 0) io.out(`There are no tokens yet; make one with: ${io.program} token add\n`);
+  else if (tokens.length === 0)
+    io.out(`There are no tokens yet; make one with: ${io.program} token add ${sameStore(options, io)}\n`);
   else io.out(printTable(["id", "name", "account", "may", "made", "last used", "uses", "state"], tokens.map(row)));
   return 0;
 }
@@ -55,7 +57,10 @@ export async function tokenRevoke(id: string, options: DatabaseOptions, io: Comm
   const revoked =
     /^\d{1,15}$/.test(id) && (await withStore(options, io, (store) => store.revokeToken(Number(id), Date.now())));
   if (revoked) io.out(`Token ${id} is revoked.\n`);
-  else io.err(`There is no token ${id} that could be revoked; ${io.program} token list shows those there are.\n`);
+  else
+    io.err(
+      `There is no token ${id} that could be revoked; ${io.program} token list ${sameStore(options, io)} shows those there are.\n`,
+    );
   return revoked ? 0 : 1;
 }
 

@@ -9,6 +9,7 @@ import type { NewTransferKey, TransferKey } from "../records/transfer-keys.ts";
 import type { CommandIo } from "./command-io.ts";
 import type { DatabaseOptions } from "./database-options.ts";
 import { minute, printTable } from "./print-table.ts";
+import { sameStore } from "./read-store-place.ts";
 import { faultText } from "./tell-faults.ts";
 import { reachInWords, readTokenScope, type TypedScope } from "./token-scope.ts";
 import { withNewStore, withStore } from "./with-store.ts";
@@ -51,7 +52,9 @@ export async function transferKeyAdd(text: string, options: TransferKeyAdd, io: 
     return added;
   });
   if (made === "name-taken") {
-    io.err(`There is a key ${name} already; revoke it first with: ${io.program} transfer-key revoke ${name}\n`);
+    io.err(
+      `There is a key ${name} already; revoke it first with: ${io.program} transfer-key revoke ${sameStore(options, io)} ${name}\n`,
+    );
     return 1;
   }
   io.err(`Key ${name}: may ${inWords(made)}.\n`);
@@ -66,7 +69,8 @@ export async function transferKeyList(
 ): Promise<number> {
   const keys = await withStore(options, io, (store) => store.transferKeys());
   if (options.json) io.out(`${JSON.stringify(keys.map(forPrograms), null, 2)}\n`);
-  else if (keys.length === 0) io.out(`There are no keys yet; make one with: ${io.program} transfer-key add NAME\n`);
+  else if (keys.length === 0)
+    io.out(`There are no keys yet; make one with: ${io.program} transfer-key add ${sameStore(options, io)} NAME\n`);
   else io.out(printTable(["name", "algorithm", "account", "may", "made", "state"], keys.map(row)));
   return 0;
 }
@@ -76,7 +80,9 @@ export async function transferKeyRevoke(text: string, options: DatabaseOptions, 
   const revoked = name.ok && (await withStore(options, io, (store) => store.revokeTransferKey(name.value, Date.now())));
   if (revoked) io.out(`Key ${name.value} is revoked.\n`);
   else
-    io.err(`There is no key ${text} that could be revoked; ${io.program} transfer-key list shows those there are.\n`);
+    io.err(
+      `There is no key ${text} that could be revoked; ${io.program} transfer-key list ${sameStore(options, io)} shows those there are.\n`,
+    );
   return revoked ? 0 : 1;
 }
 

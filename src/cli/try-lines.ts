@@ -19,11 +19,13 @@ export function curlForRecords(where: { url: string; caFile: string; tokenFile: 
 
 /** Which store the service has, without the password that may be in the address. */
 export function storeFlags(typed: Pick<DatabaseOptions, "data" | "databasePasswordFile">, store: StorePlace): string {
-  if (store.kind === "sqlite") return `--data ${shellWord(typed.data)}`;
+  if (store.kind === "sqlite") return dataFlag(typed);
   const file = typed.databasePasswordFile;
   const password = file === undefined ? "" : ` --database-password-file ${shellWord(file)}`;
   return `--database ${shellWord(store.address.shown)}${password}`;
 }
+
+export const dataFlag = ({ data }: Pick<DatabaseOptions, "data">): string => `--data ${shellWord(data)}`;
 
 export const shellWord = (text: string): string =>
   /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;

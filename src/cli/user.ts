@@ -6,7 +6,7 @@ import type { User, UserChange } from "../firewall/users.ts";
 import { readFileIfThere } from "../process/data-folder.ts";
 import type { CommandIo } from "./command-io.ts";
 import { minute, printTable } from "./print-table.ts";
-import { shellWord } from "./try-lines.ts";
+import { dataFlag, shellWord } from "./try-lines.ts";
 import {
   type InData,
   listed,
@@ -33,11 +33,11 @@ export async function userAdd(name: string, options: UserSettings, io: CommandIo
   }
   return withNewAccess(options, io, ({ users, audit }) => {
     if (!users.add({ ...change, name, now: new Date() })) {
-      io.err(`There is a user ${name} already; ${io.program} user change changes him.\n`);
+      io.err(`There is a user ${name} already; ${io.program} user change ${dataFlag(options)} ${name} changes him.\n`);
       return 1;
     }
     audit.note(personHere(), "user added", described(name, change), new Date());
-    const line = `key add --data ${shellWord(options.data)} --user ${shellWord(name)}`;
+    const line = `key add ${dataFlag(options)} --user ${shellWord(name)}`;
     io.out(`User ${name} is there. A key for him: ${io.program} ${line}\n`);
     return 0;
   });
@@ -100,7 +100,8 @@ export async function userPassword(
 export async function userList(options: InData & { readonly json?: boolean }, io: CommandIo): Promise<number> {
   const all = await withAccess(options, io, ({ users }) => users.list());
   if (options.json) io.out(`${JSON.stringify(all, null, 2)}\n`);
-  else if (all.length === 0) io.out(`There are no users yet; make one with: ${io.program} user add\n`);
+  else if (all.length === 0)
+    io.out(`There are no users yet; make one with: ${io.program} user add ${dataFlag(options)} NAME\n`);
   else io.out(printTable(["user", "may", "groups", "password", "expires", "state"], all.map(row)));
   return 0;
 }
@@ -120,7 +121,7 @@ async function withUser(
 ): Promise<number> {
   return withAccess(options, io, (access) => {
     if (access.users.find(name) !== undefined) return work(access);
-    io.err(`There is no user ${name}; ${io.program} user list shows those there are.\n`);
+    io.err(`There is no user ${name}; ${io.program} user list ${dataFlag(options)} shows those there are.\n`);
     return 1;
   });
 }
