@@ -44,18 +44,18 @@ export async function prepareHome(
   const device = await pickDevice(wanted, io);
   if (device === undefined) return undefined;
   await openDataFolder(folder);
-  const made: string[] = [];
-  const files = { tokenFile: join(folder, "records-token"), keyFile: join(folder, "firewall-key.txt") };
-  const name = ownLabel();
-  await prepareKey(folder, files.keyFile, made);
-  await prepareRecords(folder, files.tokenFile, name, made);
-  // Its config, and what it told people to type, would be written over.
+  // Its config and what it told people to type would be written over, and its zones joined by ours.
   if (isInUse(recordsDatabase(folder))) {
     io.err(
       `A service that runs has its data in ${folder}: stop it, or give this one a folder of its own with --data.\n`,
     );
     return undefined;
   }
+  const made: string[] = [];
+  const files = { tokenFile: join(folder, "records-token"), keyFile: join(folder, "firewall-key.txt") };
+  const name = ownLabel();
+  await prepareKey(folder, files.keyFile, made);
+  await prepareRecords(folder, files.tokenFile, name, made);
   return { folder, configFile: join(folder, "up.yaml"), ...files, zone: zoneName, name, device, interval: 2_000, made };
 }
 

@@ -1,9 +1,11 @@
-import { mkdtemp } from "node:fs/promises";
+import { mkdtemp, readdir } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { keysFile, openAccess } from "../firewall/access-store.ts";
+import { recordsDatabase } from "../records/start.ts";
+import { openSqliteStore } from "../records/store-sqlite.ts";
 import { runMoor } from "./program.ts";
 
 let other: Server;
@@ -50,6 +52,15 @@ it("has the key that it made in the audit log of the firewall", async () => {
     }),
   );
   access.close();
+});
+
+it("leaves the data of a service that runs as it is", async () => {
+  const data = await mkdtemp(join(tmpdir(), "moor-up-"));
+  const store = openSqliteStore(recordsDatabase(data));
+  const before = await readdir(data);
+  expect(await up({ data })).toMatchObject({ code: 2, said: expect.stringContaining("A service that runs") });
+  expect([await store.tokens(), await readdir(data)]).toEqual([[], before]);
+  store.close();
 });
 
 it("says how it comes to know of a change", async () => {
