@@ -1,3 +1,5 @@
+import { visible } from "../core/visible-text.ts";
+
 /** Columns under their heads, two blanks apart, nothing behind the last one. Wide enough for every cell, each on one line. */
 export function printTable(heads: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [heads, ...rows.map((row) => row.map(visible))];
@@ -5,10 +7,6 @@ export function printTable(heads: readonly string[], rows: readonly (readonly st
   const line = (row: readonly string[]) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ");
   return all.map((row) => `${line(row).trimEnd()}\n`).join("");
 }
-
-/** Values of records and names of interfaces are others' words: none of them may move the cursor, or read as another. */
-export const visible = (text: string): string =>
-  text.replaceAll(/[\p{Control}\p{Bidi_Control}\u2028\u2029]/gu, (sign) => `\\u{${sign.codePointAt(0)?.toString(16)}}`);
 
 /** `2026-11-15 12:00`, in UTC. */
 export const minute = (at: Date | number | undefined): string =>

@@ -1,7 +1,7 @@
 import { asAscii } from "../core/unicode-name.ts";
+import { visible } from "../core/visible-text.ts";
 import { askTarget, type TargetOptions } from "./ask-target.ts";
 import type { CommandIo } from "./command-io.ts";
-import { visible } from "./print-table.ts";
 
 /** `moor show RECORD`: one record by its id. */
 export async function show(options: TargetOptions & { readonly record: string }, io: CommandIo): Promise<number> {

@@ -1,6 +1,7 @@
 import type { Considered } from "../core/choose-address.ts";
 import type { PassedOver } from "../core/choose-in-order.ts";
 import type { NoUpdate, Plan, WaitReason } from "../core/plan-update.ts";
+import { visible } from "../core/visible-text.ts";
 import type { UpdateResult } from "./apply-round.ts";
 import { firstFew } from "./first-few.ts";
 import type { PlannedUpdate } from "./plan-round.ts";
@@ -93,7 +94,7 @@ const addressIn = (plan: Plan) => ("address" in plan ? plan.address.text : "");
 
 function change({ plan, stored, device, found, passedOver }: PlannedUpdate & Pick<UpdateResult, "found">): string {
   const before = stored === undefined ? "none was stored" : `stored was ${stored}`;
-  const held = found === undefined ? before : `the record held ${found.join(" and ") || "nothing"}`;
+  const held = found === undefined ? before : `the record held ${found.map(visible).join(" and ") || "nothing"}`;
   const warning = "warning" in plan && plan.warning ? `; careful: ${scopeWords[plan.warning]}` : "";
   return `${device} has it${instead(passedOver)}, ${held}${warning}`;
 }

@@ -3,21 +3,22 @@ import { readInterfaceReport } from "./read-interface-report.ts";
 
 it("lets no text of the firewall rule the terminal that it is shown on", () => {
   const ruling = "\u001b[2J\u0007boo\nnext\u009b1m\u202e";
+  const shown = "\\u{1b}[2J\\u{7}boo\\u{a}next\\u{9b}1m\\u{202e}";
   const body = JSON.stringify({
     [ruling]: { ipv4: [] },
     wän0: { ipv4: [{ ipaddr: ruling }], ipv6: [{ ipaddr: "9".repeat(5_000) }] },
   });
   const read = readInterfaceReport(body);
   if (read.kind !== "report") throw new Error(read.because);
-  expect([...read.report.keys()]).toEqual(["?[2J?boo?next?1m?", "wän0"]);
-  expect(read.report.get("wän0")?.ipv4).toEqual([{ text: "?[2J?boo?next?1m?" }]);
+  expect([...read.report.keys()]).toEqual([shown, "wän0"]);
+  expect(read.report.get("wän0")?.ipv4).toEqual([{ text: shown }]);
   expect(read.report.get("wän0")?.ipv6[0]?.text).toBe(`${"9".repeat(100)}…`);
 });
 
 it("nor where it is at fault", () => {
   expect(readInterfaceReport('{"\\u001b[2J":7}')).toEqual({
     kind: "unreadable",
-    because: "the firewall's answer is not as agreed: ?[2J is not an object",
+    because: "the firewall's answer is not as agreed: \\u{1b}[2J is not an object",
   });
 });
 

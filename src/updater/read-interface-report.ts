@@ -1,5 +1,6 @@
 import { type ReadableInterface, reportFromWire } from "../contract/interfaces-client.ts";
 import type { InterfaceReport } from "../core/interface-report.ts";
+import { visible } from "../core/visible-text.ts";
 
 type Read =
   | { readonly kind: "report"; readonly report: InterfaceReport }
@@ -53,10 +54,10 @@ function faultInEntry(entry: unknown): string | undefined {
 
 const longestShown = 100;
 
-/** Names and addresses are shown on terminals: without what rules one, and not endless. None that is right is changed by it. */
+/** Names and addresses are shown on terminals, and not without end. None that is right is changed by it. */
 function showable(text: string): string {
-  const plain = text.replaceAll(/\p{C}/gu, "?");
-  return plain.length > longestShown ? `${plain.slice(0, longestShown)}…` : plain;
+  const shown = visible(text);
+  return shown.length > longestShown ? `${shown.slice(0, longestShown)}…` : shown;
 }
 
 const isTexts = (value: unknown): value is string[] =>

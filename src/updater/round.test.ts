@@ -198,9 +198,15 @@ describe("a record service that does not take it: nothing is stored, the next go
   });
 
   it("says what the service said", async () => {
-    loop.says.service = put({ status: 422, body: { error: { message: "invalid\u001b[31m A record", code: 422 } } });
+    loop.says.service = put({ status: 422, body: { error: { message: "ungültig:\n \u001b[31m A", code: 422 } } });
     const { results } = await loop.updater.round(new AbortController().signal);
-    expect(results[0]?.outcome).toMatchObject({ because: "the record service refused: 422: invalid [31m A record" });
+    expect(results[0]?.outcome).toMatchObject({ because: "the record service refused: 422: ungültig: \\u{1b}[31m A" });
+  });
+
+  it("says what the record held, whatever the service sends for it", async () => {
+    const { results } = await loop.updater.round(new AbortController().signal);
+    const told = results.map((result) => summarise({ ...result, found: ["\u001b[2J"] }, true).because);
+    expect(told[0]).toContain("the record held \\u{1b}[2J");
   });
 });
 

@@ -1,3 +1,4 @@
+import { visible } from "../core/visible-text.ts";
 import type { HttpOutcome } from "./http-client.ts";
 import { parseRetryAfter } from "./retry-after.ts";
 import type { TargetFault } from "./target.ts";
@@ -137,12 +138,8 @@ function parsed(text: string): Body | undefined {
   }
 }
 
-/** Foreign text goes to a terminal: one line, no control characters, not endless. */
-export const printable = (text: string) =>
-  text
-    .replaceAll(/[^\x20-\x7e]+/g, " ")
-    .trim()
-    .slice(0, 200);
+/** Foreign text goes to a terminal: one line, and not without end. */
+export const printable = (text: string) => visible(text.replaceAll(/\s+/g, " ").trim()).slice(0, 200);
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

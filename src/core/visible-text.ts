@@ -1,0 +1,6 @@
+/**
+ * Values of records, names of interfaces and what services say are others' words: none of them may move the cursor of the terminal
+ * that it is shown on, or read as another.
+ */
+export const visible = (text: string): string =>
+  text.replaceAll(/[\p{Control}\p{Bidi_Control}\u2028\u2029]/gu, (sign) => `\\u{${sign.codePointAt(0)?.toString(16)}}`);
