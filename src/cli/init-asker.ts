@@ -1,3 +1,4 @@
+import { visible } from "../core/visible-text.ts";
 import type { CommandIo } from "./command-io.ts";
 
 /** Where the answers of `moor init` come from: the command line first, then the person at the terminal. */
@@ -57,7 +58,11 @@ export async function createTerminalAsker(io: CommandIo, assumeYes: boolean): Pr
       given ?? answered(await prompts.password({ message, validate: required, signal })),
     async pick({ given, choices, ...question }) {
       if (given !== undefined) return checkedChoice(given, choices, question);
-      const options = choices.map(({ value, label, hint }) => ({ value, label, ...(hint ? { hint } : {}) }));
+      const options = choices.map(({ value, label, hint }) => ({
+        value,
+        label: visible(label),
+        ...(hint ? { hint: visible(hint) } : {}),
+      }));
       return answered(await prompts.select({ message: question.message, options, signal }));
     },
     yes: async ({ given, message, assumed }) =>
@@ -71,4 +76,4 @@ function checkedChoice(answer: string, choices: readonly Choice[], { flag }: Pic
 }
 
 const listed = (choices: readonly Choice[]) =>
-  choices.length === 0 ? " There is none." : ` There are: ${choices.map(({ value }) => value).join(", ")}.`;
+  choices.length === 0 ? " There is none." : ` There are: ${choices.map(({ value }) => visible(value)).join(", ")}.`;

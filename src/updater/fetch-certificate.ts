@@ -1,5 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { type ConnectionOptions, connect, type DetailedPeerCertificate, type TLSSocket } from "node:tls";
+import { visible } from "../core/visible-text.ts";
 
 /** The certificate that a server shows, whether or not anybody vouches for it. */
 export type ShownCertificate = {
@@ -77,4 +78,5 @@ function greet<T>(
   });
 }
 
-const nameIn = ({ CN, O }: DetailedPeerCertificate["subject"]) => [CN ?? O ?? "nobody"].flat().join(", ");
+/** It is shown above the fingerprint, and must not write over that. */
+const nameIn = ({ CN, O }: DetailedPeerCertificate["subject"]) => visible([CN ?? O ?? "nobody"].flat().join(", "));

@@ -11,7 +11,7 @@ export type TestCertificate = {
   readonly fingerprint: string;
 };
 
-export function makeCertificate(names: string, days = 2): TestCertificate {
+export function makeCertificate(names: string, days = 2, subject = "test server"): TestCertificate {
   const folder = mkdtempSync(join(tmpdir(), "moor-cert-"));
   const file = (name: string) => join(folder, name);
   const openssl = (...args: string[]) =>
@@ -28,7 +28,7 @@ export function makeCertificate(names: string, days = 2): TestCertificate {
       "basicConstraints=critical,CA:TRUE",
     ];
     openssl(...newKey, ...forCa, "-keyout", file("ca.key"), "-out", file("ca.pem"));
-    openssl(...newKey, "-subj", "/CN=test server", "-keyout", file("key.pem"), "-out", file("request.pem"));
+    openssl(...newKey, "-subj", `/CN=${subject}`, "-keyout", file("key.pem"), "-out", file("request.pem"));
     writeFileSync(file("extensions"), `subjectAltName=${names}\n`);
     openssl(
       ...[
