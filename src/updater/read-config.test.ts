@@ -247,6 +247,11 @@ const faults: [string, string, RegExp][] = [
   ["a state in a secret", `${good}state: ./secrets/token`, /state is a file that this config reads.*another file/],
   ["a history in the config itself", `${good}history: moor.yaml`, /history is a file that this config reads/],
   ["one file for both", `${good}history: moor-state.json`, /^moor\.yaml:4:10: history is the file of the state too/],
+  [
+    "the state in the usual history",
+    `${good}state: moor-history.jsonl`,
+    /^moor\.yaml:4:8: state is the file of the history too/,
+  ],
   ["an unknown key", "colour: red", /the settings are state, history, interval/],
   ["a bad interval", "interval: 30", /^moor\.yaml:1:11: interval is no span of time.*like 30s/],
   ["an interval of 0", "interval: 0s", /interval is no span of time/],

@@ -24,8 +24,10 @@ export function readKeptFiles(
   const stateFile = read("state", `${base}-state.json`);
   const historyFile = read("history", `${base}-history.jsonl`);
   if (stateFile === historyFile) {
-    const at = fields.get("history") ?? fields.self;
-    yaml.fault(at, { code: "kept-file-taken", message: "history is the file of the state too", todo });
+    // Beside the config each has a name of its own: one of them was named.
+    const [key, other] = fields.get("history") ? (["history", "state"] as const) : (["state", "history"] as const);
+    const message = `${key} is the file of the ${other} too`;
+    yaml.fault(fields.get(key) ?? fields.self, { code: "kept-file-taken", message, todo });
   }
   return { stateFile, historyFile };
 }
