@@ -10,6 +10,7 @@ import { browserWarning } from "./browser-warning.ts";
 import { type CertificateOptions, readCertificate } from "./certificate-option.ts";
 import type { CommandIo } from "./command-io.ts";
 import type { LogOptions } from "./options.ts";
+import { tellFaults } from "./tell-faults.ts";
 import { curlForInterfaces, dataFlag, shellWord } from "./try-lines.ts";
 import { untilStopped } from "./until-stopped.ts";
 
@@ -77,6 +78,6 @@ async function loadFirewallConfig(
   if (text === undefined) return options.config === undefined ? noConfig : undefined;
   const read = (await import("./read-firewall-config.ts")).readFirewallConfig(text, file);
   if (read.kind === "config") return read.config;
-  for (const fault of read.faults) io.err(`${fault}\n`);
+  tellFaults(read.faults, io);
   return undefined;
 }

@@ -1,37 +1,25 @@
-import { type Alias, type Document, isNode, LineCounter, parseDocument, visit } from "yaml";
+import { type Document, isNode, parseDocument } from "yaml";
+import type { Fault } from "../core/result.ts";
 import { type ConfigFault, type FirewallConfig, readConfig } from "../firewall/config.ts";
+import { createYamlReader } from "../updater/yaml-reader.ts";
 
 type Read =
   | { readonly kind: "config"; readonly config: FirewallConfig }
-  /** Each with file, line and column, as it is shown. */
-  | { readonly kind: "faults"; readonly faults: readonly string[] };
+  | { readonly kind: "faults"; readonly faults: readonly Fault[] };
 
-/** `firewall.yaml` as text. */
+/** `firewall.yaml` as text. What is no YAML is told as it is of the updater's config. */
 export function readFirewallConfig(text: string, file: string): Read {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const told = (offset: number, message: string) => {
-    const { line, col } = lines.linePos(offset);
-    return `${file}:${Math.max(1, line)}:${Math.max(1, col)}: ${message}`;
-  };
-  const broken = [
-    ...document.errors.map(({ pos, message }) => told(pos[0], `this is not YAML: ${message}`)),
-    ...looseAliases(document).map((alias) =>
-      told(alias.range?.[0] ?? 0, `there is no anchor &${alias.source} before this`),
-    ),
-  ];
-  if (broken.length > 0) return { kind: "faults", faults: broken };
+  const yaml = createYamlReader(text, file);
+  if (yaml.faults.length > 0) return { kind: "faults", faults: yaml.faults };
+  const document = parseDocument(text);
   const read = readConfig(document.toJS());
   if (read.kind === "config") return read;
-  const shown = ({ at, message }: ConfigFault) =>
-    told(offsetOf(document, at), [at.join("."), message].filter(Boolean).join(": "));
+  const shown = ({ at, message }: ConfigFault): Fault => ({
+    code: "bad-setting",
+    where: yaml.where({ node: undefined, offset: offsetOf(document, at) }),
+    message: [at.join("."), message].filter(Boolean).join(": "),
+  });
   return { kind: "faults", faults: read.faults.map(shown) };
-}
-
-function looseAliases(document: Document): readonly Alias[] {
-  const found: Alias[] = [];
-  visit(document, { Alias: (_, alias) => void (alias.resolve(document) ?? found.push(alias)) });
-  return found;
 }
 
 function offsetOf(document: Document, at: readonly string[]): number {
