@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { AccessStore } from "../firewall/access-store.ts";
-import type { ApiKey, NewApiKey } from "../firewall/keys.ts";
+import { type ApiKey, type NewApiKey, shortKey } from "../firewall/keys.ts";
 import type { Privilege } from "../firewall/privileges.ts";
 import type { User } from "../firewall/users.ts";
 import { readFileIfThere } from "../process/data-folder.ts";
@@ -44,8 +44,8 @@ export async function keyAdd(options: KeyAdd, io: CommandIo): Promise<number> {
     }
     const text = `key=${made.key}\nsecret=${made.secret}\n`;
     if (file !== undefined) await writeSecretOr(() => access.keys.revoke(made.key, new Date()), file, text);
-    access.audit.note(personHere(), "key added", `${shortened(made.key)} of ${made.name}`, new Date());
-    io.err(`Key ${shortened(made.key)} (${made.name}): may ${inWords(made.privileges)}.\n`);
+    access.audit.note(personHere(), "key added", `${shortKey(made.key)} of ${made.name}`, new Date());
+    io.err(`Key ${shortKey(made.key)} (${made.name}): may ${inWords(made.privileges)}.\n`);
     if (file === undefined) {
       io.err("This is the only time that its secret is shown:\n");
       io.out(text);
@@ -84,15 +84,15 @@ export async function keyRevoke(key: string, options: InData, io: CommandIo): Pr
   const outcome = await withAccess(options, io, ({ keys, audit }) => {
     const revocation = keys.revoke(key.replace(/…$/, ""), new Date());
     if (revocation.kind === "revoked")
-      audit.note(personHere(), "key revoked", `${shortened(revocation.key.key)} of ${revocation.key.name}`, new Date());
+      audit.note(personHere(), "key revoked", `${shortKey(revocation.key.key)} of ${revocation.key.name}`, new Date());
     return revocation;
   });
   switch (outcome.kind) {
     case "revoked":
-      io.out(`Key ${shortened(outcome.key.key)} (${outcome.key.name}) is revoked.\n`);
+      io.out(`Key ${shortKey(outcome.key.key)} (${outcome.key.name}) is revoked.\n`);
       return 0;
     case "already-revoked":
-      io.err(`Key ${shortened(outcome.key.key)} was revoked before, on ${minute(outcome.key.revoked)}.\n`);
+      io.err(`Key ${shortKey(outcome.key.key)} was revoked before, on ${minute(outcome.key.revoked)}.\n`);
       return 0;
     case "several":
       io.err(
@@ -116,10 +116,8 @@ function inWords(privileges: readonly Privilege[]): string {
   return privileges.length === 0 ? "do nothing yet: its user holds no privilege" : `call: ${privileges.join(", ")}`;
 }
 
-const shortened = (key: string): string => `${key.slice(0, 12)}…`;
-
 const row = ({ key, name, privileges, created, revoked }: ApiKey, user: User | undefined): readonly string[] => [
-  shortened(key),
+  shortKey(key),
   name,
   listed(privileges),
   minute(created),

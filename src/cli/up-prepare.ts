@@ -6,6 +6,7 @@ import { scopeOf } from "../core/address-scope.ts";
 import { wholeAccount } from "../core/may.ts";
 import { nearest } from "../core/nearest.ts";
 import { keysFile, openAccess } from "../firewall/access-store.ts";
+import { shortKey } from "../firewall/keys.ts";
 import { readKernel } from "../firewall/read-kernel.ts";
 import { openDataFolder, readFileIfThere, replaceFile } from "../process/data-folder.ts";
 import type { Actor } from "../records/actor.ts";
@@ -104,7 +105,7 @@ async function prepareKey(folder: string, file: string, made: string[]): Promise
     const now = new Date();
     const { key, secret, name } = access.keys.add({ name: "moor up", privileges: ["interface-status"], now });
     await replaceFile(file, `key=${key}\nsecret=${secret}\n`);
-    access.audit.note(personHere(), "key added", `${key.slice(0, 12)}… of ${name}`, now);
+    access.audit.note(personHere(), "key added", `${shortKey(key)} of ${name}`, now);
     made.push(`a key that may read the interfaces, in ${file}`);
   } finally {
     access.close();

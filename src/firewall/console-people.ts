@@ -5,6 +5,7 @@ import { parseAddress } from "../core/address.ts";
 import { parseNetwork } from "../core/network.ts";
 import type { AccessStore } from "./access-store.ts";
 import type { Actor } from "./audit.ts";
+import { shortKey } from "./keys.ts";
 import { displayNames, isPrivilege, type Privilege, privileges } from "./privileges.ts";
 import { rightsOf } from "./rights.ts";
 import type { User } from "./users.ts";
@@ -92,7 +93,7 @@ export function consolePeople({ users, groups, keys, audit, sessions }: AccessSt
       const made = keys.addFor(user, undefined, now());
       if (made === undefined) return undefined;
       const { key, secret } = made;
-      audit.note(by, "key added", `${key.slice(0, 12)}… of ${user}`, now());
+      audit.note(by, "key added", `${shortKey(key)} of ${user}`, now());
       return { key, secret, file: `key=${key}\nsecret=${secret}\n`, fileName: `${hostname()}_${user}_apikey.txt` };
     },
 
@@ -100,7 +101,7 @@ export function consolePeople({ users, groups, keys, audit, sessions }: AccessSt
       const found = inForce().find(({ key }) => keyId(key) === id);
       if (found === undefined) return "missing";
       keys.revoke(found.key, now());
-      audit.note(by, "key deleted", `${found.key.slice(0, 12)}… of ${found.name}`, now());
+      audit.note(by, "key deleted", `${shortKey(found.key)} of ${found.name}`, now());
       return "done";
     },
 

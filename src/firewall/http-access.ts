@@ -3,6 +3,7 @@ import type { AccessStore } from "./access-store.ts";
 import * as answers from "./answers.ts";
 import type { Actor } from "./audit.ts";
 import type { Call, Endpoint } from "./call.ts";
+import { shortKey } from "./keys.ts";
 import { pageRows, readPageWish } from "./page-rows.ts";
 import { phpJson } from "./php-json.ts";
 import { displayNames, type Privilege, privileges, wanted } from "./privileges.ts";
@@ -16,7 +17,7 @@ export function accessEndpoints({ keys, users, groups, audit }: AccessStore, now
       const user = call.parameters[0] ?? "";
       const made = call.request.method === "POST" ? keys.addFor(user, undefined, now()) : undefined;
       if (made === undefined) return result("failed");
-      audit.note(actorOf(call), "key added", `${shortened(made.key)} of ${user}`, now());
+      audit.note(actorOf(call), "key added", `${shortKey(made.key)} of ${user}`, now());
       return answers.data(phpJson({ result: "ok", hostname: hostname(), key: made.key, secret: made.secret }));
     },
     "auth/user/search_api_key": async ({ request }) => {
@@ -30,7 +31,7 @@ export function accessEndpoints({ keys, users, groups, audit }: AccessStore, now
       const found = keys.list().find((each) => each.key === key && each.revoked === undefined);
       if (found === undefined) return result("not found");
       keys.revoke(key, now());
-      audit.note(actorOf(call), "key deleted", `${shortened(key)} of ${found.name}`, now());
+      audit.note(actorOf(call), "key deleted", `${shortKey(key)} of ${found.name}`, now());
       return result("deleted");
     },
     "auth/priv/search": async ({ request }) => {
@@ -49,7 +50,6 @@ export function accessEndpoints({ keys, users, groups, audit }: AccessStore, now
 const result = (word: string): answers.Answer => answers.data(phpJson({ result: word }));
 
 const actorOf = ({ key, from }: Call): Actor => ({ name: key.name, source: from });
-const shortened = (key: string): string => `${key.slice(0, 12)}…`;
 
 const pathsOf = (privilege: Privilege): readonly string[] =>
   privilege === "all"

@@ -22,6 +22,9 @@ export type Revocation =
   | { readonly kind: "unknown" | "too-short" }
   | { readonly kind: "several"; readonly count: number };
 
+/** As lists and the audit log show it: enough to name it by. */
+export const shortKey = (key: string): string => `${key.slice(0, 12)}…`;
+
 /** The keys of the firewall service. Every call reads the file, so what another process wrote counts at once. */
 export type KeyStore = {
   /** A key limited to `privileges`, of the user `name`: he is made when missing, and given what he lacks of them. */
