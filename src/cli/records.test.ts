@@ -38,6 +38,8 @@ describe("moor records", () => {
     ["0.0.0.0:0", true],
     ["[::]:0", true],
     ["127.0.0.1:0", false],
+    ["127.8.8.8:0", false],
+    ["localhost:0", false],
     ["[::1]:0", false],
   ])("--plain-http on %s tells of what others could read on the way: %s", async (listen, told) => {
     const { io, printed } = openTerminal(await mkdtemp(join(tmpdir(), "moor-records-")));
