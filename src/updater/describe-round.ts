@@ -106,7 +106,7 @@ const instead = (passedOver: readonly PassedOver[]) =>
 
 const passedWords: Readonly<Record<PassedOver["because"], string>> = {
   "not-there": "is not there",
-  down: "is down",
+  down: "is down or has no link",
   "no-fit-address": "has no fit address",
 };
 

@@ -314,6 +314,17 @@ describe("records named by id", () => {
   });
 });
 
+it("an interface that is switched on but has no link is not called down alone", async () => {
+  await loop.close();
+  loop = await openLoop("  - { name: home, zone: example.org, ipv4: [wan0, wan1] }");
+  const unplugged = { ...wanWith(["9.9.9.8"], []), flags: ["up"], status: "no carrier" };
+  loop.says.firewall = () => ({ body: { wan0: unplugged, wan1: wanWith(["9.9.9.9"], []) } });
+  const { results } = await loop.updater.round(new AbortController().signal);
+  expect(results.map((result) => summarise(result, true).because)[0]).toMatch(
+    /^wan1 has it \(wan0 is down or has no link\)/,
+  );
+});
+
 describe("many names on one firewall", () => {
   it("reads the firewall once a round", async () => {
     await loop.close();
