@@ -6,6 +6,7 @@ import { parseType, type RecordType } from "../core/rdata/table.ts";
 import { fail, ok, type Result } from "../core/result.ts";
 import { nameToAscii, nameToUnicode, parseTyped } from "../core/unicode-name.ts";
 import { minute } from "./print-table.ts";
+import { readDay } from "./read-day.ts";
 
 /** What somebody has typed about what a token may do. */
 export type TypedScope = {
@@ -116,13 +117,11 @@ function readExpiry(text: string, now: Instant): Result<Instant> {
   return expires > now ? ok(expires) : fail({ code: "past", where, message: "is in the past" });
 }
 
-/** NaN for all else: `Date.parse` alone takes 40 for the year 2040, and the 31st of February for a day in March. */
+/** A day to its end, or a moment. NaN for all else: `Date.parse` alone takes 40 for the year 2040. */
 function readMoment(text: string): number {
-  const [, day = "", time] =
-    /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?$/.exec(text) ?? [];
-  const start = Date.parse(`${day}T00:00:00Z`);
-  const isDay = !Number.isNaN(start) && new Date(start).toISOString().startsWith(day);
-  return isDay ? Date.parse(`${day}${time ?? "T24:00:00Z"}`) : Number.NaN;
+  const [, day = "", time = "T24:00:00Z"] =
+    /^([\d-]+)(T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?$/.exec(text) ?? [];
+  return readDay(day) === undefined ? Number.NaN : Date.parse(`${day}${time}`);
 }
 
 const hour = 3_600_000;

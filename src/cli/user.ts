@@ -6,6 +6,7 @@ import type { User, UserChange } from "../firewall/users.ts";
 import { readFileIfThere } from "../process/data-folder.ts";
 import type { CommandIo } from "./command-io.ts";
 import { minute, printTable } from "./print-table.ts";
+import { readDay } from "./read-day.ts";
 import { dataFlag, shellWord } from "./try-lines.ts";
 import {
   type InData,
@@ -128,7 +129,7 @@ async function withUser(
 
 function readChange({ fullName, privilege, expires }: UserSettings, io: CommandIo): UserChange | undefined {
   const privileges = readPrivileges(privilege, io);
-  const end = expires === undefined || expires === "never" ? expires : readDay(expires);
+  const end = expires === undefined || expires === "never" ? expires : endOfDay(expires);
   if (end === null) io.err(`${expires} is no day; write it as 2027-12-31, or never.\n`);
   if (privileges === undefined || end === null) return undefined;
   return {
@@ -138,11 +139,10 @@ function readChange({ fullName, privilege, expires }: UserSettings, io: CommandI
   };
 }
 
-/** The end of that day, UTC. */
-function readDay(text: string): Date | null {
-  const start = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
-  const real = !Number.isNaN(start) && new Date(start).toISOString().startsWith(text);
-  return real ? new Date(start + 24 * 60 * 60 * 1000) : null;
+/** In UTC. */
+function endOfDay(text: string): Date | null {
+  const start = readDay(text);
+  return start === undefined ? null : new Date(start + 24 * 60 * 60 * 1000);
 }
 
 function described(name: string, change: UserChange): string {
