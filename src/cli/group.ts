@@ -1,5 +1,6 @@
 import { parseNetwork } from "../core/network.ts";
 import type { Group } from "../firewall/groups.ts";
+import { nameFault } from "../firewall/name-fault.ts";
 import type { CommandIo } from "./command-io.ts";
 import { printTable } from "./print-table.ts";
 import { dataFlag } from "./try-lines.ts";
@@ -28,6 +29,11 @@ export async function groupSet(
         `There is no user ${unknown.join(", ")}; ${io.program} user list ${dataFlag(options)} shows those there are.\n`,
       );
       return 1;
+    }
+    const badName = groups.find(name) === undefined ? nameFault("group", name) : undefined;
+    if (badName !== undefined) {
+      io.err(`${badName}\n`);
+      return 2;
     }
     groups.add({ name, now: new Date() });
     groups.change(name, {

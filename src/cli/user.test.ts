@@ -133,6 +133,7 @@ describe("moor user", () => {
     ["user log --most x", 2, /It takes a number/],
     ["key add --user nobody", 1, /There is no user nobody/],
     ["key add --privilege everything", 2, /There is no privilege everything/],
+    ["group set ad/mins", 2, /A group's name has letters, digits/],
     ["group set admins --join nobody", 1, /There is no user nobody/],
     ["group set admins --network 300.0.0.0/8", 2, /300\.0\.0\.0\/8 is no network/],
     ["group remove admins", 1, /There is no group admins/],

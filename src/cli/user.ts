@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { isPassword, passwordLength } from "../access/password.ts";
 import { createToken } from "../access/secret.ts";
 import type { AccessStore } from "../firewall/access-store.ts";
+import { nameFault } from "../firewall/name-fault.ts";
 import type { User, UserChange } from "../firewall/users.ts";
 import { readFileIfThere } from "../process/data-folder.ts";
 import type { CommandIo } from "./command-io.ts";
@@ -28,8 +29,9 @@ export type UserSettings = InData & {
 export async function userAdd(name: string, options: UserSettings, io: CommandIo): Promise<number> {
   const change = readChange(options, io);
   if (change === undefined) return 2;
-  if (!/^[A-Za-z0-9._@-]{1,64}$/.test(name)) {
-    io.err("A user's name has letters, digits and . _ @ - only, 64 of them at most.\n");
+  const wrong = nameFault("user", name);
+  if (wrong !== undefined) {
+    io.err(`${wrong}\n`);
     return 2;
   }
   return withNewAccess(options, io, ({ users, audit }) => {

@@ -6,6 +6,7 @@ import { parseNetwork } from "../core/network.ts";
 import type { AccessStore } from "./access-store.ts";
 import type { Actor } from "./audit.ts";
 import { shortKey } from "./keys.ts";
+import { nameFault } from "./name-fault.ts";
 import { displayNames, isPrivilege, type Privilege, privileges } from "./privileges.ts";
 import { rightsOf } from "./rights.ts";
 import type { User } from "./users.ts";
@@ -132,13 +133,6 @@ export function consolePeople({ users, groups, keys, audit, sessions }: AccessSt
 
     audit: () => audit.latest(500).map((entry) => ({ ...entry, at: entry.at.toISOString() })),
   };
-}
-
-const nameRule = /^[A-Za-z0-9._@-]{1,64}$/;
-
-function nameFault(what: string, name: unknown): string | undefined {
-  if (typeof name === "string" && nameRule.test(name)) return undefined;
-  return `A ${what}'s name has letters, digits and . _ @ - only, 64 of them at most.`;
 }
 
 function userFault({ fullName, expires, privileges: held }: UserWish): string | undefined {
