@@ -6,6 +6,7 @@ import { describeStore } from "./store.suite.ts";
 import { plainSettings } from "./store.ts";
 import { describeActions } from "./store-actions.suite.ts";
 import { describeManyWrites } from "./store-many.suite.ts";
+import { describeRecordIds } from "./store-record-ids.suite.ts";
 import { describeTokens } from "./store-tokens.suite.ts";
 import { describeTransferKeys } from "./store-transfer.suite.ts";
 
@@ -21,6 +22,7 @@ describeTokens("PostgreSQL", open);
 describeTransferKeys("PostgreSQL", open);
 describeActions("PostgreSQL", open);
 describeManyWrites("PostgreSQL", open);
+describeRecordIds("PostgreSQL", open);
 
 describe("a PostgreSQL database", () => {
   it("takes as many changes of records at once as fit into a request", async () => {

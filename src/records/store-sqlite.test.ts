@@ -8,6 +8,7 @@ import { makePool } from "./rig/pool-of-addresses.ts";
 import { describeStore } from "./store.suite.ts";
 import { describeActions } from "./store-actions.suite.ts";
 import { describeManyWrites } from "./store-many.suite.ts";
+import { describeRecordIds } from "./store-record-ids.suite.ts";
 import { openSqliteStore } from "./store-sqlite.ts";
 import { describeTokens } from "./store-tokens.suite.ts";
 import { describeTransferKeys } from "./store-transfer.suite.ts";
@@ -17,6 +18,7 @@ describeTokens("SQLite", async () => openSqliteStore(":memory:"));
 describeTransferKeys("SQLite", async () => openSqliteStore(":memory:"));
 describeActions("SQLite", async () => openSqliteStore(":memory:"));
 describeManyWrites("SQLite", async () => openSqliteStore(":memory:"));
+describeRecordIds("SQLite", async () => openSqliteStore(":memory:"));
 
 describe("a SQLite file", () => {
   let path: string;

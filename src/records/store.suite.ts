@@ -226,15 +226,6 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         expect(await store.changesAfter(rows[2]?.position ?? 0, 10)).toEqual([rows[3]]);
       });
 
-      it("finds a record by its id wherever it has moved", async () => {
-        const zone = await makeZone();
-        const old = aSet("www", "192.0.2.1");
-        await put(zone, [old]);
-        await put(zone, [{ ...old, owner: "moved", ttl: 77 }], ["www", "moved"]);
-        expect(await store.record(account, "www-192.0.2.1")).toMatchObject({ owner: "moved", type: "A", ttl: 77 });
-        expect((await store.zone(account, zone.id))?.recordCount).toBe(2);
-      });
-
       it("shows the writer the sets beside a record, wherever that is", async () => {
         const zone = await makeZone();
         await put(zone, [aSet("www", "192.0.2.1"), aSet("mail", "192.0.2.2"), aSet("ftp", "192.0.2.3")]);
@@ -246,41 +237,6 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         expect(seen).toEqual(["mail", "www"]);
         const nowhere = { ...request(zone, ["mail"]), at: { record: "none" } };
         expect(await store.write(nowhere, () => ({ wanted: [], result: 1 }))).toBeUndefined();
-      });
-
-      it("lets two sets swap their records in one write", async () => {
-        const zone = await makeZone();
-        const [x, y] = [aSet("x", "192.0.2.1"), aSet("y", "192.0.2.2")];
-        await put(zone, [x, y]);
-        await put(zone, [
-          { ...x, records: y.records },
-          { ...y, records: x.records },
-        ]);
-        expect(await store.record(account, "x-192.0.2.1")).toMatchObject({ owner: "y" });
-        expect(await store.record(account, "y-192.0.2.2")).toMatchObject({ owner: "x" });
-      });
-
-      it("lets records of one value move on from set to set in one write", async () => {
-        const zone = await makeZone();
-        const one = { ...aRecord("x", "192.0.2.1"), id: "1" };
-        const two = { ...one, id: "2" };
-        const setOf = (owner: string, record: ZoneRecord) => ({ ...aSet(owner), records: [record] });
-        await put(zone, [setOf("x", one), setOf("y", two)]);
-        const after = [setOf("x", two), setOf("z", one)];
-        await put(zone, after, ["x", "y", "z"]);
-        expect(await store.record(account, "1")).toMatchObject({ owner: "z", record: one });
-        expect(await store.record(account, "2")).toMatchObject({ owner: "x", record: two });
-        expect(await store.sets(zone, { owners: ["x", "y", "z"] })).toEqual(after);
-      });
-
-      it("keeps the ids of a set that is written again as it was, beside another that changes", async () => {
-        const zone = await makeZone();
-        const text = { ...aSet("x", '"t"'), type: "TXT" } as const;
-        await put(zone, [aSet("x", "192.0.2.1"), text]);
-        const again = { ...text, records: text.records.map((record) => ({ ...record, id: "new" })) };
-        await put(zone, [aSet("x", "192.0.2.2"), again]);
-        expect(await store.sets(zone, { owner: "x" })).toEqual([aSet("x", "192.0.2.2"), text]);
-        expect(await store.record(account, "new")).toBeUndefined();
       });
 
       it("keeps labels and the lock of a set, and sees when they change", async () => {

@@ -1,0 +1,87 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { RRset, ZoneRecord } from "../core/rrset.ts";
+import { plainSettings, type RecordStore, type Zone } from "./store.ts";
+
+/** What every RecordStore does with the ids of records. `open` gives an empty store of its own each time. */
+export function describeRecordIds(name: string, open: () => Promise<RecordStore>): void {
+  describe(`${name}, the ids of records`, () => {
+    let store: RecordStore;
+    let account: number;
+    let zone: Zone;
+    beforeEach(async () => {
+      store = await open();
+      account = (await store.ensureAccount("main", at)).id;
+      const identity = { account, id: "zone-1", name: "example.org", settings: plainSettings(600), created: at };
+      const made = await store.createZone({ ...identity, serial: 2026111500, sets: [] }, "tester");
+      if (made === "name-taken") throw new Error("name taken");
+      zone = made;
+    });
+    afterEach(() => store.close());
+
+    /** Replaces what stands at the owners of the given sets. */
+    const put = (sets: readonly RRset[], owners = sets.map((set) => set.owner)) =>
+      store.write({ account, at: { zone: zone.id }, owners: () => owners, actor: "tester", now: at }, () => ({
+        wanted: sets,
+        result: "written",
+      }));
+
+    it("finds a record by its id wherever it has moved", async () => {
+      const old = aSet("www", "192.0.2.1");
+      await put([old]);
+      await put([{ ...old, owner: "moved", ttl: 77 }], ["www", "moved"]);
+      expect(await store.record(account, "www-192.0.2.1")).toMatchObject({ owner: "moved", type: "A", ttl: 77 });
+      expect((await store.zone(account, zone.id))?.recordCount).toBe(1);
+    });
+
+    it("lets two sets swap their records in one write", async () => {
+      const [x, y] = [aSet("x", "192.0.2.1"), aSet("y", "192.0.2.2")];
+      await put([x, y]);
+      await put([
+        { ...x, records: y.records },
+        { ...y, records: x.records },
+      ]);
+      expect(await store.record(account, "x-192.0.2.1")).toMatchObject({ owner: "y" });
+      expect(await store.record(account, "y-192.0.2.2")).toMatchObject({ owner: "x" });
+    });
+
+    it("lets records of one value move on from set to set in one write", async () => {
+      const one = { ...aRecord("x", "192.0.2.1"), id: "1" };
+      const two = { ...one, id: "2" };
+      const setOf = (owner: string, record: ZoneRecord) => ({ ...aSet(owner), records: [record] });
+      await put([setOf("x", one), setOf("y", two)]);
+      const after = [setOf("x", two), setOf("z", one)];
+      await put(after, ["x", "y", "z"]);
+      expect(await store.record(account, "1")).toMatchObject({ owner: "z", record: one });
+      expect(await store.record(account, "2")).toMatchObject({ owner: "x", record: two });
+      expect(await store.sets(zone, { owners: ["x", "y", "z"] })).toEqual(after);
+    });
+
+    it("keeps the ids of a set that is written again as it was, beside another that changes", async () => {
+      const text = { ...aSet("x", '"t"'), type: "TXT" } as const;
+      await put([aSet("x", "192.0.2.1"), text]);
+      const again = { ...text, records: text.records.map((record) => ({ ...record, id: "new" })) };
+      await put([aSet("x", "192.0.2.2"), again]);
+      expect(await store.sets(zone, { owner: "x" })).toEqual([aSet("x", "192.0.2.2"), text]);
+      expect(await store.record(account, "new")).toBeUndefined();
+    });
+  });
+}
+
+const at = Date.UTC(2026, 10, 15, 12);
+
+const aRecord = (owner: string, value: string): ZoneRecord => ({
+  id: `${owner}-${value}`,
+  name: owner,
+  value,
+  rdata: value,
+  comment: "",
+  created: at,
+  modified: at,
+});
+
+const aSet = (owner: string, ...values: readonly string[]): RRset => ({
+  owner,
+  type: "A",
+  ttl: null,
+  records: values.map((value) => aRecord(owner, value)),
+});
