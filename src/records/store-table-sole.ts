@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
+import { sqliteKind } from "../process/sqlite-faults.ts";
 
 /**
  * A database file for oneself. In WAL mode every connection holds a shared lock as long as it is open, so an exclusive one is
@@ -12,17 +13,23 @@ export function takeSole(path: string): DatabaseSync | "in-use" {
     return database;
   } catch (error) {
     database.close();
-    if ((error as { errcode?: number }).errcode === busy) return "in-use";
+    if (sqliteKind(error) === busy) return "in-use";
     throw error;
   }
 }
 
 export function isInUse(path: string): boolean {
   if (!existsSync(path)) return false;
-  const sole = takeSole(path);
-  if (sole !== "in-use") sole.close();
-  return sole === "in-use";
+  try {
+    const sole = takeSole(path);
+    if (sole !== "in-use") sole.close();
+    return sole === "in-use";
+  } catch (error) {
+    // What is no database nobody uses; whoever opens it is told.
+    if (sqliteKind(error) === noDatabase) return false;
+    throw error;
+  }
 }
 
-/** SQLITE_BUSY */
-const busy = 5;
+/** SQLITE_BUSY, SQLITE_NOTADB */
+const [busy, noDatabase] = [5, 26];
