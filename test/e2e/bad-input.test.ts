@@ -61,9 +61,9 @@ const typed: [words: string, code: number, ...says: RegExp[]][] = [
   ["show 0123456789abcdef", 1, /no record with the id 0123456789abcdef; `moor zones` and `moor list ZONE`/],
   ["zones --target dnss", 2, /no target dnss; there are dns; did you mean dns\?/],
   ["interfaces --source walls", 2, /no source walls; there are wall; did you mean wall\?/],
-  ["token revoke 999 --data data", 1, /no token 999 .*moor token list shows/],
-  ["token revoke x --data data", 1, /no token x .*moor token list shows/],
-  ["key revoke zzz --data data", 1, /no key zzz; .*moor key list shows/],
+  ["token revoke 999 --data data", 1, /no token 999 .*moor token list --data data shows/],
+  ["token revoke x --data data", 1, /no token x .*moor token list --data data shows/],
+  ["key revoke zzz --data data", 1, /no key zzz; .*moor key list --data data shows/],
 ];
 
 describe("what cannot be meant is said, with what could be", () => {
