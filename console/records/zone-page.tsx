@@ -53,6 +53,7 @@ export default function ZonePage({ zone: name, part }: { readonly zone: string; 
         </ul>
       </nav>
       <Problem error={found.error} retry={() => void found.refetch()} />
+      {zone?.mode === "secondary" && <Origin zone={zone} />}
       {zone === undefined ? (
         <Skeleton h={200} />
       ) : (
@@ -89,6 +90,22 @@ function Facts({ zone }: { readonly zone: RrsetsZone }) {
         </Badge>
       )}
     </>
+  );
+}
+
+/** Where the records of a secondary zone are kept, and whether they were had from there. */
+function Origin({ zone: { primary_nameservers: servers, status } }: { readonly zone: RrsetsZone }) {
+  const from = servers.map(({ address }) => address).join(", ");
+  if (status === "error") {
+    const todo = "see that transfers to this service are allowed there, and what its log says";
+    return <Problem error={new Error(`The zone cannot be had from ${from}: ${todo}`)} />;
+  }
+  return (
+    <p className="quiet">
+      {status === "updating"
+        ? `It is being fetched from ${from}.`
+        : `Its records come from ${from} and are changed there.`}
+    </p>
   );
 }
 

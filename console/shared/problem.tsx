@@ -4,7 +4,7 @@ import { Alert, Button, Group } from "@mantine/core";
 export function Problem({ error, retry }: { readonly error: Error | null; readonly retry?: () => void }) {
   if (error === null) return null;
   return (
-    <Alert color="red" variant="light" role="alert" styles={{ message: { color: "inherit" } }}>
+    <Alert color="red" variant="light" role="alert" mb="xs" styles={{ message: { color: "inherit" } }}>
       <Group justify="space-between">
         <span>{error.message}</span>
         {retry && (

@@ -76,6 +76,21 @@ describe("the console's calls", () => {
     expect(log).toContain("token made");
   });
 
+  it("show the records of a secondary zone, which the record-set API keeps from its clients, and change none", async () => {
+    const headers = await signIn("main");
+    const zone = { name: "second.example", mode: "secondary", primary_nameservers: [{ address: "192.0.2.53" }] };
+    expect((await call("POST", "/v1/zones", zone, headers)).status).toBe(201);
+    const made = await call("POST", "/console/tokens", { name: "client", scope: { access: "write" } }, headers);
+    const { secret } = (await made.json()) as { secret: string };
+    const of = "/v1/zones/second.example/rrsets";
+    for (const path of [of, `${of}/@/SOA`]) {
+      expect([path, (await call("GET", path, undefined, headers)).status]).toEqual([path, 200]);
+      expect((await call("GET", path, undefined, { authorization: `Bearer ${secret}` })).status).toBe(422);
+    }
+    const set = { name: "www", type: "A", records: [{ value: "192.0.2.1" }] };
+    expect((await call("POST", of, set, headers)).status).toBe(422);
+  });
+
   it("refuse a token wish with faults, and bodies that are no JSON or too long", async () => {
     const headers = await signIn("main");
     expect((await call("POST", "/console/tokens", { name: "", scope: {} }, headers)).status).toBe(422);

@@ -28,6 +28,11 @@ export async function fillHarbour(store: RecordStore, now: number): Promise<void
       content: { kind: "sets", sets: [] },
     });
   }
+  await at(360).rrsets.createZoneWith(person, {
+    ...{ name: "lagoon.example", mode: "secondary", ttl: 3_600, labels: {}, locked: false },
+    primaries: [{ address: "192.0.2.53", port: 53 }],
+    content: { kind: "sets", sets: [] },
+  });
   const zone = { name: "harbour.example" };
   const put = (
     hoursAgo: number,

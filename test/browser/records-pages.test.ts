@@ -44,6 +44,13 @@ const pages: readonly (readonly [path: string, shown: (page: Page) => Promise<un
         .waitFor(),
   ],
   [`${zone}/settings`, (page) => page.getByText("Name servers to enter").waitFor()],
+  [
+    "/zones/lagoon.example",
+    async (page) => {
+      await page.getByText("The zone cannot be had from 192.0.2.53:").waitFor();
+      await page.getByRole("link", { name: "@ SOA" }).waitFor();
+    },
+  ],
   ["/zones/nowhere.example", (page) => page.getByText("There is no zone nowhere.example here").waitFor()],
   ["/tokens", (page) => page.getByRole("heading", { name: "Tokens" }).waitFor()],
   ["/tokens?new", (page) => page.getByLabel("What is it for?").waitFor()],
