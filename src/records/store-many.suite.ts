@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { RRset, ZoneRecord } from "../core/rrset.ts";
+import { aSet, at } from "./rig/a-set.ts";
 import { dropZone } from "./rig/drop-zone.ts";
 import { type LoggedChange, plainSettings, type RecordStore, type WriteRequest, type Zone } from "./store.ts";
 
@@ -112,25 +112,6 @@ export function describeManyWrites(name: string, open: () => Promise<RecordStore
     });
   });
 }
-
-const at = Date.UTC(2026, 10, 15, 12);
-
-const aRecord = (owner: string, value: string): ZoneRecord => ({
-  id: `${owner}-${value}`,
-  name: owner,
-  value,
-  rdata: value,
-  comment: "",
-  created: at,
-  modified: at,
-});
-
-const aSet = (owner: string, value: string): RRset => ({
-  owner,
-  type: "A",
-  ttl: null,
-  records: [aRecord(owner, value)],
-});
 
 const inShort = ({ position, serial, change }: LoggedChange): string =>
   `${position} ${serial} ${change.kind} ${change.kind === "settings" ? "" : change.owner}`;

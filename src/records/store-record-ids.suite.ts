@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { RRset, ZoneRecord } from "../core/rrset.ts";
+import { aRecord, aSet, at } from "./rig/a-set.ts";
 import { plainSettings, type RecordStore, type Zone } from "./store.ts";
 
 /** What every RecordStore does with the ids of records. `open` gives an empty store of its own each time. */
@@ -66,22 +67,3 @@ export function describeRecordIds(name: string, open: () => Promise<RecordStore>
     });
   });
 }
-
-const at = Date.UTC(2026, 10, 15, 12);
-
-const aRecord = (owner: string, value: string): ZoneRecord => ({
-  id: `${owner}-${value}`,
-  name: owner,
-  value,
-  rdata: value,
-  comment: "",
-  created: at,
-  modified: at,
-});
-
-const aSet = (owner: string, ...values: readonly string[]): RRset => ({
-  owner,
-  type: "A",
-  ttl: null,
-  records: values.map((value) => aRecord(owner, value)),
-});

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { RRset, ZoneRecord } from "../core/rrset.ts";
+import type { RRset } from "../core/rrset.ts";
+import { aRecord, aSet, at } from "./rig/a-set.ts";
 import { dropZone } from "./rig/drop-zone.ts";
 import {
   type LoggedChange,
@@ -337,27 +338,8 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
   });
 }
 
-const at = Date.UTC(2026, 10, 15, 12);
-
 const setChanged = ({ change }: LoggedChange): string =>
   change.kind === "settings" ? "settings" : `${change.kind} ${change.owner} ${change.type}`;
-
-const aRecord = (owner: string, value: string): ZoneRecord => ({
-  id: `${owner}-${value}`,
-  name: owner,
-  value,
-  rdata: value,
-  comment: "",
-  created: at,
-  modified: at,
-});
-
-const aSet = (owner: string, ...values: readonly string[]): RRset => ({
-  owner,
-  type: "A",
-  ttl: null,
-  records: values.map((value) => aRecord(owner, value)),
-});
 
 const soaOf = (zone: string): RRset => {
   const rdata = "ns1.example.net. admin.example.net. 0 2 3 4 5";
