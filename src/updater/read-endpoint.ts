@@ -1,4 +1,5 @@
 import { X509Certificate } from "node:crypto";
+import { isLoopbackName } from "../process/loopback-name.ts";
 import type { Endpoint } from "./config.ts";
 import type { HttpTrust } from "./http-client.ts";
 import { readDuration } from "./read-duration.ts";
@@ -46,13 +47,11 @@ function readUrl(yaml: YamlReader, fields: Fields<EndpointKey>, what: string, ma
     return bad(`url of ${what} holds a user name`, "leave out what stands before the @");
   if ((url.search && !mayHaveQuery) || url.hash)
     return bad(`url of ${what} has a ? or # part`, "write https://host, and :port if needed");
-  if (url.protocol === "http:" && !isLoopback(url.hostname)) {
+  if (url.protocol === "http:" && !isLoopbackName(url.hostname)) {
     return bad(`url of ${what} would send its secret unencrypted`, "write https:// (http:// is for loopback only)");
   }
   return url;
 }
-
-const isLoopback = (host: string) => /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(host);
 
 function readTrust(
   yaml: YamlReader,
