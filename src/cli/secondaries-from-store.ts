@@ -1,6 +1,7 @@
 import type { Instant } from "../core/instant.ts";
 import type { RecordType } from "../core/rdata/table.ts";
 import type { RRset } from "../core/rrset.ts";
+import { soaIn, timersIn } from "../core/soa-timers.ts";
 import type { NewContent, SecondaryZone } from "../nameserver/secondary-refresh.ts";
 import type { SecondaryPorts } from "../nameserver/secondary-zones.ts";
 import type { Peer } from "../nameserver/transfer-ask.ts";
@@ -105,12 +106,4 @@ async function keyOf(store: RecordStore, zone: string, { tsig }: PrimaryServer):
   if (!isTsigAlgorithm(algorithm)) throw new Error(`unknown TSIG algorithm ${tsig.algorithm}`);
   const known = (await store.transferKeys()).find((key) => key.secret === tsig.key && key.algorithm === algorithm);
   return { name: known?.name ?? zone, algorithm, secret: Buffer.from(tsig.key, "base64") };
-}
-
-const soaIn = (sets: readonly RRset[]): string =>
-  sets.find((set) => set.type === "SOA")?.records[0]?.rdata ?? ". . 0 0 0 0 0";
-
-function timersIn(soa: string): NonNullable<SecondaryZone["timers"]> {
-  const [, , , refresh, retry, expire] = soa.split(" ").map(Number);
-  return { refresh: refresh ?? 0, retry: retry ?? 0, expire: expire ?? 0 };
 }

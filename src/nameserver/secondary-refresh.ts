@@ -1,5 +1,6 @@
 import type { Instant } from "../core/instant.ts";
 import { compareSerials } from "../core/serial.ts";
+import type { SoaTimers } from "../core/soa-timers.ts";
 import { nameOf, type Peer } from "./transfer-ask.ts";
 import { askSerial, type Current, type Transferred, transferIn } from "./transfer-in.ts";
 
@@ -8,8 +9,7 @@ export type SecondaryZone = {
   readonly primaries: readonly Peer[];
   /** What was transferred last; undefined when nothing has been. */
   readonly current: Current | undefined;
-  /** Of the SOA, in seconds. */
-  readonly timers: { readonly refresh: number; readonly retry: number; readonly expire: number } | undefined;
+  readonly timers: SoaTimers | undefined;
   readonly checked: Instant | undefined;
 };
 

@@ -1,6 +1,7 @@
 import type { Instant } from "../core/instant.ts";
 import { apex } from "../core/name.ts";
 import type { RRset } from "../core/rrset.ts";
+import { soaIn, timersIn } from "../core/soa-timers.ts";
 import type { RecordStore, Zone } from "./store.ts";
 import type { SecondaryState } from "./transfer-keys.ts";
 
@@ -23,10 +24,5 @@ export async function zoneStatus(
 
 /** Too long without its primary servers (RFC 1034 section 4.3.5). */
 export function hasExpired({ checked }: SecondaryState, sets: readonly RRset[], now: Instant): boolean {
-  const soa = sets.find((set) => set.type === "SOA")?.records[0]?.rdata;
-  const expire = Number(soa?.split(" ")[expireField] ?? 0);
-  return checked + expire * 1_000 < now;
+  return checked + timersIn(soaIn(sets)).expire * 1_000 < now;
 }
-
-/** In an SOA's canonical text. */
-const expireField = 5;
