@@ -34,7 +34,8 @@ const policy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-const pageHeaders = {
+/** For every page that is served beside ours, too. */
+export const pageHeaders = {
   "content-security-policy": policy,
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",

@@ -78,3 +78,8 @@ describe("the OpenAPI document, linted", () => {
     expect(references.filter((to) => to === undefined || !schemas.includes(to))).toEqual([]);
   });
 });
+
+it.for(["/docs", "/docs/json"])("%s is as guarded as the pages beside it", async (path) => {
+  const { status, headers } = await call("GET", path, { token: "" });
+  expect([status, headers["content-security-policy"]]).toEqual([200, expect.stringMatching(/frame-ancestors 'none'/)]);
+});

@@ -1,6 +1,7 @@
 import swagger from "@fastify/swagger";
 import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyInstance } from "fastify";
+import { pageHeaders } from "../process/static-pages.ts";
 
 /** The OpenAPI document of all routes registered after this, as JSON at `/docs/json` and as a page at `/docs`. */
 export async function serveDocs(server: FastifyInstance): Promise<void> {
@@ -37,7 +38,16 @@ export async function serveDocs(server: FastifyInstance): Promise<void> {
     },
     transformObject: (made) => ("openapiObject" in made ? withMeanings(made.openapiObject) : made.swaggerObject),
   });
-  await server.register(swaggerUi, { routePrefix: "/docs", theme });
+  await server.register(swaggerUi, {
+    routePrefix: "/docs",
+    theme,
+    uiHooks: {
+      onRequest: (_request, reply, next) => {
+        reply.headers(pageHeaders);
+        next();
+      },
+    },
+  });
 }
 
 /** Without the bar of the page's own makers, whose field would only show other documents. */

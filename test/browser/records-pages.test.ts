@@ -108,6 +108,17 @@ it("the sign-in page has no fault that axe knows", async () => {
   await context.close();
 });
 
+it("the description of the API asks nobody else, and tries a call where it is read", async () => {
+  const context = await openContext(browser);
+  const page = await openPage(context, `${rig.url}/docs`);
+  await page.getByRole("button", { name: "get /api/v1/zones", exact: true }).click();
+  await page.getByRole("button", { name: "Try it out" }).click();
+  await page.getByRole("button", { name: "Execute" }).click();
+  await page.getByText("No API key found in request").waitFor();
+  expect(page.complaints).toEqual([]);
+  await context.close();
+});
+
 describe("the first page of a new service", () => {
   it("guides, has no fault that axe knows, and is there soon", async () => {
     const context = await openContext(browser);
