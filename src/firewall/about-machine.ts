@@ -5,20 +5,29 @@ const likeRelease = "26.7.2";
 const moorVersion = "0.1.0";
 
 const machine = (): string => ({ x64: "amd64", arm64: "aarch64" })[arch() as "x64" | "arm64"] ?? arch();
+const operatingSystem = (): string => `${type()} ${release()}`;
 
-/** The connection test of nearly every client. There is nothing to update from here, and that is what it says. */
+/**
+ * The connection test of nearly every client. There is nothing to update from here, and that is what it says. As in the
+ * original the check stands at the top and inside of the product: some clients read the version there, some here.
+ */
 export function firmwareStatus(now: Date) {
-  const check = { last_check: asDatePrints(now), needs_reboot: "0", upgrade_needs_reboot: "0" };
+  const series = likeRelease.split(".").slice(0, 2).join(".");
+  const known = { product_id: "moor", product_version: likeRelease, product_abi: series };
+  const check = {
+    ...known,
+    ...{ os_version: operatingSystem(), last_check: asDatePrints(now), needs_reboot: "0", upgrade_needs_reboot: "0" },
+    ...{ new_packages: [], reinstall_packages: [], remove_packages: [], downgrade_packages: [], upgrade_packages: [] },
+    upgrade_sets: [],
+  };
   return {
     ...check,
     product: {
-      product_id: "moor",
+      ...known,
       product_name: "moor",
       product_nickname: "moor",
-      product_version: likeRelease,
-      product_series: likeRelease.split(".").slice(0, 2).join("."),
+      product_series: series,
       product_arch: machine(),
-      product_abi: likeRelease.split(".").slice(0, 2).join("."),
       product_moor: moorVersion,
       product_latest: likeRelease,
       product_check: check,
@@ -43,6 +52,6 @@ export const systemStatus = () => ({
 
 export const systemInformation = () => ({
   name: hostname(),
-  versions: [`moor ${moorVersion}-${machine()}`, `${type()} ${release()}`, `OpenSSL ${process.versions.openssl}`],
+  versions: [`moor ${moorVersion}-${machine()}`, operatingSystem(), `OpenSSL ${process.versions.openssl}`],
   updates: "moor is updated by the system it runs on.",
 });

@@ -62,6 +62,19 @@ describe("clients of the firewall service", () => {
     expect(Math.abs(Date.parse(status.last_check) - Date.now())).toBeLessThan(60_000);
   });
 
+  it("opnsense-exporter takes the version from the top of the firmware's status, which is the check itself", async () => {
+    const status = (await read("/api/core/firmware/status")) as {
+      readonly product: { readonly product_check: Readonly<Record<string, unknown>> };
+    };
+    const { product } = status;
+    const { product_check, ...known } = product;
+    expect(status).toMatchObject(product_check);
+    expect(product_check).toMatchObject({ os_version: expect.stringMatching(/^Linux \d/), upgrade_packages: [] });
+    for (const key of ["product_id", "product_version", "product_abi"]) {
+      expect(known).toHaveProperty(key, product_check[key] ?? "missing");
+    }
+  });
+
   it("pyopnsense takes the interfaces from Network Insight: a device and what it is called", async () => {
     expect(await read("/api/diagnostics/networkinsight/getinterfaces")).toEqual({ eth0: "eth0" });
   });
