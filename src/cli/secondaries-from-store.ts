@@ -33,7 +33,7 @@ export function secondaryPorts(
       if (stored.kind === "refused") throw new Error(stored.faults.map((fault) => fault.message).join("; "));
       if (stored.kind === "does-not-fit") return stored.kind;
       await store.noteSecondary(zone, { checked: Date.now(), serial: content.serial });
-      for (const warning of unansweredIn(content)) log.warn({ zone: name }, warning);
+      if (isSigned(content)) log.warn({ zone: name }, unsignedAnswers);
       return "done";
     },
     checked: async (name, serial) => {
@@ -44,20 +44,15 @@ export function secondaryPorts(
   };
 }
 
-/** What has come into the zone that moor keeps and passes on, but does not answer by as its primary does. */
-function unansweredIn(content: NewContent): readonly string[] {
+/** Signatures have come into the zone: moor keeps them and passes them on, but does not answer with them as its primary does. */
+function isSigned(content: NewContent): boolean {
   const lines = content.kind === "whole" ? content.lines : content.steps.flatMap((step) => step.added);
-  const has = (type: RecordType) => lines.some((line) => line.type === type);
-  return [
-    ...(has(dnskey)
-      ? ["the zone is signed, but is answered here without signatures: resolvers that check them take it for forged"]
-      : []),
-    ...(has(dname) ? ["the zone has DNAME records, but names below them are answered here as if it had none"] : []),
-  ];
+  return lines.some((line) => line.type === dnskey);
 }
 
-const dname: RecordType = "TYPE39";
 const dnskey: RecordType = "TYPE48";
+const unsignedAnswers =
+  "the zone is signed, but is answered here without signatures: resolvers that check them take it for forged";
 
 /** Why a zone has nothing that may be answered from; undefined when it has. */
 export async function lacksContent(

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type AnswerSet, answerQuestion, type QuestionType } from "./answer.ts";
+import { answerQuestion, type QuestionType } from "./answer.ts";
 import { diffSets } from "./changes.ts";
-import { printLabels } from "./label.ts";
+import { dig, printSets } from "./dig-view.suite.ts";
 import { labelsOf } from "./name.ts";
 import type { RRset } from "./rrset.ts";
-import { writtenSets, writtenZone } from "./written-sets.suite.ts";
+import { dnameTo, writtenSets, writtenZone } from "./written-sets.suite.ts";
 import { changeZoneView, createZoneView, setsOfView, type ZoneView } from "./zone-view.ts";
 
 const example = `
@@ -41,21 +41,6 @@ const example = `
   plain      -    NS    ns.other.net.`;
 
 const view = createZoneView(writtenZone("example.org", example));
-
-const printSets = (sets: readonly AnswerSet[]): string[] =>
-  sets.flatMap(({ name, ttl, set }) => set.values.map((value) => `${printLabels(name)}. ${ttl} ${set.type} ${value}`));
-
-/** What dig would show: the outcome, then the lines of each section. */
-function dig(zone: ZoneView, name: string, type: QuestionType): string[] {
-  const { kind, end, answer, authority, additional } = answerQuestion(zone, labelsOf(name), type);
-  const section = (title: string, sets: readonly AnswerSet[]) => printSets(sets).map((line) => `${title} ${line}`);
-  return [
-    end ? `${kind} ${end}` : kind,
-    ...section("answer", answer),
-    ...section("authority", authority),
-    ...section("additional", additional),
-  ];
-}
 
 const soa = "authority example.org. 300 SOA ns1.example.org. hostmaster.example.org. 1 7200 900 1209600 300";
 const referralToSub = [
@@ -220,6 +205,7 @@ const line = fc.oneof(
   fc.tuple(owner, owner).map(([name, target]) => `${name} - CNAME ${target}`),
   fc.tuple(owner, owner).map(([name, target]) => `${name} - NS ${target}`),
   fc.tuple(owner, owner).map(([name, target]) => `${name} - MX 10 ${target}`),
+  fc.tuple(owner, owner).map(([name, target]) => `${name} - ${dnameTo(`${target}.example.org`)}`),
 );
 /** One CNAME and nothing beside it, as the rules for zones demand. */
 const lawful = (lines: readonly string[]): string => {

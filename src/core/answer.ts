@@ -1,19 +1,23 @@
-import type { Label } from "./label.ts";
+import { dname, redirected, targetOfDname } from "./dname.ts";
+import { type Label, printLabels } from "./label.ts";
 import { labelsOf } from "./name.ts";
 import type { Rdata } from "./rdata/rdata.ts";
 import type { RecordType } from "./rdata/table.ts";
-import { rdataOf, setAt, type ViewSet, type ZoneNode, type ZoneView } from "./zone-view.ts";
+import { rdataOf, setAt, type ViewSet, wireOf, type ZoneNode, type ZoneView } from "./zone-view.ts";
 
 /** What is asked of a zone. A type that moor does not know has no sets; `ANY` asks for whatever there is. */
 export type QuestionType = RecordType | "ANY" | undefined;
 
-/** How a question ends; what the sections hold follows from it (RFC 1034 section 4.3.2). */
-export type AnswerKind = "found" | "alias" | "referral" | "no-data" | "no-name" | "not-ours";
+/**
+ * How a question ends; what the sections hold follows from it (RFC 1034 section 4.3.2). `too-long` is a name that a DNAME leads
+ * to a longer one than there can be (RFC 6672 section 2.2).
+ */
+export type AnswerKind = "found" | "alias" | "referral" | "no-data" | "no-name" | "too-long" | "not-ours";
 
 export type Answer = {
   readonly kind: AnswerKind;
   /** For an alias: how its last name ended. `elsewhere` is outside of this zone, `loop` an alias of itself. */
-  readonly end?: "found" | "referral" | "no-data" | "no-name" | "elsewhere" | "loop";
+  readonly end?: "found" | "referral" | "no-data" | "no-name" | "too-long" | "elsewhere" | "loop";
   readonly answer: readonly AnswerSet[];
   readonly authority: readonly AnswerSet[];
   readonly additional: readonly AnswerSet[];
@@ -49,13 +53,13 @@ export function answerQuestion(view: ZoneView, name: readonly Label[], type: Que
       const whole = { ...step, open: open || step.open, forManyNames };
       return chain.length === 0
         ? whole
-        : { ...whole, kind: "alias", end: endOf(step), answer: [...chain, ...step.answer] };
+        : { ...whole, kind: "alias", end: endOf(step), answer: [...chain, ...newIn(chain, step)] };
     }
-    const [link] = step.answer;
+    const link = step.answer.at(-1);
     if (link === undefined) throw new Error("an alias without a target");
-    chain.push(link);
+    chain.push(...newIn(chain, step));
     next = targetOf(link.set);
-    if (chain.length >= longestChain || chain.some((each) => sameLabels(each.name, next))) return alias("loop");
+    if (chain.length >= longestChain || chain.some((each) => isAliasOf(each, next))) return alias("loop");
   }
 
   function alias(end: "elsewhere" | "loop"): Answer {
@@ -79,15 +83,18 @@ function relativeTo(view: ZoneView, name: readonly Label[]): readonly Label[] | 
   return name.slice(0, depth);
 }
 
-/** Where a name leads in the tree. `depth` is how many of its own labels lie above or at a cut. */
+/** Where a name leads in the tree. `depth` is how many of its own labels lie above or at a cut or a DNAME. */
 type Place =
   | { readonly kind: "at"; readonly node: ZoneNode; readonly byWildcard: boolean }
   | { readonly kind: "cut"; readonly node: ZoneNode; readonly depth: number; readonly exact: boolean }
+  | { readonly kind: "redirect"; readonly set: ViewSet; readonly target: readonly Label[]; readonly depth: number }
   | { readonly kind: "nowhere" };
 
 function findPlace(view: ZoneView, relative: readonly Label[]): Place {
   let node = view.apex;
   for (let i = relative.length - 1; i >= 0; i--) {
+    const redirect = view.dnames > 0 ? redirectAt(node) : undefined;
+    if (redirect) return { kind: "redirect", ...redirect, depth: relative.length - 1 - i };
     const child = node.children?.get(relative[i] ?? "");
     if (child === undefined) {
       // RFC 4592 section 3.3.1: only the wildcard at the closest encloser speaks, and only for names that are not there.
@@ -100,6 +107,13 @@ function findPlace(view: ZoneView, relative: readonly Label[]): Place {
   return { kind: "at", node, byWildcard: false };
 }
 
+/** What speaks for the names below a node, whatever else stands there (RFC 6672 section 2.4). */
+function redirectAt(node: ZoneNode): { readonly set: ViewSet; readonly target: readonly Label[] } | undefined {
+  const set = setAt(node, dname);
+  const target = set && targetOfDname(wireOf(set)[0]);
+  return set && target && { set, target };
+}
+
 type Step = Omit<Answer, "forManyNames">;
 
 function answerAt(view: ZoneView, name: readonly Label[], place: Place, type: QuestionType): Step {
@@ -110,6 +124,8 @@ function answerAt(view: ZoneView, name: readonly Label[], place: Place, type: Qu
       // What belongs to the parent's side of a cut is answered there (RFC 4035 section 3.1.4.1).
       if (place.exact && (type as string) === "DS") return dataAt(view, name, place.node, type);
       return referral(view, name.slice(name.length - view.labels.length - place.depth), place.node);
+    case "redirect":
+      return redirection(name, name.length - view.labels.length - place.depth, place, type);
     case "at":
       return dataAt(view, name, place.node, type);
   }
@@ -130,6 +146,32 @@ function cnameOr(name: readonly Label[], node: ZoneNode): Step | undefined {
   if (set === undefined) return undefined;
   return { kind: "alias", answer: [{ name, ttl: set.ttl, set }], authority: [], additional: [], open: false };
 }
+
+/** RFC 6672 section 3.1: the DNAME as it stands, and for who does not know it a CNAME for the one name that was asked for. */
+function redirection(
+  name: readonly Label[],
+  above: number,
+  { set, target }: { readonly set: ViewSet; readonly target: readonly Label[] },
+  type: QuestionType,
+): Step {
+  const { ttl } = set;
+  const rule = { name: name.slice(above), ttl, set };
+  const rest = { authority: [], additional: [], open: false };
+  const to = redirected(name.slice(0, above), target);
+  if (to === undefined) return { kind: "too-long", answer: [rule], ...rest };
+  const made: ViewSet = {
+    type: "CNAME",
+    ttl,
+    values: [`${printLabels(to)}.`],
+    ...{ gone: false, rdata: undefined, wire: undefined },
+  };
+  const asked = type === "CNAME" || type === "ANY";
+  return { kind: asked ? "found" : "alias", answer: [rule, { name, ttl, set: made }], ...rest };
+}
+
+/** A chain may come by the same DNAME twice. */
+const newIn = (chain: readonly AnswerSet[], { answer }: Step): readonly AnswerSet[] =>
+  answer.filter(({ set }) => set.type !== dname || !chain.some((each) => each.set === set));
 
 /** RFC 8482 section 4.1: one set is answer enough to `ANY`; addresses are what most who ask are after. */
 const oneOf = (node: ZoneNode): ViewSet | undefined =>
@@ -170,12 +212,15 @@ function addressesFor(view: ZoneView, set: ViewSet): { readonly asked: boolean; 
 
 const hostField: Readonly<Partial<Record<RecordType, string>>> = { NS: "host", MX: "exchange", SRV: "target" };
 
-/** The node of a name, when the zone has one for it. */
+/** The node of a name, when the zone has one for it and no DNAME above that hides it. */
 export function nodeOf(view: ZoneView, name: readonly Label[]): ZoneNode | undefined {
   let node: ZoneNode | undefined = view.apex;
   const relative = relativeTo(view, name);
   if (relative === undefined) return undefined;
-  for (let i = relative.length - 1; node !== undefined && i >= 0; i--) node = node.children?.get(relative[i] ?? "");
+  for (let i = relative.length - 1; node !== undefined && i >= 0; i--) {
+    if (view.dnames > 0 && redirectAt(node)) return undefined;
+    node = node.children?.get(relative[i] ?? "");
+  }
   return node;
 }
 
@@ -192,12 +237,16 @@ function endOf(step: Step): NonNullable<Answer["end"]> {
     case "referral":
     case "no-data":
     case "no-name":
+    case "too-long":
       return step.kind;
     case "alias":
     case "not-ours":
       throw new Error("not the end of a chain");
   }
 }
+
+const isAliasOf = ({ name, set }: AnswerSet, next: readonly Label[]): boolean =>
+  set.type !== dname && sameLabels(name, next);
 
 const sameLabels = (a: readonly Label[], b: readonly Label[]): boolean =>
   a.length === b.length && a.every((label, i) => label === b[i]);

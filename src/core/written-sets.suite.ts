@@ -1,3 +1,4 @@
+import { nameToWire } from "./name-wire.ts";
 import { parseRdata } from "./rdata/rdata.ts";
 import { isRecordType } from "./rdata/table.ts";
 import { type RRset, setKey } from "./rrset.ts";
@@ -23,3 +24,12 @@ export function writtenSets(zoneName: string, text: string): readonly RRset[] {
   }
   return [...sets.values()];
 }
+
+/** The value of a DNAME: moor knows the type by its number only. */
+export function dnameData(target: string): string {
+  const wire = Buffer.from(nameToWire(target));
+  return `\\# ${wire.length} ${wire.toString("hex")}`;
+}
+
+/** The end of such a line. */
+export const dnameTo = (target: string): string => `TYPE39 ${dnameData(target)}`;

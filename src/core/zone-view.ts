@@ -1,4 +1,5 @@
 import type { Change } from "./changes.ts";
+import { dname } from "./dname.ts";
 import type { Label } from "./label.ts";
 import { apex, labelsOf } from "./name.ts";
 import { parseRdata, type Rdata, rdataToWire } from "./rdata/rdata.ts";
@@ -24,8 +25,10 @@ export type ZoneView = {
   size: number;
   /** Grows when a set comes or goes. */
   shape: number;
-  /** Grows when a delegation comes or goes. */
+  /** Grows when a delegation comes or goes, or a DNAME set changes: other sets then speak for the names below. */
   cuts: number;
+  /** How many DNAME sets there are: in nearly every zone none, and then none is looked for. */
+  dnames: number;
 };
 
 export type ZoneNode = {
@@ -66,6 +69,7 @@ export function createZoneView(zone: ZoneContent): ZoneView {
     size: 0,
     shape: 0,
     cuts: 0,
+    dnames: 0,
   };
   for (const set of zone.sets) placeSet(view, set.owner, set.type, set);
   if (setAt(view.apex, "SOA") === undefined) throw new Error(`the zone ${name} has no SOA record`);
@@ -124,7 +128,9 @@ function placeSet(view: ZoneView, owner: string, type: RecordType, after: RRset 
   if ((old === undefined) !== (set === undefined)) {
     view.shape += 1;
     if (type === "NS" && node !== view.apex) view.cuts += 1;
+    if (type === dname) view.dnames += set ? 1 : -1;
   }
+  if (type === dname) view.cuts += 1;
   if (set === undefined) prune(path, labels);
 }
 

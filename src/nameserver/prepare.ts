@@ -134,7 +134,9 @@ function rcodeOf(answer: Answer): number {
       return rcodes.nxDomain;
     case "alias":
       // RFC 6604 section 3: the code speaks of the last name of the chain.
-      return answer.end === "no-name" ? rcodes.nxDomain : rcodes.noError;
+      return answer.end === "no-name" ? rcodes.nxDomain : answer.end === "too-long" ? rcodes.yxDomain : rcodes.noError;
+    case "too-long":
+      return rcodes.yxDomain;
     case "not-ours":
       return rcodes.refused;
     case "found":

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import { type ZonesInMemory, zonesInMemory } from "../../test/nameserver/zones-in-memory.ts";
-import { writtenSets, writtenZone } from "../core/written-sets.suite.ts";
+import { dnameTo, writtenSets, writtenZone } from "../core/written-sets.suite.ts";
 import { createLoadedZones } from "./loaded-zones.ts";
 import { decodeMessage, emptyMessage, encodeMessage, type Message } from "./message.ts";
 import { createResponder, type Respond } from "./respond.ts";
@@ -13,6 +13,8 @@ const text = `
   alias -  CNAME www
   mail  -  MX   10 www
   *.w   -  TXT  "any"
+  moved -  ${dnameTo("w.example.org")}
+  far   -  ${dnameTo(["l", "m", "n"].map((letter) => letter.repeat(60)).join("."))}
   sub   -  NS   ns.sub
   ns.sub - A    192.0.2.3
   big   -  TXT  "${"a".repeat(250)}"
@@ -67,6 +69,13 @@ describe("what a query gets", () => {
     ["an alias", asking("alias.example.org"), { rcode: 0, authoritative: true }, [2, 0, 0]],
     ["mail, with its address", asking("mail.example.org", "MX"), { rcode: 0, authoritative: true }, [1, 0, 1]],
     ["a wildcard", asking("any.w.example.org", "TXT"), { rcode: 0, authoritative: true }, [1, 0, 0]],
+    ["a moved name", asking("a.moved.example.org", "TXT"), { rcode: 0, authoritative: true }, [3, 0, 0]],
+    [
+      "one moved too far",
+      asking(`${"y".repeat(9)}.${"z".repeat(63)}.far.example.org`),
+      { rcode: 6, authoritative: true },
+      [1, 0, 0],
+    ],
     ["anything", asking("example.org", "ANY"), { rcode: 0, authoritative: true }, [1, 0, 0]],
     [
       "the DS of a zone whose parent is not here",

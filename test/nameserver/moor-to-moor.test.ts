@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { dnameTo } from "../../src/core/written-sets.suite.ts";
 import type { PrimaryServer, Zone } from "../../src/records/store.ts";
 import { freePort } from "../rig/free-port.ts";
 import { until } from "../rig/until.ts";
@@ -84,11 +85,16 @@ describe("one moor that follows another", () => {
     });
   });
 
-  it("warns of what it is given and does not answer by: signatures and DNAME", async () => {
-    await primary.write(zone, `${text}@ 60 TYPE48 \\# 4 0101030d\nbelow 60 TYPE39 \\# 1 00\n`);
+  it("warns of what it is given and does not answer by: signatures", async () => {
+    await primary.write(zone, `${text}@ 60 TYPE48 \\# 4 0101030d\nmoved 60 ${dnameTo("example.org")}\n`);
     await tellsOf("the zone is signed, but is answered here without signatures");
-    await tellsOf("the zone has DNAME records");
     expect(await content(secondary, "example.org")).toEqual(await content(primary, "example.org"));
+  });
+
+  it("moves names by a DNAME", async () => {
+    expect(await secondary.dig("+short", "host-1.moved.example.org")).toBe(
+      "example.org.\nhost-1.example.org.\n10.0.0.1",
+    );
   });
 
   it("has a change from the second primary while the first is behind, and says when only that is left", async () => {

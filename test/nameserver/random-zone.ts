@@ -1,6 +1,8 @@
+import { dname } from "../../src/core/dname.ts";
 import { parseRdata } from "../../src/core/rdata/rdata.ts";
 import { isRecordType, type RecordType } from "../../src/core/rdata/table.ts";
 import type { RRset, ZoneRecord } from "../../src/core/rrset.ts";
+import { dnameData } from "../../src/core/written-sets.suite.ts";
 import type { ZoneContent } from "../../src/core/zone-view.ts";
 
 /** Numbers from 0 to `below`, the same ones for the same seed. */
@@ -48,7 +50,7 @@ const outside = ["away.elsewhere.example.", "a.z1.example.", "b.z0.example."];
 
 const labels = ["a", "b", "c", "d", "www", "_tcp", "x-y"];
 
-/** Owners of up to four labels with wildcards among them, aliases, delegations with and without glue, and every type. */
+/** Owners of up to four labels with wildcards among them, aliases, delegations with and without glue, moved names, and every type. */
 export function randomZone(random: Random, name: string, owners: number): ZoneContent {
   const taken = new Map<string, Map<string, RRset>>();
   const add = (owner: string, type: RecordType, text: string, ttl: number | null = null) => {
@@ -63,6 +65,7 @@ export function randomZone(random: Random, name: string, owners: number): ZoneCo
     taken.set(owner, sets);
   };
 
+  const movedNames: string[] = [];
   add("@", "SOA", `ns1 hostmaster 1 7200 900 1209600 ${pick(random, [60, 300, 86_400])}`, pick(random, [300, 3_600]));
   add("@", "NS", "ns1");
   add("@", "NS", "ns.elsewhere.example.");
@@ -84,7 +87,19 @@ export function randomZone(random: Random, name: string, owners: number): ZoneCo
         for (let i = random(3); i >= 0; i--) addSample(owner, pick(random, sampleTypes));
     }
   }
+  for (let i = 0; i < 3; i++) move(randomOwner(random), host());
   return { name, ttl: 600, serial: 1, sets: [...taken.values()].flatMap((sets) => [...sets.values()]) };
+
+  /** By a DNAME, where NSD and Knot take one: with nothing below it, and no alias or cut beside it. It leads to none. */
+  function move(owner: string, target: string): void {
+    const isFree = ["CNAME", "NS", dname].every((type) => !taken.get(owner)?.has(type));
+    const isAbove = [...taken.keys()].some((other) => other.endsWith(`.${owner}`));
+    const isMoved = [owner, ...movedNames].some((other) => target === other || target.endsWith(`.${other}`));
+    if (owner.includes("*") || !isFree || isAbove || isMoved) return;
+    movedNames.push(owner);
+    const absolute = target.endsWith(".") ? target.slice(0, -1) : `${target}.${name}`;
+    add(owner, dname, dnameData(absolute), 900);
+  }
 
   function addSample(owner: string, type: RecordType): void {
     // A DS set belongs to a cut, and servers differ about one that stands elsewhere.

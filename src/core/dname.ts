@@ -1,0 +1,19 @@
+import { fitsInName, type Label } from "./label.ts";
+import { labelsOf } from "./name.ts";
+import { nameFromWire } from "./name-wire.ts";
+import type { RecordType } from "./rdata/table.ts";
+
+/** Moves all names below its owner to below another name (RFC 6672). No API makes one; it comes with zones of other servers. */
+export const dname: RecordType = "TYPE39";
+
+/** Undefined for data that is no name: it came as bytes, which nobody has read. */
+export function targetOfDname(data: Uint8Array | undefined): readonly Label[] | undefined {
+  const read = data && nameFromWire(data);
+  return read && read.end === data.length ? labelsOf(read.name) : undefined;
+}
+
+/** The name that the labels in front of the owner have below the target; undefined when no name is that long. */
+export function redirected(below: readonly Label[], target: readonly Label[]): readonly Label[] | undefined {
+  const name = [...below, ...target];
+  return fitsInName(name) ? name : undefined;
+}
