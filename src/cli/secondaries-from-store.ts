@@ -1,6 +1,6 @@
 import type { Instant } from "../core/instant.ts";
+import { apex } from "../core/name.ts";
 import type { RecordType } from "../core/rdata/table.ts";
-import type { RRset } from "../core/rrset.ts";
 import { soaIn, timersIn } from "../core/soa-timers.ts";
 import type { NewContent, SecondaryZone } from "../nameserver/secondary-refresh.ts";
 import type { SecondaryPorts } from "../nameserver/secondary-zones.ts";
@@ -9,7 +9,7 @@ import { isTsigAlgorithm, type TsigKey } from "../nameserver/tsig.ts";
 import type { Logger } from "../process/log.ts";
 import type { PrimaryServer, RecordStore, Zone } from "../records/store.ts";
 import { storeTransfer } from "../records/transfer-in.ts";
-import { hasExpired } from "../records/zone-status.ts";
+import { expiryOf } from "../records/zone-status.ts";
 
 /** The store as the keeper of secondary zones. */
 export function secondaryPorts(
@@ -54,17 +54,10 @@ const dnskey: RecordType = "TYPE48";
 const unsignedAnswers =
   "the zone is signed, but is answered here without signatures: resolvers that check them take it for forged";
 
-/** Why a zone has nothing that may be answered from; undefined when it has. */
-export async function lacksContent(
-  store: RecordStore,
-  zone: Zone,
-  sets: readonly RRset[],
-  now: Instant,
-): Promise<string | undefined> {
-  if (zone.settings.mode === "primary") return undefined;
-  const state = await store.secondaryState(zone);
-  if (state === undefined) return `the zone ${zone.name} has not been had from its primary servers yet`;
-  return hasExpired(state, sets, now) ? `the zone ${zone.name} has expired` : undefined;
+/** Until when a secondary zone may be answered from; undefined when it has never been had. */
+export async function answerableUntil(store: RecordStore, zone: Zone): Promise<Instant | undefined> {
+  const [state, sets] = await Promise.all([store.secondaryState(zone), store.sets(zone, { owner: apex, type: "SOA" })]);
+  return state && expiryOf(state, sets);
 }
 
 /** The key of a primary server of the zone of this name, for those whose key has no name of its own. */
@@ -78,7 +71,7 @@ async function toSecondary(store: RecordStore, zone: Zone): Promise<SecondaryZon
   const { name, settings, serial } = zone;
   const [state, sets, primaries] = await Promise.all([
     store.secondaryState(zone),
-    store.sets(zone, { owner: "@", type: "SOA" }),
+    store.sets(zone, { owner: apex, type: "SOA" }),
     Promise.all(settings.primaries.map((server) => toPeer(store, name, server))),
   ]);
   const soa = soaIn(sets);

@@ -3,6 +3,7 @@ import type { Change } from "../core/changes.ts";
 import { apex } from "../core/name.ts";
 import type { RRset } from "../core/rrset.ts";
 import { compareSerials, serialOf } from "../core/serial.ts";
+import { timersIn } from "../core/soa-timers.ts";
 import type { ZoneContent } from "../core/zone-view.ts";
 import type { ChangesBetween } from "../nameserver/transfer-out.ts";
 import type { ZoneEvent, ZoneSource } from "../nameserver/zone-source.ts";
@@ -10,7 +11,8 @@ import type { Logger } from "../process/log.ts";
 import type { LoggedChange, RecordStore, Zone, ZoneSettings } from "../records/store.ts";
 import { openCatalog } from "./catalog-from-store.ts";
 import { followLog } from "./follow-log.ts";
-import { lacksContent } from "./secondaries-from-store.ts";
+import { answerableUntil } from "./secondaries-from-store.ts";
+import { watchExpiry } from "./zone-expiry.ts";
 
 export type StoreZonesOptions = {
   readonly nameservers: readonly string[];
@@ -37,8 +39,12 @@ export async function zonesFromStore(store: RecordStore, options: StoreZonesOpti
   const tell = (event: ZoneEvent) => {
     for (const listener of listeners) listener(event);
   };
+  const expiry = watchExpiry({
+    until: (zone) => answerableUntil(store, zone),
+    expired: (zone) => tell({ kind: "replaced", zone }),
+  });
   let followed = start;
-  const close = followLog(store, start, log, {
+  const unfollow = followLog(store, start, log, {
     rows: (rows) => {
       followed = rows.at(-1)?.position ?? followed;
       for (const event of [...eventsOf(rows), ...(catalog?.eventsOf(rows) ?? [])]) tell(event);
@@ -63,8 +69,12 @@ export async function zonesFromStore(store: RecordStore, options: StoreZonesOpti
       const zone = await store.zoneHolding(name);
       if (zone?.name !== name) return undefined;
       const sets = await store.sets(zone, {});
-      const lack = await lacksContent(store, zone, sets, Date.now());
-      if (lack !== undefined) throw new Error(lack);
+      if (zone.settings.mode === "secondary") {
+        const until = await answerableUntil(store, zone);
+        if (until === undefined) throw new Error(`the zone ${name} has not been had from its primary servers yet`);
+        if (until < Date.now()) throw new Error(`the zone ${name} has expired`);
+        expiry.watch(zone, until);
+      }
       return contentOf(zone, sets, nameservers);
     },
     follow: (listener) => {
@@ -75,7 +85,10 @@ export async function zonesFromStore(store: RecordStore, options: StoreZonesOpti
       name === catalog?.name ? catalog.changesBetween(from, to) : await changesBetween(store, name, from, to),
     tell,
     followed: () => followed,
-    close,
+    close: () => {
+      unfollow();
+      expiry.close();
+    },
   };
 }
 
@@ -124,7 +137,7 @@ function eventsOf(rows: readonly LoggedChange[]): readonly ZoneEvent[] {
 
 function eventOf({ zoneName: zone, serial }: LoggedChange, write: readonly LoggedChange[]): ZoneEvent {
   const changes = setChanges(write);
-  return changes === undefined || changes.some((change) => goesBack(change, serial))
+  return changes === undefined || changes.some((change) => goesBack(change, serial) || expiresOtherwise(change))
     ? { kind: "replaced", zone }
     : { kind: "changed", zone, serial, changes };
 }
@@ -148,6 +161,12 @@ const sameInDns = (a: ZoneSettings, b: ZoneSettings): boolean =>
 function goesBack({ type, before }: Change, serial: number): boolean {
   const old = type === "SOA" ? before?.records[0] : undefined;
   return old !== undefined && compareSerials(serial, serialOf(old.rdata)) !== 1;
+}
+
+/** Until when it may be answered from is seen when a zone is loaded. */
+function expiresOtherwise({ type, before, after }: Change): boolean {
+  const [old, now] = [before?.records[0], after?.records[0]];
+  return type === "SOA" && old && now ? timersIn(old.rdata).expire !== timersIn(now.rdata).expire : false;
 }
 
 /** So many rows of one zone's history are looked through; who is further behind gets the whole zone. */

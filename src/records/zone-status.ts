@@ -19,10 +19,9 @@ export async function zoneStatus(
   if (zone.settings.mode === "primary") return "ok";
   const [state, sets] = await Promise.all([store.secondaryState(zone), store.sets(zone, { owner: apex, type: "SOA" })]);
   if (state === undefined) return now < zone.created + firstTransfer ? "updating" : "error";
-  return hasExpired(state, sets, now) ? "error" : "ok";
+  return expiryOf(state, sets) < now ? "error" : "ok";
 }
 
-/** Too long without its primary servers (RFC 1034 section 4.3.5). */
-export function hasExpired({ checked }: SecondaryState, sets: readonly RRset[], now: Instant): boolean {
-  return checked + timersIn(soaIn(sets)).expire * 1_000 < now;
-}
+/** After that it was too long without its primary servers (RFC 1034 section 4.3.5). */
+export const expiryOf = ({ checked }: SecondaryState, sets: readonly RRset[]): Instant =>
+  checked + timersIn(soaIn(sets)).expire * 1_000;

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { dnameTo } from "../../src/core/written-sets.suite.ts";
 import type { PrimaryServer, Zone } from "../../src/records/store.ts";
@@ -120,6 +121,24 @@ describe("one moor that follows another", () => {
     await tellsOf(`"127.0.0.1 port ${behind.port} has serial 1"`);
     expect(secondary.log()).toContain("no primary server has the zone as new as it is here; it is kept");
     await behind.close();
+  });
+
+  it("answers from a zone until the moment when it expires, while its primary says nothing", async () => {
+    const silent = createServer((socket) => socket.on("error", () => undefined).resume());
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", () => resolve()));
+    const address = silent.address();
+    const port = typeof address === "object" && address ? address.port : 0;
+    const { makeZone, store, dig } = secondary;
+    const primaries = [unsignedServer(port)];
+    const old = await makeZone("old.example", "www 60 A 192.0.2.1", { mode: "secondary", primaries });
+    const until = Date.now() + 2_000;
+    await store.noteSecondary(old, { checked: until - 1_209_600_000, serial: 1 });
+    expect(await dig("+short", "www.old.example")).toBe("192.0.2.1");
+    await sleep(until - 500 - Date.now());
+    expect(await dig("+short", "www.old.example")).toBe("192.0.2.1");
+    await sleep(until + 50 - Date.now());
+    expect(await dig("www.old.example")).toContain("status: SERVFAIL");
+    silent.close();
   });
 
   it("takes nothing that is signed with another secret", async () => {

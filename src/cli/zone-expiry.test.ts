@@ -1,0 +1,61 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import type { Instant } from "../core/instant.ts";
+import { plainSettings, type Zone } from "../records/store.ts";
+import { watchExpiry } from "./zone-expiry.ts";
+
+const zone: Zone = {
+  number: 1,
+  account: 1,
+  id: "a",
+  name: "a.example",
+  settings: plainSettings(600),
+  serial: 1,
+  created: 1,
+  modified: 1,
+  recordCount: 0,
+};
+const day = 86_400_000;
+
+beforeEach(() => void vi.useFakeTimers({ now: 0 }));
+afterEach(() => void vi.useRealTimers());
+
+function watched(until: Instant, later: () => Promise<Instant | undefined>) {
+  const ended: [string, Instant][] = [];
+  const expired = (name: string) => void ended.push([name, Date.now()]);
+  const expiry = watchExpiry({ until: later, expired });
+  expiry.watch(zone, until);
+  return { expiry, ended };
+}
+
+it.each([1_000, 40 * day])("ends a zone when its time has gone by: %i", async (until) => {
+  const { ended } = watched(until, () => Promise.resolve(until));
+  await vi.advanceTimersByTimeAsync(until);
+  expect(ended).toEqual([]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(ended).toEqual([["a.example", until + 1]]);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+it("goes on with one whose primary was heard of meanwhile", async () => {
+  const { ended } = watched(1_000, () => Promise.resolve(5_000));
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(ended).toEqual([]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(ended).toEqual([["a.example", 5_001]]);
+});
+
+it("ends one of which nothing can be heard", async () => {
+  const { ended } = watched(1_000, () => Promise.reject(new Error("gone")));
+  await vi.advanceTimersByTimeAsync(1_001);
+  expect(ended).toEqual([["a.example", 1_001]]);
+});
+
+it("has the last word about a zone, and none when it is closed", async () => {
+  const { expiry, ended } = watched(1_000, () => Promise.resolve(undefined));
+  expiry.watch(zone, 2_000);
+  await vi.advanceTimersByTimeAsync(1_500);
+  expect(ended).toEqual([]);
+  expiry.close();
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect([ended, vi.getTimerCount()]).toEqual([[], 0]);
+});

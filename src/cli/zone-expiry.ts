@@ -1,0 +1,48 @@
+import type { Instant } from "../core/instant.ts";
+import type { Zone } from "../records/store.ts";
+
+/** Takes back what was given out of secondary zones in the moment when they expire, however long a primary server keeps silent. */
+export type ZoneExpiry = {
+  /** The zone was given out, and may be answered from until then. */
+  readonly watch: (zone: Zone, until: Instant) => void;
+  readonly close: () => void;
+};
+
+export type ZoneExpiryPorts = {
+  /** Until when it may be answered from now: its primary servers may have been heard of meanwhile, also by another node. */
+  readonly until: (zone: Zone) => Promise<Instant | undefined>;
+  readonly expired: (zone: string) => void;
+};
+
+/** Milliseconds; a timer holds no more than days. */
+const longest = 86_400_000;
+
+export function watchExpiry({ until, expired }: ZoneExpiryPorts): ZoneExpiry {
+  const timers = new Map<number, NodeJS.Timeout>();
+  let closed = false;
+
+  const watch = (zone: Zone, end: Instant) => {
+    clearTimeout(timers.get(zone.number));
+    if (closed) return;
+    // The moment itself is still within.
+    const wait = Math.min(Math.max(end + 1 - Date.now(), 1), longest);
+    timers.set(
+      zone.number,
+      setTimeout(() => void look(zone), wait),
+    );
+  };
+  const look = async (zone: Zone) => {
+    timers.delete(zone.number);
+    // A store that cannot be asked does not make it younger.
+    const end = await until(zone).catch(() => undefined);
+    if (end !== undefined && end >= Date.now()) watch(zone, end);
+    else if (!closed) expired(zone.name);
+  };
+  return {
+    watch,
+    close: () => {
+      closed = true;
+      for (const timer of timers.values()) clearTimeout(timer);
+    },
+  };
+}
