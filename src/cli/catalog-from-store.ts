@@ -1,8 +1,9 @@
 import type { Change } from "../core/changes.ts";
-import { apex } from "../core/name.ts";
+import { apex, ownerOf } from "../core/name.ts";
 import type { ZoneContent } from "../core/zone-view.ts";
 import { type CatalogChange, catalogContent, createCatalogLog, toSetChange } from "../nameserver/catalog.ts";
 import type { ZoneEvent } from "../nameserver/zone-source.ts";
+import type { Logger } from "../process/log.ts";
 import type { LoggedChange, RecordStore } from "../records/store.ts";
 
 /** The catalog of all zones in the store. Its serial is a place in the change log: it rises, also across restarts. */
@@ -20,7 +21,8 @@ export function openCatalog(store: RecordStore, name: string, start: number): St
     load: async () => {
       // Both are read in one go, so that no zone comes or goes between them.
       const [position, zones] = await Promise.all([store.lastChange(), store.everyZone(0, Number.MAX_SAFE_INTEGER)]);
-      const members = zones.map((zone) => ({ id: zone.number, zone: zone.name }));
+      const listed = zones.filter((zone) => zone.name !== name);
+      const members = listed.map((zone) => ({ id: zone.number, zone: zone.name }));
       return catalogContent(name, serialAt(position), members);
     },
     eventsOf: (rows) => {
@@ -33,6 +35,22 @@ export function openCatalog(store: RecordStore, name: string, start: number): St
       return [{ kind: "changed", zone: name, serial, changes }];
     },
     changesBetween: log.between,
+  };
+}
+
+/** To be told of all zones: one in the catalog's place is not answered, one below it only to who may have the catalog. */
+export function warnOfHidden(
+  catalog: string | undefined,
+  log: Pick<Logger, "warn">,
+): (zones: Iterable<string>) => void {
+  if (catalog === undefined) return () => undefined;
+  const hidden = new Set<string>();
+  return (zones) => {
+    for (const zone of zones) {
+      if (ownerOf(zone, catalog) === undefined || hidden.has(zone)) continue;
+      hidden.add(zone);
+      log.warn({ zone, catalog }, "the zone is hidden by the catalog zone: give that another name with --catalog");
+    }
   };
 }
 

@@ -9,7 +9,7 @@ import type { ChangesBetween } from "../nameserver/transfer-out.ts";
 import type { ZoneEvent, ZoneSource } from "../nameserver/zone-source.ts";
 import type { Logger } from "../process/log.ts";
 import type { LoggedChange, RecordStore, Zone, ZoneSettings } from "../records/store.ts";
-import { openCatalog } from "./catalog-from-store.ts";
+import { openCatalog, warnOfHidden } from "./catalog-from-store.ts";
 import { followLog } from "./follow-log.ts";
 import { answerableUntil } from "./secondaries-from-store.ts";
 import { watchExpiry } from "./zone-expiry.ts";
@@ -35,6 +35,7 @@ export async function zonesFromStore(store: RecordStore, options: StoreZonesOpti
   const { nameservers, log } = options;
   const start = await store.lastChange();
   const catalog = options.catalog === undefined ? undefined : openCatalog(store, options.catalog, start);
+  const see = warnOfHidden(catalog?.name, log);
   const listeners = new Set<(event: ZoneEvent) => void>();
   const tell = (event: ZoneEvent) => {
     for (const listener of listeners) listener(event);
@@ -47,7 +48,9 @@ export async function zonesFromStore(store: RecordStore, options: StoreZonesOpti
   const unfollow = followLog(store, start, log, {
     rows: (rows) => {
       followed = rows.at(-1)?.position ?? followed;
-      for (const event of [...eventsOf(rows), ...(catalog?.eventsOf(rows) ?? [])]) tell(event);
+      see(rows.map((row) => row.zoneName));
+      const shown = catalog === undefined ? rows : rows.filter((row) => row.zoneName !== catalog.name);
+      for (const event of [...eventsOf(shown), ...(catalog?.eventsOf(shown) ?? [])]) tell(event);
     },
     lost: () => tell({ kind: "lost" }),
     coming: (number) => tell({ kind: "coming", number }),
@@ -56,7 +59,10 @@ export async function zonesFromStore(store: RecordStore, options: StoreZonesOpti
   return {
     names: async function* () {
       if (catalog) yield [catalog.name];
-      yield* namesIn(store);
+      for await (const names of namesIn(store)) {
+        see(names);
+        yield names;
+      }
     },
     closest: async (names) => {
       const [name] = names;

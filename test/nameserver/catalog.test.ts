@@ -40,6 +40,25 @@ describe("the catalog zone", () => {
     expect(await moor.dig("+noall", "+answer", "all.example", "AXFR")).not.toContain("PTR");
   });
 
+  it("stays what it is when a zone is made in its place, and the log says which zones it hides", async () => {
+    moor = await startMoorDns({ networks: everyone, catalog });
+    await moor.makeZone("a.example");
+    const before = await serialOf(moor);
+    const zone = await moor.makeZone(catalog, "www 60 A 192.0.2.1");
+    await moor.write(zone, "www 60 A 192.0.2.2");
+    await moor.makeZone(`below.${catalog}`);
+    expect(await moor.dig("+short", `www.${catalog}`)).toBe("");
+    expect(await members(moor)).toEqual(["a.example.", `below.${catalog}.`]);
+    expect(await serialOf(moor)).toBeLessThan(before + 10);
+    const warnings = moor
+      .log()
+      .split("\n")
+      .filter((line) => line.includes("the zone is hidden by the catalog zone"));
+    expect(warnings).toHaveLength(2);
+    expect(warnings[0]).toContain(`zone=${catalog} catalog=${catalog}`);
+    expect(warnings[1]).toContain(`zone=below.${catalog} catalog=${catalog}`);
+  });
+
   it("is opened only by a key that opens every zone", async () => {
     moor = await startMoorDns({ catalog });
     await moor.makeZone("a.example");
