@@ -3,10 +3,10 @@ import { labelsOf } from "./name.ts";
 import { nameFromWire } from "./name-wire.ts";
 import type { RecordType } from "./rdata/table.ts";
 
-/** Moves all names below its owner to below another name (RFC 6672). No API makes one; it comes with zones of other servers. */
+/** Moves all names below its owner to below another one (RFC 6672). It comes from other servers, or as bytes in a zone file. */
 export const dname: RecordType = "TYPE39";
 
-/** Undefined for data that is no name: it came as bytes, which nobody has read. */
+/** Undefined for bytes that are no name. */
 export function targetOfDname(data: Uint8Array | undefined): readonly Label[] | undefined {
   const read = data && nameFromWire(data);
   return read && read.end === data.length ? labelsOf(read.name) : undefined;
