@@ -1,7 +1,6 @@
 import type { Instant } from "../core/instant.ts";
-import { apex } from "../core/name.ts";
 import type { RecordType } from "../core/rdata/table.ts";
-import { soaIn, timersIn } from "../core/soa-timers.ts";
+import { timersIn } from "../core/soa-timers.ts";
 import type { NewContent, SecondaryZone } from "../nameserver/secondary-refresh.ts";
 import type { SecondaryPorts } from "../nameserver/secondary-zones.ts";
 import type { Peer } from "../nameserver/transfer-ask.ts";
@@ -56,8 +55,8 @@ const unsignedAnswers =
 
 /** Until when a secondary zone may be answered from; undefined when it has never been had. */
 export async function answerableUntil(store: RecordStore, zone: Zone): Promise<Instant | undefined> {
-  const [state, sets] = await Promise.all([store.secondaryState(zone), store.sets(zone, { owner: apex, type: "SOA" })]);
-  return state && expiryOf(state, sets);
+  const state = (await store.secondaryStates([zone])).get(zone.number);
+  return state && expiryOf(state);
 }
 
 /** The key of a primary server of the zone of this name, for those whose key has no name of its own. */
@@ -69,15 +68,14 @@ export async function keyOfZone(store: RecordStore, name: string): Promise<TsigK
 
 async function toSecondary(store: RecordStore, zone: Zone): Promise<SecondaryZone> {
   const { name, settings, serial } = zone;
-  const [state, sets, primaries] = await Promise.all([
-    store.secondaryState(zone),
-    store.sets(zone, { owner: apex, type: "SOA" }),
+  const [states, primaries] = await Promise.all([
+    store.secondaryStates([zone]),
     Promise.all(settings.primaries.map((server) => toPeer(store, name, server))),
   ]);
-  const soa = soaIn(sets);
+  const state = states.get(zone.number);
   if (state === undefined) return { name, primaries, current: undefined, timers: undefined, checked: undefined };
-  const current = state.serial === serial ? { serial, soa } : undefined;
-  return { name, primaries, current, timers: timersIn(soa), checked: state.checked };
+  const current = state.serial === serial ? { serial, soa: state.soa } : undefined;
+  return { name, primaries, current, timers: timersIn(state.soa), checked: state.checked };
 }
 
 async function toPeer(store: RecordStore, zone: string, server: PrimaryServer): Promise<Peer> {

@@ -19,8 +19,11 @@ const tags = ["hosted zones"];
 
 export function rrsetsZoneRoutes(api: FastifyInstance, service: RecordService): void {
   const { rrsets, nameservers } = service;
-  const toWire = async (zone: Zone) => zoneToWire(zone, await rrsets.zoneStatus(zone), nameservers);
-  const tellZone = async ({ zone }: { readonly zone: Zone }) => ({ zone: await toWire(zone) });
+  const toWire = async (zones: readonly Zone[]) => {
+    const statuses = await rrsets.zoneStatuses(zones);
+    return zones.map((zone, i) => zoneToWire(zone, statuses[i] ?? "error", nameservers));
+  };
+  const tellZone = async ({ zone }: { readonly zone: Zone }) => ({ zone: (await toWire([zone]))[0] });
 
   api.get<{ Querystring: Query }>(
     "/zones",
@@ -36,7 +39,7 @@ export function rrsetsZoneRoutes(api: FastifyInstance, service: RecordService): 
         owns === undefined
           ? await rrsets.zonePage(request.actor, query, keep)
           : { items: owning ? [owning] : [], total: owning ? 1 : 0 };
-      const zones = await Promise.all(page.items.map(toWire));
+      const zones = await toWire(page.items);
       return sendPage(request, reply, { zones }, query, page.total);
     },
   );

@@ -14,7 +14,7 @@ import type { RecordServiceOptions } from "./service-options.ts";
 import { type Asked, notActed, type SetDraft } from "./set-operations.ts";
 import type { Action, DecideAct, Page, PrimaryServer, Zone, ZoneKey, ZoneQuery, ZoneSettings } from "./store.ts";
 import { removalObstacle, setsLocked, zoneTaken } from "./zone-operations.ts";
-import { zoneStatus } from "./zone-status.ts";
+import { zoneStatuses } from "./zone-status.ts";
 
 export type ServerDraft = Pick<PrimaryServer, "address" | "port" | "tsig">;
 
@@ -63,7 +63,7 @@ export function rrsetsZoneOperations(options: RecordServiceOptions, sight: Sight
   return {
     zoneBy: sight.zoneBy,
     openZone: sight.openZone,
-    zoneStatus: (zone: Zone) => zoneStatus(store, zone, now()),
+    zoneStatuses: (zones: readonly Zone[]) => zoneStatuses(store, zones, now()),
 
     /** `keep` chooses among those that the query finds and the actor may see. */
     zonePage: async (

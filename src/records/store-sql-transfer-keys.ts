@@ -1,11 +1,14 @@
 import { sql } from "kysely";
-import { type KeyRow, keyFromRow } from "./store-rows.ts";
+import { apex } from "../core/name.ts";
+import { soaIn } from "../core/soa-timers.ts";
+import type { Zone } from "./store.ts";
+import { type KeyRow, keyFromRow, type SetRow, setFromRow } from "./store-rows.ts";
 import type { Sql } from "./store-sql.ts";
-import type { TransferStore } from "./transfer-keys.ts";
+import type { SecondaryNote, SecondaryState, TransferStore } from "./transfer-keys.ts";
 
 type SqlTransferKeys = Pick<
   TransferStore,
-  "addTransferKey" | "transferKeys" | "revokeTransferKey" | "secondaryState" | "noteSecondary"
+  "addTransferKey" | "transferKeys" | "revokeTransferKey" | "secondaryStates" | "noteSecondary"
 >;
 
 /** What is rarely asked or written for standard nameservers. */
@@ -36,10 +39,18 @@ export function createSqlTransferKeys({ text: { db }, run }: Sql): SqlTransferKe
       return (await run(good.where("revoked", "is", null).returning("number").compile())).length === 1;
     },
 
-    secondaryState: async (zone) => {
-      const state = db.selectFrom("secondary_state").select(["checked", "serial"]);
-      const [row] = await run(state.where("zone", "=", zone.number).compile());
-      return row && { checked: row.checked, serial: row.serial };
+    secondaryStates: async (zones) => {
+      const numbers = zones.filter(({ settings }) => settings.mode === "secondary").map((zone) => zone.number);
+      if (numbers.length === 0) return new Map();
+      const states = db
+        .selectFrom("secondary_state")
+        .innerJoin("rrsets", "rrsets.zone", "secondary_state.zone")
+        .select(["rrsets.zone", "checked", "serial", "owner", "type", "ttl", "records", "marks"])
+        .where("secondary_state.zone", "in", numbers)
+        .where("owner", "=", apex)
+        .where("type", "=", "SOA");
+      const rows = new Map((await run(states.compile())).map((row) => [row.zone, row]));
+      return new Map(zones.flatMap((zone) => stateOf(zone, rows.get(zone.number))));
     },
     noteSecondary: async (zone, { checked, serial }) => {
       const there = db
@@ -50,6 +61,15 @@ export function createSqlTransferKeys({ text: { db }, run }: Sql): SqlTransferKe
       await run(noted.onConflict((conflict) => conflict.column("zone").doUpdateSet({ checked, serial })).compile());
     },
   };
+}
+
+function stateOf(
+  zone: Zone,
+  row: (SetRow & SecondaryNote) | undefined,
+): readonly (readonly [number, SecondaryState])[] {
+  if (row === undefined) return [];
+  const { checked, serial } = row;
+  return [[zone.number, { checked, serial, soa: soaIn([setFromRow(row, zone)]) }]];
 }
 
 /** A number of which the database could not tell its type otherwise. */

@@ -49,7 +49,7 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
   );
   const rare = rareQueries(database, commit, [
     ...(["zones", "setPage", "actions", "historyOf", "tokens"] as const),
-    ...(["transferKeys", "addTransferKey", "revokeTransferKey", "secondaryState", "noteSecondary"] as const),
+    ...(["transferKeys", "addTransferKey", "revokeTransferKey", "secondaryStates", "noteSecondary"] as const),
   ]);
   const tokens = prepareTokens({ database, commit, foreign, list: rare.tokens });
   const actions = prepareActions(database);

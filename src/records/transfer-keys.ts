@@ -15,13 +15,18 @@ export type TransferStore = {
   readonly everyZone: (after: number, limit: number) => Promise<readonly ZoneNumber[]>;
   /** Zones of all accounts whose records come from a primary server. */
   readonly secondaryZones: () => Promise<readonly Zone[]>;
-  /** When a secondary zone was last known to be that of its primary, and at which serial; undefined when never. */
-  readonly secondaryState: (zone: Zone) => Promise<SecondaryState | undefined>;
-  readonly noteSecondary: (zone: Zone, state: SecondaryState) => Promise<void>;
+  /** Of those among the zones that have been had from their primary servers, by their numbers. */
+  readonly secondaryStates: (zones: readonly Zone[]) => Promise<ReadonlyMap<number, SecondaryState>>;
+  readonly noteSecondary: (zone: Zone, state: SecondaryNote) => Promise<void>;
 };
 
 export type ZoneNumber = { readonly number: number; readonly name: string };
-export type SecondaryState = { readonly checked: Instant; readonly serial: number };
+/** When a secondary zone was last known to be that of its primary, and at which serial. */
+export type SecondaryNote = { readonly checked: Instant; readonly serial: number };
+export type SecondaryState = SecondaryNote & {
+  /** The canonical text of its SOA. */
+  readonly soa: string;
+};
 
 export type NewTransferKey = {
   /** A DNS name: both sides call the key so. */

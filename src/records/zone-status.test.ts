@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { writtenSets } from "../core/written-sets.suite.ts";
 import { plainSettings } from "./store.ts";
 import { openSqliteStore } from "./store-sqlite.ts";
-import { zoneStatus } from "./zone-status.ts";
+import { zoneStatuses } from "./zone-status.ts";
 
 const made = 1_000_000;
 const minute = 60_000;
@@ -17,22 +17,22 @@ async function zoneOf(mode: "primary" | "secondary") {
     "test",
   );
   if (zone === "name-taken") throw new Error("the zone is there");
-  return { store, zone };
+  return { store, zone, statusAt: async (now: number) => (await zoneStatuses(store, [zone], now))[0] };
 }
 
 describe("the status of a zone", () => {
   it("is ok for one that is written here", async () => {
-    const { store, zone } = await zoneOf("primary");
-    expect(await zoneStatus(store, zone, made)).toBe("ok");
+    const { statusAt } = await zoneOf("primary");
+    expect(await statusAt(made)).toBe("ok");
   });
 
   it("of a secondary zone says whether it has come from its primary servers, and is not too old", async () => {
-    const { store, zone } = await zoneOf("secondary");
-    expect(await zoneStatus(store, zone, made + 1)).toBe("updating");
-    expect(await zoneStatus(store, zone, made + minute)).toBe("error");
+    const { store, zone, statusAt } = await zoneOf("secondary");
+    expect(await statusAt(made + 1)).toBe("updating");
+    expect(await statusAt(made + minute)).toBe("error");
     const checked = made + 2 * minute;
     await store.noteSecondary(zone, { checked, serial: 1 });
-    expect(await zoneStatus(store, zone, checked + 10 * minute)).toBe("ok");
-    expect(await zoneStatus(store, zone, checked + 10 * minute + 1)).toBe("error");
+    expect(await statusAt(checked + 10 * minute)).toBe("ok");
+    expect(await statusAt(checked + 10 * minute + 1)).toBe("error");
   });
 });

@@ -1,7 +1,5 @@
 import type { Instant } from "../core/instant.ts";
-import { apex } from "../core/name.ts";
-import type { RRset } from "../core/rrset.ts";
-import { soaIn, timersIn } from "../core/soa-timers.ts";
+import { timersIn } from "../core/soa-timers.ts";
 import type { RecordStore, Zone } from "./store.ts";
 import type { SecondaryState } from "./transfer-keys.ts";
 
@@ -11,17 +9,22 @@ export type ZoneStatus = "ok" | "updating" | "error";
 /** Milliseconds that a new secondary zone is given to come from its primary servers. */
 const firstTransfer = 60_000;
 
-export async function zoneStatus(
-  store: Pick<RecordStore, "secondaryState" | "sets">,
-  zone: Zone,
+/** Of each of the zones, in their order. */
+export async function zoneStatuses(
+  store: Pick<RecordStore, "secondaryStates">,
+  zones: readonly Zone[],
   now: Instant,
-): Promise<ZoneStatus> {
-  if (zone.settings.mode === "primary") return "ok";
-  const [state, sets] = await Promise.all([store.secondaryState(zone), store.sets(zone, { owner: apex, type: "SOA" })]);
-  if (state === undefined) return now < zone.created + firstTransfer ? "updating" : "error";
-  return expiryOf(state, sets) < now ? "error" : "ok";
+): Promise<readonly ZoneStatus[]> {
+  if (zones.every(({ settings }) => settings.mode === "primary")) return zones.map(() => "ok");
+  const states = await store.secondaryStates(zones);
+  return zones.map((zone) => statusOf(zone, states.get(zone.number), now));
+}
+
+function statusOf({ settings, created }: Zone, state: SecondaryState | undefined, now: Instant): ZoneStatus {
+  if (settings.mode === "primary") return "ok";
+  if (state === undefined) return now < created + firstTransfer ? "updating" : "error";
+  return expiryOf(state) < now ? "error" : "ok";
 }
 
 /** After that it was too long without its primary servers (RFC 1034 section 4.3.5). */
-export const expiryOf = ({ checked }: SecondaryState, sets: readonly RRset[]): Instant =>
-  checked + timersIn(soaIn(sets)).expire * 1_000;
+export const expiryOf = ({ checked, soa }: SecondaryState): Instant => checked + timersIn(soa).expire * 1_000;
