@@ -56,6 +56,17 @@ describe("a reply", () => {
     expect(received[0]?.toString("hex")).toBe(`abcd87000001000000000000${query.subarray(12).toString("hex")}`);
   });
 
+  it("keeps its OPT record when it is cut", async () => {
+    const opt = Buffer.from("00002904d0000080000000", "hex");
+    const spoken = Buffer.concat([reply, opt]);
+    spoken.writeUInt16BE(1, 10);
+    const { ask, received } = await serve(() => spoken, "cut");
+    ask(query);
+    await until(() => received.length === 1);
+    const question = query.subarray(12).toString("hex");
+    expect(received[0]?.toString("hex")).toBe(`abcd87000001000000000001${question}${opt.toString("hex")}`);
+  });
+
   it("of a header alone stays one when it is cut", async () => {
     const { ask, received } = await serve(() => Buffer.from("abcd80010000000000000000", "hex"), "cut");
     ask(Buffer.from("abcd0100000100000000000005", "hex"));

@@ -65,11 +65,19 @@ export function refuseUnread(bytes: Buffer, rcode: number): Buffer {
 
 /** A reply as if there had been no room for it, so that the client asks again over TCP. */
 export function cutShort(reply: Buffer, query: Buffer): Buffer {
-  const end = endOfQuestion(query);
-  const short = Buffer.from(reply.subarray(0, Math.min(end, reply.length)));
+  const opt = optAtEnd(reply);
+  const short = Buffer.concat([reply.subarray(0, Math.min(endOfQuestion(query), reply.length)), opt]);
   short.writeUInt16BE(short.readUInt16BE(2) | flags.truncated, 2);
   short.fill(0, 6, headerLength);
+  if (opt.length > 0) short[headerLength - 1] = 1;
   return short;
+}
+
+/** RFC 6891 section 7: a reply without it says that EDNS is not known here. */
+function optAtEnd(reply: Buffer): Buffer {
+  const last = reply.subarray(-bareOptLength);
+  const hasOpt = reply.readUInt16BE(10) > 0 && last.subarray(0, 5).equals(bareOpt.subarray(0, 5));
+  return hasOpt ? last : reply.subarray(0, 0);
 }
 
 function roomFor(query: Query, transport: Transport): number {
