@@ -38,4 +38,10 @@ describe("the systemd units", () => {
   it.each(units)("%s does not try again what is wrong in its options", (unit) => {
     expect(readFileSync(join(folder, unit), "utf8")).toMatch(/^RestartPreventExitStatus=2$/m);
   });
+
+  it("moor-firewall.service lets `ip` lay its capabilities down, without which it reads nothing", () => {
+    const filters = readFileSync(join(folder, "moor-firewall.service"), "utf8").match(/^SystemCallFilter=.*$/gm) ?? [];
+    // The last word counts.
+    expect(filters.at(-1)).toBe("SystemCallFilter=capset");
+  });
 });
