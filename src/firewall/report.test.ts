@@ -239,10 +239,11 @@ describe("addresses", () => {
     );
   });
 
-  it("keeps the kernel's order, and puts link-local last without touching the rest", () => {
-    const order = ["fe80::1", "fd00:db8::1", "febf::2", "2001:db8:a::1", "2001:db8:b::1"];
-    const shown = ipv6(...order.map((local) => inet6(local)))?.map(({ ipaddr }) => ipaddr);
-    expect(shown).toEqual(["fd00:db8::1", "2001:db8:a::1", "2001:db8:b::1", "fe80::1", "febf::2"]);
+  it("keeps the kernel's order, and puts temporary ones behind and link-local last without touching the rest", () => {
+    const order = ["fe80::1", "2001:db8:a::7", "fd00:db8::1", "febf::2", "2001:db8:a::1", "2001:db8:b::1"];
+    const given = order.map((local) => inet6(local, local.endsWith("7") ? { temporary: true } : {}));
+    const shown = ipv6(...given)?.map(({ ipaddr }) => ipaddr);
+    expect(shown).toEqual(["fd00:db8::1", "2001:db8:a::1", "2001:db8:b::1", "2001:db8:a::7", "fe80::1", "febf::2"]);
     expect(ipv4(inet("192.0.2.9", 24), inet("192.0.2.1", 24))?.map(({ ipaddr }) => ipaddr)).toEqual([
       "192.0.2.9",
       "192.0.2.1",

@@ -22,7 +22,7 @@ function reportDevice(row: KernelRow, all: readonly KernelRow[]): WireInterface 
     options: [],
     macaddr,
     ipv4: row.addr_info.filter(({ family }) => family === "inet").flatMap(reportIpv4),
-    ipv6: linkLocalLast(row.addr_info.filter(({ family }) => family === "inet6").flatMap(reportIpv6)),
+    ipv6: lastingFirst(row.addr_info.filter(({ family }) => family === "inet6")).flatMap(reportIpv6),
     supported_media: [],
     ...(row.link_type !== undefined && { is_physical: ethernet && isCard(row) }),
     device: row.ifname,
@@ -115,5 +115,11 @@ const lifetime = (seconds: number | undefined): string =>
 const withoutZone = (text: string): string => text.replace(/%.*$/, "");
 const isLinkLocal = (text: string): boolean => /^fe[89ab][0-9a-f]:/i.test(text);
 
-const linkLocalLast = (addresses: readonly WireIpv6[]): WireIpv6[] =>
-  addresses.toSorted((a, b) => Number(a["link-local"]) - Number(b["link-local"]));
+/**
+ * Link-local last. The temporary ones of the privacy extensions, which the report has no mark for, behind those that stay: the
+ * kernel lists them first, and of two that are as good clients take the first.
+ */
+const lastingFirst = (addresses: readonly KernelAddress[]): readonly KernelAddress[] => {
+  const rank = ({ local, temporary }: KernelAddress) => (isLinkLocal(local) ? 2 : Number(isMarked(temporary)));
+  return addresses.toSorted((a, b) => rank(a) - rank(b));
+};
