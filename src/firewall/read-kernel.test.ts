@@ -124,6 +124,7 @@ describe("readKernel", () => {
 
   it.each([
     ["`ip` fails", "echo 'Cannot open netlink socket: Permission denied' >&2; exit 1", 15_000, /netlink socket/],
+    ["`ip` fails without a word", "exit 1", 15_000, /failed: it said nothing and ended with code 1$/],
     ["`ip` prints no JSON", "echo hello", 15_000, /cannot be read/],
     ["`ip` prints nothing", "exit 0", 15_000, /cannot be read/],
     ["`ip` hangs", "exec sleep 30", 300, /within 300 ms/],

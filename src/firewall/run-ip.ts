@@ -51,5 +51,7 @@ const printsNoJson = (stderr: string): boolean => /busybox|unrecognized option|i
 function whyFailed(error: ExecFileException, stderr: string, limit: number): string {
   if (error.name === "AbortError") return "stopped";
   if (error.signal === "SIGKILL" && typeof error.code !== "string") return `no answer within ${limit} ms`;
+  if (stderr.trim() === "" && typeof error.code === "number")
+    return `it said nothing and ended with code ${error.code}`;
   return stderr.trim() || error.message;
 }
