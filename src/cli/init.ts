@@ -153,7 +153,7 @@ async function askTrust(
 ): Promise<ShownTrust> {
   if (url.protocol === "http:") return { kind: "system" };
   const shown = await fetchCertificate(url, io.signal).catch((error: unknown) => {
-    throw new NoAnswer(`${url.host} could not be asked for its certificate: ${(error as Error).message}`);
+    throw new NoAnswer((error as Error).message);
   });
   if (shown.doubt === undefined) return { kind: "system" };
   const { authority, fingerprint } = shown;

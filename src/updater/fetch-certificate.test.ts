@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { createServer } from "node:tls";
 import { expect, it } from "vitest";
 import { fetchCertificate } from "./fetch-certificate.ts";
@@ -13,6 +13,30 @@ it("lets no name in a certificate write over the fingerprint that is shown below
     const { port } = server.address() as AddressInfo;
     const shown = await fetchCertificate(new URL(`https://127.0.0.1:${port}`), new AbortController().signal);
     expect(shown).toMatchObject({ subject: "mine\\u{1b}[2J", fingerprint });
+  } finally {
+    server.close();
+  }
+});
+
+it.each([
+  ["nothing listens", undefined, /^nothing listens at 127\.0\.0\.1:\d+; see whether it is up/],
+  [
+    "no TLS is spoken",
+    "HTTP/1.1 400 Bad Request\r\n\r\n",
+    /^127\.0\.0\.1:\d+ does not speak TLS as expected; see whether the port/,
+  ],
+  ["nobody answers", "", /^127\.0\.0\.1:\d+ did not finish its answer within 0\.2 s; see whether it is up/],
+])("says what to do where %s", async (_, said, message) => {
+  const server = createTcpServer((socket) => socket.on("error", () => undefined).write(said ?? "")).listen(
+    0,
+    "127.0.0.1",
+  );
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  if (said === undefined) server.close();
+  try {
+    const url = new URL(`https://127.0.0.1:${port}`);
+    await expect(fetchCertificate(url, new AbortController().signal, 200)).rejects.toThrow(message);
   } finally {
     server.close();
   }

@@ -1,6 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { type ConnectionOptions, connect, type DetailedPeerCertificate, type TLSSocket } from "node:tls";
 import { visible } from "../core/visible-text.ts";
+import { describeTransportFault } from "./transport-faults.ts";
 
 /** The certificate that a server shows, whether or not anybody vouches for it. */
 export type ShownCertificate = {
@@ -15,7 +16,7 @@ export type ShownCertificate = {
   readonly authority?: { readonly pem: string; readonly fingerprint: string };
 };
 
-/** Throws when nobody answers there with TLS. Nothing but the greeting is sent. */
+/** Throws in people's words when nobody answers there with TLS. Nothing but the greeting is sent. */
 export async function fetchCertificate(url: URL, signal: AbortSignal, limit = 10_000): Promise<ShownCertificate> {
   const look = <T>(options: ConnectionOptions, see: (socket: TLSSocket) => T) =>
     greet(url, options, see, signal, limit);
@@ -67,10 +68,15 @@ function greet<T>(
       socket.destroy();
       act();
     };
-    const stop = () => end(() => reject(new Error("stopped")));
+    const fail = (error: { readonly code?: string }) => {
+      const limits = { timeoutMs: limit, maxBytes: 0 };
+      const { because, todo } = describeTransportFault(error, { url, trust: { kind: "system" } }, limits);
+      end(() => reject(new Error(`${because}; ${todo}`, { cause: error })));
+    };
+    const stop = () => fail({ code: "MOOR_STOPPED" });
     signal.addEventListener("abort", stop, { once: true });
-    socket.setTimeout(limit, () => end(() => reject(new Error(`${url.host} did not answer within ${limit / 1000} s`))));
-    socket.once("error", (error) => end(() => reject(error)));
+    socket.setTimeout(limit, () => fail({ code: "ETIMEDOUT" }));
+    socket.once("error", fail);
     socket.once("secureConnect", () => {
       const seen = see(socket);
       end(() => resolve(seen));
