@@ -15,7 +15,11 @@ export type OrderedChoosing = {
   readonly passedOver: readonly PassedOver[];
 };
 
-export type PassedOver = { readonly device: string; readonly because: "not-there" | "down" | "no-fit-address" };
+export type PassedOver = {
+  readonly device: string;
+  readonly because: "not-there" | "down" | "no-fit-address";
+  readonly considered: readonly Considered[];
+};
 
 export function chooseInOrder(report: InterfaceReport, { devices, ...policy }: OrderedPolicy): OrderedChoosing {
   const [first = "", ...others] = devices;
@@ -29,7 +33,7 @@ export function chooseInOrder(report: InterfaceReport, { devices, ...policy }: O
     tried.push(choosing);
     const because = reasonAgainst(choosing.choice, report.get(device)?.up);
     if (!because) return { ...choosing, device, passedOver };
-    passedOver.push({ device, because });
+    passedOver.push({ device, because, considered: choosing.considered });
   }
   // Knowing that one of them has nothing is more than knowing nothing about any.
   const index = Math.max(

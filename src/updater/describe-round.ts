@@ -5,7 +5,7 @@ import { visible } from "../core/visible-text.ts";
 import type { UpdateResult } from "./apply-round.ts";
 import { firstFew } from "./first-few.ts";
 import type { PlannedUpdate } from "./plan-round.ts";
-import { devicesOf, type Subject } from "./subjects.ts";
+import type { Subject } from "./subjects.ts";
 
 /** What one update came to, for a log line, a table row or an exit code. */
 export type Summary = {
@@ -141,8 +141,11 @@ function nothing(result: PlannedUpdate, because: NoUpdate): Summary {
 
 function noAddress({ subject, device, considered, passedOver }: PlannedUpdate): string {
   if (passedOver.length < 2) return `${device} has no fit address${seen(considered)}`;
-  const others = passedOver.map((each) => `${each.device} ${passedWords[each.because]}`);
-  return `none of ${devicesOf(subject)} can be used: ${others.join(", ")}`;
+  const others = passedOver.map(({ because, ...each }) => {
+    const why = because === "no-fit-address" ? seen(each.considered) : "";
+    return `${each.device} ${passedWords[because]}${why}`;
+  });
+  return `none of ${subject.policy.devices.join(", ")} can be used; ${others.join("; ")}`;
 }
 
 const seen = (considered: readonly Considered[]) =>

@@ -341,3 +341,16 @@ it("writes no secret into the state file", async () => {
   await loop.round();
   expect(readFileSync(loop.config.stateFile, "utf8")).not.toMatch(/t0ken|thekey|thesecret/);
 });
+
+it("says of each of several interfaces what it has and why that is not taken", async () => {
+  await loop.close();
+  loop = await openLoop("  - { name: home, zone: example.org, ipv4: [wan0, wan1] }", undefined, {
+    settings: "public: require",
+  });
+  loop.says.firewall = () => ({ body: { wan0: wanWith(["100.64.0.1"], []), wan1: wanWith(["192.168.1.2"], []) } });
+  const [result] = (await loop.updater.round(new AbortController().signal)).results;
+  expect(result && summarise(result, true).because).toBe(
+    "none of wan0, wan1 can be used; wan0 has no fit address: 100.64.0.1 is of the provider's NAT, and only public ones are " +
+      "wanted; wan1 has no fit address: 192.168.1.2 is private, and only public ones are wanted",
+  );
+});
