@@ -61,7 +61,12 @@ export function createReporter(log: SmallLog, tell: Tell = () => undefined): Rep
         else failing(`source ${source}`, { source, ...textsOf(reading) }, "addresses could not be read");
       }
       if (unsaved === undefined) fine("state", {}, "the state file is written again");
-      else failing("state", { because: unsaved }, "the state file cannot be written");
+      else
+        failing(
+          "state",
+          { because: unsaved, todo: "make room or mend the permissions there" },
+          "the state file cannot be written",
+        );
       for (const result of results) {
         const { title: name, key, source } = result.subject;
         const summary = summarise(result, true);

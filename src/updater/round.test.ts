@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
 import { summarise } from "./describe-round.ts";
 import { firstRecords, goodFirewall, type Loop, openLoop } from "./rig/loop.ts";
@@ -353,4 +353,14 @@ it("says of each of several interfaces what it has and why that is not taken", a
     "none of wan0, wan1 can be used; wan0 has no fit address: 100.64.0.1 is of the provider's NAT, and only public ones are " +
       "wanted; wan1 has no fit address: 192.168.1.2 is private, and only public ones are wanted",
   );
+});
+
+it("soon tries again to store what the disk did not take, though the firewall says nothing new", async () => {
+  mkdirSync(loop.config.stateFile);
+  const round = () => loop.updater.round(new AbortController().signal);
+  const dues = [(await round()).due, (await round()).due];
+  expect(dues).toEqual([loop.clock.now + loop.config.interval, loop.clock.now + loop.config.interval]);
+  rmSync(loop.config.stateFile, { recursive: true });
+  expect((await round()).due).toBeUndefined();
+  expect(loop.stored()).toEqual(both);
 });

@@ -124,9 +124,12 @@ export async function openUpdater(config: UpdaterConfig, { state, now, random }:
       applied.forEach(settle);
       const results = applied.map((result) => withConfirmation(result, signal));
       const polled = [...sources.keys()].filter((name) => !live.has(name));
-      const waits = [...results.map(dueOf), ...polled.map((name) => pacing.notBefore(sourceKey(name), now()))].filter(
-        (until) => until !== undefined,
-      );
+      const isUnsaved = unsaved !== undefined || results.some((result) => result.unsaved !== undefined);
+      const waits = [
+        ...results.map(dueOf),
+        ...polled.map((name) => pacing.notBefore(sourceKey(name), now())),
+        isUnsaved ? now() + config.interval : undefined,
+      ].filter((until) => until !== undefined);
       const due = waits.length === 0 ? undefined : waits.reduce((a, b) => Math.min(a, b));
       return { readings, results, due, polled, ...(unsaved === undefined ? {} : { unsaved }) };
     },
