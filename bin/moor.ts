@@ -2,6 +2,14 @@
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 
+// npm installs moor on an older one too, with a warning at most.
+if (Number.parseInt(process.versions.node, 10) < 24) {
+  process.stderr.write(
+    `moor needs Node 24 or newer, and the node on the PATH is ${process.versions.node}; install one\n`,
+  );
+  process.exit(2);
+}
+
 // Two verbs run for months and mostly wait. V8's compilers leave megabytes behind once one of them has run, and the resolving
 // of imports is enough to wake them: so they are told before the first import, and no file may be imported above this.
 const [verb = ""] = process.argv.slice(2);
