@@ -49,6 +49,18 @@ describe("moor firewall", () => {
     await expect(run("sh", ["-c", curl])).rejects.toThrow(/curl/);
   });
 
+  it("says how a link is made where all that is printed is kept", async () => {
+    const { io, text, stop } = terminal(await mkdtemp(join(tmpdir(), "moor-firewall-")));
+    const options = { data: "data", listen: { host: "127.0.0.1", port: 0 }, name: [], logFormat: "text" } as const;
+    const ended = firewall(options, { ...io, isJournal: true });
+    await expect
+      .poll(() => text.out)
+      .toMatch(/pages is made with: moor sign-in --firewall --data \S+ --url https:\S+\n$/);
+    stop.abort();
+    expect(await ended).toBe(0);
+    expect(text.out).not.toContain("sign-in#");
+  });
+
   it("says what to do when the port is taken", async () => {
     const cwd = await mkdtemp(join(tmpdir(), "moor-firewall-"));
     const first = terminal(cwd);

@@ -41,13 +41,15 @@ export async function firewall(options: FirewallCommand, io: CommandIo): Promise
   const caFile = service.caFile ?? resolve(io.cwd, options.cert ?? "");
   io.out(service.caFile ? `Clients must trust the certificate in ${caFile}\n` : `Its certificate is ${caFile}\n`);
   tellNext({ url: service.url, caFile, keyFile: join(data, "firewall-key.txt") }, data, io);
-  if (service.needsSignInLink()) {
+  const signIn = `${io.program} sign-in --firewall ${dataFlag({ data })} --url ${service.url}`;
+  if (!service.needsSignInLink()) {
+    io.out(`Its pages are at ${service.url}; a lost password: ${signIn}\n`);
+  } else if (io.isJournal) {
+    io.out(`A link that signs in to its pages is made with: ${signIn}\n`);
+  } else {
     io.out("Sign in to its pages with this link, once and within 15 minutes:\n");
     io.out(`  ${await service.createSignInLink()}\n`);
     if (service.caFile) io.out(browserWarning(service.caFile));
-  } else {
-    const where = `${dataFlag({ data })} --url ${service.url}`;
-    io.out(`Its pages are at ${service.url}; a lost password: ${io.program} sign-in --firewall ${where}\n`);
   }
   await untilStopped(io.signal);
   await service.close();

@@ -28,6 +28,16 @@ describe("moor records", () => {
     expect(said).toMatch(link);
   });
 
+  it("says how a link is made where all that is printed is kept", async () => {
+    const { io, printed } = openTerminal(await mkdtemp(join(tmpdir(), "moor-records-")));
+    const stop = new AbortController();
+    const ended = runMoor(["records", "--listen", "127.0.0.1:0"], { ...io, isJournal: true, signal: stop.signal });
+    await expect.poll(() => printed.out).toMatch(/console is made with: moor sign-in --data \S+ --url https:\S+\n$/);
+    stop.abort();
+    expect(await ended).toBe(0);
+    expect(printed.out).not.toContain("sign-in#");
+  });
+
   it("takes a certificate or speaks no TLS: it does not leave out one of the two in silence", async () => {
     const { io, printed } = openTerminal(await mkdtemp(join(tmpdir(), "moor-records-")));
     expect(await runMoor(["records", "--plain-http", "--cert", "own.pem", "--key", "own.key"], io)).toBe(2);

@@ -108,12 +108,15 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
     const where = storeFlags(options, database);
     io.out(`A token for it is made with: ${io.program} token add ${where}\n`);
     const pages = options.plainHttp ? behindProxy : service.url;
-    if (await service.needsSignInLink()) {
+    const signIn = `${io.program} sign-in ${where} --url ${pages}`;
+    if (!(await service.needsSignInLink())) {
+      io.out(`Its console is at ${pages}; a lost password: ${signIn}\n`);
+    } else if (io.isJournal) {
+      io.out(`A link that signs in to its console is made with: ${signIn}\n`);
+    } else {
       io.out("Sign in to its console with this link, once and within 15 minutes:\n");
       io.out(`  ${await service.createSignInLink("main", pages)}\n`);
       if (service.caFile) io.out(browserWarning(service.caFile));
-    } else {
-      io.out(`Its console is at ${pages}; a lost password: ${io.program} sign-in ${where} --url ${pages}\n`);
     }
     const trouble = await Promise.race([untilStopped(io.signal), ...(service.outgrown ? [service.outgrown] : [])]);
     service.health.stop();

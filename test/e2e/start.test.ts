@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { closeSync, fstatSync, mkdtempSync, openSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { node, repository } from "../rig/namespace.ts";
 import { startProcess } from "../rig/started-process.ts";
+import { until } from "../rig/until.ts";
 
 // Processes start slowly on a busy machine.
 vi.setConfig({ testTimeout: 60_000 });
@@ -29,5 +30,24 @@ describe("moor starts", () => {
     const old = ["--import", `data:text/javascript,${encodeURIComponent(pretend)}`];
     const { code, err } = await startProcess([node, ...old, program, "--version"], { cwd: folder }).ended;
     expect([code, err]).toEqual([2, expect.stringMatching(/^moor needs Node 24 or newer, .* is 20\.19\.2; .*\n$/)]);
+  });
+
+  test.each([
+    ["what systemd keeps", 0, false],
+    ["a terminal that a service opened", 1, true],
+  ])("without a secret in %s", async (_, shift, isShown) => {
+    const printed = join(folder, `printed-${shift}`);
+    const output = openSync(printed, "w");
+    const { dev, ino } = fstatSync(output);
+    const service = startProcess([node, program, "firewall", "--data", `data-${shift}`, "--listen", "127.0.0.1:0"], {
+      cwd: folder,
+      env: { ...process.env, JOURNAL_STREAM: `${dev}:${ino + shift}` },
+      stdio: ["ignore", output, "pipe"],
+    });
+    closeSync(output);
+    const said = () => readFileSync(printed, "utf8");
+    await until(() => said().includes("sign-in"), { limit: 30_000, what: said });
+    await service.stop();
+    expect(said().includes("sign-in#")).toBe(isShown);
   });
 });
