@@ -39,6 +39,15 @@ describe("the systemd units", () => {
     expect(readFileSync(join(folder, unit), "utf8")).toMatch(/^RestartPreventExitStatus=2$/m);
   });
 
+  it.each(units)("%s has its own name in the journal", (unit) => {
+    const text = readFileSync(join(folder, unit), "utf8");
+    expect(text).toContain(`\nSyslogIdentifier=${unit.replace(/@?\.service$/, "")}\n`);
+  });
+
+  it("moor-update.service is reloaded on a machine without procps, too", () => {
+    expect(readFileSync(join(folder, "moor-update.service"), "utf8")).not.toMatch(/^ExecReload=.*\/kill/m);
+  });
+
   it("moor-firewall.service lets `ip` lay its capabilities down, without which it reads nothing", () => {
     const filters = readFileSync(join(folder, "moor-firewall.service"), "utf8").match(/^SystemCallFilter=.*$/gm) ?? [];
     // The last word counts.
