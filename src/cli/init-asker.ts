@@ -15,6 +15,8 @@ export type Question = {
   readonly given: string | undefined;
   readonly message: string;
   readonly example?: string;
+  /** What is wrong with an answer, if anything: whoever typed it is asked again. */
+  readonly fault?: (answer: string) => string | undefined;
 };
 
 export type Choice = { readonly value: string; readonly label: string; readonly hint?: string };
@@ -52,8 +54,10 @@ export async function createTerminalAsker(io: CommandIo, assumeYes: boolean): Pr
   };
   const required = (value: string | undefined) => (value ? undefined : "Please write something.");
   return {
-    text: async ({ given, message, example = "" }) =>
-      given ?? answered(await prompts.text({ message, placeholder: example, validate: required, signal })),
+    text: async ({ given, message, example = "", fault }) => {
+      const validate = (value: string | undefined) => required(value) ?? fault?.(value ?? "");
+      return given ?? answered(await prompts.text({ message, placeholder: example, validate, signal }));
+    },
     secret: async ({ given, message }) =>
       given ?? answered(await prompts.password({ message, validate: required, signal })),
     async pick({ given, choices, ...question }) {

@@ -91,3 +91,20 @@ describe("without a terminal", () => {
     expect(printed.err).toMatch(/A record its address\?.*wan0.*--ipv4/s);
   });
 });
+
+describe("an answer that is of no use", () => {
+  it.for([
+    ["a host", { firewall: "192.0.2.1" }, "192.0.2.1 is no web address; write https://192.0.2.1\n"],
+    ["a host and port", { records: "dns.test:8053" }, "dns.test:8053 is no web address; write https://dns.test:8053\n"],
+    ["another kind of address", { firewall: "ftp://a" }, "ftp://a is no web address; write https://192.168.1.1\n"],
+    [
+      "no name of the zone",
+      { name: "nas" },
+      "example.org has no A or AAAA record nas; make one in the console, with any",
+    ],
+  ] as const)("is told with the one that was meant: %s", async ([, more, said]) => {
+    const { io, printed } = terminal();
+    expect(await init(options(more), io)).toBe(2);
+    expect(printed.err).toContain(said);
+  });
+});

@@ -6,7 +6,9 @@ import { families, recordTypeOf } from "../core/address.ts";
 import { chooseAddress } from "../core/choose-address.ts";
 import type { InterfaceReport } from "../core/interface-report.ts";
 import { asAscii } from "../core/unicode-name.ts";
+import { visible } from "../core/visible-text.ts";
 import { fetchCertificate } from "../updater/fetch-certificate.ts";
+import { firstFew } from "../updater/first-few.ts";
 import { openSource } from "../updater/sources.ts";
 import type { RecordTarget } from "../updater/target.ts";
 import { openTarget } from "../updater/targets.ts";
@@ -135,10 +137,18 @@ async function askUrl(
   message: string,
   example: string,
 ): Promise<URL> {
-  const text = await asker.text({ flag, given, message, example });
-  if (!URL.canParse(text) || !/^https?:/.test(text)) throw new NoAnswer(`${text} is no web address; write ${example}`);
+  const fault = (text: string) => {
+    if (isWebAddress(text)) return undefined;
+    const meant = `https://${text}`;
+    return `${text} is no web address; write ${isWebAddress(meant) && !text.includes("/") ? meant : example}`;
+  };
+  const text = await asker.text({ flag, given, message, example, fault });
+  const wrong = fault(text);
+  if (wrong !== undefined) throw new NoAnswer(wrong);
   return new URL(text);
 }
+
+const isWebAddress = (text: string) => URL.canParse(text) && /^https?:/.test(text);
 
 /**
  * The well-known authorities, where they vouch for the certificate or there is none to look at. Else the private authority that is
@@ -232,7 +242,12 @@ async function askName(
   }));
   if (choices.length === 0)
     throw new NoAnswer(`${zone} has no A or AAAA record yet; make one in the console, with any address.`);
-  return asker.pick({ flag: "--name", given: name && asAscii(name), message: "Which name is to be kept?", choices });
+  const given = name && asAscii(name);
+  if (given && !byName.has(given))
+    throw new NoAnswer(
+      `${zone} has no A or AAAA record ${given}; make one in the console, with any address. There are: ${firstFew([...byName.keys()].map(visible))}`,
+    );
+  return asker.pick({ flag: "--name", given, message: "Which name is to be kept?", choices });
 }
 
 async function finish(setup: Setup, options: InitOptions, asker: Asker, io: CommandIo): Promise<number> {
