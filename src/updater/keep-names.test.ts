@@ -1,4 +1,5 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -209,9 +210,11 @@ it("the service manager hears of it also after the clock was put forward, or the
   await stores(1);
   stop.abort();
   await running;
-  const heard = join(loop.folder, "heard");
-  writeFileSync(join(loop.folder, "systemd-notify"), `#!/bin/sh\necho "$@" >> ${heard}\n`, { mode: 0o700 });
-  const env = { NOTIFY_SOCKET: "here", WATCHDOG_USEC: "200000", PATH: `${loop.folder}:${process.env.PATH}` };
+  // Not in the loop's folder: a last notice may be under way when that is removed.
+  const folder = mkdtempSync(join(tmpdir(), "moor-notify-"));
+  const heard = join(folder, "heard");
+  writeFileSync(join(folder, "systemd-notify"), `#!/bin/sh\necho "$@" >> ${heard}\n`, { mode: 0o700 });
+  const env = { NOTIFY_SOCKET: "here", WATCHDOG_USEC: "200000", PATH: `${folder}:${process.env.PATH}` };
   let ahead = 0;
   await start({ env, now: () => Date.now() + ahead });
   const beats = () => (existsSync(heard) ? readFileSync(heard, "utf8").split("WATCHDOG=1").length - 1 : 0);
