@@ -1,4 +1,4 @@
-import { urlOf } from "../process/listen-address.ts";
+import { listenTrouble, urlOf } from "../process/listen-address.ts";
 import type { SmallLog } from "../process/small-log.ts";
 import type { ControlConfig, UpdaterConfig } from "./config.ts";
 import type { ControlTools } from "./control.ts";
@@ -50,9 +50,8 @@ async function openControl(config: ControlConfig, tools: TellingTools & Pick<Con
     tools.log.info({ page }, "answers about itself on this machine");
     return control;
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const listen = `${config.host}:${config.port}`;
-    tools.log.warn({ listen, because: code ?? message }, "nobody can be answered about this process");
+    const because = listenTrouble(error as NodeJS.ErrnoException, config, "control: listen:");
+    tools.log.warn({ because }, "nobody can be answered about this process");
     return undefined;
   }
 }
