@@ -6,6 +6,7 @@ import { keysFile, openKeys } from "../firewall/access-store.ts";
 import type { CommandIo } from "./command-io.ts";
 import { keyAdd, keyList, keyRevoke } from "./key.ts";
 import { openTerminal } from "./rig/terminal.ts";
+import { userAdd, userChange } from "./user.ts";
 
 let cwd: string;
 let text: { out: string; err: string };
@@ -32,6 +33,20 @@ function check(key = "", secret = "") {
 }
 
 describe("moor key add", () => {
+  it.each([
+    [
+      "disabled",
+      { disable: true },
+      "It is void: its user is disabled; mend that with: moor user change --data data anna --enable\n",
+    ],
+    ["expired", { expires: "2020-01-31" }, "moor user change --data data anna --expires never\n"],
+  ])("says that the key opens nothing while its user is %s", async (_, change, said) => {
+    await userAdd("anna", { data, privilege: ["overview"] }, io);
+    await userChange("anna", { data, privilege: [], ...change }, io);
+    expect(await keyAdd({ data, name: "unnamed", user: "anna", privilege: [] }, io)).toBe(0);
+    expect(text.err).toContain(said);
+  });
+
   it("shows the key and its secret once, and they work", async () => {
     expect(await keyAdd(added, io)).toBe(0);
     const [, key, secret] = download.exec(text.out) ?? [];

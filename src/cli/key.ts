@@ -46,6 +46,12 @@ export async function keyAdd(options: KeyAdd, io: CommandIo): Promise<number> {
     if (file !== undefined) await writeSecretOr(() => access.keys.revoke(made.key, new Date()), file, text);
     access.audit.note(personHere(), "key added", `${shortKey(made.key)} of ${made.name}`, new Date());
     io.err(`Key ${shortKey(made.key)} (${made.name}): may ${inWords(made.privileges)}.\n`);
+    const user = access.users.list().find(({ name }) => name === made.name);
+    const state = user === undefined ? "good" : userState(user);
+    if (state !== "good")
+      io.err(
+        `It is ${worth[state]}; mend that with: ${io.program} user change ${dataFlag(options)} ${made.name} ${mends[state]}\n`,
+      );
     if (file === undefined) {
       io.err("This is the only time that its secret is shown:\n");
       io.out(text);
@@ -126,6 +132,8 @@ const row = ({ key, name, privileges, created, revoked }: ApiKey, user: User | u
 
 /** A key is worth no more than its user. */
 const worth = { good: "good", disabled: "void: its user is disabled", expired: "void: its user has expired" } as const;
+
+const mends = { disabled: "--enable", expired: "--expires never" } as const;
 
 const forPrograms = ({ key, name, privileges, created, revoked }: ApiKey) => ({
   key,
