@@ -20,6 +20,13 @@ describe("createFailedLogins", () => {
     expect(logins.note("192.0.2.1", "wrong", 0).delay).toBe(2_000);
   });
 
+  it("knows the wrong key of one client still when another has tried its own often", () => {
+    const logins = createFailedLogins(limits);
+    for (const guess of ["a", "b", "c", "one"]) logins.note("192.0.2.1", guess, 0);
+    for (let count = 0; count < 20; count++) logins.note("192.0.2.1", "other", 0);
+    expect(logins.note("192.0.2.1", "one", 0).delay).toBe(2_000);
+  });
+
   it("does not remember guesses without end", () => {
     const logins = createFailedLogins(limits);
     for (let count = 0; count < 100; count++) logins.note("192.0.2.1", `${count}`, 0);
@@ -28,9 +35,10 @@ describe("createFailedLogins", () => {
 
   it("forgets a source that was quiet", () => {
     const logins = createFailedLogins(limits);
-    for (let count = 0; count < 6; count++) logins.note("192.0.2.1", "a", 0);
-    expect(logins.note("192.0.2.1", "a", 60_000).failures).toBe(7);
-    expect(logins.note("192.0.2.1", "a", 120_001).failures).toBe(1);
+    const start = Date.parse("2026-11-15T12:00:00Z");
+    for (let count = 0; count < 6; count++) logins.note("192.0.2.1", "a", start);
+    expect(logins.note("192.0.2.1", "a", start + 60_000).failures).toBe(7);
+    expect(logins.note("192.0.2.1", "a", start + 120_001).failures).toBe(1);
   });
 
   it.each([
@@ -46,8 +54,12 @@ describe("createFailedLogins", () => {
 
   it("remembers a bounded number, those that failed last", () => {
     const logins = createFailedLogins(limits);
-    for (let at = 0; at < 5_000; at++) logins.note(`10.0.${at >> 8}.${at & 255}`, "a", at);
+    for (let at = 0; at < 5_000; at++) {
+      logins.note(`10.0.${at >> 8}.${at & 255}`, "a", at);
+      if (at % 50 === 0) logins.note("192.0.2.1", "a", at);
+    }
     expect(logins.size()).toBe(100);
+    expect(logins.note("192.0.2.1", "a", 5_000).failures).toBe(101);
     expect(logins.note("10.0.19.135", "a", 5_000).failures).toBe(2);
     expect(logins.note("10.0.0.1", "a", 5_000).failures).toBe(1);
   });

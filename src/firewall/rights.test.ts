@@ -17,6 +17,7 @@ describe("rightsOf", () => {
     ["a narrow key of one who may do all", { privileges: ["all"] }, ["interface-status"], ["interface-status"]],
     ["a wide key of one who may do little", { privileges: ["overview"] }, ["all"], ["overview"]],
     ["a wide key of one who may do all", { privileges: ["all"] }, ["all"], ["all"]],
+    ["all and one thing besides", { privileges: ["overview", "all"] }, undefined, ["all"]],
   ])("%s", (_, more, limit, rights) => {
     expect(rightsOf(holder(more), limit, { now })).toEqual(rights);
   });
