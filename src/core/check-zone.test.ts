@@ -63,11 +63,23 @@ describe("sets of the owners that a write touches", () => {
   ])("%s", (_, sets, expected) => {
     expect(codes(sets)).toEqual(expected);
   });
+
+  test.each<[readonly RRset[], string]>([
+    [
+      [set("www", "CNAME", "a."), set("www", "A", "192.0.2.1"), set("www", "TXT", '"x"')],
+      "www has a CNAME record and also A, TXT",
+    ],
+    [[set("a", "TXT", "x".repeat(60), "x".repeat(60))], `the TXT set at a has the value ${"x".repeat(60)} twice`],
+    [[set("a", "TXT", "x".repeat(61), "x".repeat(61))], `the TXT set at a has the value ${"x".repeat(60)}... twice`],
+  ])("%j is told as: %s", (sets, message) => {
+    expect(checkOwners(sets)).toMatchObject([{ message }]);
+  });
 });
 
 describe("a whole zone", () => {
   test("needs its SOA", () => {
-    expect(checkZone([set("www", "A", "192.0.2.1")]).map((fault) => fault.code)).toEqual(["soa-missing"]);
+    const withoutSoa = [set("@", "NS", "ns1.example.org."), set("www", "A", "192.0.2.1")];
+    expect(checkZone(withoutSoa)).toMatchObject([{ code: "soa-missing", where: "@ SOA" }]);
     expect(checkZone([soa, set("www", "A", "192.0.2.1")])).toEqual([]);
   });
 

@@ -37,7 +37,17 @@ describe("editing a set", () => {
           if (same !== undefined) expect([same.id, same.created]).toEqual([record.id, record.created]);
         }
         const made = ids(set).filter((id) => id.startsWith("b"));
-        expect(made).toHaveLength(Math.max(0, after.length - before.length));
+        expect(made).toEqual(after.slice(before.length).map((_, i) => `b${i}`));
+      }),
+    );
+  });
+
+  it("replacing leaves the TTL, the labels and the lock of the set", () => {
+    const marks = { ttl: 60, labels: { env: "prod" }, locked: true };
+    fc.assert(
+      fc.property(values, values, (before, after) => {
+        const old = { ...withValues(place, undefined, before, fresh("a", 1)), ...marks };
+        expect(withValues(place, old, after, fresh("b", 2))).toMatchObject(marks);
       }),
     );
   });
