@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { RRset } from "../core/rrset.ts";
-import { withLess, withMore, withValues } from "./edit-set.ts";
+import { placed, setAt, withComments, withLess, withMore, withValues } from "./edit-set.ts";
 import type { Value } from "./rrsets-values.ts";
 
 const place = { owner: "www", type: "A" } as const;
@@ -61,6 +61,32 @@ describe("editing a set", () => {
     );
   });
 
+  it("a value that is spelled another way is the same record, as it was sent now", () => {
+    const said = (value: string): Value => ({ value, rdata: "2001:db8::1", comment: "" });
+    const old = withValues(place, undefined, [said("2001:db8::1")], fresh("a", 1));
+    const set = withValues(place, old, [said("2001:DB8::1")], fresh("b", 2));
+    expect(set.records).toMatchObject([{ id: "a0", value: "2001:DB8::1", created: 1, modified: 2 }]);
+  });
+
+  it("comments change the records that they are of, and those alone", () => {
+    const [one, other] = ["192.0.2.1", "192.0.2.2"].map((text) => ({ value: text, rdata: text, comment: "" }));
+    if (!one || !other) throw new Error("no values");
+    const old = withValues(place, undefined, [one, other], fresh("a", 1));
+    const set = withComments(
+      old,
+      [
+        { ...one, comment: "" },
+        { ...other, comment: "new" },
+      ],
+      2,
+    );
+    expect(set).toMatchObject({ ok: true, value: { records: [{ modified: 1 }, { comment: "new", modified: 2 }] } });
+    const missing = withComments(old, [one, { value: "x", rdata: "x", comment: "" }], 2);
+    expect(missing).toMatchObject({
+      faults: [{ code: "value-missing", where: "records[1].value", message: "value 'x' not found" }],
+    });
+  });
+
   it("adding and then removing the same leaves what was there", () => {
     fc.assert(
       fc.property(values, values, (before, more) => {
@@ -91,5 +117,24 @@ describe("editing a set", () => {
         expect(withLess(withValues(place, undefined, all, fresh("a", 1)), all)).toBeUndefined();
       }),
     );
+  });
+});
+
+describe("a set among others", () => {
+  const here: RRset = { ...place, ttl: null, records: [] };
+  const others: readonly RRset[] = [
+    { ...here, type: "AAAA" },
+    { ...here, owner: "ftp" },
+  ];
+
+  it("is found by its owner and type", () => {
+    expect(setAt([...others, here], place)).toBe(here);
+    expect(setAt(others, place)).toBeUndefined();
+  });
+
+  it("is put in its place, or taken away, and the others stay", () => {
+    const changed = { ...here, ttl: 60 };
+    expect(placed([here, ...others], place, changed)).toEqual([...others, changed]);
+    expect(placed([here, ...others], place, undefined)).toEqual(others);
   });
 });
