@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { diffSets, invertChanges } from "./changes.ts";
+import { diffSets, invertChanges, sameSet } from "./changes.ts";
 import { applyChanges } from "./rig/apply-changes.ts";
 import { type RRset, setKey, type ZoneRecord } from "./rrset.ts";
 
@@ -19,6 +19,8 @@ const record = (value: string, rest: Partial<ZoneRecord> = {}): ZoneRecord => ({
 const www = (...records: readonly ZoneRecord[]): RRset => ({ owner: "www", type: "A", ttl: null, records });
 const one = record("192.0.2.1");
 const two = record("192.0.2.2");
+const three = record("192.0.2.3");
+const labelled = (labels: Readonly<Record<string, string>>): RRset => ({ ...www(one), labels });
 
 describe("what a write changes", () => {
   test.each<[string, readonly RRset[], readonly RRset[], readonly string[]]>([
@@ -38,6 +40,12 @@ describe("what a write changes", () => {
       ["replace"],
     ],
     [
+      "two of three values exchanged",
+      [www(one, two, three)],
+      [www(one, { ...three, id: two.id }, { ...two, id: three.id })],
+      ["replace"],
+    ],
+    [
       "names exchanged",
       [www(one), { ...www(two), owner: "mail" }],
       [www({ ...one, id: two.id }), { ...www({ ...two, id: one.id }), owner: "mail" }],
@@ -49,12 +57,27 @@ describe("what a write changes", () => {
       [www({ ...one, id: two.id }), { ...www(one), owner: "new" }],
       ["delete", "replace", "create"],
     ],
+    [
+      "gone elsewhere, and an equal one in its place",
+      [www(one)],
+      [www({ ...one, id: "new" }), { ...www(one), owner: "mail" }],
+      ["replace", "create"],
+    ],
     ["other ids and another order", [www(one, two)], [www({ ...two, id: "new" }, { ...one, id: "newer" })], []],
     ["a value counted twice", [www(one, one, two)], [www(one, two, two)], ["replace"]],
     ["another TTL", [www(one)], [{ ...www(one), ttl: 60 }], ["replace"]],
     ["TTL 0 is not the zone's TTL", [www(one)], [{ ...www(one), ttl: 0 }], ["replace"]],
+    ["a first label", [www(one)], [labelled({ env: "prod" })], ["replace"]],
+    ["another label", [labelled({ env: "prod" })], [labelled({ env: "test" })], ["replace"]],
+    ["one label more", [labelled({ env: "prod" })], [labelled({ env: "prod", team: "a" })], ["replace"]],
+    ["labels in another order", [labelled({ env: "prod", team: "a" })], [labelled({ team: "a", env: "prod" })], []],
+    ["no labels, said or not", [www(one)], [labelled({})], []],
+    ["a lock", [www(one)], [{ ...www(one), locked: true }], ["replace"]],
+    ["a lock taken away", [{ ...www(one), locked: true }], [www(one)], ["replace"]],
+    ["no lock, said or not", [www(one)], [{ ...www(one), locked: false }], []],
     ["another comment", [www(one)], [www({ ...one, comment: "x" })], ["replace"]],
     ["the same value written differently", [www(one)], [www({ ...one, value: " 192.0.2.1" })], ["replace"]],
+    ["the same text with another meaning", [www(one)], [www({ ...one, rdata: "192.0.2.9" })], ["replace"]],
     ["the same name written differently", [www(one)], [www({ ...one, name: "WWW" })], ["replace"]],
     ["another id and time", [www(one)], [www({ ...one, id: "new", created: 5, modified: 9 })], []],
     [
@@ -65,6 +88,11 @@ describe("what a write changes", () => {
     ],
   ])("%s", (_, existing, wanted, kinds) => {
     expect(diffSets(existing, wanted).map((change) => change.kind)).toEqual(kinds);
+  });
+
+  test("is nothing between sets that are the same", () => {
+    expect(sameSet(www(one, two), www(two, one))).toBe(true);
+    expect(sameSet(www(one), www(two))).toBe(false);
   });
 
   test("carries both sides", () => {

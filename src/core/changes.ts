@@ -54,11 +54,10 @@ function invertChange(change: Change): Change {
 
 export const sameSet = (a: RRset, b: RRset): boolean => diffSets([a], [b]).length === 0;
 
-/** Sets say the same when TTL, marks and records do, whatever the order and the ids of the records. */
+/** Sets of one owner and type say the same when TTL, marks and records do, whatever the order and the ids of the records. */
 function saySame(a: RRset, b: RRset): boolean {
   if ((a.locked ?? false) !== (b.locked ?? false) || !sameLabels(a.labels, b.labels)) return false;
-  if (a.owner !== b.owner || a.type !== b.type || a.ttl !== b.ttl || a.records.length !== b.records.length)
-    return false;
+  if (a.ttl !== b.ttl || a.records.length !== b.records.length) return false;
   if (a.records.every((record, i) => sameRecord(record, b.records[i]))) return true;
   if (a.records.length === 1) return false;
   const contents = b.records.map(content).sort();
