@@ -3,7 +3,7 @@ import { parseAddress } from "./address.ts";
 import type { Choice } from "./choose-address.ts";
 import { type Plan, planUpdate, type UpdateFacts } from "./plan-update.ts";
 
-const now = 1_000_000;
+const now = Date.parse("2026-11-15T12:00:00Z");
 
 function chosen(text: string): Choice {
   const address = parseAddress(text);
@@ -110,6 +110,11 @@ const cases: [string, Partial<UpdateFacts> & { choice: Choice }, Plan["kind"], P
     "replace",
   ],
   [
+    "the stored one is not held down",
+    { choice: chosen("9.9.9.9"), stored: "9.9.9.9", verifyDue: true, rules: { holdDown: 100 }, steadySince: now },
+    "compare",
+  ],
+  [
     "held down, and the clock was put back",
     { choice: chosen("9.9.9.9"), stored: "9.9.9.8", rules: { holdDown: 100 }, steadySince: now + 9_999 },
     "wait",
@@ -124,6 +129,17 @@ const cases: [string, Partial<UpdateFacts> & { choice: Choice }, Plan["kind"], P
   [
     "once less than it may",
     { choice: chosen("9.9.9.9"), stored: "9.9.9.8", rules: { changesPerHour: 3 }, changes: [now - 900, now - 500] },
+    "replace",
+  ],
+  [
+    "a change of this very moment counts",
+    { choice: chosen("9.9.9.9"), stored: "9.9.9.8", rules: { changesPerHour: 1 }, changes: [now] },
+    "wait",
+    { until: now + 3_600_000, because: "cap" },
+  ],
+  [
+    "a change of an hour ago no longer counts",
+    { choice: chosen("9.9.9.9"), stored: "9.9.9.8", rules: { changesPerHour: 1 }, changes: [now - 3_600_000] },
     "replace",
   ],
   [
