@@ -21,6 +21,7 @@ describe("IPv4: the first element and no other", () => {
   const cases: [string, string[], string | undefined, string[]][] = [
     ["one address", ["198.51.100.7"], "198.51.100.7", ["taken"]],
     ["aliases behind it", ["198.51.100.7", "8.8.8.8"], "198.51.100.7", ["taken", "not-first"]],
+    ["an unfit alias behind it", ["198.51.100.7", "127.0.0.1"], "198.51.100.7", ["taken", "loopback"]],
     ["private is taken as it is first", ["10.0.0.1", "8.8.8.8"], "10.0.0.1", ["taken", "not-first"]],
     ["none", [], undefined, []],
     ["unspecified, as during a reconnect", ["0.0.0.0"], undefined, ["unspecified"]],
@@ -36,6 +37,7 @@ describe("IPv4: the first element and no other", () => {
     const { choice, considered } = chooseAddress(report(texts, []), { device: "wan0", family: "ipv4" });
     expect(choice.kind === "address" ? choice.address.text : undefined).toBe(taken);
     expect(verdicts(considered)).toEqual(expected);
+    expect(considered.map(({ text }) => text)).toEqual(texts);
   });
 });
 
@@ -50,6 +52,15 @@ describe("IPv6: not link-local, then a stable order", () => {
     [
       "the dying prefix stands first",
       [entry("2001:db8:a::1", { deprecated: true, validLifetime: 5400 }), entry("2001:db8:b::1")],
+      "2001:db8:b::1",
+      ["deprecated", "taken"],
+    ],
+    [
+      "the dying prefix would live longer",
+      [
+        entry("2001:db8:a::1", { deprecated: true, validLifetime: 7200 }),
+        entry("2001:db8:b::1", { validLifetime: 60 }),
+      ],
       "2001:db8:b::1",
       ["deprecated", "taken"],
     ],

@@ -43,6 +43,22 @@ const cases: [string, InterfaceReport, Partial<OrderedPolicy>, string | undefine
     ["no-fit-address", "down"],
   ],
   [
+    "all down, though they have addresses",
+    reportOf(link("a", "9.9.9.1", { up: false }), link("b", "9.9.9.2", { up: false })),
+    {},
+    undefined,
+    "a",
+    ["down", "down"],
+  ],
+  [
+    "the first gone and the second down: that is known of the second",
+    reportOf(link("b", "9.9.9.2", { up: false })),
+    {},
+    undefined,
+    "b",
+    ["not-there", "down"],
+  ],
+  [
     "alone and down: taken, as spec 4.7 has it",
     reportOf(link("a", "9.9.9.1", { up: false })),
     { devices: ["a"] },
@@ -58,6 +74,15 @@ describe("the first interface that is up and has a fit address", () => {
     expect(chosen.choice.kind === "address" ? chosen.choice.address.text : undefined).toBe(address);
     expect(chosen.device).toBe(device);
     expect(chosen.passedOver.map(({ because }) => because)).toEqual(passedOver);
+  });
+
+  it("is none, with what was looked at, when one of them is known to have nothing fit", () => {
+    const report = reportOf(link("b", "127.0.0.1"), link("c", ""));
+    expect(chooseInOrder(report, { devices: ["a", "b", "c"], family: "ipv4" })).toMatchObject({
+      choice: { kind: "none", because: "no-fit-address" },
+      device: "b",
+      considered: [{ text: "127.0.0.1", verdict: "loopback" }],
+    });
   });
 
   it("is unknown only when none of them is in the report", () => {
@@ -92,6 +117,20 @@ describe("virtual addresses and prefixes", () => {
     ["that of the VHID, IPv6", { vhid: "1", family: "ipv6" as const }, "2a00::100"],
     ["its prefix with a host part", { family: "ipv6" as const, ...(host ? { host } : {}) }, "2a00::5"],
   ])("%s", (_, policy, expected) => expect(chosen(policy)).toBe(expected));
+
+  it("says of each address whose it is", () => {
+    const { considered } = chooseAddress(shared, { device: "a", family: "ipv4", vhid: "1" });
+    expect(considered).toEqual([
+      { text: "9.9.9.1", verdict: "other-vhid" },
+      { text: "9.9.9.100", verdict: "taken" },
+    ]);
+  });
+
+  it("takes the first IPv4 address also when it is a virtual one", () => {
+    const report = reportOf(link("a", "", { ipv4: [{ text: "9.9.9.100", vhid: "1" }, { text: "9.9.9.1" }] }));
+    const { choice } = chooseAddress(report, { device: "a", family: "ipv4" });
+    expect(choice).toMatchObject({ address: { text: "9.9.9.100" } });
+  });
 
   it("takes no prefix from a single address, unless told its length", () => {
     const report = reportOf(link("a", "", { ipv6: [v6("2a00:0:0:9::1", { prefixLength: 128 })] }));
