@@ -36,6 +36,12 @@ describe("guessing passwords", () => {
     expect(throttle.wait("anna", "2001:db8:1:3::1", 0)).toBe(0);
   });
 
+  it("of one name waits whichever address of an IPv6 network it comes from, however that is written", () => {
+    const throttle = createThrottle();
+    for (let i = 1; i <= 10; i++) throttle.failed("anna", `fd00::${i.toString(16)}:2:3:4`, 0);
+    expect(throttle.wait("anna", "fd00::5", 0)).toBeGreaterThan(0);
+  });
+
   it("is forgotten after a success, and after an hour", () => {
     const throttle = createThrottle();
     failTimes(throttle, 6, "anna", "192.0.2.1");
@@ -43,5 +49,29 @@ describe("guessing passwords", () => {
     expect(throttle.wait("anna", "192.0.2.1", 0)).toBe(0);
     failTimes(throttle, 20, "anna", "192.0.2.1");
     expect(throttle.wait("anna", "192.0.2.1", 3_600_001)).toBe(0);
+  });
+
+  it("waits from the last wrong one on, and begins anew an hour after it", () => {
+    const throttle = createThrottle();
+    const start = Date.parse("2026-11-15T12:00:00Z");
+    failTimes(throttle, 7, "anna", "192.0.2.1", start);
+    expect(throttle.wait("anna", "192.0.2.1", start + 3_000)).toBe(5_000);
+    expect(throttle.wait("anna", "192.0.2.1", start + 9_000)).toBe(0);
+    throttle.failed("anna", "192.0.2.1", start + 3_600_000);
+    expect(throttle.wait("anna", "192.0.2.1", start + 3_600_000)).toBe(16_000);
+    throttle.failed("anna", "192.0.2.1", start + 7_200_001);
+    expect(throttle.wait("anna", "192.0.2.1", start + 7_200_001)).toBe(0);
+  });
+
+  it("is remembered of a bounded number, those that guessed last", () => {
+    const throttle = createThrottle();
+    failTimes(throttle, 6, "anna", "192.0.2.1");
+    failTimes(throttle, 6, "bert", "192.0.2.2");
+    for (let i = 0; i < 9_999; i++) {
+      throttle.failed("x", `10.0.${i >> 8}.${i & 255}`, 0);
+      if (i === 5_000) throttle.failed("anna", "192.0.2.1", 0);
+    }
+    expect(throttle.wait("anna", "192.0.2.1", 0)).toBe(8_000);
+    expect(throttle.wait("bert", "192.0.2.2", 0)).toBe(0);
   });
 });

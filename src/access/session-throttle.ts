@@ -1,4 +1,5 @@
 import type { Instant } from "../core/instant.ts";
+import { householdOf } from "../core/peer-address.ts";
 
 /** How many wrong guesses are free, and how long the next one waits after that: doubling, up to a limit. */
 const free = { pair: 5, source: 30 } as const;
@@ -33,16 +34,16 @@ type Count = { readonly failures: number; readonly last: Instant };
 export function createThrottle(): Throttle {
   const pairs = new Map<string, Count>();
   const sources = new Map<string, Count>();
-  const pairKey = (name: string, source: string) => `${networkOf(source)} ${name}`;
+  const pairKey = (name: string, source: string) => `${householdOf(source)} ${name}`;
   return {
     wait: (name, source, now) =>
       Math.max(
         waitOf(pairs.get(pairKey(name, source)), free.pair, now),
-        waitOf(sources.get(networkOf(source)), free.source, now),
+        waitOf(sources.get(householdOf(source)), free.source, now),
       ),
     failed: (name, source, now) => {
       count(pairs, pairKey(name, source), now);
-      count(sources, networkOf(source), now);
+      count(sources, householdOf(source), now);
     },
     succeeded: (name, source) => void pairs.delete(pairKey(name, source)),
   };
@@ -63,7 +64,3 @@ function count(counts: Map<string, Count>, key: string, now: Instant): void {
   const oldest = counts.size > most ? counts.keys().next().value : undefined;
   if (oldest !== undefined) counts.delete(oldest);
 }
-
-/** A household has a whole IPv6 network: its first four groups count as one source. */
-const networkOf = (source: string): string =>
-  /^::ffff:\d+\./i.test(source) || !source.includes(":") ? source : source.split(":").slice(0, 4).join(":");

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseNetwork } from "./network.ts";
-import { comesFrom, isLoopback, plainAddress } from "./peer-address.ts";
+import { comesFrom, householdOf, isLoopback, plainAddress } from "./peer-address.ts";
 
 describe("the other side of a socket", () => {
   it.each([
@@ -25,6 +25,17 @@ describe("the other side of a socket", () => {
   ])("%s is in one of %j: %s", (peer, networks, is) => {
     const known = networks.flatMap((text) => parseNetwork(text) ?? []);
     expect(comesFrom(peer, known)).toBe(is);
+  });
+
+  it.each([
+    ["192.0.2.1", "192.0.2.2", false],
+    ["192.0.2.1", "::ffff:192.0.2.1", true],
+    ["2001:db8:0:1::1", "2001:db8:0:1:ffff::9", true],
+    ["2001:db8:0:1::1", "2001:db8:0:2::1", false],
+    ["2001:db8::1", "2001:db8::5:6:7:8", true],
+    ["fe80::1%eth0", "fe80::2:0:0:1%eth0", true],
+  ])("%s and %s are of one household: %s", (one, other, same) => {
+    expect(householdOf(one) === householdOf(other)).toBe(same);
   });
 
   it.each([

@@ -1,10 +1,16 @@
-import { parseAddress } from "./address.ts";
+import { addressBytes, parseAddress, parseIpv6 } from "./address.ts";
 import { isInNetwork, type Network } from "./network.ts";
 
 /** The other side of a socket, as that tells it. An unknown one is in no network. */
 export function comesFrom(peer: string | undefined, networks: readonly Network[]): boolean {
   const address = peer === undefined ? undefined : parseAddress(plainAddress(peer));
   return address !== undefined && networks.some((network) => isInNetwork(address, network));
+}
+
+/** Whose guesses are counted together: an IPv4 address, or the /64 around an IPv6 address, all of which its holder has. */
+export function householdOf(peer: string): string {
+  const address = parseIpv6(plainAddress(peer));
+  return address === undefined ? plainAddress(peer) : addressBytes(address).subarray(0, 8).join(":");
 }
 
 /** Link-local addresses come with their zone. */

@@ -1,5 +1,4 @@
-import { addressBytes, parseIpv6 } from "../core/address.ts";
-import { plainAddress } from "../core/peer-address.ts";
+import { householdOf } from "../core/peer-address.ts";
 
 /** Who guessed, and how often in a row. Bounded: beyond `most` sources the one that was quiet longest is forgotten. */
 export type FailedLogins = {
@@ -42,7 +41,7 @@ export function createFailedLogins(limits: FailedLoginLimits = usualLimits): Fai
   const sources = new Map<string, Source>();
   return {
     note: (from, guess, now) => {
-      const source = sourceOf(from);
+      const source = householdOf(from);
       const known = sources.get(source);
       const before = known === undefined || now - known.at > limits.forgotten ? stranger : known;
       const isNew = !before.lately.includes(guess);
@@ -58,10 +57,4 @@ export function createFailedLogins(limits: FailedLoginLimits = usualLimits): Fai
     },
     size: () => sources.size,
   };
-}
-
-/** An IPv6 customer has a whole /64 to guess from. */
-function sourceOf(from: string): string {
-  const address = parseIpv6(plainAddress(from));
-  return address === undefined ? plainAddress(from) : Buffer.from(addressBytes(address).subarray(0, 8)).toString("hex");
 }
