@@ -1,10 +1,12 @@
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
-import { createSessions, linkLifetime, sessionLimits } from "./session.ts";
+import { createSessions } from "./session.ts";
 import { cookieOf, dropCookie, isOwnOrigin, sessionOf, setCookie } from "./session-cookie.ts";
 import { openSessionStore, sessionTables } from "./session-store-sqlite.ts";
 
 const start = 1_800_000_000_000;
+const minute = 60_000;
+const day = 1_440 * minute;
 const browser = { from: "192.0.2.1", agent: "a browser" };
 
 function rig() {
@@ -25,8 +27,8 @@ describe("sessions", () => {
   });
 
   it.for([
-    ["used within the week", sessionLimits.idle - 1, true],
-    ["unused for a week", sessionLimits.idle, false],
+    ["used within the week", 7 * day - 1, true],
+    ["unused for a week", 7 * day, false],
   ] as const)("%s: after %d ms open is %s", async ([, after, open]) => {
     const { sessions, clock } = rig();
     const secret = await sessions.begin("anna", browser);
@@ -37,12 +39,25 @@ describe("sessions", () => {
   it("end after a month however much they are used", async () => {
     const { sessions, clock } = rig();
     const secret = await sessions.begin("anna", browser);
-    for (let day = 0; day < 29; day++) {
-      clock.now += 86_400_000;
-      expect(await sessions.find(secret), `day ${day}`).toBeDefined();
+    for (let days = 1; days < 30; days++) {
+      clock.now += day;
+      expect(await sessions.find(secret), `day ${days}`).toBeDefined();
     }
-    clock.now += 86_400_000;
+    clock.now += day;
     expect(await sessions.find(secret)).toBeUndefined();
+  });
+
+  it("are listed as long as they are open, with when they were last seen", async () => {
+    const { sessions, clock } = rig();
+    const secret = await sessions.begin("anna", browser);
+    const seenAt = async (at: number) => {
+      clock.now = start + at;
+      await sessions.find(secret);
+      return (await sessions.list("anna")).map(({ seen }) => seen - start);
+    };
+    expect(await seenAt(minute)).toEqual([0]);
+    expect(await seenAt(minute + 1)).toEqual([minute + 1]);
+    expect(await seenAt(8 * day)).toEqual([]);
   });
 
   it("end one by one, and all of one person; nobody ends another's", async () => {
@@ -65,8 +80,8 @@ describe("sessions", () => {
 
 describe("sign-in links", () => {
   it.for([
-    ["in time", linkLifetime - 1, "anna"],
-    ["too late", linkLifetime, undefined],
+    ["in time", 15 * minute - 1, "anna"],
+    ["too late", 15 * minute, undefined],
   ] as const)("%s", async ([, after, who]) => {
     const { sessions, clock } = rig();
     const secret = await sessions.makeLink("anna");
@@ -121,12 +136,14 @@ describe("a request that changes something", () => {
     const { sessions } = rig();
     const secret = await sessions.begin("anna", browser);
     const csrf = (await sessions.find(secret))?.csrf ?? "";
+    const another = await sessions.find(await sessions.begin("anna", browser));
     const cookie = `__Host-moor-records=${secret}`;
     const kindOf = async (method: string, headers: Readonly<Record<string, string>>) =>
       (await sessionOf("records", sessions, { method, headers: { cookie, host, ...headers } })).kind;
     expect(await kindOf("GET", {})).toBe("session");
     expect(await kindOf("POST", { origin })).toBe("forged");
     expect(await kindOf("POST", { origin, "x-csrf-token": `${csrf}x` })).toBe("forged");
+    expect(await kindOf("POST", { origin, "x-csrf-token": another?.csrf ?? "" })).toBe("forged");
     expect(await kindOf("POST", { origin: "https://evil.example", "x-csrf-token": csrf })).toBe("forged");
     expect(await kindOf("DELETE", { origin, "x-csrf-token": csrf })).toBe("session");
     expect((await sessionOf("firewall", sessions, { method: "GET", headers: { cookie } })).kind).toBe("none");

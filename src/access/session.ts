@@ -38,7 +38,7 @@ const day = 24 * 60 * minute;
 export const sessionLimits = { idle: 7 * day, whole: 30 * day } as const;
 
 /** A link from the terminal must be used soon. */
-export const linkLifetime = 15 * minute;
+const linkLifetime = 15 * minute;
 
 export type Sessions = ReturnType<typeof createSessions>;
 
