@@ -11,6 +11,7 @@ const rfc7239 = trust("forwarded");
 describe("the address of a caller behind proxies", () => {
   it.each([
     ["no proxy: the header is a claim", "198.51.100.7", "203.0.113.1", "198.51.100.7"],
+    ["a peer that has no address any more", "", "203.0.113.1", ""],
     ["a proxy on this machine", "127.0.0.1", "203.0.113.1", "203.0.113.1"],
     ["a proxy seen through an IPv6 socket", "::ffff:127.0.0.1", "203.0.113.1", "203.0.113.1"],
     ["an IPv6 proxy and an IPv6 caller", "2001:db8:99::1", "2001:DB8:1::0005", "2001:db8:1::5"],
@@ -67,6 +68,16 @@ describe("the address of a caller behind proxies", () => {
     ["https", "198.51.100.7", undefined],
   ])("what was spoken to the proxy: %s from %s", (header, peer, expected) => {
     expect(xff.schemeOf(peer, { "x-forwarded-proto": header })).toBe(expected);
+  });
+
+  it.each([
+    ["for=203.0.113.1;proto=https", "127.0.0.1", "https"],
+    ["for=203.0.113.1;proto=http, for=10.0.0.2;PROTO=https", "127.0.0.1", "https"],
+    ["for=203.0.113.1;proto=https, for=10.0.0.2", "127.0.0.1", undefined],
+    ["https", "127.0.0.1", undefined],
+    ["for=203.0.113.1;proto=https", "198.51.100.7", undefined],
+  ])("what was spoken to the proxy, as Forwarded says it: %s from %s", (forwarded, peer, expected) => {
+    expect(rfc7239.schemeOf(peer, { forwarded, "x-forwarded-proto": "http" })).toBe(expected);
   });
 
   it("whatever stands there, who is no proxy of ours is taken for itself", () => {
