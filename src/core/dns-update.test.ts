@@ -104,6 +104,17 @@ describe("updates (RFC 2136 section 3.4.2)", () => {
     expect(idsOf("new", now)).toEqual(["second"]);
   });
 
+  it("leave on a set what people have written on it", () => {
+    const marked = sets.map((set) => ({ ...set, labels: { env: "prod" } }));
+    const now = updatedSets(marked, [add("www", "A", "192.0.2.9"), add("alias", "CNAME", "b.example.")], context);
+    expect(now.filter((set) => set.labels === undefined)).toEqual([]);
+  });
+
+  it("of what is there already change nothing", () => {
+    const updates = [add("www", "A", "192.0.2.1"), add("alias", "CNAME", "www.example.org.")];
+    expect(updatedSets(sets, updates, context)).toEqual(sets);
+  });
+
   it("leave alone what they do not name", () => {
     const [first] = updatedSets(sets, [add("www", "A", "192.0.2.9")], context);
     expect(first).toBe(sets[0]);

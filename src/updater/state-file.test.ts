@@ -38,22 +38,35 @@ describe("the state file", () => {
     const state = await open();
     await Promise.all(Array.from({ length: 20 }, (_, i) => state.set(`k${i}`, entry(`9.9.9.${i}`))));
     const again = await open();
-    expect(again.get("k0")).toBeDefined();
-    expect(again.get("k19")).toBeDefined();
+    for (let i = 0; i < 20; i++) expect(again.get(`k${i}`)).toEqual(entry(`9.9.9.${i}`));
+  });
+
+  it("may be of a time before there were holds", async () => {
+    writeFileSync(path, '{"version":1,"entries":{"a":{"address":"9.9.9.9","storedAt":"2026-01-02T03:04:05.000Z"}}}');
+    const state = await open();
+    expect(state.get("a")).toEqual(entry("9.9.9.9"));
+    expect(state.hold("https://x/")).toBeUndefined();
   });
 
   const damaged: [string, string][] = [
     ["empty", ""],
     ["torn", '{"version":1,"entr'],
     ["another file altogether", "[]"],
+    ["no object", "null"],
     ["a version from the future", '{"version":2,"entries":{}}'],
+    ["without entries", '{"version":1}'],
     ["entries of a wrong type", '{"version":1,"entries":{"a":"9.9.9.9"}}'],
-    ["holds of a wrong type", '{"version":1,"entries":{},"holds":{"a":"x"}}'],
+    ["one entry of a wrong type", '{"version":1,"entries":{"a":{"address":"9.9.9.9","storedAt":""},"b":null}}'],
+    ["an entry without its time", '{"version":1,"entries":{"a":{"address":"9.9.9.9"}}}'],
+    ["an address of a wrong type", '{"version":1,"entries":{"a":{"address":9,"storedAt":""}}}'],
+    ["holds in a list", '{"version":1,"entries":{},"holds":[5]}'],
+    ["holds of a wrong type", '{"version":1,"entries":{},"holds":{"a":"x","b":5}}'],
   ];
   test.each(damaged)("damaged (%s): set aside with a warning, and treated as empty", async (_, text) => {
     writeFileSync(path, text);
     const opened = await openStateFile(path, now, { write: true });
-    expect(opened).toMatchObject({ kind: "open", warning: expect.stringContaining("damaged") });
+    const warning = expect.stringMatching(/ was damaged: it is kept as .*\.damaged-20260102T030405000Z, and every /);
+    expect(opened).toMatchObject({ kind: "open", warning });
     expect(opened.kind === "open" && opened.state.get("a")).toBeUndefined();
     expect(readdirSync(folder)).toEqual(["state.json.damaged-20260102T030405000Z"]);
     expect(readFileSync(join(folder, "state.json.damaged-20260102T030405000Z"), "utf8")).toBe(text);
@@ -61,7 +74,8 @@ describe("the state file", () => {
 
   it("leaves a damaged one where it is when only planning", async () => {
     writeFileSync(path, "torn");
-    expect(await openStateFile(path, now, { write: false })).toMatchObject({ kind: "open" });
+    const warning = expect.stringContaining(" was damaged: it would be set aside, and every ");
+    expect(await openStateFile(path, now, { write: false })).toMatchObject({ kind: "open", warning });
     expect(readdirSync(folder)).toEqual(["state.json"]);
   });
 
@@ -95,6 +109,7 @@ describe("the state file", () => {
     full = true;
     await expect(state.set("a", { ...entry("9.9.9.10"), inDoubt: true })).rejects.toThrow("ENOSPC");
     full = false;
+    await state.flush();
     await state.flush();
     expect(asked).toEqual(["lasting", "lasting"]);
   });
