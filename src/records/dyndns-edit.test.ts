@@ -8,6 +8,8 @@ const ipv6 = fc.uint8Array({ minLength: 16, maxLength: 16 }).map((bytes) => addr
 const prefix = fc
   .record({ address: ipv6, length: fc.integer({ min: 0, max: 128 }) })
   .map(({ address, length }) => ({ family: "ipv6" as const, bytes: addressBytes(address), length }));
+const bitsOf = (address: Address): string =>
+  [...addressBytes(address)].map((byte) => byte.toString(2).padStart(8, "0")).join("");
 
 describe("an address moved to another prefix", () => {
   it("is in it, and keeps all bits behind it", () => {
@@ -15,8 +17,7 @@ describe("an address moved to another prefix", () => {
       fc.property(ipv6, prefix, (address, network) => {
         const moved = parseAddress(movedAddress(address.text, network)) as Address;
         expect(isInNetwork(moved, network)).toBe(true);
-        // Moved back to where it was, it is what it was.
-        expect(movedAddress(moved.text, { ...network, bytes: addressBytes(address) })).toBe(address.text);
+        expect(bitsOf(moved).slice(network.length)).toBe(bitsOf(address).slice(network.length));
       }),
     );
   });
