@@ -5,8 +5,11 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { RRset, ZoneRecord } from "../core/rrset.ts";
+import { createKnownRows } from "./known-rows.ts";
+import { dropZone } from "./rig/drop-zone.ts";
 import { plainSettings, type RecordStore, type WriteRequest } from "./store.ts";
 import { openSqliteStore } from "./store-sqlite.ts";
+import type { Reads } from "./store-sqlite-read.ts";
 
 const owners = ["@", "a", "b"] as const;
 const recordIds = ["r1", "r2", "r3"] as const;
@@ -73,6 +76,12 @@ async function take(store: RecordStore, at: Step): Promise<unknown> {
   });
 }
 
+const soa = { ...record("soa", "@", 1), rdata: "ns.test. mail.test. 1 2 3 4 5", value: "" };
+const newZone = (id: string) => ({
+  ...{ account, id, name: "home.test", settings: plainSettings(60), serial: 7, created: 1 },
+  sets: [{ owner: "@", type: "SOA" as const, ttl: null, records: [soa] }],
+});
+
 async function seen(store: RecordStore) {
   const zone = await store.zone(account, zoneId);
   if (zone === undefined) return undefined;
@@ -91,14 +100,7 @@ describe("what a store keeps in memory", () => {
         const path = join(mkdtempSync(join(tmpdir(), "moor-known-")), "records.sqlite");
         const stores = [openSqliteStore(path), openSqliteStore(path)] as const;
         await stores[0].ensureAccount("main", 1);
-        const soa = { ...record("soa", "@", 1), rdata: "ns.test. mail.test. 1 2 3 4 5", value: "" };
-        await stores[0].createZone(
-          {
-            ...{ account, id: zoneId, name: "home.test", settings: plainSettings(60), serial: 7, created: 1 },
-            sets: [{ owner: "@", type: "SOA", ttl: null, records: [soa] }],
-          },
-          "test",
-        );
+        await stores[0].createZone(newZone(zoneId), "test");
         await Promise.all(stores.map(seen));
         const done = [];
         for (const { step: next, other, wait } of all) {
@@ -114,5 +116,33 @@ describe("what a store keeps in memory", () => {
       }),
       { numRuns: 30 },
     );
+  });
+
+  it("is not the zone of a name that somebody else has made anew", async () => {
+    const path = join(mkdtempSync(join(tmpdir(), "moor-known-")), "records.sqlite");
+    const [store, other] = [openSqliteStore(path), openSqliteStore(path)];
+    await store.ensureAccount("main", 1);
+    await store.createZone(newZone(zoneId), "test");
+    await dropZone(other, account, { name: "home.test" }, 5);
+    await other.createZone(newZone("z2"), "test");
+    await nextTurn();
+    expect(await store.zoneBy(account, { name: "home.test" })).toMatchObject({ id: "z2" });
+    for (const each of [store, other]) each.close();
+  });
+
+  it("is bounded", () => {
+    const reads: string[] = [];
+    const zone = (id: string) => {
+      reads.push(id);
+      return { id, number: Number(id), name: `${id}.test` };
+    };
+    const known = createKnownRows({ zone } as unknown as Reads);
+    const readsFor = (...ids: readonly string[]) => {
+      for (const id of ids) known.zone(id);
+      return reads.splice(0);
+    };
+    expect(readsFor("0", "1", "0", "1")).toEqual(["0", "1"]);
+    readsFor(...Array.from({ length: 10_001 }, (_, i) => `${i}`));
+    expect(readsFor("10000", "0", "0")).toEqual(["0"]);
   });
 });
