@@ -28,10 +28,13 @@ describe("a token that somebody wants", () => {
     ["another access", { access: "all" }],
     ["no zones in the list of zones", { access: "read", zones: [] }],
     ["a zone that is none", { access: "read", zones: ["not a name"] }],
+    ["an owner that is none", { access: "read", sets: [{ owner: "a..b" }] }],
+    ["an owner of a wrong type", { access: "read", sets: [{ owner: 7 }] }],
     ["a type that is none", { access: "read", sets: [{ types: ["A", "NONE"] }] }],
     ["no types in the list of types", { access: "read", sets: [{ types: [] }] }],
     ["a network that is none", { access: "read", networks: ["192.0.2.0/33"] }],
     ["an end that is none", { access: "read", expires: "soon" }],
+    ["an end before all time", { access: "read", expires: 0 }],
     ["too many rules", { access: "read", sets: Array.from({ length: 101 }, () => ({})) }],
   ] as const)("is refused with %s", ([, scope]) => {
     expect(wish(scope).ok).toBe(false);
