@@ -2,13 +2,14 @@ import { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { beforeEach, describe, expect, it } from "vitest";
 import { createGroupCommit } from "./group-commit.ts";
-import { createStoreCounters } from "./store-counters.ts";
+import { createStoreCounters, type StoreCounters } from "./store-counters.ts";
 
 let database: DatabaseSync;
 let commit: ReturnType<typeof createGroupCommit<number>>;
 /** Syncs that the disk has been asked for and has not done yet. */
 let asked: { done: () => void; fail: (error: Error) => void }[];
 let told: (string | number)[];
+let counters: StoreCounters;
 
 beforeEach(() => {
   database = new DatabaseSync(":memory:");
@@ -28,7 +29,8 @@ beforeEach(() => {
     syncNow: () => void told.push("synced now"),
     close: () => undefined,
   };
-  commit = createGroupCommit(database, edges, disk, createStoreCounters());
+  counters = createStoreCounters();
+  commit = createGroupCommit(database, edges, disk, counters);
 });
 
 const insert = async (value: number) => {
@@ -47,6 +49,8 @@ describe("a group of writes", () => {
     asked[0]?.done();
     await all;
     expect(told).toEqual([1, "answer 1", "answer 2"]);
+    expect(counters.commitSeconds.sum).toBeGreaterThan(0);
+    expect(counters.commitSeconds.sum).toBeLessThan(60);
   });
 
   it("waits while the disk is busy with the one before it, and grows meanwhile", async () => {
@@ -81,6 +85,7 @@ describe("a group of writes", () => {
       "answer 1",
       "answer 2",
     ]);
+    expect(counters).toMatchObject({ writes: 2, failed: 1, commits: 2, waiting: 0 });
   });
 
   it("that the disk does not take is not answered as done, nor is any write after it", async () => {
@@ -91,6 +96,7 @@ describe("a group of writes", () => {
     await insert(2);
     expect(told).toEqual([1, 2].map((each) => `answer ${each}: ${broken}`));
     expect(stored()).toBe(1);
+    expect(counters).toMatchObject({ writes: 0, failed: 2, waiting: 0 });
   });
 
   it("is ended when all is closed", async () => {
