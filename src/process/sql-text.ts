@@ -21,6 +21,8 @@ export type SqlText<Tables> = {
   readonly anyOf: (column: Expression<unknown>, values: readonly (string | number)[]) => RawBuilder<boolean>;
   /** Has this part somewhere. */
   readonly contains: (column: Expression<unknown>, part: string) => RawBuilder<boolean>;
+  /** A text column whose JSON can be looked into with `->` and `->>`. */
+  readonly asJson: (column: Expression<unknown>) => Expression<unknown>;
   /** A column that rows shall not be looked for by, for a planner that would. */
   readonly unindexed: <T>(column: Expression<T>) => Expression<T>;
 };
@@ -36,6 +38,7 @@ export const postgresText = <Tables>(): SqlText<Tables> => ({
   }),
   anyOf: (column, values) => sql`${column} = any(${values})`,
   contains: (column, part) => sql`strpos(${column}, ${part}) > 0`,
+  asJson: (column) => sql`${column}::json`,
   unindexed: (column) => column,
 });
 
@@ -47,6 +50,7 @@ export const sqliteText = <Tables>(): SqlText<Tables> => ({
   }),
   anyOf: (column, values) => sql`${column} in (select value from json_each(${JSON.stringify(values)}))`,
   contains: (column, part) => sql`instr(${column}, ${part}) > 0`,
+  asJson: (column) => column,
   unindexed: (column) => sql`+${column}`,
 });
 

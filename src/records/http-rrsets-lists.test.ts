@@ -140,7 +140,7 @@ describe("sorting and label selector (wire section 1.2)", () => {
     expect([status, error.code, error.details.fields[0].name]).toEqual([
       422,
       "invalid_input",
-      expect.stringMatching(/^labels/),
+      Array.isArray(labels) ? "labels" : `labels.${Object.keys(labels)[0]?.slice(0, 80)}`,
     ]);
   });
 

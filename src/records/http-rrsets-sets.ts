@@ -8,7 +8,7 @@ import { errors, setParams, zoneParams } from "./http-rrsets-schema.ts";
 import { answerTo } from "./rrsets-errors.ts";
 import { badInput } from "./rrsets-faults.ts";
 import { flagAt, labelsAt, recordsAt, said, setFromKeys, ttlAt } from "./rrsets-input.ts";
-import { readSelector } from "./rrsets-labels.ts";
+import { areTrueOf, readSelector } from "./rrsets-labels.ts";
 import { oneTextAt, orderAt, pagingAt, type Query, textsAt } from "./rrsets-paging.ts";
 import { setToWire } from "./rrsets-wire.ts";
 import type { RecordService } from "./service.ts";
@@ -208,7 +208,8 @@ function setQueryAt(query: Query, faults: Fault[]) {
     order,
     ...(types.length > 0 && { types: types.filter(isRecordType) }),
     ...(name !== undefined && { owners: [name.toLowerCase()] }),
-    keep: chosen && ((set: { readonly labels?: Readonly<Record<string, string>> }) => chosen(set.labels ?? {})),
+    keep:
+      chosen && ((set: { readonly labels?: Readonly<Record<string, string>> }) => areTrueOf(chosen, set.labels ?? {})),
   };
 }
 

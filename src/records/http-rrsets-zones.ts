@@ -8,7 +8,7 @@ import { errors, zoneParams } from "./http-rrsets-schema.ts";
 import { answerTo } from "./rrsets-errors.ts";
 import { badInput } from "./rrsets-faults.ts";
 import { flagAt, labelsAt, primariesAt, said, textAt, ttlAt, zoneFromKeys } from "./rrsets-input.ts";
-import { readSelector } from "./rrsets-labels.ts";
+import { areTrueOf, readSelector } from "./rrsets-labels.ts";
 import { largestZoneFile } from "./rrsets-limits.ts";
 import { oneTextAt, orderAt, pagingAt, type Query } from "./rrsets-paging.ts";
 import { zoneToWire } from "./rrsets-wire.ts";
@@ -168,24 +168,26 @@ export function rrsetsZoneActionRoutes(api: FastifyInstance, { rrsets }: RecordS
 function zoneQueryAt(query: Query, faults: Fault[]) {
   const paging = pagingAt(query, 50, faults);
   const order = orderAt(query, ["id", "name", "created"], faults);
-  const [name, mode, search, text] = ["name", "mode", "search", "label_selector"].map((key) => oneTextAt(query, key));
+  const [name, modeText, search, text] = ["name", "mode", "search", "label_selector"].map((key) =>
+    oneTextAt(query, key),
+  );
   // Asked with no name at all, no zone holds it.
   const owns = query.owns === undefined ? undefined : (oneTextAt(query, "owns") ?? "");
-  if (mode !== undefined && mode !== "primary" && mode !== "secondary") {
-    faults.push(badInput("mode", "must be primary or secondary"));
-  }
-  const selector = text === undefined ? ok(undefined) : readSelector(text);
+  const mode = (["primary", "secondary"] as const).find((each) => each === modeText);
+  if (mode !== modeText) faults.push(badInput("mode", "must be primary or secondary"));
+  const selector = text === undefined ? ok([]) : readSelector(text);
   if (!selector.ok) faults.push(...selector.faults);
-  const chosen = selector.ok ? selector.value : undefined;
-  const keep =
-    mode === undefined && chosen === undefined
-      ? undefined
-      : ({ settings }: Zone) => (mode ?? settings.mode) === settings.mode && (chosen?.(settings.labels) ?? true);
+  // The database takes one test, best one that few zones pass; what is left is tried on those it finds.
+  const tests = (selector.ok ? selector.value : []).toSorted((a, b) => Number(a.not) - Number(b.not));
+  const [label, ...more] = tests;
+  const keep = more.length === 0 ? undefined : ({ settings }: Zone) => areTrueOf(more, settings.labels);
   return {
     ...paging,
     order,
     owns,
     keep,
+    ...(mode && { mode }),
+    ...(label && { label }),
     ...(name !== undefined && { name: name.toLowerCase() }),
     ...(search !== undefined && { search: search.toLowerCase() }),
   };

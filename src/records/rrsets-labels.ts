@@ -1,5 +1,6 @@
 import { type Fault, fail, ok, type Result } from "../core/result.ts";
 import { badInput } from "./rrsets-faults.ts";
+import type { LabelTest } from "./store.ts";
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -24,42 +25,43 @@ export function readLabels(value: unknown, where = "labels"): Result<Labels> {
 }
 
 /** `k`, `!k`, `k=v`, `k==v`, `k!=v`, `k in (a,b)`, `k notin (a,b)`; a comma means that both shall be true. */
-export function readSelector(text: string): Result<(labels: Labels) => boolean> {
+export function readSelector(text: string): Result<readonly LabelTest[]> {
   const parts = text.length > longest ? undefined : text.match(/(?:[^,(]|\([^)]*\))+/g);
   const tests = parts?.map((part) => readTest(part.trim())) ?? [];
   const good = tests.filter((test) => test !== undefined);
   if (parts === undefined || parts === null || good.length < tests.length || parts.join(",") !== text) {
     return fail(badInput("label_selector", "is not a label selector"));
   }
-  return ok((labels) => good.every((test) => test(labels)));
+  return ok(good);
 }
+
+export const areTrueOf = (tests: readonly LabelTest[], labels: Labels): boolean =>
+  tests.every(({ key, values, not }) => {
+    const has = Object.hasOwn(labels, key) ? labels[key] : undefined;
+    return (has !== undefined && (values?.includes(has) ?? true)) !== not;
+  });
 
 const longest = 2_000;
 const name = "[A-Za-z0-9](?:[-_.A-Za-z0-9]{0,61}[A-Za-z0-9])?";
 const dnsName = "[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?(?:\\.[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)*";
-const key = `(?:${dnsName}/)?${name}`;
+const labelKey = `(?:${dnsName}/)?${name}`;
 const value = `(?:${name})?`;
 
-const wholeKey = new RegExp(`^${key}$`);
+const wholeKey = new RegExp(`^${labelKey}$`);
 const wholeValue = new RegExp(`^${value}$`);
 const isKey = (text: string): boolean =>
   text.length <= 253 + 1 + 63 && (text.split("/")[0]?.length ?? 0) <= 253 && wholeKey.test(text);
 const isValue = (text: string): boolean => wholeValue.test(text);
 
-const present = new RegExp(`^(?<not>!?)\\s*(?<key>${key})$`);
-const equal = new RegExp(`^(?<key>${key})\\s*(?<not>!?)==?\\s*(?<value>${value})$`);
-const among = new RegExp(`^(?<key>${key})\\s+(?<not>not)?in\\s*\\((?<values>[^()]*)\\)$`);
+const present = new RegExp(`^(?<not>!?)\\s*(?<key>${labelKey})$`);
+const equal = new RegExp(`^(?<key>${labelKey})\\s*(?<not>!?)==?\\s*(?<value>${value})$`);
+const among = new RegExp(`^(?<key>${labelKey})\\s+(?<not>not)?in\\s*\\((?<values>[^()]*)\\)$`);
 
-function readTest(text: string): ((labels: Labels) => boolean) | undefined {
+function readTest(text: string): LabelTest | undefined {
   const groups = (present.exec(text) ?? equal.exec(text) ?? among.exec(text))?.groups;
   if (groups?.key === undefined) return undefined;
-  const { key: label, not, value: one, values } = groups;
-  const wanted =
-    values === undefined ? (one === undefined ? undefined : [one]) : values.split(",").map((each) => each.trim());
-  if (wanted?.some((each) => !isValue(each))) return undefined;
-  const holds = (labels: Labels): boolean => {
-    const has = Object.hasOwn(labels, label) ? labels[label] : undefined;
-    return has !== undefined && (wanted === undefined || wanted.includes(has));
-  };
-  return not ? (labels) => !holds(labels) : holds;
+  const { key, not, value: one, values: several } = groups;
+  const values =
+    several === undefined ? (one === undefined ? undefined : [one]) : several.split(",").map((each) => each.trim());
+  return values?.every(isValue) === false ? undefined : { key, values, not: Boolean(not) };
 }

@@ -1,6 +1,6 @@
 import { type CompiledQuery, type Expression, expressionBuilder, type RawBuilder, type SqlBool, sql } from "kysely";
 import type { RRset } from "../core/rrset.ts";
-import type { HistoryQuery, Order, Page, RecordStore, SetPageQuery, Zone, ZoneQuery } from "./store.ts";
+import type { HistoryQuery, LabelTest, Order, Page, RecordStore, SetPageQuery, Zone, ZoneQuery } from "./store.ts";
 import { changeFromRow, setFromRow, zoneFromRow } from "./store-rows.ts";
 import type { ActionRow, Sql, Tables } from "./store-sql.ts";
 
@@ -8,14 +8,24 @@ type SqlReads = Pick<RecordStore, "zones" | "setPage" | "actions" | "historyOf">
 
 /** Reads that are rare enough to be put together when they are asked for. Of `zones` only lists: one of a name has a key. */
 export function createSqlReads({ text, run }: Sql): SqlReads {
-  const { db, anyOf, contains, unindexed } = text;
+  const { db, anyOf, contains, asJson, unindexed } = text;
 
   const page = async <Row, T>(list: PageOf<Row>, fromRow: (row: Row) => T): Promise<Page<T>> => {
     const [[count], rows] = await Promise.all([run(list.count.compile()), run(list.rows.compile())]);
     return { items: rows.map(fromRow), total: Number(count?.total ?? 0) };
   };
 
-  const zonesOf = (account: number, { search, within, after }: ZoneQuery) => {
+  const labelled = (settings: Expression<unknown>, { key, values, not }: LabelTest): Expression<SqlBool> => {
+    const has = sql`(${asJson(settings)} -> 'labels' ->> ${key})`;
+    const holds = values === undefined ? sql`${has} is not null` : sql`coalesce(${anyOf(has, values)}, false)`;
+    if (not) return sql`not (${holds})`;
+    // Most zones have no such text at all: that is seen much sooner than their JSON is read.
+    const [value, ...others] = values ?? [];
+    const part = value === undefined || others.length > 0 ? `"${key}":` : `"${key}":"${value}"`;
+    return sql`(${contains(settings, part)} and ${holds})`;
+  };
+
+  const zonesOf = (account: number, { search, within, after, mode, label }: ZoneQuery) => {
     const eb = expressionBuilder<Tables, "zones">();
     // A few names are looked for one by one, and not among all zones of the account.
     const theirs = within === undefined ? eb.ref("account") : unindexed(eb.ref("account"));
@@ -23,6 +33,9 @@ export function createSqlReads({ text, run }: Sql): SqlReads {
     if (search !== undefined) filters.push(contains(eb.ref("name"), search));
     if (within !== undefined) filters.push(anyOf(eb.ref("name"), within));
     if (after !== undefined) filters.push(eb("name", ">", after));
+    // In the words of PostgreSQL's index of secondary zones.
+    if (mode !== undefined) filters.push(sql`(${asJson(eb.ref("settings"))} ->> 'mode') = ${sql.lit(mode)}`);
+    if (label !== undefined) filters.push(labelled(eb.ref("settings"), label));
     return db.selectFrom("zones").where(eb.and(filters));
   };
 
@@ -36,7 +49,7 @@ export function createSqlReads({ text, run }: Sql): SqlReads {
 
   return {
     zones: async (account, query) => {
-      const { search, within, after, order = [], page: at, perPage } = query;
+      const { search, within, after, mode, label, order = [], page: at, perPage } = query;
       const filtered = zonesOf(account, query);
       let rows = filtered.selectAll();
       for (const { by, descending } of distinctFields(order)) rows = rows.orderBy(zoneColumns[by], way(descending));
@@ -45,7 +58,7 @@ export function createSqlReads({ text, run }: Sql): SqlReads {
         .limit(perPage)
         .offset((at - 1) * perPage);
       const counted = db.selectFrom("zone_counts").where("account", "=", account).select("zones as total");
-      const isAll = search === undefined && within === undefined && after === undefined;
+      const isAll = [search, within, after, mode, label].every((filter) => filter === undefined);
       const count = isAll ? counted : filtered.select(total);
       return await page({ count, rows }, zoneFromRow);
     },

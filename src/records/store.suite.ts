@@ -10,6 +10,8 @@ import {
   type SetQuery,
   type WriteRequest,
   type Zone,
+  type ZoneQuery,
+  type ZoneSettings,
 } from "./store.ts";
 
 /** What every RecordStore does. `open` gives an empty store of its own each time. */
@@ -99,6 +101,32 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         const { items, total } = await store.zones(account, { ...query, page: 1, perPage: 10 });
         expect(items.map((zone) => zone.name)).toEqual(names);
         expect(total).toBe(names.length);
+      });
+
+      it.each([
+        ["of a mode", { mode: "secondary" }, ["b.org"]],
+        ["of the other mode, on a second page", { mode: "primary", page: 2, perPage: 1 }, ["c.org"]],
+        ["with a label", { label: { key: "env", values: undefined, not: false } }, ["a.org", "b.org"]],
+        ["with a label of certain values", { label: { key: "env", values: ["", "x"], not: false } }, ["b.org"]],
+        ["with a label of no value", { label: { key: "env", values: [], not: false } }, []],
+        ["without a label", { label: { key: "env", values: undefined, not: true } }, ["c.org"]],
+        ["without a label of a value", { label: { key: "env", values: ["prod"], not: true } }, ["b.org", "c.org"]],
+        ["with a label of dots and a slash", { label: { key: "a.b/c.d", values: ["1"], not: false } }, ["b.org"]],
+        ["with a label of digits", { label: { key: "0", values: ["1"], not: false } }, ["c.org"]],
+        ["of a name and a mode", { name: "b.org", mode: "secondary" }, ["b.org"]],
+        ["of a name and another mode", { name: "b.org", mode: "primary" }, []],
+        ["of a name that may not be seen and a mode", { name: "b.org", mode: "secondary", within: ["a.org"] }, []],
+      ] satisfies [string, Partial<ZoneQuery>, string[]][])("lists zones %s", async (_, query, names) => {
+        const settings = {
+          "a.org": { labels: { env: "prod" } },
+          "b.org": { mode: "secondary", labels: { env: "", "a.b/c.d": "1" } },
+          "c.org": { labels: { "0": "1" } },
+        } satisfies Record<string, Partial<ZoneSettings>>;
+        for (const [name, own] of Object.entries(settings))
+          await makeZone({ id: `id-${name}`, name, settings: { ...plainSettings(600), ...own }, sets: [soaOf(name)] });
+        const { items, total } = await store.zones(account, { page: 1, perPage: 10, ...query });
+        expect(items.map((zone) => zone.name)).toEqual(names);
+        expect(total).toBe("page" in query ? 2 : names.length);
       });
 
       it("pages, and counts all pages", async () => {

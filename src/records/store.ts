@@ -135,11 +135,16 @@ export type ZoneQuery = {
   readonly within?: readonly string[];
   /** Only zones whose names come after this one: pages by it miss none, whatever is deleted meanwhile. */
   readonly after?: string;
+  readonly mode?: ZoneSettings["mode"];
+  readonly label?: LabelTest;
   /** By age when not said. */
   readonly order?: readonly Order<"id" | "name" | "created">[];
   readonly page: number;
   readonly perPage: number;
 };
+
+/** There is a label of this key, with one of these values when they are given; or, with `not`, there is none such. */
+export type LabelTest = { readonly key: string; readonly values: readonly string[] | undefined; readonly not: boolean };
 
 export type Page<T> = { readonly items: readonly T[]; readonly total: number };
 
