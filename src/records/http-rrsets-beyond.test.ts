@@ -144,7 +144,7 @@ describe("Idempotency-Key", () => {
     expect(await now()).toEqual(['"one"', '"zero"']);
   });
 
-  it("counts for every POST: zones, sets, changes, protection, undo", async () => {
+  it("counts for every POST: zones, sets, changes, protection, undo, files; also when the zone is gone since", async () => {
     const zone = await newZone();
     const posts: [string, object][] = [
       ["/zones", { name: "once.example", mode: "primary" }],
@@ -155,6 +155,7 @@ describe("Idempotency-Key", () => {
       ],
       [`/zones/${zone.id}/actions/change_ttl`, { ttl: 600 }],
       [`/zones/${zone.id}/history/${zone.serial + 3}/undo`, {}],
+      [`/zones/${zone.id}/actions/import_zonefile`, await get(`/zones/${zone.id}/zonefile`)],
     ];
     const first: string[] = [];
     for (const [at, body] of posts) {
@@ -162,10 +163,16 @@ describe("Idempotency-Key", () => {
       expect([at, status]).toEqual([at, 201]);
       first.push(text);
     }
-    for (const [i, [at, body]] of posts.entries()) {
-      const { status, text } = await call("POST", at, body, keyed(at));
-      expect([at, status, text]).toEqual([at, 201, first[i]]);
-    }
+    const answeredAgain = async () => {
+      for (const [i, [at, body]] of posts.entries()) {
+        const { status, text } = await call("POST", at, body, keyed(at));
+        expect([at, status, text]).toEqual([at, 201, first[i]]);
+      }
+    };
+    await answeredAgain();
+    for (const gone of [zone.id, "once.example"]) expect((await call("DELETE", `/zones/${gone}`)).status).toBe(201);
+    await answeredAgain();
+    expect((await call("POST", `/zones/${zone.id}/actions/change_ttl`, { ttl: 600 }, keyed("new"))).status).toBe(404);
   });
 
   it("is refused for another request, is each token's own, and is not used up by a refusal", async () => {

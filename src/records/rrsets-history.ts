@@ -9,13 +9,14 @@ import { inParts } from "./in-parts.ts";
 import { newRecordId } from "./new-id.ts";
 import { type ChangesWritten, changesWritten } from "./rrsets-changes.ts";
 import type { RecordServiceOptions } from "./service-options.ts";
-import type { Asked } from "./set-operations.ts";
+import { type Asked, actedBefore } from "./set-operations.ts";
 import type { DecideAct, LoggedChange, RecordStore, SettingsChange, WriteView, Zone, ZoneKey } from "./store.ts";
 
 /** More than any write can have made in one zone. */
 const wholeWrite = 1_000_000;
 
-export function historyOperations({ store, now }: RecordServiceOptions, sight: Sight) {
+export function historyOperations(options: RecordServiceOptions, sight: Sight) {
+  const { store, now } = options;
   const maySee = (actor: Actor, { zoneName: zone, change }: LoggedChange): boolean =>
     change.kind === "settings"
       ? sight.allows(actor, { kind: "read-zone", zone })
@@ -36,7 +37,7 @@ export function historyOperations({ store, now }: RecordServiceOptions, sight: S
     /** Puts back what one write has changed, as a new write; refused where something has changed since. */
     undo: async (actor: Actor, key: ZoneKey, serial: number, asked: Asked = {}): Promise<ChangesWritten> => {
       const zone = await sight.openZone(actor, key);
-      if (zone === undefined) return missing("zone");
+      if (zone === undefined) return changesWritten(await actedBefore(options, actor, key, asked));
       const rows = await store.historyOf(zone, { serial, limit: wholeWrite });
       if (rows.length === 0 || !rows.every((row) => maySee(actor, row))) return missing("record");
       const undone = undoingOf(rows);

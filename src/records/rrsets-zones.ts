@@ -11,8 +11,8 @@ import { zoneFaults } from "./check-write.ts";
 import { newRecordIds, newZoneId } from "./new-id.ts";
 import { firstSets, importedSets, lowTtls, setsFromDrafts } from "./rrsets-first-sets.ts";
 import type { RecordServiceOptions } from "./service-options.ts";
-import { type Asked, notActed, type SetDraft } from "./set-operations.ts";
-import type { Action, DecideAct, Page, PrimaryServer, Zone, ZoneKey, ZoneQuery, ZoneSettings } from "./store.ts";
+import { type Asked, actedBefore, notActed, type SetDraft } from "./set-operations.ts";
+import type { Acted, Action, DecideAct, Page, PrimaryServer, Zone, ZoneKey, ZoneQuery, ZoneSettings } from "./store.ts";
 import { removalObstacle, setsLocked, zoneTaken } from "./zone-operations.ts";
 import { zoneStatuses } from "./zone-status.ts";
 
@@ -32,6 +32,8 @@ export type NewZoneDraft = {
 };
 
 export type ZoneWritten = { readonly kind: "done"; readonly zone: Zone; readonly action: Action | undefined } | NotDone;
+/** Without the zone: by now that may be another, or gone. */
+type ZoneActed = { readonly kind: "done"; readonly action: Action | undefined } | NotDone;
 
 const defaultTtl = 3_600;
 
@@ -48,16 +50,7 @@ export function rrsetsZoneOperations(options: RecordServiceOptions, sight: Sight
       return { wanted: undefined, settings, ...(command && { command }), result: { kind: "done" } };
     };
     const request = { account: actor.account, at: key, owners: () => [], actor: actor.label, now: now(), ...asked };
-    return await finished(actor, key, await store.act(request, decide));
-  };
-
-  type Outcome = Awaited<ReturnType<typeof store.act<{ kind: "done" } | NotDone>>>;
-
-  const finished = async (actor: Actor, key: ZoneKey, acted: Outcome): Promise<ZoneWritten> => {
-    if (typeof acted === "string") return notActed(acted);
-    if (acted.result.kind !== "done") return acted.result;
-    const zone = await sight.zoneBy(actor, key);
-    return zone ? { kind: "done", zone, action: acted.action } : missing("zone");
+    return zoneActed(await store.act(request, decide));
   };
 
   return {
@@ -130,8 +123,13 @@ export function rrsetsZoneOperations(options: RecordServiceOptions, sight: Sight
       return acted.result.kind === "done" ? { ...acted.result, action: acted.action } : acted.result;
     },
 
-    labelZone: (actor: Actor, key: ZoneKey, labels: ZoneSettings["labels"] | undefined) =>
-      change(actor, key, undefined, ({ settings }) => (labels === undefined ? settings : { ...settings, labels })),
+    labelZone: async (actor: Actor, key: ZoneKey, labels: ZoneSettings["labels"] | undefined): Promise<ZoneWritten> => {
+      const rule: Rule = ({ settings }) => (labels === undefined ? settings : { ...settings, labels });
+      const done = await change(actor, key, undefined, rule);
+      if (done.kind !== "done") return done;
+      const zone = await sight.zoneBy(actor, key);
+      return zone ? { ...done, zone } : missing("zone");
+    },
 
     changeZoneTtl: (actor: Actor, key: ZoneKey, ttl: number, asked?: Asked) =>
       change(actor, key, "change_ttl", ({ settings }) => ({ ...settings, ttl }), asked),
@@ -153,9 +151,9 @@ export function rrsetsZoneOperations(options: RecordServiceOptions, sight: Sight
     },
 
     /** Replaces all sets by those of the file. Labels go; records that are there again keep their ids. */
-    importFile: async (actor: Actor, key: ZoneKey, text: string, asked: Asked = {}): Promise<ZoneWritten> => {
+    importFile: async (actor: Actor, key: ZoneKey, text: string, asked: Asked = {}): Promise<ZoneActed> => {
       const zone = await sight.openZone(actor, key);
-      if (zone === undefined) return missing("zone");
+      if (zone === undefined) return zoneActed(await actedBefore(options, actor, key, asked));
       const obstacle = mayWrite(sight, actor, zone);
       if (obstacle) return obstacle;
       const file = parseZoneFile(text, zone.name);
@@ -170,9 +168,14 @@ export function rrsetsZoneOperations(options: RecordServiceOptions, sight: Sight
         return { wanted: sets, settings, command: "import_zonefile", result: { kind: "done" } };
       };
       const request = { account: actor.account, at: key, owners: "all", actor: actor.label, now: at } as const;
-      return await finished(actor, key, await store.act({ ...request, ...asked }, decide));
+      return zoneActed(await store.act({ ...request, ...asked }, decide));
     },
   };
+}
+
+function zoneActed(acted: Acted<{ kind: "done" } | NotDone> | "no-zone" | "key-taken"): ZoneActed {
+  if (typeof acted === "string") return notActed(acted);
+  return acted.result.kind === "done" ? { kind: "done", action: acted.action } : acted.result;
 }
 
 const pageOf = <T>(all: readonly T[], { page, perPage }: ZoneQuery): Page<T> => ({

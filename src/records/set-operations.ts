@@ -7,7 +7,7 @@ import { type Fresh, placed, setAt, withComments, withLess, withMore, withValues
 import { newRecordIds } from "./new-id.ts";
 import { type Place, readPlace, readValues, type ValueDraft } from "./rrsets-values.ts";
 import type { RecordServiceOptions } from "./service-options.ts";
-import type { Action, DecideAct, Once, Page, SetPageQuery, WriteView, Zone, ZoneKey } from "./store.ts";
+import type { Acted, Action, DecideAct, Once, Page, SetPageQuery, WriteView, Zone, ZoneKey } from "./store.ts";
 
 export type SetTarget = { readonly zone: ZoneKey; readonly name: string; readonly type: string };
 
@@ -207,6 +207,17 @@ const leave = (result: NotDone) => ({ wanted: undefined, result });
 /** What the store says instead of an outcome. */
 export const notActed = (reason: "no-zone" | "key-taken"): NotDone =>
   reason === "no-zone" ? missing("zone") : refused([keyTaken]);
+
+/** There is no such zone for this actor: only what was done under the key before can be told. */
+export const actedBefore = async (
+  { store, now }: RecordServiceOptions,
+  actor: Actor,
+  at: ZoneKey,
+  asked: Asked,
+): Promise<Acted<NotDone> | "no-zone" | "key-taken"> => {
+  const request = { account: actor.account, at, owners: () => [], actor: actor.label, now: now(), ...asked };
+  return asked.once === undefined ? "no-zone" : await store.act(request, () => leave(missing("zone")));
+};
 
 /** The original shows no sets of a secondary zone to its clients; people in the console see what was transferred. */
 const readFaults = (actor: Actor, zone: Zone): readonly Fault[] => (actor.token === undefined ? [] : zoneFaults(zone));
