@@ -31,9 +31,16 @@ test.each([
 
 test("a budget holds what the last answer said", () => {
   const budget = createBudget();
-  expect(budget.notBefore()).toBeUndefined();
+  expect(budget.notBefore(now)).toBeUndefined();
   budget.note(headers(300, 0, 12), now);
-  expect(budget.notBefore()).toBe(now + 12_000);
+  expect(budget.notBefore(now)).toBe(now + 12_000);
   budget.note(headers(300, 200, 12), now);
-  expect(budget.notBefore()).toBeUndefined();
+  expect(budget.notBefore(now)).toBeUndefined();
+});
+
+test("waits no longer than it was told to when the clock is put back", () => {
+  const budget = createBudget();
+  budget.note(headers(300, 0, 600), now);
+  expect(budget.notBefore(now - 1_000)).toBe(now + 600_000);
+  expect(budget.notBefore(now - 12 * 3_600_000)).toBeUndefined();
 });

@@ -1,20 +1,21 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Instant } from "../core/instant.ts";
+import { wasPutBack } from "./put-back.ts";
 
 /** One budget a token, however many targets and names use it. */
 export type Budget = {
   note(headers: IncomingHttpHeaders, now: Instant): void;
   /** Until when nothing more is asked; undefined while there is room. */
-  notBefore(): Instant | undefined;
+  notBefore(now: Instant): Instant | undefined;
 };
 
 export function createBudget(): Budget {
-  let until: Instant | undefined;
+  let noted = { at: 0, until: undefined as Instant | undefined };
   return {
     note(headers, now) {
-      until = roomAgainAt(headers, now);
+      noted = { at: now, until: roomAgainAt(headers, now) };
     },
-    notBefore: () => until,
+    notBefore: (now) => (wasPutBack(noted.at, now) ? undefined : noted.until),
   };
 }
 

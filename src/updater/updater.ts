@@ -6,6 +6,7 @@ import { confirmDns } from "./confirm-dns.ts";
 import { followSource } from "./follow-source.ts";
 import { createPacing } from "./pacing.ts";
 import { type PlannedUpdate, planRound } from "./plan-round.ts";
+import { wasPutBack } from "./put-back.ts";
 import { type Budget, createBudget } from "./quota.ts";
 import { createRecall } from "./recall.ts";
 import { longestHold } from "./retry-after.ts";
@@ -76,9 +77,8 @@ export async function openUpdater(config: UpdaterConfig, { state, now, random }:
   /** A hold further away than any service may ask for, or from a time to come, is from before the clock was put back. */
   const targetNotBefore = (target: string): Instant | undefined => {
     const key = holdKey(config, target);
-    const wasPutBack = now() < (heldAt.get(key) ?? 0) - clockSlack;
-    const held = wasPutBack ? undefined : state.hold(key);
-    const budget = budgetOf(config, budgets, target).notBefore();
+    const held = wasPutBack(heldAt.get(key) ?? 0, now()) ? undefined : state.hold(key);
+    const budget = budgetOf(config, budgets, target).notBefore(now());
     return latest([held, budget].filter((until) => until !== undefined && until - now() <= longestHold));
   };
   const notBefore = ({ key, target }: Subject) => latest([targetNotBefore(target), pacing.notBefore(key, now())]);
@@ -203,9 +203,6 @@ const askedToWait = (until: Instant): TargetFault => ({
   because: `the record service is not to be asked before ${new Date(until).toISOString()}`,
   todo: "nothing: moor waits as told",
 });
-
-/** Milliseconds that a clock may be put back by while it is only kept right. */
-const clockSlack = 60_000;
 
 const sourceKey = (name: string) => `source ${name}`;
 
