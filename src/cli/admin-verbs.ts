@@ -39,7 +39,10 @@ function addTokenVerbs(token: Command, io: CommandIo, run: Run): void {
     .option("--zone <name>", "opens only this zone (may be repeated)", repeated, [])
     .option("--set <name types>", 'opens only this name, such as "home A,AAAA" (may be repeated)', repeated, [])
     .option("--type <types>", "opens only these types, at any name (may be repeated)", repeated, [])
-    .option("--expires <when>", "opens nothing from then on: 90d, 12h, or a day such as 2027-12-31")
+    .option(
+      "--expires <when>",
+      "opens nothing from then on: 90d, 12h, a day such as 2027-12-31, or a time such as 2027-12-31T18:00, in UTC",
+    )
     .option(
       "--from <network>",
       "may be used only from there: 192.0.2.0/24 or an address (may be repeated)",

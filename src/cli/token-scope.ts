@@ -104,7 +104,7 @@ function readFrom(text: string): Result<string> {
   });
 }
 
-/** `90d`, `12h`, `1y` from now; or a day, whose end in UTC is meant; or a moment. */
+/** `90d`, `12h`, `1y` from now; or a day, whose end is meant; or a moment. All in UTC, as times are shown. */
 function readExpiry(text: string, now: Instant): Result<Instant> {
   const where = `--expires ${text}`;
   const [, count, unit = ""] = /^(\d{1,4})([hdwmy])$/.exec(text) ?? [];
@@ -119,9 +119,9 @@ function readExpiry(text: string, now: Instant): Result<Instant> {
 
 /** A day to its end, or a moment. NaN for all else: `Date.parse` alone takes 40 for the year 2040. */
 function readMoment(text: string): number {
-  const [, day = "", time = "T24:00:00Z"] =
-    /^([\d-]+)(T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?$/.exec(text) ?? [];
-  return readDay(day) === undefined ? Number.NaN : Date.parse(`${day}${time}`);
+  const [, day = "", time = "T24:00:00", zone = "Z"] =
+    /^([\d-]+)(?:(T\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d:\d\d)?)?$/.exec(text) ?? [];
+  return readDay(day) === undefined ? Number.NaN : Date.parse(`${day}${time}${zone}`);
 }
 
 const hour = 3_600_000;

@@ -20,7 +20,10 @@ export function addTransferKeyVerbs(program: Command, io: CommandIo, run: Run): 
     .option("--update", "may also change records, by DNS UPDATE")
     .option("--set <name types>", 'updates only this name, such as "home A,AAAA" (may be repeated)', repeated, [])
     .option("--type <types>", "updates only these types, at any name (may be repeated)", repeated, [])
-    .option("--expires <when>", "opens nothing from then on: 90d, 12h, or a day such as 2027-12-31")
+    .option(
+      "--expires <when>",
+      "opens nothing from then on: 90d, 12h, a day such as 2027-12-31, or a time such as 2027-12-31T18:00, in UTC",
+    )
     .option(
       "--from <network>",
       "may be used only from there: 192.0.2.0/24 or an address (may be repeated)",
