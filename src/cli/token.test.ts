@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { hashSecret } from "../access/secret.ts";
 import { recordsDatabase } from "../records/start.ts";
+import { plainSettings } from "../records/store.ts";
 import { openSqliteStore } from "../records/store-sqlite.ts";
 import { runMoor } from "./program.ts";
 import { openTerminal } from "./rig/terminal.ts";
@@ -48,6 +49,11 @@ describe("the scope of a token, as it is typed", () => {
     ["a time from now", { expires: "90d" }, { access: "write", expires: now + 90 * 86_400_000 }],
     ["a day, to its end", { expires: "2026-12-31" }, { access: "write", expires: Date.UTC(2027, 0, 1) }],
     ["a moment", { expires: "2026-12-31T10:00:00Z" }, { access: "write", expires: Date.UTC(2026, 11, 31, 10) }],
+    [
+      "a moment without a zone, in UTC",
+      { expires: "2026-12-31T10:00" },
+      { access: "write", expires: Date.UTC(2026, 11, 31, 10) },
+    ],
     [
       "a moment elsewhere",
       { expires: "2026-12-31T10:00+02:00" },
@@ -105,6 +111,28 @@ describe("moor token", () => {
     texts.out = "";
     await moor("token", "add", "--long");
     expect(texts.out).toMatch(/^[A-Za-z0-9]{64}\n$/);
+  });
+
+  it("says when it is for a zone that is not there, and how to take it back", async () => {
+    const store = openSqliteStore(recordsDatabase(folder));
+    const { id: account } = await store.ensureAccount("main", 0);
+    const zone = {
+      account,
+      id: "z",
+      name: "here.example",
+      settings: plainSettings(60),
+      serial: 1,
+      created: 0,
+      sets: [],
+    };
+    await store.createZone(zone, "tester");
+    store.close();
+    await moor("token", "add", "--zone", "here.example");
+    expect(texts.err).not.toContain("no zone");
+    await moor("token", "add", "--zone", "here.example", "--zone", "hier.example");
+    expect(texts.err).toContain(
+      `The account has no zone hier.example yet; if that is a slip, run: moor token revoke --data ${folder} 2\n`,
+    );
   });
 
   it("says of everything that it does not understand what to write instead", async () => {

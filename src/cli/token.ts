@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { createToken, hashSecret } from "../access/secret.ts";
+import { nameToUnicode } from "../core/unicode-name.ts";
 import type { Token } from "../records/store.ts";
 import type { CommandIo } from "./command-io.ts";
 import type { DatabaseOptions } from "./database-options.ts";
@@ -27,15 +28,21 @@ export async function tokenAdd(options: TokenAdd, io: CommandIo): Promise<number
   const scope = read.value;
   const secret = createToken(options.long ? 64 : 32);
   const file = options.to === undefined ? undefined : resolve(io.cwd, options.to);
+  const unmade: string[] = [];
   const token = await withNewStore(options, io, async (store) => {
     const now = Date.now();
     const account = await store.ensureAccount(options.account, now);
     const { name } = options;
+    for (const zone of scope.zones ?? []) if (!(await store.zoneBy(account.id, { name: zone }))) unmade.push(zone);
     const made = await store.addToken({ account: account.id, name, hash: hashSecret(secret), scope, created: now });
     if (file !== undefined) await writeSecretOr(() => store.revokeToken(made.id, Date.now()), file, `${secret}\n`);
     return made;
   });
   io.err(`Token ${token.id} (${token.name}) for the account ${token.accountName}: ${scopeInWords(scope)}.\n`);
+  if (unmade.length > 0) {
+    const undo = `${io.program} token revoke ${sameStore(options, io)} ${token.id}`;
+    io.err(`The account has no zone ${unmade.map(nameToUnicode).join(", ")} yet; if that is a slip, run: ${undo}\n`);
+  }
   io.err(file === undefined ? "This is the only time that it is shown:\n" : `Written to ${options.to}\n`);
   if (file === undefined) io.out(`${secret}\n`);
   return 0;
