@@ -1,4 +1,4 @@
-import { type Document, isNode, parseDocument } from "yaml";
+import { type Document, isNode } from "yaml";
 import type { Fault } from "../core/result.ts";
 import { type ConfigFault, type FirewallConfig, readConfig } from "../firewall/config.ts";
 import { createYamlReader } from "../updater/yaml-reader.ts";
@@ -11,7 +11,7 @@ type Read =
 export function readFirewallConfig(text: string, file: string): Read {
   const yaml = createYamlReader(text, file);
   if (yaml.faults.length > 0) return { kind: "faults", faults: yaml.faults };
-  const document = parseDocument(text);
+  const { document } = yaml;
   const read = readConfig(document.toJS());
   if (read.kind === "config") return read;
   const shown = ({ at, message }: ConfigFault): Fault => ({

@@ -17,6 +17,8 @@ import type { Fault } from "../core/result.ts";
 export type YamlReader = {
   readonly faults: readonly Fault[];
   readonly root: Spot;
+  /** For those who read it whole. */
+  readonly document: Document;
   /** File, line and column. */
   where(at: Spot): string;
   /** Notes a fault; returns undefined, so that a reading can end with it. */
@@ -89,6 +91,7 @@ export function createYamlReader(text: string, file: string): YamlReader {
     fault,
     where,
     root: spotOf(document, document.contents, 0),
+    document,
     isMapping: (at) => isMap(at.node),
     isList: (at) => isSeq(at.node),
     fields(at, what, known) {
