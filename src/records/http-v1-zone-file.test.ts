@@ -68,6 +68,16 @@ describe("3.6 POST /zones/{id}/import", () => {
     expect(await recordsOf(zone.id)).toEqual(records);
   });
 
+  it("keeps the spelling of records that stay, also of those that are given a comment", async () => {
+    const zone = await newZone();
+    const sent = { name: `WWW.${zone.name}.`, type: "AAAA", value: "2001:DB8:0::1" };
+    const before = await newRecord(zone.id, sent);
+    await importInto(zone.id, file(zone.name, "www IN AAAA 2001:db8::1 ; the harbour"));
+    const after = (await recordsOf(zone.id)).find(({ type }) => type === "AAAA");
+    expect(after).toEqual({ ...before, modified: expect.any(String) });
+    expect(after).toMatchObject(sent);
+  });
+
   it("keeps the ids of records that stay", async () => {
     const zone = await newZone();
     const kept = await newRecord(zone.id, {});

@@ -90,9 +90,10 @@ function setsFrom(
       const data = set.type === "SOA" ? withSerial(rdata, zone.serial) : rdata;
       const same = known.get(data);
       if (same !== undefined && (comment === "" || comment === same.comment)) return same;
-      const { id, created } = same ?? { id: ids[i]?.[j] ?? newRecordId(), created: now };
+      if (same !== undefined) return { ...same, comment, modified: now };
       const text = set.type === "SOA" ? data : value;
-      return { id, name: set.owner, value: text, rdata: data, comment, created, modified: now };
+      const id = ids[i]?.[j] ?? newRecordId();
+      return { id, name: set.owner, value: text, rdata: data, comment, created: now, modified: now };
     });
     return { ...old, owner: set.owner, type: set.type, ttl: set.ttl, records };
   });
