@@ -40,7 +40,10 @@ describe("a token that somebody wants", () => {
     expect(wish(scope).ok).toBe(false);
   });
 
-  it.for([[""], ["  "], [undefined], ["x".repeat(101)]])("is refused under the name %o", ([name]) => {
-    expect(wish({ access: "read" }, name ?? null).ok).toBe(false);
-  });
+  it.for([[""], ["  "], [undefined], ["x".repeat(101)], ["a\0b"], ["a\ud800b"]])(
+    "is refused under the name %o",
+    ([name]) => {
+      expect(wish({ access: "read" }, name ?? null).ok).toBe(false);
+    },
+  );
 });

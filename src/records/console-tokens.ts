@@ -14,6 +14,8 @@ export function readTokenWish(body: unknown): Result<TokenWish> {
   const faults: Fault[] = [];
   if (typeof name !== "string" || name.trim() === "" || name.length > 100)
     faults.push(badToken("name", "say in at most 100 characters what the token is for"));
+  else if (/[\p{Control}\p{Surrogate}]/u.test(name))
+    faults.push(badToken("name", "leave out the control characters and what is no Unicode"));
   const scope = readScope(body.scope, faults, most);
   return faults.length > 0 || typeof name !== "string" ? fail(...faults) : ok({ name: name.trim(), scope });
 }
