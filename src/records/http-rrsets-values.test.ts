@@ -25,6 +25,7 @@ describe("value formats (wire section 4.2): given back exactly as sent", () => {
     ["RP", "admin.example. info.example."],
     ["HTTPS", "1 . alpn=h2,h3"],
     ["SVCB", "0 other.example."],
+    ["TYPE65280", "\\# 2 ABCD"],
   ])("%s: %s", async (type, value) => {
     const zone = await newZone();
     const body = { name: "x", type, records: [{ value }] };

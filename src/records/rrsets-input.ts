@@ -1,5 +1,5 @@
 import { parseAddress } from "../core/address.ts";
-import { isKnownType } from "../core/rdata/table.ts";
+import { isRecordType } from "../core/rdata/table.ts";
 import { type Fault, fail, ok, type Result } from "../core/result.ts";
 import type { SetChange } from "./rrsets-changes.ts";
 import { badInput } from "./rrsets-faults.ts";
@@ -155,7 +155,7 @@ function tsigAt(keys: Keys, faults: Fault[], where: string): ServerDraft["tsig"]
 
 function typeAt(keys: Keys, faults: Fault[], where: string): string {
   const type = textAt(keys, "type", faults, where);
-  if (type !== "" && !isKnownType(type)) faults.push(badInput(`${where}type`, "is not a supported record type"));
+  if (type !== "" && !isRecordType(type)) faults.push(badInput(`${where}type`, "is not a supported record type"));
   return type;
 }
 
