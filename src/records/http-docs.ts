@@ -83,4 +83,5 @@ const meanings: Readonly<Record<string, string>> = {
   500: "The service failed: the error has an id to look for in its log",
   503: "Not possible now: Retry-After says when to come again",
   "4XX": "Not done: the error's code and message say why",
+  "5XX": "Failed, or not possible now: then Retry-After says when to come again",
 };

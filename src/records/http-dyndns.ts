@@ -40,6 +40,7 @@ const schema = {
     200: { description: "One line a host name", content: { "text/plain": { schema: Type.String() } } },
     401: { description: "badauth", content: { "text/plain": { schema: Type.String() } } },
     429: { description: "abuse", content: { "text/plain": { schema: Type.String() } } },
+    "5XX": { description: "911", content: { "text/plain": { schema: Type.String() } } },
   },
 };
 

@@ -21,4 +21,4 @@ export const onceHeaders = Type.Object({
   ),
 });
 
-export const errors = { "4xx": RrsetsError };
+export const errors = { "4xx": RrsetsError, "5xx": RrsetsError };
