@@ -6,10 +6,13 @@ import { readStorePlace } from "./read-store-place.ts";
 import { countsInWords, faultsInWords } from "./store-faults.ts";
 import { showProgress } from "./store-progress.ts";
 import { tellFaults } from "./tell-faults.ts";
+import { dataFlag } from "./try-lines.ts";
 
 export async function storeCheck(options: DatabaseOptions, io: CommandIo): Promise<number> {
   const progress = showProgress(io);
-  const tables = await readTables(readStorePlace(options, io), "look");
+  const place = readStorePlace(options, io);
+  const tables = await readTables(place, "look");
+  const whereTo = place.kind === "sqlite" ? `${dataFlag(options)} --move-aside` : "--database NEW-DATABASE";
   let faults = 0;
   try {
     const counts = await checkStore(tables, {
@@ -22,9 +25,13 @@ export async function storeCheck(options: DatabaseOptions, io: CommandIo): Promi
       signal: io.signal,
     });
     progress.end();
-    if (faults > 0) io.err(`${tables.name} has ${faultsInWords(faults)}.\n`);
-    else io.out(`${tables.name} is as it shall be: ${countsInWords(counts)}.\n`);
-    return faults > 0 ? 1 : 0;
+    if (faults === 0) {
+      io.out(`${tables.name} is as it shall be: ${countsInWords(counts)}.\n`);
+      return 0;
+    }
+    io.err(`${tables.name} has ${faultsInWords(faults)}.\n`);
+    io.err(`A backup is restored with: ${io.program} store restore ${whereTo} FILE\n`);
+    return 1;
   } finally {
     progress.end();
     await tables.close();

@@ -100,6 +100,7 @@ describe("moor store", () => {
       expect.stringMatching(/^zone example\.org: it is said to have \d+ records, and has \d+; restore/),
       expect.stringMatching(/^zone again\.example\.org: it is said to have /),
       expect.stringMatching(/records\.sqlite has 3 faults\.$/),
+      "A backup is restored with: moor store restore --data data --move-aside FILE",
       "",
     ]);
   });

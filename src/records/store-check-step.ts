@@ -12,7 +12,7 @@ export type Step = {
 /** The ids of all accounts. */
 export type Accounts = ReadonlySet<number>;
 
-export const restoreIt = "restore the last good backup: moor store restore FILE";
+export const restoreIt = "restore the last good backup";
 
 /** A row by the names of its columns. */
 export const named = <T>(table: Table, row: Row): T =>
