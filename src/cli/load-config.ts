@@ -1,18 +1,32 @@
 import { resolve } from "node:path";
 import { nearest } from "../core/nearest.ts";
+import { ok, type Result } from "../core/result.ts";
 import type { UpdaterConfig } from "../updater/config.ts";
 import { readConfig } from "../updater/read-config.ts";
 import type { CommandIo } from "./command-io.ts";
 import { tellFaults } from "./tell-faults.ts";
+import { shellWord } from "./try-lines.ts";
 
 export const defaultConfig = "moor.yaml";
 
 /** The config, or undefined after its faults have been printed. */
 export function loadConfig(file: string | undefined, io: CommandIo): UpdaterConfig | undefined {
-  const read = readConfig(file ?? defaultConfig, io.env, io.cwd);
+  const read = readTyped(file, io);
   if (read.ok) return read.value;
   tellFaults(read.faults, io);
   return undefined;
+}
+
+/** Whose messages name commands with the config and the target that they are about. */
+export function readTyped(file = defaultConfig, io: CommandIo): Result<UpdaterConfig> {
+  const read = readConfig(file, io.env, io.cwd);
+  if (!read.ok) return read;
+  const config = file === defaultConfig ? [] : [`--config ${shellWord(file)}`];
+  const targets = [...read.value.targets].map(([name, target]) => {
+    const flags = [...config, ...(read.value.targets.size > 1 ? [`--target ${shellWord(name)}`] : [])];
+    return [name, flags.length === 0 ? target : { ...target, flags: flags.join(" ") }] as const;
+  });
+  return ok({ ...read.value, targets: new Map(targets) });
 }
 
 /** The entry with that name, or the only one there is; undefined after saying what is wrong. */

@@ -270,6 +270,22 @@ describe("zones, list and show", () => {
     });
   });
 
+  it("name the command to look further with as it was typed: its config, and the target where there are several", async () => {
+    const text = readFileSync(join(loop.folder, "moor.yaml"), "utf8");
+    const told = async (config: string, target?: string) => {
+      const { io, printed } = terminal();
+      expect(await list({ zone: "other.org", config, target }, io)).toBe(1);
+      return printed.err;
+    };
+    writeFileSync(join(loop.folder, "my dns.yaml"), text);
+    expect(await told("my dns.yaml")).toContain("`moor zones --config 'my dns.yaml'` lists");
+    const second = text
+      .replace(/^targets: \{ dns: (.*) \}$/m, "targets: { dns: $1, more: $1 }")
+      .replace("name: home,", "name: home, target: dns,");
+    writeFileSync(join(loop.folder, "moor.yaml"), second);
+    expect(await told("moor.yaml", "more")).toContain("`moor zones --target more` lists");
+  });
+
   const wrong: [string, (io: CommandIo) => Promise<number>, number, RegExp][] = [
     ["a zone that is not there", (io) => list({ zone: "other.org" }, io), 1, /no zone other\.org.*`moor zones`/],
     ["a zone that cannot be", (io) => list({ zone: "org" }, io), 2, /at least two labels/],

@@ -4,14 +4,13 @@ import type { UpdateResult } from "../updater/apply-round.ts";
 import type { UpdaterConfig } from "../updater/config.ts";
 import { type Summary, summarise } from "../updater/describe-round.ts";
 import { openHistory } from "../updater/history.ts";
-import { readConfig } from "../updater/read-config.ts";
 import { createReporter } from "../updater/reporter.ts";
 import { describeRhythm } from "../updater/rhythm.ts";
 import { openStateFile, type StateFile } from "../updater/state-file.ts";
 import { devicesOf, type Subject, subjectsOf } from "../updater/subjects.ts";
 import type { Updater } from "../updater/updater.ts";
 import type { CommandIo } from "./command-io.ts";
-import { defaultConfig, loadConfig } from "./load-config.ts";
+import { defaultConfig, loadConfig, readTyped } from "./load-config.ts";
 
 export type UpdateOptions = {
   readonly config?: string | undefined;
@@ -129,7 +128,7 @@ async function keepWatching(
   log.info({ config: config.file, names: config.names.length, everySeconds: config.interval / 1000 }, "watching");
   const tools = {
     ...{ state, log, now: Date.now, random: Math.random, host: hostname(), env: io.env },
-    reload: () => readConfig(config.file, io.env, io.cwd),
+    reload: () => readTyped(options.config, io),
     onRequest({ check, reload }: { readonly check: () => void; readonly reload: () => void }) {
       io.onSignal?.("SIGUSR1", check);
       io.onSignal?.("SIGHUP", reload);

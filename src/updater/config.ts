@@ -47,6 +47,8 @@ export type TargetConfig = Endpoint & {
   readonly name: string;
   readonly api: string;
   readonly token: Secret;
+  /** With which `moor list` and the like ask this one too; left out where they do so by themselves. */
+  readonly flags?: string;
 };
 
 export type NameConfig = {

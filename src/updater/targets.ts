@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { TargetConfig } from "./config.ts";
 import type { HttpClient } from "./http-client.ts";
-import type { RecordTarget } from "./target.ts";
+import type { RecordTarget, TargetFault } from "./target.ts";
 
 type OpenTarget = (config: TargetConfig, client: HttpClient) => Promise<RecordTarget>;
 
@@ -22,7 +22,7 @@ export async function openTarget(
   if (!open) throw new Error(`no target with the api ${config.api}`);
   const { createHttpClient } = await import("./http-client.ts");
   const client = await createHttpClient(config);
-  return open(config, {
+  const target = await open(config, {
     ...client,
     async send(request, signal) {
       const outcome = await client.send(request, signal);
@@ -30,4 +30,23 @@ export async function openTarget(
       return outcome;
     },
   });
+  return config.flags === undefined ? target : namingFlags(target, config.flags);
 }
+
+/** Commands that it says to look further with ask the same service. */
+function namingFlags(target: RecordTarget, flags: string): RecordTarget {
+  const named = <T extends { readonly kind: string }>(outcome: T | TargetFault): T | TargetFault =>
+    "todo" in outcome
+      ? { ...outcome, todo: outcome.todo.replaceAll(commands, (words) => `${words} ${flags}`) }
+      : outcome;
+  return {
+    replace: async (order, signal) => named(await target.replace(order, signal)),
+    current: async (order, signal) => named(await target.current(order, signal)),
+    zones: async (signal) => named(await target.zones(signal)),
+    records: async (zone, signal) => named(await target.records(zone, signal)),
+    record: async (id, signal) => named(await target.record(id, signal)),
+    close: () => target.close(),
+  };
+}
+
+const commands = /`moor (?:zones|list|show)\b/g;
