@@ -82,4 +82,25 @@ describe("one zone through both APIs in turn", () => {
     expect((await callV1("DELETE", `/zones/${zone}`)).status).toBe(422);
     expect((await callV1("DELETE", `/records/${id}`)).status).toBe(200);
   });
+
+  it("takes no set that is too large for a DNS message, however it comes", async () => {
+    const { json } = await callV1("POST", "/zones", { name: "large.example" });
+    const zone: string = json.zone.id;
+    const long = (letter: string) => Array.from({ length: 130 }, () => `"${letter.repeat(255)}"`).join(" ");
+    const set = { name: "t", type: "TXT", ...values(long("a")) };
+    const lines = ["a", "b"].map((letter) => `t IN TXT ${long(letter)}\n`).join("");
+    expect((await call("POST", "/zones/large.example/rrsets", set)).status).toBe(201);
+    const sent = [
+      await call("POST", "/zones/large.example/rrsets/t/TXT/actions/add_records", values(long("b"))),
+      await call("POST", "/zones/large.example/actions/import_zonefile", { zonefile: lines }),
+      await call("POST", "/zones", { name: "larger.example", mode: "primary", zonefile: lines }),
+      await callV1("POST", "/records", { zone_id: zone, type: "TXT", name: "t", value: long("b") }),
+    ];
+    for (const { status, json: told } of sent)
+      expect([status, told.error.message]).toEqual([
+        422,
+        expect.stringContaining("the TXT set at t would be too large for any DNS message"),
+      ]);
+    expect((await get("/zones/large.example/rrsets/t/TXT")).rrset.records).toHaveLength(1);
+  });
 });

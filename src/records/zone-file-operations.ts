@@ -10,7 +10,7 @@ import { printZoneFile, type ZoneFileLayout } from "../core/zone-file-print.ts";
 import { placeInFile } from "../core/zone-file-sets.ts";
 import { zoneNameIn } from "../core/zone-file-zone-name.ts";
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "./actor.ts";
-import { lockFaults, zoneFaults } from "./check-write.ts";
+import { lockFaults, sizeFaults, zoneFaults } from "./check-write.ts";
 import { newRecordId } from "./new-id.ts";
 import type { RecordServiceOptions } from "./service-options.ts";
 import type { WriteView, Zone } from "./store.ts";
@@ -71,7 +71,12 @@ function readZoneFile(text: string, zoneName: string): Result<ZoneFile> {
 }
 
 function importFaults(view: WriteView, wanted: readonly RRset[], file: ZoneFile): readonly Fault[] {
-  const faults = [...zoneFaults(view.zone), ...lockFaults(view.sets, wanted), ...checkZone(wanted)];
+  const faults = [
+    ...zoneFaults(view.zone),
+    ...lockFaults(view.sets, wanted),
+    ...checkZone(wanted),
+    ...sizeFaults(view.sets, wanted),
+  ];
   return placeInFile(faults, file.sets);
 }
 
