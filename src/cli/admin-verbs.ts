@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { CommandIo, Run } from "./command-io.ts";
 import { databaseOptions } from "./database-options.ts";
-import { asJson, dataFolder, readAccountName, repeated } from "./options.ts";
+import { asJson, dataFolder, readAccountName, readTokenName, repeated } from "./options.ts";
 import { addStoreVerbs } from "./store-verbs.ts";
 import { addTransferKeyVerbs } from "./transfer-verbs.ts";
 import { addAccessVerbs } from "./user-verbs.ts";
@@ -33,7 +33,7 @@ function addTokenVerbs(token: Command, io: CommandIo, run: Run): void {
   databaseOptions(token.command("add"))
     .description("Makes a token and shows it, once.")
     .option(...dataFolder)
-    .option("--name <text>", "what it is for", "unnamed")
+    .option("--name <text>", "what it is for", readTokenName, "unnamed")
     .option("--account <name>", "whose zones it opens; a new name makes a new account", readAccountName, "main")
     .option("--read-only", "may not write")
     .option("--zone <name>", "opens only this zone (may be repeated)", repeated, [])

@@ -3,6 +3,7 @@ import { parseAddress } from "../core/address.ts";
 import { parseMailbox } from "../core/mailbox.ts";
 import { asAscii } from "../core/unicode-name.ts";
 import type { ListenAddress } from "../process/listen-address.ts";
+import { tokenNameFault } from "../records/token-name.ts";
 
 /** For verbs that work on what a service keeps. */
 export const dataFolder = ["--data <folder>", "the data folder of the service", readFolder, "./moor-data"] as const;
@@ -64,8 +65,15 @@ export function readCount(text: string): number {
 export const repeated = (text: string, before: readonly string[]): readonly string[] => [...before, text];
 
 export function readAccountName(text: string): string {
-  if (text.trim() === "") throw new InvalidArgumentError("It takes the name of an account, such as main.");
+  if (text.trim() === "" || /\p{Control}/u.test(text))
+    throw new InvalidArgumentError("It takes the name of an account, such as main.");
   return text;
+}
+
+export function readTokenName(text: string): string {
+  const wrong = tokenNameFault(text);
+  if (wrong !== undefined) throw new InvalidArgumentError(`Please ${wrong}.`);
+  return text.trim();
 }
 
 /** An empty text, as of a variable that is not set, would be the folder one stands in. */

@@ -135,6 +135,17 @@ describe("moor token", () => {
     );
   });
 
+  it.each([
+    ["--name", ""],
+    ["--name", "x".repeat(101)],
+    ["--name", "two\nlines"],
+    ["--account", "two\nlines"],
+  ])("takes no %s that the console would not take, or that breaks a list: %j", async (option, text) => {
+    expect(await moor("token", "add", option, text)).toBe(2);
+    expect(texts.err).toContain(`option '${option} <`);
+    expect(texts.out).toBe("");
+  });
+
   it("says of everything that it does not understand what to write instead", async () => {
     expect(await moor("token", "add", "--zone", "org", "--set", "a..b A")).toBe(2);
     expect(texts.err).toBe(

@@ -4,6 +4,7 @@ import type { Instant } from "../core/instant.ts";
 import { type Fault, fail, ok, type Result } from "../core/result.ts";
 import { badToken, isObject, readScope } from "./read-scope.ts";
 import type { RecordStore, Token } from "./store.ts";
+import { tokenNameFault } from "./token-name.ts";
 
 const most = 100;
 
@@ -12,10 +13,8 @@ export function readTokenWish(body: unknown): Result<TokenWish> {
   if (!isObject(body) || !isObject(body.scope)) return fail(badToken("scope", "a token needs a name and a scope"));
   const { name } = body;
   const faults: Fault[] = [];
-  if (typeof name !== "string" || name.trim() === "" || name.length > 100)
-    faults.push(badToken("name", "say in at most 100 characters what the token is for"));
-  else if (/[\p{Control}\p{Surrogate}]/u.test(name))
-    faults.push(badToken("name", "leave out the control characters and what is no Unicode"));
+  const wrong = tokenNameFault(name);
+  if (wrong !== undefined) faults.push(badToken("name", wrong));
   const scope = readScope(body.scope, faults, most);
   return faults.length > 0 || typeof name !== "string" ? fail(...faults) : ok({ name: name.trim(), scope });
 }
