@@ -161,6 +161,31 @@ describe("POST …/history/{serial}/undo", () => {
     expect((await get(`/zones/${zone.id}/rrsets?type=A`)).rrsets).toHaveLength(2);
   });
 
+  it("does so too where the record comes back to a set that is there", async () => {
+    const { zone, path } = await newSet("A", ["192.0.2.1", "192.0.2.2"]);
+    const zoneId = (await callV1("GET", `/zones?name=${zone.name}`)).json.zones[0].id;
+    await call("POST", `${path}/actions/remove_records`, values("192.0.2.2"));
+    const removed = await serialOf(zone);
+    await undo(zone, removed);
+    const { records } = (await callV1("GET", `/records?zone_id=${zoneId}`)).json;
+    const { id } = records.find((record: { value: string }) => record.value === "192.0.2.2");
+    const move = { zone_id: zoneId, type: "A", name: "moved", value: "192.0.2.2" };
+    expect((await callV1("PUT", `/records/${id}`, move)).status).toBe(200);
+    expect((await undo(zone, removed)).status).toBe(201);
+    expect((await get(path)).rrset.records).toHaveLength(2);
+    expect((await callV1("GET", `/records/${id}`)).json.record.name).toBe("moved");
+  });
+
+  it("leaves a record its id when it gets its old name back", async () => {
+    const { zone } = await newSet();
+    const zoneId = (await callV1("GET", `/zones?name=${zone.name}`)).json.zones[0].id;
+    const { records } = (await callV1("GET", `/records?zone_id=${zoneId}`)).json;
+    const { id, name } = records.find((record: { type: string }) => record.type === "A");
+    await callV1("PUT", `/records/${id}`, { zone_id: zoneId, type: "A", name: "moved", value: "192.0.2.1" });
+    expect((await undo(zone, await serialOf(zone))).status).toBe(201);
+    expect((await callV1("GET", `/records/${id}`)).json.record).toMatchObject({ id, name });
+  });
+
   it("is 404 for a serial that never was, and for what the token may not see", async () => {
     const { zone } = await newSet();
     for (const serial of [1, "x", "99999999999"]) expect((await undo(zone, serial)).status).toBe(404);

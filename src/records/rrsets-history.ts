@@ -1,16 +1,16 @@
 import { type Change, invertChanges, sameSet } from "../core/changes.ts";
 import type { Fault } from "../core/result.ts";
-import type { RRset, ZoneRecord } from "../core/rrset.ts";
+import { type RRset, setKey, type ZoneRecord } from "../core/rrset.ts";
 import { withSerial } from "../core/serial.ts";
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "./actor.ts";
 import { checkWrite, soaStays, zoneFaults } from "./check-write.ts";
 import { placed, setAt } from "./edit-set.ts";
-import { inParts } from "./in-parts.ts";
-import { newRecordId } from "./new-id.ts";
+import { newRecordIds } from "./new-id.ts";
 import { type ChangesWritten, changesWritten } from "./rrsets-changes.ts";
 import type { RecordServiceOptions } from "./service-options.ts";
 import { type Asked, actedBefore } from "./set-operations.ts";
-import type { DecideAct, LoggedChange, RecordStore, SettingsChange, WriteView, Zone, ZoneKey } from "./store.ts";
+import type { DecideAct, LoggedChange, SettingsChange, WriteView, Zone, ZoneKey } from "./store.ts";
+import { idsOnlyIn } from "./write-effect.ts";
 
 /** More than any write can have made in one zone. */
 const wholeWrite = 1_000_000;
@@ -43,14 +43,15 @@ export function historyOperations(options: RecordServiceOptions, sight: Sight) {
       const undone = undoingOf(rows);
       const refusal = undoRefusal(sight, actor, zone, undone);
       if (refusal) return denied(refusal);
-      const changes = await withFreeIds(store, actor, undone.changes);
+      const newId = newRecordIds();
       const decide: DecideAct<{ kind: "done" } | NotDone> = (view) => {
-        const after = putBack(view, changes, undone.settings);
+        const after = putBack(view, withFreeIds(view, undone.changes, newId), undone.settings);
         if ("kind" in after) return { wanted: undefined, result: after };
         return { ...after, command: "undo_changes", result: { kind: "done" } };
       };
-      const owners = () => changes.map((change) => change.owner);
-      const request = { account: actor.account, at: key, owners, actor: actor.label, now: now(), ...asked };
+      const owners = () => undone.changes.map((change) => change.owner);
+      const records = undone.changes.flatMap((change) => idsOnlyIn(change.after, change.before));
+      const request = { account: actor.account, at: key, owners, records, actor: actor.label, now: now(), ...asked };
       return changesWritten(await store.act(request, decide));
     },
   };
@@ -71,14 +72,19 @@ function undoRefusal(sight: Sight, actor: Actor, { name: zone }: Zone, { changes
   return ofSets ?? (settings && sight.refusal(actor, { kind: "write-zone", zone }));
 }
 
-/** A record that is put back has its old id again, unless another record has got that meanwhile. */
-async function withFreeIds(store: RecordStore, actor: Actor, changes: readonly Change[]): Promise<readonly Change[]> {
-  const created = changes.flatMap((change) => (change.kind === "create" ? change.after.records : []));
-  const others = await inParts(created, ({ id }) => store.record(actor.account, id));
-  const taken = new Set(others.flatMap((other) => other?.record.id ?? []));
-  const withFreeId = (record: ZoneRecord) => (taken.has(record.id) ? { ...record, id: newRecordId() } : record);
+/** A record that is put back has its old id again, unless it has that in a set that is left as it is. */
+function withFreeIds({ sets }: WriteView, changes: readonly Change[], newId: (i: number) => string): readonly Change[] {
+  const changing = new Set(changes.map(({ owner, type }) => setKey(owner, type)));
+  const left = sets.filter(({ owner, type }) => !changing.has(setKey(owner, type)));
+  const taken = new Set(left.flatMap((set) => set.records.map((record) => record.id)));
+  let next = 0;
+  const withFreeId = (record: ZoneRecord): ZoneRecord => {
+    if (!taken.has(record.id)) return record;
+    next += 1;
+    return { ...record, id: newId(next) };
+  };
   return changes.map((change): Change => {
-    if (change.kind !== "create") return change;
+    if (change.after === null) return change;
     return { ...change, after: { ...change.after, records: change.after.records.map(withFreeId) } };
   });
 }

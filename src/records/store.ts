@@ -209,12 +209,8 @@ export type Decision = {
   readonly settings?: ZoneSettings;
 };
 
-/** `owners` are asked for as in a `WriteRequest`. */
-export type ActRequest = NewAct & {
-  readonly account: number;
-  readonly at: ZoneKey;
-  readonly owners: "all" | ((zone: Zone) => readonly string[]);
-};
+/** `owners` and `records` are asked for as in a `WriteRequest`. */
+export type ActRequest = NewAct & Pick<WriteRequest, "account" | "owners" | "records"> & { readonly at: ZoneKey };
 
 type NewAct = { readonly actor: string; readonly now: Instant; readonly once?: Once };
 export type NewAction = NewAct & { readonly command: string };
