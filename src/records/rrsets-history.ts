@@ -4,7 +4,6 @@ import { type RRset, setKey, type ZoneRecord } from "../core/rrset.ts";
 import { withSerial } from "../core/serial.ts";
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "./actor.ts";
 import { checkWrite, soaStays, zoneFaults } from "./check-write.ts";
-import { placed, setAt } from "./edit-set.ts";
 import { newRecordIds } from "./new-id.ts";
 import { type ChangesWritten, changesWritten } from "./rrsets-changes.ts";
 import type { RecordServiceOptions } from "./service-options.ts";
@@ -95,21 +94,24 @@ function putBack(
   settings: SettingsChange | undefined,
 ): { readonly wanted: readonly RRset[]; readonly settings?: SettingsChange["before"] } | NotDone {
   const { zone } = view;
-  let sets = view.sets;
+  const had = new Map(view.sets.map((set) => [setKey(set.owner, set.type), set]));
+  const sets = new Map(had);
   const faults: Fault[] = changes.length > 0 ? [...zoneFaults(zone)] : [];
   for (const change of changes) {
     const [before, after] = [atSerial(change.before, zone), atSerial(change.after, zone)];
-    const now = setAt(view.sets, change);
-    if (!sameOrNone(before, now)) faults.push(changedSince(`${change.owner}/${change.type}`));
+    const key = setKey(change.owner, change.type);
+    if (!sameOrNone(before, had.get(key))) faults.push(changedSince(`${change.owner}/${change.type}`));
     if (change.type === "SOA" && after === undefined) faults.push(zoneStays);
-    sets = placed(sets, change, after);
+    if (after === undefined) sets.delete(key);
+    else sets.set(key, after);
   }
+  const wanted = [...sets.values()];
   if (settings && JSON.stringify(settings.after) !== JSON.stringify(zone.settings))
     faults.push(changedSince("settings"));
   const marksOnly = changes.every(({ before, after }) => before && after && onlyMarks(before, after));
-  const all = faults.length > 0 || marksOnly ? faults : checkWrite(view, sets);
+  const all = faults.length > 0 || marksOnly ? faults : checkWrite(view, wanted);
   if (all.length > 0) return refused(all);
-  return { wanted: sets, ...(settings && { settings: settings.before }) };
+  return { wanted, ...(settings && { settings: settings.before }) };
 }
 
 const sameOrNone = (a: RRset | undefined, b: RRset | undefined): boolean =>
