@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from "vitest";
-import { readLabels, readSelector } from "./rrsets-labels.ts";
+import { areTrueOf, readLabels, readSelector } from "./rrsets-labels.ts";
 
 const long = (length: number) => "x".repeat(length);
 
@@ -63,7 +63,7 @@ describe("a selector", () => {
     ["constructor", false],
   ])("%s: %s", (text, holds) => {
     const selector = readSelector(text);
-    expect(selector.ok && selector.value(labels)).toBe(holds);
+    expect(selector.ok && areTrueOf(selector.value, labels)).toBe(holds);
   });
 
   test.each([
