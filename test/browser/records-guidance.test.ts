@@ -1,26 +1,16 @@
-import type { Browser, BrowserContext, Locator } from "playwright-core";
+import type { Locator } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { axeFinds } from "./axe.ts";
-import { colourOf, openBrowser, openContext, openPage, phone, wide } from "./browser.ts";
-import { fillHarbour } from "./harbour.ts";
-import { type RecordsRig, signInByLink, startRecordsRig } from "./records-rig.ts";
+import { colourOf, phone, wide } from "./browser.ts";
+import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
 
 /** What the DNS console says to somebody who is new to it, and whether it can be found and seen. */
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 240_000 });
 
-let rig: RecordsRig;
-let browser: Browser;
-let context: BrowserContext;
-let page: Awaited<ReturnType<typeof openPage>>;
-
+let { rig, context, page, post, close } = {} as HarbourPage;
 beforeAll(async () => {
-  rig = await startRecordsRig();
-  await fillHarbour(rig.service().store, Date.now());
-  browser = await openBrowser();
-  context = await openContext(browser);
-  page = await openPage(context, rig.url);
-  await signInByLink(page, await rig.service().createSignInLink("main"));
+  ({ rig, context, page, post, close } = await openHarbourPage());
   await post("/v1/zones", { name: "xn--mnchen-3ya.test", mode: "primary" });
   await post("/v1/zones/xn--mnchen-3ya.test/changes", {
     changes: [
@@ -29,16 +19,7 @@ beforeAll(async () => {
     ],
   });
 });
-afterAll(async () => {
-  await browser?.close();
-  await rig?.close();
-});
-
-async function post(path: string, data: unknown): Promise<void> {
-  const { csrf } = (await (await context.request.get(`${rig.url}/console/session`)).json()) as { csrf: string };
-  const headers = { origin: rig.url, "x-csrf-token": csrf };
-  expect((await context.request.post(rig.url + path, { headers, data })).status()).toBe(201);
-}
+afterAll(() => close?.());
 
 const open = (path: string) => page.goto(rig.url + path);
 const harbour = "/zones/harbour.example";

@@ -1,36 +1,16 @@
-import type { Browser, BrowserContext } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { dialogHasFocus, openBrowser, openContext, openPage } from "./browser.ts";
-import { fillHarbour } from "./harbour.ts";
-import { type RecordsRig, signInByLink, startRecordsRig } from "./records-rig.ts";
+import { dialogHasFocus } from "./browser.ts";
+import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
 
 /** What somebody has typed is not lost by the way, and what others have changed is not written over unseen. */
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 240_000 });
 
-let rig: RecordsRig;
-let browser: Browser;
-let context: BrowserContext;
-let page: Awaited<ReturnType<typeof openPage>>;
-
+let { rig, page, post, close } = {} as HarbourPage;
 beforeAll(async () => {
-  rig = await startRecordsRig();
-  await fillHarbour(rig.service().store, Date.now());
-  browser = await openBrowser();
-  context = await openContext(browser);
-  page = await openPage(context, rig.url);
-  await signInByLink(page, await rig.service().createSignInLink("main"));
+  ({ rig, page, post, close } = await openHarbourPage());
 });
-afterAll(async () => {
-  await browser?.close();
-  await rig?.close();
-});
-
-async function post(path: string, data: unknown): Promise<void> {
-  const { csrf } = (await (await context.request.get(`${rig.url}/console/session`)).json()) as { csrf: string };
-  const headers = { origin: rig.url, "x-csrf-token": csrf };
-  expect((await context.request.post(rig.url + path, { headers, data })).status()).toBe(201);
-}
+afterAll(() => close?.());
 
 const harbour = "/zones/harbour.example";
 

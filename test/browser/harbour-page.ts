@@ -1,0 +1,38 @@
+import type { BrowserContext } from "playwright-core";
+import { expect } from "vitest";
+import { openBrowser, openContext, openPage } from "./browser.ts";
+import { fillHarbour } from "./harbour.ts";
+import { type RecordsRig, signInByLink, startRecordsRig } from "./records-rig.ts";
+
+export type HarbourPage = {
+  readonly rig: RecordsRig;
+  readonly context: BrowserContext;
+  readonly page: Awaited<ReturnType<typeof openPage>>;
+  /** As another tab of the same browser would. */
+  readonly post: (path: string, data: unknown) => Promise<void>;
+  readonly close: () => Promise<void>;
+};
+
+/** The DNS console of the harbour in a browser, with somebody signed in. */
+export async function openHarbourPage(): Promise<HarbourPage> {
+  const rig = await startRecordsRig();
+  await fillHarbour(rig.service().store, Date.now());
+  const browser = await openBrowser();
+  const context = await openContext(browser);
+  const page = await openPage(context, rig.url);
+  await signInByLink(page, await rig.service().createSignInLink("main"));
+  return {
+    rig,
+    context,
+    page,
+    post: async (path, data) => {
+      const { csrf } = (await (await context.request.get(`${rig.url}/console/session`)).json()) as { csrf: string };
+      const headers = { origin: rig.url, "x-csrf-token": csrf };
+      expect((await context.request.post(rig.url + path, { headers, data })).status()).toBe(201);
+    },
+    close: async () => {
+      await browser.close();
+      await rig.close();
+    },
+  };
+}
