@@ -4,8 +4,9 @@ import { useState } from "react";
 import type { MadeToken } from "../../src/contract/console.ts";
 import type { Scope } from "../../src/core/may.ts";
 import { parseOwner } from "../../src/core/name.ts";
+import { parseNetwork } from "../../src/core/network.ts";
 import { isRecordType, recordTypes } from "../../src/core/rdata/table.ts";
-import { ok } from "../../src/core/result.ts";
+import { type Fault, fail, faultInWords, ok, type Result } from "../../src/core/result.ts";
 import { nameToUnicode, parseTyped } from "../../src/core/unicode-name.ts";
 import { FormDialog } from "../shared/form-dialog.tsx";
 import { useSession } from "../shared/session.tsx";
@@ -43,8 +44,13 @@ export function NewToken(props: { readonly onClose: () => void; readonly onMade:
   const [tried, setTried] = useState(false);
   const zones = useQuery({ queryKey: ["zones", "names"], queryFn: () => readZoneNames(request) });
   const scope = scopeOf(draft, Date.now());
-  const owner = readOwner(draft.owner);
-  const isReady = draft.name.trim() !== "" && owner.ok && (draft.ends !== "day" || scope.expires !== undefined);
+  const owner = readOwner(draft);
+  const strange = scope.networks?.find((text) => parseNetwork(text) === undefined);
+  const isReady =
+    draft.name.trim() !== "" &&
+    owner.ok &&
+    (draft.ends !== "day" || scope.expires !== undefined) &&
+    strange === undefined;
   const make = useMutation({
     mutationFn: () => request<MadeToken>("POST", "/console/tokens", { name: draft.name, scope }),
     onSuccess: props.onMade,
@@ -96,7 +102,7 @@ export function NewToken(props: { readonly onClose: () => void; readonly onMade:
           placeholder="any; for example home"
           value={draft.owner}
           onChange={(event) => put({ owner: event.currentTarget.value })}
-          error={tried && !owner.ok && owner.faults.map(({ message }) => message).join("; ")}
+          error={tried && !owner.ok && owner.faults.map(faultInWords).join(". ")}
           autoCapitalize="none"
           spellCheck={false}
         />
@@ -131,6 +137,7 @@ export function NewToken(props: { readonly onClose: () => void; readonly onMade:
           placeholder="anywhere; or 192.0.2.0/24"
           value={draft.networks}
           onChange={(event) => put({ networks: event.currentTarget.value })}
+          error={tried && strange && `${strange} is no network; give one such as 192.0.2.0/24`}
         />
       </div>
       <Text size="sm" role="status">
@@ -140,9 +147,20 @@ export function NewToken(props: { readonly onClose: () => void; readonly onMade:
   );
 }
 
-/** In whichever zone it is. */
-const readOwner = (text: string) =>
-  text.trim() === "" ? ok("") : parseTyped((name) => parseOwner(name, "zone.invalid"), keptName(text));
+/** In whichever zone it is: only where that is one the name may end with it. */
+function readOwner({ owner, zones: [zone, ...others] }: Draft): Result<string> {
+  if (owner.trim() === "") return ok("");
+  const only = others.length === 0 ? zone : undefined;
+  const read = parseTyped((name) => parseOwner(name, only ?? "zone.invalid"), keptName(owner));
+  return read.ok || only !== undefined || read.faults[0]?.code !== "out-of-zone" ? read : fail(wholeName);
+}
+
+const wholeName: Fault = {
+  code: "out-of-zone",
+  where: "owner",
+  message: "this is a whole name, and it is not said in which zone",
+  todo: "choose one zone, or write the name without the zone's, such as home",
+};
 
 const dayLong = 86_400_000;
 
@@ -154,8 +172,9 @@ function endOf({ ends: end, day }: Draft, now: number): number | undefined {
 }
 
 function scopeOf(draft: Draft, now: number): Scope {
-  const { access, zones, owner, types, networks } = draft;
-  const [name, known] = [keptName(owner), types.filter(isRecordType)];
+  const { access, zones, types, networks } = draft;
+  const owner = readOwner(draft);
+  const [name, known] = [owner.ok ? owner.value : keptName(draft.owner), types.filter(isRecordType)];
   const rule = { ...(name !== "" && { owner: name }), ...(known.length > 0 && { types: known }) };
   const from = networks.split(/[\s,]+/).filter((text) => text !== "");
   const expires = endOf(draft, now);

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useLocation } from "wouter";
 import { parseZoneName } from "../../src/core/name.ts";
-import type { Fault } from "../../src/core/result.ts";
+import { type Fault, faultInWords } from "../../src/core/result.ts";
 import { parseTyped } from "../../src/core/unicode-name.ts";
 import { parseZoneFile } from "../../src/core/zone-file.ts";
 import { zoneNameIn } from "../../src/core/zone-file-zone-name.ts";
@@ -52,7 +52,7 @@ export default function NewZone({ onClose }: { readonly onClose: () => void }) {
         placeholder="example.org"
         value={typed}
         onChange={(event) => setTyped(event.currentTarget.value)}
-        error={tried && !name.ok ? name.faults.map(({ message }) => message).join("; ") : undefined}
+        error={tried && !name.ok ? name.faults.map(faultInWords).join(". ") : undefined}
         autoCapitalize="none"
         spellCheck={false}
         data-autofocus

@@ -4,6 +4,7 @@ import { absoluteName, parseOwner } from "../../src/core/name.ts";
 import { hostName } from "../../src/core/rdata/field-name.ts";
 import { parseRdata } from "../../src/core/rdata/rdata.ts";
 import { definitionOf, isRecordType, type RecordType } from "../../src/core/rdata/table.ts";
+import { faultInWords } from "../../src/core/result.ts";
 import type { RRset } from "../../src/core/rrset.ts";
 import { asAscii, nameToUnicode, parseTyped } from "../../src/core/unicode-name.ts";
 import { toldFaults } from "./told-faults.ts";
@@ -82,8 +83,7 @@ export function checkDraft(
     .filter((set) => set.name === owner && set.type !== draft.type)
     .flatMap((set) => fromWire(set, zone));
   const together = toldFaults(checkOwners([...beside, wanted]));
-  if (together.length > 0)
-    faults.set("set", together.map(({ message, todo }) => (todo ? `${message}; ${todo}` : message)).join(". "));
+  if (together.length > 0) faults.set("set", together.map(faultInWords).join(". "));
   if (faults.size > 0) return { faults, change: undefined };
   const values = known.map(({ value, comment }) => ({ value, comment }));
   return { faults, change: { name: owner, type: draft.type, ttl, labels, records: values } };
@@ -92,7 +92,7 @@ export function checkDraft(
 function readOwner(text: string, zone: string, faults: Map<string, string>): string | undefined {
   const owner = parseTyped((ascii) => parseOwner(ascii, zone), text.trim().toLowerCase());
   if (owner.ok) return owner.value;
-  faults.set("name", owner.faults.map(({ message }) => message).join("; "));
+  faults.set("name", owner.faults.map(faultInWords).join(". "));
   return undefined;
 }
 

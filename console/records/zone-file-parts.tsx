@@ -1,5 +1,5 @@
 import { Alert, Button, FileButton as MantineFileButton } from "@mantine/core";
-import type { Fault } from "../../src/core/result.ts";
+import { type Fault, faultInWords } from "../../src/core/result.ts";
 
 const shown = 20;
 
@@ -15,10 +15,9 @@ export function FaultList({ faults }: { readonly faults: readonly Fault[] }) {
       styles={{ message: { color: "inherit" } }}
     >
       <ul style={{ margin: 0, paddingLeft: "1.25rem" }}>
-        {faults.slice(0, shown).map(({ where, message, todo }) => (
-          <li key={`${where} ${message}`}>
-            {where}: {message}
-            {todo && `; ${todo}`}
+        {faults.slice(0, shown).map((fault) => (
+          <li key={`${fault.where} ${fault.message}`}>
+            {fault.where}: {faultInWords(fault)}
           </li>
         ))}
       </ul>

@@ -9,6 +9,10 @@ export type Fault = {
   readonly todo?: string;
 };
 
+/** What is wrong and what to do about it. */
+export const faultInWords = ({ message, todo }: Fault): string =>
+  todo === undefined ? message : `${message}; ${todo}`;
+
 /** An expected outcome: the value, or every fault at once. */
 export type Result<T> =
   | { readonly ok: true; readonly value: T }

@@ -1,6 +1,6 @@
 import { parseAddress } from "../core/address.ts";
 import type { Scope } from "../core/may.ts";
-import type { Fault } from "../core/result.ts";
+import { type Fault, faultInWords } from "../core/result.ts";
 import { type Manifest, manifestFault, type ZoneEntry } from "./account-manifest.ts";
 import { readScope } from "./read-scope.ts";
 import { tsigAlgorithms } from "./rrsets-input.ts";
@@ -20,7 +20,7 @@ export function readTokens(tokens: Manifest["tokens"], faults: Fault[]): readonl
   return tokens.map(({ name, scope }, i) => {
     const found: Fault[] = [];
     const read = readScope(scope, found, Number.POSITIVE_INFINITY);
-    for (const { where, message } of found) faults.push(manifestFault(`tokens/${i}/scope/${where}`, message));
+    for (const fault of found) faults.push(manifestFault(`tokens/${i}/scope/${fault.where}`, faultInWords(fault)));
     return { name, scope: read };
   });
 }

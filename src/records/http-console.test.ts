@@ -94,6 +94,15 @@ describe("the console's calls", () => {
   it("refuse a token wish with faults, and bodies that are no JSON or too long", async () => {
     const headers = await signIn("main");
     expect((await call("POST", "/console/tokens", { name: "", scope: {} }, headers)).status).toBe(422);
+    const scope = { access: "read", zones: ["a..b"], networks: ["10.0.0.300"] };
+    const strange = await call("POST", "/console/tokens", { name: "router", scope }, headers);
+    expect(await strange.json()).toEqual({
+      error: {
+        message:
+          "zones[0]: this is no name of a zone; give one such as example.org. " +
+          "networks[0]: this is no network; give one such as 192.0.2.0/24",
+      },
+    });
     const form = { ...headers, "content-type": "text/plain", origin: service.url };
     expect((await fetch(`${service.url}/console/tokens`, { method: "POST", headers: form, body: "x" })).status).toBe(
       415,

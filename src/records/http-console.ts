@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { createSignIn, forged, json, type PlainAnswer, problem } from "../access/session-http.ts";
 import type { SharedGuesses } from "../access/session-throttle.ts";
 import type { Instant } from "../core/instant.ts";
+import { faultInWords } from "../core/result.ts";
 import type { Logger } from "../process/log.ts";
 import type { PlainRequest } from "../process/plain-request.ts";
 import { createStaticPages } from "../process/static-pages.ts";
@@ -66,7 +67,8 @@ function createAnswering({ store, sessions, guesses, now, log, readCa }: Console
     if (path === "/console/tokens" && method === "GET") return json(200, { tokens: await tokens.list(actor.account) });
     if (path === "/console/tokens" && method === "POST") {
       const wish = readTokenWish(parsed(body));
-      if (!wish.ok) return problem(422, wish.faults.map(({ where, message }) => `${where}: ${message}`).join("; "));
+      if (!wish.ok)
+        return problem(422, wish.faults.map((fault) => `${fault.where}: ${faultInWords(fault)}`).join(". "));
       const made = await tokens.make(actor.account, wish.value);
       log.info({ actor: actor.label, id: made.token.id, request }, "console: token made");
       return json(201, made);

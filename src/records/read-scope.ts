@@ -6,29 +6,30 @@ import type { Fault } from "../core/result.ts";
 
 /** What a token shall open, with canonical names. Faults are told by their places in the scope. */
 export function readScope(scope: Readonly<Record<string, unknown>>, faults: Fault[], most: number): Scope {
-  const list = <T>(items: unknown, where: string, what: string, read: Read<T>) =>
-    readList(items, { where, what, most }, read, faults);
+  const list = <T>(items: unknown, where: string, kind: Kind<T>) => readList(items, { where, most }, kind, faults);
   const { access, zones, sets, expires, networks } = scope;
   if (access !== "read" && access !== "write") faults.push(badToken("access", "a token may read, or read and write"));
   if (expires !== undefined && !(Number.isSafeInteger(expires) && Number(expires) > 0))
     faults.push(badToken("expires", "the end is a time in milliseconds"));
   return {
     access: access === "write" ? "write" : "read",
-    ...(zones !== undefined && { zones: list(zones, "zones", "name of a zone", readZone) }),
-    ...(sets !== undefined && { sets: list(sets, "sets", "name in a zone with record types", readRule) }),
+    ...(zones !== undefined && { zones: list(zones, "zones", zoneName) }),
+    ...(sets !== undefined && { sets: list(sets, "sets", setRule) }),
     ...(expires !== undefined && { expires: Number(expires) }),
-    ...(networks !== undefined && {
-      networks: list(networks, "networks", "network such as 192.0.2.0/24", readNetwork),
-    }),
+    ...(networks !== undefined && { networks: list(networks, "networks", network) }),
   };
 }
 
-type Read<T> = (item: unknown) => T | undefined;
+type Kind<T> = {
+  readonly what: string;
+  readonly todo: string;
+  readonly read: (item: unknown) => T | undefined;
+};
 
 function readList<T>(
   list: unknown,
-  { where, what, most }: { readonly where: string; readonly what: string; readonly most: number },
-  read: Read<T>,
+  { where, most }: { readonly where: string; readonly most: number },
+  { what, todo, read }: Kind<T>,
   faults: Fault[],
 ): readonly T[] {
   if (!Array.isArray(list) || list.length === 0 || list.length > most) {
@@ -39,7 +40,7 @@ function readList<T>(
   }
   return list.flatMap((item: unknown, i) => {
     const value = read(item);
-    if (value === undefined) faults.push(badToken(`${where}[${i}]`, `this is no ${what}`));
+    if (value === undefined) faults.push({ ...badToken(`${where}[${i}]`, `this is no ${what}`), todo });
     return value === undefined ? [] : [value];
   });
 }
@@ -64,6 +65,14 @@ function readRule(item: unknown): SetRule | undefined {
 
 const readNetwork = (item: unknown): string | undefined =>
   typeof item === "string" && parseNetwork(item) !== undefined ? item : undefined;
+
+const zoneName: Kind<string> = { what: "name of a zone", todo: "give one such as example.org", read: readZone };
+const setRule: Kind<SetRule> = {
+  what: "name in a zone with record types",
+  todo: "give a name such as home, types such as A, or both",
+  read: readRule,
+};
+const network: Kind<string> = { what: "network", todo: "give one such as 192.0.2.0/24", read: readNetwork };
 
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

@@ -69,12 +69,27 @@ describe("a name in other letters", () => {
     await page.getByLabel("Only this name").fill("a..b");
     await page.getByRole("button", { name: "Make the token" }).click();
     await page.getByText("there is nothing before or between two dots").waitFor();
+    await page.getByLabel("Only this name").fill("a b");
+    await page.getByText("cannot stand in a name as it is; use letters, digits").waitFor();
+    await page.getByLabel("Only this name").fill("home.münchen.test.");
+    await page.getByRole("dialog").getByText("may write everything of home.münchen.test").waitFor();
+    await page.getByLabel("Only from").fill("10.0.0.0/8, 10.0.0.300");
+    await page.getByText("10.0.0.300 is no network; give one such as 192.0.2.0/24").waitFor();
+    await page.getByLabel("Only from").fill("");
     await page.getByLabel("Only this name").fill("Straße");
     await page.getByRole("dialog").getByText("may write everything of straße.münchen.test").waitFor();
     await page.getByRole("button", { name: "Make the token" }).click();
     await page.getByRole("tab", { name: "ddclient" }).click();
     await page.getByRole("tabpanel").getByText("xn--strae-oqa.xn--mnchen-3ya.test").waitFor();
     await page.getByRole("button", { name: "I have copied it" }).click();
+  });
+
+  it("is asked for without its zone for a token of all zones", async () => {
+    await open("/tokens?new");
+    await page.getByLabel("What is it for?").fill("router");
+    await page.getByLabel("Only this name").fill("home.example.org.");
+    await page.getByRole("button", { name: "Make the token" }).click();
+    await page.getByText("choose one zone, or write the name without the zone's, such as home").waitFor();
   });
 
   it.for(["münchen.test", " München.test", "xn--mnchen-3ya.test"])("confirms the deletion: %s", async (typed) => {
