@@ -81,14 +81,14 @@ function GroupForm(props: {
   const [members, setMembers] = useState<readonly string[]>(edited?.members ?? []);
   const write = usePeopleWrite(onClose);
   const path = `groups/${encodeURIComponent(name)}`;
-  const save = () => {
-    const from = networks.split(/[\s,]+/).filter((text) => text !== "");
-    const body = { name: name.trim(), privileges: held, members, networks: from };
-    write.mutate(edited ? { method: "PUT", path, body } : { method: "POST", path: "groups", body });
-  };
+  const from = networks.split(/[\s,]+/).filter((text) => text !== "");
+  const wish = { name: name.trim(), privileges: held, members, networks: from };
+  const save = () =>
+    write.mutate(edited ? { method: "PUT", path, body: wish } : { method: "POST", path: "groups", body: wish });
   return (
     <FormDialog
       title={edited ? edited.name : "New group"}
+      holds={wish}
       onClose={onClose}
       onSubmit={save}
       submit={edited ? "Save" : "Make the group"}

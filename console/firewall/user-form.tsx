@@ -19,13 +19,13 @@ export function UserForm({ edited, privileges, onClose }: Props) {
   const [disabled, setDisabled] = useState(edited?.disabled ?? false);
   const write = usePeopleWrite(onClose);
   const path = `users/${encodeURIComponent(name)}`;
-  const save = () => {
-    const body = { name: name.trim(), fullName, privileges: held, disabled, expires: expires === "" ? null : expires };
-    write.mutate(edited ? { method: "PUT", path, body } : { method: "POST", path: "users", body });
-  };
+  const wish = { name: name.trim(), fullName, privileges: held, disabled, expires: expires === "" ? null : expires };
+  const save = () =>
+    write.mutate(edited ? { method: "PUT", path, body: wish } : { method: "POST", path: "users", body: wish });
   return (
     <FormDialog
       title={edited ? edited.name : "New user"}
+      holds={wish}
       onClose={onClose}
       onSubmit={save}
       submit={edited ? "Save" : "Make the user"}

@@ -59,6 +59,7 @@ export function NewToken(props: { readonly onClose: () => void; readonly onMade:
   return (
     <FormDialog
       title="New token"
+      holds={draft}
       onClose={props.onClose}
       onSubmit={() => {
         setTried(true);

@@ -39,6 +39,7 @@ export default function NewZone({ onClose }: { readonly onClose: () => void }) {
   return (
     <FormDialog
       title="New zone"
+      holds={[typed, withFile, file]}
       onClose={onClose}
       onSubmit={() => {
         setTried(true);

@@ -73,6 +73,7 @@ function Form({ zone, sets, edited, type, onClose }: Props) {
     <FormDialog
       title={edited ? `${nameToUnicode(edited.name)} ${edited.type}` : "Add a record"}
       size="xl"
+      holds={draft}
       onClose={onClose}
       onSubmit={save}
       submit={edited ? "Save" : "Add"}

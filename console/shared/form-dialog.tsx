@@ -5,11 +5,13 @@ import { Problem } from "./problem.tsx";
 
 /**
  * A dialog to type into. Its one button sends what was typed, and so does Enter. Escape and a click beside it are soon done by
- * accident: once something was typed they only ask, and close it the second time.
+ * accident: once it holds something else than at first they only ask, and close it the second time.
  */
 export function FormDialog(props: {
   readonly title: string;
   readonly size?: string;
+  /** All that was typed and chosen. */
+  readonly holds: unknown;
   readonly onClose: () => void;
   readonly onSubmit: () => void;
   /** What sending it does. */
@@ -21,8 +23,10 @@ export function FormDialog(props: {
   readonly children: ReactNode;
 }) {
   const { isPending, error } = props.sending;
-  const [closing, setClosing] = useState<"at once" | "asks" | "asked">("at once");
-  const close = () => (closing === "asks" ? setClosing("asked") : props.onClose());
+  const held = JSON.stringify(props.holds);
+  const [first] = useState(held);
+  const [askedFor, setAskedFor] = useState(first);
+  const close = () => (held === first || held === askedFor ? props.onClose() : setAskedFor(held));
   return (
     <Dialog title={props.title} onClose={close} {...(props.size && { size: props.size })}>
       <form
@@ -33,10 +37,8 @@ export function FormDialog(props: {
         }}
       >
         <Stack gap="sm">
-          <Stack gap="sm" onChange={() => setClosing("asks")}>
-            {props.children}
-          </Stack>
-          {closing === "asked" && (
+          {props.children}
+          {held !== first && held === askedFor && (
             <p className="note" role="alert" style={{ margin: 0 }}>
               What you typed is not saved yet. Close it once more to leave it.
             </p>

@@ -68,6 +68,35 @@ describe("a form that is closed by accident", () => {
   });
 });
 
+describe("a form in which something was chosen", () => {
+  const dialog = () => page.getByRole("dialog");
+  const choose = async (list: string, option: string) => {
+    await dialog().getByRole("combobox", { name: list }).click();
+    await page.getByRole("option", { name: option, exact: true }).click();
+  };
+
+  it.for([
+    { path: "/tokens?new", what: "It ends", change: () => choose("It ends", "in a week") },
+    { path: "/tokens?new", what: "Only these types", change: () => choose("Only these types", "AAAA") },
+    { path: `${harbour}?add=A`, what: "Type", change: () => choose("Type", "AAAA") },
+    {
+      path: `${harbour}?add=A`,
+      what: "a second value",
+      change: () => page.getByRole("button", { name: "One more value" }).click(),
+    },
+  ])("asks before it goes: $what at $path", async ({ path, change }) => {
+    await page.goto(`${rig.url}${path}`);
+    await dialogHasFocus(page);
+    await change();
+    await page.keyboard.press("Tab");
+    await expect.poll(() => page.getByRole("option").count()).toBe(0);
+    await dialog().getByRole("button", { name: "Close" }).click();
+    await page.getByText("What you typed is not saved yet").waitFor();
+    await dialog().getByRole("button", { name: "Close" }).click();
+    await expect.poll(() => dialog().count()).toBe(0);
+  });
+});
+
 describe("very many changes at once", () => {
   it("are shown without a request for each of them", async () => {
     await page.goto(`${rig.url}${harbour}/history`);
