@@ -16,7 +16,7 @@ export type ZonePage = {
 export type SetPage = { readonly rrsets: readonly Rrset[]; readonly meta: { readonly pagination: RrsetsPagination } };
 export type HistoryPage = {
   readonly history: readonly ChangeEvent[];
-  readonly meta: { readonly next_before: number | null };
+  readonly meta: { readonly next_before: number | null; readonly rest_of_write: number | null };
 };
 
 const zonesPerPage = 50;

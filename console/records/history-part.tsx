@@ -26,6 +26,7 @@ export default function HistoryPart({ zone }: { readonly zone: RrsetsZone }) {
     onSuccess: () => queries.invalidateQueries(),
   });
   const writes = groupWrites(pages.data?.pages.flatMap(({ history }) => history) ?? []);
+  const rest = pages.data?.pages.at(-1)?.meta.rest_of_write ?? 0;
   if (pages.isPending) return <Loader aria-label="Loading" />;
   return (
     <Stack gap="sm">
@@ -42,7 +43,7 @@ export default function HistoryPart({ zone }: { readonly zone: RrsetsZone }) {
           </tr>
         </thead>
         <tbody>
-          {writes.map((changes) => {
+          {writes.map((changes, i) => {
             const [first] = changes;
             return (
               first && (
@@ -53,7 +54,7 @@ export default function HistoryPart({ zone }: { readonly zone: RrsetsZone }) {
                   <td data-label="Who">{first.by}</td>
                   <td data-label="What">
                     <div>
-                      <Changes changes={changes} />
+                      <Changes changes={changes} rest={i === writes.length - 1 ? rest : 0} />
                       <div aria-live="polite">{undo.variables === first.serial && <Outcome undo={undo} />}</div>
                     </div>
                   </td>
@@ -104,7 +105,9 @@ const isBeginning = (changes: readonly ChangeEvent[]): boolean =>
 
 const shown = 8;
 
-function Changes({ changes }: { readonly changes: readonly ChangeEvent[] }) {
+/** `rest`: changes of the same write that were not read yet. */
+function Changes({ changes, rest }: { readonly changes: readonly ChangeEvent[]; readonly rest: number }) {
+  const more = Math.max(0, changes.length - shown) + rest;
   return (
     <Stack gap={2}>
       {changes.slice(0, shown).map((change) => (
@@ -115,7 +118,7 @@ function Changes({ changes }: { readonly changes: readonly ChangeEvent[] }) {
           <Lines before={change.before} after={change.after} />
         </div>
       ))}
-      {changes.length > shown && <span className="quiet">and {counted(changes.length - shown, "more set")}</span>}
+      {more > 0 && <span className="quiet">and {counted(more, "more set")}</span>}
     </Stack>
   );
 }

@@ -118,7 +118,14 @@ export const answers = {
   changes: Type.Object({ serial: Type.Integer(), action: WireAction }),
   history: Type.Object({
     history: Type.Array(ChangeEvent),
-    meta: Type.Object({ next_before: Nullable(Type.Integer()) }),
+    meta: Type.Object({
+      next_before: Nullable(Type.Integer()),
+      rest_of_write: Nullable(
+        Type.Integer({
+          description: "how many changes of the last write come on the next pages; null on the last page",
+        }),
+      ),
+    }),
   }),
 };
 

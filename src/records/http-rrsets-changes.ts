@@ -54,7 +54,8 @@ export function rrsetsChangeRoutes(api: FastifyInstance, { rrsets }: RecordServi
       const query = { limit, ...(before !== undefined && { before }) };
       const outcome = await rrsets.history(request.actor, zoneAt(request), query);
       if (outcome.kind !== "done") return sendError(reply, answerTo(outcome));
-      return reply.send({ history: outcome.rows.map(changeToWire), meta: { next_before: outcome.next ?? null } });
+      const { rows, next = null, rest = null } = outcome;
+      return reply.send({ history: rows.map(changeToWire), meta: { next_before: next, rest_of_write: rest } });
     },
   );
 

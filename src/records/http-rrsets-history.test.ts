@@ -9,7 +9,8 @@ const undo = (zone: { id: number }, serial: number | string, sent = {}) =>
   call("POST", `/zones/${zone.id}/history/${serial}/undo`, undefined, sent);
 
 type Row = { id: number; serial: number; kind: string; name: string; type: string; before: unknown; after: unknown };
-const history = async (zone: { id: number }, query = ""): Promise<{ history: Row[]; meta: { next_before: number } }> =>
+type Page = { history: Row[]; meta: { next_before: number; rest_of_write: number | null } };
+const history = async (zone: { id: number }, query = ""): Promise<Page> =>
   await get(`/zones/${zone.id}/history?${query}`);
 
 describe("GET …/history", () => {
@@ -49,6 +50,18 @@ describe("GET …/history", () => {
     }
     expect(seen).toHaveLength(8);
     expect(seen).toEqual(seen.toSorted((a, b) => b - a));
+  });
+
+  it("says how many changes of the last write come on the next pages, to whoever sees all of them", async () => {
+    const zone = await newZone();
+    const changes = ["a", "b", "c", "d"].map((name) => ({ name, type: "A", ...values("192.0.2.1") }));
+    await call("POST", `/zones/${zone.id}/changes`, { changes });
+    expect((await history(zone, "per_page=1")).meta.rest_of_write).toBe(3);
+    expect((await history(zone, "per_page=4")).meta.rest_of_write).toBe(0);
+    expect((await history(zone)).meta).toEqual({ next_before: null, rest_of_write: null });
+    const token = await newToken("main", { access: "read", zones: [zone.name], sets: [{ owner: "a" }] });
+    const { json } = await call("GET", `/zones/${zone.id}/history?per_page=1`, undefined, { token });
+    expect(json.meta.rest_of_write).toBe(null);
   });
 
   it("shows a token only what it may see, and nobody the keys of zone transfer", async () => {

@@ -24,13 +24,18 @@ export function historyOperations(options: RecordServiceOptions, sight: Sight) {
   return {
     maySee,
 
-    /** What was done to a zone, newest first, as far as the actor may see it. `next` is where to go on. */
+    /**
+     * What was done to a zone, newest first, as far as the actor may see it. `next` is where to go on, `rest` how many changes
+     * of the last write are to be found there: undefined for whoever sees only some of them.
+     */
     history: async (actor: Actor, key: ZoneKey, query: { readonly before?: number; readonly limit: number }) => {
       const zone = await sight.openZone(actor, key);
       if (zone === undefined) return missing("zone");
       const rows = await store.historyOf(zone, query);
-      const next = rows.length < query.limit ? undefined : rows.at(-1)?.position;
-      return { kind: "done" as const, zone, rows: rows.filter((row) => maySee(actor, row)), next };
+      const last = rows.length < query.limit ? undefined : rows.at(-1);
+      const rest = last && actor.scope.sets === undefined ? await store.restOfWrite(zone, last) : undefined;
+      const seen = rows.filter((row) => maySee(actor, row));
+      return { kind: "done" as const, zone, rows: seen, next: last?.position, rest };
     },
 
     /** Puts back what one write has changed, as a new write; refused where something has changed since. */

@@ -4,7 +4,7 @@ import type { HistoryQuery, LabelTest, Order, Page, RecordStore, SetPageQuery, Z
 import { changeFromRow, setFromRow, zoneFromRow } from "./store-rows.ts";
 import type { ActionRow, Sql, Tables } from "./store-sql.ts";
 
-type SqlReads = Pick<RecordStore, "zones" | "setPage" | "actions" | "historyOf">;
+type SqlReads = Pick<RecordStore, "zones" | "setPage" | "actions" | "historyOf" | "restOfWrite">;
 
 /** Reads that are rare enough to be put together when they are asked for. Of `zones` only lists: one of a name has a key. */
 export function createSqlReads({ text, run }: Sql): SqlReads {
@@ -94,6 +94,16 @@ export function createSqlReads({ text, run }: Sql): SqlReads {
       if (before !== undefined) rows = rows.where("position", "<", before);
       if (serial !== undefined) rows = rows.where("serial", "=", serial);
       return (await run(rows.orderBy("position", "desc").limit(limit).compile())).map(changeFromRow);
+    },
+
+    restOfWrite: async (zone, { position, serial }) => {
+      const earlier = db.selectFrom("changes").where("zone", "=", zone.number).where("position", "<", position);
+      // A write has its place among the others of the zone: behind its first change nothing is looked at.
+      const others = earlier.where("serial", "<>", serial).orderBy("position", "desc").limit(1).select("position");
+      const [count] = await run(
+        earlier.where("position", ">", sql<number>`coalesce((${others}), 0)`).select(total).compile(),
+      );
+      return Number(count?.total ?? 0);
     },
   };
 }

@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openSqlite } from "../process/open-sqlite.ts";
 import { migrations } from "./schema-sqlite.ts";
-import { plainSettings, type Zone } from "./store.ts";
+import { type LoggedChange, plainSettings, type Zone } from "./store.ts";
 import { sqliteQueries } from "./store-sqlite-sql.ts";
 
 let database: DatabaseSync;
@@ -67,6 +67,14 @@ describe("SQLite goes by keys", () => {
   it("to an earlier part of a zone's history", async () => {
     expect(await waysOf(() => queries.historyOf(zone, { before: 9, limit: 1 }))).toEqual([
       "SEARCH changes USING INDEX changes_of_zone (zone=? AND position<?)",
+    ]);
+  });
+
+  it("to the rest of a write, and not through the whole history", async () => {
+    const change = { position: 9, serial: 7 } as LoggedChange;
+    expect(await waysOf(() => queries.restOfWrite(zone, change))).toEqual([
+      "SEARCH changes USING COVERING INDEX changes_of_zone (zone=? AND position>? AND position<?)",
+      "SEARCH changes USING COVERING INDEX changes_of_zone (zone=? AND position<?)",
     ]);
   });
 });

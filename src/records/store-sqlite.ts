@@ -48,7 +48,7 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
     counters,
   );
   const rare = rareQueries(database, commit, [
-    ...(["zones", "setPage", "actions", "historyOf", "tokens"] as const),
+    ...(["zones", "setPage", "actions", "historyOf", "restOfWrite", "tokens"] as const),
     ...(["transferKeys", "addTransferKey", "revokeTransferKey", "secondaryStates", "noteSecondary"] as const),
   ]);
   const tokens = prepareTokens({ database, commit, foreign, list: rare.tokens });

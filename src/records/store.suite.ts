@@ -295,6 +295,15 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         expect(await store.historyOf(zone, { limit: 9, serial: newest?.serial ?? 0 })).toEqual([newest]);
       });
 
+      it("counts what else a write has changed", async () => {
+        const zone = await makeZone();
+        await put(zone, [aSet("a", "192.0.2.1"), aSet("b", "192.0.2.1"), aSet("c", "192.0.2.1")]);
+        await put(zone, [aSet("a", "192.0.2.2")]);
+        const history = await store.historyOf(zone, { limit: 10 });
+        const rests = history.map((change) => store.restOfWrite(zone, change));
+        expect(await Promise.all(rests)).toEqual([0, 2, 1, 0, 0]);
+      });
+
       it("calls back after a commit that has changed something, and only then", async () => {
         const zone = await makeZone();
         let calls = 0;

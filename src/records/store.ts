@@ -51,6 +51,8 @@ export type RecordStore = TransferStore & {
   readonly lastChange: () => Promise<number>;
   /** What was done to one zone, newest first, before `position` when one is given. */
   readonly historyOf: (zone: Zone, query: HistoryQuery) => Promise<readonly LoggedChange[]>;
+  /** How many changes of its own write stand in the zone's history before this one. */
+  readonly restOfWrite: (zone: Zone, change: LoggedChange) => Promise<number>;
   /** Calls back after every commit that has added to the change log, before the writer has its answer. Gives the way to end it. */
   readonly onChange: (listener: ChangeListener) => () => void;
   /** What it has done so far, for `/metrics`. */

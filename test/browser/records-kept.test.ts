@@ -113,6 +113,12 @@ describe("very many changes at once", () => {
       .waitFor();
     await page.waitForLoadState("networkidle", { timeout: 2_000 }).catch(() => undefined);
     expect(asked).toBeLessThan(30);
+    const said = page.getByRole("row").filter({ hasText: "many299" }).getByText("more set");
+    await expect.poll(() => said.textContent()).toBe("and 292 more sets");
+    const older = page.waitForResponse(/before=/);
+    await page.getByRole("button", { name: "Older changes" }).click();
+    await older;
+    await expect.poll(() => said.textContent()).toBe("and 292 more sets");
     await page.getByRole("link", { name: "Records" }).click();
     await page.getByLabel("Filter records").fill("many");
     await page.getByText(/^300 of /).waitFor();
