@@ -20,13 +20,15 @@ export type Request = <T>(method: Method, path: string, body?: unknown) => Promi
 
 const longest = 30_000;
 
-/** `csrf` proves to the service that its own page asks; `onSignedOut` hears when the session has ended. */
+/** `csrf` proves to the service that its own page asks; `onSignedOut` hears when the session has ended, or is another one. */
 export function createRequest(csrf: string | undefined, onSignedOut: () => void): Request {
   return async <T>(method: Method, path: string, body?: unknown): Promise<T> => {
     const response = await send(method, path, csrf, body);
     if (response.ok) return (response.status === 204 ? undefined : await response.json()) as T;
-    if (response.status === 401) onSignedOut();
-    throw await problemOf(response);
+    const problem = await problemOf(response);
+    if (csrf === undefined || (problem.status !== 401 && problem.code !== "forged")) throw problem;
+    onSignedOut();
+    throw new RequestProblem(problem.status, signedOut(method), problem.code);
   };
 }
 
@@ -54,6 +56,11 @@ export function noAnswer(method: Method, signedIn: boolean): string {
   if (!signedIn) return "The service does not answer. It may be restarting; try again in a moment.";
   return "The service does not answer: your change may not have been saved. Look before you try again.";
 }
+
+const signedOut = (method: Method): string =>
+  method === "GET"
+    ? "You were signed out."
+    : "You were signed out meanwhile, and nothing was saved: send it once more.";
 
 type ErrorBody = {
   readonly error?: {

@@ -1,8 +1,9 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { createContext, type ReactNode, useContext, useMemo } from "react";
+import { Activity, createContext, type ReactNode, useContext, useMemo, useState } from "react";
 import type { ConsoleSession } from "../../src/contract/console.ts";
 import { createRequest, type Request, RequestProblem } from "./request.ts";
 import { ServiceGone } from "./service-gone.tsx";
+import { forgetTheRest, sessionKey } from "./session-cache.ts";
 import { SignIn } from "./sign-in.tsx";
 import { useSignInLink } from "./sign-in-link.ts";
 
@@ -19,25 +20,47 @@ export function useSession(): Signed {
 
 export type SignInWords = { readonly title: string; readonly nameLabel: string; readonly linkCommand: string };
 
-/** Shows its children to whoever is signed in, and the sign-in page to everybody else; the address stays as it is. */
+/**
+ * Shows its children to whoever is signed in, and the sign-in page to everybody else; the address stays as it is. Where a session
+ * ends by itself or from elsewhere, what was typed waits unseen for the same person to come back.
+ */
 export function SessionGate({ words, children }: { readonly words: SignInWords; readonly children: ReactNode }) {
   const queries = useQueryClient();
   const link = useSignInLink();
+  const [last, setLast] = useState<Signed>();
   const found = useQuery({
-    queryKey: ["session"],
-    queryFn: readSession,
+    queryKey: sessionKey,
+    queryFn: async () => {
+      const session = await readSession();
+      if (session !== null && last !== undefined && session.name !== last.session.name) forgetTheRest(queries);
+      return session;
+    },
     staleTime: 60_000,
-    refetchOnWindowFocus: true,
+    refetchOnWindowFocus: "always",
   });
   const session = found.data;
   const signed = useMemo((): Signed | undefined => {
     if (!session) return undefined;
-    const onSignedOut = () => void queries.invalidateQueries({ queryKey: ["session"] });
+    const onSignedOut = () => void queries.invalidateQueries({ queryKey: sessionKey });
     return { session, request: createRequest(session.csrf, onSignedOut) };
   }, [session, queries]);
+  const isIn = signed !== undefined && link.secret === "";
+  const shown = isIn ? signed : last;
+  if (isIn && last !== signed) setLast(signed);
+  if (found.isPending && last !== undefined) setLast(undefined);
   if (found.isPending) return found.failureCount > 0 ? <ServiceGone /> : null;
-  if (signed === undefined || link.secret !== "") return <SignIn words={words} link={link} present={session?.name} />;
-  return <SessionContext value={signed}>{children}</SessionContext>;
+  return (
+    <>
+      {!isIn && <SignIn words={words} link={link} present={session?.name} kept={shown !== undefined} />}
+      {shown && (
+        <Activity mode={isIn ? "visible" : "hidden"}>
+          <SessionContext key={shown.session.name} value={shown}>
+            {children}
+          </SessionContext>
+        </Activity>
+      )}
+    </>
+  );
 }
 
 async function readSession(): Promise<ConsoleSession | null> {

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { Problem } from "./problem.tsx";
 import { createRequest } from "./request.ts";
 import type { SignInWords } from "./session.tsx";
+import { sessionKey } from "./session-cache.ts";
 import type { SignInLink } from "./sign-in-link.ts";
 
 const ask = createRequest(undefined, () => undefined);
@@ -13,15 +14,23 @@ type Props = {
   readonly link: SignInLink;
   /** Whoever is signed in already and has come with a link. */
   readonly present?: string | undefined;
+  /** Somebody was signed in here just now. */
+  readonly kept: boolean;
 };
 
 /** By name and password, or by a link from the terminal: its secret stands behind the `#`. */
-export function SignIn({ words, link, present }: Props) {
+export function SignIn({ words, link, present, kept }: Props) {
   return (
     <main className="main" style={{ maxWidth: "26rem", paddingTop: "8vh" }}>
       <Paper withBorder p="lg">
         <Stack gap="md">
           <Title order={1}>{words.title}</Title>
+          {kept && present === undefined && (
+            <p className="note" role="status" style={{ margin: 0 }}>
+              You were signed out. Sign in again to go on where you were, with what you typed. A sign-in link may be
+              opened in another tab: this one goes on by itself when you come back to it.
+            </p>
+          )}
           {link.secret === "" ? (
             <ByPassword words={words} />
           ) : (
@@ -35,14 +44,11 @@ export function SignIn({ words, link, present }: Props) {
 
 function useEnter() {
   const queries = useQueryClient();
-  return async () => {
-    queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== "session" });
-    await queries.invalidateQueries({ queryKey: ["session"] });
-  };
+  return () => queries.invalidateQueries({ queryKey: sessionKey });
 }
 
 /** A button, and not by itself: programs that fetch links to look at them must not use it up. */
-function ByLink({ link, present }: Omit<Props, "words">) {
+function ByLink({ link, present }: Pick<Props, "link" | "present">) {
   const enter = useEnter();
   const signIn = useMutation({
     mutationFn: () => ask("POST", "/console/sign-in-link", { link: link.secret }),

@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useLocation } from "wouter";
 import { useSession } from "./session.tsx";
+import { forgetTheRest, sessionKey } from "./session-cache.ts";
 
 export function SignOutButton() {
   const { request } = useSession();
@@ -11,8 +12,8 @@ export function SignOutButton() {
     mutationFn: () => request("POST", "/console/sign-out"),
     onSettled: async () => {
       navigate("/");
-      await queries.resetQueries({ queryKey: ["session"] });
-      queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== "session" });
+      await queries.resetQueries({ queryKey: sessionKey });
+      forgetTheRest(queries);
     },
   });
   return (

@@ -178,7 +178,10 @@ export const json = (status: number, body: unknown): PlainAnswer => ({
 
 export const problem = (status: number, message: string): PlainAnswer => json(status, { error: { message } });
 
-export const forged = problem(403, "This request did not come from the console's own page. Load the page anew.");
+/** Also what the page sends behind somebody who has signed in anew in another tab: it knows it by the code. */
+export const forged = json(403, {
+  error: { code: "forged", message: "This request did not come from the console's own page. Load the page anew." },
+});
 
 function tooMany(wait: number): PlainAnswer {
   const seconds = Math.ceil(wait / 1_000);

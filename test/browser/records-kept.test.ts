@@ -1,14 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { axeFinds } from "./axe.ts";
 import { dialogHasFocus } from "./browser.ts";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
+import { signInByLink } from "./records-rig.ts";
 
 /** What somebody has typed is not lost by the way, and what others have changed is not written over unseen. */
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 240_000 });
 
-let { rig, page, post, close } = {} as HarbourPage;
+let { rig, context, page, post, close } = {} as HarbourPage;
 beforeAll(async () => {
-  ({ rig, page, post, close } = await openHarbourPage());
+  ({ rig, context, page, post, close } = await openHarbourPage());
 });
 afterAll(() => close?.());
 
@@ -94,6 +96,98 @@ describe("a form in which something was chosen", () => {
     await page.getByText("What you typed is not saved yet").waitFor();
     await dialog().getByRole("button", { name: "Close" }).click();
     await expect.poll(() => dialog().count()).toBe(0);
+  });
+});
+
+describe("a session that ends while a form is filled in", () => {
+  const password = "a ship in the harbour";
+  const dialog = () => page.getByRole("dialog");
+
+  beforeAll(async () => {
+    await page.goto(`${rig.url}/account`);
+    await page.getByLabel("New password").fill(password);
+    await page.getByRole("button", { name: "Set it" }).click();
+    await page.getByText("The password is set").waitFor();
+  });
+
+  const endElsewhere = async () => {
+    const other = await context.newPage();
+    await other.goto(rig.url);
+    await other.getByRole("button", { name: "Sign out", exact: true }).click();
+    await other.getByRole("button", { name: "Sign in" }).waitFor();
+    await other.close();
+  };
+  const signInAgain = async () => {
+    await page.getByLabel("Account").fill("main");
+    await page.getByRole("textbox", { name: "Password" }).fill(password);
+    await page.getByRole("button", { name: "Sign in" }).click();
+  };
+  const fillIn = async (name: string) => {
+    await page.goto(`${rig.url}${harbour}?add=A`);
+    await dialogHasFocus(page);
+    await dialog().getByLabel("Name", { exact: true }).fill(name);
+    await dialog().getByLabel("IPv4 address").fill("192.0.2.47");
+  };
+  const comeBack = () => page.evaluate("window.dispatchEvent(new Event('visibilitychange'))");
+  const add = () => dialog().getByRole("button", { name: "Add", exact: true }).click();
+
+  it("keeps what was typed, unseen, until the same person is in again", async () => {
+    await fillIn("patient");
+    await endElsewhere();
+    await add();
+    await page.getByText("Sign in again to go on where you were, with what you typed").waitFor();
+    expect(await page.getByText("harbour.example").filter({ visible: true }).count()).toBe(0);
+    expect(await dialog().filter({ visible: true }).count()).toBe(0);
+    for (const colorScheme of ["dark", "light"] as const) expect(await axeFinds(page, colorScheme)).toEqual([]);
+    await signInAgain();
+    await dialog().getByText("nothing was saved: send it once more").waitFor();
+    expect(await dialog().getByLabel("Name", { exact: true }).inputValue()).toBe("patient");
+    await add();
+    await expect.poll(() => dialog().count()).toBe(0);
+    await page.getByRole("link", { name: "patient A" }).waitFor();
+    await page.getByText("live", { exact: true }).waitFor();
+  });
+
+  it("goes on by itself behind a link that was opened in another tab", async () => {
+    await fillIn("linked");
+    await endElsewhere();
+    await add();
+    await page.getByText("You were signed out.").waitFor();
+    const other = await context.newPage();
+    await signInByLink(other, await rig.service().createSignInLink("main"));
+    await other.close();
+    await comeBack();
+    await dialog().getByText("nothing was saved").waitFor();
+    await add();
+    await page.getByRole("link", { name: "linked A" }).waitFor();
+  });
+
+  it("is another one behind a sign-in in another tab, and a token can be made all the same", async () => {
+    await page.goto(`${rig.url}/tokens?new`);
+    await dialogHasFocus(page);
+    await dialog().getByLabel("What is it for?").fill("late");
+    const other = await context.newPage();
+    await signInByLink(other, await rig.service().createSignInLink("main"));
+    await other.close();
+    const make = dialog().getByRole("button", { name: "Make the token" });
+    await make.click();
+    await dialog().getByText("nothing was saved: send it once more").waitFor();
+    await make.click();
+    await dialog().getByRole("button", { name: "I have copied it" }).click();
+  });
+
+  it("shows nothing of it to somebody else", async () => {
+    await fillIn("secret");
+    await endElsewhere();
+    await add();
+    await page.getByText("You were signed out.").waitFor();
+    const other = await context.newPage();
+    await signInByLink(other, await rig.service().createSignInLink("stranger"));
+    await other.close();
+    await comeBack();
+    await page.getByText("There is no zone harbour.example here").waitFor();
+    expect(await page.content()).not.toContain("192.0.2.");
+    await signInByLink(page, await rig.service().createSignInLink("main"));
   });
 });
 
