@@ -1,7 +1,7 @@
 import type { ChangedSet, ChangeEvent } from "../../src/contract/change-events.ts";
 import type { Rrset, RrsetsPagination, RrsetsZone } from "../../src/contract/rrsets.ts";
 import type { Request } from "../shared/request.ts";
-import { nameHolds } from "./shown-name.ts";
+import { nameHolds, searchedText } from "./shown-name.ts";
 
 /** The record-set API as the console asks it. */
 
@@ -23,7 +23,7 @@ const zonesPerPage = 50;
 const setsPerPage = 100;
 const atOnce = 6;
 
-export function readZones(request: Request, search: string, page: number): Promise<ZonePage> {
+function readZones(request: Request, search: string, page: number): Promise<ZonePage> {
   const query = new URLSearchParams({ sort: "name", page: String(page), per_page: String(zonesPerPage) });
   if (search !== "") query.set("search", search);
   return request("GET", `/v1/zones?${query}`);
@@ -33,15 +33,24 @@ export function readZones(request: Request, search: string, page: number): Promi
  * Zones that have the text only in the name that is shown. A part of a label has no ASCII form of its own that the service
  * could look for, so all names with other letters are looked through here.
  */
-export async function readZonesShownAs(request: Request, text: string): Promise<readonly RrsetsZone[]> {
+async function readZonesShownAs(request: Request, text: string): Promise<readonly RrsetsZone[]> {
   const pages = await everyPage((page) => readZones(request, "xn--", page), 20);
   return pages.flatMap(({ zones }) => zones.filter(({ name }) => !name.includes(text) && nameHolds(name, text)));
 }
 
-/** The names of all zones, as far as people can pick from them. */
-export async function readZoneNames(request: Request): Promise<readonly string[]> {
-  const pages = await everyPage((page) => readZones(request, "", page), 20);
-  return pages.flatMap(({ zones }) => zones.map((zone) => zone.name));
+/** The few that are found only by the name as it is shown stand before all others. */
+export async function findZones(request: Request, search: string, page: number): Promise<ZonePage> {
+  const text = searchedText(search);
+  if (text === "" || page > 1) return readPageOrLast(request, text, page);
+  const [found, more] = await Promise.all([readZones(request, text, page), readZonesShownAs(request, text)]);
+  return { ...found, zones: [...more, ...found.zones] };
+}
+
+/** Links and bookmarks outlive pages: zones are deleted. */
+async function readPageOrLast(request: Request, text: string, page: number): Promise<ZonePage> {
+  const found = await readZones(request, text, page);
+  const { last_page } = found.meta.pagination;
+  return page > last_page ? readZones(request, text, Math.max(1, last_page)) : found;
 }
 
 export const readZone = async (request: Request, zone: string): Promise<RrsetsZone> =>

@@ -1,5 +1,5 @@
 import { Group, MultiSelect, Radio, Select, Text, TextInput } from "@mantine/core";
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import type { MadeToken } from "../../src/contract/console.ts";
 import type { Scope } from "../../src/core/may.ts";
@@ -7,12 +7,12 @@ import { parseOwner } from "../../src/core/name.ts";
 import { parseNetwork } from "../../src/core/network.ts";
 import { isRecordType, recordTypes } from "../../src/core/rdata/table.ts";
 import { type Fault, fail, faultInWords, ok, type Result } from "../../src/core/result.ts";
-import { nameToUnicode, parseTyped } from "../../src/core/unicode-name.ts";
+import { parseTyped } from "../../src/core/unicode-name.ts";
 import { FormDialog } from "../shared/form-dialog.tsx";
 import { useSession } from "../shared/session.tsx";
-import { readZoneNames } from "./api.ts";
 import { scopeInWords } from "./scope-in-words.ts";
 import { keptName } from "./shown-name.ts";
+import { ZoneChoice } from "./zone-choice.tsx";
 
 type Draft = {
   readonly name: string;
@@ -42,7 +42,6 @@ export function NewToken(props: { readonly onClose: () => void; readonly onMade:
   const { request } = useSession();
   const [draft, setDraft] = useState(empty);
   const [tried, setTried] = useState(false);
-  const zones = useQuery({ queryKey: ["zones", "names"], queryFn: () => readZoneNames(request) });
   const scope = scopeOf(draft, Date.now());
   const owner = readOwner(draft);
   const strange = scope.networks?.find((text) => parseNetwork(text) === undefined);
@@ -87,15 +86,11 @@ export function NewToken(props: { readonly onClose: () => void; readonly onMade:
           <Radio value="read" label="only read" />
         </Group>
       </Radio.Group>
-      <MultiSelect
+      <ZoneChoice
         label="In the zones"
-        placeholder={draft.zones.length === 0 ? "all of them" : ""}
-        data={(zones.data ?? []).map((zone) => ({ value: zone, label: nameToUnicode(zone) }))}
-        value={[...draft.zones]}
-        onChange={(chosen) => put({ zones: chosen })}
-        searchable
-        limit={100}
-        nothingFoundMessage="no such zone"
+        placeholder="all of them"
+        chosen={draft.zones}
+        onChange={(zones) => put({ zones })}
       />
       <div className="fields">
         <TextInput

@@ -7,13 +7,11 @@ import type { RrsetsZone } from "../../src/contract/rrsets.ts";
 import { nameToUnicode } from "../../src/core/unicode-name.ts";
 import { lazyPart } from "../shared/lazy-part.tsx";
 import { Problem } from "../shared/problem.tsx";
-import type { Request } from "../shared/request.ts";
 import { changed } from "../shared/search-part.ts";
 import { useSession } from "../shared/session.tsx";
 import { durationInWords } from "../shared/words-of-time.ts";
-import { readZones, readZonesShownAs, type ZonePage } from "./api.ts";
+import { findZones } from "./api.ts";
 import { FirstSteps } from "./first-steps.tsx";
-import { searchedText } from "./shown-name.ts";
 
 const NewZone = lazyPart(() => import("./new-zone.tsx"));
 
@@ -24,7 +22,7 @@ export function ZoneList() {
   const [search, page] = [query.get("search") ?? "", Number(query.get("page") ?? 1) || 1];
   const zones = useQuery({
     queryKey: ["zones", search, page],
-    queryFn: () => readFound(request, search, page),
+    queryFn: () => findZones(request, search, page),
     placeholderData: keepPreviousData,
   });
   const adding = query.has("new");
@@ -67,21 +65,6 @@ export function ZoneList() {
       )}
     </>
   );
-}
-
-/** The few that are found only by the name as it is shown stand before all others. */
-async function readFound(request: Request, search: string, page: number): Promise<ZonePage> {
-  const text = searchedText(search);
-  if (text === "" || page > 1) return readPageOrLast(request, text, page);
-  const [found, more] = await Promise.all([readZones(request, text, page), readZonesShownAs(request, text)]);
-  return { ...found, zones: [...more, ...found.zones] };
-}
-
-/** Links and bookmarks outlive pages: zones are deleted. */
-async function readPageOrLast(request: Request, text: string, page: number): Promise<ZonePage> {
-  const found = await readZones(request, text, page);
-  const { last_page } = found.meta.pagination;
-  return page > last_page ? readZones(request, text, Math.max(1, last_page)) : found;
 }
 
 function SearchBox({ value, onChange }: { readonly value: string; readonly onChange: (text: string) => void }) {

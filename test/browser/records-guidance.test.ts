@@ -102,6 +102,29 @@ describe("a name in other letters", () => {
   });
 });
 
+describe("a zone among thousands", () => {
+  it("is found for a token by a part of its name, and one that was chosen stays", async () => {
+    const list = /\/v1\/zones\?(?!.*search=)/;
+    await page.route(list, async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), zones: [] } });
+    });
+    await open("/tokens?new");
+    const zones = page.getByRole("combobox", { name: "In the zones" });
+    for (const [typed, found] of [
+      ["münch", "münchen.test"],
+      ["tide", "tide-tables.example"],
+    ] as const) {
+      await zones.fill(typed);
+      await page.getByRole("option", { name: found }).click();
+    }
+    await page.getByText("may write all of münchen.test and tide-tables.example").waitFor();
+    await zones.fill("zeppelin");
+    await page.getByText("no such zone").waitFor();
+    await page.unroute(list);
+  });
+});
+
 describe("an undo", () => {
   it("says in its row how it went, and what to do where it cannot be", async () => {
     await open(`${harbour}/history`);
