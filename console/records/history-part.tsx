@@ -130,13 +130,13 @@ function Lines({ before, after }: { readonly before: Side; readonly after: Side 
   return (
     <span className="mono">
       {gone.map((line) => (
-        <del key={line} style={{ marginRight: "0.5rem" }} className="quiet">
+        <del key={line} className="one-of quiet">
           {line}
         </del>
       ))}
       {gone.length > 0 && come.length > 0 && "→ "}
       {come.map((line) => (
-        <ins key={line} style={{ marginRight: "0.5rem", textDecoration: "none" }}>
+        <ins key={line} className="one-of" style={{ textDecoration: "none" }}>
           {line}
         </ins>
       ))}

@@ -119,7 +119,7 @@ function ZoneTable({ zones, search }: { readonly zones: readonly RrsetsZone[]; r
               {zone.record_count.toLocaleString("en-GB")}
             </td>
             <td data-label="Usual TTL">{durationInWords(zone.ttl * 1_000)}</td>
-            <td data-label="Serial" className="mono">
+            <td data-label="Serial" className="mono nowrap">
               {zone.serial}
             </td>
             <td data-label="Notes">{notesOf(zone) || "—"}</td>
