@@ -22,10 +22,11 @@ export function ImportFile({ zone, onClose }: { readonly zone: RrsetsZone; reado
     queryFn: () => readSets(request, zone.name),
     staleTime: 60_000,
   });
-  const preview = useMemo(
-    () => (settled.trim() === "" || !sets.data ? undefined : previewImport(settled, zone.name, zone.ttl, sets.data)),
-    [settled, sets.data, zone],
-  );
+  const preview = useMemo(() => {
+    const { name, ttl, authoritative_nameservers: servers } = zone;
+    if (settled.trim() === "" || !sets.data) return undefined;
+    return previewImport(settled, { name, ttl, nameservers: servers.assigned }, sets.data);
+  }, [settled, sets.data, zone]);
   const write = useMutation({
     mutationFn: () =>
       request("POST", `${zonePath(zone.name)}/actions/import_zonefile`, { zonefile: preview?.text ?? text }),

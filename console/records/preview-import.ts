@@ -1,5 +1,6 @@
 import type { Rrset } from "../../src/contract/rrsets.ts";
 import { checkZone } from "../../src/core/check-zone.ts";
+import { lostServers } from "../../src/core/lost-servers.ts";
 import { parseRdata } from "../../src/core/rdata/rdata.ts";
 import { isRecordType } from "../../src/core/rdata/table.ts";
 import type { Fault } from "../../src/core/result.ts";
@@ -31,8 +32,16 @@ type Said = {
   readonly texts: readonly string[];
 };
 
+export type ImportedZone = {
+  readonly name: string;
+  readonly ttl: number;
+  /** Those of the service, which stay. */
+  readonly nameservers: readonly string[];
+};
+
 /** What an import would do, by the rules that the service will go by. The serial is the service's own and not compared. */
-export function previewImport(given: string, zone: string, ttl: number, present: readonly Rrset[]): Preview {
+export function previewImport(given: string, into: ImportedZone, present: readonly Rrset[]): Preview {
+  const { name: zone, ttl, nameservers } = into;
   const first = parseZoneFile(given, zone);
   if (!first.ok) return { text: given, faults: first.faults, notes: [], changes: [] };
   const kept = present.filter(
@@ -41,9 +50,12 @@ export function previewImport(given: string, zone: string, ttl: number, present:
   const text = kept.flatMap((set) => linesOf(set, zone)).join("") + given;
   const file = parseZoneFile(text, zone);
   if (!file.ok) return { text, faults: file.faults, notes: [], changes: [] };
-  const faults = toldFaults(placeInFile(checkZone(file.value.sets.map(coreSet)), file.value.sets));
   const wanted = new Map(file.value.sets.map((set) => [setKey(set.owner, set.type), saidInFile(set)]));
   const there = new Map(present.map((set) => [`${set.name} ${set.type}`, saidByService(set, zone)]));
+  const faults = [
+    ...lostServers(there.get("@ NS")?.texts ?? [], wanted.get("@ NS")?.texts ?? [], nameservers),
+    ...toldFaults(placeInFile(checkZone(file.value.sets.map(coreSet)), file.value.sets)),
+  ];
   const notes = first.value.notes.map(({ where, message }) => `${where}: ${message}`);
   if (kept.length > 0)
     notes.push(`The file has no ${kept.map(({ type }) => type).join(" and ")} of the zone: the present one stays.`);

@@ -2,18 +2,13 @@
 export class RequestProblem extends Error {
   readonly status: number;
   readonly code: string;
-  readonly places: readonly Place[];
 
-  constructor(status: number, message: string, code = "", places: readonly Place[] = []) {
+  constructor(status: number, message: string, code = "") {
     super(message);
     this.status = status;
     this.code = code;
-    this.places = places;
   }
 }
-
-/** What is wrong where, as the service names its fields. */
-export type Place = { readonly name: string; readonly messages: readonly string[] };
 
 export type Method = "GET" | "POST" | "PUT" | "DELETE";
 export type Request = <T>(method: Method, path: string, body?: unknown) => Promise<T>;
@@ -66,13 +61,17 @@ type ErrorBody = {
   readonly error?: {
     readonly code?: string;
     readonly message?: string;
-    readonly details?: { readonly fields?: readonly Place[] } | null;
+    readonly details?: { readonly fields?: readonly { readonly messages?: readonly string[] }[] } | null;
   };
   readonly message?: string;
 };
 
-async function problemOf(response: Response): Promise<RequestProblem> {
+/** With what the service advises, which stands only in the details. */
+export async function problemOf(response: Response): Promise<RequestProblem> {
   const body = (await response.json().catch(() => ({}))) as ErrorBody;
   const message = body.error?.message ?? body.message ?? `The service answered ${response.status}.`;
-  return new RequestProblem(response.status, message, body.error?.code, body.error?.details?.fields ?? []);
+  const advice = (body.error?.details?.fields ?? [])
+    .flatMap(({ messages = [] }) => messages)
+    .filter((each) => !message.includes(each));
+  return new RequestProblem(response.status, [message, ...new Set(advice)].join("; "), body.error?.code);
 }

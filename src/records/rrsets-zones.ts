@@ -1,4 +1,5 @@
 import { checkZone } from "../core/check-zone.ts";
+import { lostServers } from "../core/lost-servers.ts";
 import { labelsOf, parseName, parseZoneName } from "../core/name.ts";
 import type { Fault } from "../core/result.ts";
 import type { RRset } from "../core/rrset.ts";
@@ -217,32 +218,17 @@ function importFaults(
     ...zoneFaults(zone),
     ...locked,
     ...lowTtls(file),
-    ...lostServers(before, after, nameservers),
+    ...lostServers(
+      serversNamed(before),
+      serversNamed(after),
+      nameservers.map((server) => `${server}.`),
+    ),
     ...placeInFile([...checkZone(after), ...sizeFaults(before, after)], file.sets),
   ];
 }
 
-/** Servers that answer for the zone and stand in its NS set now cannot go by an import, most likely by oversight. */
-function lostServers(
-  before: readonly RRset[],
-  after: readonly RRset[],
-  nameservers: readonly string[],
-): readonly Fault[] {
-  const named = (sets: readonly RRset[]) =>
-    new Set(
-      sets.filter((set) => set.owner === "@" && set.type === "NS").flatMap((set) => set.records.map((r) => r.rdata)),
-    );
-  const [had, has] = [named(before), named(after)];
-  return nameservers
-    .map((server) => `${server}.`)
-    .filter((server) => had.has(server) && !has.has(server))
-    .map((server) => ({
-      code: "nameserver-missing",
-      where: "zonefile",
-      message: `the file lacks the nameserver ${server}`,
-      todo: `add the line: @ IN NS ${server}`,
-    }));
-}
+const serversNamed = (sets: readonly RRset[]): readonly string[] =>
+  sets.filter((set) => set.owner === "@" && set.type === "NS").flatMap((set) => set.records.map((r) => r.rdata));
 
 const serversFrom = (drafts: readonly ServerDraft[], now: number): readonly PrimaryServer[] =>
   drafts.map((draft) => ({ id: newZoneId(), ...draft, created: now, modified: now }));

@@ -9,7 +9,7 @@ import { checkDraft, draftOf, lacksDot, meaningOf, readLabels } from "../../cons
 import { shownValue } from "../../console/records/shown-value.ts";
 import { snippetsFor } from "../../console/records/token-snippets.ts";
 import { joinValue, splitValue } from "../../console/records/value-fields.ts";
-import { noAnswer } from "../../console/shared/request.ts";
+import { noAnswer, problemOf } from "../../console/shared/request.ts";
 import { latestSpans, spansOf } from "../../console/shared/spans.ts";
 import { durationInWords } from "../../console/shared/words-of-time.ts";
 import { movesOf } from "../../console/updater/moves.ts";
@@ -17,6 +17,7 @@ import type { Rrset } from "../../src/contract/rrsets.ts";
 import { parseRdata } from "../../src/core/rdata/rdata.ts";
 import { recordTypes } from "../../src/core/rdata/table.ts";
 import { writtenAs } from "../../src/core/rdata/written-values.suite.ts";
+import { faultInWords } from "../../src/core/result.ts";
 
 /** What the pages decide by themselves, without a browser. */
 
@@ -141,8 +142,10 @@ describe("what an import would change", () => {
     set("old", "A", ["192.0.2.2"], { labels: { a: "b" } }),
   ];
 
+  const into = { name: zone, ttl: 3600, nameservers: ["ns1.example.net.", "ns2.example.net."] };
+
   it("is said set by set; what every zone has stays when the file leaves it out", () => {
-    const preview = previewImport("$TTL 60\nwww A 192.0.2.9\nnew TXT hello\n", zone, 3600, present);
+    const preview = previewImport("$TTL 60\nwww A 192.0.2.9\nnew TXT hello\n", into, present);
     expect(preview.faults).toEqual([]);
     expect(preview.changes.map(({ kind, name, type }) => `${kind} ${name} ${type}`).toSorted()).toEqual([
       "create new TXT",
@@ -155,19 +158,46 @@ describe("what an import would change", () => {
   it("is nothing when the file says the same, whatever its serial", () => {
     const same =
       "@ SOA ns1.example.net. hostmaster.example.net. 99 1 2 3 4\n@ NS ns1.example.net.\nwww A 192.0.2.1\nold A 192.0.2.2\n";
-    expect(previewImport(same, zone, 3600, present).changes).toEqual([]);
+    expect(previewImport(same, into, present).changes).toEqual([]);
   });
 
   it("is not said of an alias at the zone's own name, which is one fault", () => {
-    const { faults } = previewImport("@ CNAME www.example.net.\nwww CNAME a.\nwww A 192.0.2.1\n", zone, 3600, present);
+    const { faults } = previewImport("@ CNAME www.example.net.\nwww CNAME a.\nwww A 192.0.2.1\n", into, present);
     expect(faults.map(({ code }) => code).toSorted()).toEqual(["cname-and-other", "cname-at-apex"]);
   });
 
+  it("is a fault where the file of another provider would take the service's own servers away", () => {
+    const { faults } = previewImport("@ NS ns1.elsewhere.example.\n", into, present);
+    expect(faults.map(faultInWords)).toEqual([
+      "the file lacks the nameserver ns1.example.net.; add the line: @ IN NS ns1.example.net.",
+    ]);
+  });
+
   it("is not said of a file with faults", () => {
-    expect(previewImport("www A 1.2.3\n", zone, 3600, present)).toMatchObject({
+    expect(previewImport("www A 1.2.3\n", into, present)).toMatchObject({
       faults: [{ where: "line 1" }],
       changes: [],
     });
+  });
+});
+
+describe("what the service refuses", () => {
+  it.for([
+    [
+      { message: "name is too long", details: { fields: [{ name: "name", messages: ["is too long"] }] } },
+      "name is too long",
+    ],
+    [
+      {
+        message: "it lacks a; it lacks b",
+        details: { fields: [{ messages: ["it lacks a", "add a", "it lacks b", "add b"] }] },
+      },
+      "it lacks a; it lacks b; add a; add b",
+    ],
+    [{ message: "taken", details: { fields: [{ name: "name" }] } }, "taken"],
+    [{ message: "not now", details: null }, "not now"],
+  ] as const)("is told with what to do about it: %o", async ([error, told]) => {
+    expect((await problemOf(Response.json({ error }, { status: 422 }))).message).toBe(told);
   });
 });
 
