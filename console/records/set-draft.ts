@@ -91,6 +91,10 @@ export function checkDraft(
 
 function readOwner(text: string, zone: string, faults: Map<string, string>): string | undefined {
   const owner = parseTyped((ascii) => parseOwner(ascii, zone), text.trim().toLowerCase());
+  if (owner.ok && `.${owner.value}`.endsWith(`.${zone}`)) {
+    faults.set("name", "the zone's name is in it already: leave that out, or end it with a dot");
+    return undefined;
+  }
   if (owner.ok) return owner.value;
   faults.set("name", owner.faults.map(faultInWords).join(". "));
   return undefined;
@@ -113,6 +117,10 @@ function readValue(
   zone: string,
   faults: Map<string, string>,
 ): ReadRecord | undefined {
+  if (type === "TXT" && !texts[0]?.trim()) {
+    faults.set(`${at}.0`, 'this is missing; an empty text is written ""');
+    return undefined;
+  }
   const value = joinValue(type, texts);
   const rdata = parseRdata(type, value, zone);
   if (rdata.ok) return { value, rdata: rdata.value.text, comment };

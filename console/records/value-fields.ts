@@ -85,8 +85,12 @@ export function joinValue(type: RecordType, texts: readonly string[]): string {
 
 const longestString = 255;
 
+/** As programs that make keys write them for zone files: in brackets, and a comment behind. */
+const bracketed = /^\(\s*("(?:[^"\\]|\\.)*"(?:\s+"(?:[^"\\]|\\.)*")*)\s*\)\s*(?:;.*)?$/s;
+
 /** A text in quotes is meant as written; any other is cut into strings of 255 bytes, which DNS demands. */
-function quotedText(text: string): string {
+function quotedText(given: string): string {
+  const text = bracketed.exec(given.trim())?.[1] ?? given;
   if (/^".*"$/s.test(text.trim())) return text.trim();
   const bytes = Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join("");
   const pieces: string[] = [];
@@ -94,7 +98,7 @@ function quotedText(text: string): string {
   return pieces.map(quote).join(" ");
 }
 
-/** Undefined when the bytes are no text that people could read and write back. */
+/** Undefined when the bytes are no text that people could read and write back, or none that they would see. */
 function plainText(value: string): string | undefined {
   const tokens = tokenize(value, "value");
   if (!tokens.ok) return undefined;
@@ -106,7 +110,8 @@ function plainText(value: string): string | undefined {
   }
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.from(bytes, (byte) => byte.charCodeAt(0)));
-    return unprintable.test(text) || /^".*"$/s.test(text.trim()) ? undefined : text;
+    const isMisread = text.trim() === "" || /^".*"$/s.test(text.trim()) || bracketed.test(text.trim());
+    return unprintable.test(text) || isMisread ? undefined : text;
   } catch {
     return undefined;
   }

@@ -41,6 +41,19 @@ describe("a value taken apart into fields and put together again", () => {
     );
   });
 
+  it.for([
+    ['( "v=DKIM1; k=rsa; " "p=ABC" )', '"v=DKIM1; k=rsa; " "p=ABC"'],
+    ['( "v=DKIM1; k=rsa; " "p=A\\"C" )  ; ----- DKIM key mail for example.org', '"v=DKIM1; k=rsa; " "p=A\\"C"'],
+    ["(a remark)", '"(a remark)"'],
+    ['( "a" b )', '"( \\"a\\" b )"'],
+  ] as const)("takes the strings of a zone file, in their brackets too: %s", ([typed, value]) => {
+    expect(joinValue("TXT", [typed])).toBe(value);
+  });
+
+  it.for(['""', '"  "'])("shows an empty text so that it can be seen: %s", (value) => {
+    expect(splitValue("TXT", value)).toEqual([value]);
+  });
+
   it("cuts a long text where DNS demands it, and shows it whole", () => {
     const key = `v=DKIM1; p=${"A".repeat(700)}`;
     const value = joinValue("TXT", [key]);
@@ -62,6 +75,7 @@ describe("a set in the form", () => {
     ["a bad address", { texts: ["192.0.2.256"] }, "0.0"],
     ["a TTL that is too short", { ttl: "59" }, "ttl"],
     ["a name outside", { name: "a..b" }, "name"],
+    ["a name that has the zone's behind it", { name: "www.Example.org" }, "name"],
   ] as const)("names the place of %s", ([, change, place]) => {
     const { texts = ["192.0.2.1"], ...rest } = change as { texts?: readonly string[] };
     const draft = {
@@ -80,6 +94,9 @@ describe("a set in the form", () => {
     ["MX", ["", "mail.example.org."], ["0.0"]],
     ["SRV", ["10", "", "5060", "sip.example.org."], ["0.1"]],
     ["CAA", ["0", "issue", ""], ["0.2"]],
+    ["TXT", [], ["0.0"]],
+    ["TXT", ["  "], ["0.0"]],
+    ["TXT", ['""'], []],
   ] as const)("names every field that was left empty, and no other: %s %o", ([type, texts, places]) => {
     const draft = { name: "a", type, ttl: "", labels: "", values: [{ key: 0, texts, comment: "" }] };
     expect([...checkDraft(draft, zone, []).faults.keys()]).toEqual(places);
