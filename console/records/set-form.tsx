@@ -55,8 +55,8 @@ function Form({ zone, sets, edited, type, onClose }: Props) {
   const [tried, setTried] = useState(false);
   const [original] = useState(edited);
   const { faults, change } = checkDraft(draft, zone.name, sets);
-  const taken =
-    edited === undefined && change && sets.some((set) => set.name === change.name && set.type === change.type);
+  const isPlaceOf = (set: Rrset) => set.name === change?.name && set.type === change.type;
+  const taken = !(edited && isPlaceOf(edited)) && sets.some(isPlaceOf);
   const write = useWrite(zone.name, onClose);
   const locked = edited?.protection.change ?? false;
   const movedAway = original !== undefined && contentOf(original) !== contentOf(edited);
@@ -64,8 +64,7 @@ function Form({ zone, sets, edited, type, onClose }: Props) {
   const save = () => {
     setTried(true);
     if (change === undefined || taken) return;
-    const renamed = edited !== undefined && (edited.name !== change.name || edited.type !== change.type);
-    const leave = renamed ? [{ name: edited.name, type: edited.type, delete: true }] : [];
+    const leave = edited && !isPlaceOf(edited) ? [{ name: edited.name, type: edited.type, delete: true }] : [];
     write.mutate({ path: `${zonePath(zone.name)}/changes`, body: { changes: [...leave, change] }, closes: true });
   };
 

@@ -32,6 +32,24 @@ describe("a record that is changed elsewhere while its form is open", () => {
   });
 });
 
+describe("a record that is renamed", () => {
+  it("does not take the place of one that is there", async () => {
+    const changes = ["here", "there"].map((name, i) => ({ name, type: "A", records: [{ value: `192.0.2.4${i}` }] }));
+    await post(`/v1${harbour}/changes`, { changes });
+    await page.goto(`${rig.url}${harbour}?edit=here/A`);
+    await dialogHasFocus(page);
+    const name = page.getByRole("dialog").getByLabel("Name", { exact: true });
+    await name.fill("there");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("There is a set of this name and type already").waitFor();
+    await name.fill("elsewhere");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("link", { name: "elsewhere A" }).waitFor();
+    expect(await page.getByRole("row").filter({ hasText: "192.0.2.40" }).textContent()).toContain("elsewhere");
+    expect(await page.getByRole("row").filter({ hasText: "192.0.2.41" }).textContent()).toContain("there");
+  });
+});
+
 describe("the settings of a zone", () => {
   it("keep the labels that were typed when the TTL is saved", async () => {
     await page.goto(`${rig.url}${harbour}/settings`);
