@@ -8,7 +8,7 @@ import { scopeInWords } from "../../console/records/scope-in-words.ts";
 import { checkDraft, draftOf, lacksDot, meaningOf, readLabels } from "../../console/records/set-draft.ts";
 import { shownValue } from "../../console/records/shown-value.ts";
 import { snippetsFor } from "../../console/records/token-snippets.ts";
-import { joinValue, splitValue } from "../../console/records/value-fields.ts";
+import { fieldsOf, joinValue, splitValue } from "../../console/records/value-fields.ts";
 import { noAnswer, problemOf } from "../../console/shared/request.ts";
 import { latestSpans, spansOf } from "../../console/shared/spans.ts";
 import { durationInWords } from "../../console/shared/words-of-time.ts";
@@ -52,6 +52,15 @@ describe("a value taken apart into fields and put together again", () => {
 
   it.for(['""', '"  "'])("shows an empty text so that it can be seen: %s", (value) => {
     expect(splitValue("TXT", value)).toEqual([value]);
+  });
+
+  it.for([
+    ["NS", "Name server", "ns1.example.net."],
+    ["PTR", "Host name", "host.example.org."],
+    ["CNAME", "Stands for the name", "www.example.org."],
+    ["A", "IPv4 address", "192.0.2.10"],
+  ] as const)("is asked for by what people call it: %s", ([type, label, example]) => {
+    expect(fieldsOf(type)).toMatchObject([{ label, example }]);
   });
 
   it("cuts a long text where DNS demands it, and shows it whole", () => {
