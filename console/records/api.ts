@@ -40,7 +40,7 @@ async function readZonesShownAs(request: Request, text: string): Promise<readonl
 
 /** The few that are found only by the name as it is shown stand before all others. */
 export async function findZones(request: Request, search: string, page: number): Promise<ZonePage> {
-  const text = searchedText(search);
+  const text = searchedText(search).replace(/\.$/, "");
   if (text === "" || page > 1) return readPageOrLast(request, text, page);
   const [found, more] = await Promise.all([readZones(request, text, page), readZonesShownAs(request, text)]);
   return { ...found, zones: [...more, ...found.zones] };

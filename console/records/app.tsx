@@ -3,7 +3,7 @@ import { lazyPart } from "../shared/lazy-part.tsx";
 import { SessionGate } from "../shared/session.tsx";
 import { SignedInFrame } from "../shared/signed-in.tsx";
 import { useLiveRecords } from "./live-sets.tsx";
-import { keptName } from "./shown-name.ts";
+import { keptZone } from "./shown-name.ts";
 import { ZoneList } from "./zone-list.tsx";
 
 const ZonePage = lazyPart(() => import("./zone-page.tsx"));
@@ -47,7 +47,7 @@ function SignedIn() {
 
 function OneZone({ asked, part }: { readonly asked: string; readonly part: string | undefined }) {
   const search = useSearch();
-  const zone = keptName(asked);
+  const zone = keptZone(asked);
   if (zone !== asked)
     return <Redirect to={`/zones/${zone}${part ? `/${part}` : ""}${search && `?${search}`}`} replace />;
   return <ZonePage key={zone} zone={zone} part={part ?? "records"} />;

@@ -12,7 +12,7 @@ import { useSession } from "../shared/session.tsx";
 import { zonePath } from "./api.ts";
 import { ImportFile } from "./import-file.tsx";
 import { labelsText, readLabels } from "./set-draft.ts";
-import { keptName } from "./shown-name.ts";
+import { keptZone } from "./shown-name.ts";
 import { ttlFault, ttlInWords } from "./ttl.ts";
 
 /** What concerns the zone itself. */
@@ -194,7 +194,7 @@ function DeleteZone({ zone }: { readonly zone: RrsetsZone }) {
         />
         <Button
           color="red"
-          disabled={keptName(typed) !== zone.name}
+          disabled={keptZone(typed) !== zone.name}
           loading={remove.isPending}
           onClick={() => remove.mutate()}
         >

@@ -5,6 +5,9 @@ import { asAscii, nameToUnicode } from "../../src/core/unicode-name.ts";
 /** As the service has it, from what somebody typed or put into the address bar. */
 export const keptName = (typed: string): string => asAscii(typed.trim()).toLowerCase();
 
+/** As `keptName`, of a whole name: a dot may end it. */
+export const keptZone = (typed: string): string => keptName(typed).replace(/\.$/, "");
+
 export const searchedText = (typed: string): string => typed.trim().toLowerCase().normalize("NFC");
 
 /** Whether a part of the name reads so, in either form. */

@@ -19,7 +19,7 @@ const NewZone = lazyPart(() => import("./new-zone.tsx"));
 export function ZoneList() {
   const { request } = useSession();
   const [query, setQuery] = useSearchParams();
-  const [search, page] = [query.get("search") ?? "", Number(query.get("page") ?? 1) || 1];
+  const [search, page] = [query.get("search") ?? "", Math.max(1, Number.parseInt(query.get("page") ?? "", 10) || 1)];
   const zones = useQuery({
     queryKey: ["zones", search, page],
     queryFn: () => findZones(request, search, page),
@@ -28,6 +28,10 @@ export function ZoneList() {
   const adding = query.has("new");
   const set = (changes: Readonly<Record<string, string | null>>) =>
     setQuery((old) => changed(old, changes), { replace: true });
+  const turnTo = (next: number) => {
+    setQuery((old) => changed(old, { page: next === 1 ? null : String(next) }));
+    window.scrollTo(0, 0);
+  };
   const found = zones.data;
   const none = found?.meta.pagination.total_entries === 0 && !zones.isPlaceholderData;
 
@@ -51,7 +55,7 @@ export function ZoneList() {
               mt="md"
               total={found.meta.pagination.last_page}
               value={found.meta.pagination.page}
-              onChange={(next) => set({ page: next === 1 ? null : String(next) })}
+              onChange={turnTo}
               getControlProps={(control) => ({ "aria-label": `${control} page` })}
               getItemProps={(item) => ({ "aria-label": `page ${item}` })}
             />

@@ -38,7 +38,17 @@ export function serveConsole(options: ConsoleOptions) {
     server.all("/console/*", { schema: { hide: true } }, async (request, reply) =>
       send(reply, (await answerTo(toPlain(request))) ?? problem(404, "There is nothing here.")),
     );
-    for (const path of ["/", "/sign-in", "/tokens", "/account", "/zones", "/zones/*", "/assets/*"]) {
+    for (const path of [
+      "/",
+      "/sign-in",
+      "/tokens",
+      "/tokens/",
+      "/account",
+      "/account/",
+      "/zones",
+      "/zones/*",
+      "/assets/*",
+    ]) {
       server.get(path, { schema: { hide: true } }, async (request, reply) => {
         const answer = await pages(pathOf(request), request.headers["accept-encoding"]);
         return send(reply, answer ?? problem(404, "There is nothing here."));
@@ -47,7 +57,7 @@ export function serveConsole(options: ConsoleOptions) {
   };
 }
 
-const pagePaths = /^\/(?:sign-in|tokens|account|zones(?:\/[^/]+){0,2})?$/;
+const pagePaths = /^\/(?:sign-in|tokens|account|zones(?:\/[^/]+){0,2})?\/?$/;
 
 function createAnswering({ store, sessions, guesses, now, log, readCa }: ConsoleOptions) {
   const tokens = consoleTokens(store, now);

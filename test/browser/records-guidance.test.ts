@@ -255,9 +255,38 @@ describe("the list of zones", () => {
     expect(await page.getByLabel("Search zones").inputValue()).toBe("");
   });
 
-  it("shows its last page for one that it does not have", async () => {
-    await open("/?page=99");
+  it.for(["99", "-3", "2.5"])("shows a page that it has for one that it does not have: %s", async (number) => {
+    await open(`/?page=${number}`);
     await page.getByRole("link", { name: "harbour.example" }).waitFor();
+  });
+
+  it.for(["/zones/", "/tokens/", "/account/", "/zones/Harbour.example.", `${harbour}/history/`])(
+    "and every other page is there for an address that ends in a stroke or a dot: %s",
+    async (path) => {
+      await open(path);
+      await page.getByRole("navigation", { name: "Pages" }).waitFor();
+      await page.getByRole("heading", { level: 1, name: /^(?:Zones|Tokens|Account|harbour\.example)$/ }).waitFor();
+    },
+  );
+
+  it("finds a zone whose name ends in a dot, and goes back page by page", async () => {
+    await open("/");
+    await page.getByLabel("Search zones").fill("tide-tables.example.");
+    await expect.poll(() => page.locator("tbody a").allTextContents()).toEqual(["tide-tables.example"]);
+    const list = "**/v1/zones?*";
+    await page.route(list, async (route) => {
+      const [response, asked] = [await route.fetch(), new URL(route.request().url()).searchParams.get("page")];
+      const body = (await response.json()) as { meta: { pagination: object } };
+      const pagination = { ...body.meta.pagination, page: Number(asked), last_page: 3, total_entries: 150 };
+      await route.fulfill({ response, json: { ...body, meta: { pagination } } });
+    });
+    await open("/");
+    await page.getByRole("button", { name: "page 2" }).click();
+    await page.getByRole("button", { name: "page 3" }).click();
+    await expect.poll(() => page.url()).toContain("page=3");
+    await page.goBack();
+    await expect.poll(() => page.url()).toContain("page=2");
+    await page.unroute(list);
   });
 
   it("has no part of a zone that is not there", async () => {
