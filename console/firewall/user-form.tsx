@@ -1,6 +1,7 @@
 import { Checkbox, Group, Switch, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { ConsolePeople, ConsoleUser } from "../../src/contract/console-firewall.ts";
+import { dayOf, endOfDay } from "../shared/days.ts";
 import { FormDialog } from "../shared/form-dialog.tsx";
 import { SureButton } from "../shared/sure-button.tsx";
 import { usePeopleWrite } from "./people.ts";
@@ -15,11 +16,12 @@ export function UserForm({ edited, privileges, onClose }: Props) {
   const [name, setName] = useState(edited?.name ?? "");
   const [fullName, setFullName] = useState(edited?.fullName ?? "");
   const [held, setHeld] = useState<readonly string[]>(edited?.privileges ?? ["interface-status"]);
-  const [expires, setExpires] = useState(edited?.expires?.slice(0, 10) ?? "");
+  const [last, setLast] = useState(lastDayOf(edited));
   const [disabled, setDisabled] = useState(edited?.disabled ?? false);
   const write = usePeopleWrite(onClose);
   const path = `users/${encodeURIComponent(name)}`;
-  const wish = { name: name.trim(), fullName, privileges: held, disabled, expires: expires === "" ? null : expires };
+  const expires = edited && last === lastDayOf(edited) ? edited.expires : endOf(last);
+  const wish = { name: name.trim(), fullName, privileges: held, disabled, expires };
   const save = () =>
     write.mutate(edited ? { method: "PUT", path, body: wish } : { method: "POST", path: "users", body: wish });
   return (
@@ -49,8 +51,8 @@ export function UserForm({ edited, privileges, onClose }: Props) {
         <TextInput
           label="Good until (empty: for ever)"
           type="date"
-          value={expires}
-          onChange={(event) => setExpires(event.currentTarget.value)}
+          value={last}
+          onChange={(event) => setLast(event.currentTarget.value)}
         />
         <Switch
           label="Disabled"
@@ -62,6 +64,11 @@ export function UserForm({ edited, privileges, onClose }: Props) {
     </FormDialog>
   );
 }
+
+const lastDayOf = (user: ConsoleUser | undefined): string => (user?.expires ? dayOf(user.expires) : "");
+
+/** The day itself is still good. */
+const endOf = (last: string): string | null => (last === "" ? null : new Date(endOfDay(last)).toISOString());
 
 /** By its name a user or a group is known, so it stays. */
 export function NameInput(props: {

@@ -8,6 +8,7 @@ import { parseNetwork } from "../../src/core/network.ts";
 import { isRecordType, recordTypes } from "../../src/core/rdata/table.ts";
 import { type Fault, fail, faultInWords, ok, type Result } from "../../src/core/result.ts";
 import { parseTyped } from "../../src/core/unicode-name.ts";
+import { endOfDay } from "../shared/days.ts";
 import { FormDialog } from "../shared/form-dialog.tsx";
 import { useSession } from "../shared/session.tsx";
 import { scopeInWords } from "./scope-in-words.ts";
@@ -163,7 +164,7 @@ const dayLong = 86_400_000;
 /** When the reader's own clock has the day behind it; undefined for never, and for a day that is over or none. */
 function endOf({ ends: end, day }: Draft, now: number): number | undefined {
   if (end !== "day") return end === "" ? undefined : now + Number(end) * dayLong;
-  const last = new Date(`${day}T23:59:59`).getTime();
+  const last = endOfDay(day);
   return last > now ? last : undefined;
 }
 

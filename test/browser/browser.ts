@@ -7,11 +7,16 @@ export const openBrowser = (): Promise<Browser> =>
 export const wide = { width: 1280, height: 800 } as const;
 export const phone = { width: 390, height: 780 } as const;
 
-export type Look = { readonly scheme?: "light" | "dark"; readonly size?: { width: number; height: number } };
+export type Look = {
+  readonly scheme?: "light" | "dark";
+  readonly size?: { width: number; height: number };
+  /** By which clock the person reads. */
+  readonly clock?: string;
+};
 
 export async function openContext(
   browser: Browser,
-  { scheme = "light", size = wide }: Look = {},
+  { scheme = "light", size = wide, clock = "UTC" }: Look = {},
 ): Promise<BrowserContext> {
   const context = await browser.newContext({
     ignoreHTTPSErrors: true,
@@ -19,7 +24,7 @@ export async function openContext(
     viewport: size,
     reducedMotion: "reduce",
     locale: "en-GB",
-    timezoneId: "UTC",
+    timezoneId: clock,
   });
   context.setDefaultTimeout(60_000);
   return context;

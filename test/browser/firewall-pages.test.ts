@@ -67,6 +67,36 @@ describe("a key for an updater", () => {
   });
 });
 
+describe("the last day of a user", () => {
+  it.for([
+    ["America/Los_Angeles", "2027-03-02T07:59:59.000Z"],
+    ["Pacific/Auckland", "2027-03-01T10:59:59.000Z"],
+  ] as const)("is good to its end by the clock of who sets it: %s", async ([clock, end]) => {
+    const context = await openContext(browser, { clock });
+    const page = await openPage(context, rig.url);
+    await signInByLink(page, await rig.service.createSignInLink());
+    const name = clock.replace("/", ".");
+    await page.goto(`${rig.url}/users?new`);
+    await page.getByLabel("Name", { exact: true }).fill(name);
+    await page.getByLabel("Good until").fill("2027-03-01");
+    await page.getByRole("button", { name: "Make the user" }).click();
+    const row = page.getByRole("row").filter({ hasText: name });
+    await expect.poll(() => row.textContent()).toContain("until 1 Mar 2027");
+    const people = async () =>
+      (await (await context.request.get(`${rig.url}/console/people`)).json()) as {
+        users: { name: string; expires: string }[];
+      };
+    const stored = async () => (await people()).users.find((user) => user.name === name)?.expires;
+    expect(await stored()).toBe(end);
+    await row.getByRole("button", { name, exact: true }).click();
+    expect(await page.getByLabel("Good until").inputValue()).toBe("2027-03-01");
+    await page.getByRole("button", { name: "Save" }).click();
+    await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
+    expect(await stored()).toBe(end);
+    await context.close();
+  });
+});
+
 describe("the interfaces", () => {
   it("say which address an updater takes and why not the others, and move without a reload", async () => {
     const { context, page } = await signedIn();
