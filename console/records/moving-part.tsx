@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { RrsetsZone } from "../../src/contract/rrsets.ts";
 import { absoluteName } from "../../src/core/name.ts";
 import { nameToUnicode } from "../../src/core/unicode-name.ts";
+import { counted } from "../shared/counted.ts";
 import { Problem } from "../shared/problem.tsx";
 import type { Request } from "../shared/request.ts";
 import { useSession } from "../shared/session.tsx";
@@ -20,14 +21,20 @@ export default function MovingPart({ zone }: { readonly zone: RrsetsZone }) {
   const { request } = useSession();
   const history = useQuery({ queryKey: ["history", zone.name, "whole"], queryFn: () => readAll(request, zone.name) });
   if (history.isPending) return <Loader aria-label="Loading" />;
-  const names = movingNames(history.data ?? []);
+  const names = movingNames(history.data?.changes ?? []);
   return (
     <Stack gap="md">
       <Problem error={history.error} retry={() => void history.refetch()} />
+      {history.data?.isWhole === false && (
+        <p className="note">
+          Looked at are the latest {counted(history.data.changes.length, "change")} of the zone; what was before does
+          not count here.
+        </p>
+      )}
       {names.length === 0 && history.data && (
         <Text>
-          No name of this zone has changed its address yet. Once an updater moves one, its addresses appear here, with
-          the time between changes.
+          No name of this zone has changed its address {history.data.isWhole ? "yet" : "in this time"}. Once an updater
+          moves one, its addresses appear here, with the time between changes.
         </Text>
       )}
       {names.map((name) => (
@@ -72,13 +79,13 @@ function usualTime({ spans }: MovingName): string {
 }
 
 async function readAll(request: Request, zone: string) {
-  const all = [];
+  const changes = [];
   let before: number | null = null;
   for (let page = 0; page < mostPages; page++) {
     const read: Awaited<ReturnType<typeof readHistory>> = await readHistory(request, zone, before);
-    all.push(...read.history);
+    changes.push(...read.history);
     before = read.meta.next_before;
     if (before === null) break;
   }
-  return all;
+  return { changes, isWhole: before === null };
 }

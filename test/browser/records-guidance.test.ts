@@ -146,6 +146,20 @@ const isOnScreen = async (shown: Locator): Promise<boolean> => {
   return box !== null && box.y >= 0 && box.y + box.height <= wide.height;
 };
 
+describe("names that move", () => {
+  it("say how far back was looked, where a zone has seen more changes than are read", async () => {
+    const older = "**/history?*";
+    await page.route(older, async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { history: [], meta: { next_before: 7, rest_of_write: 0 } } });
+    });
+    await open(`${harbour}/moving`);
+    await page.getByText("has changed its address in this time").waitFor();
+    await page.getByText("what was before does not count here").waitFor();
+    await page.unroute(older);
+  });
+});
+
 describe("the form of a record", () => {
   it("shows the serial, which the service counts, and takes none", async () => {
     await open(`${harbour}?edit=@/SOA`);
