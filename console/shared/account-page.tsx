@@ -4,6 +4,7 @@ import { useState } from "react";
 import type { SessionEntry } from "../../src/contract/console.ts";
 import { Problem } from "./problem.tsx";
 import { useSession } from "./session.tsx";
+import { useLeave } from "./use-leave.ts";
 import { When } from "./when.tsx";
 
 /** One's own password, and where one is signed in. */
@@ -101,13 +102,14 @@ function PasswordForm(props: { readonly hasPassword: boolean; readonly name: str
 function SessionList() {
   const { request } = useSession();
   const queries = useQueryClient();
+  const leave = useLeave();
   const found = useQuery({
     queryKey: ["sessions"],
     queryFn: () => request<{ readonly sessions: readonly SessionEntry[] }>("GET", "/console/sessions"),
   });
   const end = useMutation({
-    mutationFn: (id: number) => request("DELETE", `/console/sessions/${id}`),
-    onSuccess: () => queries.invalidateQueries(),
+    mutationFn: ({ id }: SessionEntry) => request("DELETE", `/console/sessions/${id}`),
+    onSuccess: (_answer, { current }) => (current ? leave() : queries.invalidateQueries()),
   });
   return (
     <>
@@ -125,35 +127,38 @@ function SessionList() {
           </tr>
         </thead>
         <tbody>
-          {found.data?.sessions.map(({ id, agent, from, created, seen, current }) => (
-            <tr key={id}>
-              <td data-label="Browser">
-                {browserOf(agent)}
-                {current && " (this one)"}
-              </td>
-              <td data-label="From" className="mono">
-                {from}
-              </td>
-              <td data-label="Since">
-                <When at={created} />
-              </td>
-              <td data-label="Last seen">
-                <When at={seen} />
-              </td>
-              <td className="does">
-                <Group justify="flex-end">
-                  <Button
-                    size="compact-xs"
-                    variant="default"
-                    onClick={() => end.mutate(id)}
-                    aria-label={`Sign out ${browserOf(agent)} from ${from}`}
-                  >
-                    Sign out
-                  </Button>
-                </Group>
-              </td>
-            </tr>
-          ))}
+          {found.data?.sessions.map((entry) => {
+            const { id, agent, from, created, seen, current } = entry;
+            return (
+              <tr key={id}>
+                <td data-label="Browser">
+                  {browserOf(agent)}
+                  {current && " (this one)"}
+                </td>
+                <td data-label="From" className="mono">
+                  {from}
+                </td>
+                <td data-label="Since">
+                  <When at={created} />
+                </td>
+                <td data-label="Last seen">
+                  <When at={seen} />
+                </td>
+                <td className="does">
+                  <Group justify="flex-end">
+                    <Button
+                      size="compact-xs"
+                      variant="default"
+                      onClick={() => end.mutate(entry)}
+                      aria-label={`Sign out ${browserOf(agent)} from ${from}`}
+                    >
+                      Sign out
+                    </Button>
+                  </Group>
+                </td>
+              </tr>
+            );
+          })}
         </tbody>
       </table>
     </>

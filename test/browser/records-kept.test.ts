@@ -194,6 +194,16 @@ describe("a session that ends while a form is filled in", () => {
     await dialog().getByRole("button", { name: "I have copied it" }).click();
   });
 
+  it("keeps nothing of what somebody leaves who signs out here, by the list of sessions too", async () => {
+    await page.goto(`${rig.url}/account`);
+    await page.getByRole("row").filter({ hasText: "this one" }).getByRole("button").click();
+    await page.getByRole("button", { name: "Sign in" }).waitFor();
+    expect(await page.getByText("You were signed out").count()).toBe(0);
+    expect(new URL(page.url()).pathname).toBe("/");
+    await signInAgain();
+    await page.getByRole("link", { name: "harbour.example" }).waitFor();
+  });
+
   it("shows nothing of it to somebody else", async () => {
     await fillIn("secret");
     await endElsewhere();
