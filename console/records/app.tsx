@@ -1,4 +1,5 @@
-import { Redirect, Route, useSearch } from "wouter";
+import { Redirect, Route, useRoute, useSearch } from "wouter";
+import { nameToUnicode } from "../../src/core/unicode-name.ts";
 import { lazyPart } from "../shared/lazy-part.tsx";
 import { SessionGate } from "../shared/session.tsx";
 import { SignedInFrame } from "../shared/signed-in.tsx";
@@ -32,8 +33,10 @@ export function App() {
 
 function SignedIn() {
   const live = useLiveRecords();
+  const [, at] = useRoute("/zones/:zone/:part?");
+  const zone = at?.zone && nameToUnicode(keptZone(decodeURIComponent(at.zone)));
   return (
-    <SignedInFrame title={words.title} places={places} live={live}>
+    <SignedInFrame title={words.title} places={places} subject={zone} live={live}>
       <Route path="/">{() => <ZoneList />}</Route>
       <Route path="/zones">{() => <ZoneList />}</Route>
       <Route path="/zones/:zone/:part?">

@@ -1,4 +1,5 @@
 import { ActionIcon, Tooltip, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
+import { useDocumentTitle } from "@mantine/hooks";
 import type { ReactNode } from "react";
 import { Link, useLocation } from "wouter";
 import anchor from "./anchor.svg";
@@ -9,10 +10,14 @@ export type Place = { readonly to: string; readonly name: string };
 export function Shell(props: {
   readonly title: string;
   readonly places: readonly Place[];
+  /** What the page is about, for the tabs of the browser; the place's name where there is none. */
+  readonly subject?: string | undefined;
   readonly aside?: ReactNode;
   readonly children: ReactNode;
 }) {
   const [location] = useLocation();
+  const subject = props.subject ?? props.places.find(({ to }) => isAt(location, to))?.name;
+  useDocumentTitle(subject === undefined ? props.title : `${subject} – ${props.title}`);
   return (
     <>
       <a className="skip" href="#content">

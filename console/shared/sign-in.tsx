@@ -1,4 +1,5 @@
 import { Button, Code, Paper, PasswordInput, Stack, Text, TextInput, Title } from "@mantine/core";
+import { useDocumentTitle } from "@mantine/hooks";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Problem } from "./problem.tsx";
@@ -20,6 +21,7 @@ type Props = {
 
 /** By name and password, or by a link from the terminal: its secret stands behind the `#`. */
 export function SignIn({ words, link, present, kept }: Props) {
+  useDocumentTitle(words.title);
   return (
     <main className="main" style={{ maxWidth: "26rem", paddingTop: "8vh" }}>
       <Paper withBorder p="lg">

@@ -12,6 +12,7 @@ export function SignedInFrame(props: {
   readonly title: string;
   /** The first is where everything begins. */
   readonly places: readonly Place[];
+  readonly subject?: string | undefined;
   readonly live: LiveState;
   /** Routes. */
   readonly children: ReactNode;
@@ -23,7 +24,7 @@ export function SignedInFrame(props: {
     </>
   );
   return (
-    <Shell title={props.title} places={props.places} aside={aside}>
+    <Shell title={props.title} places={props.places} subject={props.subject} aside={aside}>
       <NoPassword />
       <Suspense fallback={<Loader aria-label="Loading" />}>
         <Switch>

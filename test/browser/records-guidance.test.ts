@@ -146,6 +146,18 @@ const isOnScreen = async (shown: Locator): Promise<boolean> => {
   return box !== null && box.y >= 0 && box.y + box.height <= wide.height;
 };
 
+describe("the tab of the browser", () => {
+  it.for([
+    ["/", "Zones – moor DNS"],
+    ["/tokens", "Tokens – moor DNS"],
+    [`${harbour}/history`, "harbour.example – moor DNS"],
+    [munich, "münchen.test – moor DNS"],
+  ] as const)("says what is in it: %s", async ([path, title]) => {
+    await open(path);
+    await expect.poll(() => page.title()).toBe(title);
+  });
+});
+
 describe("names that move", () => {
   it("say how far back was looked, where a zone has seen more changes than are read", async () => {
     const older = "**/history?*";

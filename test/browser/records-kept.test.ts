@@ -156,6 +156,7 @@ describe("a session that ends while a form is filled in", () => {
     await page.getByText("Sign in again to go on where you were, with what you typed").waitFor();
     expect(await page.getByText("harbour.example").filter({ visible: true }).count()).toBe(0);
     expect(await dialog().filter({ visible: true }).count()).toBe(0);
+    expect(await page.title()).toBe("moor DNS");
     for (const colorScheme of ["dark", "light"] as const) expect(await axeFinds(page, colorScheme)).toEqual([]);
     await signInAgain();
     await dialog().getByText("nothing was saved: send it once more").waitFor();

@@ -219,7 +219,7 @@ describe("a script as a record's value", () => {
     await expect.poll(() => page.getByRole("row").filter({ hasText: "evil" }).textContent()).toContain("onerror");
     await page.goto(`${rig.url}/zones/tide-tables.example/history`);
     await page.getByText("onerror").first().waitFor();
-    expect(await page.title()).toBe("moor DNS");
+    expect(await page.title()).toBe("tide-tables.example – moor DNS");
     expect(page.complaints).toEqual([]);
     await context.close();
   });
