@@ -16,13 +16,18 @@ export function readLabels(value: unknown, where = "labels"): Result<Labels> {
   const faults: Fault[] =
     entries.length > mostLabels ? [badInput(where, `may have ${mostLabels} entries at the most`)] : [];
   for (const [key, text] of entries) {
-    if (!isKey(key)) faults.push(badInput(`${where}.${key.slice(0, 80)}`, "is not a label key"));
+    if (!isKey(key)) faults.push(badLabel(`${where}.${key.slice(0, 80)}`, "is not a label key"));
     else if (key.startsWith(reservedPrefix)) faults.push(badInput(`${where}.${key}`, "has a reserved prefix"));
     else if (typeof text !== "string" || !isValue(text))
-      faults.push(badInput(`${where}.${key}`, "is not a label value"));
+      faults.push(badLabel(`${where}.${key}`, "is not a label value"));
   }
   return faults.length > 0 ? fail(...faults) : ok(Object.fromEntries(entries) as Labels);
 }
+
+const badLabel = (where: string, message: string): Fault => ({
+  ...badInput(where, message),
+  todo: "use letters, digits, '-', '_' and '.', 63 at the most, with a letter or a digit at both ends",
+});
 
 /** `k`, `!k`, `k=v`, `k==v`, `k!=v`, `k in (a,b)`, `k notin (a,b)`; a comma means that both shall be true. */
 export function readSelector(text: string): Result<readonly LabelTest[]> {

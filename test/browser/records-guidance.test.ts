@@ -224,6 +224,13 @@ describe("the form of a record", () => {
     await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
   });
 
+  it("says what a label may have", async () => {
+    await open(`${harbour}?edit=mail/A`);
+    await page.getByLabel("Labels").fill("customer=North Ltd");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("is not a label value; use letters, digits, '-', '_' and '.'").waitFor();
+  });
+
   it("is not shown for a record that is no longer there", async () => {
     await open(`${harbour}?edit=gone/A`);
     await page.getByRole("dialog").getByText("gone A no longer exists").waitFor();
