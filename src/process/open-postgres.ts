@@ -141,13 +141,7 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
         }),
       ),
     look: (statement) => ask(statement, lookPatience),
-    connect: async () => {
-      const client = new PostgresClient(config);
-      // Whoever uses it hears of its end by what it runs, or listens for it.
-      client.on("error", () => undefined);
-      await client.connect();
-      return client;
-    },
+    connect: () => new PostgresClient(config).connect(),
     connections: () => {
       const { totalCount, idleCount: idle, waitingCount: waiting } = pool;
       return { used: totalCount - idle, idle, waiting };

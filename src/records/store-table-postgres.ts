@@ -88,8 +88,6 @@ async function connectTo({ config, shown }: PostgresAddress, limits = wholeLimit
     // A server that is gone without a word does not keep its own limits.
     query_timeout: statement && statement + 2_000,
   });
-  // What is run next fails, and says so.
-  client.on("error", () => undefined);
   try {
     await client.connect();
   } catch (error) {
