@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { zonesInMemory } from "../../test/nameserver/zones-in-memory.ts";
 import { typeCode } from "../core/rdata/table.ts";
-import { writtenSets, writtenZone } from "../core/written-sets.suite.ts";
+import { dnameTo, writtenSets, writtenZone } from "../core/written-sets.suite.ts";
 import { types } from "./codes.ts";
 import { createLoadedZones } from "./loaded-zones.ts";
 import { emptyMessage, encodeMessage } from "./message.ts";
@@ -24,6 +24,7 @@ const line = fc.oneof(
   owner.map((name) => `${name} - A 192.0.2.2`),
   fc.constantFrom("a", "b", "a.a").map((name) => `${name} - NS ns1.example.net.`),
   fc.constant("c - CNAME nowhere"),
+  fc.constant(`d - ${dnameTo("b.example.org")}`),
 );
 const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ write: fc.array(line, { maxLength: 4 }) }) },
@@ -63,4 +64,16 @@ it("answers, whatever was asked and changed before, as if it were asked for the 
     }),
     { numRuns: 300 },
   );
+});
+
+it("finds names below a DNAME whose bytes were no name before", async () => {
+  const source = zonesInMemory(writtenZone(zone, "@ - NS ns1\nmoved - TYPE39 \\# 1 ff"));
+  const { zones, respond } = await responderFor(source);
+  source.follow(zones.apply);
+  const asked = async (name: string) =>
+    (await respond(asking(`${name}.${zone}`, typeCode("A")), "udp"))?.readUInt16BE(6);
+  expect(await asked("a.moved")).toBe(0);
+  source.write(zone, writtenSets(zone, `${soa}\nmoved - ${dnameTo("example.net")}`));
+  expect(await asked("nowhere")).toBe(0);
+  expect(await asked("b.moved")).toBe(2);
 });

@@ -6,8 +6,14 @@ import type { LoadedZone, LoadedZones } from "./loaded-zones.ts";
 import { keyAbove, labelsOfKey, type NameKey } from "./name-key.ts";
 import type { NegativeAnswer } from "./prepare.ts";
 
-/** A name below which others were asked for that are not there: neither a wildcard nor a delegation speaks for them. */
-type Encloser = { readonly zone: LoadedZone; readonly node: ZoneNode; readonly below: number; readonly shape: number };
+/** A name below which others were asked for that are not there: no wildcard, delegation or DNAME speaks for them. */
+type Encloser = {
+  readonly zone: LoadedZone;
+  readonly node: ZoneNode;
+  readonly below: number;
+  readonly shape: number;
+  readonly cuts: number;
+};
 
 /**
  * A flood of invented names comes below few that are there. What holds for one name that is not there holds for its siblings,
@@ -34,12 +40,13 @@ export function createEnclosers(zones: Pick<LoadedZones, "isNoZone">, limit: num
     note: (zone: LoadedZone, name: NameKey): void => {
       const above = keyAbove(name);
       const node = nodeOf(zone.view, labelsOfKey(above));
-      if (node !== undefined) kept.set(above, { zone, node, below: zone.below, shape: zone.view.shape });
+      const { shape, cuts } = zone.view;
+      if (node !== undefined) kept.set(above, { zone, node, below: zone.below, shape, cuts });
     },
   };
 }
 
 const noNameBits = flags.response | flags.authoritative | rcodes.nxDomain;
 
-const holds = ({ zone, below, shape }: Encloser): boolean =>
-  zone.current && below === zone.below && shape === zone.view.shape;
+const holds = ({ zone, below, shape, cuts }: Encloser): boolean =>
+  zone.current && below === zone.below && shape === zone.view.shape && cuts === zone.view.cuts;
