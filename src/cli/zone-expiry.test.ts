@@ -50,6 +50,14 @@ it("ends one of which nothing can be heard", async () => {
   expect(ended).toEqual([["a.example", 1_001]]);
 });
 
+it("ends none before its time because nothing can be heard of it for a while", async () => {
+  const { ended } = watched(3 * day, () => Promise.reject(new Error("gone")));
+  await vi.advanceTimersByTimeAsync(3 * day);
+  expect(ended).toEqual([]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(ended).toEqual([["a.example", 3 * day + 1]]);
+});
+
 it("has the last word about a zone, and none when it is closed", async () => {
   const { expiry, ended } = watched(1_000, () => Promise.resolve(undefined));
   expiry.watch(zone, 2_000);

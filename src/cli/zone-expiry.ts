@@ -28,13 +28,13 @@ export function watchExpiry({ until, expired }: ZoneExpiryPorts): ZoneExpiry {
     const wait = Math.min(Math.max(end + 1 - Date.now(), 1), longest);
     timers.set(
       zone.number,
-      setTimeout(() => void look(zone), wait),
+      setTimeout(() => void look(zone, end), wait),
     );
   };
-  const look = async (zone: Zone) => {
+  const look = async (zone: Zone, known: Instant) => {
     timers.delete(zone.number);
-    // A store that cannot be asked does not make it younger.
-    const end = await until(zone).catch(() => undefined);
+    // A store that cannot be asked makes it neither younger nor older.
+    const end = await until(zone).catch(() => known);
     if (end !== undefined && end >= Date.now()) watch(zone, end);
     else if (!closed) expired(zone.name);
   };
