@@ -201,6 +201,21 @@ describe("POST …/history/{serial}/undo", () => {
     expect((await callV1("GET", `/records/${id}`)).json.record.name).toBe("moved");
   });
 
+  it("does so too where the set has another record in its place, which says the same", async () => {
+    const { zone, path } = await newSet();
+    const zoneId = (await callV1("GET", `/zones?name=${zone.name}`)).json.zones[0].id;
+    await call("POST", `${path}/actions/change_ttl`, { ttl: 600 });
+    const changed = await serialOf(zone);
+    const { records } = (await callV1("GET", `/records?zone_id=${zoneId}`)).json;
+    const { id, name, value } = records.find((record: { type: string }) => record.type === "A");
+    const content = { zone_id: zoneId, type: "A", name, value, ttl: 600 };
+    await callV1("PUT", `/records/${id}`, { ...content, name: "moved" });
+    await callV1("POST", "/records", content);
+    expect((await undo(zone, changed)).status).toBe(201);
+    expect((await get(path)).rrset.records).toHaveLength(1);
+    expect((await callV1("GET", `/records/${id}`)).json.record.name).toBe("moved");
+  });
+
   it("leaves a record its id when it gets its old name back", async () => {
     const { zone } = await newSet();
     const zoneId = (await callV1("GET", `/zones?name=${zone.name}`)).json.zones[0].id;

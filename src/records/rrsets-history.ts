@@ -9,7 +9,6 @@ import { type ChangesWritten, changesWritten } from "./rrsets-changes.ts";
 import type { RecordServiceOptions } from "./service-options.ts";
 import { type Asked, actedBefore } from "./set-operations.ts";
 import type { DecideAct, LoggedChange, SettingsChange, WriteView, Zone, ZoneKey } from "./store.ts";
-import { idsOnlyIn } from "./write-effect.ts";
 
 /** More than any write can have made in one zone. */
 const wholeWrite = 1_000_000;
@@ -54,7 +53,8 @@ export function historyOperations(options: RecordServiceOptions, sight: Sight) {
         return { ...after, command: "undo_changes", result: { kind: "done" } };
       };
       const owners = () => undone.changes.map((change) => change.owner);
-      const records = undone.changes.flatMap((change) => idsOnlyIn(change.after, change.before));
+      // Also of sets that are only to become other ones: what stands in one now may be another record that says the same.
+      const records = undone.changes.flatMap(({ after }) => after?.records.map((record) => record.id) ?? []);
       const request = { account: actor.account, at: key, owners, records, actor: actor.label, now: now(), ...asked };
       return changesWritten(await store.act(request, decide));
     },
