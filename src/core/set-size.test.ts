@@ -62,20 +62,36 @@ describe("a set that no DNS message could hold", () => {
       true,
     ],
     [
-      "4,000 names, which may be shortened",
+      "2,700 names, of which each needs only its first label and a pointer",
       setOf(
         "PTR",
-        many(4_000, (i) => `host-${i}.example.org.`),
+        many(2_700, (i) => `host-${1_000 + i}.example.org.`),
       ),
       false,
     ],
     [
-      "5,000 names",
+      "2,800 such names",
       setOf(
         "PTR",
-        many(5_000, (i) => `host-${i}.example.org.`),
+        many(2_800, (i) => `host-${1_000 + i}.example.org.`),
       ),
       true,
+    ],
+    [
+      "900 long names of mail servers",
+      setOf(
+        "MX",
+        many(900, (i) => `10 ${String(i).padStart(60, "x")}.example.org.`),
+      ),
+      true,
+    ],
+    [
+      "4,000 preferences of one",
+      setOf(
+        "MX",
+        many(4_000, (i) => `${i} ${"x".repeat(60)}.example.org.`),
+      ),
+      false,
     ],
     ["none", setOf("A", []), false],
   ])("%s", (_, set, tooLarge) => {
