@@ -30,6 +30,14 @@ describe("labels", () => {
     ["a value that is no text", { env: 7 }, "labels.env"],
   ])("%s is refused", (_, labels, where) => expect(readLabels(labels)).toMatchObject({ faults: [{ where }] }));
 
+  test.each<[string, unknown, string]>([
+    ["a prefix that is no DNS name", { "Example/env": "x" }, "a DNS name in lower case and '/' may stand before it"],
+    ["a value with a blank", { env: "a b" }, "use letters, digits"],
+    ["a value that is no text", { env: 7 }, "write it as a text, in quotes"],
+  ])("%s comes with what to do", (_, labels, todo) => {
+    expect(readLabels(labels)).toMatchObject({ faults: [{ todo: expect.stringContaining(todo) }] });
+  });
+
   it("are told of all at once", () => {
     expect(readLabels({ "a b": "x", env: "a b" })).toMatchObject({ faults: [{}, {}] });
   });

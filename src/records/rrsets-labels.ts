@@ -16,17 +16,19 @@ export function readLabels(value: unknown, where = "labels"): Result<Labels> {
   const faults: Fault[] =
     entries.length > mostLabels ? [badInput(where, `may have ${mostLabels} entries at the most`)] : [];
   for (const [key, text] of entries) {
-    if (!isKey(key)) faults.push(badLabel(`${where}.${key.slice(0, 80)}`, "is not a label key"));
+    if (!isKey(key)) faults.push(badKey(`${where}.${key.slice(0, 80)}`));
     else if (key.startsWith(reservedPrefix)) faults.push(badInput(`${where}.${key}`, "has a reserved prefix"));
-    else if (typeof text !== "string" || !isValue(text))
-      faults.push(badLabel(`${where}.${key}`, "is not a label value"));
+    else if (typeof text !== "string") faults.push(badValue(`${where}.${key}`, "write it as a text, in quotes"));
+    else if (!isValue(text)) faults.push(badValue(`${where}.${key}`, signs));
   }
   return faults.length > 0 ? fail(...faults) : ok(Object.fromEntries(entries) as Labels);
 }
 
-const badLabel = (where: string, message: string): Fault => ({
-  ...badInput(where, message),
-  todo: "use letters, digits, '-', '_' and '.', 63 at the most, with a letter or a digit at both ends",
+const signs = "use letters, digits, '-', '_' and '.', 63 at the most, with a letter or a digit at both ends";
+const badValue = (where: string, todo: string): Fault => ({ ...badInput(where, "is not a label value"), todo });
+const badKey = (where: string): Fault => ({
+  ...badInput(where, "is not a label key"),
+  todo: `${signs}; a DNS name in lower case and '/' may stand before it`,
 });
 
 /** `k`, `!k`, `k=v`, `k==v`, `k!=v`, `k in (a,b)`, `k notin (a,b)`; a comma means that both shall be true. */
