@@ -175,6 +175,18 @@ describe("Idempotency-Key", () => {
     expect((await call("POST", `/zones/${zone.id}/actions/change_ttl`, { ttl: 600 }, keyed("new"))).status).toBe(404);
   });
 
+  it("tells of an undo also when a zone of that name was made anew since", async () => {
+    const { name, id } = await newZone();
+    await call("POST", `/zones/${id}/actions/change_ttl`, { ttl: 600 });
+    const { serial } = (await get(`/zones/${name}`)).zone;
+    const undo = (key: string) => call("POST", `/zones/${name}/history/${serial}/undo`, {}, keyed(key));
+    const { text } = await undo("undo");
+    await call("DELETE", `/zones/${name}`);
+    await newZone({ name });
+    expect((await undo("undo")).text).toBe(text);
+    expect((await undo("another")).error.message).toBe("there was no change with this serial");
+  });
+
   it("is refused for another request, is each token's own, and is not used up by a refusal", async () => {
     const { path } = await newSet();
     const set = (value: string, key: string, sent = {}) =>

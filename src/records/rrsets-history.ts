@@ -40,9 +40,12 @@ export function historyOperations(options: RecordServiceOptions, sight: Sight) {
     /** Puts back what one write has changed, as a new write; refused where something has changed since. */
     undo: async (actor: Actor, key: ZoneKey, serial: number, asked: Asked = {}): Promise<ChangesWritten> => {
       const zone = await sight.openZone(actor, key);
-      if (zone === undefined) return changesWritten(await actedBefore(options, actor, key, asked));
-      const rows = await store.historyOf(zone, { serial, limit: wholeWrite });
-      if (rows.length === 0 || !rows.every((row) => maySee(actor, row))) return missing("record");
+      const rows = zone ? await store.historyOf(zone, { serial, limit: wholeWrite }) : [];
+      if (zone === undefined || rows.length === 0) {
+        const before = changesWritten(await actedBefore(options, actor, key, asked));
+        return zone && before.kind === "missing" ? missing("record") : before;
+      }
+      if (!rows.every((row) => maySee(actor, row))) return missing("record");
       const undone = undoingOf(rows);
       const refusal = undoRefusal(sight, actor, zone, undone);
       if (refusal) return denied(refusal);
