@@ -3,7 +3,7 @@ import { labelsOf } from "./name.ts";
 import { nameFromWire } from "./name-wire.ts";
 import type { RecordType } from "./rdata/table.ts";
 
-/** Moves all names below its owner to below another one (RFC 6672). It comes from other servers, or as bytes in a zone file. */
+/** Moves all names below its owner to below another one (RFC 6672). It comes from other servers, or as bytes. */
 export const dname: RecordType = "TYPE39";
 
 /** Undefined for bytes that are no name. */
