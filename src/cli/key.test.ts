@@ -47,6 +47,13 @@ describe("moor key add", () => {
     expect(text.err).toContain(said);
   });
 
+  it("says that so that it can be pasted, with a name of two words too", async () => {
+    await keyAdd({ ...added, name: "moor up" }, io);
+    await userChange("moor up", { data, privilege: [], disable: true }, io);
+    await keyAdd({ ...added, name: "moor up" }, io);
+    expect(text.err).toContain("mend that with: moor user change --data data 'moor up' --enable\n");
+  });
+
   it("shows the key and its secret once, and they work", async () => {
     expect(await keyAdd(added, io)).toBe(0);
     const [, key, secret] = download.exec(text.out) ?? [];

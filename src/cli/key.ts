@@ -6,7 +6,7 @@ import type { User } from "../firewall/users.ts";
 import { readFileIfThere } from "../process/data-folder.ts";
 import type { CommandIo } from "./command-io.ts";
 import { minute, printTable } from "./print-table.ts";
-import { dataFlag } from "./try-lines.ts";
+import { dataFlag, shellWord } from "./try-lines.ts";
 import {
   type InData,
   listed,
@@ -50,7 +50,7 @@ export async function keyAdd(options: KeyAdd, io: CommandIo): Promise<number> {
     const state = user === undefined ? "good" : userState(user);
     if (state !== "good")
       io.err(
-        `It is ${worth[state]}; mend that with: ${io.program} user change ${dataFlag(options)} ${made.name} ${mends[state]}\n`,
+        `It is ${worth[state]}; mend that with: ${io.program} user change ${dataFlag(options)} ${shellWord(made.name)} ${mends[state]}\n`,
       );
     if (file === undefined) {
       io.err("This is the only time that its secret is shown:\n");
