@@ -1,7 +1,7 @@
 import { Checkbox, Group, Switch, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { ConsolePeople, ConsoleUser } from "../../src/contract/console-firewall.ts";
-import { dayOf, endOfDay } from "../shared/days.ts";
+import { dayOf, endOfDay, lastMoment } from "../shared/days.ts";
 import { FormDialog } from "../shared/form-dialog.tsx";
 import { SureButton } from "../shared/sure-button.tsx";
 import { usePeopleWrite } from "./people.ts";
@@ -22,8 +22,10 @@ export function UserForm({ edited, privileges, onClose }: Props) {
   const path = `users/${encodeURIComponent(name)}`;
   const expires = edited && last === lastDayOf(edited) ? edited.expires : endOf(last);
   const wish = { name: name.trim(), fullName, privileges: held, disabled, expires };
-  const save = () =>
+  const save = () => {
+    if (expires === undefined) return;
     write.mutate(edited ? { method: "PUT", path, body: wish } : { method: "POST", path: "users", body: wish });
+  };
   return (
     <FormDialog
       title={edited ? edited.name : "New user"}
@@ -53,6 +55,7 @@ export function UserForm({ edited, privileges, onClose }: Props) {
           type="date"
           value={last}
           onChange={(event) => setLast(event.currentTarget.value)}
+          error={expires === undefined && "a year has four digits"}
         />
         <Switch
           label="Disabled"
@@ -65,10 +68,14 @@ export function UserForm({ edited, privileges, onClose }: Props) {
   );
 }
 
-const lastDayOf = (user: ConsoleUser | undefined): string => (user?.expires ? dayOf(user.expires) : "");
+const lastDayOf = (user: ConsoleUser | undefined): string => (user?.expires ? dayOf(lastMoment(user.expires)) : "");
 
-/** The day itself is still good. */
-const endOf = (last: string): string | null => (last === "" ? null : new Date(endOfDay(last)).toISOString());
+/** The day itself is still good. Undefined for what is no day: fields for dates take years of six digits. */
+function endOf(last: string): string | null | undefined {
+  if (last === "") return null;
+  const end = endOfDay(last);
+  return Number.isNaN(end) ? undefined : new Date(end).toISOString();
+}
 
 /** By its name a user or a group is known, so it stays. */
 export function NameInput(props: {

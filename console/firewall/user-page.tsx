@@ -2,6 +2,7 @@ import { Button, Group, Skeleton, Title } from "@mantine/core";
 import { useState } from "react";
 import { useSearchParams } from "wouter";
 import type { ConsoleUser, MadeKey } from "../../src/contract/console-firewall.ts";
+import { lastMoment } from "../shared/days.ts";
 import { Problem } from "../shared/problem.tsx";
 import { changed } from "../shared/search-part.ts";
 import { SureButton } from "../shared/sure-button.tsx";
@@ -128,7 +129,7 @@ function OneKey(props: {
 function stateOf({ disabled, expires, hasPassword }: ConsoleUser): string {
   if (disabled) return "disabled";
   const end =
-    expires === null ? "" : `, until ${new Date(expires).toLocaleDateString("en-GB", { dateStyle: "medium" })}`;
+    expires === null ? "" : `, until ${lastMoment(expires).toLocaleDateString("en-GB", { dateStyle: "medium" })}`;
   const over = expires !== null && Date.parse(expires) <= Date.now();
   return over ? "over" : `${hasPassword ? "may sign in" : "no password"}${end}`;
 }

@@ -95,6 +95,30 @@ describe("the last day of a user", () => {
     expect(await stored()).toBe(end);
     await context.close();
   });
+
+  it("is the one that was given on the command line, whose end is the next day's beginning", async () => {
+    const { context, page } = await signedIn();
+    const data = { name: "guest", fullName: "", disabled: false, expires: "2028-01-01T00:00:00Z", privileges: [] };
+    await context.request.post(`${rig.url}/console/users`, { headers: await session(context), data });
+    await page.goto(`${rig.url}/users`);
+    const row = page.getByRole("row").filter({ hasText: "guest" });
+    await expect.poll(() => row.textContent()).toContain("until 31 Dec 2027");
+    await row.getByRole("button", { name: "guest", exact: true }).click();
+    expect(await page.getByLabel("Good until").inputValue()).toBe("2027-12-31");
+    await context.close();
+  });
+
+  it("is told of when its year is too long, and nothing that was typed is lost", async () => {
+    const { context, page } = await signedIn();
+    await page.goto(`${rig.url}/users?new`);
+    await page.getByLabel("Name", { exact: true }).fill("later");
+    await page.getByLabel("Good until").fill("20271-03-01");
+    await page.getByRole("button", { name: "Make the user" }).click();
+    await page.getByText("a year has four digits").waitFor();
+    expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("later");
+    expect(page.complaints).toEqual([]);
+    await context.close();
+  });
 });
 
 describe("the interfaces", () => {
