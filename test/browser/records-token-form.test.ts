@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, describe, it, vi } from "vitest";
+import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
+
+/** What a token is for: its zones and its name, as people type them. */
+
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 240_000 });
+
+let { rig, page, post, close } = {} as HarbourPage;
+beforeAll(async () => {
+  ({ rig, page, post, close } = await openHarbourPage());
+  await post("/v1/zones", { name: "xn--mnchen-3ya.test", mode: "primary" });
+});
+afterAll(() => close?.());
+
+const open = (path: string) => page.goto(rig.url + path);
+
+describe("the name that a token is for", () => {
+  it("is taken in the letters of its language, and one that is none is told of where it was typed", async () => {
+    await open("/tokens?new");
+    await page.getByLabel("What is it for?").fill("Büro");
+    const zones = page.getByRole("combobox", { name: "In the zones" });
+    await zones.fill("münch");
+    await page.getByRole("option", { name: "münchen.test" }).click();
+    await page.getByLabel("Only this name").fill("a..b");
+    await page.getByRole("button", { name: "Make the token" }).click();
+    await page.getByText("there is nothing before or between two dots").waitFor();
+    await page.getByLabel("Only this name").fill("a b");
+    await page.getByText("cannot stand in a name as it is; use letters, digits").waitFor();
+    await page.getByLabel("Only this name").fill("home.münchen.test.");
+    await page.getByRole("dialog").getByText("may write everything of home.münchen.test").waitFor();
+    await page.getByLabel("Only from").fill("10.0.0.0/8, 10.0.0.300");
+    await page.getByText("10.0.0.300 is no network; give one such as 192.0.2.0/24").waitFor();
+    await page.getByLabel("Only from").fill("");
+    await page.getByLabel("Only this name").fill("Straße");
+    await page.getByRole("dialog").getByText("may write everything of straße.münchen.test").waitFor();
+    await page.getByRole("button", { name: "Make the token" }).click();
+    await page.getByRole("tab", { name: "ddclient" }).click();
+    await page.getByRole("tabpanel").getByText("xn--strae-oqa.xn--mnchen-3ya.test").waitFor();
+    await page.getByRole("button", { name: "I have copied it" }).click();
+  });
+
+  it("is asked for without its zone for a token of all zones", async () => {
+    await open("/tokens?new");
+    await page.getByLabel("What is it for?").fill("router");
+    await page.getByLabel("Only this name").fill("home.example.org.");
+    await page.getByRole("button", { name: "Make the token" }).click();
+    await page.getByText("choose one zone, or write the name without the zone's, such as home").waitFor();
+  });
+});
+
+describe("a zone among thousands", () => {
+  it("is found for a token by a part of its name, and one that was chosen stays", async () => {
+    const list = /\/v1\/zones\?(?!.*search=)/;
+    await page.route(list, async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), zones: [] } });
+    });
+    await open("/tokens?new");
+    const zones = page.getByRole("combobox", { name: "In the zones" });
+    for (const [typed, found] of [
+      ["münch", "münchen.test"],
+      ["tide", "tide-tables.example"],
+    ] as const) {
+      await zones.fill(typed);
+      await page.getByRole("option", { name: found }).click();
+    }
+    await page.getByText("may write all of münchen.test and tide-tables.example").waitFor();
+    await zones.fill("zeppelin");
+    await page.getByText("no such zone").waitFor();
+    await page.unroute(list);
+  });
+});
