@@ -1,7 +1,7 @@
 import type { ChangedSet, ChangeEvent } from "../../src/contract/change-events.ts";
 import type { Rrset, RrsetsPagination, RrsetsZone } from "../../src/contract/rrsets.ts";
 import type { Request } from "../shared/request.ts";
-import { nameHolds, searchedText } from "./shown-name.ts";
+import { nameHolds, searchedZone } from "./shown-name.ts";
 
 /** The record-set API as the console asks it. */
 
@@ -40,7 +40,7 @@ async function readZonesShownAs(request: Request, text: string): Promise<readonl
 
 /** The few that are found only by the name as it is shown stand before all others. */
 export async function findZones(request: Request, search: string, page: number): Promise<ZonePage> {
-  const text = searchedText(search).replace(/\.$/, "");
+  const text = searchedZone(search);
   if (text === "" || page > 1) return readPageOrLast(request, text, page);
   const [found, more] = await Promise.all([readZones(request, text, page), readZonesShownAs(request, text)]);
   return { ...found, zones: [...more, ...found.zones] };

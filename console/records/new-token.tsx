@@ -3,16 +3,15 @@ import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import type { MadeToken } from "../../src/contract/console.ts";
 import type { Scope } from "../../src/core/may.ts";
-import { parseOwner } from "../../src/core/name.ts";
 import { parseNetwork } from "../../src/core/network.ts";
 import { isRecordType, recordTypes } from "../../src/core/rdata/table.ts";
 import { type Fault, fail, faultInWords, ok, type Result } from "../../src/core/result.ts";
-import { parseTyped } from "../../src/core/unicode-name.ts";
 import { endOfDay } from "../shared/days.ts";
 import { FormDialog } from "../shared/form-dialog.tsx";
 import { useSession } from "../shared/session.tsx";
 import { scopeInWords } from "./scope-in-words.ts";
 import { keptName } from "./shown-name.ts";
+import { typedOwner } from "./typed-owner.ts";
 import { ZoneChoice } from "./zone-choice.tsx";
 
 type Draft = {
@@ -148,7 +147,7 @@ export function NewToken(props: { readonly onClose: () => void; readonly onMade:
 function readOwner({ owner, zones: [zone, ...others] }: Draft): Result<string> {
   if (owner.trim() === "") return ok("");
   const only = others.length === 0 ? zone : undefined;
-  const read = parseTyped((name) => parseOwner(name, only ?? "zone.invalid"), keptName(owner));
+  const read = typedOwner(owner, only ?? "zone.invalid");
   return read.ok || only !== undefined || read.faults[0]?.code !== "out-of-zone" ? read : fail(wholeName);
 }
 

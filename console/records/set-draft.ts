@@ -1,14 +1,15 @@
 import type { Rrset } from "../../src/contract/rrsets.ts";
 import { checkOwners } from "../../src/core/check-zone.ts";
-import { absoluteName, parseOwner } from "../../src/core/name.ts";
+import { absoluteName } from "../../src/core/name.ts";
 import { hostName } from "../../src/core/rdata/field-name.ts";
 import { parseRdata } from "../../src/core/rdata/rdata.ts";
 import { definitionOf, isRecordType, type RecordType } from "../../src/core/rdata/table.ts";
 import { faultInWords } from "../../src/core/result.ts";
 import type { RRset } from "../../src/core/rrset.ts";
-import { asAscii, nameToUnicode, parseTyped } from "../../src/core/unicode-name.ts";
+import { asAscii, nameToUnicode } from "../../src/core/unicode-name.ts";
 import { toldFaults } from "./told-faults.ts";
 import { isTtl, ttlFault } from "./ttl.ts";
+import { typedOwner } from "./typed-owner.ts";
 import { joinValue, splitValue } from "./value-fields.ts";
 
 /** A set as the form holds it: everything is text until it is checked. */
@@ -90,11 +91,7 @@ export function checkDraft(
 }
 
 function readOwner(text: string, zone: string, faults: Map<string, string>): string | undefined {
-  const owner = parseTyped((ascii) => parseOwner(ascii, zone), text.trim().toLowerCase());
-  if (owner.ok && `.${owner.value}`.endsWith(`.${zone}`)) {
-    faults.set("name", "the zone's name is in it already: leave that out, or end it with a dot");
-    return undefined;
-  }
+  const owner = typedOwner(text, zone);
   if (owner.ok) return owner.value;
   faults.set("name", owner.faults.map(faultInWords).join(". "));
   return undefined;

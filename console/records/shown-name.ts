@@ -10,6 +10,9 @@ export const keptZone = (typed: string): string => keptName(typed).replace(/\.$/
 
 export const searchedText = (typed: string): string => typed.trim().toLowerCase().normalize("NFC");
 
+/** As `searchedText`, of a whole name: a dot may end it. */
+export const searchedZone = (typed: string): string => searchedText(typed).replace(/\.$/, "");
+
 /** Whether a part of the name reads so, in either form. */
 export const nameHolds = (name: string, text: string): boolean =>
   name.includes(text) || nameToUnicode(name).includes(text);

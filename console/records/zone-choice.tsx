@@ -5,7 +5,7 @@ import { useState } from "react";
 import { nameToUnicode } from "../../src/core/unicode-name.ts";
 import { useSession } from "../shared/session.tsx";
 import { findZones } from "./api.ts";
-import { nameHolds, searchedText } from "./shown-name.ts";
+import { nameHolds, searchedZone } from "./shown-name.ts";
 
 /** Zones to choose among all that there are: the first few, and those with what is typed in their names. */
 export function ZoneChoice(props: {
@@ -16,7 +16,7 @@ export function ZoneChoice(props: {
 }) {
   const { request } = useSession();
   const [typed, setTyped] = useState("");
-  const text = searchedText(typed);
+  const text = searchedZone(typed);
   const [asked] = useDebouncedValue(text, 200);
   const zones = useQuery({
     queryKey: ["zones", "choice", asked],

@@ -46,6 +46,19 @@ describe("the name that a token is for", () => {
     await page.getByRole("button", { name: "Make the token" }).click();
     await page.getByText("choose one zone, or write the name without the zone's, such as home").waitFor();
   });
+
+  it("has the zone's name only once, as that of a record", async () => {
+    await open("/tokens?new");
+    await page.getByLabel("What is it for?").fill("router");
+    const zones = page.getByRole("combobox", { name: "In the zones" });
+    await zones.fill("harbour.example.");
+    await page.getByRole("option", { name: "harbour.example", exact: true }).click();
+    await page.getByLabel("Only this name").fill("mail.Harbour.example");
+    await page.getByRole("button", { name: "Make the token" }).click();
+    await page.getByText("the zone's name is in it already; leave that out, or end it with a dot").waitFor();
+    await page.getByLabel("Only this name").fill("mail.harbour.example.");
+    await page.getByRole("dialog").getByText("may write everything of mail.harbour.example.").waitFor();
+  });
 });
 
 describe("a zone among thousands", () => {
