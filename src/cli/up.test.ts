@@ -18,8 +18,8 @@ beforeAll(async () => {
 });
 afterAll(() => void other.close());
 
-/** Runs until it has said that, or ends by itself. */
-async function up(places: Readonly<Record<string, string>>, until = "Ctrl-C stops it") {
+/** Runs until it has said all, or ends by itself. */
+async function up(places: Readonly<Record<string, string>>, isJournal = false) {
   const cwd = await mkdtemp(join(tmpdir(), "moor-up-"));
   const anywhere = { records: "127.0.0.1:0", firewall: "127.0.0.1:0", dns: "127.0.0.1:0", updater: "127.0.0.1:0" };
   const words = Object.entries({ ...anywhere, ...places }).flatMap(([part, at]) => [`--${part}`, at]);
@@ -27,9 +27,9 @@ async function up(places: Readonly<Record<string, string>>, until = "Ctrl-C stop
   let said = "";
   const out = (text: string) => {
     said += text;
-    if (said.includes(until)) stop.abort();
+    if (said.includes("Ctrl-C stops it")) stop.abort();
   };
-  const io = { program: "moor", out, err: out, env: {}, cwd, signal: stop.signal };
+  const io = { program: "moor", out, err: out, env: {}, cwd, isJournal, signal: stop.signal };
   const code = await runMoor(["up", "--interface", "lo", ...words], io);
   return { code, said, cwd };
 }
@@ -39,6 +39,13 @@ it("says of its links that the browser will warn, why, and what to do", async ()
   expect(said).toMatch(
     /firewall pages .*\nThe browser will warn .*own authority, moor-data\/ca\.pem\. Import .* or go on\.\n/,
   );
+});
+
+it("says how its links are made where all that is printed is kept", async () => {
+  const { said } = await up({}, true);
+  expect(said).toMatch(/DNS console +moor sign-in --data \S+ --url https:\S+\n/);
+  expect(said).toMatch(/firewall pages +moor sign-in --firewall --data \S+ --url https:\S+\n/);
+  expect(said).not.toContain("sign-in#");
 });
 
 it("has the key that it made in the audit log of the firewall", async () => {

@@ -15,7 +15,7 @@ import type { CommandIo } from "./command-io.ts";
 import { loadConfig } from "./load-config.ts";
 import { unsetNameservers } from "./records.ts";
 import { startDns } from "./start-dns.ts";
-import { curlForInterfaces, curlForRecords, shellWord } from "./try-lines.ts";
+import { curlForInterfaces, curlForRecords, dataFlag, shellWord } from "./try-lines.ts";
 import { openUpPage, type UpPage, type Watched } from "./up-page.ts";
 import { type Home, prepareHome, writeHomeConfig } from "./up-prepare.ts";
 import { watchRecords } from "./watch-records.ts";
@@ -45,6 +45,7 @@ export async function up(options: UpCommand, io: CommandIo): Promise<number> {
     if (watched === undefined) return 1;
     const { url, onFirstRound, ...page } = await openUpPage(watched, options.updater, log, opened);
     tellState(home, { ...urls, updater: url }, io);
+    await tellSignIn(home, urls, io);
     const ready = await firstRound(watched.updater, onFirstRound, io);
     tellNext(home, urls, io);
     const how = { interval: home.interval, log, now: Date.now, random: Math.random, ...page };
@@ -61,7 +62,8 @@ export type Urls = {
   readonly firewall: string;
   readonly dns: ListenAddress;
   readonly caFile: string;
-  readonly signIn: { readonly dns: string; readonly firewall: string };
+  /** Makes links that sign in. */
+  readonly signIn: { readonly dns: () => Promise<string>; readonly firewall: () => Promise<string> };
 };
 
 async function startServices(options: UpCommand, dataFolder: string, log: Logger, opened: Opened[]): Promise<Urls> {
@@ -77,7 +79,7 @@ async function startServices(options: UpCommand, dataFolder: string, log: Logger
   const firewall = await startFirewall({ ...shared, listen: options.firewall, listenOption: "--firewall" });
   opened.push({ name: "firewall status service", close: firewall.close });
   const [at = options.dns] = dns.addresses;
-  const signIn = { dns: await records.createSignInLink("main"), firewall: await firewall.createSignInLink() };
+  const signIn = { dns: () => records.createSignInLink("main"), firewall: () => firewall.createSignInLink() };
   return { records: records.url, firewall: firewall.url, dns: at, caFile: caFileIn(dataFolder), signIn };
 }
 
@@ -115,10 +117,20 @@ function tellState(home: Home, urls: Urls & { readonly updater: string | undefin
   if (urls.updater) io.out(`                   ${urls.updater}  (its page, for this machine only)\n`);
   io.out(`  data             ${home.folder}\n`);
   for (const made of home.made) io.out(`  made             ${made}\n`);
-  io.out("\nLinks that sign in, once and within 15 minutes:\n");
-  io.out(`  DNS console      ${urls.signIn.dns}\n`);
-  io.out(`  firewall pages   ${urls.signIn.firewall}\n`);
-  io.out(browserWarning(relative(io.cwd, urls.caFile)));
+}
+
+async function tellSignIn(home: Home, urls: Urls, io: CommandIo): Promise<void> {
+  const data = dataFlag({ data: home.folder });
+  if (io.isJournal) {
+    io.out("\nLinks that sign in are made with:\n");
+    io.out(`  DNS console      ${io.program} sign-in ${data} --url ${urls.records}\n`);
+    io.out(`  firewall pages   ${io.program} sign-in --firewall ${data} --url ${urls.firewall}\n`);
+  } else {
+    io.out("\nLinks that sign in, once and within 15 minutes:\n");
+    io.out(`  DNS console      ${await urls.signIn.dns()}\n`);
+    io.out(`  firewall pages   ${await urls.signIn.firewall()}\n`);
+    io.out(browserWarning(relative(io.cwd, urls.caFile)));
+  }
   io.out("\n");
 }
 
