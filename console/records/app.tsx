@@ -5,6 +5,7 @@ import { SessionGate } from "../shared/session.tsx";
 import { SignedInFrame } from "../shared/signed-in.tsx";
 import { useLiveRecords } from "./live-sets.tsx";
 import { keptZone } from "./shown-name.ts";
+import { zoneAddress, zoneInAddress } from "./zone-address.ts";
 import { ZoneList } from "./zone-list.tsx";
 
 const ZonePage = lazyPart(() => import("./zone-page.tsx"));
@@ -34,13 +35,13 @@ export function App() {
 function SignedIn() {
   const live = useLiveRecords();
   const [, at] = useRoute("/zones/:zone/:part?");
-  const zone = at?.zone && nameToUnicode(keptZone(decodeURIComponent(at.zone)));
+  const zone = at?.zone && nameToUnicode(keptZone(zoneInAddress(at.zone)));
   return (
     <SignedInFrame title={words.title} places={places} subject={zone} live={live}>
       <Route path="/">{() => <ZoneList />}</Route>
       <Route path="/zones">{() => <ZoneList />}</Route>
       <Route path="/zones/:zone/:part?">
-        {({ zone, part }) => <OneZone asked={decodeURIComponent(zone ?? "")} part={part} />}
+        {({ zone, part }) => <OneZone asked={zoneInAddress(zone ?? "")} part={part} />}
       </Route>
       <Route path="/tokens">{() => <TokenPage />}</Route>
       <Route path="/account">{() => <AccountPage nameLabel="Account" />}</Route>
@@ -51,7 +52,6 @@ function SignedIn() {
 function OneZone({ asked, part }: { readonly asked: string; readonly part: string | undefined }) {
   const search = useSearch();
   const zone = keptZone(asked);
-  if (zone !== asked)
-    return <Redirect to={`/zones/${zone}${part ? `/${part}` : ""}${search && `?${search}`}`} replace />;
+  if (zone !== asked) return <Redirect to={`${zoneAddress(zone, part)}${search && `?${search}`}`} replace />;
   return <ZonePage key={zone} zone={zone} part={part ?? "records"} />;
 }

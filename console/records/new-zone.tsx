@@ -9,6 +9,7 @@ import { parseZoneFile } from "../../src/core/zone-file.ts";
 import { zoneNameIn } from "../../src/core/zone-file-zone-name.ts";
 import { FormDialog } from "../shared/form-dialog.tsx";
 import { useSession } from "../shared/session.tsx";
+import { zoneAddress } from "./zone-address.ts";
 import { FaultList, FileButton } from "./zone-file-parts.tsx";
 
 /** A zone by its name, empty or with what a zone file says. */
@@ -28,7 +29,7 @@ export default function NewZone({ onClose }: { readonly onClose: () => void }) {
       request("POST", "/v1/zones", { name: zone, mode: "primary", ...(withFile && { zonefile: file }) }),
     onSuccess: async (_made, zone) => {
       await queries.invalidateQueries({ queryKey: ["zones"] });
-      navigate(`/zones/${zone}`);
+      navigate(zoneAddress(zone));
     },
   });
   const takeFile = (text: string) => {

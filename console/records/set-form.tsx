@@ -15,6 +15,7 @@ import { linesOf } from "./describe-change.ts";
 import { checkDraft, draftOf, emptyDraft, fullName, type SetDraft } from "./set-draft.ts";
 import { ttlInWords } from "./ttl.ts";
 import { ValueList } from "./value-list.tsx";
+import { zoneAddress } from "./zone-address.ts";
 
 type Props = {
   readonly zone: RrsetsZone;
@@ -38,7 +39,7 @@ function NoSet({ zone, asked, onClose }: Props) {
     <Dialog title="No such record" onClose={onClose} size="md">
       <Text size="sm" mb="md">
         {nameToUnicode(name)} {type} no longer exists: it was deleted or renamed. The{" "}
-        <Link href={`/zones/${zone.name}/history`}>history</Link> says when and by whom.
+        <Link href={zoneAddress(zone.name, "history")}>history</Link> says when and by whom.
       </Text>
       <Group justify="flex-end">
         <Button onClick={onClose}>Close</Button>

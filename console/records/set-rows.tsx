@@ -10,6 +10,7 @@ import { changed } from "../shared/search-part.ts";
 import type { SortBy } from "./order-sets.ts";
 import { shownValue } from "./shown-value.ts";
 import "./set-rows.css";
+import { zoneAddress } from "./zone-address.ts";
 
 const columns: readonly { readonly by: SortBy; readonly name: string }[] = [
   { by: "name", name: "Name" },
@@ -85,7 +86,7 @@ export function SetRows(props: {
 
 function Cells({ set, zone }: { readonly set: Rrset; readonly zone: RrsetsZone }) {
   const [query] = useSearchParams();
-  const target = `/zones/${zone.name}?${changed(query, { edit: set.id })}`;
+  const target = `${zoneAddress(zone.name)}?${changed(query, { edit: set.id })}`;
   const name = nameToUnicode(set.name);
   const labels = Object.entries(set.labels).map(([key, value]) => (value === "" ? key : `${key}=${value}`));
   return (

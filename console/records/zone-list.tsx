@@ -12,6 +12,7 @@ import { useSession } from "../shared/session.tsx";
 import { durationInWords } from "../shared/words-of-time.ts";
 import { findZones } from "./api.ts";
 import { FirstSteps } from "./first-steps.tsx";
+import { zoneAddress } from "./zone-address.ts";
 
 const NewZone = lazyPart(() => import("./new-zone.tsx"));
 
@@ -117,7 +118,7 @@ function ZoneTable({ zones, search }: { readonly zones: readonly RrsetsZone[]; r
         {zones.map((zone) => (
           <tr key={zone.id}>
             <td className="breaks">
-              <Link href={`/zones/${zone.name}`}>{nameToUnicode(zone.name)}</Link>
+              <Link href={zoneAddress(zone.name)}>{nameToUnicode(zone.name)}</Link>
             </td>
             <td data-label="Records" className="number">
               {zone.record_count.toLocaleString("en-GB")}

@@ -11,6 +11,7 @@ import { RequestProblem } from "../shared/request.ts";
 import { useSession } from "../shared/session.tsx";
 import { readZone } from "./api.ts";
 import { SetTable } from "./set-table.tsx";
+import { zoneAddress } from "./zone-address.ts";
 
 const HistoryPart = lazyPart(() => import("./history-part.tsx"));
 const MovingPart = lazyPart(() => import("./moving-part.tsx"));
@@ -18,9 +19,9 @@ const SettingsPart = lazyPart(() => import("./settings-part.tsx"));
 
 const parts = [
   { part: "records", path: "", name: "Records" },
-  { part: "history", path: "/history", name: "History" },
-  { part: "moving", path: "/moving", name: "Names that move" },
-  { part: "settings", path: "/settings", name: "Settings" },
+  { part: "history", path: "history", name: "History" },
+  { part: "moving", path: "moving", name: "Names that move" },
+  { part: "settings", path: "settings", name: "Settings" },
 ] as const;
 
 /** One zone, in four parts. */
@@ -42,7 +43,7 @@ export default function ZonePage({ zone: name, part }: { readonly zone: string; 
           {parts.map((each) => (
             <li key={each.part}>
               <Link
-                href={`/zones/${name}${each.path}`}
+                href={zoneAddress(name, each.path)}
                 className="tab"
                 aria-current={each.part === part ? "page" : undefined}
               >
@@ -64,7 +65,7 @@ export default function ZonePage({ zone: name, part }: { readonly zone: string; 
           {part === "settings" && <SettingsPart zone={zone} />}
           {!parts.some((each) => each.part === part) && (
             <p>
-              There is no such page. <Link href={`/zones/${name}`}>To the records</Link>
+              There is no such page. <Link href={zoneAddress(name)}>To the records</Link>
             </p>
           )}
         </Suspense>

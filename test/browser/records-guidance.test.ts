@@ -267,6 +267,25 @@ describe("the list of zones", () => {
     await page.unroute(list);
   });
 
+  it("leads to a zone with a stroke in its name, as RFC 2317 has them, and to its parts", async () => {
+    const name = "0/25.2.0.192.in-addr.arpa";
+    await post("/v1/zones", { name, mode: "primary" });
+    await open("/");
+    await page.getByRole("link", { name }).click();
+    await page.getByRole("heading", { name }).waitFor();
+    expect(await page.title()).toBe(`${name} – moor DNS`);
+    await page.getByRole("link", { name: "@ SOA" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+    await page.getByRole("link", { name: "Settings" }).click();
+    await page.reload();
+    await page.getByLabel(`Type ${name} to delete it`).waitFor();
+  });
+
+  it("says of a name that no address can hold that there is no such zone", async () => {
+    await open("/zones/%25");
+    await page.getByText("There is no zone % here").waitFor();
+  });
+
   it("has no part of a zone that is not there", async () => {
     await open(`${harbour}/nope`);
     await page.getByText("There is no such page.").waitFor();
