@@ -4,6 +4,7 @@ import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
+import { openServiceManager } from "../../test/rig/service-manager.ts";
 import { ensureCertificate } from "../process/certificates.ts";
 import { firewall } from "./firewall.ts";
 import { keyAdd } from "./key.ts";
@@ -59,6 +60,18 @@ describe("moor firewall", () => {
     stop.abort();
     expect(await ended).toBe(0);
     expect(text.out).not.toContain("sign-in#");
+  });
+
+  it("tells the service manager when it can be asked, and that it stops", async () => {
+    const { io, text, stop } = terminal(await mkdtemp(join(tmpdir(), "moor-firewall-")));
+    const { env, heard } = openServiceManager();
+    const options = { data: "data", listen: { host: "127.0.0.1", port: 0 }, name: [], logFormat: "text" } as const;
+    const ended = firewall(options, { ...io, env });
+    await expect.poll(heard).toBe("--ready --status=telling of this machine's interfaces\n");
+    expect(text.out).toContain("listens on");
+    stop.abort();
+    expect(await ended).toBe(0);
+    await expect.poll(heard).toMatch(/\n--stopping\n$/);
   });
 
   it("says what to do when the port is taken", async () => {

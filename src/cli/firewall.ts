@@ -6,6 +6,7 @@ import { openDataFolder, readFileIfThere } from "../process/data-folder.ts";
 import { alsoAt, type ListenAddress } from "../process/listen-address.ts";
 import { letCompilersRun } from "../process/small-footprint.ts";
 import { createSmallLog } from "../process/small-log.ts";
+import { openSystemd } from "../process/systemd.ts";
 import { browserWarning } from "./browser-warning.ts";
 import { type CertificateOptions, readCertificate } from "./certificate-option.ts";
 import type { CommandIo } from "./command-io.ts";
@@ -51,7 +52,10 @@ export async function firewall(options: FirewallCommand, io: CommandIo): Promise
     io.out(`  ${await service.createSignInLink()}\n`);
     if (service.caFile) io.out(browserWarning(service.caFile));
   }
+  const systemd = openSystemd({ env: io.env, status: "telling of this machine's interfaces" });
+  systemd.ready();
   await untilStopped(io.signal);
+  systemd.close();
   await service.close();
   return 0;
 }

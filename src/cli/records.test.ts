@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startPostgres } from "../../test/rig/postgres.ts";
+import { openServiceManager } from "../../test/rig/service-manager.ts";
 import { runMoor } from "./program.ts";
 import { openTerminal } from "./rig/terminal.ts";
 
@@ -36,6 +37,19 @@ describe("moor records", () => {
     stop.abort();
     expect(await ended).toBe(0);
     expect(printed.out).not.toContain("sign-in#");
+  });
+
+  it("tells the service manager when it can be asked, and that it stops", async () => {
+    const { io, printed } = openTerminal(await mkdtemp(join(tmpdir(), "moor-records-")));
+    const { env, heard } = openServiceManager();
+    const stop = new AbortController();
+    const words = ["records", "--listen", "127.0.0.1:0", "--dns", "127.0.0.1:0"];
+    const ended = runMoor(words, { ...io, env, signal: stop.signal });
+    await expect.poll(heard).toBe("--ready --status=answering for its zones\n");
+    expect(printed.out).toContain("DNS is answered on");
+    stop.abort();
+    expect(await ended).toBe(0);
+    await expect.poll(heard).toMatch(/\n--stopping\n$/);
   });
 
   it("takes a certificate or speaks no TLS: it does not leave out one of the two in silence", async () => {

@@ -5,6 +5,7 @@ import { parseTyped } from "../core/unicode-name.ts";
 import { alsoAt, bracketed, type ListenAddress, urlOf } from "../process/listen-address.ts";
 import { isLoopbackName } from "../process/loopback-name.ts";
 import { closeInReverse, type Opened } from "../process/shutdown.ts";
+import { openSystemd } from "../process/systemd.ts";
 import { startKeepingHistory } from "../records/keep-history.ts";
 import { startRecords } from "../records/start.ts";
 import { trimTables } from "../records/store-table-open.ts";
@@ -118,6 +119,9 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
       io.out(`  ${await service.createSignInLink("main", pages)}\n`);
       if (service.caFile) io.out(browserWarning(service.caFile));
     }
+    const systemd = openSystemd({ env: io.env, status: "answering for its zones" });
+    opened.push({ name: "service manager", close: () => systemd.close() });
+    systemd.ready();
     const trouble = await Promise.race([untilStopped(io.signal), ...(service.outgrown ? [service.outgrown] : [])]);
     service.health.stop();
     await sleep(options.drain * 1_000);

@@ -1,8 +1,8 @@
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openServiceManager } from "../../test/rig/service-manager.ts";
 import { readHistory } from "./history.ts";
 import { type KeepTools, keepNames } from "./keep-names.ts";
 import { readConfig } from "./read-config.ts";
@@ -210,14 +210,10 @@ it("the service manager hears of it also after the clock was put forward, or the
   await stores(1);
   stop.abort();
   await running;
-  // Not in the loop's folder: a last notice may be under way when that is removed.
-  const folder = mkdtempSync(join(tmpdir(), "moor-notify-"));
-  const heard = join(folder, "heard");
-  writeFileSync(join(folder, "systemd-notify"), `#!/bin/sh\necho "$@" >> ${heard}\n`, { mode: 0o700 });
-  const env = { NOTIFY_SOCKET: "here", WATCHDOG_USEC: "200000", PATH: `${folder}:${process.env.PATH}` };
+  const { env, heard } = openServiceManager();
   let ahead = 0;
-  await start({ env, now: () => Date.now() + ahead });
-  const beats = () => (existsSync(heard) ? readFileSync(heard, "utf8").split("WATCHDOG=1").length - 1 : 0);
+  await start({ env: { ...env, WATCHDOG_USEC: "200000" }, now: () => Date.now() + ahead });
+  const beats = () => heard().split("WATCHDOG=1").length - 1;
   await until(() => beats() > 0);
   ahead = 24 * 3_600_000;
   const before = beats();

@@ -1,13 +1,13 @@
 import type { Instant } from "../core/instant.ts";
 import type { Result } from "../core/result.ts";
 import type { SmallLog } from "../process/small-log.ts";
+import { openSystemd } from "../process/systemd.ts";
 import type { UpdaterConfig } from "./config.ts";
 import { type History, openHistory } from "./history.ts";
 import type { PageOptions, UpdaterPage } from "./http-page.ts";
 import { createReporter, type Notice, type Reporter } from "./reporter.ts";
 import { openStateFile, type StateFile } from "./state-file.ts";
 import { createStatusKeeper, type StatusKeeper } from "./status.ts";
-import { openSystemd } from "./systemd.ts";
 import { openTelling } from "./telling.ts";
 import { openUpdater } from "./updater.ts";
 import { watch } from "./watch.ts";
@@ -48,7 +48,8 @@ export async function keepNames(first: UpdaterConfig, tools: KeepTools, signal: 
   const lasting = { status, reporter, tellTo };
   const requests: Requests = { check: () => undefined, reload: () => undefined };
   tools.onRequest?.({ check: () => requests.check(), reload: () => requests.reload() });
-  const systemd = openSystemd(tools.env, () => status.silence() < longestSilence);
+  const isAlive = () => status.silence() < longestSilence;
+  const systemd = openSystemd({ env: tools.env, status: "keeping names", isAlive });
   let config: UpdaterConfig | undefined = first;
   let state = tools.state;
   let isFirst = true;

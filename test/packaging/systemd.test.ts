@@ -35,6 +35,17 @@ describe("the systemd units", () => {
     expect(used.filter((option) => !known.includes(option))).toEqual([]);
   });
 
+  it.each(units)("%s counts as started when it says that it is ready, by a child of its own", (unit) => {
+    const text = readFileSync(join(folder, unit), "utf8");
+    expect(text).toMatch(/^Type=notify$/m);
+    expect(text).toMatch(/^NotifyAccess=all$/m);
+  });
+
+  it("moor-update.service waits for the services of its own machine", () => {
+    const [after = ""] = /^After=.*$/m.exec(readFileSync(join(folder, "moor-update.service"), "utf8")) ?? [];
+    for (const service of ["moor-firewall.service", "moor-records.service"]) expect(after).toContain(service);
+  });
+
   it.each(units)("%s does not try again what is wrong in its options", (unit) => {
     expect(readFileSync(join(folder, unit), "utf8")).toMatch(/^RestartPreventExitStatus=2$/m);
   });

@@ -5,11 +5,18 @@ export type Systemd = { ready(): void; reloading(): void; close(): void };
 
 const silent: Systemd = { ready: () => undefined, reloading: () => undefined, close: () => undefined };
 
+type SystemdOptions = {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** What we do once we are ready, for `systemctl status`. */
+  readonly status: string;
+  readonly isAlive?: () => boolean;
+};
+
 /**
  * Tells systemd that we are ready, and at half its watchdog's time that we are alive, as long as `isAlive` says so. Through its
  * own little program: Node has no datagram sockets of that kind.
  */
-export function openSystemd(env: Readonly<Record<string, string | undefined>>, isAlive: () => boolean): Systemd {
+export function openSystemd({ env, status, isAlive = () => true }: SystemdOptions): Systemd {
   if (!env.NOTIFY_SOCKET) return silent;
   const notify = (...words: readonly string[]) => {
     execFile("systemd-notify", words, { env: { ...env }, timeout: 5_000 }, () => undefined);
@@ -17,7 +24,7 @@ export function openSystemd(env: Readonly<Record<string, string | undefined>>, i
   const half = Math.floor(Number(env.WATCHDOG_USEC) / 2000);
   const timer = half > 0 ? setInterval(() => isAlive() && notify("WATCHDOG=1"), half) : undefined;
   return {
-    ready: () => notify("--ready", "--status=keeping names"),
+    ready: () => notify("--ready", `--status=${status}`),
     reloading: () => notify("--status=the config was read again"),
     close() {
       clearInterval(timer);
