@@ -46,6 +46,8 @@ describe("where the watcher of a new config answers", () => {
     const { io, printed } = terminal();
     expect(await init(options({ control: "0.0.0.0:9053" }), io)).toBe(2);
     expect(printed.err).toContain("0.0.0.0:9053 is no port of this machine itself");
+    expect(printed.err).toContain(`${at("moor.yaml")}:`);
+    expect(printed.err).not.toContain(".moor-init-");
   });
 });
 

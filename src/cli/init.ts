@@ -264,7 +264,7 @@ async function finish(setup: Setup, options: InitOptions, asker: Asker, io: Comm
   try {
     io.out("\nOne round, without writing anything:\n");
     const tried = { config: resolve(draft, basename(config)), dryRun: true, needsAddress: true };
-    const code = await update(tried, io);
+    const code = await update(tried, withoutPart(`/${basename(draft)}`, io));
     if (code !== 0 && !options.force && (options.yes || !io.isTerminal)) {
       io.err(`That did not go well, so nothing was written; ${toGoOn}\n`);
       return code;
@@ -279,6 +279,13 @@ async function finish(setup: Setup, options: InitOptions, asker: Asker, io: Comm
   tellNext(config, unit === undefined ? written : [...written, unit], setup.control?.listen, io);
   return 0;
 }
+
+/** What is tried is named as what it becomes. */
+const withoutPart = (part: string, io: CommandIo): CommandIo => ({
+  ...io,
+  out: (text) => io.out(text.replaceAll(part, "")),
+  err: (text) => io.err(text.replaceAll(part, "")),
+});
 
 const toGoOn =
   "mend what it says, choose another interface or none with --ipv4 and --ipv6, or write the config all the same with --force";
