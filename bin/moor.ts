@@ -37,13 +37,13 @@ process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
 process.stderr.on("error", () => undefined);
 
 // In a clone the script beside this file runs it; installed, it is on the PATH.
-const inClone = import.meta.filename.endsWith(".ts");
+const script = import.meta.filename.endsWith(".ts") ? join(import.meta.dirname, "moor") : undefined;
 
 // systemd names what it writes to the journal; a terminal that one of its services opened has the name too, but is another file.
 const { dev, ino } = fstatSync(process.stdout.fd);
 
 process.exitCode = await runMoor(process.argv.slice(2), {
-  program: inClone ? scriptToType(join(import.meta.dirname, "moor"), process.cwd()) : "moor",
+  ...(script === undefined ? { program: "moor" } : { program: scriptToType(script, process.cwd()), script }),
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),
   env: process.env,

@@ -2,6 +2,8 @@
 export type CommandIo = {
   /** What to type to run moor again, from `cwd`. */
   readonly program: string;
+  /** In a clone, the shell script that runs moor; installed, it is on the PATH. */
+  readonly script?: string;
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
   readonly env: Readonly<Record<string, string | undefined>>;

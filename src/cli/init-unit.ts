@@ -24,8 +24,9 @@ export async function offerUnit(
   return file;
 }
 
-function printUnit(config: string, { program, cwd }: CommandIo): string {
-  const command = program.includes("/") ? resolve(cwd, program) : `/usr/bin/env ${program}`;
+function printUnit(config: string, { script, program }: CommandIo): string {
+  // systemd takes no quotes or backslashes in the path of what it starts itself.
+  const command = script === undefined ? `/usr/bin/env ${program}` : `/bin/sh ${unitWord(script)}`;
   return `# systemctl --user daemon-reload && systemctl --user enable --now moor-update
 # loginctl enable-linger     lets it run while nobody is logged in
 [Unit]
@@ -36,7 +37,7 @@ After=network-online.target
 Type=notify
 NotifyAccess=all
 WatchdogSec=10min
-ExecStart=${command} update --config "${config}"
+ExecStart=${command} update --config ${unitWord(config)}
 SyslogIdentifier=moor-update
 ExecReload=/bin/sh -c 'kill -HUP $MAINPID'
 Restart=on-failure
@@ -45,10 +46,16 @@ RestartPreventExitStatus=2
 UMask=0077
 NoNewPrivileges=true
 ProtectSystem=strict
-ReadWritePaths="${dirname(config)}" -%C/moor
+ReadWritePaths=${unitPath(dirname(config))} -%C/moor
 PrivateTmp=true
 
 [Install]
 WantedBy=default.target
 `;
 }
+
+/** In a unit only commands have variables. */
+const unitWord = (text: string): string => unitPath(text).replaceAll("$", "$$$$");
+
+/** systemd.syntax(7), "Quoting", and systemd.unit(5), "Specifiers". */
+const unitPath = (text: string): string => `"${text.replaceAll(/["\\]/g, "\\$&").replaceAll("%", "%%")}"`;

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -12,6 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => loop.close());
 
+const analyze = "systemd-analyze";
 const terminal = () => openTerminal(loop.folder);
 
 const options = (more: InitOptions = {}): InitOptions => ({
@@ -48,6 +50,25 @@ describe("where the watcher of a new config answers", () => {
     expect(printed.err).toContain("0.0.0.0:9053 is no port of this machine itself");
     expect(printed.err).toContain(`${at("moor.yaml")}:`);
     expect(printed.err).not.toContain(".moor-init-");
+  });
+});
+
+describe("the unit that --unit writes", () => {
+  it.for([
+    ["it's moor", "it's moor", "it's moor"],
+    ["100% of $HOME", "100%% of $$HOME", "100%% of $HOME"],
+    [String.raw`a "\d" b`, String.raw`a \"\\d\" b`, String.raw`a \"\\d\" b`],
+  ] as const)("runs a clone in a folder named %s", async ([name, word, path]) => {
+    const folder = join(loop.folder, name);
+    const unit = join(loop.folder, "moor-update.service");
+    const given = options({ config: join(folder, "moor.yaml"), unit });
+    expect(await init(given, { ...terminal().io, script: join(folder, "bin/moor") })).toBe(0);
+    const text = readFileSync(unit, "utf8");
+    const at = `${loop.folder}/${word}`;
+    expect(text).toContain(`\nExecStart=/bin/sh "${at}/bin/moor" update --config "${at}/moor.yaml"\n`);
+    expect(text).toContain(`\nReadWritePaths="${loop.folder}/${path}" `);
+    const said = execFileSync(analyze, ["verify", "--man=no", unit], { encoding: "utf8", stdio: "pipe" });
+    expect(said).toBe("");
   });
 });
 
