@@ -19,8 +19,8 @@ export type UpdaterConfig = {
   readonly control?: ControlConfig;
   readonly notify: readonly NotifyConfig[];
   readonly heartbeats: readonly HeartbeatConfig[];
-  /** The config itself and every file it names: when one changes, all are read again. */
-  readonly files: readonly string[];
+  /** The config itself and every file it names, each as it looked before it was read: when one changes, all are read again. */
+  readonly files: ReadonlyMap<string, string>;
   /** Said at every start: what works but is not safe. */
   readonly warnings: readonly string[];
 };

@@ -166,6 +166,18 @@ describe("a config that changes", () => {
     await stores(2);
   });
 
+  it("is taken over also when it changes while another one is being taken over", async () => {
+    await stores(1);
+    const text = readFileSync(configFile(), "utf8");
+    requests.reload();
+    writeFileSync(configFile(), text.replace(", ipv6: wan0", ""));
+    await until(() => told.filter(({ msg }) => msg === "the config was read again").length === 2);
+    await until(() => firewall.listeners() === 1);
+    firewall.say(report(2));
+    await until(() => loop.stored().A === "9.9.9.2");
+    expect(loop.stored().AAAA).toBe("2a00::1");
+  });
+
   it("is read again when a secret in a file changes", async () => {
     await stores(1);
     writeFileSync(join(loop.folder, "t"), "an0ther\n", { mode: 0o600 });

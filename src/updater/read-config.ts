@@ -12,6 +12,7 @@ import { readKeyFile, readSecret, type Surroundings, toMend } from "./read-secre
 import { readControl, readHeartbeats, readNotify } from "./read-telling.ts";
 import { sourceKinds } from "./sources.ts";
 import { targetApis } from "./targets.ts";
+import { lookOf } from "./watch-files.ts";
 import { createYamlReader, type Spot, type YamlReader } from "./yaml-reader.ts";
 
 const defaultInterval = 30_000;
@@ -19,6 +20,9 @@ const defaultInterval = 30_000;
 /** Reads a config and all files it names. `file` is shown in faults as it was given. */
 export function readConfig(file: string, env: Surroundings["env"], cwd: string): Result<UpdaterConfig> {
   const path = resolve(cwd, file);
+  const files = new Map<string, string>();
+  const sawFile = (seen: string) => void (files.has(seen) || files.set(seen, lookOf(seen)));
+  sawFile(path);
   let text: string;
   try {
     text = readFileSync(path, "utf8");
@@ -26,18 +30,15 @@ export function readConfig(file: string, env: Surroundings["env"], cwd: string):
     return fail(unreadable(file, (error as NodeJS.ErrnoException).code));
   }
   const warnings: string[] = [];
-  const files = new Set([path]);
   const surroundings: Surroundings = {
     env,
     resolve: (other) => resolve(dirname(path), other),
     warn: (warning) => warnings.includes(warning) || warnings.push(warning),
-    sawFile: (seen) => void files.add(seen),
+    sawFile,
   };
   const yaml = createYamlReader(text, file);
   const config = yaml.faults.length === 0 ? readRoot(yaml, path, surroundings, files) : undefined;
-  return config && yaml.faults.length === 0
-    ? ok({ ...config, warnings, files: [...files] })
-    : { ok: false, faults: sorted(yaml.faults) };
+  return config && yaml.faults.length === 0 ? ok({ ...config, warnings }) : { ok: false, faults: sorted(yaml.faults) };
 }
 
 const rootKeys = [
@@ -56,7 +57,7 @@ function readRoot(
   yaml: YamlReader,
   path: string,
   surroundings: Surroundings,
-  filesRead: ReadonlySet<string>,
+  filesRead: UpdaterConfig["files"],
 ): UpdaterConfig | undefined {
   const fields = yaml.fields(yaml.root, "the config", [...rootKeys, ...ruleKeys]);
   if (!fields) return undefined;
@@ -88,7 +89,7 @@ function readRoot(
     // Last: by now every file that the config names was read.
     ...readKeptFiles(yaml, fields, base, surroundings, filesRead),
     warnings: [],
-    files: [],
+    files: filesRead,
   };
 }
 

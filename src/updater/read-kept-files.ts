@@ -10,7 +10,7 @@ export function readKeptFiles(
   fields: Fields<"state" | "history">,
   base: string,
   { resolve }: Pick<Surroundings, "resolve">,
-  filesRead: ReadonlySet<string>,
+  filesRead: UpdaterConfig["files"],
 ): KeptFiles {
   const read = (key: "state" | "history", usual: string) => {
     const at = fields.get(key);

@@ -8,7 +8,7 @@ export type Surroundings = {
   /** A path as written in the config, made absolute. */
   readonly resolve: (path: string) => string;
   readonly warn: (text: string) => void;
-  /** Told of every file that is read, by its absolute path. */
+  /** Told of every file before it is read, by its absolute path. */
   readonly sawFile: (path: string) => void;
 };
 
