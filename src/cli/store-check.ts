@@ -4,13 +4,15 @@ import type { CommandIo } from "./command-io.ts";
 import type { DatabaseOptions } from "./database-options.ts";
 import { readStorePlace } from "./read-store-place.ts";
 import { countsInWords, faultsInWords } from "./store-faults.ts";
+import { readPlace } from "./store-place.ts";
 import { showProgress } from "./store-progress.ts";
 import { tellFaults } from "./tell-faults.ts";
 import { dataFlag } from "./try-lines.ts";
 
-export async function storeCheck(options: DatabaseOptions, io: CommandIo): Promise<number> {
+/** Of the store, unless a file is named. */
+export async function storeCheck(file: string | undefined, options: DatabaseOptions, io: CommandIo): Promise<number> {
   const progress = showProgress(io);
-  const place = readStorePlace(options, io);
+  const place = file === undefined ? readStorePlace(options, io) : readPlace(file, options, io);
   const tables = await readTables(place, "look");
   const whereTo = place.kind === "sqlite" ? `${dataFlag(options)} --move-aside` : "--database NEW-DATABASE";
   let faults = 0;
@@ -30,7 +32,7 @@ export async function storeCheck(options: DatabaseOptions, io: CommandIo): Promi
       return 0;
     }
     io.err(`${tables.name} has ${faultsInWords(faults)}.\n`);
-    io.err(`A backup is restored with: ${io.program} store restore ${whereTo} FILE\n`);
+    if (file === undefined) io.err(`A backup is restored with: ${io.program} store restore ${whereTo} FILE\n`);
     return 1;
   } finally {
     progress.end();

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { CommandIo, Run } from "./command-io.ts";
-import { databaseOptions } from "./database-options.ts";
+import { type DatabaseOptions, databaseOptions } from "./database-options.ts";
 import { dropHistoryOption } from "./keep-history-option.ts";
 import { dataFolder, readAccountName } from "./options.ts";
 import { orStopped } from "./store-stopped.ts";
@@ -33,11 +33,15 @@ export function addStoreVerbs(program: Command, io: CommandIo, run: Run): void {
     );
   databaseOptions(store.command("check"))
     .description("Looks through all of the store and names every fault, with what to do. Changes nothing.")
+    .argument("[file]", "a backup, or another database file, instead of the store")
     .option(...dataFolder)
-    .action((options) =>
+    .action((file: string | undefined, options: DatabaseOptions, command: Command) =>
       run(async () => {
+        const namesStore = options.database !== undefined || command.getOptionValueSource("data") !== "default";
+        if (file !== undefined && namesStore)
+          command.error("error: name a file, or the store with --data or --database, not both");
         const { storeCheck } = await import("./store-check.ts");
-        return await orStopped("Not all of the store was checked.", io, () => storeCheck(options, io));
+        return await orStopped("Not all of the store was checked.", io, () => storeCheck(file, options, io));
       }),
     );
   store

@@ -49,6 +49,9 @@ describe("what cannot be done is said, with what to do", () => {
     ["store restore text --data data", 1, /text is not a database/],
     ["store restore data --data data", 1, /data is a folder/],
     ["store check --data none", 1, /there is no file/],
+    ["store check none.sqlite", 1, /there is no file .*\/none\.sqlite; give the path/],
+    ["store check b.sqlite --data data", 2, /name a file, or the store with --data or --database, not both/],
+    ["store check b.sqlite --database postgres://u@h/d", 2, /name a file, or the store with --data or --database/],
     ["store copy data data", 1, /is there already/],
     ["store copy text new.sqlite", 1, /text is not a database/],
     ["store copy postgres://u@127.0.0.1:1/x new.sqlite", 1, /postgres:\/\/u@127\.0\.0\.1:1\/x cannot be used/],
@@ -75,6 +78,10 @@ describe("moor store", () => {
     expect(backup.out).toMatch(
       /^b\.sqlite: \d+\.\d MB, 2 zones, \d+ records and \d+ changes, up to change \d+; checked\.\n$/,
     );
+    expect(await moor("store check b.sqlite")).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/b\.sqlite is as/),
+    });
     expect(await moor("store restore b.sqlite --data data")).toMatchObject({ code: 1, out: "" });
     const restored = await moor("store restore b.sqlite --data data --move-aside");
     expect(restored.out).toMatch(/is now b\.sqlite: 2 zones.*\nWhat was there before is kept as .*before-restore-/);
@@ -89,6 +96,12 @@ describe("moor store", () => {
       code: 1,
       err: expect.stringMatching(/older moor \(schema 2, .*start this version on its data folder once/),
     });
+  });
+
+  it("check of a backup that is damaged does not say that it is restored over a store", async () => {
+    change("UPDATE zones SET record_count = record_count + 1");
+    const { code, err } = await moor("store check data/records.sqlite");
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/\/records\.sqlite has 2 faults\.\n$/) });
   });
 
   it("check names every fault, each with what to do", async () => {
