@@ -29,6 +29,25 @@ export function checkZone(sets: readonly RRset[]): readonly Fault[] {
   return faults;
 }
 
+/**
+ * What it would mean is left undefined by RFC 4592 section 4.2, and BIND then takes nothing of the whole zone. Those that were
+ * there before this was looked at may stay.
+ */
+export function checkWildcardServers(before: readonly SetPlace[], wanted: readonly SetPlace[]): readonly Fault[] {
+  const isOne = ({ owner, type }: SetPlace) => type === "NS" && /^\*(?:\.|$)/.test(owner);
+  const isNew = ({ owner }: SetPlace) => !before.some((set) => set.type === "NS" && set.owner === owner);
+  return wanted
+    .filter((set) => isOne(set) && isNew(set))
+    .map(({ owner, type }) => ({
+      code: "ns-at-wildcard",
+      where: setKey(owner, type),
+      message: `an NS record at the wildcard name ${owner} has no meaning in DNS, and other nameservers refuse a zone with one`,
+      todo: "name each part that has nameservers of its own",
+    }));
+}
+
+type SetPlace = Pick<RRset, "owner" | "type">;
+
 function byOwner(sets: readonly RRset[]): readonly (readonly RRset[])[] {
   const [first] = sets;
   if (first === undefined || sets.every((set) => set.owner === first.owner)) return [sets];

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { sizeFaults } from "./check-write.ts";
+import type { RRset } from "../core/rrset.ts";
+import { newSetFaults } from "./check-write.ts";
 import { aRecord, aSet } from "./rig/a-set.ts";
 
 describe("a set that is too large for a DNS message", () => {
@@ -8,7 +9,7 @@ describe("a set that is too large for a DNS message", () => {
     records: Array.from({ length: count }, (_, i) => aRecord("www", `10.0.${i >> 8}.${i & 255}`)),
   });
   const codes = (before: readonly number[], after: number) =>
-    sizeFaults(before.map(ofSize), [ofSize(after)]).map(({ code, where }) => `${code} ${where}`);
+    newSetFaults(before.map(ofSize), [ofSize(after)]).map(({ code, where }) => `${code} ${where}`);
 
   it("is refused", () => {
     expect(codes([], 4_000)).toEqual([]);
@@ -20,5 +21,29 @@ describe("a set that is too large for a DNS message", () => {
     expect(codes([5_000], 4_999)).toEqual([]);
     expect(codes([5_000], 5_000)).toEqual([]);
     expect(codes([5_000], 5_001)).toEqual(["set-too-large www A"]);
+  });
+});
+
+describe("an NS record at a wildcard name", () => {
+  const place = (owner: string, type: RRset["type"] = "NS") => ({ ...aSet(owner), type });
+  const refused = (before: readonly RRset[], wanted: readonly RRset[]) =>
+    newSetFaults(before, wanted).map(({ where }) => where);
+
+  it.each(["*", "*.w", "*.a.b"])("is refused: %s", (owner) => {
+    expect(refused([], [place(owner), place("www")])).toEqual([`${owner} NS`]);
+    expect(refused([place(owner, "A")], [place(owner)])).toEqual([`${owner} NS`]);
+  });
+
+  it("may stay where it is already", () => {
+    expect(refused([place("*.w")], [place("*.w"), place("*.v")])).toEqual(["*.v NS"]);
+  });
+
+  it.each([
+    ["*.w", "A"],
+    ["@", "NS"],
+    ["a.*.w", "NS"],
+    ["*w", "NS"],
+  ] as const)("is nothing else: %s %s", (owner, type) => {
+    expect(refused([], [place(owner, type)])).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { diffSets } from "../core/changes.ts";
-import { checkOwners } from "../core/check-zone.ts";
+import { checkOwners, checkWildcardServers } from "../core/check-zone.ts";
 import type { Fault } from "../core/result.ts";
 import { type RRset, setKey } from "../core/rrset.ts";
 import { isTooLarge } from "../core/set-size.ts";
@@ -7,11 +7,17 @@ import type { WriteView, Zone } from "./store.ts";
 
 /** Why a zone cannot become so, whoever wants it: every fault at once. */
 export function checkWrite({ zone, sets }: WriteView, wanted: readonly RRset[]): readonly Fault[] {
-  return [...zoneFaults(zone), ...lockFaults(sets, wanted), ...checkOwners(wanted), ...sizeFaults(sets, wanted)];
+  return [...zoneFaults(zone), ...lockFaults(sets, wanted), ...checkOwners(wanted), ...newSetFaults(sets, wanted)];
 }
 
+/** What a set is refused for unless it was so before. */
+export const newSetFaults = (before: readonly RRset[], wanted: readonly RRset[]): readonly Fault[] => [
+  ...sizeFaults(before, wanted),
+  ...checkWildcardServers(before, wanted),
+];
+
 /** A set that was too large before this was looked at may become smaller, or stay as it is. */
-export function sizeFaults(before: readonly RRset[], wanted: readonly RRset[]): readonly Fault[] {
+function sizeFaults(before: readonly RRset[], wanted: readonly RRset[]): readonly Fault[] {
   return wanted.filter(isTooLarge).flatMap(({ owner, type, records }) => {
     const had = before.find((set) => set.owner === owner && set.type === type);
     if (had !== undefined && isTooLarge(had) && records.length <= had.records.length) return [];

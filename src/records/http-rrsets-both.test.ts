@@ -103,4 +103,25 @@ describe("one zone through both APIs in turn", () => {
       ]);
     expect((await get("/zones/large.example/rrsets/t/TXT")).rrset.records).toHaveLength(1);
   });
+
+  it("takes no new NS record at a wildcard name, however it comes, and leaves what is there", async () => {
+    const { json } = await callV1("POST", "/zones", { name: "star.example" });
+    const zone: string = json.zone.id;
+    const set = { name: "*.w", type: "NS", ...values("ns1.example.net.") };
+    const line = "*.w 3600 IN NS ns1.example.net.\n";
+    const sent = [
+      await call("POST", "/zones/star.example/rrsets", set),
+      await call("POST", "/zones/star.example/changes", { changes: [set] }),
+      await call("POST", "/zones/star.example/actions/import_zonefile", { zonefile: line }),
+      await call("POST", "/zones", { name: "stars.example", mode: "primary", zonefile: line }),
+      await callV1("POST", "/records", { zone_id: zone, type: "NS", name: "*", value: "ns1.example.net." }),
+    ];
+    for (const { status, json: told } of sent)
+      expect([status, told.error.message]).toEqual([
+        422,
+        expect.stringMatching(/an NS record at the wildcard name \*/),
+      ]);
+    const kept = { name: "*.w", type: "TXT", ...values('"here"') };
+    expect((await call("POST", "/zones/star.example/rrsets", kept)).status).toBe(201);
+  });
 });

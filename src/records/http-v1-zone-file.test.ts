@@ -36,6 +36,15 @@ describe("3.6 POST /zones/{id}/import", () => {
     },
   );
 
+  it("takes no new NS record at a wildcard name, and names its line", async () => {
+    const zone = await newZone();
+    const { status, json } = await importInto(zone.id, file(zone.name, "*.w IN NS ns1.example.net."));
+    expect([status, json.error.message]).toEqual([
+      422,
+      expect.stringMatching(/line 4.*an NS record at the wildcard name \*\.w has no meaning/),
+    ]);
+  });
+
   it("is the way to change the SOA; the service keeps its serial", async () => {
     const zone = await newZone();
     const serial = async () =>

@@ -8,7 +8,7 @@ import { parseZoneFile, type ZoneFile } from "../core/zone-file.ts";
 import { clashesIn } from "../core/zone-file-clashes.ts";
 import { placeInFile } from "../core/zone-file-sets.ts";
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "./actor.ts";
-import { sizeFaults, zoneFaults } from "./check-write.ts";
+import { newSetFaults, zoneFaults } from "./check-write.ts";
 import { newRecordIds, newZoneId } from "./new-id.ts";
 import { firstSets, importedSets, lowTtls, setsFromDrafts } from "./rrsets-first-sets.ts";
 import type { RecordServiceOptions } from "./service-options.ts";
@@ -96,7 +96,7 @@ export function rrsetsZoneOperations(options: RecordServiceOptions, sight: Sight
       const first = contentOf(draft, name.value, { serial, now: created });
       if ("kind" in first) return first;
       const sets = [...firstSets(first.sets, options, draft.mode, { serial, now: created }), ...first.sets];
-      const faults = [...checkZone(sets), ...sizeFaults([], sets)];
+      const faults = [...checkZone(sets), ...newSetFaults([], sets)];
       if (faults.length > 0) return refused(faults);
       const settings = {
         ttl: draft.ttl ?? first.ttl ?? defaultTtl,
@@ -223,7 +223,7 @@ function importFaults(
       serversNamed(after),
       nameservers.map((server) => `${server}.`),
     ),
-    ...placeInFile([...checkZone(after), ...sizeFaults(before, after)], file.sets),
+    ...placeInFile([...checkZone(after), ...newSetFaults(before, after)], file.sets),
   ];
 }
 

@@ -10,7 +10,7 @@ import { printZoneFile, type ZoneFileLayout } from "../core/zone-file-print.ts";
 import { placeInFile } from "../core/zone-file-sets.ts";
 import { zoneNameIn } from "../core/zone-file-zone-name.ts";
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "./actor.ts";
-import { lockFaults, sizeFaults, zoneFaults } from "./check-write.ts";
+import { lockFaults, newSetFaults, zoneFaults } from "./check-write.ts";
 import { newRecordId } from "./new-id.ts";
 import type { RecordServiceOptions } from "./service-options.ts";
 import type { WriteView, Zone } from "./store.ts";
@@ -75,7 +75,7 @@ function importFaults(view: WriteView, wanted: readonly RRset[], file: ZoneFile)
     ...zoneFaults(view.zone),
     ...lockFaults(view.sets, wanted),
     ...checkZone(wanted),
-    ...sizeFaults(view.sets, wanted),
+    ...newSetFaults(view.sets, wanted),
   ];
   return placeInFile(faults, file.sets);
 }

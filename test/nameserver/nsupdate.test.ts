@@ -155,6 +155,11 @@ describe("nsupdate", () => {
     expect((await sets()).some((line) => line.startsWith("new "))).toBe(false);
   });
 
+  it("is refused for a new NS record at a wildcard name, with which BIND would take nothing of the zone", async () => {
+    expect(await nsupdate("update add *.w.example.org 60 NS ns1.example.net.")).toContain("REFUSED");
+    expect((await sets()).some((line) => line.startsWith("*"))).toBe(false);
+  });
+
   it("is let in within the key's scope", async () => {
     expect(await nsupdate("update add home.example.org 60 A 192.0.2.9", keys.scoped)).toBe("");
     expect(await sets()).toContain("home 60 A 192.0.2.9");
