@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { AuditLine } from "../../src/contract/console-firewall.ts";
 import { Problem } from "../shared/problem.tsx";
 import { useSession } from "../shared/session.tsx";
+import { Waiting } from "../shared/waiting.tsx";
 import { When } from "../shared/when.tsx";
 
 /** Who did what to the users, groups and keys. */
@@ -20,7 +21,11 @@ export default function AuditPage() {
         Audit
       </Title>
       <Problem error={found.error} retry={() => void found.refetch()} />
-      {lines === undefined && <Skeleton h={160} />}
+      {found.isPending && (
+        <Waiting>
+          <Skeleton h={160} />
+        </Waiting>
+      )}
       {lines?.length === 0 && <Text>Nothing was changed yet.</Text>}
       {lines !== undefined && lines.length > 0 && (
         <table className="list">

@@ -6,6 +6,7 @@ import { FormDialog } from "../shared/form-dialog.tsx";
 import { Problem } from "../shared/problem.tsx";
 import { changed } from "../shared/search-part.ts";
 import { SureButton } from "../shared/sure-button.tsx";
+import { Waiting } from "../shared/waiting.tsx";
 import { usePeople, usePeopleWrite } from "./people.ts";
 import { NameInput, PrivilegeBoxes } from "./user-form.tsx";
 
@@ -23,7 +24,11 @@ export default function GroupPage() {
         <Button onClick={() => set({ new: "" })}>New group</Button>
       </Group>
       <Problem error={people.error} retry={() => void people.refetch()} />
-      {people.data === undefined && <Skeleton h={120} />}
+      {people.isPending && (
+        <Waiting>
+          <Skeleton h={120} />
+        </Waiting>
+      )}
       {people.data?.groups.length === 0 && (
         <Text>
           There are no groups yet. A group gives its members privileges, on request only from certain networks.

@@ -6,6 +6,7 @@ import { lastMoment } from "../shared/days.ts";
 import { Problem } from "../shared/problem.tsx";
 import { changed } from "../shared/search-part.ts";
 import { SureButton } from "../shared/sure-button.tsx";
+import { Waiting } from "../shared/waiting.tsx";
 import { When } from "../shared/when.tsx";
 import { KeyMade } from "./key-made.tsx";
 import { usePeople, usePeopleWrite } from "./people.ts";
@@ -26,9 +27,12 @@ export default function UserPage() {
         <Button onClick={() => set({ new: "" })}>New user</Button>
       </Group>
       <Problem error={people.error} retry={() => void people.refetch()} />
-      {people.data === undefined ? (
-        <Skeleton h={160} />
-      ) : (
+      {people.isPending && (
+        <Waiting>
+          <Skeleton h={160} />
+        </Waiting>
+      )}
+      {people.data && (
         <table className="list">
           <thead>
             <tr>

@@ -1,4 +1,4 @@
-import { Button, Group, Loader, Stack } from "@mantine/core";
+import { Button, Group, Stack } from "@mantine/core";
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import type { ChangedSet, ChangedZone, ChangeEvent } from "../../src/contract/change-events.ts";
 import type { RrsetsZone } from "../../src/contract/rrsets.ts";
@@ -7,6 +7,7 @@ import { counted } from "../shared/counted.ts";
 import { Problem } from "../shared/problem.tsx";
 import { RequestProblem } from "../shared/request.ts";
 import { useSession } from "../shared/session.tsx";
+import { Waiting } from "../shared/waiting.tsx";
 import { When } from "../shared/when.tsx";
 import { readHistory, zonePath } from "./api.ts";
 import { groupWrites, linesOf } from "./describe-change.ts";
@@ -27,7 +28,7 @@ export default function HistoryPart({ zone }: { readonly zone: RrsetsZone }) {
   });
   const writes = groupWrites(pages.data?.pages.flatMap(({ history }) => history) ?? []);
   const rest = pages.data?.pages.at(-1)?.meta.rest_of_write ?? 0;
-  if (pages.isPending) return <Loader aria-label="Loading" />;
+  if (pages.isPending) return <Waiting />;
   return (
     <Stack gap="sm">
       <Problem error={pages.error} retry={() => void pages.refetch()} />

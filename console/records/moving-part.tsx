@@ -1,4 +1,4 @@
-import { Loader, Paper, Stack, Text, Title } from "@mantine/core";
+import { Paper, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { RrsetsZone } from "../../src/contract/rrsets.ts";
 import { absoluteName } from "../../src/core/name.ts";
@@ -9,6 +9,7 @@ import type { Request } from "../shared/request.ts";
 import { useSession } from "../shared/session.tsx";
 import { SpanTable } from "../shared/span-table.tsx";
 import { Timeline } from "../shared/timeline.tsx";
+import { Waiting } from "../shared/waiting.tsx";
 import { useNow } from "../shared/when.tsx";
 import { durationInWords } from "../shared/words-of-time.ts";
 import { readHistory } from "./api.ts";
@@ -20,7 +21,7 @@ const mostPages = 20;
 export default function MovingPart({ zone }: { readonly zone: RrsetsZone }) {
   const { request } = useSession();
   const history = useQuery({ queryKey: ["history", zone.name, "whole"], queryFn: () => readAll(request, zone.name) });
-  if (history.isPending) return <Loader aria-label="Loading" />;
+  if (history.isPending) return <Waiting />;
   const names = movingNames(history.data?.changes ?? []);
   return (
     <Stack gap="md">

@@ -7,6 +7,7 @@ import { Dialog } from "../shared/dialog.tsx";
 import { Problem } from "../shared/problem.tsx";
 import { changed } from "../shared/search-part.ts";
 import { useSession } from "../shared/session.tsx";
+import { Waiting } from "../shared/waiting.tsx";
 import { When } from "../shared/when.tsx";
 import { NewToken } from "./new-token.tsx";
 import { scopeInWords } from "./scope-in-words.ts";
@@ -43,7 +44,11 @@ export default function TokenPage() {
         </Group>
       </Group>
       <Problem error={found.error} retry={() => void found.refetch()} />
-      {tokens === undefined && <Skeleton h={160} />}
+      {found.isPending && (
+        <Waiting>
+          <Skeleton h={160} />
+        </Waiting>
+      )}
       {tokens?.length === 0 && (
         <Text>
           There are no tokens yet. A token lets a program read or write records: an updater, a router, a certificate

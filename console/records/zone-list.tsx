@@ -9,6 +9,7 @@ import { lazyPart } from "../shared/lazy-part.tsx";
 import { Problem } from "../shared/problem.tsx";
 import { changed } from "../shared/search-part.ts";
 import { useSession } from "../shared/session.tsx";
+import { Waiting } from "../shared/waiting.tsx";
 import { durationInWords } from "../shared/words-of-time.ts";
 import { findZones } from "./api.ts";
 import { FirstSteps } from "./first-steps.tsx";
@@ -50,7 +51,12 @@ export function ZoneList() {
             </Group>
           </Group>
           <Problem error={zones.error} retry={() => void zones.refetch()} />
-          {found === undefined ? <Skeleton h={200} /> : <ZoneTable zones={found.zones} search={search} />}
+          {zones.isPending && (
+            <Waiting>
+              <Skeleton h={200} />
+            </Waiting>
+          )}
+          {found && <ZoneTable zones={found.zones} search={search} />}
           {found !== undefined && found.meta.pagination.last_page > 1 && (
             <Pagination
               mt="md"

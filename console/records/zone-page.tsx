@@ -1,4 +1,4 @@
-import { Badge, Group, Loader, Skeleton, Title } from "@mantine/core";
+import { Badge, Group, Skeleton, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Suspense } from "react";
 import { Link } from "wouter";
@@ -9,6 +9,7 @@ import { lazyPart } from "../shared/lazy-part.tsx";
 import { Problem } from "../shared/problem.tsx";
 import { RequestProblem } from "../shared/request.ts";
 import { useSession } from "../shared/session.tsx";
+import { Waiting } from "../shared/waiting.tsx";
 import { readZone } from "./api.ts";
 import { SetTable } from "./set-table.tsx";
 import { zoneAddress } from "./zone-address.ts";
@@ -55,10 +56,13 @@ export default function ZonePage({ zone: name, part }: { readonly zone: string; 
       </nav>
       <Problem error={found.error} retry={() => void found.refetch()} />
       {zone?.mode === "secondary" && <Origin zone={zone} />}
-      {zone === undefined ? (
-        <Skeleton h={200} />
-      ) : (
-        <Suspense fallback={<Loader aria-label="Loading" />}>
+      {found.isPending && (
+        <Waiting>
+          <Skeleton h={200} />
+        </Waiting>
+      )}
+      {zone && (
+        <Suspense fallback={<Waiting />}>
           {part === "records" && <SetTable zone={zone} />}
           {part === "history" && <HistoryPart zone={zone} />}
           {part === "moving" && <MovingPart zone={zone} />}

@@ -6,6 +6,7 @@ import { ServiceGone } from "./service-gone.tsx";
 import { forgetTheRest, sessionKey } from "./session-cache.ts";
 import { SignIn } from "./sign-in.tsx";
 import { useSignInLink } from "./sign-in-link.ts";
+import { useLongWait } from "./waiting.tsx";
 
 type Signed = { readonly session: ConsoleSession; readonly request: Request };
 
@@ -38,6 +39,7 @@ export function SessionGate({ words, children }: { readonly words: SignInWords; 
     staleTime: 60_000,
     refetchOnWindowFocus: "always",
   });
+  const isHung = useLongWait(found.isPending);
   const session = found.data;
   const signed = useMemo((): Signed | undefined => {
     if (!session) return undefined;
@@ -48,7 +50,7 @@ export function SessionGate({ words, children }: { readonly words: SignInWords; 
   const shown = isIn ? signed : last;
   if (isIn && last !== signed) setLast(signed);
   if (found.isPending && last !== undefined) setLast(undefined);
-  if (found.isPending) return found.failureCount > 0 ? <ServiceGone /> : null;
+  if (found.isPending) return found.failureCount > 0 || isHung ? <ServiceGone /> : null;
   return (
     <>
       {!isIn && <SignIn words={words} link={link} present={session?.name} kept={shown !== undefined} />}

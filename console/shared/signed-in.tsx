@@ -1,4 +1,3 @@
-import { Loader } from "@mantine/core";
 import { type ReactNode, Suspense } from "react";
 import { Link, Redirect, Route, Switch } from "wouter";
 import type { LiveState } from "./live.ts";
@@ -6,6 +5,7 @@ import { LiveMark } from "./live-mark.tsx";
 import { NoPassword } from "./no-password.tsx";
 import { type Place, Shell } from "./shell.tsx";
 import { SignOutButton } from "./sign-out-button.tsx";
+import { Waiting } from "./waiting.tsx";
 
 /** What everyone who is signed in has around the page. */
 export function SignedInFrame(props: {
@@ -26,7 +26,7 @@ export function SignedInFrame(props: {
   return (
     <Shell title={props.title} places={props.places} subject={props.subject} aside={aside}>
       <NoPassword />
-      <Suspense fallback={<Loader aria-label="Loading" />}>
+      <Suspense fallback={<Waiting />}>
         <Switch>
           {props.children}
           <Route path="/sign-in">

@@ -1,4 +1,4 @@
-import { Button, Group, Loader, Skeleton, Stack, Title } from "@mantine/core";
+import { Button, Group, Skeleton, Stack, Title } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Suspense } from "react";
 import type { Published, UpdaterDecision, UpdaterState } from "../../src/contract/updater-page.ts";
@@ -7,6 +7,7 @@ import { LiveMark } from "../shared/live-mark.tsx";
 import { Problem } from "../shared/problem.tsx";
 import { createRequest } from "../shared/request.ts";
 import { Shell } from "../shared/shell.tsx";
+import { useLongWait, Waiting } from "../shared/waiting.tsx";
 import { useNow, When } from "../shared/when.tsx";
 import { durationInWords } from "../shared/words-of-time.ts";
 import { DecisionTable } from "./decision-table.tsx";
@@ -43,7 +44,8 @@ export function App() {
     mutationFn: () => ask("POST", "/page/check"),
     onSuccess: () => queries.invalidateQueries(),
   });
-  const gone = state.failureCount > 0;
+  const isHung = useLongWait(state.isFetching);
+  const gone = state.failureCount > 0 || isHung;
   return (
     <Shell title="moor updater" places={[]} aside={<LiveMark state={gone ? "connecting" : "live"} />}>
       <Stack gap="md">
@@ -83,7 +85,7 @@ export function App() {
           ))}
         </div>
         <DecisionTable decisions={decisions.data?.decisions ?? []} />
-        <Suspense fallback={<Loader aria-label="Loading" />}>
+        <Suspense fallback={<Waiting />}>
           <ConfigView ask={ask} />
         </Suspense>
       </Stack>

@@ -278,6 +278,25 @@ describe("a service that goes away", () => {
     await context.close();
   });
 
+  it.for([
+    ["/tokens", "**/console/tokens*"],
+    ["/zones/harbour.example", "**/v1/zones/*"],
+    ["/zones/harbour.example/history", "**/v1/zones/*/history*"],
+    ["/zones/harbour.example/history", "**/assets/history-part*"],
+    ["/", "**/console/session"],
+  ] as const)("that hangs is told of before all is given up: %s without %s", async ([path, what]) => {
+    const { context, page } = await signedIn("main");
+    await page.clock.install();
+    await page.route(what, () => undefined);
+    const isAsked = page.waitForRequest(what);
+    await page.goto(rig.url + path);
+    await isAsked;
+    const told = page.getByText("The service does not answer");
+    expect(await told.count()).toBe(0);
+    await expect.poll(() => page.clock.fastForward(10_000).then(() => told.count()), { timeout: 10_000 }).toBe(1);
+    await context.close();
+  });
+
   it("is waited for also by a page that is opened meanwhile", async () => {
     const { context, page } = await signedIn("main");
     await page.route("**/console/session", (route) => route.abort());

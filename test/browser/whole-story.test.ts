@@ -107,6 +107,20 @@ describe("from nothing to a name that moves", () => {
 });
 
 describe("the updater's page", () => {
+  it("says when the updating client hangs", async () => {
+    const context = await openContext(browser);
+    const page = await openPage(context, "about:blank");
+    await page.clock.install();
+    await page.goto(updater.url);
+    await page.getByText("live", { exact: true }).waitFor();
+    const isAsked = page.waitForRequest("**/page/state");
+    await page.route("**/page/state", () => undefined);
+    await isAsked;
+    const told = page.getByText("The updating client does not answer");
+    await expect.poll(() => page.clock.fastForward(10_000).then(() => told.count()), { timeout: 10_000 }).toBe(1);
+    await context.close();
+  });
+
   it("looks when asked to, but not for a page from elsewhere", async () => {
     const context = await openContext(browser);
     const page = await openPage(context, updater.url);
