@@ -1,5 +1,6 @@
 import { Button, Group, Stack } from "@mantine/core";
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
 import type { ChangedSet, ChangedZone, ChangeEvent } from "../../src/contract/change-events.ts";
 import type { RrsetsZone } from "../../src/contract/rrsets.ts";
 import { nameToUnicode } from "../../src/core/unicode-name.ts";
@@ -132,17 +133,33 @@ function Lines({ before, after }: { readonly before: Side; readonly after: Side 
     <span className="mono">
       {gone.map((line) => (
         <del key={line} className="one-of quiet">
-          {line}
+          <Cut text={line} />
         </del>
       ))}
       {gone.length > 0 && come.length > 0 && "→ "}
       {come.map((line) => (
         <ins key={line} className="one-of" style={{ textDecoration: "none" }}>
-          {line}
+          <Cut text={line} />
         </ins>
       ))}
       {same > 0 && <span className="quiet">({same} stay)</span>}
       {after === null && <span className="bad">deleted</span>}
     </span>
+  );
+}
+
+const longest = 200;
+
+/** A key in a TXT record would fill the page. */
+function Cut({ text }: { readonly text: string }) {
+  const [isWhole, setWhole] = useState(false);
+  if (isWhole || text.length <= longest) return text;
+  return (
+    <>
+      {text.slice(0, longest)}…{" "}
+      <Button size="compact-xs" variant="default" onClick={() => setWhole(true)}>
+        All {counted(text.length, "character")}
+      </Button>
+    </>
   );
 }

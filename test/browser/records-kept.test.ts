@@ -247,3 +247,17 @@ describe("very many changes at once", () => {
     await page.getByText(/^300 of /).waitFor();
   });
 });
+
+describe("a very long value", () => {
+  it("does not fill the history, and is shown whole when asked for", async () => {
+    const long = Array.from({ length: 16 }, (_, i) => `"${String.fromCharCode(97 + i).repeat(255)}"`).join(" ");
+    const change = { name: "long", type: "TXT", records: [{ value: long }] };
+    await post(`/v1${harbour}/changes`, { changes: [change] });
+    await page.goto(`${rig.url}${harbour}/history`);
+    const row = page.getByRole("row").filter({ hasText: "long TXT" });
+    await row.getByText(`${"a".repeat(199)}…`).waitFor();
+    await row.getByRole("button", { name: "All 4,127 characters" }).click();
+    await row.getByText(long).waitFor();
+    expect(await row.getByRole("button", { name: "All" }).count()).toBe(0);
+  });
+});
