@@ -40,7 +40,7 @@ export const emptyDraft = (type: RecordType, name = ""): SetDraft => ({
   type,
   ttl: "",
   labels: "",
-  values: [{ key: 0, texts: [], comment: "" }],
+  values: [emptyValue(0)],
 });
 
 export const draftOf = (set: Rrset): SetDraft => ({
@@ -63,6 +63,32 @@ export const labelsText = (labels: Readonly<Record<string, string>>): string =>
 export function readLabels(text: string): Readonly<Record<string, string>> {
   const pairs = text.split(/[,\n]/).map((pair) => pair.trim().split("=", 2));
   return Object.fromEntries(pairs.filter(([key]) => key).map(([key = "", value = ""]) => [key.trim(), value.trim()]));
+}
+
+const emptyValue = (key: number): ValueDraft => ({ key, texts: [], comment: "" });
+
+/** With one more value, which is empty. */
+export const withOneMore = (draft: SetDraft): SetDraft => ({
+  ...draft,
+  values: [...draft.values, emptyValue(freeKey(draft))],
+});
+
+const freeKey = ({ values }: SetDraft): number => Math.max(0, ...values.map(({ key }) => key)) + 1;
+
+/**
+ * Several addresses pasted into the field of one: each is a value of its own, behind the one that is there or in its place.
+ * Undefined for any other text.
+ */
+export function withPasted(draft: SetDraft, at: number, pasted: string, replaces: boolean): SetDraft | undefined {
+  const { type, values } = draft;
+  const addresses = pasted.split(/[\s,;]+/).filter((part) => part !== "");
+  if ((type !== "A" && type !== "AAAA") || addresses.length < 2) return undefined;
+  if (!addresses.every((address) => parseRdata(type, address, "").ok)) return undefined;
+  const key = freeKey(draft);
+  const made = addresses.map((address, i) => ({ ...emptyValue(key + i), texts: [address] }));
+  const own = values.slice(at, at + 1);
+  const first = replaces ? own.map((value) => ({ ...value, texts: addresses.slice(0, 1) })) : own;
+  return { ...draft, values: values.toSpliced(at, 1, ...first, ...made.slice(replaces ? 1 : 0)) };
 }
 
 /** Checked with the rules that the service has, among the sets that are there. */

@@ -181,7 +181,7 @@ function Place(props: {
 /** Values of one type rarely mean something in another; those with the same fields do. */
 function withType(draft: SetDraft, type: RecordType): SetDraft {
   const same = definitionOf(type).fields.length === definitionOf(draft.type).fields.length;
-  return { ...draft, type, values: same ? draft.values : [{ key: 0, texts: [], comment: "" }] };
+  return { ...draft, type, values: same ? draft.values : emptyDraft(type).values };
 }
 
 function EditedActions(props: {

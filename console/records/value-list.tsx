@@ -1,7 +1,8 @@
 import { ActionIcon, Button, Group, Stack, Text, Textarea, TextInput } from "@mantine/core";
+import type { ClipboardEvent } from "react";
 import { hostName } from "../../src/core/rdata/field-name.ts";
 import { definitionOf, type RecordType } from "../../src/core/rdata/table.ts";
-import { lacksDot, meaningOf, type SetDraft, type ValueDraft } from "./set-draft.ts";
+import { lacksDot, meaningOf, type SetDraft, type ValueDraft, withOneMore, withPasted } from "./set-draft.ts";
 import { type FieldWords, fieldsOf } from "./value-fields.ts";
 
 type Props = {
@@ -15,9 +16,13 @@ type Props = {
 export function ValueList({ draft, zone, onChange, show }: Props) {
   const fields = fieldsOf(draft.type);
   const put = (at: number, value: ValueDraft) => onChange({ ...draft, values: draft.values.with(at, value) });
-  const add = () => {
-    const key = Math.max(0, ...draft.values.map((value) => value.key)) + 1;
-    onChange({ ...draft, values: [...draft.values, { key, texts: [], comment: "" }] });
+  const paste = (at: number, event: ClipboardEvent<HTMLInputElement>) => {
+    const { selectionStart, selectionEnd, value } = event.currentTarget;
+    const isWhole = selectionStart === 0 && selectionEnd === value.length;
+    const pasted = withPasted(draft, at, event.clipboardData.getData("text"), isWhole);
+    if (pasted === undefined) return;
+    event.preventDefault();
+    onChange(pasted);
   };
   const single = draft.type === "CNAME" || draft.type === "SOA";
   return (
@@ -33,6 +38,7 @@ export function ValueList({ draft, zone, onChange, show }: Props) {
               isText={draft.type === "TXT"}
               value={value.texts[i] ?? ""}
               error={show(`${at}.${i}`)}
+              onPaste={(event) => paste(at, event)}
               onChange={(text) =>
                 put(at, { ...value, texts: fields.map((_, j) => (j === i ? text : (value.texts[j] ?? ""))) })
               }
@@ -67,7 +73,7 @@ export function ValueList({ draft, zone, onChange, show }: Props) {
           {adviceFor(draft.type)}
         </Text>
         {!single && (
-          <Button size="compact-sm" variant="default" onClick={add}>
+          <Button size="compact-sm" variant="default" onClick={() => onChange(withOneMore(draft))}>
             One more value
           </Button>
         )}
@@ -92,6 +98,7 @@ function Field(props: {
   readonly counted: boolean;
   readonly value: string;
   readonly error: string | undefined;
+  readonly onPaste: (event: ClipboardEvent<HTMLInputElement>) => void;
   readonly onChange: (text: string) => void;
 }) {
   const { label, example } = props.field;
@@ -121,6 +128,7 @@ function Field(props: {
   return (
     <TextInput
       {...shared}
+      onPaste={props.onPaste}
       inputMode={short ? "numeric" : undefined}
       style={short ? { width: "6rem" } : { flex: "2 1 12rem" }}
       onChange={(event) => props.onChange(event.currentTarget.value)}

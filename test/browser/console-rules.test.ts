@@ -5,7 +5,7 @@ import { linesOf } from "../../console/records/describe-change.ts";
 import { filterSets, sortSets } from "../../console/records/order-sets.ts";
 import { previewImport } from "../../console/records/preview-import.ts";
 import { scopeInWords } from "../../console/records/scope-in-words.ts";
-import { checkDraft, draftOf, lacksDot, meaningOf, readLabels } from "../../console/records/set-draft.ts";
+import { checkDraft, draftOf, lacksDot, meaningOf, readLabels, withPasted } from "../../console/records/set-draft.ts";
 import { shownValue } from "../../console/records/shown-value.ts";
 import { snippetsFor } from "../../console/records/token-snippets.ts";
 import { fieldsOf, joinValue, splitValue } from "../../console/records/value-fields.ts";
@@ -348,5 +348,37 @@ describe("addresses over time", () => {
       done("2026-01-01T00:00:00Z", "record replaced by 192.0.2.1"),
     ]);
     expect(spans.map(({ address }) => address)).toEqual(["192.0.2.1", "192.0.2.2"]);
+  });
+});
+
+describe("a text that is pasted into a field of a record", () => {
+  const texts = (type: string, pasted: string, values = ["192.0.2.1", "192.0.2.2"], replaces = true) =>
+    withPasted(draftOf(set("www", type, values)), 0, pasted, replaces)?.values.map((value) => value.texts[0]);
+
+  it.for(["192.0.2.7\n192.0.2.8\r\n", "192.0.2.7, 192.0.2.8", "192.0.2.7 192.0.2.8", " 192.0.2.7;192.0.2.8"])(
+    "is several values when it is several addresses: %j",
+    (pasted) => {
+      expect(texts("A", pasted)).toEqual(["192.0.2.7", "192.0.2.8", "192.0.2.2"]);
+      expect(texts("A", pasted, undefined, false)).toEqual(["192.0.2.1", "192.0.2.7", "192.0.2.8", "192.0.2.2"]);
+    },
+  );
+
+  it("gives each a key of its own, and leaves the comment where it was", () => {
+    const before = set("www", "AAAA", [], { records: [{ value: "2001:db8::1", comment: "attic" }] });
+    const after = withPasted(draftOf(before), 0, "2001:db8::7 2001:db8::8 2001:db8::9", true);
+    expect(after?.values.map(({ comment }) => comment)).toEqual(["attic", "", ""]);
+    expect(new Set(after?.values.map(({ key }) => key)).size).toBe(3);
+  });
+
+  it.for([
+    ["A", "192.0.2.7"],
+    ["A", "www 300 IN A 192.0.2.7"],
+    ["A", "192.0.2.7 2001:db8::1"],
+    ["AAAA", "192.0.2.7 192.0.2.8"],
+    ["TXT", "192.0.2.7 192.0.2.8"],
+    ["CNAME", "a b"],
+    ["A", ""],
+  ] as const)("is left as it is when it is anything else: %s %j", ([type, pasted]) => {
+    expect(texts(type, pasted, [])).toBeUndefined();
   });
 });

@@ -248,6 +248,20 @@ describe("very many changes at once", () => {
   });
 });
 
+describe("several addresses that are pasted at once", () => {
+  it("are a value each", async () => {
+    await page.goto(`${rig.url}${harbour}?add=A&filter=pasted`);
+    await page.getByLabel("Name", { exact: true }).fill("pasted");
+    await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.evaluate('navigator.clipboard.writeText("192.0.2.7\\n192.0.2.8\\n192.0.2.9\\n")');
+    await page.getByLabel("IPv4 address").press("ControlOrMeta+V");
+    await page.getByRole("group", { name: "Record 3" }).waitFor();
+    await page.getByRole("button", { name: "Add", exact: true }).click();
+    const row = page.getByRole("row").filter({ has: page.getByRole("link", { name: "pasted A" }) });
+    await expect.poll(() => row.textContent()).toMatch(/192\.0\.2\.7.*192\.0\.2\.8.*192\.0\.2\.9/);
+  });
+});
+
 describe("a very long value", () => {
   it("does not fill the history, and is shown whole when asked for", async () => {
     const long = Array.from({ length: 16 }, (_, i) => `"${String.fromCharCode(97 + i).repeat(255)}"`).join(" ");
