@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useSearchParams } from "wouter";
 import type { MadeToken, TokenEntry } from "../../src/contract/console.ts";
+import { ActionHead } from "../shared/action-head.tsx";
 import { Dialog } from "../shared/dialog.tsx";
 import { Problem } from "../shared/problem.tsx";
 import { changed } from "../shared/search-part.ts";
@@ -81,9 +82,7 @@ function TokenTable(props: { readonly tokens: readonly TokenEntry[]; readonly on
           <th scope="col">What it may</th>
           <th scope="col">Last used</th>
           <th scope="col">Made</th>
-          <th scope="col" className="does">
-            <span style={{ position: "absolute", left: "-999rem" }}>Action</span>
-          </th>
+          <ActionHead />
         </tr>
       </thead>
       <tbody>

@@ -2,6 +2,7 @@ import { Button, Group, PasswordInput, Stack, Text, Title } from "@mantine/core"
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { SessionEntry } from "../../src/contract/console.ts";
+import { ActionHead } from "./action-head.tsx";
 import { Problem } from "./problem.tsx";
 import { useSession } from "./session.tsx";
 import { useLeave } from "./use-leave.ts";
@@ -121,9 +122,7 @@ function SessionList() {
             <th scope="col">From</th>
             <th scope="col">Since</th>
             <th scope="col">Last seen</th>
-            <th scope="col" className="does">
-              <span style={{ position: "absolute", left: "-999rem" }}>Action</span>
-            </th>
+            <ActionHead />
           </tr>
         </thead>
         <tbody>
