@@ -7,12 +7,18 @@ import { Dialog } from "../shared/dialog.tsx";
 import { Problem } from "../shared/problem.tsx";
 import { useSession } from "../shared/session.tsx";
 import { readSets, zonePath } from "./api.ts";
-import { type Preview, previewImport } from "./preview-import.ts";
+import { changesInWords, type Preview, previewImport } from "./preview-import.ts";
 import { shownValue } from "./shown-value.ts";
 import { FaultList, FileButton } from "./zone-file-parts.tsx";
 
 /** A zone file takes the place of all records; what that would change is shown before it does. */
-export function ImportFile({ zone, onClose }: { readonly zone: RrsetsZone; readonly onClose: () => void }) {
+export function ImportFile(props: {
+  readonly zone: RrsetsZone;
+  /** Hears in words what was changed. */
+  readonly onDone: (changes: string) => void;
+  readonly onClose: () => void;
+}) {
+  const { zone, onDone, onClose } = props;
   const { request } = useSession();
   const queries = useQueryClient();
   const [text, setText] = useState("");
@@ -28,11 +34,11 @@ export function ImportFile({ zone, onClose }: { readonly zone: RrsetsZone; reado
     return previewImport(settled, { name, ttl, nameservers: servers.assigned }, sets.data);
   }, [settled, sets.data, zone]);
   const write = useMutation({
-    mutationFn: () =>
-      request("POST", `${zonePath(zone.name)}/actions/import_zonefile`, { zonefile: preview?.text ?? text }),
-    onSuccess: async () => {
+    mutationFn: ({ text: zonefile }: Preview) =>
+      request("POST", `${zonePath(zone.name)}/actions/import_zonefile`, { zonefile }),
+    onSuccess: async (_answer, done) => {
       await queries.invalidateQueries();
-      onClose();
+      onDone(changesInWords(done.changes));
     },
   });
   const changes = preview?.changes.length ?? 0;
@@ -59,7 +65,7 @@ export function ImportFile({ zone, onClose }: { readonly zone: RrsetsZone; reado
             Cancel
           </Button>
           <Button
-            onClick={() => write.mutate()}
+            onClick={() => preview && write.mutate(preview)}
             loading={write.isPending}
             disabled={preview === undefined || preview.faults.length > 0 || changes === 0}
           >
@@ -75,13 +81,13 @@ const shown = 200;
 
 function Changes({ preview, sets }: { readonly preview: Preview; readonly sets: readonly Rrset[] }) {
   const { changes, notes } = preview;
-  const count = (kind: string) => changes.filter((change) => change.kind === kind).length;
+  const stay = sets.length - changes.filter(({ kind }) => kind !== "create").length;
   return (
     <section aria-label="What will change">
       <Text size="sm" fw={600}>
         {changes.length === 0
           ? "The file says what the zone says: nothing will change."
-          : `${count("create")} new, ${count("replace")} changed, ${count("delete")} deleted; ${sets.length - count("replace") - count("delete")} stay as they are.`}
+          : `${changesInWords(changes)}; ${stay} stay as they are.`}
       </Text>
       {notes.map((note) => (
         <Text size="sm" key={note}>

@@ -66,6 +66,11 @@ export function previewImport(given: string, into: ImportedZone, present: readon
   return { text, faults, notes, changes: difference(there, wanted) };
 }
 
+export function changesInWords(changes: readonly PreviewChange[]): string {
+  const count = (wanted: PreviewChange["kind"]) => changes.filter(({ kind }) => kind === wanted).length;
+  return `${count("create")} new, ${count("replace")} changed, ${count("delete")} deleted`;
+}
+
 const isOwn = ({ name, type }: Rrset): boolean => name === "@" && (type === "SOA" || type === "NS");
 
 const linesOf = ({ type, ttl, records }: Rrset, zone: string): readonly string[] =>

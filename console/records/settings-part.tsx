@@ -142,6 +142,11 @@ function NameServers({ names }: { readonly names: readonly string[] }) {
 function ZoneFile({ zone }: { readonly zone: RrsetsZone }) {
   const { request } = useSession();
   const [importing, setImporting] = useState(false);
+  const [imported, setImported] = useState("");
+  const open = () => {
+    setImported("");
+    setImporting(true);
+  };
   const save = useMutation({
     mutationFn: () => request<{ zonefile: string }>("GET", `${zonePath(zone.name)}/zonefile`),
     onSuccess: ({ zonefile }) => download(`${zone.name}.zone`, zonefile),
@@ -152,12 +157,24 @@ function ZoneFile({ zone }: { readonly zone: RrsetsZone }) {
         <Button variant="default" onClick={() => save.mutate()} loading={save.isPending}>
           Export
         </Button>
-        <Button variant="default" onClick={() => setImporting(true)} disabled={zone.mode === "secondary"}>
+        <Button variant="default" onClick={open} disabled={zone.mode === "secondary"}>
           Import…
         </Button>
       </Group>
       <Problem error={save.error} />
-      {importing && <ImportFile zone={zone} onClose={() => setImporting(false)} />}
+      <p role="status" className="good" style={{ margin: "0.5rem 0 0" }}>
+        {imported && `Imported: ${imported}.`}
+      </p>
+      {importing && (
+        <ImportFile
+          zone={zone}
+          onDone={(changes) => {
+            setImported(changes);
+            setImporting(false);
+          }}
+          onClose={() => setImporting(false)}
+        />
+      )}
     </>
   );
 }

@@ -5,6 +5,7 @@ import { Suspense, useEffect, useRef, useState } from "react";
 import { Link, useSearchParams } from "wouter";
 import type { RrsetsZone } from "../../src/contract/rrsets.ts";
 import { nameToUnicode } from "../../src/core/unicode-name.ts";
+import { counted } from "../shared/counted.ts";
 import { lazyPart } from "../shared/lazy-part.tsx";
 import { Problem } from "../shared/problem.tsx";
 import { changed } from "../shared/search-part.ts";
@@ -57,6 +58,11 @@ export function ZoneList() {
             </Waiting>
           )}
           {found && <ZoneTable zones={found.zones} search={search} />}
+          {found && search === "" && (
+            <p className="quiet" style={{ fontSize: "0.8125rem" }}>
+              {counted(found.meta.pagination.total_entries, "zone")}
+            </p>
+          )}
           {found !== undefined && found.meta.pagination.last_page > 1 && (
             <Pagination
               mt="md"

@@ -259,6 +259,7 @@ describe("the list of zones", () => {
       await route.fulfill({ response, json: { ...body, meta: { pagination } } });
     });
     await open("/");
+    await page.getByText("150 zones", { exact: true }).waitFor();
     await page.getByRole("button", { name: "page 2" }).click();
     await page.getByRole("button", { name: "page 3" }).click();
     await expect.poll(() => page.url()).toContain("page=3");

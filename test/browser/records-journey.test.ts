@@ -198,6 +198,7 @@ describe("zone files", () => {
     await page.getByText("1 new, 1 changed, 1 deleted").waitFor();
     await page.getByRole("button", { name: "Import, changing 3 sets" }).click();
     await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
+    await page.getByText("Imported: 1 new, 1 changed, 1 deleted.").waitFor();
     await page.getByRole("link", { name: "Records" }).click();
     await page.getByRole("link", { name: "new AAAA" }).waitFor();
     await expect.poll(() => page.getByRole("link", { name: "old A" }).count()).toBe(0);
