@@ -4,7 +4,7 @@ import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { openServiceManager } from "../../test/rig/service-manager.ts";
+import { openServiceManager } from "../../test/rig/systemd.ts";
 import { ensureCertificate } from "../process/certificates.ts";
 import { firewall } from "./firewall.ts";
 import { keyAdd } from "./key.ts";

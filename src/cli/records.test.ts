@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startPostgres } from "../../test/rig/postgres.ts";
-import { openServiceManager } from "../../test/rig/service-manager.ts";
+import { openServiceManager } from "../../test/rig/systemd.ts";
 import { runMoor } from "./program.ts";
 import { openTerminal } from "./rig/terminal.ts";
 

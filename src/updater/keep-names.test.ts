@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openServiceManager } from "../../test/rig/service-manager.ts";
+import { openServiceManager } from "../../test/rig/systemd.ts";
 import { readHistory } from "./history.ts";
 import { type KeepTools, keepNames } from "./keep-names.ts";
 import { readConfig } from "./read-config.ts";
