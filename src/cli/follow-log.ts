@@ -1,4 +1,5 @@
 import type { Logger } from "../process/log.ts";
+import { StoreBusy } from "../process/store-busy.ts";
 import type { ChangeListener, LoggedChange, RecordStore } from "../records/store.ts";
 
 export type LogListener = {
@@ -12,14 +13,21 @@ export type LogListener = {
 };
 
 const mostAtOnce = 1_000;
+/** Milliseconds until a store that was away is asked again. */
+const pause = 1_000;
 
-/** Takes rows as they are told, and reads the log behind `start` when it has grown otherwise, one reading at a time, until the function given back is called. */
+/**
+ * Takes rows as they are told, and reads the log behind `start` when it has grown otherwise, one reading at a time, until the
+ * function given back is called. While the store is away nothing is lost: it is read on from the same place later.
+ */
 export function followLog(store: RecordStore, start: number, log: Logger, listener: LogListener): () => void {
   let position = start;
   let reading = false;
   let again = false;
   let coming = 0;
   let held: readonly LoggedChange[] = [];
+  let later: NodeJS.Timeout | undefined;
+  let ended = false;
 
   const read = async () => {
     for (;;) {
@@ -38,7 +46,7 @@ export function followLog(store: RecordStore, start: number, log: Logger, listen
   const wake: ChangeListener = (rows = []) => {
     coming = (coming + 1) | 0;
     listener.coming(coming);
-    if (!reading && followsOn(rows, position)) {
+    if (!reading && later === undefined && followsOn(rows, position)) {
       position += rows.length;
       listener.rows(rows);
       listener.told(coming);
@@ -49,19 +57,32 @@ export function followLog(store: RecordStore, start: number, log: Logger, listen
   };
   const begin = () => {
     reading = true;
+    clearTimeout(later);
+    later = undefined;
     read()
-      .catch((error: unknown) => {
-        held = [];
-        log.error({ err: error }, "the change log could not be read; every zone is loaded again");
-        listener.lost();
-        listener.told(coming);
-      })
+      .catch(fail)
       .finally(() => {
         reading = false;
         if (again) begin();
       });
   };
-  return store.onChange(wake);
+  const fail = (error: unknown) => {
+    if (error instanceof StoreBusy) {
+      if (!error.isLogged) log.warn({ err: error }, "the change log cannot be read now");
+      if (!ended) later = setTimeout(begin, pause).unref();
+    } else {
+      held = [];
+      log.error({ err: error }, "the change log could not be read; every zone is loaded again");
+      listener.lost();
+    }
+    listener.told(coming);
+  };
+  const unfollow = store.onChange(wake);
+  return () => {
+    ended = true;
+    clearTimeout(later);
+    unfollow();
+  };
 }
 
 /** The very next rows of the log, with none of another node before or between them. */

@@ -1,0 +1,91 @@
+import { pino } from "pino";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { StoreBusy } from "../process/store-busy.ts";
+import type { ChangeListener, LoggedChange, RecordStore } from "../records/store.ts";
+import { followLog } from "./follow-log.ts";
+
+const row = (position: number): LoggedChange =>
+  ({ position, zone: 1, zoneName: "example.org", serial: position }) as unknown as LoggedChange;
+
+describe("following the log", () => {
+  let wake: ChangeListener = () => undefined;
+  let trouble: Error | undefined;
+  let last = 0;
+  const heard: unknown[] = [];
+  const store = {
+    changesAfter: async (after: number) => {
+      if (trouble) throw trouble;
+      return Array.from({ length: last - after }, (_, i) => row(after + 1 + i));
+    },
+    onChange: (listener: ChangeListener) => {
+      wake = listener;
+      return () => {
+        wake = () => undefined;
+      };
+    },
+  } as unknown as RecordStore;
+  let stop = () => {};
+
+  const follow = () => {
+    vi.useFakeTimers();
+    [trouble, last] = [undefined, 0];
+    heard.length = 0;
+    stop = followLog(store, 0, pino({ level: "silent" }), {
+      rows: (rows) => heard.push(rows.map(({ position }) => position)),
+      lost: () => heard.push("lost"),
+      coming: () => undefined,
+      told: (number) => heard.push(`told ${number}`),
+    });
+  };
+  const grow = (rows: number) => {
+    last += rows;
+    wake();
+  };
+  const settle = (ms = 0) => vi.advanceTimersByTimeAsync(ms);
+  afterEach(() => {
+    stop();
+    vi.useRealTimers();
+  });
+
+  it("holds on to what it knows while the store is away, and goes on where it was", async () => {
+    follow();
+    grow(1);
+    await settle();
+    trouble = new StoreBusy("the database cannot be reached");
+    grow(2);
+    await settle(500);
+    expect(heard).toEqual([[1], "told 1", "told 2"]);
+    trouble = undefined;
+    await settle(5_000);
+    expect(heard).toEqual([[1], "told 1", "told 2", [2, 3], "told 2"]);
+  });
+
+  it("goes on at once when it hears of a change, with none left out before it", async () => {
+    follow();
+    trouble = new StoreBusy("the database cannot be reached");
+    grow(2);
+    await settle();
+    trouble = undefined;
+    last += 1;
+    wake([row(3)]);
+    await settle();
+    expect(heard).toEqual(["told 1", [1, 2, 3], "told 2"]);
+  });
+
+  it("asks no more once it was ended", async () => {
+    follow();
+    trouble = new StoreBusy("the database cannot be reached");
+    grow(1);
+    await settle();
+    stop();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("gives all up when the log itself cannot be read", async () => {
+    follow();
+    trouble = new Error("a row is damaged");
+    grow(1);
+    await settle();
+    expect(heard).toEqual(["lost", "told 1"]);
+  });
+});
