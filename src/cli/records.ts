@@ -123,7 +123,7 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
     opened.push({ name: "service manager", close: () => systemd.close() });
     systemd.ready();
     const trouble = await Promise.race([untilStopped(io.signal), ...(service.outgrown ? [service.outgrown] : [])]);
-    service.health.stop();
+    service.drain();
     await sleep(options.drain * 1_000);
     if (trouble) throw trouble;
     return 0;

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { parseNetwork } from "../core/network.ts";
 import { trustProxies } from "./client-address.ts";
 import { createHttpServer, listen } from "./http-server.ts";
+import { giveLastAnswers } from "./last-answers.ts";
 import { urlOf } from "./listen-address.ts";
 import { createRequestCounters } from "./request-counters.ts";
 
@@ -13,8 +14,12 @@ describe("an HTTP server", () => {
   let server: FastifyInstance;
   afterEach(() => server.close());
 
-  const start = async (options: Partial<Parameters<typeof createHttpServer>[0]> = {}) => {
+  const start = async (
+    options: Partial<Parameters<typeof createHttpServer>[0]> = {},
+    add: (made: FastifyInstance) => void = () => undefined,
+  ) => {
     server = createHttpServer({ bodyLimit: 1_000, ...options });
+    add(server);
     server.get("/who/:name", async (request) => ({ ip: request.ip, scheme: request.protocol, id: request.id }));
     await server.register(
       async (inner) => {
@@ -64,5 +69,45 @@ describe("an HTTP server", () => {
     const [, who] = counters.routes();
     expect(who?.seconds.counts.reduce((sum, each) => sum + each, 0)).toBe(2);
     expect(who?.seconds.sum).toBeGreaterThan(0);
+  });
+
+  it("answers what is under way before it closes", async () => {
+    const answer = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<void>();
+    const url = await start({}, (made) =>
+      made.get("/slow", async () => {
+        asked.resolve();
+        await answer.promise;
+        return "done";
+      }),
+    );
+    const slow = fetch(`${url}/slow`);
+    await asked.promise;
+    const closed = server.close();
+    await expect.poll(() => server.server.listening).toBe(false);
+    answer.resolve();
+    expect(await (await slow).text()).toBe("done");
+    await closed;
+    await expect(fetch(`${url}/who/a`)).rejects.toThrow("fetch failed");
+  });
+
+  it("waits only so long for an answer when it closes", async () => {
+    const asked = Promise.withResolvers<void>();
+    const url = await start({ closeWithin: 50 }, (made) =>
+      made.get("/never", async () => {
+        asked.resolve();
+        await new Promise(() => {});
+      }),
+    );
+    const never = fetch(`${url}/never`);
+    await Promise.all([expect(never).rejects.toThrow("fetch failed"), asked.promise.then(() => server.close())]);
+  });
+
+  it("ends connections with their next answer once it is told to", async () => {
+    const url = await start();
+    const connection = async () => (await fetch(`${url}/who/a`)).headers.get("connection");
+    expect(await connection()).toBe("keep-alive");
+    giveLastAnswers(server.server);
+    expect(await connection()).toBe("close");
   });
 });

@@ -1,5 +1,6 @@
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import type { ProxyTrust } from "./client-address.ts";
+import { closeAsAnswered, untilNobodyWaits } from "./last-answers.ts";
 import { type ListenAddress, listenTrouble } from "./listen-address.ts";
 import type { RequestCounters } from "./request-counters.ts";
 import { createRequestIds } from "./request-id.ts";
@@ -15,6 +16,8 @@ export type HttpServerOptions = {
   readonly sendBadPath?: (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
   /** Absent: requests are not counted. */
   readonly counters?: RequestCounters | undefined;
+  /** Milliseconds in which requests that are under way may be answered when it closes. */
+  readonly closeWithin?: number;
 };
 
 /** A server with every wait bounded. Requests are not logged one by one: that costs more than answering them. */
@@ -25,7 +28,9 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     requestTimeout: 30_000,
     connectionTimeout: 60_000,
     keepAliveTimeout: 65_000,
-    forceCloseConnections: true,
+    // `answerBeforeClosing` ends the others.
+    forceCloseConnections: "idle",
+    return503OnClosing: false,
     logger: false,
     // What answers GET answers HEAD (RFC 9110, 9.1): load balancers ask so, and clients that only want to know if a token is good.
     exposeHeadRoutes: true,
@@ -43,7 +48,17 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const server = made as unknown as FastifyInstance;
   if (options.proxies) believe(server, options.proxies);
   options.counters?.follow(server);
+  answerBeforeClosing(server, options.closeWithin ?? 2_000);
   return server;
+}
+
+function answerBeforeClosing(server: FastifyInstance, limit: number): void {
+  let end = () => {};
+  server.addHook("preClose", async () => {
+    end = closeAsAnswered(server.server, limit);
+    await untilNobodyWaits();
+  });
+  server.addHook("onClose", async () => end());
 }
 
 /** Fastify can do this too, but believes whatever text stands where an address should. */

@@ -6,6 +6,7 @@ import { openDataFolder } from "../process/data-folder.ts";
 import type { Duties } from "../process/duties.ts";
 import { createHealth, type Health } from "../process/health.ts";
 import { createHttpServer, type HttpServerOptions, listen } from "../process/http-server.ts";
+import { giveLastAnswers } from "../process/last-answers.ts";
 import { addressesOf, hereOf, type ListenAddress, urlOf } from "../process/listen-address.ts";
 import type { Logger } from "../process/log.ts";
 import type { DatabaseTrouble } from "../process/migration-steps.ts";
@@ -68,6 +69,8 @@ export type RunningRecords = {
   readonly needsSignInLink: () => Promise<boolean>;
   /** Whether it should be sent requests. Whoever gives it more to do adds a part. */
   readonly health: Health;
+  /** It answers as before, but is not ready any more and keeps no connection open. */
+  readonly drain: () => void;
   /** Settles when it has to stop, as a newer program has made its database one that it cannot work on. */
   readonly outgrown: Promise<DatabaseTrouble> | undefined;
   /** In the text format of Prometheus. */
@@ -130,6 +133,10 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
       createSignInLink: async (account, origin = url) => signInLink(origin, await console.sessions.makeLink(account)),
       needsSignInLink: console.isNew,
       health,
+      drain: () => {
+        health.stop();
+        giveLastAnswers(server.server);
+      },
       outgrown,
       metrics: () => printRecordMetrics({ requests, store, connections, streams }),
       close: () => {
