@@ -8,10 +8,12 @@ import { watchRecords } from "../../src/cli/watch-records.ts";
 import { urlOf } from "../../src/process/listen-address.ts";
 import { createLog } from "../../src/process/log.ts";
 import { closeInReverse, type Opened } from "../../src/process/shutdown.ts";
+import { addressOf } from "../../src/records/rig/postgres.ts";
 import { startRecords } from "../../src/records/start.ts";
 import { repository } from "../rig/namespace.ts";
+import { startPostgres } from "../rig/postgres.ts";
 
-/** A real service is asked for its metrics; all that is drawn or watched must be among them. */
+/** A real service on PostgreSQL, which has the most of them, is asked for its metrics; all that is drawn or watched must be among them. */
 
 type Panel = { readonly title: string; readonly targets?: readonly { readonly expr: string }[] };
 type Rule = { readonly alert: string; readonly expr: string };
@@ -26,7 +28,11 @@ beforeAll(async () => {
   const at = { host: "127.0.0.1", port: 0 };
   const nameservers = ["ns1.example.net"] as const;
   const shared = { dataFolder: folder, names: [], nameservers, log, plainHttp: true, counted: true };
-  const service = await startRecords({ ...shared, listen: at });
+  const server = await startPostgres(["fsync=off"]);
+  opened.push({ name: "database", close: server.stop });
+  await server.createDatabase("moor");
+  const database = { kind: "postgres", address: addressOf(server.url("moor")) } as const;
+  const service = await startRecords({ ...shared, listen: at, database });
   opened.push({ name: "records", close: service.close });
   const dns = await startDns({ listen: [at], store: service.store, nameservers, log });
   opened.push({ name: "dns", close: dns.close });
