@@ -30,12 +30,16 @@ export async function watchRecords(
   const own = openProcessMetrics(version);
   opened.push({ name: "process metrics", close: own.close });
   const print = async () => {
-    const behind = await inTime(patience, lag);
+    // Together: while the database is away each takes as long as it may, and who asks does not wait for long.
+    const [behind, { ready }, counted] = await Promise.all([
+      inTime(patience, lag),
+      service.health.look(),
+      service.metrics(),
+    ]);
     const lagOf = (of: (lag: FollowerLag) => number): readonly Sample[] =>
       behind === undefined ? [] : [[{ follower: "nameserver" }, of(behind)]];
-    const { ready } = await service.health.look();
     return [
-      await service.metrics(),
+      counted,
       family("moor_ready", "gauge", "1 while it should be sent requests.", [[{}, Number(ready)]]),
       family("moor_leading", "gauge", "1 on the node that does what must be done once.", [
         [{}, Number(service.duties.isLeading())],
