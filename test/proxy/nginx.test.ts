@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -104,6 +104,13 @@ describe("moor behind nginx", () => {
     expect((await curl(home, "/v1/zones/example.org/rrsets", ...bearer(), ...json(set))).status).toBe(201);
     const update = await curl(home, "/nic/update?hostname=home.example.org", "-u", `router:${token}`);
     expect(update.body).toBe(`good ${home}\n`);
+  });
+
+  it("passes on a zone file that is as large as moor takes it", async () => {
+    const file = join(folder, "large.zone");
+    writeFileSync(file, "$ORIGIN example.org.\n$TTL 300\nwww A 192.0.2.1\n".padEnd(16 * 1024 * 1024, "\n"));
+    const body = ["-H", `Auth-API-Token: ${token}`, "-H", "Expect:", "--data-binary", `@${file}`] as const;
+    expect((await curl(home, "/api/v1/zones/file/validate", ...body)).body).toContain("parsed_records");
   });
 
   it("passes changes on as they come, and ends the stream with the reader", async () => {
