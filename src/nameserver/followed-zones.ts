@@ -3,16 +3,35 @@ import type { ZoneSource } from "./zone-source.ts";
 
 export type FollowOptions = { readonly seed: number; readonly onTrouble: (error: unknown) => void };
 
+/** Milliseconds until a source that did not give the names of its zones is asked again. */
+const pause = 10_000;
+
 /** The zones of a source, kept as they are there until `unfollow` is called. */
 export function followZones(source: ZoneSource, { seed, onTrouble }: FollowOptions): FollowedZones {
   const zones = createLoadedZones(source, { ...defaultLoadLimits, seed });
-  const learn = () => zones.learn().catch(onTrouble);
+  let later: NodeJS.Timeout | undefined;
+  let ended = false;
+  const learn = () => {
+    clearTimeout(later);
+    void zones.learn().catch((error: unknown) => {
+      onTrouble(error);
+      clearTimeout(later);
+      if (!ended) later = setTimeout(learn, pause).unref();
+    });
+  };
   const unfollow = source.follow((event) => {
     zones.apply(event);
-    if (event.kind === "lost") void learn();
+    if (event.kind === "lost") learn();
   });
-  void learn();
-  return { zones, unfollow };
+  learn();
+  return {
+    zones,
+    unfollow: () => {
+      ended = true;
+      clearTimeout(later);
+      unfollow();
+    },
+  };
 }
 
 export type FollowedZones = { readonly zones: LoadedZones; readonly unfollow: () => void };
