@@ -2,6 +2,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import type { ProxyTrust } from "./client-address.ts";
 import { closeAsAnswered, untilNobodyWaits } from "./last-answers.ts";
 import { type ListenAddress, listenTrouble } from "./listen-address.ts";
+import { followConnections } from "./open-connections.ts";
 import type { RequestCounters } from "./request-counters.ts";
 import { createRequestIds } from "./request-id.ts";
 import { spoken } from "./tls-server.ts";
@@ -53,6 +54,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
 }
 
 function answerBeforeClosing(server: FastifyInstance, limit: number): void {
+  followConnections(server.server);
   let end = () => {};
   server.addHook("preClose", async () => {
     end = closeAsAnswered(server.server, limit);

@@ -1,5 +1,6 @@
 import type { Server } from "node:http";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { cutAllConnections } from "./open-connections.ts";
 
 /**
  * From now on every answer is the last on its connection. A proxy that keeps connections open has none left then into which it
@@ -15,7 +16,7 @@ export function giveLastAnswers(server: Server): void {
 export function closeAsAnswered(server: Server, limit: number): () => void {
   giveLastAnswers(server);
   const often = setInterval(() => server.closeIdleConnections(), 10);
-  const cut = setTimeout(() => server.closeAllConnections(), limit);
+  const cut = setTimeout(() => cutAllConnections(server), limit);
   return () => {
     clearInterval(often);
     clearTimeout(cut);

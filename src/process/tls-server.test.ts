@@ -1,7 +1,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
+import { connect as connectPlain } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "node:tls";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { ensureCertificate, type ServerCertificate } from "./certificates.ts";
@@ -24,7 +26,7 @@ const servers = {
     return { port: (await listenOn(server, anyPort)).port, close: () => closeServer(server) };
   },
   "of the record service": async () => {
-    const server = createHttpServer({ tls: certificate, bodyLimit: 1_000 });
+    const server = createHttpServer({ tls: certificate, bodyLimit: 1_000, closeWithin: 100 });
     server.get("/", async () => "hello");
     return { port: (await listen(server, anyPort)).port, close: () => server.close() };
   },
@@ -52,5 +54,17 @@ it.each(
     expect(await ask(port, offered, version)).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*hello/);
   } finally {
     await close();
+  }
+});
+
+it.each(Object.entries(servers))("the server %s waits for no handshake when it closes", async (_, start) => {
+  const { port, close } = await start();
+  const silent = connectPlain(port, "127.0.0.1").on("error", () => undefined);
+  try {
+    await ask(port, undefined, "1.1");
+    const closed = close().then(() => "closed");
+    expect(await Promise.race([closed, sleep(3_000, "still open")])).toBe("closed");
+  } finally {
+    silent.destroy();
   }
 });

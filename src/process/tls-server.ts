@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
 import type { Pair } from "./issue-certificate.ts";
 import { type ListenAddress, listenTrouble } from "./listen-address.ts";
+import { cutAllConnections, followConnections } from "./open-connections.ts";
 
 /** Node refuses a handshake that offers none of these; `curl --http1.0` and old clients offer the second alone. */
 export const spoken = ["http/1.1", "http/1.0"] as const;
@@ -28,6 +29,7 @@ export function createTlsServer(pair: Pair, handle: Handle): Server {
   );
   server.timeout = 60_000;
   server.maxConnections = 1_000;
+  followConnections(server);
   return server;
 }
 
@@ -51,6 +53,6 @@ export async function listenOn(server: Server, at: ListenAddress, option?: strin
 export function closeServer(server: Server): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   server.close(() => resolve());
-  server.closeAllConnections();
+  cutAllConnections(server);
   return promise;
 }
