@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { connect } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { afterEach, describe, expect, it } from "vitest";
 import { parseNetwork } from "../core/network.ts";
@@ -101,6 +103,42 @@ describe("an HTTP server", () => {
     );
     const never = fetch(`${url}/never`);
     await Promise.all([expect(never).rejects.toThrow("fetch failed"), asked.promise.then(() => server.close())]);
+  });
+
+  describe("on each address of a name", () => {
+    const both = async () => ["127.0.0.1", "127.0.0.2", "192.0.2.250"];
+    const startBoth = async (made: FastifyInstance) => {
+      server = made;
+      const { port } = await listen(server, { host: "localhost", port: 0 }, "--listen", both);
+      return { here: `http://127.0.0.1:${port}`, there: `http://127.0.0.2:${port}`, port };
+    };
+
+    it("answers on all that the machine has", async () => {
+      const made = createHttpServer({ bodyLimit: 1_000 });
+      made.get("/", async () => "hello");
+      const { here, there } = await startBoth(made);
+      for (const url of [here, there]) expect(await (await fetch(url)).text()).toBe("hello");
+    });
+
+    it("answers what is under way before it closes, and waits only so long for the rest", async () => {
+      const [answer, asked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const made = createHttpServer({ bodyLimit: 1_000, closeWithin: 500 });
+      made.get("/slow", async () => {
+        asked.resolve();
+        await answer.promise;
+        return "done";
+      });
+      const { there, port } = await startBoth(made);
+      const half = connect(port, "127.0.0.2").on("error", () => undefined);
+      half.write("GET /slow HTTP/1.1\r\n");
+      const [slow, cut] = [fetch(`${there}/slow`), once(half, "close")];
+      await asked.promise;
+      const closed = server.close();
+      await expect.poll(() => fetch(there).catch((error: Error) => error.message)).toBe("fetch failed");
+      answer.resolve();
+      expect(await (await slow).text()).toBe("done");
+      await Promise.all([closed, cut]);
+    });
   });
 
   it("ends connections with their next answer once it is told to", async () => {

@@ -1,7 +1,9 @@
+import type { Server } from "node:net";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import type { ProxyTrust } from "./client-address.ts";
 import { closeAsAnswered, untilNobodyWaits } from "./last-answers.ts";
 import { type ListenAddress, listenTrouble } from "./listen-address.ts";
+import { addressesOfHost, listenInto } from "./localhost.ts";
 import { followConnections } from "./open-connections.ts";
 import type { RequestCounters } from "./request-counters.ts";
 import { createRequestIds } from "./request-id.ts";
@@ -79,12 +81,27 @@ function believe(server: FastifyInstance, { clientOf, schemeOf }: ProxyTrust): v
 }
 
 /** Listens, or says in people's words why it cannot. */
-export async function listen(server: FastifyInstance, at: ListenAddress, option?: string): Promise<ListenAddress> {
+export async function listen(
+  server: FastifyInstance,
+  at: ListenAddress,
+  option?: string,
+  findAddresses = addressesOfHost,
+): Promise<ListenAddress> {
+  // Fastify would listen on each address of localhost with a server of its own, which `answerBeforeClosing` does not see.
+  const [host = at.host, ...others] = await findAddresses(at.host);
+  let also: readonly Server[] = [];
+  let closed: Promise<unknown> | undefined;
+  server.addHook("preClose", async () => {
+    closed = Promise.all(also.map((each) => new Promise((done) => each.close(done))));
+  });
+  server.addHook("onClose", async () => void (await closed));
   try {
-    await server.listen({ host: at.host, port: at.port });
+    await server.listen({ host, port: at.port });
   } catch (error) {
     throw new Error(listenTrouble(error as NodeJS.ErrnoException, at, option), { cause: error });
   }
   const bound = server.server.address();
-  return typeof bound === "object" && bound !== null ? { host: at.host, port: bound.port } : at;
+  const port = typeof bound === "object" && bound !== null ? bound.port : at.port;
+  also = await listenInto(server.server, others, port);
+  return { host: at.host, port };
 }
