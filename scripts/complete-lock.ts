@@ -4,9 +4,12 @@ import { readFileSync, writeFileSync } from "node:fs";
  * `npm install` leaves a platform's package out of the lock file when the registry at hand does not have it, and `npm ci` then
  * refuses that lock file everywhere. This puts an entry for each of them back, with the platform that its name says; they are
  * optional, so a machine of another platform never fetches them. Run it after `npm install`: node scripts/complete-lock.ts
+ *
+ * It ends with 1 where a platform that moor is made for is among them: `npm ci` there would do without the package, and then fail.
  */
 type Entry = {
   version?: string;
+  integrity?: string;
   dev?: boolean;
   optional?: boolean;
   cpu?: string[];
@@ -33,6 +36,22 @@ for (const [place, { optionalDependencies = {}, dev }] of Object.entries(lock.pa
 lock.packages = Object.fromEntries(Object.entries(lock.packages).sort(([a], [b]) => (a < b ? -1 : 1)));
 writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`);
 console.log(added.length === 0 ? "the lock file is complete" : `added ${added.join(", ")}`);
+
+const lacking = Object.entries(lock.packages).filter(([, entry]) => isOurs(entry) && entry.integrity === undefined);
+for (const [place, { version }] of lacking) {
+  console.error(
+    `the registry has no ${place.replace(/.*node_modules\//, "")}@${version}: take a version that it has for all platforms`,
+  );
+  process.exitCode = 1;
+}
+
+function isOurs({ os, cpu, libc = ["glibc"] }: Entry): boolean {
+  return (
+    os?.includes("linux") === true &&
+    libc.includes("glibc") &&
+    (cpu?.some((one) => one === "x64" || one === "arm64") ?? true)
+  );
+}
 
 function entryFor(name: string, range: string, dev: boolean): Entry {
   const words = name.replace("ppc64le", "ppc64").split(/[^a-z0-9]+/);
