@@ -58,12 +58,20 @@ export const usualLimits: PostgresLimits = {
 const mostRepeats = 10;
 const lookPatience = 500;
 const closePatience = 1_000;
+const farewellPatience = 500;
 
 export function openPostgres(address: PostgresAddress, log: Logger, limits: PostgresLimits = usualLimits): Postgres {
   const config = clientConfig(address, limits);
+  const open = new Set<pg.Client>();
   const pool = new pg.Pool({
     ...config,
-    Client: PostgresClient,
+    Client: class extends PostgresClient {
+      constructor(given?: pg.ClientConfig) {
+        super(given);
+        open.add(this);
+        this.once("end", () => open.delete(this));
+      }
+    },
     max: limits.connections,
     idleTimeoutMillis: 60_000,
     // Two statements that do not depend on each other's answers share a round trip.
@@ -149,7 +157,11 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
     close: async () => {
       // The pool forgets those who still wait for a connection.
       await Promise.race([Promise.allSettled(underWay), sleep(closePatience, undefined, { ref: false })]);
-      await pool.end();
+      const ending = pool.end();
+      await Promise.race([ending, sleep(farewellPatience, undefined, { ref: false })]);
+      // A server that hangs answers no farewell.
+      for (const client of open) client.connection.stream.destroy();
+      await ending;
     },
   };
 }
