@@ -21,8 +21,8 @@ export type SetRule = { readonly owner?: string; readonly types?: readonly Recor
 /** As a token has it by default. */
 export const wholeAccount: Scope = { access: "write" };
 
-/** Zone names and owners are canonical. `from` is the address of the caller, absent when it is not known. */
-export type Operation = { readonly now: Instant; readonly from?: string } & (
+/** Zone names and owners are canonical. `from` is the address of the caller, if that is known. */
+export type Operation = { readonly now: Instant; readonly from?: string | undefined } & (
   | { readonly kind: "list-zones" }
   | { readonly kind: "create-zone" | "read-zone" | "write-zone" | "delete-zone"; readonly zone: string }
   | {

@@ -30,8 +30,7 @@ export const refused = (faults: readonly Fault[]): NotDone => ({ kind: "refused"
 /** The store as one actor sees it: what the actor may not see is not there. */
 export function createSight(store: RecordStore, now: () => Instant) {
   const refusal = (actor: Actor, operation: Untimed<Operation>): Refusal | undefined => {
-    const from = actor.from === undefined ? {} : { from: actor.from };
-    const verdict = may(actor.scope, { ...operation, ...from, now: now() });
+    const verdict = may(actor.scope, { ...operation, from: actor.from, now: now() });
     return verdict.kind === "no" ? verdict.because : undefined;
   };
   const allows = (actor: Actor, operation: Untimed<Operation>) => refusal(actor, operation) === undefined;

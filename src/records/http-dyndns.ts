@@ -73,7 +73,7 @@ async function answer(options: DyndnsOptions, request: FastifyRequest, reply: Fa
   const { store, service, rateLimit } = options;
   const now = options.now();
   const secret = passwordOf(request.headers.authorization);
-  const actor = secret === undefined ? undefined : await actorOf(store, secret, request.ip, now);
+  const actor = secret === undefined ? undefined : await actorOf(store, secret, request, now);
   if (actor === undefined) return sendLine(reply.code(401).header("www-authenticate", 'Basic realm="moor"'), "badauth");
   const retryAfter = await takeCall(rateLimit, actor, request.ip, now);
   if (retryAfter !== undefined) return sendLine(reply.code(429).header("retry-after", String(retryAfter)), "abuse");

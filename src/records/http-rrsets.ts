@@ -87,7 +87,7 @@ async function actorFor({ store, now, signedIn }: RrsetsOptions, request: Fastif
   const carried = authorization ?? (older === undefined ? undefined : `Bearer ${String(older)}`);
   if (carried === undefined) return await signedIn?.(request);
   const secret = /^bearer +(\S{1,200})$/i.exec(carried)?.[1];
-  return secret === undefined ? undefined : await actorOf(store, secret, request.ip, now());
+  return secret === undefined ? undefined : await actorOf(store, secret, request, now());
 }
 
 function limit({ rateLimit, now }: RrsetsOptions, { actor, ip }: FastifyRequest, reply: FastifyReply) {

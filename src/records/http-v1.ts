@@ -72,7 +72,7 @@ async function admit(options: V1Options, request: FastifyRequest, reply: Fastify
   const secret = request.headers["auth-api-token"];
   if (typeof secret !== "string" || secret === "") return await sendGateway(reply, 401, "No API key found in request");
   const [now, from] = [options.now(), request.ip];
-  const actor = await actorOf(options.store, secret, from, now);
+  const actor = await actorOf(options.store, secret, request, now);
   if (actor === undefined) return await sendGateway(reply, 401, "Invalid authentication credentials");
   request.actor = actor;
   if (options.rateLimit === undefined || actor.token === undefined) return undefined;
