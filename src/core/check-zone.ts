@@ -1,3 +1,4 @@
+import { dname } from "./dname.ts";
 import { apex } from "./name.ts";
 import type { Fault } from "./result.ts";
 import { type RRset, setKey } from "./rrset.ts";
@@ -67,6 +68,7 @@ function checkSet(set: RRset, faults: Fault[]): void {
   if (set.records.length > 1) checkDuplicates(set, where, faults);
   if (set.type === "CNAME") checkCname(set, where, faults);
   if (set.type === "SOA") checkSoa(set, where, faults);
+  if (set.type === dname) checkDname(set, where, faults);
 }
 
 function checkDuplicates(set: RRset, where: string, faults: Fault[]): void {
@@ -115,6 +117,17 @@ function checkSoa(set: RRset, where: string, faults: Fault[]): void {
   if (set.records.length > 1) {
     faults.push({ code: "soa-single", where, message: "a zone has exactly one SOA record", todo: "keep one of them" });
   }
+}
+
+/** RFC 6672 section 2.4. */
+function checkDname(set: RRset, where: string, faults: Fault[]): void {
+  if (set.records.length < 2) return;
+  faults.push({
+    code: "dname-single",
+    where,
+    message: `${set.owner} has more than one DNAME record`,
+    todo: "the names below it move to one place: keep one record",
+  });
 }
 
 /** RFC 1034 section 3.6.2: a name with a CNAME has nothing else. */

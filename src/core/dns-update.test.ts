@@ -11,7 +11,8 @@ const sets = writtenSets(
    www - A 192.0.2.1
    www - A 192.0.2.2
    www - TXT "x"
-   alias 600 CNAME www.example.org.`,
+   alias 600 CNAME www.example.org.
+   moved 600 TYPE39 \\# 3 016100`,
 );
 const context = { zoneTtl: 600, now: 9, ids: ["new"] };
 
@@ -25,7 +26,7 @@ const changed = (...updates: readonly RecordUpdate[]) => {
   const gone = before.filter((line) => !now.includes(line)).map((line) => `-${line}`);
   return [...gone, ...now.filter((line) => !before.includes(line)).map((line) => `+${line}`)];
 };
-const add = (owner: string, type: "A" | "CNAME" | "SOA", rdata: string, ttl = 600): RecordUpdate => ({
+const add = (owner: string, type: "A" | "CNAME" | "SOA" | "TYPE39", rdata: string, ttl = 600): RecordUpdate => ({
   kind: "add",
   owner,
   type,
@@ -64,6 +65,11 @@ describe("updates (RFC 2136 section 3.4.2)", () => {
       "an alias replaces an alias",
       add("alias", "CNAME", "b.example."),
       ["-alias 600 CNAME www.example.org.", "+alias 600 CNAME b.example."],
+    ],
+    [
+      "a DNAME replaces a DNAME",
+      add("moved", "TYPE39", "\\# 3 016200"),
+      ["-moved 600 TYPE39 \\# 3 016100", "+moved 600 TYPE39 \\# 3 016200"],
     ],
     ["an alias does not come beside data", add("www", "CNAME", "b.example."), []],
     ["data does not come beside an alias", add("alias", "A", "192.0.2.9"), []],

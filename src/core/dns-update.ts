@@ -1,3 +1,4 @@
+import { dname } from "./dname.ts";
 import type { Instant } from "./instant.ts";
 import { apex } from "./name.ts";
 import type { RecordType } from "./rdata/table.ts";
@@ -90,7 +91,7 @@ function add(sets: Sets, update: RecordUpdate & { kind: "add" }, { zoneTtl, now 
   const ttl = update.ttl === zoneTtl && (set?.ttl ?? null) === null ? null : update.ttl;
   const fresh: ZoneRecord = { id, name: owner, value: rdata, rdata, comment: "", created: now, modified: now };
   const [only] = set?.records ?? [];
-  const single = type === "SOA" || type === "CNAME";
+  const single = type === "SOA" || type === "CNAME" || type === dname;
   if (set !== undefined && single && only !== undefined && only.rdata !== rdata) {
     sets.set(key, { ...set, ttl, records: [{ ...only, value: rdata, rdata, modified: now }] });
   } else if (set?.records.some((record) => record.rdata === rdata)) {
