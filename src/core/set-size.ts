@@ -2,7 +2,6 @@ import { printLabels } from "./label.ts";
 import { labelsOf } from "./name.ts";
 import { parseRdata, rdataToWire } from "./rdata/rdata.ts";
 import type { RecordType } from "./rdata/table.ts";
-import type { RRset } from "./rrset.ts";
 
 /** What a DNS message of 65,535 bytes has for one set, beside its head, the longest question and EDNS. */
 const room = 65_535 - 12 - (255 + 4) - 11;
@@ -14,8 +13,10 @@ const known: Readonly<Partial<Record<RecordType, number>>> = { A: 4, AAAA: 16 };
 const beforeName: Readonly<Partial<Record<RecordType, number>>> = { NS: 0, CNAME: 0, PTR: 0, MX: 2 };
 const pointer = 2;
 
+type SetData = { readonly type: RecordType; readonly records: readonly { readonly rdata: string }[] };
+
 /** No DNS message could hold such a set: whoever asks for it would be told of a failure. */
-export function isTooLarge({ type, records }: Pick<RRset, "type" | "records">): boolean {
+export function isTooLarge({ type, records }: SetData): boolean {
   // Data is seldom longer than its text and an address: most sets need no further look.
   const most = records.reduce((sum, { rdata }) => sum + head + 16 + rdata.length, 0);
   if (most <= room) return false;

@@ -191,6 +191,17 @@ describe("export, import, export", () => {
     });
   });
 
+  it("gives a set back that was stored before the APIs refused such", async () => {
+    await withTwo(async (one, two) => {
+      const account = await one.ensureAccount("main", now);
+      await makeZone(one, account, "example.org", [set("*.w", "NS", [{ rdata: "ns1.example.net." }])]);
+      const first = await exported(one, account);
+      const other = await two.ensureAccount("main", now);
+      expect(await imported(two, other, first)).toEqual(["made"]);
+      expect(await read(first, true)).toMatchObject({ ok: true });
+    });
+  });
+
   it("is several files when a zone is large, and one zone again", async () => {
     await withTwo(async (one, two) => {
       const account = await one.ensureAccount("main", now);
@@ -291,6 +302,15 @@ describe("what cannot be imported", () => {
     expect(found).toMatchObject({
       ok: false,
       faults: [{ where: /line 6/ }, { where: /line 7/ }].map(({ where }) => ({ where: expect.stringMatching(where) })),
+    });
+  });
+
+  it("what the APIs refuse of new sets, in files that were changed", async () => {
+    const files = await good();
+    files.set(zone, `${files.get(zone)}*.w IN NS ns1.example.net.\n`);
+    expect(await read(files, true)).toMatchObject({
+      ok: false,
+      faults: [{ code: "ns-at-wildcard", where: `${zone}: line 7` }],
     });
   });
 

@@ -8,6 +8,7 @@ import { parseZoneFile } from "../core/zone-file.ts";
 import { type FileSet, placeInFile } from "../core/zone-file-sets.ts";
 import { fileFault, manifestFile, readManifest, type SetBeyond, type ZoneEntry } from "./account-manifest.ts";
 import { faultsOfZones, type NamedScope, readTokens } from "./account-meaning.ts";
+import { newSetFaults } from "./check-write.ts";
 
 /** An exported account as it is to become. Records have neither ids nor times yet. */
 export type ReadAccount = {
@@ -65,7 +66,7 @@ async function readZone(entry: ZoneEntry, read: ReadFile, edited: boolean): Prom
   const faults: Fault[] = [];
   const sets: FileSet[] = [];
   for (const file of entry.files) {
-    const found = await readFile(file, entry.name, read, edited);
+    const found = await readFile(file, entry, read, edited);
     if (found.ok) for (const set of found.value) sets.push(set);
     else for (const fault of found.faults) faults.push(fault);
   }
@@ -80,7 +81,7 @@ async function readZone(entry: ZoneEntry, read: ReadFile, edited: boolean): Prom
 
 async function readFile(
   { path, sha256 }: ZoneEntry["files"][number],
-  zone: string,
+  { name, mode }: ZoneEntry,
   read: ReadFile,
   edited: boolean,
 ): Promise<Result<readonly FileSet[]>> {
@@ -89,12 +90,17 @@ async function readFile(
     return fail(
       fileFault("no-file", path, "the manifest names this file, and it is not there", "export the account again"),
     );
-  if (!edited && hash("sha256", text, "hex") !== sha256)
+  const isChanged = hash("sha256", text, "hex") !== sha256;
+  if (isChanged && !edited)
     return fail(
       fileFault("file-changed", path, "it has changed since it was exported", "if that is meant, import with --edited"),
     );
-  const file = parseZoneFile(text, zone);
-  if (!file.ok) return failAll(file.faults.map((fault) => ({ ...fault, where: `${path}: ${fault.where}` })));
+  const file = parseZoneFile(text, name);
+  // What was exported so is given back so, and what comes from primary servers is theirs.
+  const refused = file.ok && isChanged && mode === "primary" ? newSetFaults([], file.value.sets) : [];
+  const faults = file.ok ? placeInFile(refused, file.value.sets) : file.faults;
+  if (!file.ok || faults.length > 0)
+    return failAll(faults.map((fault) => ({ ...fault, where: `${path}: ${fault.where}` })));
   return ok(file.value.sets);
 }
 

@@ -11,13 +11,16 @@ export function checkWrite({ zone, sets }: WriteView, wanted: readonly RRset[]):
 }
 
 /** What a set is refused for unless it was so before. */
-export const newSetFaults = (before: readonly RRset[], wanted: readonly RRset[]): readonly Fault[] => [
+export const newSetFaults = (before: readonly SetData[], wanted: readonly SetData[]): readonly Fault[] => [
   ...sizeFaults(before, wanted),
   ...checkWildcardServers(before, wanted),
 ];
 
+/** Of a set that is stored, or of one in a file. */
+type SetData = Pick<RRset, "owner" | "type"> & { readonly records: readonly { readonly rdata: string }[] };
+
 /** A set that was too large before this was looked at may become smaller, or stay as it is. */
-function sizeFaults(before: readonly RRset[], wanted: readonly RRset[]): readonly Fault[] {
+function sizeFaults(before: readonly SetData[], wanted: readonly SetData[]): readonly Fault[] {
   return wanted.filter(isTooLarge).flatMap(({ owner, type, records }) => {
     const had = before.find((set) => set.owner === owner && set.type === type);
     if (had !== undefined && isTooLarge(had) && records.length <= had.records.length) return [];

@@ -16,6 +16,8 @@ const texts = async (id: string) =>
 const file = (zone: string, ...lines: readonly string[]) =>
   `$ORIGIN ${zone}.\n$TTL 600\n@ IN SOA ns1.example.net. dns.example.net. 7 86400 10800 3600000 3600\n${lines.join("\n")}\n`;
 
+const manyTexts = (name: string) => Array.from({ length: 300 }, (_, i) => `${name} IN TXT "${i}${"x".repeat(250)}"`);
+
 describe("3.6 POST /zones/{id}/import", () => {
   it("replaces all that is in the zone, and answers the zone with 200", async () => {
     const zone = await newZone();
@@ -204,6 +206,12 @@ describe("3.8 POST /zones/file/validate", () => {
     ["no zone", "www IN A 192.0.2.1\n", /which zone it is for/],
     ["nothing", "", /which zone it is for/],
     ["two SOA records", file("example.org", "@ IN SOA a. b. 1 2 3 4 5"), /line 3: .*exactly one SOA/],
+    [
+      "an NS record at a wildcard name",
+      file("example.org", "*.w IN NS ns1.example.net."),
+      /line 4: .*the wildcard name/,
+    ],
+    ["a set that DNS cannot hold", file("example.org", ...manyTexts("www")), /line 4: .*too large for any DNS message/],
   ])("refuses a file with %s", async (_, body, message) => {
     const { status, json } = await validate(body);
     expect([status, json.parsed_records, json.valid_records]).toEqual([422, 0, []]);

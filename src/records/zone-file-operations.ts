@@ -60,8 +60,9 @@ export function validateZoneFile(text: string): Result<number> {
   if (name === undefined) return fail(noZoneName);
   const file = readZoneFile(text, name);
   if (!file.ok) return file;
-  const faults = clashesIn(file.value.sets);
-  return faults.length > 0 ? failAll(faults) : ok(file.value.sets.reduce((sum, set) => sum + set.records.length, 0));
+  const { sets } = file.value;
+  const faults = [...clashesIn(sets), ...placeInFile(newSetFaults([], sets), sets)];
+  return faults.length > 0 ? failAll(faults) : ok(sets.reduce((sum, set) => sum + set.records.length, 0));
 }
 
 /** A file without a record would empty the zone; who wants that deletes the zone. */
