@@ -235,6 +235,15 @@ describe("GET /zones?owns=NAME", () => {
     expect(await owns("")).toEqual([]);
   });
 
+  it("gives it only when it is what else is asked for", async () => {
+    await newZone({ name: "beside.example", labels: { env: "prod" } });
+    const count = async (more: string) =>
+      (await get(`/zones?owns=www.beside.example&${more}`)).meta.pagination.total_entries;
+    expect(await count("mode=primary&label_selector=env=prod&name=beside.example&search=side")).toBe(1);
+    for (const other of ["mode=secondary", "label_selector=env=test", "name=owner.example"])
+      expect([other, await count(other)]).toEqual([other, 0]);
+  });
+
   it("gives nothing of others, nor what the token is not for", async () => {
     await newZone({ name: "hidden.example" });
     await newZone({ name: "deep.hidden.example" });

@@ -35,10 +35,11 @@ export function rrsetsZoneRoutes(api: FastifyInstance, service: RecordService): 
       const { keep, owns, ...query } = zoneQueryAt(request.query, faults);
       if (faults.length > 0) return sendFaults(reply, faults);
       const owning = owns === undefined ? undefined : await rrsets.zoneOwning(request.actor, owns);
-      const page =
-        owns === undefined
-          ? await rrsets.zonePage(request.actor, query, keep)
-          : { items: owning ? [owning] : [], total: owning ? 1 : 0 };
+      const name = owning?.name ?? query.name;
+      const isNone = (owns !== undefined && owning === undefined) || name !== (query.name ?? name);
+      const page = isNone
+        ? { items: [], total: 0 }
+        : await rrsets.zonePage(request.actor, { ...query, ...(name !== undefined && { name }) }, keep);
       const zones = await toWire(page.items);
       return sendPage(request, reply, { zones }, query, page.total);
     },
