@@ -3,6 +3,8 @@ import type { Scope } from "../core/may.ts";
 import type { RecordType } from "../core/rdata/table.ts";
 import { remoteCallers } from "./rig/remote-callers.ts";
 
+const json = { "content-type": "application/json" };
+
 describe("dyndns2", () => {
   let rig: Awaited<ReturnType<typeof remoteCallers>>;
   let token: string;
@@ -55,6 +57,31 @@ describe("dyndns2", () => {
       "text/plain; charset=utf-8",
     ]);
     expect(await has("home")).toEqual(["A 192.0.2.2"]);
+  });
+
+  describe("by POST", () => {
+    const form = { "content-type": "application/x-www-form-urlencoded" };
+    const post = async (query: string, headers: Record<string, string>, body?: string, secret = token) => {
+      const answer = await rig.post(`/nic/update${query}`, { ...basic(secret), ...headers }, caller, body);
+      return `${answer.statusCode} ${answer.body}`;
+    };
+
+    it.each([
+      ["in the query", "?hostname=home.example.org&myip=192.0.2.2", {}, undefined],
+      ["in the query, whatever the body is", "?hostname=home.example.org&myip=192.0.2.2", json, "{}"],
+      ["in a form", "", form, "hostname=home.example.org&myip=192.0.2.2"],
+      ["in a form without a type", "", {}, "hostname=home.example.org&myip=192.0.2.2"],
+      ["in both, of which the query counts", "?myip=192.0.2.2", form, "hostname=home.example.org&myip=192.0.2.3"],
+    ])("%s", async (_, query, headers, body) => {
+      expect(await post(query, headers, body)).toBe("200 good 192.0.2.2\n");
+      expect(await has("home")).toEqual(["A 192.0.2.2"]);
+    });
+
+    it("no more than a form, and not without a token", async () => {
+      expect(await post("", form, "hostname=home.example.org", "wrong")).toBe("401 badauth\n");
+      expect(await post("", form, `hostname=${"x".repeat(20_000)}`)).toBe("413 911\n");
+      expect(rig.log()).toBe("");
+    });
   });
 
   it("nochg: nothing is written when nothing has changed", async () => {

@@ -1,3 +1,4 @@
+import { parse } from "node:querystring";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import type { Instant } from "../core/instant.ts";
@@ -7,7 +8,7 @@ import type { Actor } from "./actor.ts";
 import { actorOf } from "./authenticate.ts";
 import type { HostOutcome } from "./dyndns-operations.ts";
 import { readDyndns } from "./dyndns-request.ts";
-import { createFailureNotes } from "./failed-requests.ts";
+import { createFailureNotes, type FailedRequest } from "./failed-requests.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import type { RecordService } from "./service.ts";
 import type { RecordStore } from "./store.ts";
@@ -22,11 +23,15 @@ export type DyndnsOptions = {
 
 const paths = ["/nic/update", "/update", "/v3/update"] as const;
 
+/** Of a form, which some clients post. */
+const bodyLimit = 16 * 1024;
+
 const schema = {
   tags: ["dyndns2"],
   summary: "Point host names at addresses, as routers do",
   description:
-    "HTTP Basic with a token as the password; the user name is not looked at. One line an answer and host name: " +
+    "HTTP Basic with a token as the password; the user name is not looked at. A POST may have the parameters in a form. " +
+    "One line an answer and host name: " +
     "good, nochg, notfqdn, nohost; or one line for all: badauth, abuse, 911.",
   security: [{ basic: [] }],
   querystring: Type.Object({
@@ -50,8 +55,14 @@ export function dyndnsApi(options: DyndnsOptions) {
     // What a router sends is read by dyndns-request.ts; the schema only documents it.
     api.setValidatorCompiler(() => () => true);
     api.setSerializerCompiler(() => String);
+    api.removeAllContentTypeParsers();
+    api.addContentTypeParser("*", { parseAs: "string", bodyLimit }, (_request, body, done) =>
+      done(null, parse(body.toString())),
+    );
     const noteFailure = createFailureNotes(options.log, options.now);
-    api.setErrorHandler((error: Error, { id }, reply) => {
+    api.setErrorHandler((error: FailedRequest, { id }, reply) => {
+      const { statusCode = 500 } = error;
+      if (statusCode < 500) return sendLine(reply.code(statusCode), "911");
       noteFailure(error, id);
       reply.code(500).header("x-request-id", id);
       if (error instanceof StoreBusy) reply.code(503).header("retry-after", error.retryAfter);
@@ -59,12 +70,10 @@ export function dyndnsApi(options: DyndnsOptions) {
     });
     for (const path of paths) {
       const operationId = `dyndns2${path.replaceAll("/", "-")}`;
+      const handler = async (request: FastifyRequest, reply: FastifyReply) => await answer(options, request, reply);
       // This GET writes, which a HEAD must not.
-      api.get(
-        path,
-        { schema: { ...schema, operationId }, exposeHeadRoute: false },
-        async (request, reply) => await answer(options, request, reply),
-      );
+      api.get(path, { schema: { ...schema, operationId }, exposeHeadRoute: false }, handler);
+      api.post(path, { schema: { ...schema, operationId: `${operationId}-post` } }, handler);
     }
   };
 }
@@ -77,7 +86,7 @@ async function answer(options: DyndnsOptions, request: FastifyRequest, reply: Fa
   if (actor === undefined) return sendLine(reply.code(401).header("www-authenticate", 'Basic realm="moor"'), "badauth");
   const retryAfter = await takeCall(rateLimit, actor, request.ip, now);
   if (retryAfter !== undefined) return sendLine(reply.code(429).header("retry-after", String(retryAfter)), "abuse");
-  const asked = readDyndns(request.query as Record<string, unknown>, request.ip);
+  const asked = readDyndns({ ...(request.body ?? {}), ...(request.query ?? {}) }, request.ip);
   switch (asked.kind) {
     case "no-host":
       return sendLine(reply, "notfqdn");

@@ -43,6 +43,8 @@ export async function remoteCallers(perMinute: number, faults: Partial<RecordSto
     },
     call: async (url: string, headers: Record<string, string>, from: string, method: "GET" | "HEAD" = "GET") =>
       await server.inject({ method, url, headers, remoteAddress: from }),
+    post: async (url: string, headers: Record<string, string>, from: string, payload?: string) =>
+      await server.inject({ method: "POST", url, headers, remoteAddress: from, ...(payload && { payload }) }),
     close: async (): Promise<void> => {
       await server.close();
       await store.close();
