@@ -88,11 +88,28 @@ const longestString = 255;
 /** As programs that make keys write them for zone files: in brackets, and a comment behind. */
 const bracketed = /^\(\s*("(?:[^"\\]|\\.)*"(?:\s+"(?:[^"\\]|\\.)*")*)\s*\)\s*(?:;.*)?$/s;
 
-/** A text in quotes is meant as written; any other is cut into strings of 255 bytes, which DNS demands. */
+const inQuotes = /^".*"$/s;
+
+/** Whether a text is read as the strings of a zone file, and not as it stands there. */
+export const isQuotedText = (text: string): boolean => inQuotes.test(text.trim()) || bracketed.test(text.trim());
+
+/** A text in quotes is meant as written, and any other without the blanks around it. DNS demands strings of 255 bytes at most. */
 function quotedText(given: string): string {
-  const text = bracketed.exec(given.trim())?.[1] ?? given;
-  if (/^".*"$/s.test(text.trim())) return text.trim();
-  const bytes = Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join("");
+  const text = bracketed.exec(given.trim())?.[1] ?? given.trim();
+  if (inQuotes.test(text)) return withShortStrings(text);
+  return inStrings(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(""));
+}
+
+/** As it was written where that is possible, and where it has faults, which are told of later. */
+function withShortStrings(text: string): string {
+  const tokens = tokenize(text, "value");
+  const strings = tokens.ok ? tokens.value.map((token) => tokenBytes(token, "value")) : [];
+  if (!strings.every(({ ok }) => ok)) return text;
+  const read = strings.flatMap((string) => (string.ok ? [string.value] : []));
+  return read.some(({ length }) => length > longestString) ? read.map(inStrings).join(" ") : text;
+}
+
+function inStrings(bytes: string): string {
   const pieces: string[] = [];
   for (let at = 0; at < bytes.length || at === 0; at += longestString) pieces.push(bytes.slice(at, at + longestString));
   return pieces.map(quote).join(" ");
@@ -110,7 +127,7 @@ function plainText(value: string): string | undefined {
   }
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.from(bytes, (byte) => byte.charCodeAt(0)));
-    const isMisread = text.trim() === "" || /^".*"$/s.test(text.trim()) || bracketed.test(text.trim());
+    const isMisread = text.trim() === "" || isQuotedText(text);
     return unprintable.test(text) || isMisread ? undefined : text;
   } catch {
     return undefined;

@@ -2,6 +2,7 @@ import { ActionIcon, Button, Group, Stack, Text, Textarea, TextInput } from "@ma
 import type { ClipboardEvent } from "react";
 import { hostName } from "../../src/core/rdata/field-name.ts";
 import { definitionOf, type RecordType } from "../../src/core/rdata/table.ts";
+import { doubtOf } from "./doubtful-text.ts";
 import { lacksDot, meaningOf, type SetDraft, type ValueDraft, withOneMore, withPasted } from "./set-draft.ts";
 import { type FieldWords, fieldsOf } from "./value-fields.ts";
 
@@ -66,6 +67,7 @@ export function ValueList({ draft, zone, onChange, show }: Props) {
             undotted={lacksDot(draft.type, value.texts, zone)}
             isName={definitionOf(draft.type).fields.some(({ kind }) => kind === hostName)}
           />
+          <Doubt told={doubtOf(draft.type, value.texts)} />
         </Group>
       ))}
       <Group justify="space-between" gap="xs">
@@ -157,3 +159,10 @@ function Meaning(props: {
     </Text>
   );
 }
+
+const Doubt = ({ told }: { readonly told: string | undefined }) =>
+  told && (
+    <p className="note" role="status" style={{ width: "100%", margin: 0 }}>
+      {told}
+    </p>
+  );

@@ -1,0 +1,50 @@
+import { describe, expect, it } from "vitest";
+import { doubtOf } from "../../console/records/doubtful-text.ts";
+import { joinValue, splitValue } from "../../console/records/value-fields.ts";
+import { parseRdata } from "../../src/core/rdata/rdata.ts";
+
+/** A text as people have it from the page of a provider. */
+
+const key = `v=DKIM1; p=${"A".repeat(300)}`;
+const cut = `"${key.slice(0, 255)}" "${key.slice(255)}"`;
+
+describe("a text that is pasted into a TXT record", () => {
+  it.for([
+    ["in quotes and too long for one string", `"${key}"`, cut],
+    ["in brackets and too long for one string", `( "${key}" )`, cut],
+    ["in strings of which one is too long", `"a" "${key}"`, `"a" ${cut}`],
+    ["in strings that touch", '"a""b"', '"a""b"'],
+    ["with blanks around it", " v=spf1 -all ", '"v=spf1 -all"'],
+    ["with blanks that are meant", '" v=spf1 -all "', '" v=spf1 -all "'],
+  ] as const)("is stored as it is meant: %s", ([, typed, value]) => {
+    expect(joinValue("TXT", [typed])).toBe(value);
+    expect(parseRdata("TXT", value, "example.org").ok).toBe(true);
+  });
+
+  it("keeps the blanks at its ends when it is opened again", () => {
+    expect(splitValue("TXT", '"v=spf1 -all "')).toEqual(['"v=spf1 -all "']);
+  });
+
+  it.for([
+    ['mail._domainkey IN TXT ( "v=DKIM1; " "p=AB" ) ; ----- DKIM key', "whole line"],
+    ['@ 300 TXT "v=spf1 -all"', "whole line"],
+    ["“v=spf1 -all”", "quotes"],
+    ['"v=spf1 -all', "quotes"],
+    ['v=spf1 -all"', "quotes"],
+    ["'v=spf1 -all'", "quotes"],
+    ["v=DKIM1\\; k=rsa\\; p=AB", "backslashes"],
+  ] as const)("is told of where it may be meant otherwise: %s", ([typed, told]) => {
+    expect(doubtOf("TXT", [typed])).toContain(told);
+  });
+
+  it.for(["", "v=spf1 -all", '"v=spf1 -all"', '( "a" "b" )', '"a\\;b"', "it's Mona's", "TXT records"])(
+    "is told nothing of where it is plain: %s",
+    (typed) => {
+      expect(doubtOf("TXT", [typed])).toBeUndefined();
+    },
+  );
+
+  it("is a question of texts alone", () => {
+    expect(doubtOf("CNAME", ['"a'])).toBeUndefined();
+  });
+});
