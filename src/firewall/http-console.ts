@@ -69,6 +69,15 @@ function createAnswering(options: FirewallConsoleOptions, sessions: ReturnType<t
     const user = access.users.find(name);
     return user && isInForce(user, now()) ? user : undefined;
   };
+  const userOf = async (request: PlainRequest): Promise<User | "forged" | undefined> => {
+    const found = await sessionOf(service, sessions, request);
+    if (found.kind === "session") return userBehind(found.session.who);
+    return found.kind === "forged" ? "forged" : undefined;
+  };
+  const isAllowed = (user: User, privilege: Privilege, { from }: PlainRequest): boolean => {
+    const held = people.rightsOf(user, from);
+    return held.includes("all") || held.includes(privilege);
+  };
   const signIn = createSignIn({
     service,
     sessions,
@@ -96,20 +105,18 @@ function createAnswering(options: FirewallConsoleOptions, sessions: ReturnType<t
       return { status: 200, headers: { "content-type": "application/x-pem-file" }, body: await readFile(caFile) };
     const answered = await signIn(plain);
     if (answered !== undefined) return answered;
-    const found = await sessionOf(service, sessions, plain);
-    const user = found.kind === "session" ? userBehind(found.session.who) : undefined;
-    if (found.kind === "forged") return forged;
+    const user = await userOf(plain);
+    if (user === "forged") return forged;
     if (user === undefined) return problem(401, "Sign in first.");
-    const may = (privilege: Privilege): boolean => {
-      const held = people.rightsOf(user, plain.from);
-      return held.includes("all") || held.includes(privilege);
-    };
     if (route === "GET /console/events") {
-      if (!may("interface-status")) return problem(403, "You may not see the interfaces.");
-      const mayStay = () => userBehind(user.name) !== undefined;
+      if (!isAllowed(user, "interface-status", plain)) return problem(403, "You may not see the interfaces.");
+      const mayStay = async () => {
+        const still = await userOf(plain);
+        return typeof still === "object" && isAllowed(still, "interface-status", plain);
+      };
       return (await streams.open(request, response, mayStay)) ? "taken" : problem(429, "Too many pages are open.");
     }
-    if (!may("user-management")) return problem(403, "You may not manage users.");
+    if (!isAllowed(user, "user-management", plain)) return problem(403, "You may not manage users.");
     return await manage(people, plain, { name: user.name, source: plain.from });
   };
 }

@@ -27,7 +27,7 @@ async function streams({ most = 10, heartbeat = 60_000, padding = "" } = {}) {
   const all = createEventStreams({ feed, most, heartbeat });
   const server = createServer((request, response) => {
     void all
-      .open(request, response, () => allowed)
+      .open(request, response, async () => allowed)
       .then((taken) => {
         if (!taken) response.writeHead(503).end();
       });

@@ -15,9 +15,12 @@ export type EventsOptions = {
   readonly heartbeat?: number;
 };
 
+/** Whether he who listens is still let in. */
+type MayStay = () => Promise<boolean>;
+
 export type EventStreams = {
   /** False when there are too many already; nothing was sent then. */
-  readonly open: (request: IncomingMessage, response: ServerResponse, mayStay: () => boolean) => Promise<boolean>;
+  readonly open: (request: IncomingMessage, response: ServerResponse, mayStay: MayStay) => Promise<boolean>;
   readonly close: () => void;
 };
 
@@ -82,26 +85,31 @@ type Stream = {
  * One listener. While he does not read, nothing is piled up for him: of the changes meanwhile he gets the last. One who does
  * not read for two heartbeats is gone.
  */
-function createStream(response: ServerResponse, mayStay: () => boolean): Stream {
+function createStream(response: ServerResponse, mayStay: MayStay): Stream {
   let [owed, silent] = [undefined as FeedState | undefined, 0];
-  const change = (state: FeedState) => {
-    if (!mayStay()) response.destroy();
-    else if (response.writableNeedDrain) owed = state;
-    else response.write(changeFrame(state));
+  const stays = async (): Promise<boolean> => {
+    const good = await mayStay().catch(() => false);
+    if (!good) response.destroy();
+    return good && !response.writableEnded;
+  };
+  const change = async (state: FeedState) => {
+    owed = state;
+    if (!(await stays()) || owed === undefined || response.writableNeedDrain) return;
+    response.write(changeFrame(owed));
+    owed = undefined;
+  };
+  const heartbeat = async () => {
+    if (!(await stays())) return;
+    if (!response.writableNeedDrain) response.write(heartbeatLine);
+    else if (silent++ > 1) response.destroy();
   };
   response.on("drain", () => {
     silent = 0;
-    const state = owed;
-    owed = undefined;
-    if (state !== undefined) change(state);
+    if (owed !== undefined) void change(owed);
   });
   return {
-    change,
-    heartbeat: () => {
-      if (!mayStay()) response.destroy();
-      else if (!response.writableNeedDrain) response.write(heartbeatLine);
-      else if (silent++ > 1) response.destroy();
-    },
+    change: (state) => void change(state),
+    heartbeat: () => void heartbeat(),
     end: () => response.end(),
   };
 }

@@ -36,7 +36,7 @@ export function statusEndpoints(options: StatusOptions) {
   return {
     "diagnostics/interface/get_interface_config": async () => answers.data((await readSnapshot()).text),
     [events]: async ({ key, from, request, response }) => {
-      const mayStay = () => mayListen(key.key, from);
+      const mayStay = async () => mayListen(key.key, from);
       return (await streams.open(request, response, mayStay)) ? "taken" : answers.tooManyStreams;
     },
     "diagnostics/interface/get_interface_names": async () => {
