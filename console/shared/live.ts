@@ -1,4 +1,6 @@
+import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
+import { sessionKey } from "./session-cache.ts";
 
 export type LiveState = "live" | "connecting";
 
@@ -12,6 +14,7 @@ export function useLive(
   onEvent: (data: unknown, name: string) => void,
   onOpen: () => void,
 ): LiveState {
+  const queries = useQueryClient();
   const [state, setState] = useState<LiveState>("connecting");
   const handlers = useRef({ onEvent, onOpen });
   handlers.current = { onEvent, onOpen };
@@ -34,6 +37,8 @@ export function useLive(
       }
       stream.onerror = () => {
         setState("connecting");
+        // The service answers, but not with events: the session may have ended.
+        if (stream?.readyState === EventSource.CLOSED) void queries.invalidateQueries({ queryKey: sessionKey });
         // The browser's own retries end for good when the service answers with an error.
         stream?.close();
         timer = setTimeout(connect, Math.min(5_000, 500 * 2 ** failures++));
@@ -52,7 +57,7 @@ export function useLive(
       clearTimeout(timer);
       stream?.close();
     };
-  }, [path, wanted]);
+  }, [path, wanted, queries]);
   return state;
 }
 

@@ -167,6 +167,21 @@ describe("a session that ends while a form is filled in", () => {
     await page.getByText("live", { exact: true }).waitFor();
   });
 
+  it("is told of without a touch, and what was typed is kept", async () => {
+    await fillIn("untouched");
+    await page.getByText("live", { exact: true }).waitFor();
+    await endElsewhere();
+    await page.getByText("Sign in again to go on where you were, with what you typed").waitFor();
+    expect(await page.getByText("harbour.example").filter({ visible: true }).count()).toBe(0);
+    let asked = 0;
+    page.on("request", () => asked++);
+    await page.waitForTimeout(2_000);
+    expect(asked).toBe(0);
+    await signInAgain();
+    await expect.poll(() => dialog().getByLabel("Name", { exact: true }).inputValue()).toBe("untouched");
+    await page.getByText("live", { exact: true }).waitFor();
+  });
+
   it("goes on by itself behind a link that was opened in another tab", async () => {
     await fillIn("linked");
     await endElsewhere();
