@@ -1,5 +1,6 @@
 import { Badge, Group, Paper, Skeleton, Stack, Text, Title } from "@mantine/core";
 import { refusalInWords, warningOf } from "../shared/refusal-words.ts";
+import { Waiting } from "../shared/waiting.tsx";
 import { interfacesIn, type ShownAddress, type ShownInterface, type WireReport } from "./report.ts";
 
 /** This machine's interfaces as they are now, and what an updater would publish of each. */
@@ -13,7 +14,9 @@ export function InterfacePage({ report }: { readonly report: WireReport | undefi
         </a>
       </Group>
       {report === undefined ? (
-        <Skeleton h={240} />
+        <Waiting>
+          <Skeleton h={240} />
+        </Waiting>
       ) : (
         interfacesIn(report).map((each) => <OneInterface key={each.device} shown={each} />)
       )}

@@ -4,6 +4,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { type ReactNode, StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { RequestProblem } from "./request.ts";
+import { SlowWrite } from "./slow-write.tsx";
 import { cssVariables, theme } from "./theme.ts";
 
 /** Puts a page into the document. The service may be gone for a while: reading is tried again, writing never is. */
@@ -24,7 +25,10 @@ export function mount(page: ReactNode): void {
   createRoot(root).render(
     <StrictMode>
       <MantineProvider theme={theme} cssVariablesResolver={cssVariables} defaultColorScheme="auto">
-        <QueryClientProvider client={queries}>{page}</QueryClientProvider>
+        <QueryClientProvider client={queries}>
+          {page}
+          <SlowWrite />
+        </QueryClientProvider>
       </MantineProvider>
     </StrictMode>,
   );

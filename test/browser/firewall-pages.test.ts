@@ -67,6 +67,35 @@ describe("a key for an updater", () => {
   });
 });
 
+describe("interfaces that are not to be had", () => {
+  it("are shown to nobody any more when the session was ended elsewhere", async () => {
+    const { context, page } = await signedIn();
+    await page.getByText("203.0.113.97").waitFor();
+    const other = await context.newPage();
+    await other.goto(rig.url);
+    await other.getByRole("button", { name: "Sign out", exact: true }).click();
+    await other.getByRole("button", { name: "Sign in" }).waitFor();
+    await rig.setRows(householdRows("203.0.113.98"));
+    await page.getByText("You were signed out.").waitFor();
+    expect(await page.content()).not.toContain("203.0.113.98");
+    await rig.setRows(householdRows("203.0.113.97"));
+    await context.close();
+  });
+
+  it("are told of when the service hangs", async () => {
+    const { context, page } = await signedIn();
+    await page.clock.install();
+    await page.route("**/console/events", () => undefined);
+    const isAsked = page.waitForRequest("**/console/events");
+    await page.goto(rig.url);
+    await isAsked;
+    const told = page.getByText("The service does not answer");
+    expect(await told.count()).toBe(0);
+    await expect.poll(() => page.clock.fastForward(10_000).then(() => told.count()), { timeout: 10_000 }).toBe(1);
+    await context.close();
+  });
+});
+
 describe("the last day of a user", () => {
   it.for([
     ["America/Los_Angeles", "2027-03-02T07:59:59.000Z"],

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Browser, BrowserContext } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { axeFinds } from "./axe.ts";
 import { dialogHasFocus, openBrowser, openContext, openPage } from "./browser.ts";
 import { fillHarbour } from "./harbour.ts";
 import { type RecordsRig, signInByLink, startRecordsRig } from "./records-rig.ts";
@@ -294,6 +295,28 @@ describe("a service that goes away", () => {
     const told = page.getByText("The service does not answer");
     expect(await told.count()).toBe(0);
     await expect.poll(() => page.clock.fastForward(10_000).then(() => told.count()), { timeout: 10_000 }).toBe(1);
+    await context.close();
+  });
+
+  it("that hangs while something is saved is told of, in front of the form", async () => {
+    const { context, page } = await signedIn("main");
+    await page.clock.install();
+    await page.goto(`${rig.url}/zones/harbour.example?add=A`);
+    await dialogHasFocus(page);
+    await page.getByLabel("Name", { exact: true }).fill("slow");
+    await page.getByLabel("IPv4 address").fill("192.0.2.7");
+    await page.route("**/changes", () => undefined);
+    const isSent = page.waitForRequest("**/changes");
+    await page.getByRole("button", { name: "Add", exact: true }).click();
+    await isSent;
+    const told = page.getByText("The service has not answered yet");
+    expect(await told.count()).toBe(0);
+    await expect.poll(() => page.clock.fastForward(10_000).then(() => told.count()), { timeout: 10_000 }).toBe(1);
+    await told.click({ trial: true });
+    for (const colorScheme of ["dark", "light"] as const) expect(await axeFinds(page, colorScheme)).toEqual([]);
+    await page.clock.fastForward(20_000);
+    await page.getByText("your change may not have been saved").waitFor();
+    expect(await told.count()).toBe(0);
     await context.close();
   });
 
