@@ -1,7 +1,11 @@
+import { execFile } from "node:child_process";
 import { createSocket } from "node:dgram";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
 import { decode, encode } from "dns-packet";
-import { afterEach, beforeEach, expect, it, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
 import { type ConfirmOrder, confirmDns } from "./confirm-dns.ts";
 
 let answers: (asked: number) => readonly string[];
@@ -54,7 +58,7 @@ test.each([
   ["nothing", [], /has no answer \(ENODATA\)/],
 ])("is told when they answer %s", async (_, given, because) => {
   answers = () => given;
-  const confirmation = await confirmDns(order, never, 300);
+  const confirmation = await confirmDns(order, never, { limit: 300 });
   expect(confirmation).toMatchObject({ kind: "unconfirmed", because: expect.stringMatching(because) });
 });
 
@@ -63,4 +67,36 @@ it("stops when told to", async () => {
   const before = performance.now();
   await confirmDns(order, AbortSignal.timeout(100));
   expect(performance.now() - before).toBeLessThan(15_000);
+});
+
+describe("a server with several addresses", () => {
+  const noWayThere = "127.0.0.1:1";
+  const serversOf = async () => [[noWayThere, ...order.servers]];
+  const confirm = () => confirmDns({ ...order, servers: [] }, never, { limit: 300, serversOf });
+
+  it("is heard at one of them, where there is no way to the other", async () => {
+    answers = () => ["9.9.9.9"];
+    expect(await confirm()).toEqual({ kind: "confirmed", servers: 1 });
+  });
+  it("is told of when it answers wrongly at one of them", async () => {
+    answers = () => ["192.0.2.1"];
+    expect(await confirm()).toMatchObject({ because: expect.stringMatching(/still answers 192\.0\.2\.1/) });
+  });
+  it("is told of when it answers at none", async () => {
+    const silent = { limit: 300, serversOf: async () => [[noWayThere]] };
+    expect(await confirmDns({ ...order, servers: [] }, never, silent)).toMatchObject({
+      because: `${noWayThere} has no answer (ECONNREFUSED)`,
+    });
+  });
+});
+
+it("is waited for by a program that has nothing else to do", async () => {
+  answers = (n) => (n < 3 ? ["192.0.2.1"] : ["9.9.9.9"]);
+  const module = pathToFileURL(join(import.meta.dirname, "confirm-dns.ts")).href;
+  const program = `
+    const { confirmDns } = await import("${module}");
+    const { kind } = await confirmDns(${JSON.stringify(order)}, new AbortController().signal);
+    console.log(kind);`;
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program]);
+  expect(stdout.trim()).toBe("confirmed");
 });
