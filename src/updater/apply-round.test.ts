@@ -119,6 +119,20 @@ describe("an update that is applied", () => {
     expect(kept.get("home A")).toBe(stored);
   });
 
+  it("that was in doubt is no longer when it was found there", async () => {
+    const stored = { address: "9.9.9.9", storedAt: "before", inDoubt: true };
+    const { apply, kept } = rig({ held: found("9.9.9.9"), stored });
+    await apply(update("compare"));
+    expect(kept.get("home A")).toEqual({ address: "9.9.9.9", storedAt: new Date(now).toISOString() });
+  });
+
+  it("is right in whatever spelling the service has it", async () => {
+    const { apply, asked } = rig({ held: found("2A00:0:0:0::9") });
+    const six = { ...update("compare"), plan: { kind: "compare", address: { family: "ipv6", text: "2a00::9" } } };
+    expect((await apply(six as PlannedUpdate))?.outcome?.kind).toBe("same");
+    expect(asked).toEqual(["current"]);
+  });
+
   it("is not begun once all shall stop", async () => {
     const { apply, asked, stop } = rig();
     stop.abort();

@@ -161,7 +161,8 @@ const holdsOnly = (found: readonly string[], value: string) =>
 
 async function remembered(result: UpdateResult, value: string, { state, now }: ApplyTools): Promise<UpdateResult> {
   const { key } = result.subject;
-  if (result.outcome?.kind === "same" && state.get(key)?.address === value) return result;
+  const kept = state.get(key);
+  if (result.outcome?.kind === "same" && kept?.address === value && !kept.inDoubt) return result;
   try {
     await state.set(key, { address: value, storedAt: new Date(now()).toISOString() });
     return result;

@@ -50,6 +50,24 @@ describe("an address that goes back to the stored one", () => {
   });
 });
 
+describe("an address in doubt that is found in the record", () => {
+  it("is stored again: the next one is held down like any other", async () => {
+    await loop.close();
+    loop = await openLoop("  - { name: home, zone: example.org, compare: record, holdDown: 1m, ipv4: wan0 }");
+    await loop.round();
+    loop.says.firewall = atHome("9.9.9.10");
+    expect(await loop.round()).toEqual(["waiting"]);
+    loop.clock.now += 60_000;
+    answered({ status: 500 });
+    expect(await loop.round()).toEqual(["failed"]);
+    loop.says.firewall = atHome("9.9.9.9");
+    goodAgain();
+    expect(await loop.round()).toEqual(["nothing"]);
+    loop.says.firewall = atHome("9.9.9.11");
+    expect(await loop.round()).toEqual(["waiting"]);
+  });
+});
+
 /** A set is written in several calls: whoever refuses a later one has written. */
 describe("an address that goes back to the stored one, in a record set", () => {
   const no = { error: { code: "invalid_input", message: "no", details: null } };

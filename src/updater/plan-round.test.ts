@@ -61,6 +61,12 @@ describe("what a round plans for a name", () => {
       { kind: "nothing", because: "not-master" },
     ],
     [
+      "where nobody knows who is the master",
+      reportOf("9.9.9.9", [["2", "MASTER"]]),
+      { rules: master },
+      { kind: "nothing", because: "not-master" },
+    ],
+    [
       "stored lately",
       reportOf("9.9.9.9"),
       { rules: { verify }, stored: storedBefore(verify - 1) },
