@@ -13,7 +13,7 @@ export type UpdateResult = PlannedUpdate & {
   /** What the record held, where it was read before it was written. */
   readonly found?: readonly string[];
   /** The record is right, but that could not be put on disk. */
-  readonly unsaved?: string;
+  readonly unsaved?: string | undefined;
   /** Where the config asks for it: whether DNS answers with the new address. It takes its time and holds nobody up. */
   readonly confirmation?: Promise<Confirmation>;
 };

@@ -1,4 +1,5 @@
 import type { SmallLog } from "../process/small-log.ts";
+import type { UpdateResult } from "./apply-round.ts";
 import type { Confirmation } from "./confirm-dns.ts";
 import { type Summary, summarise } from "./describe-round.ts";
 import type { Subject } from "./subjects.ts";
@@ -46,6 +47,12 @@ export function createReporter(log: SmallLog, tell: Tell = () => undefined): Rep
     else failing(key, { name, ...textsOf(confirmation) }, "DNS does not answer with the new address");
   };
 
+  const stateFile = (unsaved: string | undefined) => {
+    if (unsaved === undefined) return fine("state", {}, "the state file is written again");
+    const because = `${unsaved}: a restart would write again what is in the records already`;
+    failing("state", { because, todo: "make room or mend the permissions there" }, "the state file cannot be written");
+  };
+
   const over = ({ key, title: name }: Subject) => fine(key, { name }, "the trouble with this record is over");
   const done = (subject: Subject, summary: Summary) => {
     if (summary.kind !== "done") return;
@@ -60,16 +67,10 @@ export function createReporter(log: SmallLog, tell: Tell = () => undefined): Rep
         if (reading.kind === "report") fine(`source ${source}`, { source }, "addresses can be read again");
         else failing(`source ${source}`, { source, ...textsOf(reading) }, "addresses could not be read");
       }
-      if (unsaved === undefined) fine("state", {}, "the state file is written again");
-      else
-        failing(
-          "state",
-          { because: unsaved, todo: "make room or mend the permissions there" },
-          "the state file cannot be written",
-        );
+      stateFile(unsaved ?? results.find((result) => result.unsaved !== undefined)?.unsaved);
       for (const result of results) {
         const { title: name, key, source } = result.subject;
-        const summary = summarise(result, true);
+        const summary = summarySaved(result);
         // Told above, once for all names that hang on it.
         if (readings.get(source)?.kind !== "report") continue;
         if (summary.kind === "failed") failing(key, { name, ...textsOf(summary) }, `record ${summary.what}`);
@@ -81,10 +82,13 @@ export function createReporter(log: SmallLog, tell: Tell = () => undefined): Rep
       }
     },
     reportDone({ results }) {
-      for (const result of results) done(result.subject, summarise(result, true));
+      for (const result of results) done(result.subject, summarySaved(result));
     },
   };
 }
+
+/** A state file that cannot be written is told by itself, once for all records. */
+const summarySaved = (result: UpdateResult) => summarise({ ...result, unsaved: undefined }, true);
 
 const textsOf = ({ because, todo }: { readonly because: string; readonly todo?: string }) => ({
   because,

@@ -1,3 +1,4 @@
+import { mkdirSync, rmSync } from "node:fs";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createReporter } from "./reporter.ts";
@@ -48,6 +49,22 @@ describe("reporting", () => {
       "the trouble with this record is over",
       "record replaced by 9.9.9.9",
     ]);
+  });
+
+  it("tells once that the state file cannot be written, for all records that were replaced, and its end once", async () => {
+    const reporter = createReporter(log());
+    const round = async () => reporter.report(await loop.updater.round(new AbortController().signal));
+    mkdirSync(loop.config.stateFile);
+    for (let i = 0; i < 3; i++) await round();
+    rmSync(loop.config.stateFile, { recursive: true });
+    for (let i = 0; i < 2; i++) await round();
+    expect(told()).toEqual([
+      "the state file cannot be written",
+      "record replaced by 9.9.9.9",
+      "record replaced by 2a00::9",
+      "the state file is written again",
+    ]);
+    expect(lines[0]?.because).toBe("EISDIR: a restart would write again what is in the records already");
   });
 
   it("tells once that an interface has lost its address", async () => {

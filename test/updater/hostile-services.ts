@@ -153,7 +153,7 @@ const secondDay = 24 * 3_600_000;
 /** The machine it runs on: its disk, its clock, and those who stop it. */
 export const hostileMachines: readonly HostileRow[] = [
   {
-    ...{ part: "disk", title: "the state cannot be replaced", told: /state file could not be written/, warnings: 3 },
+    ...{ part: "disk", title: "the state cannot be replaced", told: /state file cannot be written/, warnings: 1 },
     ...{ outcomes: ["failed"], sent: 2, published: "new", stored: "lost" },
     begin(loop) {
       loop.says.firewall = moved;
