@@ -77,6 +77,16 @@ describe("moor transfer-key", () => {
     );
     writeFileSync(join(cwd, "secret"), "not base64!");
     expect(await moor("add", "other", "--secret-file", "secret")).toMatchObject({ code: 2 });
+    expect(await moor("add", "other", "--secret-file", "none")).toMatchObject({
+      code: 2,
+      err: "there is no file none\n",
+    });
+  });
+
+  it("says in plain words that a folder is no file", async () => {
+    const err = `moor: ${cwd} cannot be read (EISDIR)\n`;
+    expect(await moor("add", "other", "--secret-file", ".")).toMatchObject({ code: 1, err });
+    expect(await moor("add", "other", "--to", ".")).toMatchObject({ code: 1, err });
   });
 
   it.each([

@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Instant } from "../core/instant.ts";
 import type { Scope } from "../core/may.ts";
@@ -94,7 +93,8 @@ async function secretFor(
   io: CommandIo,
 ): Promise<{ readonly base64: string } | { readonly fault: string }> {
   if (secretFile === undefined) return { base64: randomBytes(secretBytes[algorithm]).toString("base64") };
-  const text = (await readFile(resolve(io.cwd, secretFile), "utf8")).trim();
+  const text = (await readFileIfThere(resolve(io.cwd, secretFile)))?.trim();
+  if (text === undefined) return { fault: `there is no file ${secretFile}` };
   const bytes = Buffer.from(text, "base64");
   if (bytes.toString("base64") !== text || bytes.length < 16) {
     return { fault: `${secretFile} does not hold a secret in base64, of 16 bytes or more` };

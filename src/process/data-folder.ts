@@ -90,7 +90,8 @@ export async function readFileIfThere(path: string): Promise<string | undefined>
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return undefined;
+    throw new Error(`${path} cannot be read (${code ?? message})`, { cause: error });
   }
 }
