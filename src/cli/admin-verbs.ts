@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { CommandIo, Run } from "./command-io.ts";
 import { databaseOptions } from "./database-options.ts";
-import { asJson, dataFolder, readAccountName, readTokenName, repeated } from "./options.ts";
+import { asJson, dataFolder, readAccountName, readPath, readTokenName, repeated } from "./options.ts";
 import { addStoreVerbs } from "./store-verbs.ts";
 import { addTransferKeyVerbs } from "./transfer-verbs.ts";
 import { addAccessVerbs } from "./user-verbs.ts";
@@ -50,7 +50,7 @@ function addTokenVerbs(token: Command, io: CommandIo, run: Run): void {
       [],
     )
     .option("--long", "64 characters instead of 32, as some clients of the rrsets API want")
-    .option("--to <file>", "write it to a file that only you can read, instead of showing it")
+    .option("--to <file>", "write it to a file that only you can read, instead of showing it", readPath)
     .action((options) => run(async () => (await import("./token.ts")).tokenAdd(options, io)));
   databaseOptions(token.command("list"))
     .description("Lists the tokens, never their secrets.")

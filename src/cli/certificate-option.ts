@@ -2,13 +2,18 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { CertificateFiles } from "../process/tls-material.ts";
 import type { CommandIo } from "./command-io.ts";
+import { readPath } from "./options.ts";
 
 export type CertificateOptions = { readonly cert?: string; readonly key?: string };
 
 export function certificateOptions(command: Command): Command {
   return command
-    .option("--cert <file>", "your own certificate (PEM, with its chain), instead of one from the private authority")
-    .option("--key <file>", "the key of that certificate; both are read again when they change");
+    .option(
+      "--cert <file>",
+      "your own certificate (PEM, with its chain), instead of one from the private authority",
+      readPath,
+    )
+    .option("--key <file>", "the key of that certificate; both are read again when they change", readPath);
 }
 
 /** What to start a service with, or "half" after saying so. */

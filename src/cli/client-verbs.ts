@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import type { CommandIo, Run } from "./command-io.ts";
-import { asJson, logOptions, readCount } from "./options.ts";
+import { asJson, logOptions, readCount, readPath } from "./options.ts";
 
-const configFile = ["--config <file>", "the updater's config file", "moor.yaml"] as const;
+const configFile = ["--config <file>", "the updater's config file", readPath, "moor.yaml"] as const;
 const whichTarget = ["--target <name>", "which record service of the config, when there are several"] as const;
 
 /** The updating client, and what prepares its config. */
@@ -74,11 +74,15 @@ export function addClientVerbs(program: Command, io: CommandIo, run: Run): void 
     )
     .option(...configFile)
     .option("--firewall <url>", "the firewall")
-    .option("--firewall-key-file <file>", "a file with the lines key=… and secret=…, as the firewall offers it")
+    .option(
+      "--firewall-key-file <file>",
+      "a file with the lines key=… and secret=…, as the firewall offers it",
+      readPath,
+    )
     .option("--firewall-fingerprint <sha256>", "of the certificate that it must show, or of who signed it")
     .option("--records <url>", "the record service")
     .option("--api <api>", "which API it speaks: v1 or rrsets")
-    .option("--token-file <file>", "a file with its token")
+    .option("--token-file <file>", "a file with its token", readPath)
     .option("--records-fingerprint <sha256>", "of the certificate that it must show, or of who signed it")
     .option("--zone <zone>", "the zone of the name")
     .option("--name <name>", "the name inside the zone, @ for the zone itself")
@@ -87,6 +91,6 @@ export function addClientVerbs(program: Command, io: CommandIo, run: Run): void 
     .option("--yes", "believe the certificates that are shown, and write the config when the round went well")
     .option("--force", "overwrite files that are there")
     .option("--control <host:port>", "where its page is on this machine (default: 127.0.0.1:9053), or none")
-    .option("--unit <file>", "write a systemd unit there as well")
+    .option("--unit <file>", "write a systemd unit there as well", readPath)
     .action((options) => run(async () => (await import("./init.ts")).init(options, io)));
 }

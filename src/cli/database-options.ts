@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
+import { readPath } from "./options.ts";
 
 /** Which store a verb works on. */
 export type DatabaseOptions = {
@@ -12,7 +13,11 @@ export type DatabaseOptions = {
 export function databaseOptions(command: Command): Command {
   return command
     .option("--database <url>", "a PostgreSQL database instead of a file: postgres://user@host/database?sslmode=…")
-    .option("--database-password-file <file>", "its password (default: PGPASSWORD, or the passfile of PostgreSQL)");
+    .option(
+      "--database-password-file <file>",
+      "its password (default: PGPASSWORD, or the passfile of PostgreSQL)",
+      readPath,
+    );
 }
 
 /** For services, which have many connections. */

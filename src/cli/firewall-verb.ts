@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { certificateOptions } from "./certificate-option.ts";
 import type { CommandIo, Run } from "./command-io.ts";
-import { logOptions, readFolder, readHosts, readListen } from "./options.ts";
+import { logOptions, readFolder, readHosts, readListen, readPath } from "./options.ts";
 
 export function addFirewallVerb(program: Command, io: CommandIo, run: Run): void {
   const firewall = program
@@ -14,6 +14,7 @@ export function addFirewallVerb(program: Command, io: CommandIo, run: Run): void
     .option(
       "--config <file>",
       "which interfaces are hidden, and how they are called (default: firewall.yaml in --data)",
+      readPath,
     );
   certificateOptions(logOptions(firewall)).action((options) =>
     run(async () => (await import("./firewall.ts")).firewall(options, io)),

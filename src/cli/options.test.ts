@@ -73,3 +73,29 @@ describe("--data", () => {
     },
   );
 });
+
+describe("a path", () => {
+  it.each([
+    "store backup",
+    "store restore",
+    "store check",
+    "store copy a",
+    "export",
+    "import",
+    "import a --tokens",
+    "token add --to",
+    "records --cert",
+    "token list --database-password-file",
+    "update --config",
+    "firewall --config",
+    "init --unit",
+    "key add --to",
+    "user password x --from",
+    "transfer-key add x --to",
+    "transfer-key add x --secret-file",
+  ])("of moor %s is not the folder one stands in when it is empty", async (words) => {
+    const { io, printed } = openTerminal("/nowhere");
+    expect(await runMoor([...words.split(" "), ""], io)).toBe(2);
+    expect(printed.err).toContain("It takes a path.");
+  });
+});

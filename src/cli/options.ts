@@ -82,6 +82,12 @@ export function readFolder(text: string): string {
   return text;
 }
 
+/** The same of what else is named by a path. */
+export function readPath(text: string): string {
+  if (text === "") throw new InvalidArgumentError("It takes a path.");
+  return text;
+}
+
 export type LogOptions = { readonly logFormat: "text" | "json" };
 
 export function logOptions(command: Command): Command {

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import type { CommandIo, Run } from "./command-io.ts";
 import { databaseOptions } from "./database-options.ts";
-import { asJson, dataFolder, readAccountName, repeated } from "./options.ts";
+import { asJson, dataFolder, readAccountName, readPath, repeated } from "./options.ts";
 
 /** Keys that moor and other nameservers share. */
 export function addTransferKeyVerbs(program: Command, io: CommandIo, run: Run): void {
@@ -30,11 +30,15 @@ export function addTransferKeyVerbs(program: Command, io: CommandIo, run: Run): 
       repeated,
       [],
     )
-    .option("--secret-file <file>", "take the secret of the other side (base64) from this file instead of making one")
+    .option(
+      "--secret-file <file>",
+      "take the secret of the other side (base64) from this file instead of making one",
+      readPath,
+    )
     .addOption(
       new Option("--format <server>", "how it is written").choices(["bind", "knot", "nsd", "powerdns"]).default("bind"),
     )
-    .option("--to <file>", "write it to a file that only you can read, instead of showing it")
+    .option("--to <file>", "write it to a file that only you can read, instead of showing it", readPath)
     .action((name, options) => run(async () => (await import("./transfer-key.ts")).transferKeyAdd(name, options, io)));
   databaseOptions(key.command("list"))
     .description("Lists the keys, never their secrets.")

@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import type { CommandIo, Run } from "./command-io.ts";
-import { asJson, dataFolder, readCount, repeated } from "./options.ts";
+import { asJson, dataFolder, readCount, readPath, repeated } from "./options.ts";
 
 const privilege = ["--privilege <what>", "what it opens (may be repeated)", repeated, [] as readonly string[]] as const;
 
@@ -25,7 +25,7 @@ function addKeyVerbs(key: Command, io: CommandIo, run: Run): void {
     .option("--user <name>", "a user that there is; the key opens what he may")
     .option("--name <text>", "otherwise a user of this name, made when missing", "unnamed")
     .option("--privilege <what>", "opens only this (may be repeated; default: interface-status)", repeated, [])
-    .option("--to <file>", "write both to a file that only you can read, instead of showing them")
+    .option("--to <file>", "write both to a file that only you can read, instead of showing them", readPath)
     .action((options) => run(async () => (await load()).keyAdd(options, io)));
   key
     .command("list")
@@ -62,7 +62,7 @@ function addUserVerbs(user: Command, io: CommandIo, run: Run): void {
     .description("Sets a user's password; without a file one is made and shown, once.")
     .argument("<name>", "the user")
     .option(...dataFolder)
-    .option("--from <file>", "a file whose first line is the password")
+    .option("--from <file>", "a file whose first line is the password", readPath)
     .action((name, options) => run(async () => (await load()).userPassword(name, options, io)));
   user
     .command("remove")
