@@ -31,19 +31,19 @@ export async function measureBesideHello(
   const hello = await start(["bench/hello.ts", String(helloPort), ...(transport === "http" ? [] : [folder])]);
   const moor = await startMoor(folder, transport);
   try {
-    const bare = { name: "bare Node, hello", script: "", target: "", port: helloPort, loads: [] as Load[] };
-    const all = [bare, ...calls.map((call) => ({ ...call, port: moorPort, loads: [] as Load[] }))];
+    const bare = { name: "bare Node, hello", script: "", target: "", port: helloPort, loads: [] as Load[], failed: 0 };
+    const all = [bare, ...calls.map((call) => ({ ...call, port: moorPort, loads: [] as Load[], failed: 0 }))];
     for (let round = 0; round <= rounds; round += 1) {
-      for (const { port, script, loads } of all) {
-        const load = await wrk(`${transport}://127.0.0.1:${port}/`, script, seconds);
-        // In the first round the machine still compiles what the later ones run.
-        if (round > 0) loads.push(load);
+      for (const each of all) {
+        const load = await wrk(`${transport}://127.0.0.1:${each.port}/`, each.script, seconds);
+        each.failed += load.failed;
+        // In the first round the machine still compiles what the later ones run: it is slower, but must not fail.
+        if (round > 0) each.loads.push(load);
       }
     }
     const base = medianLoad(bare.loads).perSecond;
-    return all.map(({ name, target, loads }) => {
+    return all.map(({ name, target, loads, failed }) => {
       const { perSecond, p99 } = medianLoad(loads);
-      const failed = loads.reduce((sum, load) => sum + load.failed, 0);
       const ratio = `${Math.round((100 * perSecond) / base)} %`;
       return [transport, name, String(Math.round(perSecond)), `${p99.toFixed(1)} ms`, ratio, target, String(failed)];
     });
