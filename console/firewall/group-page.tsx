@@ -7,7 +7,7 @@ import { Problem } from "../shared/problem.tsx";
 import { changed } from "../shared/search-part.ts";
 import { SureButton } from "../shared/sure-button.tsx";
 import { Waiting } from "../shared/waiting.tsx";
-import { usePeople, usePeopleWrite } from "./people.ts";
+import { changedParts, usePeople, usePeopleWrite } from "./people.ts";
 import { NameInput, PrivilegeBoxes } from "./user-form.tsx";
 
 /** What several users may together, perhaps only from certain networks. */
@@ -79,7 +79,8 @@ function GroupForm(props: {
   readonly people: ConsolePeople;
   readonly onClose: () => void;
 }) {
-  const { edited, people, onClose } = props;
+  const { people, onClose } = props;
+  const [edited] = useState(props.edited);
   const [name, setName] = useState(edited?.name ?? "");
   const [held, setHeld] = useState<readonly string[]>(edited?.privileges ?? ["interface-status"]);
   const [networks, setNetworks] = useState(edited?.networks.join(", ") ?? "");
@@ -89,7 +90,11 @@ function GroupForm(props: {
   const from = networks.split(/[\s,]+/).filter((text) => text !== "");
   const wish = { name: name.trim(), privileges: held, members, networks: from };
   const save = () =>
-    write.mutate(edited ? { method: "PUT", path, body: wish } : { method: "POST", path: "groups", body: wish });
+    write.mutate(
+      edited
+        ? { method: "PUT", path, body: changedParts(edited, wish) }
+        : { method: "POST", path: "groups", body: wish },
+    );
   return (
     <FormDialog
       title={edited ? edited.name : "New group"}

@@ -23,3 +23,9 @@ export function usePeopleWrite<T>(onDone: (answer: T) => void) {
     },
   });
 }
+
+/** What a form sends: the rest may have been changed elsewhere since it was opened. */
+export const changedParts = (before: object, after: object): object => {
+  const had = new Map(Object.entries(before).map(([part, value]) => [part, JSON.stringify(value)]));
+  return Object.fromEntries(Object.entries(after).filter(([part, value]) => JSON.stringify(value) !== had.get(part)));
+};

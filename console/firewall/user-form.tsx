@@ -4,7 +4,7 @@ import type { ConsolePeople, ConsoleUser } from "../../src/contract/console-fire
 import { dayOf, endOfDay, lastMoment } from "../shared/days.ts";
 import { FormDialog } from "../shared/form-dialog.tsx";
 import { SureButton } from "../shared/sure-button.tsx";
-import { usePeopleWrite } from "./people.ts";
+import { changedParts, usePeopleWrite } from "./people.ts";
 
 type Props = {
   readonly edited: ConsoleUser | undefined;
@@ -12,7 +12,8 @@ type Props = {
   readonly onClose: () => void;
 };
 
-export function UserForm({ edited, privileges, onClose }: Props) {
+export function UserForm({ edited: present, privileges, onClose }: Props) {
+  const [edited] = useState(present);
   const [name, setName] = useState(edited?.name ?? "");
   const [fullName, setFullName] = useState(edited?.fullName ?? "");
   const [held, setHeld] = useState<readonly string[]>(edited?.privileges ?? ["interface-status"]);
@@ -24,7 +25,11 @@ export function UserForm({ edited, privileges, onClose }: Props) {
   const wish = { name: name.trim(), fullName, privileges: held, disabled, expires };
   const save = () => {
     if (expires === undefined) return;
-    write.mutate(edited ? { method: "PUT", path, body: wish } : { method: "POST", path: "users", body: wish });
+    write.mutate(
+      edited
+        ? { method: "PUT", path, body: changedParts(edited, wish) }
+        : { method: "POST", path: "users", body: wish },
+    );
   };
   return (
     <FormDialog

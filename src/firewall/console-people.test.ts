@@ -40,3 +40,17 @@ it("lets nobody shut himself out of the pages, but others may do it", async () =
   expect(await people.changeUser("anna", { ...anna, fullName: "Anna", privileges: ["all"] }, herself)).toBe("done");
   expect(await people.changeUser("anna", anna, by)).toBe("done");
 });
+
+it("leaves what a change does not speak of as it is", async () => {
+  const end = "2027-01-31T22:59:59.000Z";
+  people.addUser({ ...anna, expires: end, privileges: ["traffic"], disabled: true }, by);
+  expect(await people.changeUser("anna", { fullName: "Anna" }, by)).toBe("done");
+  const kept = { fullName: "Anna", expires: end, privileges: ["traffic"], disabled: true };
+  expect(people.list().users.find(({ name }) => name === "anna")).toMatchObject(kept);
+
+  const crew = { name: "crew", privileges: ["traffic"], networks: ["192.0.2.0/24"], members: ["anna"] };
+  people.addGroup(crew, by);
+  expect(people.changeGroup({ name: "crew", privileges: ["overview"] }, by)).toBe("done");
+  expect(people.list().groups).toEqual([{ ...crew, privileges: ["overview"] }]);
+  people.removeGroup("crew", by);
+});

@@ -71,9 +71,11 @@ export function consolePeople({ users, groups, keys, audit, sessions }: AccessSt
       return "done";
     },
 
-    changeUser: async (name: string, wish: UserWish, by: Actor): Promise<Changed> => {
+    /** What it leaves out stays as it is. */
+    changeUser: async (name: string, change: Partial<UserWish>, by: Actor): Promise<Changed> => {
       const user = users.find(name);
       if (user === undefined) return "missing";
+      const wish = { ...user, expires: user.expires?.toISOString() ?? null, ...change };
       const wrong = userFault(wish) ?? (name === by.name ? shutOut(user, wish) : undefined);
       if (wrong !== undefined) return { wrong };
       users.change(name, toChange(wish));
@@ -115,9 +117,11 @@ export function consolePeople({ users, groups, keys, audit, sessions }: AccessSt
       return "done";
     },
 
-    /** Its members are those that the wish names. */
-    changeGroup: (wish: ConsoleGroup, by: Actor): Changed => {
-      if (groups.find(wish.name) === undefined) return "missing";
+    /** What it leaves out stays as it is; its members are those that it names. */
+    changeGroup: (change: Partial<ConsoleGroup> & Pick<ConsoleGroup, "name">, by: Actor): Changed => {
+      const group = groups.find(change.name);
+      if (group === undefined) return "missing";
+      const wish = { ...group, ...change };
       const wrong = groupFault(wish);
       if (wrong !== undefined) return { wrong };
       fillGroup(wish);

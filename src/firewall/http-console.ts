@@ -134,7 +134,7 @@ async function manage(people: People, { method, path, body }: PlainRequest, by: 
     case "POST users":
       return toAnswer(people.addUser(parsed<UserWish>(body), by));
     case "PUT users/:name":
-      return toAnswer(await people.changeUser(name, parsed<UserWish>(body), by));
+      return toAnswer(await people.changeUser(name, parsed<Partial<UserWish>>(body), by));
     case "DELETE users/:name":
       return toAnswer(await people.removeUser(name, by));
     case "POST users/:name/keys": {
@@ -146,7 +146,7 @@ async function manage(people: People, { method, path, body }: PlainRequest, by: 
     case "POST groups":
       return toAnswer(people.addGroup(parsed<ConsoleGroup>(body), by));
     case "PUT groups/:name":
-      return toAnswer(people.changeGroup({ ...parsed<ConsoleGroup>(body), name }, by));
+      return toAnswer(people.changeGroup({ ...parsed<Partial<ConsoleGroup>>(body), name }, by));
     case "DELETE groups/:name":
       return toAnswer(people.removeGroup(name, by));
     default:

@@ -82,6 +82,24 @@ describe("interfaces that are not to be had", () => {
     await context.close();
   });
 
+  it("are not looked for by somebody who may not see them, and who is told so", async () => {
+    const { context, page } = await signedIn();
+    await page.goto(`${rig.url}/users?new`);
+    await page.getByLabel("Name", { exact: true }).fill("clerk");
+    await page.getByRole("checkbox", { name: "interface-status" }).uncheck();
+    await page.getByRole("checkbox", { name: "user-management" }).check();
+    await page.getByRole("button", { name: "Make the user" }).click();
+    await page.getByRole("button", { name: "New key for clerk" }).waitFor();
+    await context.clearCookies();
+    let asked = 0;
+    page.on("request", (request) => (asked += Number(request.url().endsWith("/console/events"))));
+    await signInByLink(page, await rig.service.createSignInLink("clerk"));
+    await page.getByText("You may not see the interfaces").waitFor();
+    expect(await page.getByText("connecting…").count()).toBe(0);
+    expect(asked).toBe(0);
+    await context.close();
+  });
+
   it("are told of when the service hangs", async () => {
     const { context, page } = await signedIn();
     await page.clock.install();
@@ -92,6 +110,34 @@ describe("interfaces that are not to be had", () => {
     const told = page.getByText("The service does not answer");
     expect(await told.count()).toBe(0);
     await expect.poll(() => page.clock.fastForward(10_000).then(() => told.count()), { timeout: 10_000 }).toBe(1);
+    await context.close();
+  });
+});
+
+describe("the form of a user", () => {
+  it("takes nothing back that was changed elsewhere while it was open", async () => {
+    const { context, page } = await signedIn();
+    await page.goto(`${rig.url}/users?new`);
+    await page.getByLabel("Name", { exact: true }).fill("shared");
+    await page.getByRole("button", { name: "Make the user" }).click();
+    const open = async (tab: Page) => {
+      await tab.goto(`${rig.url}/users?edit=shared`);
+      await tab.getByRole("dialog").waitFor();
+    };
+    const save = async (tab: Page) => {
+      await tab.getByRole("button", { name: "Save" }).click();
+      await expect.poll(() => tab.getByRole("dialog").count()).toBe(0);
+    };
+    await page.getByRole("button", { name: "New key for shared" }).waitFor();
+    await open(page);
+    const other = await context.newPage();
+    await open(other);
+    await other.getByRole("switch", { name: "Disabled" }).press("Space");
+    await save(other);
+    await page.getByLabel("Full name").fill("Shared by two");
+    await save(page);
+    const row = page.getByRole("row").filter({ hasText: "Shared by two" });
+    await row.getByRole("cell", { name: "disabled" }).waitFor();
     await context.close();
   });
 });
