@@ -34,18 +34,24 @@ export function App() {
 
 function SignedIn() {
   const { session } = useSession();
+  const may = (privilege: string): boolean =>
+    session.privileges?.some((held) => held === "all" || held === privilege) ?? false;
+  const sees = may("interface-status");
   const [report, setReport] = useState<WireReport>();
   const live = useLive(
-    "/console/events",
+    sees ? "/console/events" : undefined,
     ["snapshot", "change"],
     (data) => setReport(data as WireReport),
     () => undefined,
   );
-  const manages = session.privileges?.some((held) => held === "all" || held === "user-management") ?? false;
-  const places = [{ to: "/", name: "Interfaces" }, ...(manages ? managing : []), { to: "/account", name: "Account" }];
+  const places = [
+    { to: "/", name: "Interfaces" },
+    ...(may("user-management") ? managing : []),
+    { to: "/account", name: "Account" },
+  ];
   return (
     <SignedInFrame title={words.title} places={places} live={live}>
-      <Route path="/">{() => <InterfacePage report={report} />}</Route>
+      <Route path="/">{() => <InterfacePage report={report} sees={sees} />}</Route>
       <Route path="/users">{() => <UserPage />}</Route>
       <Route path="/groups">{() => <GroupPage />}</Route>
       <Route path="/audit">{() => <AuditPage />}</Route>

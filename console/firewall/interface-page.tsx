@@ -4,7 +4,7 @@ import { Waiting } from "../shared/waiting.tsx";
 import { interfacesIn, type ShownAddress, type ShownInterface, type WireReport } from "./report.ts";
 
 /** This machine's interfaces as they are now, and what an updater would publish of each. */
-export function InterfacePage({ report }: { readonly report: WireReport | undefined }) {
+export function InterfacePage({ report, sees }: { readonly report: WireReport | undefined; readonly sees: boolean }) {
   return (
     <Stack gap="sm">
       <Group justify="space-between" align="baseline">
@@ -13,14 +13,24 @@ export function InterfacePage({ report }: { readonly report: WireReport | undefi
           Certificate for clients to import
         </a>
       </Group>
-      {report === undefined ? (
-        <Waiting>
-          <Skeleton h={240} />
-        </Waiting>
-      ) : (
-        interfacesIn(report).map((each) => <OneInterface key={each.device} shown={each} />)
-      )}
+      {sees ? <Interfaces report={report} /> : <NotYours />}
     </Stack>
+  );
+}
+
+const NotYours = () => (
+  <p>
+    You may not see the interfaces: that takes the privilege <b>interface-status</b>, which an administrator can give
+    you.
+  </p>
+);
+
+function Interfaces({ report }: { readonly report: WireReport | undefined }) {
+  if (report !== undefined) return interfacesIn(report).map((each) => <OneInterface key={each.device} shown={each} />);
+  return (
+    <Waiting>
+      <Skeleton h={240} />
+    </Waiting>
   );
 }
 

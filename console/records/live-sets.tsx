@@ -9,7 +9,7 @@ import { setFromEvent } from "./api.ts";
 const gathering = 200;
 
 /** Keeps everything on the page as the service has it. */
-export function useLiveRecords(): LiveState {
+export function useLiveRecords(): LiveState | undefined {
   const queries = useQueryClient();
   const gathered = useRef<ChangeEvent[]>(undefined);
   const takeAndGather = (events: readonly ChangeEvent[]) => {

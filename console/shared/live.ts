@@ -6,14 +6,14 @@ export type LiveState = "live" | "connecting";
 
 /**
  * Listens to a server-sent stream for as long as the page is open. `onOpen` hears of every connection, the first too:
- * something may have been missed before it, so that what is shown already must be read again.
+ * something may have been missed before it, so that what is shown already must be read again. Without a path there is nothing to listen to.
  */
 export function useLive(
-  path: string,
+  path: string | undefined,
   names: readonly string[],
   onEvent: (data: unknown, name: string) => void,
   onOpen: () => void,
-): LiveState {
+): LiveState | undefined {
   const queries = useQueryClient();
   const [state, setState] = useState<LiveState>("connecting");
   const handlers = useRef({ onEvent, onOpen });
@@ -21,6 +21,7 @@ export function useLive(
   const wanted = names.join(" ");
 
   useEffect(() => {
+    if (path === undefined) return undefined;
     let stream: EventSource | undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let failures = 0;
@@ -58,7 +59,7 @@ export function useLive(
       stream?.close();
     };
   }, [path, wanted, queries]);
-  return state;
+  return path === undefined ? undefined : state;
 }
 
 function parsed(text: string): unknown {

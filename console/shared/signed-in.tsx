@@ -13,13 +13,14 @@ export function SignedInFrame(props: {
   /** The first is where everything begins. */
   readonly places: readonly Place[];
   readonly subject?: string | undefined;
-  readonly live: LiveState;
+  /** Undefined where nothing is followed. */
+  readonly live: LiveState | undefined;
   /** Routes. */
   readonly children: ReactNode;
 }) {
   const aside = (
     <>
-      <LiveMark state={props.live} />
+      {props.live && <LiveMark state={props.live} />}
       <SignOutButton />
     </>
   );
