@@ -241,6 +241,18 @@ describe("manners", () => {
     expect(loop.writes().at(-1)?.path).toBe("/api/v1/records/r4b");
   });
 
+  it.each([
+    ["and another has its name", [{ id: "r4b", type: "A", name: "home", value: "192.0.2.1", zone_id: "z1" }], "done"],
+    ["and none has its name", [], "failed"],
+  ])("does not take a record for its own that was renamed, %s", async (_, others, kind) => {
+    await loop.close();
+    loop = await openLoop("  - { name: home, zone: example.org, compare: record, ipv4: wan0 }");
+    expect(await loop.round()).toEqual(["done"]);
+    Object.assign(loop.records.find(({ id }) => id === "r4") ?? {}, { name: "old" });
+    loop.records.push(...others);
+    expect(await loop.round()).toEqual([kind]);
+  });
+
   it("refuses to guess between two records of one name and type", async () => {
     loop.records.push({ id: "r4b", type: "A", name: "home.example.org.", value: "192.0.2.2", zone_id: "z1" });
     const { results } = await loop.updater.round(new AbortController().signal);
@@ -311,6 +323,14 @@ describe("records named by id", () => {
     const { results } = await loop.updater.round(new AbortController().signal);
     expect(results[0]?.outcome?.kind).toBe(kind);
     expect(loop.writes().map(({ body }) => JSON.parse(body).ttl)).toEqual(kind === "replaced" ? [60] : []);
+  });
+
+  it("one of another name is refused at every look, also when it has the address", async () => {
+    await loop.close();
+    const record = "{ interface: wan0, record: r4 }";
+    loop = await openLoop(`  - { name: other, zone: example.org, compare: record, ipv4: ${record} }`);
+    Object.assign(loop.records.find(({ id }) => id === "r4") ?? {}, { value: "9.9.9.9" });
+    expect([await loop.round(), await loop.round()]).toEqual([["failed"], ["failed"]]);
   });
 });
 

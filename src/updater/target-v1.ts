@@ -54,13 +54,10 @@ async function replaceKnown(
   signal: AbortSignal,
 ): Promise<ReplaceOutcome> {
   const found = await findKnown(calls, known, order, signal);
-  if (found.kind !== "found") return found;
-  const outcome = await replaceRecord(calls, order, found.value, signal);
-  if (outcome.kind === "missing") known.delete(keyOf(order));
-  return outcome;
+  return found.kind === "found" ? replaceRecord(calls, order, found.value, signal) : found;
 }
 
-/** By the id that was found last time, else by looking through the zone. */
+/** By the id that was found last time, else by looking through the zone. It is always the record that the entry says. */
 async function findKnown(
   calls: V1Calls,
   known: Map<string, string>,
@@ -71,15 +68,17 @@ async function findKnown(
   const id = known.get(key);
   if (id !== undefined) {
     const answer = await calls.record(id, signal);
-    if (answer.kind === "ok") return { kind: "found", value: answer.value };
-    if (answer.kind !== "absent") return answer;
-    // Deleted, and perhaps made anew in the console: look once more.
+    if (answer.kind !== "ok" && answer.kind !== "absent") return answer;
+    if (answer.kind === "ok" && !mismatchOf(order, answer.value)) return { kind: "found", value: answer.value };
+    // Deleted or renamed, and perhaps made anew in the console: look once more.
     known.delete(key);
   }
   const found = await findRecord(calls, order, signal);
   if (found.kind !== "found") return found;
+  const mismatch = mismatchOf(order, found.value);
+  if (mismatch) return mismatch;
   known.set(key, found.value.id);
-  return mismatchOf(order, found.value) ?? found;
+  return found;
 }
 
 type Sought = Omit<ReplaceOrder, "value">;
@@ -92,8 +91,6 @@ async function replaceRecord(
   record: ReadableRecord,
   signal: AbortSignal,
 ): Promise<ReplaceOutcome> {
-  const mismatch = mismatchOf(order, record);
-  if (mismatch) return mismatch;
   const answer = await calls.replace(record.id, replacementFor(order, record), signal);
   if (answer.kind === "absent") return noRecordWithId(record.id);
   if (answer.kind !== "ok") return answer;
