@@ -12,6 +12,7 @@ export type KernelRow = {
   readonly master?: string;
   readonly flags: readonly string[];
   readonly mtu?: number;
+  readonly txqlen?: number;
   readonly group?: string;
   readonly link_type?: string;
   readonly address?: string;
@@ -78,6 +79,7 @@ const rowFields: Partial<Record<keyof KernelRow, Kind>> = {
   link_netnsid: "number?",
   master: "string?",
   mtu: "number?",
+  txqlen: "number?",
   group: "string?",
   link_type: "string?",
   address: "string?",

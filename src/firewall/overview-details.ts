@@ -1,8 +1,9 @@
 import type { OverviewRow } from "./overview.ts";
 
 /** One row of the overview as a table of the original's pages: the counters beside the rest, each with its label. */
-export function detailsOf({ statistics, flags, ...row }: OverviewRow): Readonly<Record<string, object>> {
-  const cells = { flags, ...row, ...(statistics as object | undefined) };
+export function detailsOf({ statistics, ...row }: OverviewRow): Readonly<Record<string, object>> {
+  // Both have flags: those of the report are words.
+  const cells = { ...row, ...(statistics as object | undefined), flags: row.flags };
   return Object.fromEntries(
     Object.entries(cells).map(([name, value]) => [name, { value, translation: labels[name] ?? labelOf(name) }]),
   );

@@ -98,6 +98,13 @@ describe("statisticsOf", () => {
       ...{ name: "ppp0", network: "203.0.113.7/24", address: "203.0.113.7", "received-bytes": 12, "sent-packets": 3 },
     });
   });
+
+  it("writes the flags as netstat does there, in bits", () => {
+    const card = device("eth0", { flags: ["BROADCAST", "MULTICAST", "UP", "LOWER_UP"] });
+    expect([...statisticsOf(takeSnapshot([card], noConfig, 0), noConfig).values()]).toMatchObject([
+      { flags: "0x8043" },
+    ]);
+  });
 });
 
 describe("gateways", () => {

@@ -40,7 +40,7 @@ function overviewRow(
     vlan_tag: device.vlan?.tag ?? null,
     gateways: routes.flatMap(({ dev, gateway }) => (dev === name && gateway !== undefined ? [gateway] : [])),
     routes: [],
-    ...(statistics && row && { statistics: countersOf(row) }),
+    ...(statistics && row && { statistics: countersOf(row, device.flags) }),
   };
 }
 

@@ -8,7 +8,7 @@ describe("clients of the firewall service", () => {
   let rig: Rig;
   let key: NewApiKey;
   const card: KernelRow = {
-    ...{ ifindex: 2, ifname: "eth0", flags: ["UP", "LOWER_UP"], mtu: 1500, link_type: "ether" },
+    ...{ ifindex: 2, ifname: "eth0", flags: ["UP", "LOWER_UP"], mtu: 1500, txqlen: 1000, link_type: "ether" },
     addr_info: [{ family: "inet", local: "192.0.2.1", prefixlen: 24 }],
     address: "02:00:5e:10:00:01",
     stats64: { rx: { bytes: 12, packets: 3 }, tx: { bytes: 7, packets: 1 } },
@@ -106,5 +106,21 @@ describe("clients of the firewall service", () => {
       expect([name, interfaces.eth0?.[name]]).toEqual([name, expect.stringMatching(/^\d+$/)]);
     }
     expect(time).toBeGreaterThan(1_700_000_000);
+  });
+
+  it("Homarr and python-opnsense want every key of the traffic that the original has, as a text", async () => {
+    const { interfaces } = (await read("/api/diagnostics/traffic/Interface")) as { interfaces: Record<string, object> };
+    expect(interfaces.eth0).toEqual({
+      ...{ device: "eth0", driver: "eth0", index: "2", name: "ETH0", type: "Ethernet" },
+      ...{ flags: "41", "promiscuous listeners": "0" },
+      ...{ "send queue length": "0", "send queue max length": "1000", "send queue drops": "0" },
+      ...{ "address length": "6", "header length": "14", "link state": "2", vhid: "0", datalen: "152" },
+      ...{ mtu: "1500", metric: "0", "line rate": "0 bit/s" },
+      ...{ "packets received": "3", "input errors": "0", "packets transmitted": "1", "output errors": "0" },
+      ...{ collisions: "0", "bytes received": "12", "bytes transmitted": "7" },
+      ...{ "multicasts received": "0", "multicasts transmitted": "0", "input queue drops": "0" },
+      ...{ "packets for unknown protocol": "0", "HW offload capabilities": "0x0" },
+      "uptime at attach or stat reset": "0",
+    });
   });
 });
