@@ -46,6 +46,10 @@ describe("the systemd units", () => {
     for (const service of ["moor-firewall.service", "moor-records.service"]) expect(after).toContain(service);
   });
 
+  it("starts the updating client behind nodes too, whatever their ports", () => {
+    expect(readFileSync(join(folder, "moor-records@.service"), "utf8")).toMatch(/^Before=moor-update\.service$/m);
+  });
+
   it.each(units)("%s does not try again what is wrong in its options", (unit) => {
     expect(readFileSync(join(folder, unit), "utf8")).toMatch(/^RestartPreventExitStatus=2$/m);
   });
