@@ -3,9 +3,10 @@ import type { Result } from "../core/result.ts";
 import type { SmallLog } from "../process/small-log.ts";
 import { openSystemd } from "../process/systemd.ts";
 import type { UpdaterConfig } from "./config.ts";
-import { type History, openHistory } from "./history.ts";
+import { openHistory } from "./history.ts";
 import type { PageOptions, UpdaterPage } from "./http-page.ts";
-import { createReporter, type Notice, type Reporter } from "./reporter.ts";
+import { onlyLasting } from "./lasting-trouble.ts";
+import { createReporter, type Reporter, type Tell } from "./reporter.ts";
 import { openStateFile, type StateFile } from "./state-file.ts";
 import { createStatusKeeper, type StatusKeeper } from "./status.ts";
 import { openTelling } from "./telling.ts";
@@ -33,7 +34,8 @@ export type KeepTools = {
 type Lasting = {
   readonly status: StatusKeeper;
   readonly reporter: Reporter;
-  readonly tellTo: { current: (notice: Notice) => void };
+  /** As the config in force has them. */
+  readonly tellTo: { history: Tell; people: Tell };
 };
 
 /** What somebody outside may ask for; filled in by whatever watches at present. */
@@ -43,8 +45,12 @@ type Requests = { check: () => void; reload: () => void };
 export async function keepNames(first: UpdaterConfig, tools: KeepTools, signal: AbortSignal): Promise<void> {
   const { log, now } = tools;
   const status = createStatusKeeper(now);
-  const tellTo: Lasting["tellTo"] = { current: () => undefined };
-  const reporter = createReporter(log, (notice) => tellTo.current(notice));
+  const tellTo: Lasting["tellTo"] = { history: () => undefined, people: () => undefined };
+  const lastingTrouble = onlyLasting((notice) => tellTo.people(notice), patience);
+  const reporter = createReporter(log, (notice) => {
+    tellTo.history(notice);
+    lastingTrouble.tell(notice);
+  });
   const lasting = { status, reporter, tellTo };
   const requests: Requests = { check: () => undefined, reload: () => undefined };
   tools.onRequest?.({ check: () => requests.check(), reload: () => requests.reload() });
@@ -61,10 +67,13 @@ export async function keepNames(first: UpdaterConfig, tools: KeepTools, signal: 
     config = await keepUntilReload(config, { ...tools, state }, lasting, requests, signal);
     if (config && config.stateFile !== before.stateFile) state = await otherState(config, state, tools);
   }
+  lastingTrouble.close();
   systemd.close();
 }
 
 const longestSilence = 1_200_000;
+/** A service that is restarted, or a line that is dialled anew, is back by then. */
+const patience = 60_000;
 
 /** The config to go on with, or undefined when it is over. */
 async function keepUntilReload(
@@ -93,7 +102,8 @@ async function keepUntilReload(
   const asked = { status: () => status.now(), check: () => requests.check(), silence: () => status.silence() };
   const page = lazyPage({ config, updater, now, pages: tools.pages, ...asked });
   const telling = await openTelling(config, { ...tools, ...asked, page });
-  tellTo.current = toBoth(history, telling.tell, now);
+  tellTo.history = (notice) => history.add(notice, new Date(now()));
+  tellTo.people = telling.tell;
   const onRound: Parameters<typeof watch>[1]["onRound"] = (round, at) => {
     status.note(round, state);
     status.next(at);
@@ -148,8 +158,3 @@ async function otherState(
   log.warn({ because: opened.because, todo: opened.todo }, "the state stays in the file before");
   return before;
 }
-
-const toBoth = (history: History, tell: (notice: Notice) => void, now: () => Instant) => (notice: Notice) => {
-  history.add(notice, new Date(now()));
-  tell(notice);
-};
