@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from "vitest";
 import { parseIpv4 } from "../core/address.ts";
-import { type ApplyTools, applyRound, previewRound } from "./apply-round.ts";
+import { type ApplyTools, openApplying, previewRound } from "./apply-round.ts";
 import type { PlannedUpdate } from "./plan-round.ts";
 import { createRecall } from "./recall.ts";
 import type { StoredAddress } from "./state-file.ts";
@@ -61,7 +61,8 @@ function rig({ held = found(), zone = { kind: "found", value: [] }, outcome, sto
   };
   return {
     ...{ asked, kept, holds, recall, stop, most: () => most },
-    apply: async (...planned: readonly PlannedUpdate[]) => (await applyRound(planned, tools, stop.signal))[0],
+    apply: async (...planned: readonly PlannedUpdate[]) =>
+      (await openApplying(tools, () => undefined).act(planned, stop.signal))[0],
     preview: async (...planned: readonly PlannedUpdate[]) => (await previewRound(planned, tools, stop.signal))[0],
   };
 }

@@ -1,15 +1,16 @@
 import { parseAddress } from "../core/address.ts";
-import type { Instant } from "../core/instant.ts";
-import { boundedBy } from "./bounded-by.ts";
 import type { Confirmation } from "./confirm-dns.ts";
 import type { PlannedUpdate } from "./plan-round.ts";
 import type { Recall } from "./recall.ts";
+import { type Act, type Acting, openQueues, type QueueTools, type ServiceQueues } from "./service-queues.ts";
 import type { StateFile, StoredAddress } from "./state-file.ts";
 import type { RecordTarget, ReplaceOutcome } from "./target.ts";
 
 /** What became of one planned update. Only a replaced one was sent and accepted. */
 export type UpdateResult = PlannedUpdate & {
   readonly outcome?: ReplaceOutcome | { readonly kind: "same" };
+  /** Begun, and not ended when the round was. */
+  readonly underWay?: true;
   /** What the record held, where it was read before it was written. */
   readonly found?: readonly string[];
   /** The record is right, but that could not be put on disk. */
@@ -18,74 +19,21 @@ export type UpdateResult = PlannedUpdate & {
   readonly confirmation?: Promise<Confirmation>;
 };
 
-export type ApplyTools = {
+export type ApplyTools = QueueTools & {
   readonly targets: ReadonlyMap<string, RecordTarget>;
   readonly state: StateFile;
   readonly recall: Recall;
-  readonly now: () => Instant;
-  /** Targets with the same are one service to us. */
-  readonly serviceOf: (target: string) => string;
-  /** Until when this target is not to be asked: its hold, or the quota of its token. */
-  readonly notBefore: (target: string) => Instant | undefined;
-  readonly hold: (target: string, until: Instant) => Promise<void>;
 };
 
-const writesAtOnce = 4;
-/** A write with all its look-ups and the wait for its end. */
-const longestWrite = 90_000;
-
-export const applyRound = (planned: readonly PlannedUpdate[], tools: ApplyTools, signal: AbortSignal) =>
-  actOnAll(planned, { ...tools, act: applyOne }, signal);
+/** For all rounds of one updater; `again` asks for another one. */
+export const openApplying = (tools: ApplyTools, again: () => void): ServiceQueues =>
+  openQueues((update, plan, signal) => applyOne(update, plan, tools, signal), tools, again);
 
 /** What would become of them, as far as reading tells. Nothing is written or remembered. */
-export const previewRound = (planned: readonly PlannedUpdate[], tools: ApplyTools, signal: AbortSignal) =>
-  actOnAll(planned, { ...tools, act: previewOne, hold: async () => undefined }, signal);
-
-type Act = (update: PlannedUpdate, plan: Acting, tools: ApplyTools, signal: AbortSignal) => Promise<UpdateResult>;
-type ActTools = ApplyTools & { readonly act: Act };
-
-/**
- * Services side by side, so that a slow one delays nobody else; at each, a few names at once. The families of one name go one
- * after the other: what the first is told, such as to stay away, holds for the second.
- */
-async function actOnAll(
-  planned: readonly PlannedUpdate[],
-  tools: ActTools,
-  signal: AbortSignal,
-): Promise<readonly UpdateResult[]> {
-  const results = new Map<PlannedUpdate, UpdateResult>();
-  const wanted = planned.filter(({ plan: { kind } }) => kind === "replace" || kind === "compare");
-  const byService = Map.groupBy(wanted, ({ subject }) => tools.serviceOf(subject.target));
-  const queues = [...byService.values()].map((group) => {
-    const names = Map.groupBy(group, ({ subject: { order } }) => `${order.zone} ${order.name}`).values();
-    const lane = async () => {
-      for (const name of names) {
-        for (const update of name) results.set(update, await actUnlessHeld(update, tools, signal));
-      }
-    };
-    return Promise.all(Array.from({ length: writesAtOnce }, lane));
-  });
-  await Promise.all(queues);
-  return planned.map((update) => results.get(update) ?? update);
+export function previewRound(planned: readonly PlannedUpdate[], tools: ApplyTools, signal: AbortSignal) {
+  const act: Act = (update, plan, bounded) => previewOne(update, plan, tools, bounded);
+  return openQueues(act, { ...tools, hold: async () => undefined }, () => undefined).act(planned, signal);
 }
-
-async function actUnlessHeld(update: PlannedUpdate, tools: ActTools, signal: AbortSignal): Promise<UpdateResult> {
-  const { plan, subject } = update;
-  if ((plan.kind !== "replace" && plan.kind !== "compare") || signal.aborted) return update;
-  const until = tools.notBefore(subject.target);
-  if (until !== undefined && tools.now() < until) {
-    return { ...update, plan: { kind: "wait", until, address: plan.address, because: "asked" } };
-  }
-  using bounded = boundedBy(signal, longestWrite);
-  const result = await tools.act(update, plan, tools, bounded.signal);
-  const { outcome } = result;
-  if (outcome && "retryAfter" in outcome && outcome.retryAfter) {
-    await tools.hold(subject.target, tools.now() + outcome.retryAfter);
-  }
-  return result;
-}
-
-type Acting = Extract<PlannedUpdate["plan"], { kind: "replace" | "compare" }>;
 
 async function previewOne(
   update: PlannedUpdate,

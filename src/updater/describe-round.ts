@@ -27,6 +27,7 @@ export function summarise(result: UpdateResult, sent: boolean): Summary {
   switch (plan.kind) {
     case "replace":
     case "compare":
+      if (result.underWay) return { kind: "waiting", what: "not replaced yet", because: atWork };
       if (sent) return { kind: "failed", what: "not replaced", because: "stopped before it was sent" };
       return { kind: "planned", what: plannedWords[plan.kind](plan.address.text), because: change(result) };
     case "wait":
@@ -41,6 +42,8 @@ export function summarise(result: UpdateResult, sent: boolean): Summary {
       return plan satisfies never;
   }
 }
+
+const atWork = "the record service has not ended what it was asked for";
 
 /** Which address a name would be given, whatever its record holds. */
 export function describeChoice(update: PlannedUpdate): Pick<Summary, "kind" | "because"> {

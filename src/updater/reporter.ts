@@ -21,7 +21,7 @@ export type Tell = (notice: Notice) => void;
 export type Reporter = {
   report(round: Round): void;
   /** Of a round that was broken off: what it had done by then. What failed did so because of the stop. */
-  reportDone(round: Round): void;
+  reportDone(round: Pick<Round, "results">): void;
 };
 
 export function createReporter(log: SmallLog, tell: Tell = () => undefined): Reporter {

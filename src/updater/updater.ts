@@ -1,6 +1,6 @@
 import type { Instant } from "../core/instant.ts";
 import { absoluteName } from "../core/name.ts";
-import { type ApplyTools, applyRound, previewRound, type UpdateResult } from "./apply-round.ts";
+import { type ApplyTools, openApplying, previewRound, type UpdateResult } from "./apply-round.ts";
 import type { UpdaterConfig } from "./config.ts";
 import { confirmDns } from "./confirm-dns.ts";
 import { followSource } from "./follow-source.ts";
@@ -23,8 +23,14 @@ export type Updater = {
   plan(signal: AbortSignal): Promise<readonly PlannedUpdate[]>;
   /** What a round would come to, as far as the record services tell a reader; writes and stores nothing. */
   preview(signal: AbortSignal): Promise<readonly UpdateResult[]>;
-  round(signal: AbortSignal): Promise<Round>;
-  /** Listens to the sources that push, and says when one has something new. Returns when the signal says stop. */
+  /** Waits for all record services, or until there was `enough`: what is still under way then is told by a later round. */
+  round(signal: AbortSignal, enough?: Promise<void>): Promise<Round>;
+  /** Waits for what is under way, and tells what came of it. */
+  ended(): Promise<Pick<Round, "results">>;
+  /**
+   * Listens to the sources that push, and says when one has something new, or a record service has ended what it was asked
+   * for. Returns when the signal says stop.
+   */
   follow(news: () => void, signal: AbortSignal): Promise<void>;
   /** The values that the record of a subject has at the record service, unless that has asked to be left alone. */
   published(subject: Subject, signal: AbortSignal): ReturnType<RecordTarget["current"]>;
@@ -88,7 +94,8 @@ export async function openUpdater(config: UpdaterConfig, { state, now, random }:
     if (outcome?.kind === "replaced" || outcome?.kind === "same") pacing.succeeded(subject.key);
     else if (outcome) pacing.failed(subject.key, now());
   };
-  const dueOf = ({ subject, plan: { kind, ...rest }, outcome }: UpdateResult): Instant | undefined => {
+  const dueOf = ({ subject, plan: { kind, ...rest }, outcome, underWay }: UpdateResult): Instant | undefined => {
+    if (underWay) return undefined;
     if ("until" in rest) return rest.until;
     if (kind === "replace" || kind === "compare") {
       const failed = outcome?.kind === "replaced" || outcome?.kind === "same" ? undefined : notBefore(subject);
@@ -111,16 +118,19 @@ export async function openUpdater(config: UpdaterConfig, { state, now, random }:
     },
   };
 
+  let tellNews: () => void = () => undefined;
+  const applying = openApplying(tools, () => tellNews());
+
   return {
     plan: async (signal) => plan(await readAll(signal)),
     preview: async (signal) => previewRound(plan(await readAll(signal)), tools, signal),
-    async round(signal) {
+    async round(signal, enough) {
       const unsaved = await state.flush().then(
         () => undefined,
         (error: NodeJS.ErrnoException) => error.code ?? error.message,
       );
       const readings = await readAll(signal);
-      const applied = await applyRound(plan(readings), tools, signal);
+      const applied = await applying.act(plan(readings), signal, enough);
       applied.forEach(settle);
       const results = applied.map((result) => withConfirmation(result, signal));
       const polled = [...sources.keys()].filter((name) => !live.has(name));
@@ -133,7 +143,9 @@ export async function openUpdater(config: UpdaterConfig, { state, now, random }:
       const due = waits.length === 0 ? undefined : waits.reduce((a, b) => Math.min(a, b));
       return { readings, results, due, polled, ...(unsaved === undefined ? {} : { unsaved }) };
     },
+    ended: async () => ({ results: await applying.ended() }),
     async follow(news, signal) {
+      tellNews = news;
       const following = [...sources].map(([name, source]) => {
         const on = {
           reading(reading: SourceReading) {

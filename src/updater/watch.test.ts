@@ -1,4 +1,6 @@
 import { mkdirSync, rmSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createReporter } from "./reporter.ts";
@@ -115,4 +117,55 @@ describe("watching", () => {
     await watching;
     expect(told()).toEqual(["record replaced by 9.9.9.9"]);
   });
+});
+
+describe("watching two record services, one of which says nothing", () => {
+  const names = `  - { name: home, zone: example.org, ipv4: wan0, target: dns }
+  - { name: one, zone: example.net, ipv4: wan0, target: silent }
+  - { name: two, zone: example.net, ipv4: wan0, target: silent }`;
+  let silent: Server;
+  let wake: () => void;
+  let stop: AbortController;
+  let watching: Promise<void>;
+
+  beforeEach(async () => {
+    silent = createServer(() => undefined);
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    await loop.close();
+    const target = `timeout: 10s }, silent: { url: "${url}", token: { file: t }, timeout: 10s`;
+    loop = await openLoop(names, () => 0.5, { target });
+    stop = new AbortController();
+    const onWake = (given: () => void) => {
+      wake = given;
+    };
+    const options = { interval: 60_000, log: log(), now: () => loop.clock.now, random: () => 0.5, onWake };
+    watching = watch(loop.updater, options, stop.signal);
+    await until(() => loop.stored().A === "9.9.9.9");
+  });
+  afterEach(async () => {
+    stop.abort();
+    await watching;
+    silent.closeAllConnections();
+    silent.close();
+  });
+
+  it("writes a new address to the other at once, and the last of several", async () => {
+    for (const address of ["9.9.9.10", "9.9.9.11"]) {
+      const before = performance.now();
+      loop.says.firewall = () => ({ body: { wan0: wanWith([address], []) } });
+      wake();
+      await until(() => loop.stored().A === address);
+      expect(performance.now() - before).toBeLessThan(3_000);
+    }
+    expect(loop.writes()).toHaveLength(3);
+  });
+
+  it("tells of both, each when it has ended", async () => {
+    wake();
+    await until(() => told().includes("record replaced by 9.9.9.9"));
+    expect(told()).toEqual(["record replaced by 9.9.9.9"]);
+    await until(() => told().length === 3, 20_000);
+    expect(told().slice(1)).toEqual(["record not replaced", "record not replaced"]);
+  }, 30_000);
 });

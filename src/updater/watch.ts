@@ -21,6 +21,8 @@ export type WatchOptions = {
 
 /** However short a back-off turns out, a failing service is not asked more often than this. */
 const shortestPause = 250;
+/** A record service that takes longer than this is not waited for: others may have something new meanwhile. */
+const patience = 5_000;
 
 /** Runs rounds until the signal says stop; returns when the last one has ended. */
 export async function watch(updater: Updater, options: WatchOptions, signal: AbortSignal): Promise<void> {
@@ -30,7 +32,7 @@ export async function watch(updater: Updater, options: WatchOptions, signal: Abo
   const following = updater.follow(sleeper.wake, signal);
   while (!signal.aborted) {
     sleeper.roundBegins();
-    const round = await updater.round(signal);
+    const round = await updater.round(signal, sleeper.sleep(patience));
     // What a stop broke off is no failure to report; what was done before it is not done again, and so told now or never.
     if (signal.aborted) {
       reporter.reportDone(round);
@@ -41,6 +43,7 @@ export async function watch(updater: Updater, options: WatchOptions, signal: Abo
     options.onRound?.(round, options.now() + pause);
     await sleeper.sleep(pause);
   }
+  reporter.reportDone(await updater.ended());
   await following;
 }
 
@@ -64,10 +67,12 @@ function createSleeper(signal: AbortSignal) {
     roundBegins() {
       woken = false;
     },
+    /** Ends the sleep before it. */
     sleep(ms: number): Promise<void> {
+      end();
       if (woken || signal.aborted) return Promise.resolve();
       return new Promise((resolve) => {
-        const timer = setTimeout(wake, ms);
+        const timer = setTimeout(() => end(), ms);
         end = () => {
           clearTimeout(timer);
           resolve();
