@@ -39,29 +39,49 @@ const mostRecords = 1_000_000;
 
 type Waiting = { readonly signal: AbortSignal; readonly now: () => Instant };
 
-/** Asks the primaries in their order until one has something new: the first may be behind the others. */
+/**
+ * Asks the primaries in their order until one has something new: the first may be behind the others. One that does not tell
+ * its serial comes last, and only when no other has told it.
+ */
 export async function refreshZone(zone: SecondaryZone, ports: RefreshPorts, waiting: Waiting): Promise<RefreshOutcome> {
   const reasons: string[] = [];
   const older: string[] = [];
+  const silent: Peer[] = [];
   let same = false;
   const ended = async (serial: number) => {
     await ports.checked(zone.name, serial);
     const after = (await ports.look(zone.name))?.timers ?? zone.timers;
     return { serial, refresh: after?.refresh ?? 3_600 };
   };
-  for (const peer of zone.primaries) {
+  const isOlder = (peer: Peer, serial: number) => older.push(`${nameOf(peer)} has serial ${serial}`);
+  const fetch = async (peer: Peer): Promise<RefreshOutcome | undefined> => {
     try {
-      const content = await fetchFrom(peer, zone, waiting, same || older.length > 0);
+      const content = await transferIn(zone.name, peer, zone.current, limited(waiting));
       if (content.kind === "same") same = true;
-      else if (content.kind === "older") older.push(`${nameOf(peer)} has serial ${content.serial}`);
       else {
         await storeFrom(peer, zone, content, ports, waiting);
         return { kind: content.kind, ...(await ended(content.serial)) };
       }
     } catch (error) {
-      if (waiting.signal.aborted) break;
       reasons.push((error as Error).message);
     }
+    return undefined;
+  };
+  for (const peer of zone.primaries) {
+    if (waiting.signal.aborted) break;
+    const told = await glanceAt(peer, zone, waiting);
+    if (told.kind === "same") same = true;
+    else if (told.kind === "older") isOlder(peer, told.serial);
+    else if (told.kind === "silent") silent.push(peer);
+    else {
+      const outcome = await fetch(peer);
+      if (outcome) return outcome;
+    }
+  }
+  for (const peer of silent) {
+    if (waiting.signal.aborted || same || older.length > 0) break;
+    const outcome = await fetch(peer);
+    if (outcome) return outcome;
   }
   const serial = zone.current?.serial ?? 0;
   if (same) return { kind: "same", ...(await ended(serial)) };
@@ -69,25 +89,20 @@ export async function refreshZone(zone: SecondaryZone, ports: RefreshPorts, wait
   return { kind: "failed", because: reasons.join("; ") || "it has no primary server" };
 }
 
-type Fetched = NewContent | { readonly kind: "same" } | { readonly kind: "older"; readonly serial: number };
+type Glance =
+  | { readonly kind: "same" | "newer" }
+  | { readonly kind: "older"; readonly serial: number }
+  /** Datagrams do not get through, or nobody is there: only the transfer itself, over TCP, can tell. */
+  | { readonly kind: "silent" };
 
-/** `answered`: another primary has told its serial, so that this one need not be waited for. */
-async function fetchFrom(
-  peer: Peer,
-  { name, current }: SecondaryZone,
-  waiting: Waiting,
-  answered: boolean,
-): Promise<Fetched> {
-  if (current !== undefined) {
-    const serial = await serialAt(peer, name, waiting);
-    if (serial === undefined && answered) throw new Error(`${nameOf(peer)}: no answer`);
-    if (serial === current.serial) return { kind: "same" };
-    if (serial !== undefined && compareSerials(serial, current.serial) !== 1) return { kind: "older", serial };
-  }
-  return await transferIn(name, peer, current, limited(waiting));
+async function glanceAt(peer: Peer, { name, current }: SecondaryZone, waiting: Waiting): Promise<Glance> {
+  if (current === undefined) return { kind: "newer" };
+  const serial = await serialAt(peer, name, waiting);
+  if (serial === undefined) return { kind: "silent" };
+  if (serial === current.serial) return { kind: "same" };
+  return compareSerials(serial, current.serial) === 1 ? { kind: "newer" } : { kind: "older", serial };
 }
 
-/** Undefined when datagrams do not get through: the transfer itself, over TCP, then tells. */
 async function serialAt(peer: Peer, zone: string, waiting: Waiting): Promise<number | undefined> {
   try {
     return await askSerial(zone, peer, { ...waiting, limit: questionLimit });

@@ -3,6 +3,7 @@ import { unmapped } from "../core/peer-address.ts";
 import type { Logger } from "../process/log.ts";
 import { countTransfer, type DnsCounters } from "./counters.ts";
 import { type RefreshOutcome, type RefreshPorts, refreshZone, type SecondaryZone } from "./secondary-refresh.ts";
+import { nameOf } from "./transfer-ask.ts";
 import type { Asker } from "./transfer-respond.ts";
 
 /** Zones whose records come from other servers: asked for when their SOA says so, and whenever a primary tells of a change. */
@@ -26,8 +27,8 @@ export type SecondariesOptions = {
   readonly log: Logger;
   readonly now: () => Instant;
   readonly random: () => number;
-  /** Zones asked for at one time. */
-  readonly atOnce?: number;
+  /** Zones asked for at one time, of all primaries and of one: one that says nothing must not hold up the others' zones. */
+  readonly atOnce?: { readonly all: number; readonly each: number };
   /**
    * False while another node asks the primaries: then this one does so only for a notice that came to it, and otherwise looks
    * whether what the other has stored is still good.
@@ -43,17 +44,20 @@ const longest = 86_400_000;
 const firstRetry = 10;
 
 export function startSecondaries(options: SecondariesOptions): Secondaries {
-  const { ports, log, now, random, atOnce = 8, refreshes, counters } = options;
+  const { ports, log, now, random, atOnce = { all: 64, each: 8 }, refreshes, counters } = options;
   const stop = new AbortController();
   const zones = new Map<string, Followed>();
   const waiting = new Set<string>();
   const noticed = new Set<string>();
+  /** How many zones each primary is being asked for. */
+  const askedOf = new Map<string, number>();
   const running = new Map<string, Promise<void>>();
 
+  const isFull = (primary = "") => (askedOf.get(primary) ?? 0) >= atOnce.each;
   const pump = () => {
     for (const name of waiting) {
-      if (stop.signal.aborted || running.size >= atOnce) return;
-      if (running.has(name)) continue;
+      if (stop.signal.aborted || running.size >= atOnce.all) return;
+      if (running.has(name) || isFull(zones.get(name)?.primary)) continue;
       waiting.delete(name);
       running.set(name, run(name));
     }
@@ -78,8 +82,8 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
       if (zone === undefined) {
         clearTimeout(zones.get(name)?.timer);
         zones.delete(name);
-      } else if (noticed.delete(name) || refreshes()) {
-        await refresh(name, zone);
+      } else if (noticed.has(name) || refreshes()) {
+        await refreshInTurn(name, zone);
       } else {
         watch(name, zone);
       }
@@ -93,7 +97,7 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
   };
 
   const follow = (name: string): Followed => {
-    const followed = zones.get(name) ?? { timer: undefined, failing: undefined, expired: false, behind: false };
+    const followed = zones.get(name) ?? { ...notAskedYet };
     zones.set(name, followed);
     return followed;
   };
@@ -109,6 +113,22 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
     if (left <= 0) expire(name, followed, zone);
     else followed.expired = false;
     askIn(name, left > 0 ? left : (zone.timers?.retry ?? firstRetry));
+  };
+  const refreshInTurn = async (name: string, zone: SecondaryZone) => {
+    const [first] = zone.primaries;
+    const primary = first ? nameOf(first) : "none";
+    follow(name).primary = primary;
+    if (isFull(primary)) {
+      waiting.add(name);
+      return;
+    }
+    noticed.delete(name);
+    askedOf.set(primary, (askedOf.get(primary) ?? 0) + 1);
+    try {
+      await refresh(name, zone);
+    } finally {
+      askedOf.set(primary, (askedOf.get(primary) ?? 1) - 1);
+    }
   };
   const refresh = async (name: string, zone: SecondaryZone) => {
     const followed = follow(name);
@@ -172,10 +192,16 @@ function countIn(counters: DnsCounters, { kind }: RefreshOutcome, { current }: S
 
 type Followed = {
   timer: NodeJS.Timeout | undefined;
+  /** The first of them, as far as is known. */
+  primary: string | undefined;
   /** Why it was not had when it was last asked for. */
   failing: string | undefined;
   expired: boolean;
   behind: boolean;
+};
+
+const notAskedYet: Readonly<Followed> = {
+  ...{ timer: undefined, primary: undefined, failing: undefined, expired: false, behind: false },
 };
 
 function secondsLeft({ checked, timers }: SecondaryZone, now: Instant): number {

@@ -1,0 +1,51 @@
+import { createServer, type Server } from "node:net";
+import { afterAll, beforeAll, it } from "vitest";
+import type { PrimaryServer } from "../../src/records/store.ts";
+import { until } from "../rig/until.ts";
+import { everyone, type MoorDns, startMoorDns } from "./moor-dns.ts";
+
+/** Takes connections, and says nothing over them; as one behind a firewall that drops what comes back. */
+let silent: Server;
+let primary: MoorDns;
+let secondary: MoorDns;
+beforeAll(async () => {
+  silent = createServer((socket) => socket.on("error", () => undefined).resume());
+  await new Promise<void>((resolve) => silent.listen(0, "127.0.0.2", () => resolve()));
+  secondary = await startMoorDns();
+  const notify = [{ host: "127.0.0.1", port: secondary.port, keyName: undefined }];
+  primary = await startMoorDns({ networks: everyone, notify });
+});
+afterAll(async () => {
+  await primary?.close();
+  await secondary?.close();
+  silent?.close();
+});
+
+const at = (address: string, port: number): PrimaryServer => ({
+  ...{ id: `${address} ${port}`, address, port, created: 1, modified: 1 },
+});
+const ofSilent = () => at("127.0.0.2", (silent.address() as { port: number }).port);
+const ofPrimary = () => at("127.0.0.1", primary.port);
+const follow = (name: string, ...primaries: readonly PrimaryServer[]) =>
+  secondary.makeZone(name, "", { mode: "secondary", primaries });
+const says = (name: string, address: string, limit: number) =>
+  until(async () => (await secondary.dig("+short", name)) === address, {
+    ...{ limit, what: () => `${name} ${address}: ${secondary.log()}` },
+  });
+
+it("does not hold up a change that another primary of the zone tells of", async () => {
+  const zone = await primary.makeZone("two.example", "www 60 A 192.0.2.1");
+  await follow("two.example", ofSilent(), ofPrimary());
+  await says("www.two.example", "192.0.2.1", 60_000);
+  await primary.write(zone, "www 60 A 192.0.2.2");
+  await says("www.two.example", "192.0.2.2", 10_000);
+});
+
+it("does not hold up zones of other primaries, however many zones it has", async () => {
+  const zone = await primary.makeZone("good.example", "www 60 A 192.0.2.1");
+  for (let i = 0; i < 100; i++) await follow(`silent${i}.example`, ofSilent());
+  await follow("good.example", ofPrimary());
+  await says("www.good.example", "192.0.2.1", 10_000);
+  await primary.write(zone, "www 60 A 192.0.2.2");
+  await says("www.good.example", "192.0.2.2", 10_000);
+});
