@@ -13,7 +13,7 @@ export type SecondaryZone = {
   readonly checked: Instant | undefined;
 };
 
-export type NewContent = Exclude<Transferred, { kind: "same" }>;
+export type NewContent = Exclude<Transferred, { kind: "same" | "older" }>;
 
 export type RefreshPorts = {
   /** The zone as it stands; undefined when it is no secondary zone. */
@@ -54,10 +54,11 @@ export async function refreshZone(zone: SecondaryZone, ports: RefreshPorts, wait
     return { serial, refresh: after?.refresh ?? 3_600 };
   };
   const isOlder = (peer: Peer, serial: number) => older.push(`${nameOf(peer)} has serial ${serial}`);
-  const fetch = async (peer: Peer): Promise<RefreshOutcome | undefined> => {
+  const fetch = async (peer: Peer, onOlder: (serial: number) => void): Promise<RefreshOutcome | undefined> => {
     try {
       const content = await transferIn(zone.name, peer, zone.current, limited(waiting));
       if (content.kind === "same") same = true;
+      else if (content.kind === "older") onOlder(content.serial);
       else {
         await storeFrom(peer, zone, content, ports, waiting);
         return { kind: content.kind, ...(await ended(content.serial)) };
@@ -74,13 +75,15 @@ export async function refreshZone(zone: SecondaryZone, ports: RefreshPorts, wait
     else if (told.kind === "older") isOlder(peer, told.serial);
     else if (told.kind === "silent") silent.push(peer);
     else {
-      const outcome = await fetch(peer);
+      const outcome = await fetch(peer, (serial) =>
+        reasons.push(`${nameOf(peer)}: it tells of a newer version, but gives the one with serial ${serial}`),
+      );
       if (outcome) return outcome;
     }
   }
   for (const peer of silent) {
     if (waiting.signal.aborted || same || older.length > 0) break;
-    const outcome = await fetch(peer);
+    const outcome = await fetch(peer, (serial) => isOlder(peer, serial));
     if (outcome) return outcome;
   }
   const serial = zone.current?.serial ?? 0;

@@ -7,8 +7,10 @@ import { classes, opcodes, rcodes, types } from "./codes.ts";
 import type { ResourceRecord } from "./message.ts";
 import { type AskOptions, askTcp, askUdp, nameOf, type Peer } from "./transfer-ask.ts";
 
-/** What came of asking a primary for a zone. */
-export type Transferred =
+/** What came of asking a primary for a zone. `older`: all of a version that is older than what is here. */
+export type Transferred = Given | { readonly kind: "older"; readonly serial: number };
+
+type Given =
   /** The primary has nothing newer. */
   | { readonly kind: "same" }
   | { readonly kind: "whole"; readonly serial: number; readonly lines: readonly ZoneLine[] }
@@ -42,12 +44,18 @@ export async function transferIn(
 ): Promise<Transferred> {
   if (current === undefined) return await read(zone, peer, undefined, options);
   try {
-    return await read(zone, peer, current, options);
+    return newerThan(current, await read(zone, peer, current, options));
   } catch (error) {
     if (options.signal.aborted) throw error;
     // A primary that knows no IXFR says so in many ways, and one whose log is gone may end in the middle.
-    return await read(zone, peer, undefined, options);
+    return newerThan(current, await read(zone, peer, undefined, options));
   }
+}
+
+/** Of several servers behind one address, another may have told the serial than gives the zone. */
+function newerThan(current: Current, given: Given): Transferred {
+  if (given.kind !== "whole" || compareSerials(given.serial, current.serial) === 1) return given;
+  return given.serial === current.serial ? { kind: "same" } : { kind: "older", serial: given.serial };
 }
 
 async function read(
@@ -55,7 +63,7 @@ async function read(
   peer: Peer,
   current: Current | undefined,
   options: AskOptions & { readonly mostRecords: number },
-): Promise<Transferred> {
+): Promise<Given> {
   const type = current === undefined ? types.axfr : types.ixfr;
   const authorities = current === undefined ? [] : [soaRecord(zone, current.soa)];
   const asking = { opcode: opcodes.query, question: { name: zone, type, class: classes.in }, authorities };
@@ -95,7 +103,7 @@ function isWhole(records: readonly ResourceRecord[], since: number | undefined):
 }
 
 /** What the records of a whole answer mean to one who has version `since`. Throws when they mean nothing. */
-export function sortTransfer(records: readonly ResourceRecord[], zone: string, since: number | undefined): Transferred {
+export function sortTransfer(records: readonly ResourceRecord[], zone: string, since: number | undefined): Given {
   const [first, second] = records;
   if (first === undefined || !isSoa(first) || first.name !== zone)
     throw new Error("a transfer begins with the SOA record");
