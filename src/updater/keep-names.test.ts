@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openServiceManager } from "../../test/rig/systemd.ts";
+import { storedIn } from "../../test/rig/updater-home.ts";
 import { readHistory } from "./history.ts";
 import { type KeepTools, keepNames } from "./keep-names.ts";
 import { readConfig } from "./read-config.ts";
@@ -144,9 +145,12 @@ describe("a config that changes", () => {
     await until(() => told.slice(before).some(({ msg }) => msg === "the config was read again"));
   });
 
-  it("is left aside when it is bad: the one before stays in force", async () => {
+  it.each([
+    ["is bad", () => "names: 7\n"],
+    ["names nothing", (text: string) => `${text.slice(0, text.indexOf("names:"))}names: []\n`],
+  ])("is left aside when it %s: the one before stays in force", async (_, changed) => {
     await stores(1);
-    writeFileSync(configFile(), "names: 7\n");
+    writeFileSync(configFile(), changed(readFileSync(configFile(), "utf8")));
     await until(() => told.some(({ msg }) => msg.includes("the one before stays in force")));
     await until(() => firewall.listeners() === 1);
     firewall.say(report(2));
@@ -176,6 +180,14 @@ describe("a config that changes", () => {
     firewall.say(report(2));
     await until(() => loop.stored().A === "9.9.9.2");
     expect(loop.stored().AAAA).toBe("2a00::1");
+  });
+
+  it("may name another state file; one that is damaged is set aside and told of", async () => {
+    await stores(1);
+    writeFileSync(join(loop.folder, "other.json"), "{");
+    writeFileSync(configFile(), `state: other.json\n${readFileSync(configFile(), "utf8")}`);
+    await until(() => told.some(({ because }) => /other\.json was damaged: it is kept as/.test(because ?? "")), 10_000);
+    await until(() => storedIn(join(loop.folder, "other.json")).A === "9.9.9.1");
   });
 
   it("is read again when a secret in a file changes", async () => {

@@ -154,7 +154,10 @@ async function otherState(
   { now, log }: KeepTools,
 ): Promise<StateFile> {
   const opened = await openStateFile(stateFile, now(), { write: true });
-  if (opened.kind === "open") return opened.state;
+  if (opened.kind === "open") {
+    if (opened.warning) log.warn({ because: opened.warning }, "careful");
+    return opened.state;
+  }
   log.warn({ because: opened.because, todo: opened.todo }, "the state stays in the file before");
   return before;
 }
