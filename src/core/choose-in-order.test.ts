@@ -148,4 +148,12 @@ describe("virtual addresses and prefixes", () => {
     ["2", "stand-by"],
     ["3", "absent"],
   ])("VHID %s: %s", (vhid, role) => expect(carpRole(shared, vhid)).toBe(role));
+
+  it("is no master of a VHID that it is the master of on one of two interfaces", () => {
+    const half = reportOf(
+      link("a", "", { carp: new Map([["1", "MASTER"]]) }),
+      link("b", "", { carp: new Map([["1", "BACKUP"]]) }),
+    );
+    expect(carpRole(half, "1")).toBe("stand-by");
+  });
 });

@@ -55,6 +55,7 @@ it("knows IPv6 addresses however they are written", async () => {
 test.each([
   ["the old one", ["192.0.2.1"], /still answers 192\.0\.2\.1/],
   ["both", ["192.0.2.1", "9.9.9.9"], /still answers/],
+  ["both, the new one first", ["9.9.9.9", "192.0.2.1"], /still answers/],
   ["nothing", [], /has no answer \(ENODATA\)/],
 ])("is told when they answer %s", async (_, given, because) => {
   answers = () => given;

@@ -7,6 +7,7 @@ import { createReporter } from "./reporter.ts";
 import { goodFirewall, type Loop, openLoop } from "./rig/loop.ts";
 import { wanWith } from "./rig/services.ts";
 import { until } from "./rig/until.ts";
+import type { Round, Updater } from "./updater.ts";
 import { watch } from "./watch.ts";
 
 type Line = { readonly level: number; readonly msg: string; readonly because?: string };
@@ -116,6 +117,42 @@ describe("watching", () => {
     stop.abort();
     await watching;
     expect(told()).toEqual(["record replaced by 9.9.9.9"]);
+  });
+
+  /** An updater whose rounds come to this. */
+  const watched = (round: Partial<Round>, follow: Updater["follow"] = async () => undefined) => {
+    const stop = new AbortController();
+    const rounds: number[] = [];
+    const updater = {
+      ...{ ...loop.updater, follow },
+      round: async () => {
+        rounds.push(performance.now());
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        return { ...{ readings: new Map(), results: [], due: undefined, polled: ["home"] }, ...round };
+      },
+    };
+    const options = { interval: 3_600_000, log: log(), now: () => loop.clock.now, random: () => 0.5 };
+    const watching = watch(updater, options, stop.signal);
+    return {
+      rounds,
+      end: async () => {
+        stop.abort();
+        await watching;
+      },
+    };
+  };
+
+  it("looks again at once for what came to be known during a round", async () => {
+    const { rounds, end } = watched({}, async (news) => void setTimeout(news, 10));
+    await until(() => rounds.length === 2, 10_000);
+    await end();
+  });
+
+  it("rests a little also when something is long due", async () => {
+    const { rounds, end } = watched({ due: 0 });
+    await until(() => rounds.length === 3);
+    await end();
+    expect((rounds[2] ?? 0) - (rounds[0] ?? 0)).toBeGreaterThan(500);
   });
 });
 

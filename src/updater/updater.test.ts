@@ -1,0 +1,47 @@
+import { afterEach, expect, it } from "vitest";
+import { type Loop, openLoop } from "./rig/loop.ts";
+import { openStateFile } from "./state-file.ts";
+import { openUpdater } from "./updater.ts";
+
+let loop: Loop;
+afterEach(() => loop.close());
+const { signal } = new AbortController();
+
+it("does not believe a hold on disk that is further away than any service may ask for", async () => {
+  loop = await openLoop();
+  loop.says.service = ({ method }) =>
+    method === "PUT" ? { status: 429, headers: { "retry-after": "600" }, body: {} } : undefined;
+  expect(await loop.round()).toEqual(["failed", "waiting"]);
+  loop.says.service = () => undefined;
+  loop.clock.now -= 48 * 3_600_000;
+  await loop.reopen();
+  expect(await loop.round()).toEqual(["done", "done"]);
+});
+
+it("is due again after the interval where the record is compared, though the firewall may push", async () => {
+  loop = await openLoop("  - { name: home, zone: example.org, compare: record, ipv4: wan0 }");
+  const { due } = await loop.updater.round(signal);
+  expect(due).toBe(loop.clock.now + loop.config.interval);
+});
+
+it("does not make one token wait because another has used up its calls", async () => {
+  loop = await openLoop();
+  const { config, clock, says } = loop;
+  const dns = config.targets.get("dns");
+  const [home] = config.names;
+  if (!dns || !home) throw new Error("the loop has a target and a name");
+  const targets = new Map([...config.targets, ["other", { ...dns, token: () => "0ther" }]]);
+  const ipv4 = new Map([...home.families].slice(0, 1));
+  const names = ["dns", "other"].map((target) => ({ ...home, target, families: ipv4 }));
+  says.service = ({ headers }) =>
+    headers["auth-api-token"] === "t0ken"
+      ? { status: 500, headers: { "ratelimit-limit": "300", "ratelimit-remaining": "0", "ratelimit-reset": "60" } }
+      : undefined;
+  const opened = await openStateFile(config.stateFile, clock.now, { write: true });
+  if (opened.kind !== "open") throw new Error(opened.because);
+  const tools = { state: opened.state, now: () => clock.now, random: () => 0 };
+  const updater = await openUpdater({ ...config, targets, names }, tools);
+  const { results } = await updater.round(signal);
+  updater.close();
+  expect(results.map(({ plan }) => plan.kind)).toEqual(["replace", "replace"]);
+});
