@@ -57,6 +57,10 @@ describe("the package", () => {
     expect(files.filter((name) => /\.(?:test|suite)\.|\brig\b|^dist\/test\b|\.ts$/.test(name))).toEqual([]);
   });
 
+  it("has its man page where npm puts it into the reach of man: npm looks at a list only", () => {
+    expect(JSON.parse(readFileSync(join(installed, "package.json"), "utf8")).man).toEqual(["packaging/man/moor.1"]);
+  });
+
   it("runs as moor up: pages, APIs and DNS", async () => {
     const up = inside.start(moor("up", "--data", "data"), { cwd: folder });
     await up.says(/Ctrl-C stops it/);
