@@ -60,7 +60,9 @@ export function addStoreVerbs(program: Command, io: CommandIo, run: Run): void {
     .action((from, to, options) => run(async () => (await import("./store-copy.ts")).storeCopy(from, to, options, io)));
   dropHistoryOption(
     databaseOptions(store.command("compact"))
-      .description("Gives unused space back to the disk; with --keep-history it drops older changes first.")
+      .description(
+        "Gives unused space back to the disk, unless the service runs; with --keep-history it drops older changes first.",
+      )
       .option(...dataFolder),
   ).action((options) => run(async () => (await import("./store-compact.ts")).storeCompact(options, io)));
   addAccountVerbs(program, io, run);
