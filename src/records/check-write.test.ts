@@ -17,6 +17,14 @@ describe("a set that is too large for a DNS message", () => {
     expect(codes([4_000], 5_000)).toEqual(["set-too-large www A"]);
   });
 
+  it("is refused also when it has fewer records than before, if it was small enough then", () => {
+    const texts = (count: number, length: number): RRset => ({
+      ...{ ...aSet("www"), type: "TXT" },
+      records: Array.from({ length: count }, (_, i) => aRecord("www", `"${i}${"x".repeat(length)}"`)),
+    });
+    expect(newSetFaults([texts(500, 9)], [texts(400, 200)]).map(({ code }) => code)).toEqual(["set-too-large"]);
+  });
+
   it("that is there already may become smaller or stay, and not grow", () => {
     expect(codes([5_000], 4_999)).toEqual([]);
     expect(codes([5_000], 5_000)).toEqual([]);

@@ -24,6 +24,13 @@ describe("a dyndns2 request", () => {
     );
   });
 
+  it("takes an address where a prefix is given too, in either order", () => {
+    for (const myipv6 of ["2a00::/64,2a00::1", "2a00::1,2a00::/64"]) {
+      const read = readDyndns({ hostname: "a.example", myipv6 }, "192.0.2.1");
+      expect(read).toMatchObject({ wanted: { ipv6: { text: "2a00::1" } } });
+    }
+  });
+
   it.each([
     ["A.Example.", "a.example"],
     ["a.example", "a.example"],

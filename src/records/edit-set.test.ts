@@ -42,6 +42,13 @@ describe("editing a set", () => {
     );
   });
 
+  it("replacing hands ids on in the order of the values", () => {
+    const said = (...ends: readonly number[]) =>
+      ends.map((n) => ({ value: `192.0.2.${n}`, rdata: `192.0.2.${n}`, comment: "" }));
+    const old = withValues(place, undefined, said(1, 2, 3), fresh("a", 1));
+    expect(ids(withValues(place, old, said(7, 2, 8), fresh("b", 2)))).toEqual(["a0", "a1", "a2"]);
+  });
+
   it("replacing leaves the TTL, the labels and the lock of the set", () => {
     const marks = { ttl: 60, labels: { env: "prod" }, locked: true };
     fc.assert(

@@ -35,6 +35,12 @@ describe("the history that is kept", () => {
     expect(log.positions()).toEqual([3, 4]);
   });
 
+  it("has all of the last write, also when that is longer than a step", async () => {
+    const log = logOf(write(1, 10, 4));
+    expect(await dropSomeHistory(log, 1_000, 3)).toBe(0);
+    expect(log.positions()).toEqual([1, 2, 3, 4]);
+  });
+
   it("loses a few changes at a time", async () => {
     const log = logOf(Array.from({ length: 2_000 }, (_, i) => [1, i, i] as const));
     expect(await dropHistory(log, all(1_700))).toBe(1_700);

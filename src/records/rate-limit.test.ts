@@ -17,6 +17,12 @@ describe("a rate limit", () => {
     expect(limit.take(1, from, 1000).retryAfter).toBe(1);
   });
 
+  it("takes nothing away when the clock is put back", () => {
+    const limit = createRateLimit(60);
+    limit.take(1, from, 3_600_000);
+    expect(limit.take(1, from, 0)).toMatchObject({ remaining: 58, retryAfter: undefined });
+  });
+
   it("says how long to wait in whole seconds", () => {
     const limit = createRateLimit(2);
     for (let i = 0; i < 2; i += 1) limit.take(1, from, 0);
