@@ -25,7 +25,7 @@ async function chooseVerb(argv: readonly string[], io: CommandIo): Promise<() =>
   const program = createProgram(io, async (verb) => {
     chosen = verb;
   });
-  await addCompletion(program, argv);
+  await addCompletion(program, argv, io);
   if (asksForHelp(argv)) helpFor(program, argv);
   await program.parseAsync(argv, { from: "user" });
   return chosen;
