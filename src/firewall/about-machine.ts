@@ -37,6 +37,12 @@ export function firmwareStatus(now: Date) {
   };
 }
 
+/** Where some clients test the connection, and others look for plugins: there are none. */
+export function firmwareInfo(now: Date) {
+  const { product_id, product_version, product } = firmwareStatus(now);
+  return { product_id, product_version, package: [], plugin: [], changelog: [], product };
+}
+
 /** `Sun Nov 15 20:27:15 UTC 2026`. */
 function asDatePrints(at: Date): string {
   const [, day, date, month, year, time] = /^(\w+), (\d+) (\w+) (\d+) ([\d:]+)/.exec(at.toUTCString()) ?? [];

@@ -1,4 +1,4 @@
-import { firmwareStatus, systemInformation, systemStatus } from "./about-machine.ts";
+import { firmwareInfo, firmwareStatus, systemInformation, systemStatus } from "./about-machine.ts";
 import * as answers from "./answers.ts";
 import type { Endpoint } from "./call.ts";
 import { describe, describeShortly, type FirewallConfig } from "./config.ts";
@@ -69,6 +69,7 @@ export function statusEndpoints(options: StatusOptions) {
       const [routes, { report }] = await Promise.all([readRoutes(), readSnapshot()]);
       return answers.data(phpJson({ items: gatewayItems(routes, report), status: "ok" }));
     },
+    "core/firmware/info": async () => answers.data(phpJson(firmwareInfo(now()))),
     "core/firmware/status": async () => answers.data(phpJson(firmwareStatus(now()))),
     "core/system/status": async () => answers.data(phpJson(systemStatus())),
     "diagnostics/system/system_information": async () => answers.data(phpJson(systemInformation())),

@@ -47,6 +47,7 @@ export const wanted: Readonly<Record<EndpointName, Privilege>> = {
   "interfaces/overview/get_interface": "overview",
   "interfaces/overview/interfaces_info": "overview",
   "routes/gateway/status": "gateways",
+  "core/firmware/info": "firmware",
   "core/firmware/status": "firmware",
   "core/system/status": "dashboard",
   "auth/user/add_api_key": "user-management",

@@ -11,6 +11,7 @@ export const endpointNames = [
   "interfaces/overview/get_interface",
   "interfaces/overview/interfaces_info",
   "routes/gateway/status",
+  "core/firmware/info",
   "core/firmware/status",
   "core/system/status",
   "auth/user/add_api_key",

@@ -75,6 +75,14 @@ describe("clients of the firewall service", () => {
     }
   });
 
+  it("ioBroker tests the connection with the firmware's info, others look there for plugins and the version", async () => {
+    const { product } = (await read("/api/core/firmware/status")) as { product: { product_version: string } };
+    const { product_version } = product;
+    expect(await read("/api/core/firmware/info")).toEqual({
+      ...{ product_id: "moor", product_version, package: [], plugin: [], changelog: [], product: expect.anything() },
+    });
+  });
+
   it("pyopnsense takes the interfaces from Network Insight: a device and what it is called", async () => {
     expect(await read("/api/diagnostics/networkinsight/getinterfaces")).toEqual({ eth0: "eth0" });
   });

@@ -81,6 +81,7 @@ describe("exactly the table of the wire page", () => {
     ["interfaces/overview/get_interface", "overview"],
     ["interfaces/overview/interfaces_info", "overview"],
     ["routes/gateway/status", "gateways"],
+    ["core/firmware/info", "firmware"],
     ["core/firmware/status", "firmware"],
     ["core/system/status", "dashboard"],
     ["diagnostics/system/system_information", "dashboard"],
