@@ -18,6 +18,14 @@ describe("section 1: transport", () => {
     }
   });
 
+  it("a browser may ask before it sends a token: pages use this API too", async () => {
+    const asked = { origin: "https://page.example", "access-control-request-headers": "auth-api-token" };
+    const { status, text, headers } = await call("OPTIONS", "/api/v1/records/x", { token: "", headers: asked });
+    expect([status, text, headers["access-control-allow-origin"]]).toEqual([204, "", "*"]);
+    expect(headers["access-control-allow-methods"]).toBe("OPTIONS,GET,POST,PUT,DELETE");
+    expect(headers["access-control-allow-headers"]).toBe("Auth-API-Token,Content-Type");
+  });
+
   it("HEAD is GET without the body", async () => {
     const zone = await newZone();
     const { status, text, headers } = await call("HEAD", `/api/v1/zones/${zone.id}`);

@@ -67,6 +67,7 @@ const jsonLine = (body: unknown): string => `${JSON.stringify(body)}\n`;
 /** Who has a token that is good, and calls left. */
 async function admit(options: V1Options, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   reply.headers(forBrowsers);
+  if (request.method === "OPTIONS") return await reply.code(204).headers(preflight).send();
   // Whatever the client says it sends, readBody reads it; a type that cannot be parsed would end the request before that.
   request.raw.headers["content-type"] = "application/json";
   const secret = request.headers["auth-api-token"];
@@ -86,6 +87,11 @@ async function admit(options: V1Options, request: FastifyRequest, reply: Fastify
 }
 
 const forBrowsers = { "access-control-allow-origin": "*", vary: "Origin" };
+const preflight = {
+  "access-control-allow-methods": "OPTIONS,GET,POST,PUT,DELETE",
+  "access-control-allow-headers": "Auth-API-Token,Content-Type",
+  "access-control-max-age": "86400",
+};
 
 /** The reset is in seconds from now: a client that takes it for a time of day would stall. */
 function quotaHeaders({ limit, remaining, fullAt }: Quota, now: Instant) {
