@@ -113,6 +113,15 @@ describe("moor token", () => {
     expect(texts.out).toMatch(/^[A-Za-z0-9]{64}\n$/);
   });
 
+  it("says that there was no store: a service elsewhere would not know the token", async () => {
+    const note = `There was no store in ${folder}: a new one was made there. If a service runs already, name its own with --data.\n`;
+    await moor("token", "add");
+    expect(texts.err).toContain(note);
+    texts.err = "";
+    await moor("token", "add");
+    expect(texts.err).not.toContain("no store");
+  });
+
   it("says when it is for a zone that is not there, and how to take it back", async () => {
     const store = openSqliteStore(recordsDatabase(folder));
     const { id: account } = await store.ensureAccount("main", 0);

@@ -8,7 +8,7 @@ import { minute, printTable } from "./print-table.ts";
 import { sameStore } from "./read-store-place.ts";
 import { tellFaults } from "./tell-faults.ts";
 import { readTokenScope, scopeInWords, type TypedScope } from "./token-scope.ts";
-import { withNewStore, withStore } from "./with-store.ts";
+import { withServiceStore, withStore } from "./with-store.ts";
 import { writeSecretOr } from "./write-secret.ts";
 
 export type TokenAdd = DatabaseOptions &
@@ -29,7 +29,7 @@ export async function tokenAdd(options: TokenAdd, io: CommandIo): Promise<number
   const secret = createToken(options.long ? 64 : 32);
   const file = options.to === undefined ? undefined : resolve(io.cwd, options.to);
   const unmade: string[] = [];
-  const token = await withNewStore(options, io, async (store) => {
+  const token = await withServiceStore(options, io, async (store) => {
     const now = Date.now();
     const account = await store.ensureAccount(options.account, now);
     const { name } = options;

@@ -11,7 +11,7 @@ import { minute, printTable } from "./print-table.ts";
 import { sameStore } from "./read-store-place.ts";
 import { faultText } from "./tell-faults.ts";
 import { reachInWords, readTokenScope, type TypedScope } from "./token-scope.ts";
-import { withNewStore, withStore } from "./with-store.ts";
+import { withServiceStore, withStore } from "./with-store.ts";
 import { writeSecretOr } from "./write-secret.ts";
 
 export type TransferKeyAdd = DatabaseOptions &
@@ -40,7 +40,7 @@ export async function transferKeyAdd(text: string, options: TransferKeyAdd, io: 
     io.err(`${typeof scope === "string" ? scope : "fault" in secret ? secret.fault : trouble}\n`);
     return 2;
   }
-  const made = await withNewStore(options, io, async (store) => {
+  const made = await withServiceStore(options, io, async (store) => {
     const created = Date.now();
     const account = options.account === undefined ? undefined : await store.ensureAccount(options.account, created);
     const key = { name, algorithm: options.algorithm, secret: secret.base64, account: account?.id, scope, created };

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { findDatabase, openDataFolder } from "../process/data-folder.ts";
 import { createLog } from "../process/log.ts";
@@ -35,6 +36,22 @@ export async function withNewStore<T>(
   const place = readStorePlace(options, io);
   if (place.kind === "sqlite") await openDataFolder(resolve(io.cwd, options.data));
   return await workOn(place, io, work);
+}
+
+/** The same for what opens a service. Where the folder is a slip, all goes well and the service knows nothing of it. */
+export async function withServiceStore<T>(
+  options: DatabaseOptions,
+  io: CommandIo,
+  work: (store: RecordStore) => Promise<T>,
+): Promise<T> {
+  const place = readStorePlace(options, io);
+  const isNew = place.kind === "sqlite" && !existsSync(place.path);
+  const outcome = await withNewStore(options, io, work);
+  if (isNew)
+    io.err(
+      `There was no store in ${options.data}: a new one was made there. If a service runs already, name its own with --data.\n`,
+    );
+  return outcome;
 }
 
 async function workOn<T>(place: StorePlace, io: CommandIo, work: (store: RecordStore) => Promise<T>): Promise<T> {
