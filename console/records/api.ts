@@ -1,6 +1,6 @@
 import type { ChangedSet, ChangeEvent } from "../../src/contract/change-events.ts";
 import type { Rrset, RrsetsPagination, RrsetsZone } from "../../src/contract/rrsets.ts";
-import type { Request } from "../shared/request.ts";
+import { type Request, RequestProblem } from "../shared/request.ts";
 import { nameHolds, searchedZone } from "./shown-name.ts";
 
 /** The record-set API as the console asks it. */
@@ -62,6 +62,20 @@ export const readSetPage = (request: Request, zone: string, page: number): Promi
 export async function readSets(request: Request, zone: string): Promise<readonly Rrset[]> {
   const pages = await everyPage((page) => readSetPage(request, zone, page));
   return pages.flatMap(({ rrsets }) => rrsets);
+}
+
+/** Undefined when there is none. */
+export async function readSet(
+  request: Request,
+  zone: string,
+  { name, type }: Pick<Rrset, "name" | "type">,
+): Promise<Rrset | undefined> {
+  try {
+    return (await request<{ rrset: Rrset }>("GET", setPath(zone, name, type))).rrset;
+  } catch (error) {
+    if (error instanceof RequestProblem && error.status === 404) return undefined;
+    throw error;
+  }
 }
 
 export function readHistory(request: Request, zone: string, before: number | null): Promise<HistoryPage> {

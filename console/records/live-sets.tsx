@@ -4,6 +4,7 @@ import type { ChangeEvent } from "../../src/contract/change-events.ts";
 import type { Rrset } from "../../src/contract/rrsets.ts";
 import { type LiveState, useLive } from "../shared/live.ts";
 import { setFromEvent } from "./api.ts";
+import { putSets } from "./put-sets.ts";
 
 /** Milliseconds. A large import is thousands of events in a moment: behind the first, all that come so soon are taken together. */
 const gathering = 200;
@@ -34,7 +35,6 @@ export function useLiveRecords(): LiveState | undefined {
   );
 }
 
-/** The sets that changed are put in their place; a zone of 10,000 sets is not read again for them. */
 function take(queries: QueryClient, events: readonly ChangeEvent[]): void {
   for (const [zone, changes] of Map.groupBy(events, (event) => event.zone.name)) {
     const ofSets = changes.filter(({ kind }) => kind !== "settings");
@@ -46,23 +46,9 @@ function take(queries: QueryClient, events: readonly ChangeEvent[]): void {
   void queries.invalidateQueries({ queryKey: ["zones"] });
 }
 
-function withChanges(sets: readonly Rrset[], events: readonly ChangeEvent[]): readonly Rrset[] {
-  const byId = new Map(sets.map((set) => [set.id, set]));
-  for (const event of events) {
-    const id = `${event.name}/${event.type}`;
-    const after = setFromEvent(event);
-    if (after === undefined) byId.delete(id);
-    else byId.set(id, after);
-  }
-  const serial = events.at(-1)?.serial;
-  return [...byId.values()].map((set) => (set.type === "SOA" && serial ? withSerial(set, serial) : set));
-}
-
-/** Every write raises it, and only the first change of a write says so. */
-const withSerial = (soa: Rrset, serial: number): Rrset => ({
-  ...soa,
-  records: soa.records.map((record) => ({
-    ...record,
-    value: record.value.split(" ").with(2, String(serial)).join(" "),
-  })),
-});
+const withChanges = (sets: readonly Rrset[], events: readonly ChangeEvent[]): readonly Rrset[] =>
+  putSets(
+    sets,
+    events.map((event) => ({ id: `${event.name}/${event.type}`, set: setFromEvent(event) })),
+    events.at(-1)?.serial,
+  );

@@ -10,8 +10,9 @@ import { FormDialog } from "../shared/form-dialog.tsx";
 import { useSession } from "../shared/session.tsx";
 import { SureButton } from "../shared/sure-button.tsx";
 import { durationInWords } from "../shared/words-of-time.ts";
-import { setPath, zonePath } from "./api.ts";
+import { readSet, setPath, zonePath } from "./api.ts";
 import { linesOf } from "./describe-change.ts";
+import { putSets } from "./put-sets.ts";
 import { checkDraft, draftOf, emptyDraft, fullName, type SetDraft } from "./set-draft.ts";
 import { ttlInWords } from "./ttl.ts";
 import { ValueList } from "./value-list.tsx";
@@ -66,7 +67,8 @@ function Form({ zone, sets, edited, type, onClose }: Props) {
     setTried(true);
     if (change === undefined || taken) return;
     const leave = edited && !isPlaceOf(edited) ? [{ name: edited.name, type: edited.type, delete: true }] : [];
-    write.mutate({ path: `${zonePath(zone.name)}/changes`, body: { changes: [...leave, change] }, closes: true });
+    const changes = [...leave, change];
+    write.mutate({ path: `${zonePath(zone.name)}/changes`, body: { changes }, touches: changes, closes: true });
   };
 
   return (
@@ -112,16 +114,28 @@ function Form({ zone, sets, edited, type, onClose }: Props) {
 /** All that saving the form replaces. */
 const contentOf = (set: Rrset | undefined): string => JSON.stringify(set && [set.records, set.ttl, set.labels]);
 
-type Write = { readonly path: string; readonly body: unknown; readonly closes: boolean };
+type Write = {
+  readonly path: string;
+  readonly body: unknown;
+  readonly touches: readonly Pick<Rrset, "name" | "type">[];
+  readonly closes: boolean;
+};
 
+/** Behind it only what was written is read again: of a large zone all would take long. */
 function useWrite(zone: string, onDone: () => void) {
   const { request } = useSession();
   const queries = useQueryClient();
+  const readAgain = async (touches: Write["touches"], serial: number | undefined) => {
+    const now = await Promise.all(
+      touches.map(async (each) => ({ id: `${each.name}/${each.type}`, set: await readSet(request, zone, each) })),
+    );
+    queries.setQueryData<readonly Rrset[]>(["sets", zone], (sets) => sets && putSets(sets, now, serial));
+  };
   return useMutation({
-    mutationFn: ({ path, body }: Write) => request("POST", path, body),
-    onSuccess: async (_answer, { closes }) => {
-      await queries.invalidateQueries({ queryKey: ["first-sets", zone] });
-      await queries.invalidateQueries({ queryKey: ["sets", zone] });
+    mutationFn: ({ path, body }: Write) => request<{ readonly serial?: number }>("POST", path, body),
+    onSuccess: async ({ serial }, { touches, closes }) => {
+      void queries.invalidateQueries({ queryKey: ["first-sets", zone], refetchType: "none" });
+      await readAgain(touches, serial).catch(() => void queries.invalidateQueries({ queryKey: ["sets", zone] }));
       if (closes) onDone();
     },
   });
@@ -201,6 +215,7 @@ function EditedActions(props: {
           write.mutate({
             path: `${setPath(zone, set.name, set.type)}/actions/change_protection`,
             body: { change: event.currentTarget.checked },
+            touches: [set],
             closes: false,
           })
         }
@@ -210,7 +225,7 @@ function EditedActions(props: {
           ask="Delete…"
           sure="Yes, delete it"
           disabled={locked}
-          onSure={() => write.mutate({ path: `${zonePath(zone)}/changes`, body: gone, closes: true })}
+          onSure={() => write.mutate({ path: `${zonePath(zone)}/changes`, body: gone, touches: [set], closes: true })}
         />
       )}
     </Group>

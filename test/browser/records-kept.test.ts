@@ -263,6 +263,28 @@ describe("very many changes at once", () => {
   });
 });
 
+describe("a record that is saved in a zone of many", () => {
+  it("is read again, and not all the others", async () => {
+    await page.goto(`${rig.url}${harbour}?edit=many7/A`);
+    await page.getByText("live", { exact: true }).waitFor();
+    await dialogHasFocus(page);
+    await page.waitForTimeout(1_500);
+    let pages = 0;
+    page.on("request", (request) => (pages += Number(request.url().includes("/rrsets?page="))));
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name", { exact: true }).fill("few7");
+    await dialog.getByLabel("IPv4 address").fill("192.0.2.77");
+
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await expect.poll(() => dialog.count()).toBe(0);
+    await page.getByLabel("Filter records").fill("w7");
+    await page.getByRole("link", { name: "few7 A", exact: true }).waitFor();
+    await page.getByLabel("Filter records").fill("many7");
+    expect(await page.getByRole("link", { name: "many7 A", exact: true }).count()).toBe(0);
+    expect(pages).toBe(0);
+  });
+});
+
 describe("several addresses that are pasted at once", () => {
   it("are a value each", async () => {
     await page.goto(`${rig.url}${harbour}?add=A&filter=pasted`);

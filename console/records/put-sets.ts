@@ -1,0 +1,27 @@
+import type { Rrset } from "../../src/contract/rrsets.ts";
+
+/** What became of a set: undefined when it is gone. */
+export type SetNow = { readonly id: string; readonly set: Rrset | undefined };
+
+/** The sets that changed are put in their place; a zone of 10,000 sets is not read again for them. */
+export function putSets(
+  sets: readonly Rrset[],
+  changed: readonly SetNow[],
+  serial: number | undefined,
+): readonly Rrset[] {
+  const byId = new Map(sets.map((set) => [set.id, set]));
+  for (const { id, set } of changed) {
+    if (set === undefined) byId.delete(id);
+    else byId.set(id, set);
+  }
+  return [...byId.values()].map((set) => (set.type === "SOA" && serial ? withSerial(set, serial) : set));
+}
+
+/** Every write raises it, and only the first change of a write says so. */
+const withSerial = (soa: Rrset, serial: number): Rrset => ({
+  ...soa,
+  records: soa.records.map((record) => ({
+    ...record,
+    value: record.value.split(" ").with(2, String(serial)).join(" "),
+  })),
+});
