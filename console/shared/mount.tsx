@@ -3,7 +3,7 @@ import { MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { type ReactNode, StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { RequestProblem } from "./request.ts";
+import { isAway } from "./request.ts";
 import { SlowWrite } from "./slow-write.tsx";
 import { cssVariables, theme } from "./theme.ts";
 
@@ -16,7 +16,7 @@ export function mount(page: ReactNode): void {
       queries: {
         networkMode: "always",
         staleTime: 10_000,
-        retry: (count, error) => error instanceof RequestProblem && error.status === 0 && count < 1_000,
+        retry: (count, error) => isAway(error) && count < 1_000,
         retryDelay: (count) => Math.min(5_000, 500 * 2 ** count),
       },
       mutations: { networkMode: "always" },

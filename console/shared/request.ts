@@ -10,6 +10,10 @@ export class RequestProblem extends Error {
   }
 }
 
+/** Nobody answers, or only what stands in front of the service or knows that it cannot work now: it may be back soon. */
+export const isAway = (error: Error): boolean =>
+  error instanceof RequestProblem && [0, 502, 503, 504].includes(error.status);
+
 export type Method = "GET" | "POST" | "PUT" | "DELETE";
 export type Request = <T>(method: Method, path: string, body?: unknown) => Promise<T>;
 

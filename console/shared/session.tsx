@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Activity, createContext, type ReactNode, useContext, useMemo, useState } from "react";
 import type { ConsoleSession } from "../../src/contract/console.ts";
+import { Problem } from "./problem.tsx";
 import { createRequest, type Request, RequestProblem } from "./request.ts";
 import { ServiceGone } from "./service-gone.tsx";
 import { forgetTheRest, sessionKey } from "./session-cache.ts";
@@ -51,6 +52,7 @@ export function SessionGate({ words, children }: { readonly words: SignInWords; 
   if (isIn && last !== signed) setLast(signed);
   if (found.isPending && last !== undefined) setLast(undefined);
   if (found.isPending) return found.failureCount > 0 || isHung ? <ServiceGone /> : null;
+  if (session === undefined) return <Unknown error={found.error} retry={() => void found.refetch()} />;
   return (
     <>
       {!isIn && <SignIn words={words} link={link} present={session?.name} kept={shown !== undefined} />}
@@ -64,6 +66,13 @@ export function SessionGate({ words, children }: { readonly words: SignInWords; 
     </>
   );
 }
+
+/** Nobody knows whether somebody is signed in. */
+const Unknown = ({ error, retry }: { readonly error: Error | null; readonly retry: () => void }) => (
+  <main className="main">
+    <Problem error={error} retry={retry} />
+  </main>
+);
 
 async function readSession(): Promise<ConsoleSession | null> {
   const ask = createRequest(undefined, () => undefined);

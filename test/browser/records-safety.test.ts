@@ -320,6 +320,31 @@ describe("a service that goes away", () => {
     await context.close();
   });
 
+  it.for([502, 503])("is no reason to sign in again when something in front of it answers %d", async (status) => {
+    const { context, page } = await signedIn("main");
+    await page.route(/\/(?:console|v1)\//, (route) =>
+      route.fulfill({ status, contentType: "text/html", body: "<h1>" }),
+    );
+    await page.goto(rig.url);
+    await page.getByText("The service does not answer").waitFor();
+    expect(await page.getByRole("button", { name: "Sign in" }).count()).toBe(0);
+    await page.unroute(/\/(?:console|v1)\//);
+    await page.getByRole("link", { name: "harbour.example" }).waitFor();
+    await context.close();
+  });
+
+  it("tells of what goes wrong before it is known who is signed in", async () => {
+    const { context, page } = await signedIn("main");
+    await page.route("**/console/session", (route) => route.fulfill({ status: 500, body: "" }));
+    await page.goto(rig.url);
+    await page.getByText("The service answered 500").waitFor();
+    expect(await page.getByRole("button", { name: "Sign in" }).count()).toBe(0);
+    await page.unroute("**/console/session");
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("link", { name: "harbour.example" }).waitFor();
+    await context.close();
+  });
+
   it("is waited for also by a page that is opened meanwhile", async () => {
     const { context, page } = await signedIn("main");
     await page.route("**/console/session", (route) => route.abort());
