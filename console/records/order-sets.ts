@@ -1,6 +1,9 @@
 import type { Rrset } from "../../src/contract/rrsets.ts";
+import { nameToUnicode } from "../../src/core/unicode-name.ts";
 import { nameHolds, searchedText } from "./shown-name.ts";
 import { shownValue } from "./shown-value.ts";
+
+const shown = (name: string): string => (name.includes("xn--") ? nameToUnicode(name) : name);
 
 export type SortBy = "name" | "type" | "ttl" | "value";
 
@@ -19,11 +22,11 @@ const holds = (set: Rrset, text: string): boolean =>
   ) ||
   Object.entries(set.labels).some(([key, value]) => `${key}=${value}`.toLowerCase().includes(text));
 
-/** The zone's own name stands first; numbers inside names count as numbers. */
+/** The zone's own name stands first; numbers inside names count as numbers, and names are ordered as they are shown. */
 export function sortSets(sets: readonly Rrset[], by: SortBy, descending: boolean): readonly Rrset[] {
   const { compare } = new Intl.Collator("en", { numeric: true });
   const byName = (a: Rrset, b: Rrset) =>
-    Number(b.name === "@") - Number(a.name === "@") || compare(a.name, b.name) || compare(a.type, b.type);
+    Number(b.name === "@") - Number(a.name === "@") || compare(shown(a.name), shown(b.name)) || compare(a.type, b.type);
   const orders: Readonly<Record<SortBy, (a: Rrset, b: Rrset) => number>> = {
     name: byName,
     type: (a, b) => compare(a.type, b.type) || byName(a, b),

@@ -235,6 +235,11 @@ describe("lists", () => {
     expect(sortSets(sets, "value", true).map(({ name }) => name)).toEqual(["host10", "host9", "@"]);
   });
 
+  it("have names in other letters where people look for them", () => {
+    const names = ["xn--bcher-kva", "zoo", "abc", "cat"].map((name) => set(name, "A", ["192.0.2.1"]));
+    expect(sortSets(names, "name", false).map(({ name }) => name)).toEqual(["abc", "xn--bcher-kva", "cat", "zoo"]);
+  });
+
   it("are filtered by name, value and type", () => {
     expect(filterSets(sets, "2.10", "")).toHaveLength(1);
     expect(filterSets(sets, "HOST", "")).toHaveLength(2);
