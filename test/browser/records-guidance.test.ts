@@ -25,6 +25,17 @@ const open = (path: string) => page.goto(rig.url + path);
 const harbour = "/zones/harbour.example";
 const munich = "/zones/xn--mnchen-3ya.test";
 
+describe("the example in a field that was left empty", () => {
+  it("does not look like something typed that is wrong", async () => {
+    await open(`${harbour}?add=A`);
+    await page.getByRole("button", { name: "Add", exact: true }).click();
+    await page.getByText("the address is missing").waitFor();
+    const colour = (id: string) => page.evaluate(`getComputedStyle(${id}, "::placeholder").color`);
+    const field = (example: string) => colour(`document.querySelector("[placeholder^='${example}']")`);
+    expect(await field("192.0.2.10")).toBe(await field("www, or @"));
+  });
+});
+
 describe("a name in other letters", () => {
   it.for(["münch", "MÜNCHEN.test", "nchen.t", "xn--m"])("is found among the zones by %s", async (typed) => {
     await open("/");
