@@ -34,7 +34,8 @@ export function createAskPublished({ subjects, published, stored, now }: AskTool
   const isDue = ({ title }: Subject): boolean => {
     const last = known.get(title);
     if (last === undefined || last.forgotten !== forgotten || last.stored !== stored().get(title)) return true;
-    return now() - last.at > freshFor(subjects.length);
+    const age = now() - last.at;
+    return age < 0 || age > freshFor(subjects.length);
   };
   const askFor = async (subject: Subject, signal: AbortSignal): Promise<void> => {
     const { title } = subject;

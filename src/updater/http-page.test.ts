@@ -18,8 +18,15 @@ it("whoever checks now sees the record as it is, and not as it was a moment ago"
   expect(await published()).toEqual(holding("192.0.2.1"));
   Object.assign(loop.records.find(({ id }) => id === "r4") ?? {}, { value: "192.0.2.66" });
   expect(await published()).toEqual(holding("192.0.2.1"));
-  expect((await fetch(`${origin}/page/check`, { method: "POST", headers: { origin } })).status).toBe(202);
+  const check = async () => (await fetch(`${origin}/page/check`, { method: "POST", headers: { origin } })).status;
+  expect(await check()).toBe(202);
   expect(await published()).toEqual(holding("192.0.2.66"));
+  expect(await check()).toBe(429);
+  // A clock that was put back does not make anybody wait until it has caught up.
+  loop.clock.now -= 3_600_000;
+  Object.assign(loop.records.find(({ id }) => id === "r4") ?? {}, { value: "192.0.2.67" });
+  expect(await published()).toEqual(holding("192.0.2.67"));
+  expect(await check()).toBe(202);
   await control.close();
   await loop.close();
 });

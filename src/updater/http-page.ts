@@ -49,7 +49,8 @@ export function createUpdaterPage(options: PageOptions): UpdaterPage {
     "GET /page/published": async () => ({ status: 200, body: { published: await published.ask() } }),
     "POST /page/check": async (request) => {
       if (!isOwnOrigin(request.headers)) return refused(403, "only the page itself may ask so; others POST /check");
-      if (now() - checked < checkEvery) return refused(429, "It looks already; give it a moment.");
+      const since = now() - checked;
+      if (since >= 0 && since < checkEvery) return refused(429, "It looks already; give it a moment.");
       checked = now();
       published.forget();
       check();
