@@ -22,6 +22,16 @@ describe("guessing passwords", () => {
     expect(waits.at(-1)).toBe(900_000);
   });
 
+  it("never waits longer than that, and is forgotten, when the clock is put back", () => {
+    const throttle = createThrottle();
+    const hour = 60 * 60_000;
+    failTimes(throttle, 6, "anna", "192.0.2.1", 10 * hour);
+    expect(throttle.wait("anna", "192.0.2.1", 9 * hour)).toBe(4_000);
+    expect(throttle.wait("anna", "192.0.2.1", 2 * hour)).toBe(0);
+    throttle.failed("anna", "192.0.2.1", 2 * hour);
+    expect(throttle.wait("anna", "192.0.2.1", 2 * hour)).toBe(0);
+  });
+
   it("keeps out neither the same name from elsewhere nor other names from there", () => {
     const throttle = createThrottle();
     failTimes(throttle, 20, "anna", "192.0.2.1");

@@ -50,15 +50,18 @@ export function createThrottle(): Throttle {
 }
 
 function waitOf(known: Count | undefined, allowed: number, now: Instant): number {
-  if (known === undefined || known.failures < allowed || now - known.last > memory) return 0;
+  if (known === undefined || known.failures < allowed || isForgotten(known, now)) return 0;
   const pause = Math.min(longest, first * 2 ** (known.failures - allowed));
-  return Math.max(0, known.last + pause - now);
+  return Math.min(pause, Math.max(0, known.last + pause - now));
 }
+
+/** One from a time to come is from before the clock was put back. */
+const isForgotten = ({ last }: Count, now: Instant): boolean => Math.abs(now - last) > memory;
 
 /** The oldest goes when there are too many: whoever has so many addresses would not be stopped by counting anyway. */
 function count(counts: Map<string, Count>, key: string, now: Instant): void {
   const known = counts.get(key);
-  const failures = known === undefined || now - known.last > memory ? 1 : known.failures + 1;
+  const failures = known === undefined || isForgotten(known, now) ? 1 : known.failures + 1;
   counts.delete(key);
   counts.set(key, { failures, last: now });
   const oldest = counts.size > most ? counts.keys().next().value : undefined;

@@ -41,7 +41,8 @@ export function createHealth(now: () => number = Date.now): Health {
       known = undefined;
     },
     look: async () => {
-      if (known === undefined || now() - known.at > keptFor) known = { at: now(), parts: lookAtAll() };
+      // A clock that was put back is as far away as one that went on.
+      if (known === undefined || Math.abs(now() - known.at) > keptFor) known = { at: now(), parts: lookAtAll() };
       const parts = await known.parts;
       if (stopping) return { ready: false, parts: { ...parts, running: { ok: false, because: "it is stopping" } } };
       return { ready: Object.values(parts).every(({ ok }) => ok), parts: { ...parts, running: { ok: true } } };
