@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 /**
  * `npm install` leaves a platform's package out of the lock file when the registry at hand does not have it, and `npm ci` then
  * refuses that lock file everywhere. This puts an entry for each of them back, with the platform that its name says; they are
- * optional, so a machine of another platform never fetches them. Run it after `npm install`: node scripts/complete-lock.ts
+ * optional, so a machine of another platform never fetches them. Run it after `npm install`: npx node scripts/complete-lock.ts
  *
  * It ends with 1 where a platform that moor is made for is among them: `npm ci` there would do without the package, and then fail.
  */

@@ -10,7 +10,7 @@ import { fillHarbour } from "../test/browser/harbour.ts";
 import { signInByLink, startRecordsRig } from "../test/browser/records-rig.ts";
 import { startUpdaterRig } from "../test/browser/updater-rig.ts";
 
-/** Makes the pictures of the README anew: `node scripts/screenshots.ts`. */
+/** Makes the pictures of the README anew: `npx node scripts/screenshots.ts`. */
 
 const folder = join(import.meta.dirname, "../docs/images");
 const size = { width: 1040, height: 600 };
