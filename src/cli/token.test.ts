@@ -136,11 +136,17 @@ describe("moor token", () => {
     };
     await store.createZone(zone, "tester");
     store.close();
-    await moor("token", "add", "--zone", "here.example");
-    expect(texts.err).not.toContain("no zone");
+    await moor("token", "add", "--zone", "here.example", "--set", "www.here.example A");
+    await moor("token", "add", "--set", "www A", "--set", "a.b A");
+    expect(texts.err).not.toContain("a slip");
     await moor("token", "add", "--zone", "here.example", "--zone", "hier.example");
     expect(texts.err).toContain(
-      `The account has no zone hier.example yet; if that is a slip, run: moor token revoke --data ${folder} 2\n`,
+      `The account has no zone hier.example yet; if that is a slip, run: moor token revoke --data ${folder} 3\n`,
+    );
+    await moor("token", "add", "--set", "www.here.example A");
+    expect(texts.err).toContain(
+      "www.here.example stands for a name below each zone, not for www in here.example, which takes --zone here.example; " +
+        `if that is a slip, run: moor token revoke --data ${folder} 4\n`,
     );
   });
 

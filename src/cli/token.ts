@@ -1,7 +1,9 @@
 import { resolve } from "node:path";
 import { createToken, hashSecret } from "../access/secret.ts";
+import type { Scope } from "../core/may.ts";
+import { apex, ownerOf } from "../core/name.ts";
 import { nameToUnicode } from "../core/unicode-name.ts";
-import type { Token } from "../records/store.ts";
+import type { RecordStore, Token } from "../records/store.ts";
 import type { CommandIo } from "./command-io.ts";
 import type { DatabaseOptions } from "./database-options.ts";
 import { minute, printTable } from "./print-table.ts";
@@ -28,24 +30,39 @@ export async function tokenAdd(options: TokenAdd, io: CommandIo): Promise<number
   const scope = read.value;
   const secret = createToken(options.long ? 64 : 32);
   const file = options.to === undefined ? undefined : resolve(io.cwd, options.to);
-  const unmade: string[] = [];
+  const slips: string[] = [];
   const token = await withServiceStore(options, io, async (store) => {
     const now = Date.now();
     const account = await store.ensureAccount(options.account, now);
     const { name } = options;
-    for (const zone of scope.zones ?? []) if (!(await store.zoneBy(account.id, { name: zone }))) unmade.push(zone);
+    slips.push(...(await likelySlips(store, account.id, scope)));
     const made = await store.addToken({ account: account.id, name, hash: hashSecret(secret), scope, created: now });
     if (file !== undefined) await writeSecretOr(() => store.revokeToken(made.id, Date.now()), file, `${secret}\n`);
     return made;
   });
   io.err(`Token ${token.id} (${token.name}) for the account ${token.accountName}: ${scopeInWords(scope)}.\n`);
-  if (unmade.length > 0) {
-    const undo = `${io.program} token revoke ${sameStore(options, io)} ${token.id}`;
-    io.err(`The account has no zone ${unmade.map(nameToUnicode).join(", ")} yet; if that is a slip, run: ${undo}\n`);
-  }
+  const undo = `${io.program} token revoke ${sameStore(options, io)} ${token.id}`;
+  for (const slip of slips) io.err(`${slip}; if that is a slip, run: ${undo}\n`);
   io.err(file === undefined ? "This is the only time that it is shown:\n" : `Written to ${options.to}\n`);
   if (file === undefined) io.out(`${secret}\n`);
   return 0;
+}
+
+/** What may be meant, and seldom is: a zone that is still to come, or a full name below every zone. */
+async function likelySlips(store: RecordStore, account: number, scope: Scope): Promise<readonly string[]> {
+  const slips: string[] = [];
+  const unmade: string[] = [];
+  for (const zone of scope.zones ?? []) if (!(await store.zoneBy(account, { name: zone }))) unmade.push(zone);
+  if (unmade.length > 0) slips.push(`The account has no zone ${unmade.map(nameToUnicode).join(", ")} yet`);
+  if (scope.zones !== undefined) return slips;
+  for (const { owner = apex } of scope.sets ?? []) {
+    const zone = await store.zoneHolding(owner);
+    if (zone?.account !== account) continue;
+    const inside = nameToUnicode(ownerOf(owner, zone.name) ?? owner);
+    const [full, name] = [nameToUnicode(owner), nameToUnicode(zone.name)];
+    slips.push(`${full} stands for a name below each zone, not for ${inside} in ${name}, which takes --zone ${name}`);
+  }
+  return slips;
 }
 
 export async function tokenList(
