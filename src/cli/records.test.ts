@@ -52,6 +52,15 @@ describe("moor records", () => {
     await expect.poll(heard).toMatch(/\n--stopping\n$/);
   });
 
+  it.each(["192.0.2.1", "192.0.2.1.", "2001:db8::1"])("takes no address as a name server: %s", async (text) => {
+    const { io, printed } = openTerminal(await mkdtemp(join(tmpdir(), "moor-records-")));
+    const running = { ...io, signal: AbortSignal.timeout(2_000) };
+    expect(await runMoor(["records", "--listen", "127.0.0.1:0", "--nameserver", text], running)).toBe(2);
+    expect(printed.err).toBe(
+      `--nameserver: ${text} is an address; an NS record takes a name, such as ns1.example.org\n`,
+    );
+  });
+
   it("takes a certificate or speaks no TLS: it does not leave out one of the two in silence", async () => {
     const { io, printed } = openTerminal(await mkdtemp(join(tmpdir(), "moor-records-")));
     expect(await runMoor(["records", "--plain-http", "--cert", "own.pem", "--key", "own.key"], io)).toBe(2);

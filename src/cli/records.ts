@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { parseAddress } from "../core/address.ts";
 import { parseName } from "../core/name.ts";
 import { parseTyped } from "../core/unicode-name.ts";
 import { alsoAt, bracketed, type ListenAddress, urlOf } from "../process/listen-address.ts";
@@ -136,6 +137,8 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
 const behindProxy = "https://YOUR-PROXY";
 
 function readNameservers(texts: readonly string[]): readonly [string, ...string[]] | string {
+  const address = texts.find((text) => parseAddress(text.replace(/\.$/, "")) !== undefined);
+  if (address !== undefined) return `${address} is an address; an NS record takes a name, such as ns1.example.org`;
   const names = texts.map((text) => parseTyped(parseName, text));
   const faults = names.flatMap((name) => (name.ok ? [] : name.faults));
   if (faults.length > 0) return faults.map((fault) => fault.message).join("; ");
