@@ -8,6 +8,8 @@ export type Pacing = {
   notBefore(key: string, now: Instant): Instant | undefined;
   failed(key: string, now: Instant): void;
   succeeded(key: string): void;
+  /** Nothing is left alone any longer; another failure counts on from those before. */
+  hurry(): void;
 };
 
 export function createPacing(random: () => number): Pacing {
@@ -23,5 +25,8 @@ export function createPacing(random: () => number): Pacing {
       failures.set(key, { count, until: now + backOffDelay(count, random(), backOff) });
     },
     succeeded: (key) => void failures.delete(key),
+    hurry() {
+      for (const [key, { count }] of failures) failures.set(key, { count, until: 0 });
+    },
   };
 }

@@ -25,6 +25,8 @@ export type Updater = {
   preview(signal: AbortSignal): Promise<readonly UpdateResult[]>;
   /** Waits for all record services, or until there was `enough`: what is still under way then is told by a later round. */
   round(signal: AbortSignal, enough?: Promise<void>): Promise<Round>;
+  /** What has failed is tried in the next round, and not only when its back-off has ended. */
+  hurry(): void;
   /** Waits for what is under way, and tells what came of it. */
   ended(): Promise<Pick<Round, "results">>;
   /**
@@ -143,6 +145,7 @@ export async function openUpdater(config: UpdaterConfig, { state, now, random }:
       const due = waits.length === 0 ? undefined : waits.reduce((a, b) => Math.min(a, b));
       return { readings, results, due, polled, ...(unsaved === undefined ? {} : { unsaved }) };
     },
+    hurry: () => pacing.hurry(),
     ended: async () => ({ results: await applying.ended() }),
     async follow(news, signal) {
       tellNews = news;

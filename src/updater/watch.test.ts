@@ -156,6 +156,32 @@ describe("watching", () => {
   });
 });
 
+describe("a round that somebody asks for", () => {
+  const failing = { status: 500 };
+  it.each([
+    ["the firewall", { firewall: () => failing }],
+    ["the record service", { service: () => failing }],
+  ])("tries what has failed at %s again, whenever its turn would have come", async (_, fails) => {
+    await loop.close();
+    // The clock stands still: of itself no back-off ever ends.
+    loop = await openLoop(undefined, () => 0.5);
+    Object.assign(loop.says, fails);
+    const stop = new AbortController();
+    let check: () => void = () => undefined;
+    const onWake = (wake: () => void) => {
+      check = wake;
+    };
+    const options = { interval: 60_000, log: log(), now: () => loop.clock.now, random: () => 0.5, onWake };
+    const watching = watch(loop.updater, options, stop.signal);
+    await until(() => lines.length > 0);
+    Object.assign(loop.says, { firewall: goodFirewall, service: () => undefined });
+    check();
+    await until(() => loop.stored().A === "9.9.9.9", 3_000);
+    stop.abort();
+    await watching;
+  });
+});
+
 describe("watching two record services, one of which says nothing", () => {
   const names = `  - { name: home, zone: example.org, ipv4: wan0, target: dns }
   - { name: one, zone: example.net, ipv4: wan0, target: silent }

@@ -11,7 +11,7 @@ export type WatchOptions = {
   readonly log: SmallLog;
   readonly now: () => Instant;
   readonly random: () => number;
-  /** Hands over what starts a round at once, whoever wants one. */
+  /** Hands over what starts a round at once, whoever wants one; what has failed before is tried in it. */
   readonly onWake?: (wake: () => void) => void;
   /** Told how each round went, and when the next one begins at the latest. */
   readonly onRound?: (round: Round, next: Instant) => void;
@@ -28,7 +28,10 @@ const patience = 5_000;
 export async function watch(updater: Updater, options: WatchOptions, signal: AbortSignal): Promise<void> {
   const reporter = options.reporter ?? createReporter(options.log);
   const sleeper = createSleeper(signal);
-  options.onWake?.(sleeper.wake);
+  options.onWake?.(() => {
+    updater.hurry();
+    sleeper.wake();
+  });
   const following = updater.follow(sleeper.wake, signal);
   while (!signal.aborted) {
     sleeper.roundBegins();
