@@ -1,10 +1,9 @@
 import { Button, Group, MultiSelect, Skeleton, Text, TextInput, Title } from "@mantine/core";
 import { useState } from "react";
-import { useSearchParams } from "wouter";
 import type { ConsoleGroup, ConsolePeople } from "../../src/contract/console-firewall.ts";
 import { FormDialog } from "../shared/form-dialog.tsx";
 import { Problem } from "../shared/problem.tsx";
-import { changed } from "../shared/search-part.ts";
+import { useSearchPart } from "../shared/search-part.ts";
 import { SureButton } from "../shared/sure-button.tsx";
 import { Waiting } from "../shared/waiting.tsx";
 import { changedParts, usePeople, usePeopleWrite } from "./people.ts";
@@ -13,15 +12,13 @@ import { NameInput, PrivilegeBoxes } from "./user-form.tsx";
 /** What several users may together, perhaps only from certain networks. */
 export default function GroupPage() {
   const people = usePeople();
-  const [query, setQuery] = useSearchParams();
-  const set = (changes: Readonly<Record<string, string | null>>) =>
-    setQuery((old) => changed(old, changes), { replace: true });
+  const { query, set, open } = useSearchPart();
   const edited = people.data?.groups.find(({ name }) => name === query.get("edit"));
   return (
     <>
       <Group justify="space-between" mb="sm">
         <Title order={1}>Groups</Title>
-        <Button onClick={() => set({ new: "" })}>New group</Button>
+        <Button onClick={() => open({ new: "" })}>New group</Button>
       </Group>
       <Problem error={people.error} retry={() => void people.refetch()} />
       {people.isPending && (
@@ -48,7 +45,7 @@ export default function GroupPage() {
             {people.data.groups.map(({ name, privileges, networks, members }) => (
               <tr key={name}>
                 <td data-label="Group">
-                  <button type="button" className="as-link" onClick={() => set({ edit: name })}>
+                  <button type="button" className="as-link" onClick={() => open({ edit: name })}>
                     {name}
                   </button>
                 </td>

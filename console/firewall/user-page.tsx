@@ -1,10 +1,9 @@
 import { Button, Group, Skeleton, Title } from "@mantine/core";
 import { useState } from "react";
-import { useSearchParams } from "wouter";
 import type { ConsoleUser, MadeKey } from "../../src/contract/console-firewall.ts";
 import { lastMoment } from "../shared/days.ts";
 import { Problem } from "../shared/problem.tsx";
-import { changed } from "../shared/search-part.ts";
+import { useSearchPart } from "../shared/search-part.ts";
 import { SureButton } from "../shared/sure-button.tsx";
 import { Waiting } from "../shared/waiting.tsx";
 import { When } from "../shared/when.tsx";
@@ -15,16 +14,14 @@ import { UserForm } from "./user-form.tsx";
 /** Who may ask this firewall what, and with which keys. */
 export default function UserPage() {
   const people = usePeople();
-  const [query, setQuery] = useSearchParams();
+  const { query, set, open } = useSearchPart();
   const [made, setMade] = useState<MadeKey>();
-  const set = (changes: Readonly<Record<string, string | null>>) =>
-    setQuery((old) => changed(old, changes), { replace: true });
   const edited = people.data?.users.find(({ name }) => name === query.get("edit"));
   return (
     <>
       <Group justify="space-between" mb="sm">
         <Title order={1}>Users</Title>
-        <Button onClick={() => set({ new: "" })}>New user</Button>
+        <Button onClick={() => open({ new: "" })}>New user</Button>
       </Group>
       <Problem error={people.error} retry={() => void people.refetch()} />
       {people.isPending && (
@@ -45,7 +42,7 @@ export default function UserPage() {
           </thead>
           <tbody>
             {people.data.users.map((user) => (
-              <OneUser key={user.name} user={user} onEdit={() => set({ edit: user.name })} onMade={setMade} />
+              <OneUser key={user.name} user={user} onEdit={() => open({ edit: user.name })} onMade={setMade} />
             ))}
           </tbody>
         </table>

@@ -1,10 +1,9 @@
 import { Button, List, Paper, Stack, Text, Title } from "@mantine/core";
-import { useSearchParams } from "wouter";
-import { changed } from "../shared/search-part.ts";
+import { useSearchPart } from "../shared/search-part.ts";
 
 /** What somebody sees who has no zone yet. */
 export function FirstSteps() {
-  const [, setQuery] = useSearchParams();
+  const { open } = useSearchPart();
   return (
     <Paper withBorder p="lg" maw="42rem" mx="auto" mt="lg">
       <Stack gap="md">
@@ -28,7 +27,7 @@ export function FirstSteps() {
           </List.Item>
         </List>
         <div>
-          <Button onClick={() => setQuery((old) => changed(old, { new: "" }))}>Make a zone</Button>
+          <Button onClick={() => open({ new: "" })}>Make a zone</Button>
         </div>
       </Stack>
     </Paper>

@@ -1,13 +1,12 @@
 import { Button, Group, Select, TextInput } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Suspense, useDeferredValue, useMemo, useState } from "react";
-import { useSearchParams } from "wouter";
 import type { Rrset, RrsetsZone } from "../../src/contract/rrsets.ts";
 import { isRecordType, recordTypes } from "../../src/core/rdata/table.ts";
 import { counted } from "../shared/counted.ts";
 import { lazyPart } from "../shared/lazy-part.tsx";
 import { Problem } from "../shared/problem.tsx";
-import { changed } from "../shared/search-part.ts";
+import { useSearchPart } from "../shared/search-part.ts";
 import { useSession } from "../shared/session.tsx";
 import { readSetPage, readSets } from "./api.ts";
 import { filterSets, type SortBy, sortSets } from "./order-sets.ts";
@@ -39,9 +38,7 @@ function useSets(zone: string) {
 
 export function SetTable({ zone }: { readonly zone: RrsetsZone }) {
   const { sets, whole, error, retry } = useSets(zone.name);
-  const [query, setQuery] = useSearchParams();
-  const set = (changes: Readonly<Record<string, string | null>>) =>
-    setQuery((old) => changed(old, changes), { replace: true });
+  const { query, set, open } = useSearchPart();
   const [text, setText] = useState(query.get("filter") ?? "");
   const wanted = useDeferredValue(text);
   const type = query.get("type") ?? "";
@@ -84,7 +81,7 @@ export function SetTable({ zone }: { readonly zone: RrsetsZone }) {
           clearButtonProps={{ "aria-label": "All types" }}
           w="8.5rem"
         />
-        <Button onClick={() => set({ add: "A" })} disabled={zone.mode === "secondary"}>
+        <Button onClick={() => open({ add: "A" })} disabled={zone.mode === "secondary"}>
           Add record
         </Button>
       </Group>

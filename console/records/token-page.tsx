@@ -1,12 +1,11 @@
 import { Button, Group, Skeleton, Switch, Text, Title } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { useSearchParams } from "wouter";
 import type { MadeToken, TokenEntry } from "../../src/contract/console.ts";
 import { ActionHead } from "../shared/action-head.tsx";
 import { Dialog } from "../shared/dialog.tsx";
 import { Problem } from "../shared/problem.tsx";
-import { changed } from "../shared/search-part.ts";
+import { useSearchPart } from "../shared/search-part.ts";
 import { useSession } from "../shared/session.tsx";
 import { Waiting } from "../shared/waiting.tsx";
 import { When } from "../shared/when.tsx";
@@ -18,7 +17,7 @@ import { TokenMade } from "./token-made.tsx";
 export default function TokenPage() {
   const { request } = useSession();
   const queries = useQueryClient();
-  const [query, setQuery] = useSearchParams();
+  const { query, set, open } = useSearchPart();
   const [made, setMade] = useState<MadeToken>();
   const [revoking, setRevoking] = useState<TokenEntry>();
   const found = useQuery({
@@ -28,8 +27,6 @@ export default function TokenPage() {
     refetchInterval: 10_000,
   });
   const all = query.has("all");
-  const set = (changes: Readonly<Record<string, string | null>>) =>
-    setQuery((old) => changed(old, changes), { replace: true });
   const tokens = found.data?.tokens.filter(({ revoked }) => all || revoked === null).toReversed();
   const anyRevoked = found.data?.tokens.some(({ revoked }) => revoked !== null) ?? false;
 
@@ -41,7 +38,7 @@ export default function TokenPage() {
           {anyRevoked && (
             <Switch label="Revoked ones too" checked={all} onChange={() => set({ all: all ? null : "" })} />
           )}
-          <Button onClick={() => set({ new: "" })}>New token</Button>
+          <Button onClick={() => open({ new: "" })}>New token</Button>
         </Group>
       </Group>
       <Problem error={found.error} retry={() => void found.refetch()} />

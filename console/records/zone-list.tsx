@@ -2,13 +2,13 @@ import { Button, Group, Pagination, Skeleton, TextInput, Title } from "@mantine/
 import { useDebouncedCallback } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Suspense, useEffect, useRef, useState } from "react";
-import { Link, useSearchParams } from "wouter";
+import { Link } from "wouter";
 import type { RrsetsZone } from "../../src/contract/rrsets.ts";
 import { nameToUnicode } from "../../src/core/unicode-name.ts";
 import { counted } from "../shared/counted.ts";
 import { lazyPart } from "../shared/lazy-part.tsx";
 import { Problem } from "../shared/problem.tsx";
-import { changed } from "../shared/search-part.ts";
+import { useSearchPart } from "../shared/search-part.ts";
 import { useSession } from "../shared/session.tsx";
 import { Waiting } from "../shared/waiting.tsx";
 import { durationInWords } from "../shared/words-of-time.ts";
@@ -21,7 +21,7 @@ const NewZone = lazyPart(() => import("./new-zone.tsx"));
 /** Where one begins: all zones, or the way to the first one. */
 export function ZoneList() {
   const { request } = useSession();
-  const [query, setQuery] = useSearchParams();
+  const { query, set, open } = useSearchPart();
   const [search, page] = [query.get("search") ?? "", Math.max(1, Number.parseInt(query.get("page") ?? "", 10) || 1)];
   const zones = useQuery({
     queryKey: ["zones", search, page],
@@ -29,10 +29,8 @@ export function ZoneList() {
     placeholderData: keepPreviousData,
   });
   const adding = query.has("new");
-  const set = (changes: Readonly<Record<string, string | null>>) =>
-    setQuery((old) => changed(old, changes), { replace: true });
   const turnTo = (next: number) => {
-    setQuery((old) => changed(old, { page: next === 1 ? null : String(next) }));
+    open({ page: next === 1 ? null : String(next) });
     window.scrollTo(0, 0);
   };
   const found = zones.data;
@@ -48,7 +46,7 @@ export function ZoneList() {
             <Title order={1}>Zones</Title>
             <Group gap="xs">
               <SearchBox value={search} onChange={(text) => set({ search: text || null, page: null })} />
-              <Button onClick={() => set({ new: "" })}>New zone</Button>
+              <Button onClick={() => open({ new: "" })}>New zone</Button>
             </Group>
           </Group>
           <Problem error={zones.error} retry={() => void zones.refetch()} />

@@ -88,6 +88,22 @@ describe("a form that is closed by accident", () => {
   });
 });
 
+describe("the way back", () => {
+  it.for([
+    ["/", "New zone"],
+    [harbour, "Add record"],
+    ["/tokens", "New token"],
+  ] as const)("leads out of a form to the page that it was opened on: %s", async ([path, button]) => {
+    await page.goto(`${rig.url}/account`);
+    await page.goto(rig.url + path);
+    await page.getByRole("button", { name: button }).click();
+    await dialogHasFocus(page);
+    await page.goBack();
+    await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
+    expect(page.url()).toBe(rig.url + path);
+  });
+});
+
 describe("a form in which something was chosen", () => {
   const dialog = () => page.getByRole("dialog");
   const choose = async (list: string, option: string) => {
