@@ -30,6 +30,8 @@ type Said = {
   readonly type: string;
   readonly ttl: number | null;
   readonly texts: readonly string[];
+  /** The texts with their comments. */
+  readonly lines: readonly string[];
 };
 
 export type ImportedZone = {
@@ -74,12 +76,18 @@ export function changesInWords(changes: readonly PreviewChange[]): string {
 const isOwn = ({ name, type }: Rrset): boolean => name === "@" && (type === "SOA" || type === "NS");
 
 const linesOf = ({ type, ttl, records }: Rrset, zone: string): readonly string[] =>
-  records.map(({ value }) => `${zone}. ${ttl ?? ""} IN ${type} ${value}\n`);
+  records.map(({ value, comment }) => `${zone}. ${ttl ?? ""} IN ${type} ${withComment(value, comment)}\n`);
+
+/** As a line of a file has it. */
+function withComment(text: string, comment: string): string {
+  const remark = comment.replaceAll(/[\0\r\n]/g, " ").trim();
+  return remark === "" ? text : `${text} ; ${remark}`;
+}
 
 function difference(there: ReadonlyMap<string, Said>, wanted: ReadonlyMap<string, Said>): readonly PreviewChange[] {
   const changes: PreviewChange[] = [];
-  for (const [key, { name, type, texts }] of there) {
-    if (!wanted.has(key)) changes.push({ kind: "delete", name, type, before: texts.join(", "), after: "" });
+  for (const [key, { name, type, lines }] of there) {
+    if (!wanted.has(key)) changes.push({ kind: "delete", name, type, before: lines.join(", "), after: "" });
   }
   for (const [key, set] of wanted) {
     const old = there.get(key);
@@ -90,25 +98,30 @@ function difference(there: ReadonlyMap<string, Said>, wanted: ReadonlyMap<string
   return changes;
 }
 
-const inOneLine = ({ ttl, texts }: Said): string => [...texts, ...(ttl === null ? [] : [`TTL ${ttl}`])].join(", ");
+const inOneLine = ({ ttl, lines }: Said): string => [...lines, ...(ttl === null ? [] : [`TTL ${ttl}`])].join(", ");
 
 const withoutSerial = (type: string, text: string): string =>
   type === "SOA" ? text.split(" ").with(2, "…").join(" ") : text;
 
-const saidInFile = ({ owner, type, ttl, records }: FileSet): Said => ({
-  name: owner,
-  type,
-  ttl,
-  texts: records.map(({ rdata }) => withoutSerial(type, rdata)).toSorted(),
-});
+const saidInFile = ({ owner, type, ttl, records }: FileSet): Said => said(owner, type, ttl, records);
 
-function saidByService(set: Rrset, zone: string): Said {
-  const { name, type, ttl, records } = set;
-  const texts = records.map(({ value }) => {
+function saidByService({ name, type, ttl, records }: Rrset, zone: string): Said {
+  const read = records.map(({ value, comment }) => {
     const rdata = isRecordType(type) ? parseRdata(type, value, zone) : undefined;
-    return withoutSerial(type, rdata?.ok ? rdata.value.text : value);
+    return { rdata: rdata?.ok ? rdata.value.text : value, comment };
   });
-  return { name, type, ttl, texts: texts.toSorted() };
+  return said(name, type, ttl, read);
+}
+
+type SaidRecord = { readonly rdata: string; readonly comment: string };
+
+function said(name: string, type: string, ttl: number | null, records: readonly SaidRecord[]): Said {
+  const parts = records.map(({ rdata, comment }) => ({ text: withoutSerial(type, rdata), comment }));
+  return {
+    ...{ name, type, ttl },
+    texts: parts.map(({ text }) => text).toSorted(),
+    lines: parts.map(({ text, comment }) => withComment(text, comment)).toSorted(),
+  };
 }
 
 const coreSet = ({ owner, type, ttl, records }: FileSet) => ({

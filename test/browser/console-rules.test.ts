@@ -187,6 +187,16 @@ describe("what an import would change", () => {
     expect(previewImport(same, into, present).changes).toEqual([]);
   });
 
+  it("is said also of comments, which the file has the last word on", () => {
+    const noted = present.map((set) => ({
+      ...set,
+      records: set.records.map((each) => ({ ...each, comment: "attic" })),
+    }));
+    const { changes, text } = previewImport("www A 192.0.2.1 ; cellar\nold A 192.0.2.2 ; attic\n", into, noted);
+    expect(changes).toMatchObject([{ name: "www", before: "192.0.2.1 ; attic", after: "192.0.2.1 ; cellar" }]);
+    expect(text).toContain("IN NS ns1.example.net. ; attic\n");
+  });
+
   it("is not said of an alias at the zone's own name, which is one fault", () => {
     const { faults } = previewImport("@ CNAME www.example.net.\nwww CNAME a.\nwww A 192.0.2.1\n", into, present);
     expect(faults.map(({ code }) => code).toSorted()).toEqual(["cname-and-other", "cname-at-apex"]);
