@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 
 /** Two workers behind one port. */
-async function setUp(zones: ZonesInMemory, hidden?: string) {
+async function setUp(zones: ZonesInMemory, hidden?: string, spawn = spawnWorker) {
   let said = "";
   const log = createLog({
     format: "text",
@@ -56,7 +56,7 @@ async function setUp(zones: ZonesInMemory, hidden?: string) {
     onTrouble: (error) => log.error({ err: error }, "trouble"),
     log,
     spawn: (start) => {
-      const thread = spawnWorker(start);
+      const thread = spawn(start);
       threads.push(thread);
       return thread;
     },
@@ -141,6 +141,18 @@ it("replaces a worker that ends, and says so", async () => {
     what: () => `an answer: ${said()}`,
   });
   expect(said()).toContain("a DNS worker ended and is replaced");
+});
+
+it("goes on trying to replace a worker when the system has no thread to give", async () => {
+  let spawned = 0;
+  const { threads, said } = await setUp(zonesInMemory(example), undefined, (start) => {
+    spawned += 1;
+    if (spawned === 3) throw new Error("no thread to be had");
+    return spawnWorker(start);
+  });
+  await threads[0]?.terminate();
+  await until(() => threads.length === 3, { limit: 15_000, what: () => `a third thread: ${said()}` });
+  expect(said()).toMatch(/a DNS worker could not be started.*no thread to be had/);
 });
 
 it("leaves no room on its port for others", async () => {

@@ -43,7 +43,8 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
     if (event.kind === "coming") Atomics.store(count, 0, event.number);
   });
 
-  const startOne = async (): Promise<void> => {
+  /** Resolves when it listens; throws at once when there is no thread to be had. */
+  const startOne = (): Promise<void> => {
     const started = Date.now();
     const told = Atomics.load(count, 0);
     const worker = spawn({ ...options.start, coming, told, counters: options.newCounters() });
@@ -60,13 +61,22 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
       running.delete(worker);
       if (!stop.signal.aborted) void replace(started).catch(() => undefined);
     });
-    await listens;
+    return listens;
   };
 
   const replace = async (started: number): Promise<void> => {
     await sleep(Date.now() - started < soon ? pause : 0, undefined, { signal: stop.signal });
     log.warn("a DNS worker ended and is replaced; others answer meanwhile");
-    await startOne();
+    let listens: Promise<void> | undefined;
+    while (listens === undefined) {
+      try {
+        listens = startOne();
+      } catch (error) {
+        log.error({ err: error }, "a DNS worker could not be started; it is tried again");
+        await sleep(pause, undefined, { signal: stop.signal });
+      }
+    }
+    await listens;
   };
 
   const close = async () => {
@@ -75,7 +85,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
     await Promise.all([...running].map(closeWorker));
   };
   try {
-    await Promise.all(Array.from({ length: options.count }, startOne));
+    await Promise.all(Array.from({ length: options.count }, async () => startOne()));
   } catch (error) {
     await close();
     throw error;
