@@ -191,10 +191,13 @@ describe("export, import, export", () => {
     });
   });
 
-  it("gives a set back that was stored before the APIs refused such", async () => {
+  it.each([
+    ["NS at a wildcard", set("*.w", "NS", [{ rdata: "ns1.example.net." }])],
+    ["two DNAME records", set("d", "TYPE39", [{ rdata: "\\# 3 016100" }, { rdata: "\\# 3 016200" }])],
+  ])("gives a set back that was stored before the APIs refused such: %s", async (_, old) => {
     await withTwo(async (one, two) => {
       const account = await one.ensureAccount("main", now);
-      await makeZone(one, account, "example.org", [set("*.w", "NS", [{ rdata: "ns1.example.net." }])]);
+      await makeZone(one, account, "example.org", [old]);
       const first = await exported(one, account);
       const other = await two.ensureAccount("main", now);
       expect(await imported(two, other, first)).toEqual(["made"]);

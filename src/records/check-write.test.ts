@@ -55,3 +55,24 @@ describe("an NS record at a wildcard name", () => {
     expect(refused([], [place(owner, type)])).toEqual([]);
   });
 });
+
+describe("a second DNAME record at a name", () => {
+  const dnames = (count: number): RRset => ({
+    ...{ ...aSet("d"), type: "TYPE39" },
+    records: Array.from({ length: count }, (_, i) => aRecord("d", `\\# 3 01${61 + i}00`)),
+  });
+  const refused = (before: readonly number[], after: number) =>
+    newSetFaults(before.map(dnames), [dnames(after)]).map(({ code, where }) => `${code} ${where}`);
+
+  it("is refused", () => {
+    expect(refused([], 1)).toEqual([]);
+    expect(refused([], 2)).toEqual(["dname-single d TYPE39"]);
+    expect(refused([1], 2)).toEqual(["dname-single d TYPE39"]);
+  });
+
+  it("that is there already may stay or go, and no other comes", () => {
+    expect(refused([3], 3)).toEqual([]);
+    expect(refused([3], 2)).toEqual([]);
+    expect(refused([2], 3)).toEqual(["dname-single d TYPE39"]);
+  });
+});

@@ -1,5 +1,5 @@
 import { diffSets } from "../core/changes.ts";
-import { checkOwners, checkWildcardServers } from "../core/check-zone.ts";
+import { checkDnames, checkOwners, checkWildcardServers } from "../core/check-zone.ts";
 import type { Fault } from "../core/result.ts";
 import { type RRset, setKey } from "../core/rrset.ts";
 import { isTooLarge } from "../core/set-size.ts";
@@ -14,6 +14,7 @@ export function checkWrite({ zone, sets }: WriteView, wanted: readonly RRset[]):
 export const newSetFaults = (before: readonly SetData[], wanted: readonly SetData[]): readonly Fault[] => [
   ...sizeFaults(before, wanted),
   ...checkWildcardServers(before, wanted),
+  ...checkDnames(before, wanted),
 ];
 
 /** Of a set that is stored, or of one in a file. */

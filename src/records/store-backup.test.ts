@@ -13,6 +13,8 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { RRset } from "../core/rrset.ts";
+import { aRecord, at } from "./rig/a-set.ts";
 import { fillStore } from "./rig/filled-store.ts";
 import { backupSqlite, backupTables } from "./store-backup.ts";
 import { restoreSqlite } from "./store-backup-restore.ts";
@@ -56,6 +58,20 @@ describe("a backup", () => {
     await tables.close();
     expect(readdirSync(folder).toSorted()).toEqual(["backup.sqlite", "records.sqlite"]);
     expect(await namesIn(file)).toEqual(["example.org", "again.example.org"]);
+  });
+
+  it("takes and gives back what was stored before the APIs refused such", async () => {
+    const store = openSqliteStore(path);
+    const { id: account } = await store.ensureAccount("main", at);
+    const zone = await store.zoneBy(account, { name: "example.org" });
+    const request = { account, at: { zone: zone?.id ?? "" }, owners: "all", actor: "x", now: at } as const;
+    const records = ["\\# 3 016100", "\\# 3 016200"].map((value) => aRecord("d", value));
+    const dnames: RRset = { owner: "d", type: "TYPE39", ttl: null, records };
+    await store.write(request, ({ sets }) => ({ wanted: [...sets, dnames], result: undefined }));
+    store.close();
+    expect(await backup()).toMatchObject({ kind: "done" });
+    rmSync(path);
+    expect(await restore()).toMatchObject({ kind: "done" });
   });
 
   it("never takes the place of a file", async () => {
