@@ -1,5 +1,5 @@
 import type { Rrset } from "../../src/contract/rrsets.ts";
-import { checkZone } from "../../src/core/check-zone.ts";
+import { checkDnames, checkWildcardServers, checkZone } from "../../src/core/check-zone.ts";
 import { lostServers } from "../../src/core/lost-servers.ts";
 import { parseRdata } from "../../src/core/rdata/rdata.ts";
 import { isRecordType } from "../../src/core/rdata/table.ts";
@@ -54,9 +54,11 @@ export function previewImport(given: string, into: ImportedZone, present: readon
   if (!file.ok) return { text, faults: file.faults, notes: [], changes: [] };
   const wanted = new Map(file.value.sets.map((set) => [setKey(set.owner, set.type), saidInFile(set)]));
   const there = new Map(present.map((set) => [`${set.name} ${set.type}`, saidByService(set, zone)]));
+  const [before, after] = [present.map((set) => ({ ...set, owner: set.name })), file.value.sets.map(coreSet)];
+  const refused = [...checkZone(after), ...checkWildcardServers(before, after), ...checkDnames(before, after)];
   const faults = [
     ...lostServers(there.get("@ NS")?.texts ?? [], wanted.get("@ NS")?.texts ?? [], nameservers),
-    ...toldFaults(placeInFile(checkZone(file.value.sets.map(coreSet)), file.value.sets)),
+    ...toldFaults(placeInFile(refused, file.value.sets)),
   ];
   const notes = first.value.notes.map(({ where, message }) => `${where}: ${message}`);
   if (kept.length > 0)

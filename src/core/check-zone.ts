@@ -34,7 +34,7 @@ export function checkZone(sets: readonly RRset[]): readonly Fault[] {
  * What it would mean is left undefined by RFC 4592 section 4.2, and BIND then takes nothing of the whole zone. Those that were
  * there before this was looked at may stay.
  */
-export function checkWildcardServers(before: readonly SetPlace[], wanted: readonly SetPlace[]): readonly Fault[] {
+export function checkWildcardServers(before: readonly StoredPlace[], wanted: readonly SetPlace[]): readonly Fault[] {
   const isOne = ({ owner, type }: SetPlace) => type === "NS" && /^\*(?:\.|$)/.test(owner);
   const isNew = ({ owner }: SetPlace) => !before.some((set) => set.type === "NS" && set.owner === owner);
   return wanted
@@ -48,7 +48,10 @@ export function checkWildcardServers(before: readonly SetPlace[], wanted: readon
 }
 
 /** RFC 6672 section 2.4. Those that were there before this was looked at may stay, and become fewer. */
-export function checkDnames(before: readonly SetCount[], wanted: readonly SetCount[]): readonly Fault[] {
+export function checkDnames(
+  before: readonly Counted<StoredPlace>[],
+  wanted: readonly Counted<SetPlace>[],
+): readonly Fault[] {
   const had = (owner: string) => before.find((set) => set.owner === owner && set.type === dname)?.records.length ?? 0;
   return wanted
     .filter(({ owner, type, records }) => type === dname && records.length > Math.max(1, had(owner)))
@@ -61,7 +64,9 @@ export function checkDnames(before: readonly SetCount[], wanted: readonly SetCou
 }
 
 type SetPlace = Pick<RRset, "owner" | "type">;
-type SetCount = SetPlace & { readonly records: readonly unknown[] };
+/** Also as a client is told of it. */
+type StoredPlace = { readonly owner: string; readonly type: string };
+type Counted<Place> = Place & { readonly records: readonly unknown[] };
 
 function byOwner(sets: readonly RRset[]): readonly (readonly RRset[])[] {
   const [first] = sets;

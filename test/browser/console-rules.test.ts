@@ -209,6 +209,16 @@ describe("what an import would change", () => {
     ]);
   });
 
+  it("is a fault where the service takes no such sets, unless they are there", () => {
+    const file = "*.w NS ns1.example.net.\nd TYPE39 \\# 3 016100\nd TYPE39 \\# 3 016200\n";
+    expect(previewImport(file, into, present).faults.map(({ code }) => code)).toEqual([
+      "ns-at-wildcard",
+      "dname-single",
+    ]);
+    const there = [set("*.w", "NS", ["ns1.example.net."]), set("d", "TYPE39", ["\\# 3 016100", "\\# 3 016300"])];
+    expect(previewImport(file, into, [...present, ...there]).faults).toEqual([]);
+  });
+
   it("is not said of a file with faults", () => {
     expect(previewImport("www A 1.2.3\n", into, present)).toMatchObject({
       faults: [{ where: "line 1" }],
