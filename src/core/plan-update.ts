@@ -43,6 +43,8 @@ export type UpdateFacts = {
   readonly changes?: readonly Instant[];
   /** The time has come to see whether the record still holds what was stored. */
   readonly verifyDue?: boolean;
+  /** False when this is no time to see whether a record still holds what was stored. */
+  readonly looks?: boolean;
 };
 
 export function planUpdate(facts: UpdateFacts): Plan {
@@ -64,7 +66,7 @@ export function planUpdate(facts: UpdateFacts): Plan {
   if (verdict.kind === "refuse") return { kind: "nothing", because: "not-publishable" };
   const same = address.text === stored;
   const byRecord = rules.compare === "record" || (same && facts.verifyDue === true);
-  if (same && !byRecord) return { kind: "nothing", because: "same-as-stored" };
+  if (same && (!byRecord || facts.looks === false)) return { kind: "nothing", because: "same-as-stored" };
   if (notBefore !== undefined && now < notBefore) return { kind: "wait", until: notBefore, address, because: "asked" };
   const calm = untilCalm(facts, rules, same);
   if (calm) return { kind: "wait", ...calm, address };

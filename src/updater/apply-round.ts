@@ -9,7 +9,7 @@ import type { RecordTarget, ReplaceOutcome } from "./target.ts";
 /** What became of one planned update. Only a replaced one was sent and accepted. */
 export type UpdateResult = PlannedUpdate & {
   readonly outcome?: ReplaceOutcome | { readonly kind: "same" };
-  /** Begun, and not ended when the round was. */
+  /** Begun, and not ended when the round was; or its turn at the service has not come yet. */
   readonly underWay?: true;
   /** What the record held, where it was read before it was written. */
   readonly found?: readonly string[];

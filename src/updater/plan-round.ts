@@ -29,6 +29,8 @@ export type RoundFacts = {
   /** The record service asked to be left alone, or our own back-off after a failed write. */
   readonly notBefore: (subject: Subject) => Instant | undefined;
   readonly now: Instant;
+  /** False: records that are right as far as is known are not looked at. */
+  readonly looks?: boolean;
 };
 
 export function planRound(subjects: readonly Subject[], facts: RoundFacts): readonly PlannedUpdate[] {
@@ -49,13 +51,13 @@ function choose({ source, policy }: Subject, { readings }: RoundFacts): OrderedC
 
 function planSubject(subject: Subject, choosing: OrderedChoosing, facts: RoundFacts): PlannedUpdate {
   const { key, family, rules } = subject;
-  const { recall, now } = facts;
+  const { recall, now, looks = true } = facts;
   const { choice } = choosing;
   const reading = facts.readings.get(subject.source);
   const kept = facts.state.get(key);
   recall.saw(key, choice.kind === "address" ? choice.address.text : undefined, now);
   const plan = planUpdate({
-    ...{ family, choice, rules, now },
+    ...{ family, choice, rules, now, looks },
     // What the record holds is not known then, so that even the stored address has to be written.
     stored: kept?.inDoubt ? undefined : kept?.address,
     notBefore: facts.notBefore(subject),

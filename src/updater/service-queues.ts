@@ -9,7 +9,11 @@ export type ServiceQueues = {
    * Begins at each service that is not busy, and waits for all of them, or until there was `enough`. What has ended since
    * an earlier call is told now, in the place of what is planned now.
    */
-  act(planned: readonly PlannedUpdate[], signal: AbortSignal, enough?: Promise<void>): Promise<readonly UpdateResult[]>;
+  act(
+    planned: readonly PlannedUpdate[],
+    signal: AbortSignal,
+    enough?: () => Promise<void>,
+  ): Promise<readonly UpdateResult[]>;
   /** Waits for all that is under way, and tells what came of it. */
   ended(): Promise<readonly UpdateResult[]>;
 };
@@ -52,7 +56,7 @@ export function openQueues(act: Act, tools: QueueTools, again: () => void): Serv
     const result = untold.get(key);
     untold.delete(key);
     if (result) return result;
-    return isActing(update) && busy.has(serviceOf(update)) ? { ...update, underWay: true } : update;
+    return isActing(update) ? { ...update, underWay: true } : update;
   };
   return {
     async act(planned, signal, enough) {
@@ -65,7 +69,7 @@ export function openQueues(act: Act, tools: QueueTools, again: () => void): Serv
         for (const update of group) begun.add(update);
       }
       const all = Promise.all(busy.values());
-      await (enough ? Promise.race([all, enough]) : all);
+      await (enough ? Promise.race([all, enough()]) : all);
       awaited = false;
       if (planned.some((update) => untold.has(update.subject.key) && !begun.has(update))) again();
       return planned.map(told);

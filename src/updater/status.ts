@@ -1,5 +1,6 @@
 import type { UpdaterState } from "../contract/updater-page.ts";
 import type { Instant } from "../core/instant.ts";
+import type { UpdateResult } from "./apply-round.ts";
 import { driftTodo, summarise } from "./describe-round.ts";
 import type { StateFile } from "./state-file.ts";
 import type { Round } from "./updater.ts";
@@ -33,7 +34,7 @@ export function createStatusKeeper(clock: () => Instant): StatusKeeper {
   return {
     note(round, state) {
       heardAt = performance.now();
-      const names = namesIn(round, state);
+      const names = namesIn(round, state, status.names);
       const done = round.results.filter(({ outcome }) => outcome?.kind === "replaced").length;
       const failed = round.results.filter(({ outcome }) => outcome && !["replaced", "same"].includes(outcome.kind));
       status = {
@@ -54,8 +55,14 @@ export function createStatusKeeper(clock: () => Instant): StatusKeeper {
   };
 }
 
-function namesIn({ results }: Pick<Round, "results">, state: Pick<StateFile, "get">): readonly NameStatus[] {
+function namesIn(
+  { results }: Pick<Round, "results">,
+  state: Pick<StateFile, "get">,
+  before: readonly NameStatus[],
+): readonly NameStatus[] {
   return results.map((result) => {
+    const last = isBeingLookedAt(result, state) && before.find(({ name }) => name === result.subject.title);
+    if (last) return last;
     const { kind, what, because, todo } = summarise(result, true);
     const kept = state.get(result.subject.key);
     const wanted = result.choice.kind === "address" ? result.choice.address.text : null;
@@ -72,6 +79,12 @@ function namesIn({ results }: Pick<Round, "results">, state: Pick<StateFile, "ge
     };
   });
 }
+
+/** A record that is right as far as is known is no worse because its service takes long to say so. */
+const isBeingLookedAt = ({ underWay, subject, plan }: UpdateResult, state: Pick<StateFile, "get">): boolean => {
+  const kept = state.get(subject.key);
+  return underWay === true && "address" in plan && kept?.address === plan.address.text && !kept.inDoubt;
+};
 
 function sourcesIn({ readings, polled }: Round): readonly SourceStatus[] {
   return [...readings].map(([source, reading]) => ({

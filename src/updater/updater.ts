@@ -23,20 +23,26 @@ export type Updater = {
   plan(signal: AbortSignal): Promise<readonly PlannedUpdate[]>;
   /** What a round would come to, as far as the record services tell a reader; writes and stores nothing. */
   preview(signal: AbortSignal): Promise<readonly UpdateResult[]>;
-  /** Waits for all record services, or until there was `enough`: what is still under way then is told by a later round. */
-  round(signal: AbortSignal, enough?: Promise<void>): Promise<Round>;
+  round(signal: AbortSignal, options?: RoundOptions): Promise<Round>;
   /** What has failed is tried in the next round, and not only when its back-off has ended. */
   hurry(): void;
   /** Waits for what is under way, and tells what came of it. */
   ended(): Promise<Pick<Round, "results">>;
   /**
-   * Listens to the sources that push, and says when one has something new, or a record service has ended what it was asked
+   * Listens to the sources that push, and says when one has something new, or a record service has `ended` what it was asked
    * for. Returns when the signal says stop.
    */
-  follow(news: () => void, signal: AbortSignal): Promise<void>;
+  follow(news: () => void, ended: () => void, signal: AbortSignal): Promise<void>;
   /** The values that the record of a subject has at the record service, unless that has asked to be left alone. */
   published(subject: Subject, signal: AbortSignal): ReturnType<RecordTarget["current"]>;
   close(): void;
+};
+
+export type RoundOptions = {
+  /** From when the record services are at work: what is still under way when it is kept is told by a later round. */
+  readonly enough?: () => Promise<void>;
+  /** False for a round that is there to tell what has ended: else each slow look at a record would call for the next one. */
+  readonly looks?: boolean;
 };
 
 export type Round = {
@@ -90,8 +96,8 @@ export async function openUpdater(config: UpdaterConfig, { state, now, random }:
     return latest([held, budget].filter((until) => until !== undefined && until - now() <= longestHold));
   };
   const notBefore = ({ key, target }: Subject) => latest([targetNotBefore(target), pacing.notBefore(key, now())]);
-  const plan = (readings: ReadonlyMap<string, SourceReading>) =>
-    planRound(subjects, { readings, state, recall, now: now(), notBefore });
+  const plan = (readings: ReadonlyMap<string, SourceReading>, looks = true) =>
+    planRound(subjects, { readings, state, recall, now: now(), notBefore, looks });
   const settle = ({ subject, outcome }: UpdateResult) => {
     if (outcome?.kind === "replaced" || outcome?.kind === "same") pacing.succeeded(subject.key);
     else if (outcome) pacing.failed(subject.key, now());
@@ -120,19 +126,19 @@ export async function openUpdater(config: UpdaterConfig, { state, now, random }:
     },
   };
 
-  let tellNews: () => void = () => undefined;
-  const applying = openApplying(tools, () => tellNews());
+  let tellEnded: () => void = () => undefined;
+  const applying = openApplying(tools, () => tellEnded());
 
   return {
     plan: async (signal) => plan(await readAll(signal)),
     preview: async (signal) => previewRound(plan(await readAll(signal)), tools, signal),
-    async round(signal, enough) {
+    async round(signal, { enough, looks } = {}) {
       const unsaved = await state.flush().then(
         () => undefined,
         (error: NodeJS.ErrnoException) => error.code ?? error.message,
       );
       const readings = await readAll(signal);
-      const applied = await applying.act(plan(readings), signal, enough);
+      const applied = await applying.act(plan(readings, looks), signal, enough);
       applied.forEach(settle);
       const results = applied.map((result) => withConfirmation(result, signal));
       const polled = [...sources.keys()].filter((name) => !live.has(name));
@@ -147,8 +153,8 @@ export async function openUpdater(config: UpdaterConfig, { state, now, random }:
     },
     hurry: () => pacing.hurry(),
     ended: async () => ({ results: await applying.ended() }),
-    async follow(news, signal) {
-      tellNews = news;
+    async follow(news, ended, signal) {
+      tellEnded = ended;
       const following = [...sources].map(([name, source]) => {
         const on = {
           reading(reading: SourceReading) {

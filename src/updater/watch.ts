@@ -17,32 +17,36 @@ export type WatchOptions = {
   readonly onRound?: (round: Round, next: Instant) => void;
   /** Remembers what was told already; without it, a new one on the log. */
   readonly reporter?: Reporter;
+  /** Milliseconds after which a record service is not waited for: others may have something new meanwhile. */
+  readonly patience?: number;
 };
 
 /** However short a back-off turns out, a failing service is not asked more often than this. */
 const shortestPause = 250;
-/** A record service that takes longer than this is not waited for: others may have something new meanwhile. */
-const patience = 5_000;
+const usualPatience = 5_000;
 
 /** Runs rounds until the signal says stop; returns when the last one has ended. */
 export async function watch(updater: Updater, options: WatchOptions, signal: AbortSignal): Promise<void> {
-  const reporter = options.reporter ?? createReporter(options.log);
+  const { reporter = createReporter(options.log), patience = usualPatience } = options;
   const sleeper = createSleeper(signal);
   options.onWake?.(() => {
     updater.hurry();
     sleeper.wake();
   });
-  const following = updater.follow(sleeper.wake, signal);
+  const following = updater.follow(sleeper.wake, sleeper.ended, signal);
+  let nextLook = 0;
   while (!signal.aborted) {
-    sleeper.roundBegins();
-    const round = await updater.round(signal, sleeper.sleep(patience));
+    const looks = sleeper.roundBegins() !== "ended" || performance.now() >= nextLook;
+    const round = await updater.round(signal, { enough: () => sleeper.sleep(patience), looks });
     // What a stop broke off is no failure to report; what was done before it is not done again, and so told now or never.
     if (signal.aborted) {
       reporter.reportDone(round);
       break;
     }
     reporter.report(round);
-    const pause = pauseAfter(round, options);
+    const usual = pauseAfter(round, options);
+    if (looks) nextLook = performance.now() + usual;
+    const pause = Math.max(0, Math.min(usual, nextLook - performance.now()));
     options.onRound?.(round, options.now() + pause);
     await sleeper.sleep(pause);
   }
@@ -58,17 +62,26 @@ function pauseAfter({ due, polled }: Round, { interval, now, random }: WatchOpti
 
 /** A sleep that can be cut short, also by what happened since the round began that comes before it. */
 function createSleeper(signal: AbortSignal) {
-  let woken = false;
+  let woken: "news" | "ended" | undefined;
   let end: () => void = () => undefined;
   const wake = () => {
-    woken = true;
+    woken = "news";
+    end();
+  };
+  /** Wakes for no more than to tell what a record service has ended. */
+  const ended = () => {
+    woken ??= "ended";
     end();
   };
   signal.addEventListener("abort", wake, { once: true });
   return {
     wake,
+    ended,
+    /** What it is for, when it does not come in its time. */
     roundBegins() {
-      woken = false;
+      const why = woken;
+      woken = undefined;
+      return why;
     },
     /** Ends the sleep before it. */
     sleep(ms: number): Promise<void> {

@@ -1,0 +1,96 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { pino } from "pino";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { firstRecords, type Loop, openLoop } from "./rig/loop.ts";
+import { type Asked, recordService, startServer, type TestServer, wanWith } from "./rig/services.ts";
+import { until } from "./rig/until.ts";
+import { openStateFile } from "./state-file.ts";
+import { createStatusKeeper } from "./status.ts";
+import { openUpdater, type Updater } from "./updater.ts";
+import { watch } from "./watch.ts";
+
+/** A record service that takes longer for everything than it is waited for. */
+let slow: TestServer;
+let takes: (asked: Asked) => number;
+let loop: Loop;
+let told: string[];
+let updater: Updater;
+let stop: AbortController;
+let watching: Promise<void>;
+let wake: () => void;
+/** Of the first name, after each round. */
+let oks: (boolean | undefined)[];
+
+beforeEach(async () => {
+  takes = () => 150;
+  const records = firstRecords();
+  records.push({ id: "o4", type: "A", name: "other", value: "192.0.2.1", zone_id: "z1" });
+  const reply = recordService(records);
+  slow = await startServer(async (asked) => {
+    await pause(takes(asked));
+    return reply(asked);
+  });
+});
+afterEach(async () => {
+  stop.abort();
+  await watching;
+  updater.close();
+  await Promise.all([loop.close(), slow.close()]);
+});
+
+async function watchSlow(names: string, patience = 50): Promise<void> {
+  loop = await openLoop(names, () => 0.5, { target: `timeout: 10s }, slow: { url: "${slow.url}", token: { file: t }` });
+  told = [];
+  oks = [];
+  const status = createStatusKeeper(Date.now);
+  const log = pino({ base: null }, { write: (line: string) => void told.push(JSON.parse(line).msg) });
+  stop = new AbortController();
+  const { config, clock } = loop;
+  const opened = await openStateFile(config.stateFile, clock.now, { write: true });
+  if (opened.kind !== "open") throw new Error(opened.because);
+  const { state } = opened;
+  updater = await openUpdater(config, { state, now: () => clock.now, random: () => 0.5 });
+  const options = {
+    ...{ interval: config.interval, log, now: () => clock.now, random: () => 0.5, patience },
+    onWake: (given: () => void) => {
+      wake = given;
+    },
+    onRound: (round: Parameters<typeof status.note>[0]) => {
+      status.note(round, state);
+      oks.push(status.now().names[0]?.ok);
+    },
+  };
+  watching = watch(updater, options, stop.signal);
+}
+
+it("a record that is compared is looked at once in a round, however slow its service is", async () => {
+  await watchSlow("  - { name: home, zone: example.org, compare: record, ipv4: wan0, target: slow }");
+  await until(() => told.includes("record replaced by 9.9.9.9"));
+  const before = slow.asked.length;
+  await pause(1_000);
+  expect(slow.asked.length).toBe(before);
+  oks = [];
+  wake();
+  await pause(1_000);
+  expect(slow.asked.length).toBe(before + 1);
+  expect(new Set(oks)).toEqual(new Set([true]));
+});
+
+it("names that wait for their turn at a slow service are not told to have failed", async () => {
+  await watchSlow(
+    `  - { name: home, zone: example.org, ipv4: wan0, target: slow }
+  - { name: other, zone: example.org, ipv4: wan0, target: slow }`,
+    400,
+  );
+  await until(() => told.length === 2);
+  const change = (address: string) => {
+    loop.says.firewall = () => ({ body: { wan0: wanWith([address], []) } });
+    wake();
+  };
+  takes = ({ path }) => (path.endsWith("/r4") ? 500 : 1);
+  change("9.9.9.10");
+  await pause(800);
+  change("9.9.9.11");
+  await until(() => told.filter((text) => text === "record replaced by 9.9.9.11").length === 2);
+  expect(told.filter((text) => !text.startsWith("record replaced by"))).toEqual([]);
+});
