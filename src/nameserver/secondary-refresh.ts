@@ -95,7 +95,7 @@ export async function refreshZone(zone: SecondaryZone, ports: RefreshPorts, wait
 type Glance =
   | { readonly kind: "same" | "newer" }
   | { readonly kind: "older"; readonly serial: number }
-  /** Datagrams do not get through, or nobody is there: only the transfer itself, over TCP, can tell. */
+  /** Nobody is there, or such questions are not answered: only the transfer itself can tell. */
   | { readonly kind: "silent" };
 
 async function glanceAt(peer: Peer, { name, current }: SecondaryZone, waiting: Waiting): Promise<Glance> {

@@ -4,8 +4,8 @@ import { typeFromCode } from "../core/rdata/table.ts";
 import { compareSerials, serialOf } from "../core/serial.ts";
 import type { ZoneLine, ZoneStep } from "../core/zone-lines.ts";
 import { classes, opcodes, rcodes, types } from "./codes.ts";
-import type { ResourceRecord } from "./message.ts";
-import { type AskOptions, askTcp, askUdp, nameOf, type Peer } from "./transfer-ask.ts";
+import type { Message, ResourceRecord } from "./message.ts";
+import { type Asking, type AskOptions, askTcp, askUdp, nameOf, type Peer } from "./transfer-ask.ts";
 
 /** What came of asking a primary for a zone. `older`: all of a version that is older than what is here. */
 export type Transferred = Given | { readonly kind: "older"; readonly serial: number };
@@ -19,15 +19,22 @@ type Given =
 
 const soa = 6;
 
-/** The serial that the primary has. */
+/** The serial that the primary has: over TCP where datagrams do not get through. */
 export async function askSerial(zone: string, peer: Peer, options: AskOptions): Promise<number> {
   const asking = { opcode: opcodes.query, question: { name: zone, type: soa, class: classes.in } };
-  const message = await askUdp(peer, asking, options);
+  const message = await askUdp(peer, asking, options).catch(() => askOnceOverTcp(peer, asking, options));
   const [record] = message.answers.filter((each) => each.type === soa && each.name === zone);
   if (message.rcode !== rcodes.noError || record === undefined) {
     throw new Error(`${nameOf(peer)}: no SOA record of ${zone} (response code ${message.rcode})`);
   }
   return serialOf(toLine(record, zone)?.rdata ?? "");
+}
+
+async function askOnceOverTcp(peer: Peer, asking: Asking, options: AskOptions): Promise<Message> {
+  for await (const { message, covered } of askTcp(peer, asking, options)) {
+    if (covered) return message;
+  }
+  throw new Error(`${nameOf(peer)}: no answer that is signed`);
 }
 
 export type Current = { readonly serial: number; readonly soa: string };

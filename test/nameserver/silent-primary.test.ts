@@ -1,4 +1,4 @@
-import { createServer, type Server } from "node:net";
+import { connect, createServer, type Server } from "node:net";
 import { afterAll, beforeAll, it } from "vitest";
 import type { PrimaryServer } from "../../src/records/store.ts";
 import { until } from "../rig/until.ts";
@@ -48,4 +48,26 @@ it("does not hold up zones of other primaries, however many zones it has", async
   await says("www.good.example", "192.0.2.1", 10_000);
   await primary.write(zone, "www 60 A 192.0.2.2");
   await says("www.good.example", "192.0.2.2", 10_000);
+});
+
+it("gives its change over TCP alone, though another primary, which is behind, answers datagrams", async () => {
+  const behind = await startMoorDns({ networks: everyone });
+  const front = createServer((socket) => {
+    const back = connect(primary.port, "127.0.0.1").on("error", () => undefined);
+    socket.on("error", () => undefined);
+    socket.pipe(back).pipe(socket);
+  });
+  await new Promise<void>((resolve) => front.listen(0, "127.0.0.2", () => resolve()));
+  const ofFront = at("127.0.0.2", (front.address() as { port: number }).port);
+  try {
+    await behind.makeZone("tcp.example", "www 60 A 192.0.2.1");
+    const zone = await primary.makeZone("tcp.example", "www 60 A 192.0.2.1");
+    await follow("tcp.example", ofFront, at("127.0.0.1", behind.port));
+    await says("www.tcp.example", "192.0.2.1", 60_000);
+    await primary.write(zone, "www 60 A 192.0.2.2");
+    await says("www.tcp.example", "192.0.2.2", 10_000);
+  } finally {
+    front.close();
+    await behind.close();
+  }
 });
