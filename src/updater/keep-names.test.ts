@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openServiceManager } from "../../test/rig/systemd.ts";
@@ -9,7 +10,7 @@ import { type KeepTools, keepNames } from "./keep-names.ts";
 import { readConfig } from "./read-config.ts";
 import { type EventFirewall, startEventFirewall } from "./rig/event-firewall.ts";
 import { type Loop, openLoop } from "./rig/loop.ts";
-import { wanWith } from "./rig/services.ts";
+import { startServer, wanWith } from "./rig/services.ts";
 import { until } from "./rig/until.ts";
 import { openStateFile } from "./state-file.ts";
 
@@ -36,7 +37,8 @@ afterEach(async () => {
   await loop.close();
 });
 
-async function start({ env = {}, now = Date.now }: Partial<Pick<KeepTools, "env" | "now">> = {}) {
+async function start(given: Partial<Pick<KeepTools, "env" | "now" | "patience">> = {}) {
+  const { env = {}, now = Date.now, patience = 60_000 } = given;
   const reload = () => readConfig("moor.yaml", {}, loop.folder);
   const config = reload();
   if (!config.ok) throw new Error(JSON.stringify(config.faults));
@@ -48,7 +50,7 @@ async function start({ env = {}, now = Date.now }: Partial<Pick<KeepTools, "env"
   running = keepNames(
     config.value,
     {
-      ...{ state: opened.state, log, now, random: () => 0.1, host: "here", env, reload },
+      ...{ state: opened.state, log, now, random: () => 0.1, host: "here", env, reload, patience },
       onRequest: (given) => {
         requests = given;
       },
@@ -200,6 +202,31 @@ describe("a config that changes", () => {
     expect(loop.writes().length).toBe(2);
     writeFileSync(join(loop.folder, "t"), "t0ken\n", { mode: 0o600 });
     await stores(2);
+  });
+});
+
+describe("notices", () => {
+  it("do not tell of trouble with a name that the config has no longer, and tell of it when it is back", async () => {
+    stop.abort();
+    await running;
+    const hook = await startServer(() => ({ body: {} }));
+    const good = `notify: [{ kind: webhook, url: "${hook.url}" }]\n${readFileSync(configFile(), "utf8")}`;
+    const bad = `${good}  - { name: slip, zone: example.org, ipv4: wan0 }\n`;
+    const heard = () => hook.asked.map(({ body }) => JSON.parse(body).name as string);
+    try {
+      writeFileSync(configFile(), bad);
+      await start({ patience: 1_500 });
+      await until(() => told.some(({ msg }) => msg === "record not replaced"));
+      writeFileSync(configFile(), good);
+      await until(() => told.some(({ msg }) => msg === "the config was read again"));
+      await pause(2_500);
+      expect(heard()).toEqual([]);
+      writeFileSync(configFile(), bad);
+      await until(() => heard().length > 0, 10_000);
+      expect(heard()).toEqual(["slip.example.org A"]);
+    } finally {
+      await hook.close();
+    }
   });
 });
 

@@ -6,9 +6,10 @@ import type { UpdaterConfig } from "./config.ts";
 import { openHistory } from "./history.ts";
 import type { PageOptions, UpdaterPage } from "./http-page.ts";
 import { onlyLasting } from "./lasting-trouble.ts";
-import { createReporter, type Reporter, type Tell } from "./reporter.ts";
+import { createReporter, type Reporter, type Tell, troublesOf } from "./reporter.ts";
 import { openStateFile, type StateFile } from "./state-file.ts";
 import { createStatusKeeper, type StatusKeeper } from "./status.ts";
+import { subjectsOf } from "./subjects.ts";
 import { openTelling } from "./telling.ts";
 import { openUpdater } from "./updater.ts";
 import { watch } from "./watch.ts";
@@ -26,6 +27,8 @@ export type KeepTools = {
   readonly reload: () => Result<UpdaterConfig>;
   /** Where the built pages are, when not beside this program. */
   readonly pages?: string;
+  /** Milliseconds that trouble must have lasted before people are told of it. */
+  readonly patience?: number;
   /** Calls one of them when somebody outside asks for it, as by a signal. */
   readonly onRequest?: (request: { readonly check: () => void; readonly reload: () => void }) => void;
 };
@@ -46,7 +49,7 @@ export async function keepNames(first: UpdaterConfig, tools: KeepTools, signal: 
   const { log, now } = tools;
   const status = createStatusKeeper(now);
   const tellTo: Lasting["tellTo"] = { history: () => undefined, people: () => undefined };
-  const lastingTrouble = onlyLasting((notice) => tellTo.people(notice), patience);
+  const lastingTrouble = onlyLasting((notice) => tellTo.people(notice), tools.patience ?? usualPatience);
   const reporter = createReporter(log, (notice) => {
     tellTo.history(notice);
     lastingTrouble.tell(notice);
@@ -65,7 +68,10 @@ export async function keepNames(first: UpdaterConfig, tools: KeepTools, signal: 
     isFirst = false;
     const before: UpdaterConfig = config;
     config = await keepUntilReload(config, { ...tools, state }, lasting, requests, signal);
-    if (config && config.stateFile !== before.stateFile) state = await otherState(config, state, tools);
+    if (!config) break;
+    const possible = troublesOf(subjectsOf(config));
+    for (const each of [reporter, lastingTrouble]) each.forget((key) => !possible.has(key));
+    if (config.stateFile !== before.stateFile) state = await otherState(config, state, tools);
   }
   lastingTrouble.close();
   systemd.close();
@@ -73,7 +79,7 @@ export async function keepNames(first: UpdaterConfig, tools: KeepTools, signal: 
 
 const longestSilence = 1_200_000;
 /** A service that is restarted, or a line that is dialled anew, is back by then. */
-const patience = 60_000;
+const usualPatience = 60_000;
 
 /** The config to go on with, or undefined when it is over. */
 async function keepUntilReload(

@@ -1,6 +1,11 @@
 import type { Notice, Tell } from "./reporter.ts";
 
-export type LastingTrouble = { readonly tell: Tell; close(): void };
+export type LastingTrouble = {
+  readonly tell: Tell;
+  /** What has not been told by now never is. */
+  forget(isGone: (key: string) => boolean): void;
+  close(): void;
+};
 
 /**
  * For those whom a notice calls: a failure is told when it has lasted for `patience` ms. Of one that is over by then, as when a
@@ -32,15 +37,21 @@ export function onlyLasting(tell: Tell, patience: number): LastingTrouble {
     if (told.delete(notice.key)) tell(notice);
   };
 
+  const forget: LastingTrouble["forget"] = (isGone) => {
+    for (const [key, { timer }] of waiting) {
+      if (!isGone(key)) continue;
+      clearTimeout(timer);
+      waiting.delete(key);
+    }
+  };
+
   return {
+    forget,
     tell(notice) {
       if (notice.kind === "failing") failing(notice);
       else if (notice.kind === "over") over(notice);
       else tell(notice);
     },
-    close() {
-      for (const { timer } of waiting.values()) clearTimeout(timer);
-      waiting.clear();
-    },
+    close: () => forget(() => true),
   };
 }

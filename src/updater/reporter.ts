@@ -22,7 +22,13 @@ export type Reporter = {
   report(round: Round): void;
   /** Of a round that was broken off: what it had done by then. What failed did so because of the stop. */
   reportDone(round: Pick<Round, "results">): void;
+  /** Trouble of what is not kept any more has no end; when it comes back, it is told anew. */
+  forget(isGone: (key: string) => boolean): void;
 };
+
+/** The keys of all trouble that there may be under this config. */
+export const troublesOf = (subjects: readonly Subject[]): ReadonlySet<string> =>
+  new Set(["state", ...subjects.flatMap(({ key, source }) => [key, `confirm ${key}`, `source ${source}`])]);
 
 export function createReporter(log: SmallLog, tell: Tell = () => undefined): Reporter {
   /** What is wrong at present, as it was last told. */
@@ -83,6 +89,9 @@ export function createReporter(log: SmallLog, tell: Tell = () => undefined): Rep
     },
     reportDone({ results }) {
       for (const result of results) done(result.subject, summarySaved(result));
+    },
+    forget(isGone) {
+      for (const key of told.keys()) if (isGone(key)) told.delete(key);
     },
   };
 }
