@@ -23,7 +23,7 @@ describe("section 1: transport", () => {
     const { status, text, headers } = await call("OPTIONS", "/api/v1/records/x", { token: "", headers: asked });
     expect([status, text, headers["access-control-allow-origin"]]).toEqual([204, "", "*"]);
     expect(headers["access-control-allow-methods"]).toBe("OPTIONS,GET,POST,PUT,DELETE");
-    expect(headers["access-control-allow-headers"]).toBe("Auth-API-Token,Content-Type");
+    expect(headers["access-control-allow-headers"]).toBe("X-Requested-With,Auth-API-Token,Content-Type");
   });
 
   it("HEAD is GET without the body", async () => {

@@ -89,7 +89,7 @@ async function admit(options: V1Options, request: FastifyRequest, reply: Fastify
 const forBrowsers = { "access-control-allow-origin": "*", vary: "Origin" };
 const preflight = {
   "access-control-allow-methods": "OPTIONS,GET,POST,PUT,DELETE",
-  "access-control-allow-headers": "Auth-API-Token,Content-Type",
+  "access-control-allow-headers": "X-Requested-With,Auth-API-Token,Content-Type",
   "access-control-max-age": "86400",
 };
 
