@@ -18,7 +18,7 @@ let token: string;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "moor-nginx-"));
-  inside = await openNamespace({ emptied: ["/etc/nginx", "/var/log/nginx", "/run"] });
+  inside = await openNamespace({ emptied: ["/etc/nginx", "/var/lib/nginx", "/var/log/nginx", "/run"] });
   await inside.ip(...[proxy, home, stranger].map((address) => `addr add ${address}/32 dev lo`));
   await shell("mkdir -p /etc/nginx/conf.d /etc/nginx/moor");
   await shell(`cp ${join(repository, "packaging", "proxy", "moor.nginx.conf")} /etc/nginx/conf.d/moor.conf`);
