@@ -1,0 +1,32 @@
+import { describe, expect, it } from "vitest";
+import { latestSpans, spansOf } from "../../console/shared/spans.ts";
+import { movesOf } from "../../console/updater/moves.ts";
+
+describe("addresses over time", () => {
+  it("are stretches between real moves", () => {
+    const points = ["a", "a", "b", "a"].map((address, i) => ({ address, at: i * 10 }));
+    expect(spansOf(points)).toEqual([
+      { address: "a", from: 0, until: 20 },
+      { address: "b", from: 20, until: 30 },
+      { address: "a", from: 30, until: undefined },
+    ]);
+  });
+
+  it("are drawn as far back as there are lanes for them", () => {
+    const spans = spansOf(["a", "b", "c", "b", "c", "d"].map((address, at) => ({ address, at })));
+    const drawn = (most: number) => latestSpans(spans, most).map(({ address }) => address);
+    expect(drawn(2)).toEqual(["c", "d"]);
+    expect(drawn(3)).toEqual(["b", "c", "b", "c", "d"]);
+    expect(drawn(4)).toHaveLength(6);
+    expect(latestSpans([], 4)).toEqual([]);
+  });
+
+  it("are found in the updater's decisions", () => {
+    const done = (at: string, what: string) => ({ at, kind: "done" as const, about: "home.example.org A", what });
+    const spans = movesOf("home.example.org A", [
+      done("2026-01-02T00:00:00Z", "record replaced by 192.0.2.2"),
+      done("2026-01-01T00:00:00Z", "record replaced by 192.0.2.1"),
+    ]);
+    expect(spans.map(({ address }) => address)).toEqual(["192.0.2.1", "192.0.2.2"]);
+  });
+});
