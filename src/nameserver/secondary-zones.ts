@@ -47,24 +47,31 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
   const { ports, log, now, random, atOnce = { all: 64, each: 8 }, refreshes, counters } = options;
   const stop = new AbortController();
   const zones = new Map<string, Followed>();
-  const waiting = new Set<string>();
+  const queues = new Map<string, Queue>();
   const noticed = new Set<string>();
-  /** How many zones each primary is being asked for. */
-  const askedOf = new Map<string, number>();
   const running = new Map<string, Promise<void>>();
 
-  const isFull = (primary = "") => (askedOf.get(primary) ?? 0) >= atOnce.each;
+  /** Of the zones of one primary. */
+  const queueOf = (primary: string): Queue => {
+    const queue = queues.get(primary) ?? { waiting: new Set(), running: 0 };
+    queues.set(primary, queue);
+    return queue;
+  };
   const pump = () => {
-    for (const name of waiting) {
-      if (stop.signal.aborted || running.size >= atOnce.all) return;
-      if (running.has(name) || isFull(zones.get(name)?.primary)) continue;
-      waiting.delete(name);
-      running.set(name, run(name));
+    for (const [primary, queue] of queues) {
+      for (const name of queue.waiting) {
+        if (stop.signal.aborted || running.size >= atOnce.all) return;
+        if (queue.running >= atOnce.each) break;
+        if (running.has(name)) continue;
+        queue.waiting.delete(name);
+        running.set(name, runIn(queue, primary, name));
+      }
     }
   };
   const ask = (name: string) => {
-    clearTimeout(zones.get(name)?.timer);
-    waiting.add(name);
+    const { timer, primary = notKnown } = zones.get(name) ?? {};
+    clearTimeout(timer);
+    queueOf(primary).waiting.add(name);
     pump();
   };
   const askIn = (name: string, seconds: number) => {
@@ -76,14 +83,16 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
     followed.timer = setTimeout(() => ask(name), wait * (0.9 + 0.1 * random()));
   };
 
-  const run = async (name: string): Promise<void> => {
+  const runIn = async (queue: Queue, primary: string, name: string): Promise<void> => {
+    queue.running += 1;
     try {
       const zone = await ports.look(name);
       if (zone === undefined) {
         clearTimeout(zones.get(name)?.timer);
         zones.delete(name);
       } else if (noticed.has(name) || refreshes()) {
-        await refreshInTurn(name, zone);
+        if (primary === primaryOf(zone)) await refresh(name, zone);
+        else waitForTurn(name, primaryOf(zone));
       } else {
         watch(name, zone);
       }
@@ -91,6 +100,7 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
       if (!stop.signal.aborted) log.error({ err: error, zone: name }, "a secondary zone could not be looked at");
       askIn(name, firstRetry);
     } finally {
+      queue.running -= 1;
       running.delete(name);
       pump();
     }
@@ -114,23 +124,13 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
     else followed.expired = false;
     askIn(name, left > 0 ? left : (zone.timers?.retry ?? firstRetry));
   };
-  const refreshInTurn = async (name: string, zone: SecondaryZone) => {
-    const [first] = zone.primaries;
-    const primary = first ? nameOf(first) : "none";
+  /** It was asked for before its primary was known, or has another one now. */
+  const waitForTurn = (name: string, primary: string) => {
     follow(name).primary = primary;
-    if (isFull(primary)) {
-      waiting.add(name);
-      return;
-    }
-    noticed.delete(name);
-    askedOf.set(primary, (askedOf.get(primary) ?? 0) + 1);
-    try {
-      await refresh(name, zone);
-    } finally {
-      askedOf.set(primary, (askedOf.get(primary) ?? 1) - 1);
-    }
+    queueOf(primary).waiting.add(name);
   };
   const refresh = async (name: string, zone: SecondaryZone) => {
+    noticed.delete(name);
     const followed = follow(name);
     const outcome = await refreshZone(zone, ports, { signal: stop.signal, now });
     if (stop.signal.aborted) return;
@@ -189,6 +189,12 @@ function countIn(counters: DnsCounters, { kind }: RefreshOutcome, { current }: S
   if (kind === "failed") countTransfer(counters, "in", current === undefined ? "axfr" : "ixfr", "failed");
   else countTransfer(counters, "in", kind === "whole" ? "axfr" : kind === "steps" ? "ixfr" : "check", "done");
 }
+
+type Queue = { readonly waiting: Set<string>; running: number };
+
+const notKnown = "";
+/** The first stands for all of them: it is asked first. */
+const primaryOf = ({ primaries: [first] }: SecondaryZone): string => (first ? nameOf(first) : "none");
 
 type Followed = {
   timer: NodeJS.Timeout | undefined;

@@ -1,0 +1,28 @@
+import { pino } from "pino";
+import { expect, it } from "vitest";
+import { startSecondaries } from "./secondary-zones.ts";
+
+it("many zones of one primary are asked for in turn, and each is looked up once to know its primary and once for its turn", async () => {
+  const names = Array.from({ length: 500 }, (_, i) => `z${i}.example`);
+  const looks = new Map<string, number>();
+  const asked = new Set<string>();
+  const secondaries = startSecondaries({
+    ports: {
+      list: async () => names,
+      look: async (name) => {
+        looks.set(name, (looks.get(name) ?? 0) + 1);
+        // Nobody listens there.
+        const primaries = [{ host: "127.0.0.1", port: 1, key: undefined }];
+        return { name, primaries, current: undefined, timers: undefined, checked: undefined };
+      },
+      store: async () => "done",
+      checked: async () => undefined,
+      expired: (name) => asked.add(name),
+    },
+    ...{ log: pino({ level: "silent" }), now: Date.now, random: () => 1, refreshes: () => true },
+  });
+  secondaries.takeOver();
+  await expect.poll(() => asked.size, { timeout: 5_000 }).toBe(names.length);
+  await secondaries.close();
+  expect(Math.max(...looks.values())).toBeLessThanOrEqual(2);
+});
