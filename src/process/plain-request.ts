@@ -19,11 +19,12 @@ export async function readPlainRequest(request: IncomingMessage): Promise<PlainR
   const pieces: Buffer[] = [];
   let length = 0;
   if (request.method !== "GET" && request.method !== "HEAD") {
+    // One that is too long is read to its end as well: the connection is good for the next request only then.
     for await (const piece of request as AsyncIterable<Buffer>) {
       length += piece.length;
-      if (length > longest) return undefined;
-      pieces.push(piece);
+      if (length <= longest) pieces.push(piece);
     }
+    if (length > longest) return undefined;
   }
   return {
     method: request.method ?? "GET",
