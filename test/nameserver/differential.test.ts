@@ -7,9 +7,10 @@ import type { ZoneContent } from "../../src/core/zone-view.ts";
 import type { Message, ResourceRecord } from "../../src/nameserver/message.ts";
 import { startNameserver } from "../../src/nameserver/start.ts";
 import { createLog } from "../../src/process/log.ts";
+import { createRandom, pick } from "../rig/random.ts";
 import { seed } from "../rig/seed.ts";
 import { type Asked, askOverTcp } from "./ask-over-tcp.ts";
-import { createRandom, pick, randomName, randomZone, sampleTypes } from "./random-zone.ts";
+import { randomName, randomZone, sampleTypes } from "./random-zone.ts";
 import { type ServerName, startRealServer } from "./real-servers.ts";
 import { zonesInMemory } from "./zones-in-memory.ts";
 

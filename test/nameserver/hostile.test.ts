@@ -9,10 +9,11 @@ import { decodeMessage } from "../../src/nameserver/message.ts";
 import { createResponder, type Respond } from "../../src/nameserver/respond.ts";
 import { startNameserver } from "../../src/nameserver/start.ts";
 import { createLog } from "../../src/process/log.ts";
+import { createRandom } from "../rig/random.ts";
 import { seed } from "../rig/seed.ts";
 import { askOverTcp } from "./ask-over-tcp.ts";
 import { mutate, seedMessages } from "./mutate.ts";
-import { createRandom, randomName, randomZone } from "./random-zone.ts";
+import { randomName, randomZone } from "./random-zone.ts";
 import { zonesInMemory } from "./zones-in-memory.ts";
 
 /** Short in every run; `MOOR_HOSTILE=2000000` for the long form. */

@@ -1,6 +1,6 @@
 import { encodeMessage, type Message } from "../../src/nameserver/message.ts";
+import { pick, type Random } from "../rig/random.ts";
 import { queryFor } from "./ask-over-tcp.ts";
-import { pick, type Random } from "./random-zone.ts";
 
 /** Messages to start from: plain and odd questions, and what only other servers send. */
 export function seedMessages(names: readonly string[]): readonly Buffer[] {

@@ -4,26 +4,7 @@ import { isRecordType, type RecordType } from "../../src/core/rdata/table.ts";
 import type { RRset, ZoneRecord } from "../../src/core/rrset.ts";
 import { dnameData } from "../../src/core/written-sets.suite.ts";
 import type { ZoneContent } from "../../src/core/zone-view.ts";
-
-/** Numbers from 0 to `below`, the same ones for the same seed. */
-export type Random = (below: number) => number;
-
-/** mulberry32. */
-export function createRandom(seed: number): Random {
-  let state = seed >>> 0;
-  return (below) => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
-}
-
-export const pick = <T>(random: Random, from: readonly T[]): T => {
-  const picked = from[random(from.length)];
-  if (picked === undefined) throw new Error("nothing to pick from");
-  return picked;
-};
+import { pick, type Random } from "../rig/random.ts";
 
 /** Values of every type that stands at ordinary names; `%` is a host, inside the zone or not. */
 export const samples: Readonly<Record<string, readonly string[]>> = {
