@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -12,6 +12,7 @@ beforeAll(async () => {
   await writeFile(join(folder, "records.html"), "<p>page</p>");
   await writeFile(join(folder, "assets/a-1.js"), "1");
   await writeFile(join(folder, "assets/a-1.js.gz"), gzipSync("1"));
+  await mkdir(join(folder, "assets/folder"));
   await writeFile(join(folder, "secret"), "not for anybody");
 });
 afterAll(() => rm(folder, { recursive: true }));
@@ -49,6 +50,22 @@ describe("pages", () => {
       expect(answer === undefined || answer.status === 404).toBe(true);
     },
   );
+
+  it.for(["/assets/..", "/assets/.", "/assets/folder"])("are not ended by who asks for a folder: %s", async (path) => {
+    const answering = pages();
+    expect(await answering(path, undefined)).toMatchObject({ status: 404 });
+    expect(await answering("/assets/a-1.js", undefined)).toMatchObject({ status: 200 });
+  });
+
+  it("are read again after a time at which they could not be read", async () => {
+    const file = join(folder, "assets/late.js");
+    await symlink(file, file);
+    const answering = pages();
+    await expect(answering("/assets/late.js", undefined)).rejects.toThrow("ELOOP");
+    await rm(file);
+    await writeFile(file, "2");
+    expect((await answering("/assets/late.js", undefined))?.body.toString()).toBe("2");
+  });
 
   it("say how to build them when they are not there", async () => {
     const answer = await createStaticPages({ page: "firewall", isPage: () => true, folder })("/", undefined);

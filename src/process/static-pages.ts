@@ -59,8 +59,9 @@ export function createStaticPages({ page, isPage, folder = builtPages() }: Stati
     if (known !== undefined) return known;
     const reading = readIfThere(join(folder, name));
     files.set(name, reading);
-    // Only what is there is kept: whoever asks for made-up names must not fill the memory.
-    void reading.then((content) => content === undefined && files.delete(name));
+    // Only what was read is kept: whoever asks for made-up names must not fill the memory.
+    const forget = () => files.delete(name);
+    void reading.then((content) => content === undefined && forget(), forget);
     return reading;
   };
 
@@ -96,7 +97,7 @@ async function readIfThere(path: string): Promise<Buffer | undefined> {
   try {
     return await readFile(path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if (["ENOENT", "EISDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
     throw error;
   }
 }
