@@ -1,6 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { absoluteName, labelsOf, ownerOf, parseName, parseOwner, parseTarget, parseZoneName } from "./name.ts";
+import {
+  absoluteName,
+  enclosing,
+  labelsOf,
+  ownerOf,
+  parseName,
+  parseOwner,
+  parseTarget,
+  parseZoneName,
+} from "./name.ts";
 import type { Result } from "./result.ts";
 
 /** The value, or the codes of the faults. */
@@ -216,6 +225,15 @@ describe("laws", () => {
         expect(outcome(parseTarget(text, zone))).toBe(`${absoluteName(String(owner), zone)}.`);
       }),
     );
+  });
+
+  test.for([
+    ["a.b.example.org", ["a.b.example.org", "b.example.org", "example.org", "org"]],
+    // Of these dots one is inside a label: what is above it is not b.example.org.
+    ["a\\.b.example.org", ["a\\.b.example.org", "example.org", "org"]],
+    ["", []],
+  ] as const)("%s lies in all names above it", ([name, above]) => {
+    expect(enclosing(name)).toEqual(above);
   });
 
   test("any text is read or refused with a reason, never thrown at", () => {

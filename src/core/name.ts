@@ -90,7 +90,7 @@ export function labelsOf(name: string): readonly Label[] {
 /** A name and every name above it but the root. */
 export function enclosing(name: string): readonly string[] {
   const labels = labelsOf(name);
-  return labels.map((_, i) => labels.slice(i).join("."));
+  return labels.map((_, i) => printLabels(labels.slice(i)));
 }
 
 const plainName = /^[a-z0-9_*-]{1,63}(?:\.[a-z0-9_*-]{1,63})*$/;

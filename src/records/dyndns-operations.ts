@@ -1,4 +1,4 @@
-import { labelsOf, ownerOf } from "../core/name.ts";
+import { enclosing, ownerOf } from "../core/name.ts";
 import type { RRset } from "../core/rrset.ts";
 import type { Actor, Sight } from "./actor.ts";
 import { checkWrite } from "./check-write.ts";
@@ -18,9 +18,8 @@ type Placed = { readonly place: number; readonly owner: string; readonly zone: Z
 export function dyndnsOperations({ store, now }: RecordServiceOptions, sight: Sight) {
   /** The closest zone above a name that this actor may see. */
   const zoneOf = async (actor: Actor, name: string): Promise<Zone | undefined> => {
-    const labels = labelsOf(name);
-    for (let i = 0; i < labels.length - 1; i += 1) {
-      const zone = await store.zoneBy(actor.account, { name: labels.slice(i).join(".") });
+    for (const above of enclosing(name)) {
+      const zone = await store.zoneBy(actor.account, { name: above });
       if (zone && sight.allows(actor, { kind: "read-zone", zone: zone.name })) return zone;
     }
     return undefined;

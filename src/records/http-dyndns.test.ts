@@ -158,6 +158,12 @@ describe("dyndns2", () => {
     expect(await lines("hostname=home.example.org&myipv6=2001:db8:ffff:ff00::/56")).toBe("nochg\n");
   });
 
+  it("a host with a dot inside a label is in the zone that holds it", async () => {
+    await newZone("a.b.example.org");
+    await newRecord(zone, "a\\.b", "A", "192.0.2.1");
+    expect(await lines("hostname=a%5C.b.example.org&myip=192.0.2.2")).toBe("good 192.0.2.2\n");
+  });
+
   it("several hosts: a line for each, one write a zone", async () => {
     const other = await newZone("other.example");
     await newRecord(other, "@", "A", "192.0.2.1");

@@ -229,6 +229,7 @@ describe("GET /zones?owns=NAME", () => {
     expect(await owns("A.B.Sub.Owner.example.")).toEqual(["sub.owner.example"]);
     expect(await owns("sub.owner.example")).toEqual(["sub.owner.example"]);
     expect(await owns("*.owner.example")).toEqual(["owner.example"]);
+    expect(await owns("sub%5C.owner.example")).toEqual([]);
     expect(await owns("xowner.example")).toEqual([]);
     expect(await owns("..")).toEqual([]);
     // From a variable that was not set: any zone would be a wrong one.

@@ -1,6 +1,6 @@
 import { checkZone } from "../core/check-zone.ts";
 import { lostServers } from "../core/lost-servers.ts";
-import { labelsOf, parseName, parseZoneName } from "../core/name.ts";
+import { enclosing, parseName, parseZoneName } from "../core/name.ts";
 import type { Fault } from "../core/result.ts";
 import type { RRset } from "../core/rrset.ts";
 import { nextSerial } from "../core/serial.ts";
@@ -79,8 +79,7 @@ export function rrsetsZoneOperations(options: RecordServiceOptions, sight: Sight
     zoneOwning: async (actor: Actor, text: string): Promise<Zone | undefined> => {
       const name = parseName(text);
       if (!name.ok) return undefined;
-      const labels = labelsOf(name.value);
-      const within = labels.map((_, i) => labels.slice(i).join("."));
+      const within = enclosing(name.value);
       const { items } = await store.zones(actor.account, { within, page: 1, perPage: within.length });
       const closest = items.toSorted((a, b) => b.name.length - a.name.length)[0];
       return closest && (await sight.zoneBy(actor, closest));

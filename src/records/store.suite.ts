@@ -148,6 +148,7 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         expect((await store.zoneHolding("a.b.example.org"))?.name).toBe("example.org");
         expect((await store.zoneHolding("x.sub.example.org"))?.name).toBe("sub.example.org");
         expect((await store.zoneHolding("sub.example.org"))?.name).toBe("sub.example.org");
+        expect(await store.zoneHolding("sub\\.example.org")).toBeUndefined();
         expect(await store.zoneHolding("xexample.org")).toBeUndefined();
       });
 
