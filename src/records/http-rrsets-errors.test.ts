@@ -115,6 +115,22 @@ describe("errors (wire section 1.4)", () => {
     expect(error.message).toMatch(/^ttl is too small; /);
   });
 
+  it.each([
+    ["labels of a zone", { labels: Object.fromEntries(Array.from({ length: 300_000 }, (_, i) => [`!${i}`, 1])) }],
+    [
+      "values of its sets",
+      {
+        rrsets: Array.from({ length: 500 }, () => ({
+          ...{ name: "a", type: "SVCB" },
+          records: Array.from({ length: 50 }, () => ({ value: `1 . ${"a ".repeat(20)}` })),
+        })),
+      },
+    ],
+  ])("422 invalid_input: more faults than anybody would read, in %s", async (_, wrong) => {
+    const { status, error } = await call("POST", "/zones", { name: "many.example", mode: "primary", ...wrong });
+    expect([status, error.code]).toEqual([422, "invalid_input"]);
+  });
+
   it("422 invalid_input: a comment that is no Unicode, which some clients could not read in any list", async () => {
     const zone = await newZone();
     const body = { name: "www", type: "A", records: [{ value: "192.0.2.1", comment: "a\ud800b" }] };

@@ -1,6 +1,6 @@
 import type { Instant } from "../core/instant.ts";
 import { apex } from "../core/name.ts";
-import { type Fault, fail, ok, type Result } from "../core/result.ts";
+import { type Fault, failAll, ok, type Result } from "../core/result.ts";
 import { type RRset, setKey } from "../core/rrset.ts";
 import { withSerial } from "../core/serial.ts";
 import type { ZoneFile } from "../core/zone-file.ts";
@@ -45,7 +45,7 @@ export function setsFromDrafts(drafts: Drafts, zoneName: string, { serial, now }
     const set = withValues(place.value, undefined, values.value, { now, newId: newRecordIds() });
     return [{ ...set, ttl, ...(labels && { labels }), ...(locked && { locked }) }];
   });
-  return faults.length > 0 ? fail(...faults) : ok(sets);
+  return faults.length > 0 ? failAll(faults) : ok(sets);
 }
 
 /** What a file says, as sets; records that the zone has already are taken from there, in their spelling. */

@@ -1,6 +1,6 @@
 import { parseAddress } from "../core/address.ts";
 import { isRecordType } from "../core/rdata/table.ts";
-import { type Fault, fail, ok, type Result } from "../core/result.ts";
+import { type Fault, fail, failAll, ok, type Result } from "../core/result.ts";
 import type { SetChange } from "./rrsets-changes.ts";
 import { badInput } from "./rrsets-faults.ts";
 import { type Labels, readLabels } from "./rrsets-labels.ts";
@@ -20,7 +20,7 @@ export function readBody<T>(body: unknown, read: (keys: Keys, faults: Fault[]) =
   if (!isObject(given)) return fail(badInput("body", "must be an object"));
   const faults: Fault[] = [];
   const value = read(given, faults);
-  return faults.length > 0 ? fail(...faults) : ok(value);
+  return faults.length > 0 ? failAll(faults) : ok(value);
 }
 
 export function zoneFromKeys(keys: Keys, faults: Fault[]): NewZoneDraft {

@@ -13,8 +13,8 @@ export function readLabels(value: unknown, where = "labels"): Result<Labels> {
     return fail(badInput(where, "must be an object of texts"));
   }
   const entries = Object.entries(value);
-  const faults: Fault[] =
-    entries.length > mostLabels ? [badInput(where, `may have ${mostLabels} entries at the most`)] : [];
+  if (entries.length > mostLabels) return fail(badInput(where, `may have ${mostLabels} entries at the most`));
+  const faults: Fault[] = [];
   for (const [key, text] of entries) {
     if (!isKey(key)) faults.push(badKey(`${where}.${key.slice(0, 80)}`));
     else if (key.startsWith(reservedPrefix)) faults.push(badInput(`${where}.${key}`, "has a reserved prefix"));
