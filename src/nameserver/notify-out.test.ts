@@ -116,3 +116,15 @@ it("says that a key is not there", async () => {
   expect(told).toEqual([]);
   await notifier.close();
 });
+
+it("tells again in its time after the clock was put back", async () => {
+  let clock = Date.now();
+  const noAnswer = async () => {
+    clock -= 3_600_000;
+    throw new Error("no answer");
+  };
+  const { notifier, told } = rig(noAnswer, { now: () => clock });
+  notifier.changed("a.example");
+  await expect.poll(() => told.length).toBe(3);
+  await notifier.close();
+});

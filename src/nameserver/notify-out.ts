@@ -77,7 +77,7 @@ function createLine(target: NotifyTarget, options: NotifierOptions, signal: Abor
         if (signal.aborted) return;
         because = (error as Error).message;
         // A refusal may come at once; what is not there now may be there soon.
-        await sleep(Math.max(0, asked + limit - options.now()), undefined, { signal });
+        await sleep(Math.min(limit, Math.max(0, asked + limit - options.now())), undefined, { signal });
         // What has changed since is told by the same notice.
         waiting.delete(zone);
       }

@@ -125,11 +125,12 @@ function waitForWrites(source: ZoneSource): Pick<CatchUp, "wait"> & { readonly e
 
 /** A source that is down fails every query: it is told at once, and then at most every ten seconds. */
 function tellSometimes(log: Logger): (error: unknown) => void {
-  let next = 0;
+  let told = Number.NEGATIVE_INFINITY;
   return (error) => {
     const now = Date.now();
-    if (now < next) return;
-    next = now + 10_000;
+    // A clock that was put back is as far away as one that went on.
+    if (Math.abs(now - told) < 10_000) return;
+    told = now;
     log.error({ err: error }, "a zone could not be loaded; its queries are answered with SERVFAIL");
   };
 }

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { pino } from "pino";
-import { afterEach, expect, it, onTestFinished } from "vitest";
+import { afterEach, expect, it, onTestFinished, vi } from "vitest";
 import { openPostgres, type Postgres, usualLimits } from "./open-postgres.ts";
 import { StoreBusy } from "./store-busy.ts";
 
@@ -65,3 +65,14 @@ it.each([
   };
   await expect.poll(stillHeld).toBe(0);
 });
+
+it("a clock that was put back makes nobody wait longer for a database that is away", async () => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const database = await databaseOn((socket) => {
+    vi.setSystemTime(Date.now() - 3_600_000);
+    socket.destroy();
+  });
+  await expect(database.read({ text: "SELECT 1" })).rejects.toBeInstanceOf(StoreBusy);
+  await database.close();
+}, 4_000);

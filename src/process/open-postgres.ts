@@ -116,7 +116,7 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
 
   /** Again until it is done, or there is no point in it, or patience is at its end. */
   const repeated = async <T>(attempt: () => Promise<T>, patience: number): Promise<T> => {
-    const since = Date.now();
+    const since = performance.now();
     for (let failures = 1; ; failures += 1) {
       try {
         const result = await attempt();
@@ -129,7 +129,7 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
         if (isAway) outages.failed(error as Error);
         const pause = backOffDelay(failures, Math.random(), backOff[isAway ? "away" : "repeat"]);
         const again = fault === "repeat" ? failures < mostRepeats : isAway;
-        if (!again || Date.now() + pause - since > patience) throw asTold(error, fault);
+        if (!again || performance.now() + pause - since > patience) throw asTold(error, fault);
         await sleep(pause);
       }
     }

@@ -83,9 +83,9 @@ async function commit(client: PoolClient, last: Statement, mark: CommitMark): Pr
 }
 
 async function hasCommitted({ xid, mark }: Doubt, { withClient, limit }: Connections): Promise<boolean> {
-  const deadline = Date.now() + limit;
+  const deadline = performance.now() + limit;
   let cause: unknown;
-  while (Date.now() < deadline) {
+  while (performance.now() < deadline) {
     try {
       const found = await withClient(async (client) => {
         if (await isUnderWay(client, xid)) return undefined;

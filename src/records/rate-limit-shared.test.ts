@@ -40,6 +40,16 @@ describe("a rate limit that several nodes share", () => {
     expect(quotas.at(-1)).toMatchObject({ limit: 300, remaining: 0, retryAfter: 1 });
   });
 
+  it("lets calls pass again when the node's clock was put back", async () => {
+    const clock = { now: 3_600_000 };
+    const { budget } = commonBudget(clock);
+    const node = createSharedRateLimit({ perMinute: 10, budget });
+    for (let i = 0; i < 11; i++) await call(node, clock.now);
+    expect((await call(node, clock.now)).retryAfter).toBeDefined();
+    clock.now += 60_000;
+    expect((await call(node, 60_000)).retryAfter).toBeUndefined();
+  });
+
   it("holds when all come at once", async () => {
     const { budget } = commonBudget({ now: 0 });
     const nodes = [1, 2, 3].map(() => createSharedRateLimit({ perMinute: 10, budget }));

@@ -60,7 +60,7 @@ export function createSharedRateLimit({ perMinute, budget, patience = 250 }: Sha
   /** Who comes while a question is under way is not counted in it, and waits for the next. */
   const wait = async (token: number, share: Share, now: Instant): Promise<void> => {
     share.waiting += 1;
-    for (let round = 0; round < 3 && share.emptyUntil <= now && troubleUntil <= now; round++) {
+    for (let round = 0; round < 3 && !isAhead(share.emptyUntil, now) && !isAhead(troubleUntil, now); round++) {
       if (!(await within(patience, refilled(token, share, now)))) troubleUntil = now + lookAgain;
       if (takeOne(share, now)) {
         share.promised += 1;
@@ -73,9 +73,9 @@ export function createSharedRateLimit({ perMinute, budget, patience = 250 }: Sha
   return {
     perMinute,
     ready: (token, from, now) => {
-      if (isLoopback(from) || troubleUntil > now) return undefined;
+      if (isLoopback(from) || isAhead(troubleUntil, now)) return undefined;
       const share = shareOf(shares, token);
-      if (share.emptyUntil > now) return undefined;
+      if (isAhead(share.emptyUntil, now)) return undefined;
       const own = ownIn(share, now);
       if (own < 1) return wait(token, share, now);
       if (own <= block / 2) void refilled(token, share, now);
@@ -85,11 +85,14 @@ export function createSharedRateLimit({ perMinute, budget, patience = 250 }: Sha
       if (isLoopback(from)) return { limit: perMinute, remaining: perMinute, fullAt: now, retryAfter: undefined };
       const share = shareOf(shares, token);
       const passes = takePromised(share) || takeOne(share, now);
-      if (!passes && troubleUntil > now) return alone.take(token, from, now);
+      if (!passes && isAhead(troubleUntil, now)) return alone.take(token, from, now);
       return quotaOf(perMinute, passes, ownIn(share, now) + share.common, now);
     },
   };
 }
+
+/** Further away than anything is put off: the clock was put back since. */
+const isAhead = (until: Instant, now: Instant): boolean => until > now && until - now <= 2 * lookAgain;
 
 /** What one node knows and has of the calls of one token. */
 type Share = {
