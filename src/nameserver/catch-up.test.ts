@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { createCatchUp } from "./catch-up.ts";
 
 function setUp({ start = 0, limit = 60_000 } = {}) {
@@ -57,4 +57,18 @@ it("gives up on what is never told", async () => {
   await expect(wait()).rejects.toThrow("within 5 ms");
   told(number);
   expect(wait()).toBeUndefined();
+});
+
+it("ends nobody's program when nobody waits any more for what is never told", async () => {
+  const { wait, coming } = setUp({ limit: 5 });
+  const unheard: unknown[] = [];
+  const hear = (error: unknown) => void unheard.push(error);
+  process.on("unhandledRejection", hear);
+  onTestFinished(() => void process.off("unhandledRejection", hear));
+  coming();
+  void wait();
+  coming();
+  await expect(wait()).rejects.toThrow("within 5 ms");
+  await new Promise(setImmediate);
+  expect(unheard).toEqual([]);
 });

@@ -26,6 +26,8 @@ export function createCatchUp({ latest, start, limit }: CatchUpOptions): CatchUp
     const { promise: until, resolve, reject } = Promise.withResolvers<void>();
     const late = new Error(`what was written was not told within ${limit} ms`);
     const timer = setTimeout(() => reject(late), limit);
+    // By then whoever asked may wait for something later.
+    until.catch(() => undefined);
     const end = () => {
       clearTimeout(timer);
       resolve();
