@@ -90,6 +90,7 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
       if (zone === undefined) {
         clearTimeout(zones.get(name)?.timer);
         zones.delete(name);
+        noticed.delete(name);
       } else if (noticed.has(name) || refreshes()) {
         if (primary === primaryOf(zone)) await refresh(name, zone);
         else waitForTurn(name, primaryOf(zone));
@@ -101,6 +102,8 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
       askIn(name, firstRetry);
     } finally {
       queue.running -= 1;
+      // Primaries come and go.
+      if (queue.running === 0 && queue.waiting.size === 0) queues.delete(primary);
       running.delete(name);
       pump();
     }
