@@ -46,6 +46,8 @@ export function createFirewallConsole(options: FirewallConsoleOptions) {
         if (!answer || (answer !== "taken" && answer.status === 503)) return false;
         if (answer !== "taken") response.writeHead(answer.status, answer.headers).end(answer.body);
       } catch (error) {
+        // Whoever has gone hears nothing, and is nobody's fault.
+        if (response.destroyed) return true;
         log.error({ err: error, path }, "console: a request failed");
         if (response.headersSent) response.destroy();
         else response.writeHead(500).end();
