@@ -32,6 +32,12 @@ describe("guessing passwords", () => {
     expect(throttle.wait("anna", "192.0.2.1", 2 * hour)).toBe(0);
   });
 
+  it("counts names by their beginnings: nobody may fill the memory with long ones", () => {
+    const throttle = createThrottle();
+    for (let i = 0; i < 6; i++) throttle.failed(`${"x".repeat(60_000)}${i}`, "192.0.2.1", 0);
+    expect(throttle.wait("x".repeat(60_000), "192.0.2.1", 0)).toBe(4_000);
+  });
+
   it("keeps out neither the same name from elsewhere nor other names from there", () => {
     const throttle = createThrottle();
     failTimes(throttle, 20, "anna", "192.0.2.1");

@@ -8,6 +8,8 @@ const longest = 15 * 60_000;
 /** A guess is forgotten after so long without another one. */
 const memory = 60 * 60_000;
 const most = 10_000;
+/** Characters of a name by which its guesses are counted: longer ones than anybody has would only fill the memory. */
+const longestName = 200;
 
 /**
  * Slows guessing down for a name from one source, and for one source whatever the names. Never for a name alone: otherwise
@@ -34,7 +36,7 @@ type Count = { readonly failures: number; readonly last: Instant };
 export function createThrottle(): Throttle {
   const pairs = new Map<string, Count>();
   const sources = new Map<string, Count>();
-  const pairKey = (name: string, source: string) => `${householdOf(source)} ${name}`;
+  const pairKey = (name: string, source: string) => `${householdOf(source)} ${name.slice(0, longestName)}`;
   return {
     wait: (name, source, now) =>
       Math.max(
