@@ -1,3 +1,5 @@
+import { isObject } from "../core/is-object.ts";
+
 /** What the operator says about this machine's interfaces. */
 export type InterfaceSettings = {
   /** Not in any answer. */
@@ -58,21 +60,21 @@ const known = ["hidden", "description", "identifier"];
 /** `content` is the file's, as data. */
 export function readConfig(content: unknown): ReadConfig {
   if (content === null || content === undefined) return { kind: "config", config: noConfig };
-  if (!isRecord(content)) {
+  if (!isObject(content)) {
     return { kind: "faults", faults: [{ at: [], message: "the file must hold `interfaces:` and what is below it" }] };
   }
   const faults: ConfigFault[] = Object.keys(content)
     .filter((key) => key !== "interfaces")
     .map((key) => ({ at: [key], message: "there is no such setting; there is interfaces" }));
   const listed = content.interfaces ?? {};
-  if (!isRecord(listed)) {
+  if (!isObject(listed)) {
     faults.push({ at: ["interfaces"], message: "must have a line for each name, as `eth0: { description: WAN }`" });
   }
-  const interfaces = Object.entries(isRecord(listed) ? listed : {}).map(([name, value]) => {
+  const interfaces = Object.entries(isObject(listed) ? listed : {}).map(([name, value]) => {
     faults.push(...faultsOf(name, value));
     return [
       name,
-      isRecord(value) ? { hidden: false, ...(value as Partial<InterfaceSettings>) } : { hidden: false },
+      isObject(value) ? { hidden: false, ...(value as Partial<InterfaceSettings>) } : { hidden: false },
     ] as const;
   });
   faults.push(...sharedIdentifiers(interfaces));
@@ -80,7 +82,7 @@ export function readConfig(content: unknown): ReadConfig {
 }
 
 function faultsOf(name: string, value: unknown): ConfigFault[] {
-  if (!isRecord(value)) return [{ at: ["interfaces", name], message: `must have settings: ${known.join(", ")}` }];
+  if (!isObject(value)) return [{ at: ["interfaces", name], message: `must have settings: ${known.join(", ")}` }];
   return Object.entries(value).flatMap(([key, setting]) => {
     const at = ["interfaces", name, key];
     if (!known.includes(key)) return [{ at, message: `there is no such setting; there are ${known.join(", ")}` }];
@@ -102,6 +104,3 @@ function sharedIdentifiers(interfaces: FirewallConfig["interfaces"]): ConfigFaul
     return [];
   });
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

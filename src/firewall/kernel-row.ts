@@ -1,3 +1,5 @@
+import { isObject } from "../core/is-object.ts";
+
 /**
  * One network device as the kernel describes it, in the words of `ip -json -details addr`. Only what the report needs is
  * named here; whatever else a newer `ip` says is let through unread. Optional is what not every device or kernel has.
@@ -110,7 +112,7 @@ export function parseKernelRows(text: string): readonly KernelRow[] {
   const parsed: unknown = JSON.parse(text);
   if (!Array.isArray(parsed)) throw new Error("not a list of devices");
   // Some releases print `{}` for a device that went away while they were listing.
-  const rows: readonly unknown[] = parsed.filter((row) => !isRecord(row) || Object.keys(row).length > 0);
+  const rows: readonly unknown[] = parsed.filter((row) => !isObject(row) || Object.keys(row).length > 0);
   return rows.map((row, at) => {
     if (isKernelRow(row)) return row;
     throw new Error(`not a list of devices: entry ${at + 1} is not one`);
@@ -119,7 +121,7 @@ export function parseKernelRows(text: string): readonly KernelRow[] {
 
 function isKernelRow(row: unknown): row is KernelRow {
   return (
-    isRecord(row) &&
+    isObject(row) &&
     fits(row, rowFields) &&
     fits(row.linkinfo ?? {}, linkFields) &&
     fits(row.stats64 ?? {}, counterFields) &&
@@ -132,14 +134,11 @@ function isKernelRow(row: unknown): row is KernelRow {
 
 function fits(value: unknown, fields: Readonly<Record<string, Kind>>): boolean {
   return (
-    isRecord(value) &&
+    isObject(value) &&
     Object.entries(fields).every(([key, kind]) => {
       const found = value[key];
       if (found === undefined) return kind.endsWith("?");
-      return kind.startsWith("object") ? isRecord(found) : kind.startsWith(typeof found);
+      return kind.startsWith("object") ? isObject(found) : kind.startsWith(typeof found);
     })
   );
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,8 +1,9 @@
 import { createToken, hashSecret } from "../access/secret.ts";
 import type { MadeToken, TokenEntry, TokenWish } from "../contract/console.ts";
 import type { Instant } from "../core/instant.ts";
+import { isObject } from "../core/is-object.ts";
 import { type Fault, fail, ok, type Result } from "../core/result.ts";
-import { badToken, isObject, readScope } from "./read-scope.ts";
+import { badToken, readScope } from "./read-scope.ts";
 import type { RecordStore, Token } from "./store.ts";
 import { tokenNameFault } from "./token-name.ts";
 

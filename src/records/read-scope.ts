@@ -1,3 +1,4 @@
+import { isObject } from "../core/is-object.ts";
 import type { Scope, SetRule } from "../core/may.ts";
 import { parseName, parseZoneName } from "../core/name.ts";
 import { parseNetwork } from "../core/network.ts";
@@ -73,8 +74,5 @@ const setRule: Kind<SetRule> = {
   read: readRule,
 };
 const network: Kind<string> = { what: "network", todo: "give one such as 192.0.2.0/24", read: readNetwork };
-
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 export const badToken = (where: string, message: string): Fault => ({ code: "bad-token", where, message });

@@ -1,4 +1,5 @@
 import { parseAddress } from "../core/address.ts";
+import { isObject } from "../core/is-object.ts";
 import { isRecordType } from "../core/rdata/table.ts";
 import { type Fault, fail, failAll, ok, type Result } from "../core/result.ts";
 import type { SetChange } from "./rrsets-changes.ts";
@@ -186,5 +187,3 @@ function listAt(
 }
 
 export const said = (value: unknown): boolean => value !== undefined && value !== null;
-const isObject = (value: unknown): value is Keys =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

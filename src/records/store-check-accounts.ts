@@ -1,4 +1,5 @@
-import { type Accounts, checkAccount, isObject, named, parsed, restoreIt, type Step } from "./store-check-step.ts";
+import { isObject } from "../core/is-object.ts";
+import { type Accounts, checkAccount, named, parsed, restoreIt, type Step } from "./store-check-step.ts";
 import { eachPart, storeTables, type Table, type Tables } from "./store-table.ts";
 
 /** Accounts, and what belongs to one: tokens, keys, passwords, actions. */

@@ -1,10 +1,11 @@
 import { hash } from "node:crypto";
+import { isObject } from "../core/is-object.ts";
 import { apex } from "../core/name.ts";
 import type { RRset } from "../core/rrset.ts";
 import { compareSerials } from "../core/serial.ts";
 import type { LoggedChange } from "./store.ts";
 import { readSet } from "./store-check-set.ts";
-import { type Accounts, checkAccount, isObject, named, parsed, restoreIt, type Step } from "./store-check-step.ts";
+import { type Accounts, checkAccount, named, parsed, restoreIt, type Step } from "./store-check-step.ts";
 import type { ChangeRow, SetRow, ZoneRow } from "./store-rows.ts";
 import { eachPart, keyOf, type Row, storeTables, type Tables } from "./store-table.ts";
 

@@ -27,9 +27,6 @@ export function parsed(text: unknown): unknown {
   }
 }
 
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 export function checkAccount(accounts: Accounts, account: number, where: string, step: Step): void {
   if (accounts.has(account)) return;
   step.fault({

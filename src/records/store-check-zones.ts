@@ -1,9 +1,10 @@
 import { checkOwners } from "../core/check-zone.ts";
+import { isObject } from "../core/is-object.ts";
 import { apex, parseZoneName } from "../core/name.ts";
 import { type RRset, setKey } from "../core/rrset.ts";
 import { checkIndexed, checkUnheld } from "./store-check-ids.ts";
 import { readSet } from "./store-check-set.ts";
-import { type Accounts, checkAccount, isObject, named, parsed, restoreIt, type Step } from "./store-check-step.ts";
+import { type Accounts, checkAccount, named, parsed, restoreIt, type Step } from "./store-check-step.ts";
 import type { SetRow, ZoneRow } from "./store-rows.ts";
 import { eachPart, storeTables, type Tables, zoneCounts } from "./store-table.ts";
 

@@ -1,5 +1,6 @@
 import { type ReadableInterface, reportFromWire } from "../contract/interfaces-client.ts";
 import type { InterfaceReport } from "../core/interface-report.ts";
+import { isObject } from "../core/is-object.ts";
 import { visible } from "../core/visible-text.ts";
 
 type Read =
@@ -67,6 +68,3 @@ const isTexts = (value: unknown): value is string[] =>
 const isCarp = (value: unknown) =>
   (Array.isArray(value) && value.length === 0) ||
   (isObject(value) && Object.values(value).every((entry) => isObject(entry) && typeof entry.status === "string"));
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -6,9 +6,10 @@ import type {
   ReadableSetRecord,
   SetReplacement,
 } from "../contract/rrsets-client.ts";
+import { isObject } from "../core/is-object.ts";
 import type { TargetConfig } from "./config.ts";
 import type { HttpClient } from "./http-client.ts";
-import { type Answer, type Body, isObject, isTtl, readAnswer, readPages, unexpected } from "./service-answer.ts";
+import { type Answer, type Body, isTtl, readAnswer, readPages, unexpected } from "./service-answer.ts";
 
 /** A record set as the API names it. */
 export type SetName = { readonly zone: string; readonly name: string; readonly type: string };

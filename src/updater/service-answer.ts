@@ -1,3 +1,4 @@
+import { isObject } from "../core/is-object.ts";
 import { visible } from "../core/visible-text.ts";
 import type { HttpOutcome } from "./http-client.ts";
 import { parseRetryAfter } from "./retry-after.ts";
@@ -140,9 +141,6 @@ function parsed(text: string): Body | undefined {
 
 /** Foreign text goes to a terminal: one line, and not without end. */
 export const printable = (text: string) => visible(text.replaceAll(/\s+/g, " ").trim()).slice(0, 200);
-
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 export const isTtl = (ttl: unknown) =>
   ttl === undefined || ttl === null || (typeof ttl === "number" && Number.isInteger(ttl) && ttl >= 0);

@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { access, readFile, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Instant } from "../core/instant.ts";
+import { isObject } from "../core/is-object.ts";
 import { replaceFile, swapFile } from "../process/data-folder.ts";
 
 /** What was written last, one entry a name and family, and until when a service wants to be left alone. */
@@ -136,6 +137,3 @@ function parseContent(text: string): Content | undefined {
 
 const isStored = (value: unknown) =>
   isObject(value) && typeof value.address === "string" && typeof value.storedAt === "string";
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,7 +1,8 @@
 import type { ReadableRecord, ReadableZone, RecordReplacement } from "../contract/records-v1-client.ts";
+import { isObject } from "../core/is-object.ts";
 import type { TargetConfig } from "./config.ts";
 import type { HttpClient, HttpRequest } from "./http-client.ts";
-import { type Answer, type Body, isObject, isTtl, readAnswer, readPages, unexpected } from "./service-answer.ts";
+import { type Answer, type Body, isTtl, readAnswer, readPages, unexpected } from "./service-answer.ts";
 
 /** The calls of spec 4.1 to 4.4. */
 export type V1Calls = {
