@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { openDataFolder } from "../process/data-folder.ts";
 import { addressesOf, hereOf, type ListenAddress, urlOf } from "../process/listen-address.ts";
+import { listenOn } from "../process/listen-on.ts";
 import { closeInReverse, type Opened } from "../process/shutdown.ts";
 import type { SmallLog } from "../process/small-log.ts";
 import { type CertificateFiles, openTlsMaterial } from "../process/tls-material.ts";
-import { closeServer, createTlsServer, listenOn } from "../process/tls-server.ts";
+import { closeServer, createTlsServer } from "../process/tls-server.ts";
 import { keysFile, openAccess } from "./access-store.ts";
 import { type FirewallConfig, noConfig } from "./config.ts";
 import { signInLink } from "./console-link.ts";

@@ -1,5 +1,6 @@
 import { createServer, isIPv6, type Server, type Socket } from "node:net";
 import type { ListenAddress } from "../process/listen-address.ts";
+import { boundTo } from "../process/listen-on.ts";
 import type { Logger } from "../process/log.ts";
 import { createDnsCounters, type DnsCounters } from "./counters.ts";
 import { listenFailure } from "./listen-failure.ts";
@@ -41,14 +42,12 @@ export async function listenTcp(at: ListenAddress, options: TcpOptions): Promise
   });
   await listen(server, at, options.reusePort ?? false);
   server.on("error", (error) => log.warn({ err: error }, "a connection could not be taken"));
-  const bound = server.address();
-  const port = typeof bound === "object" && bound !== null ? bound.port : at.port;
   const close = () =>
     new Promise<void>((resolve) => {
       server.close(() => resolve());
       for (const socket of connections) socket.destroy();
     });
-  return { address: { host: at.host, port }, close };
+  return { address: boundTo(server, at), close };
 }
 
 function listen(server: Server, { host, port }: ListenAddress, reusePort: boolean): Promise<void> {

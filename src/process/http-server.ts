@@ -3,6 +3,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import type { ProxyTrust } from "./client-address.ts";
 import { closeAsAnswered, untilNobodyWaits } from "./last-answers.ts";
 import { type ListenAddress, listenTrouble } from "./listen-address.ts";
+import { boundTo } from "./listen-on.ts";
 import { addressesOfHost, listenInto } from "./localhost.ts";
 import { followConnections } from "./open-connections.ts";
 import type { RequestCounters } from "./request-counters.ts";
@@ -100,8 +101,7 @@ export async function listen(
   } catch (error) {
     throw new Error(listenTrouble(error as NodeJS.ErrnoException, at, option), { cause: error });
   }
-  const bound = server.server.address();
-  const port = typeof bound === "object" && bound !== null ? bound.port : at.port;
-  also = await listenInto(server.server, others, port);
-  return { host: at.host, port };
+  const bound = boundTo(server.server, at);
+  also = await listenInto(server.server, others, bound.port);
+  return bound;
 }

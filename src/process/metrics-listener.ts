@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Health } from "./health.ts";
-import { bracketed, type ListenAddress, listenTrouble } from "./listen-address.ts";
+import { bracketed, type ListenAddress } from "./listen-address.ts";
+import { listenOn } from "./listen-on.ts";
 import { isLoopbackName } from "./loopback-name.ts";
 import { metricsType } from "./metrics.ts";
 
@@ -25,13 +26,8 @@ export async function openMetricsListener(at: ListenAddress, options: MetricsOpt
     },
   );
   server.maxConnections = 64;
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once("error", (error) => reject(new Error(listenTrouble(error, at, "--metrics"), { cause: error })));
-  server.listen(at.port, at.host, resolve);
-  await promise;
-  const bound = server.address();
   return {
-    address: typeof bound === "object" && bound !== null ? { host: at.host, port: bound.port } : at,
+    address: await listenOn(server, at, "--metrics"),
     close: () =>
       new Promise((done) => {
         server.close(() => done());

@@ -6,9 +6,10 @@ import { connect } from "node:tls";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { ensureCertificate } from "./certificates.ts";
 import type { Pair } from "./issue-certificate.ts";
+import { listenOn } from "./listen-on.ts";
 import { createLog } from "./log.ts";
 import { openTlsMaterial, type TlsOptions } from "./tls-material.ts";
-import { closeServer, createTlsServer, listenOn } from "./tls-server.ts";
+import { closeServer, createTlsServer } from "./tls-server.ts";
 
 let folder: string;
 let logged: string[];

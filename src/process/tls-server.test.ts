@@ -8,7 +8,8 @@ import { connect } from "node:tls";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { ensureCertificate, type ServerCertificate } from "./certificates.ts";
 import { createHttpServer, listen } from "./http-server.ts";
-import { closeServer, createTlsServer, listenOn } from "./tls-server.ts";
+import { listenOn } from "./listen-on.ts";
+import { closeServer, createTlsServer } from "./tls-server.ts";
 
 let folder: string;
 let certificate: ServerCertificate;

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
 import type { Pair } from "./issue-certificate.ts";
-import { type ListenAddress, listenTrouble } from "./listen-address.ts";
 import { cutAllConnections, followConnections } from "./open-connections.ts";
 
 /** Node refuses a handshake that offers none of these; `curl --http1.0` and old clients offer the second alone. */
@@ -31,22 +30,6 @@ export function createTlsServer(pair: Pair, handle: Handle): Server {
   server.maxConnections = 1_000;
   followConnections(server);
   return server;
-}
-
-/** Listens, or says in people's words why it cannot. */
-export async function listenOn(server: Server, at: ListenAddress, option?: string): Promise<ListenAddress> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once("error", reject);
-  server.listen(at.port, at.host, resolve);
-  try {
-    await promise;
-  } catch (error) {
-    throw new Error(listenTrouble(error as NodeJS.ErrnoException, at, option), { cause: error });
-  } finally {
-    server.off("error", reject);
-  }
-  const bound = server.address();
-  return typeof bound === "object" && bound !== null ? { host: at.host, port: bound.port } : at;
 }
 
 /** Whoever still waits for an answer is cut off. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { hashSecret, sameHash } from "../access/secret.ts";
+import { boundTo } from "../process/listen-on.ts";
 import { isLoopbackName } from "../process/loopback-name.ts";
 import { metricsType } from "../process/metrics.ts";
 import type { ControlConfig, UpdaterConfig } from "./config.ts";
@@ -35,9 +36,8 @@ export async function openControl(config: ControlConfig, tools: ControlTools): P
     server.once("error", reject);
     server.listen(config.port, config.host, resolve);
   });
-  const bound = server.address();
   return {
-    port: typeof bound === "object" && bound !== null ? bound.port : config.port,
+    port: boundTo(server, config).port,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
