@@ -1,4 +1,5 @@
 import type { Rrset } from "../../src/contract/rrsets.ts";
+import { mostRecords } from "../../src/contract/rrsets-limits.ts";
 import { checkOwners } from "../../src/core/check-zone.ts";
 import { absoluteName } from "../../src/core/name.ts";
 import { hostName } from "../../src/core/rdata/field-name.ts";
@@ -102,7 +103,7 @@ export function checkDraft(
   const ttl = readTtl(draft.ttl, faults);
   const records = draft.values.map((value, i) => readValue(draft.type, value, i, zone, faults));
   const known = records.filter((record) => record !== undefined);
-  if (known.length > 50) faults.set("set", "a set has at most 50 records");
+  if (known.length > mostRecords) faults.set("set", `a set has at most ${mostRecords} records`);
   if (owner === undefined || faults.size > 0) return { faults, change: undefined };
   const labels = readLabels(draft.labels);
   const wanted = coreSet(owner, draft.type, ttl, known);

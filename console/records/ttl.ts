@@ -1,12 +1,10 @@
+import { highestTtl, lowestTtl } from "../../src/contract/rrsets-limits.ts";
 import { durationInWords } from "../shared/words-of-time.ts";
 
-/** What the service takes. */
-const [shortest, longest] = [60, 2_147_483_647];
-
 export const isTtl = (seconds: number): boolean =>
-  Number.isInteger(seconds) && seconds >= shortest && seconds <= longest;
+  Number.isInteger(seconds) && seconds >= lowestTtl && seconds <= highestTtl;
 
-export const ttlFault = `whole seconds, from ${shortest} to ${longest}`;
+export const ttlFault = `whole seconds, from ${lowestTtl} to ${highestTtl}`;
 
 /** How long that is; undefined for what is no TTL. */
 export const ttlInWords = (seconds: number): string | undefined =>

@@ -1,11 +1,12 @@
 import { type Static, Type } from "typebox";
 import { ChangeEvent } from "./change-events.ts";
+import { highestTtl, lowestTtl, mostChanges, mostRecords } from "./rrsets-limits.ts";
 
 /** The record-set API of the record service: what goes over the wire. Times are RFC 3339, UTC, in whole seconds. */
 
 const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(type: T) => Type.Union([type, Type.Null()]);
 const Labels = Type.Record(Type.String(), Type.String());
-const Ttl = Type.Integer({ minimum: 60, maximum: 2_147_483_647 });
+const Ttl = Type.Integer({ minimum: lowestTtl, maximum: highestTtl });
 
 const PrimaryNameserver = Type.Object({
   address: Type.String(),
@@ -130,7 +131,7 @@ export const answers = {
 };
 
 const RecordInput = Type.Object({ value: Type.String(), comment: Type.Optional(Nullable(Type.String())) });
-const Records = Type.Array(RecordInput, { minItems: 1, maxItems: 50 });
+const Records = Type.Array(RecordInput, { minItems: 1, maxItems: mostRecords });
 const TtlInput = Type.Optional(Nullable(Ttl));
 const SetInput = Type.Object({
   name: Type.String(),
@@ -161,7 +162,7 @@ export const bodies = {
   records: Type.Object({ records: Records }),
   recordsAndTtl: Type.Object({ records: Records, ttl: TtlInput }),
   put: Type.Object({ records: Records, ttl: TtlInput, labels: Type.Optional(Labels) }),
-  comments: Type.Object({ records: Type.Array(SetRecord, { minItems: 1, maxItems: 50 }) }),
+  comments: Type.Object({ records: Type.Array(SetRecord, { minItems: 1, maxItems: mostRecords }) }),
   changes: Type.Object({
     expected_serial: Type.Optional(
       Nullable(Type.Integer({ description: "refused with 409 when the zone has another serial by now" })),
@@ -175,7 +176,7 @@ export const bodies = {
         records: Type.Optional(Records),
         delete: Type.Optional(Type.Literal(true, { description: "the set shall not be there" })),
       }),
-      { minItems: 1, maxItems: 500 },
+      { minItems: 1, maxItems: mostChanges },
     ),
   }),
 };

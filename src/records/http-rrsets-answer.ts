@@ -1,12 +1,12 @@
 import { hash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { longestKey } from "../contract/rrsets-limits.ts";
 import { type Fault, fail, ok, type Result as Read } from "../core/result.ts";
 import { type NotDone, refused } from "./actor.ts";
 import { sendRefused } from "./refused-requests.ts";
 import { answerTo, type ErrorAnswer } from "./rrsets-errors.ts";
 import { badInput } from "./rrsets-faults.ts";
 import { readBody } from "./rrsets-input.ts";
-import { longestKey } from "./rrsets-limits.ts";
 import { linkHeader, type Paging, paginationToWire } from "./rrsets-paging.ts";
 import { actionToWire } from "./rrsets-wire.ts";
 import type { Asked, SetTarget } from "./set-operations.ts";

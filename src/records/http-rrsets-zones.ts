@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { answers, bodies, queries } from "../contract/rrsets.ts";
+import { largestZoneFile } from "../contract/rrsets-limits.ts";
 import { type Fault, ok } from "../core/result.ts";
 import { missing } from "./actor.ts";
 import { zoneFaults } from "./check-write.ts";
@@ -9,7 +10,6 @@ import { answerTo } from "./rrsets-errors.ts";
 import { badInput } from "./rrsets-faults.ts";
 import { flagAt, labelsAt, primariesAt, said, textAt, ttlAt, zoneFromKeys } from "./rrsets-input.ts";
 import { areTrueOf, readSelector } from "./rrsets-labels.ts";
-import { largestZoneFile } from "./rrsets-limits.ts";
 import { oneTextAt, orderAt, pagingAt, type Query } from "./rrsets-paging.ts";
 import { zoneToWire } from "./rrsets-wire.ts";
 import type { RecordService } from "./service.ts";

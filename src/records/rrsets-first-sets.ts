@@ -1,3 +1,4 @@
+import { lowestTtl } from "../contract/rrsets-limits.ts";
 import type { Instant } from "../core/instant.ts";
 import { apex } from "../core/name.ts";
 import { type Fault, failAll, ok, type Result } from "../core/result.ts";
@@ -6,7 +7,6 @@ import { withSerial } from "../core/serial.ts";
 import type { ZoneFile } from "../core/zone-file.ts";
 import { withValues } from "./edit-set.ts";
 import { newRecordIds } from "./new-id.ts";
-import { lowestTtl } from "./rrsets-limits.ts";
 import { readPlace, readValues } from "./rrsets-values.ts";
 import type { Publisher } from "./service-options.ts";
 import type { SetDraft } from "./set-operations.ts";

@@ -1,3 +1,4 @@
+import { highestTtl, longestComment, lowestTtl, mostChanges, mostRecords } from "../contract/rrsets-limits.ts";
 import { parseAddress } from "../core/address.ts";
 import { isObject } from "../core/is-object.ts";
 import { isRecordType } from "../core/rdata/table.ts";
@@ -5,7 +6,6 @@ import { type Fault, fail, failAll, ok, type Result } from "../core/result.ts";
 import type { SetChange } from "./rrsets-changes.ts";
 import { badInput } from "./rrsets-faults.ts";
 import { type Labels, readLabels } from "./rrsets-labels.ts";
-import { highestTtl, longestComment, lowestTtl, mostChanges, mostRecords } from "./rrsets-limits.ts";
 import type { ValueDraft } from "./rrsets-values.ts";
 import type { NewZoneDraft, ServerDraft } from "./rrsets-zones.ts";
 import type { SetDraft } from "./set-operations.ts";
@@ -72,7 +72,7 @@ export const changesFromKeys = (keys: Keys, faults: Fault[]) => {
   return { changes, expectedSerial: Number.isInteger(expected) ? Number(expected) : undefined };
 };
 
-/** 1 to 50 of them. Comments may be left out, or be null, unless the call is about comments. */
+/** Comments may be left out, or be null, unless the call is about comments. */
 export function recordsAt(
   keys: Keys,
   faults: Fault[],
