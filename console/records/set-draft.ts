@@ -1,7 +1,6 @@
 import type { Rrset } from "../../src/contract/rrsets.ts";
 import { mostRecords } from "../../src/contract/rrsets-limits.ts";
 import { checkOwners } from "../../src/core/check-zone.ts";
-import { absoluteName } from "../../src/core/name.ts";
 import { hostName } from "../../src/core/rdata/field-name.ts";
 import { parseRdata } from "../../src/core/rdata/rdata.ts";
 import { definitionOf, isRecordType, type RecordType } from "../../src/core/rdata/table.ts";
@@ -181,8 +180,6 @@ export function lacksDot(type: RecordType, texts: readonly string[], zone: strin
 }
 
 const usualEnd = /.\.(?:com|net|org|info|[a-z]{2})$/;
-
-export const fullName = (name: string, zone: string): string => absoluteName(name, zone);
 
 const fromWire = (set: Rrset, zone: string): readonly RRset[] => {
   const { type } = set;

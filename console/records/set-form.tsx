@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "wouter";
 import type { Rrset, RrsetsZone } from "../../src/contract/rrsets.ts";
+import { absoluteName } from "../../src/core/name.ts";
 import { definitionOf, isRecordType, type RecordType, recordTypes } from "../../src/core/rdata/table.ts";
 import { nameToUnicode } from "../../src/core/unicode-name.ts";
 import { Dialog } from "../shared/dialog.tsx";
@@ -13,7 +14,7 @@ import { durationInWords } from "../shared/words-of-time.ts";
 import { readSet, setPath, zonePath } from "./api.ts";
 import { linesOf } from "./describe-change.ts";
 import { putSets } from "./put-sets.ts";
-import { checkDraft, draftOf, emptyDraft, fullName, type SetDraft } from "./set-draft.ts";
+import { checkDraft, draftOf, emptyDraft, type SetDraft } from "./set-draft.ts";
 import { ttlInWords } from "./ttl.ts";
 import { ValueList } from "./value-list.tsx";
 import { zoneAddress } from "./zone-address.ts";
@@ -154,7 +155,7 @@ function Place(props: {
     <Group align="flex-start" gap="sm">
       <TextInput
         label="Name"
-        description={nameToUnicode(fullName(name, zone.name))}
+        description={nameToUnicode(absoluteName(name, zone.name))}
         placeholder="www, or @ for the zone itself"
         value={draft.name}
         onChange={(event) => onChange({ ...draft, name: event.currentTarget.value })}
