@@ -8,7 +8,7 @@ import { eachPart, storeTables } from "../records/store-table.ts";
 import { readTables } from "../records/store-table-open.ts";
 import type { CommandIo } from "./command-io.ts";
 import type { DatabaseOptions } from "./database-options.ts";
-import { counted } from "./store-faults.ts";
+import { counted } from "./store-words.ts";
 import { findStore, withStore } from "./with-store.ts";
 
 export type ExportCommand = DatabaseOptions & { readonly account: string };

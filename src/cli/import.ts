@@ -7,7 +7,7 @@ import { type ReadAccount, type ReadZone, readAccount } from "../records/account
 import type { Account, RecordStore } from "../records/store.ts";
 import type { CommandIo } from "./command-io.ts";
 import type { DatabaseOptions } from "./database-options.ts";
-import { counted, faultsInWords } from "./store-faults.ts";
+import { counted, faultsInWords } from "./store-words.ts";
 import { tellFaults } from "./tell-faults.ts";
 import { withNewStore } from "./with-store.ts";
 import { mustBeWritable } from "./write-secret.ts";

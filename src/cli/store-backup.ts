@@ -16,8 +16,8 @@ import { readTables } from "../records/store-table-open.ts";
 import type { CommandIo } from "./command-io.ts";
 import type { DatabaseOptions } from "./database-options.ts";
 import { readStorePlace } from "./read-store-place.ts";
-import { counted, countsInWords, faultsInWords } from "./store-faults.ts";
 import { showProgress } from "./store-progress.ts";
+import { counted, countsInWords, faultsInWords, inMegabytes } from "./store-words.ts";
 import { tellFaults } from "./tell-faults.ts";
 
 export async function storeBackup(file: string, options: DatabaseOptions, io: CommandIo): Promise<number> {
@@ -109,5 +109,3 @@ function tellRestored(outcome: RestoreOutcome, file: string, path: string, io: C
       return outcome satisfies never;
   }
 }
-
-const inMegabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`;

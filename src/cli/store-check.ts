@@ -3,9 +3,9 @@ import { readTables } from "../records/store-table-open.ts";
 import type { CommandIo } from "./command-io.ts";
 import type { DatabaseOptions } from "./database-options.ts";
 import { readStorePlace } from "./read-store-place.ts";
-import { countsInWords, faultsInWords } from "./store-faults.ts";
 import { readPlace } from "./store-place.ts";
 import { showProgress } from "./store-progress.ts";
+import { countsInWords, faultsInWords } from "./store-words.ts";
 import { tellFaults } from "./tell-faults.ts";
 import { dataFlag } from "./try-lines.ts";
 

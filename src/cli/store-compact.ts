@@ -6,7 +6,7 @@ import { takeSole } from "../records/store-table-sole.ts";
 import type { CommandIo } from "./command-io.ts";
 import type { DatabaseOptions } from "./database-options.ts";
 import { readStorePlace } from "./read-store-place.ts";
-import { counted } from "./store-faults.ts";
+import { counted, inMegabytes } from "./store-words.ts";
 
 export type StoreCompact = DatabaseOptions & {
   /** Milliseconds; infinite or absent: all of it. */
@@ -55,5 +55,3 @@ async function dropOld(place: StorePlace, keep: number, io: CommandIo): Promise<
     await tables.close();
   }
 }
-
-const inMegabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`;
