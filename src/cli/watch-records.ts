@@ -5,10 +5,10 @@ import { family, type Sample } from "../process/metrics.ts";
 import { openMetricsListener } from "../process/metrics-listener.ts";
 import { openProcessMetrics } from "../process/metrics-process.ts";
 import type { Opened } from "../process/shutdown.ts";
+import { version } from "../process/version.ts";
 import { type FollowerLag, followerLag } from "../records/follower-lag.ts";
 import type { RunningRecords } from "../records/start.ts";
 import type { RunningDns } from "./start-dns.ts";
-import { version } from "./version.ts";
 
 /** Seconds that the nameserver may be behind the change log; who is longer behind answers with what was. */
 const longestLag = 10;

@@ -1,8 +1,8 @@
 import { arch, hostname, release, type } from "node:os";
+import { version } from "../process/version.ts";
 
 /** Which of the original's releases the answers look like: clients refuse those that they take for too old. */
 const likeRelease = "26.7.2";
-const moorVersion = "0.1.0";
 
 const machine = (): string => ({ x64: "amd64", arm64: "aarch64" })[arch() as "x64" | "arm64"] ?? arch();
 const operatingSystem = (): string => `${type()} ${release()}`;
@@ -28,7 +28,7 @@ export function firmwareStatus(now: Date) {
       product_nickname: "moor",
       product_series: series,
       product_arch: machine(),
-      product_moor: moorVersion,
+      product_moor: version,
       product_latest: likeRelease,
       product_check: check,
     },
@@ -58,6 +58,6 @@ export const systemStatus = () => ({
 
 export const systemInformation = () => ({
   name: hostname(),
-  versions: [`moor ${moorVersion}-${machine()}`, operatingSystem(), `OpenSSL ${process.versions.openssl}`],
+  versions: [`moor ${version}-${machine()}`, operatingSystem(), `OpenSSL ${process.versions.openssl}`],
   updates: "moor is updated by the system it runs on.",
 });
