@@ -1,6 +1,6 @@
 import { type Command, Help, type Option } from "commander";
 import { nearest } from "../core/nearest.ts";
-import type { ListenAddress } from "../process/listen-address.ts";
+import { bracketed, type ListenAddress } from "../process/listen-address.ts";
 
 /** Help says what a verb is for, and a usage error leads to the help of its own verb. */
 export function describeVerbs(command: Command, path = command.name()): void {
@@ -32,7 +32,7 @@ export function describeOption(option: Option): string {
   const { defaultValue: value, description } = option;
   if (Array.isArray(value) && value.length === 0) return description;
   if (!isListenAddress(value)) return new Help().optionDescription(option);
-  return `${description} (default: ${value.host.includes(":") ? `[${value.host}]` : value.host}:${value.port})`;
+  return `${description} (default: ${bracketed(value.host)}:${value.port})`;
 }
 
 const isListenAddress = (value: unknown): value is ListenAddress =>
