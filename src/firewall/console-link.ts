@@ -1,4 +1,5 @@
 import { createSessions } from "../access/session.ts";
+import { signInLink } from "../access/sign-in-link.ts";
 import { type AccessStore, openAccess } from "./access-store.ts";
 
 const administrator = "root";
@@ -14,9 +15,6 @@ export async function makeSignInSecret(
     access.audit.note({ name: "sign-in link", source: "this machine" }, "user added", `${name}, may all`, now());
   return await createSessions(access.sessions, () => now().getTime()).makeLink(name);
 }
-
-/** The secret stands behind `#`: browsers send that part to nobody, so it is in no log. */
-export const signInLink = (url: string, secret: string): string => `${url}/sign-in#${secret}`;
 
 /** For whoever has the data folder: the service need not run, and hears nothing of it. */
 export async function makeSignInLink(database: string, user: string | undefined, url: string): Promise<MadeLink> {

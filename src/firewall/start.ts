@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { signInLink } from "../access/sign-in-link.ts";
 import { openDataFolder } from "../process/data-folder.ts";
 import { addressesOf, hereOf, type ListenAddress, urlOf } from "../process/listen-address.ts";
 import { listenOn } from "../process/listen-on.ts";
@@ -8,7 +9,6 @@ import { type CertificateFiles, openTlsMaterial } from "../process/tls-material.
 import { closeServer, createTlsServer } from "../process/tls-server.ts";
 import { keysFile, openAccess } from "./access-store.ts";
 import { type FirewallConfig, noConfig } from "./config.ts";
-import { signInLink } from "./console-link.ts";
 import { foldReads } from "./fold-reads.ts";
 import { readDefaultRoutes } from "./gateways.ts";
 import { accessEndpoints } from "./http-access.ts";

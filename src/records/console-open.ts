@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { FastifyInstance } from "fastify";
+import { signInLink } from "../access/sign-in-link.ts";
 import type { Logger } from "../process/log.ts";
 import { type ConsoleSessions, createConsoleSessions } from "./console-sessions.ts";
 import type { ConsoleStore } from "./console-store.ts";
@@ -39,9 +40,6 @@ export function openConsole(options: {
     isNew: async () => !(await consoleStore.hasAnyPassword()),
   };
 }
-
-/** The secret stands behind `#`: browsers send that part to nobody, so it is in no log. */
-export const signInLink = (url: string, secret: string): string => `${url}/sign-in#${secret}`;
 
 /** For whoever can open the store: the service need not run, and hears nothing of it. */
 export async function makeSignInLink(place: StorePlace, log: Logger, name: string, url: string): Promise<MadeLink> {

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { Server as TlsServer } from "node:tls";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { signInLink } from "../access/sign-in-link.ts";
 import { type TrustedProxies, trustProxies } from "../process/client-address.ts";
 import { openDataFolder } from "../process/data-folder.ts";
 import type { Duties } from "../process/duties.ts";
@@ -13,7 +14,7 @@ import type { DatabaseTrouble } from "../process/migration-steps.ts";
 import { createRequestCounters } from "../process/request-counters.ts";
 import { closeInReverse, type Opened } from "../process/shutdown.ts";
 import { type CertificateFiles, openTlsMaterial } from "../process/tls-material.ts";
-import { openConsole, signInLink } from "./console-open.ts";
+import { openConsole } from "./console-open.ts";
 import { serveDocs } from "./http-docs.ts";
 import { dyndnsApi } from "./http-dyndns.ts";
 import { rrsetsApi, sendNoPath } from "./http-rrsets.ts";
@@ -62,8 +63,10 @@ export type RunningRecords = {
   readonly store: RecordStore;
   /** For what one of all nodes on the database must do. */
   readonly duties: Duties;
-  /** An address that signs in to the console, once and within 15 minutes; an account of a new name is made. */
-  /** At its own address, unless people come to it by another. */
+  /**
+   * An address that signs in to the console, once and within 15 minutes; an account of a new name is made. At the service's own
+   * address, unless people come to it by another.
+   */
   readonly createSignInLink: (account: string, origin?: string) => Promise<string>;
   /** True while no account has a password, so that a link is the only way in. */
   readonly needsSignInLink: () => Promise<boolean>;
