@@ -42,6 +42,20 @@ describe("an HTTP server", () => {
     expect(seen).toEqual({ ip: "127.0.0.1", scheme: "http", id: expect.stringMatching(/^[0-9a-f]{32}$/) });
   });
 
+  it("says of a caller who has gone that he has no address", async () => {
+    const { promise: seen, resolve } = Promise.withResolvers<string>();
+    const url = await start({}, (made) => {
+      made.get("/gone", async (request) => {
+        await once(request.raw.socket, "close");
+        resolve(request.ip);
+      });
+    });
+    const socket = connect(Number(new URL(url).port), "127.0.0.1", () => {
+      socket.write("GET /gone HTTP/1.1\r\nHost: x\r\n\r\n", () => socket.destroy());
+    });
+    expect(await seen).toBe("");
+  });
+
   it("believes those of a proxy that is trusted, in every part of it", async () => {
     const url = await start({ proxies });
     const seen = await (await fetch(`${url}/who/a`, { headers: claims })).json();

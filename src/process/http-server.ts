@@ -50,7 +50,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     ? fastify({ ...limits, https: { ...options.tls, minVersion: "TLSv1.2", ALPNProtocols: [...spoken], ...counted } })
     : fastify({ ...limits, http: { ...counted } });
   const server = made as unknown as FastifyInstance;
-  if (options.proxies) believe(server, options.proxies);
+  nameCallers(server, options.proxies);
   options.counters?.follow(server);
   answerBeforeClosing(server, options.closeWithin ?? 2_000);
   return server;
@@ -66,17 +66,18 @@ function answerBeforeClosing(server: FastifyInstance, limit: number): void {
   server.addHook("onClose", async () => end());
 }
 
-/** Fastify can do this too, but believes whatever text stands where an address should. */
-function believe(server: FastifyInstance, { clientOf, schemeOf }: ProxyTrust): void {
+/** Fastify can do this too, but believes whatever text stands where an address should, and has none once a connection is closed. */
+function nameCallers(server: FastifyInstance, proxies: ProxyTrust | undefined): void {
   const peerOf = ({ raw }: FastifyRequest) => raw.socket.remoteAddress ?? "";
   server.decorateRequest("ip", {
     getter(this: FastifyRequest) {
-      return clientOf(peerOf(this), this.raw.headers);
+      return proxies ? proxies.clientOf(peerOf(this), this.raw.headers) : peerOf(this);
     },
   });
+  if (proxies === undefined) return;
   server.decorateRequest("protocol", {
     getter(this: FastifyRequest) {
-      return schemeOf(peerOf(this), this.raw.headers) ?? ("encrypted" in this.raw.socket ? "https" : "http");
+      return proxies.schemeOf(peerOf(this), this.raw.headers) ?? ("encrypted" in this.raw.socket ? "https" : "http");
     },
   });
 }
