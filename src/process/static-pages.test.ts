@@ -57,6 +57,10 @@ describe("pages", () => {
     expect(await answering("/assets/a-1.js", undefined)).toMatchObject({ status: 200 });
   });
 
+  it("are not what a longer name than a disk takes asks for", async () => {
+    expect(await pages()(`/assets/${"a".repeat(300)}`, undefined)).toBeUndefined();
+  });
+
   it("are read again after a time at which they could not be read", async () => {
     const file = join(folder, "assets/late.js");
     await symlink(file, file);

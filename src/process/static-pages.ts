@@ -84,7 +84,8 @@ export function createStaticPages({ page, isPage, folder = builtPages() }: Stati
   };
 }
 
-const assetPath = /^\/assets\/([\w.-]+)$/;
+/** Longer names than a disk takes name none of the files. */
+const assetPath = /^\/assets\/([\w.-]{1,100})$/;
 const plain = { "content-type": "text/plain; charset=utf-8" };
 
 const notBuilt: PageAnswer = {
