@@ -1,0 +1,153 @@
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { interfaceEventsPath } from "../../src/contract/interface-events.ts";
+import { createRandom, type Random } from "../rig/random.ts";
+import { seed } from "../rig/seed.ts";
+import { until } from "../rig/until.ts";
+import { createBroken } from "./broken-requests.ts";
+import { type Face, startFaces } from "./faces.ts";
+import { createRequests, type Description, oddParts } from "./invented-requests.ts";
+
+vi.setConfig({ testTimeout: 900_000 });
+
+/** Short in every run; `MOOR_HOSTILE=2000000` for the long form. */
+const requests = Number(process.env.MOOR_HOSTILE ?? 200_000) / 100;
+
+const paths = {
+  records: ["/", "/assets/x", "/zones/1", "/docs/json", "/health/ready", "/console/session", "/console/tokens"].concat([
+    "/api/v1/zones",
+    "/api/v1/records/bulk",
+    "/v1/zones/1/rrsets",
+    "/v1/events",
+    "/nic/update",
+  ]),
+  firewall: ["/", "/assets/x", "/users", "/console/people", "/console/events", "/console/users/x/keys"].concat([
+    "/api/diagnostics/interface/getinterfaceconfig",
+    interfaceEventsPath,
+  ]),
+  updater: ["/", "/assets/x", "/status", "/metrics", "/health/live", "/check", "/page/status"],
+} as const;
+const names = ["records", "firewall", "updater"] as const;
+/** What each answers with 200. */
+const good = {
+  records: "/v1/zones",
+  firewall: "/api/diagnostics/interface/getinterfaceconfig",
+  updater: "/status",
+} as const;
+
+let folder: string;
+let faces: Readonly<Record<(typeof names)[number], Face>>;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "moor-hostile-"));
+  faces = await startFaces(folder);
+  for (const name of names) await until(() => answersWell(name), { limit: 60_000, what: () => name });
+});
+afterAll(async () => {
+  await Promise.all(names.map((name) => faces?.[name].process.stop()));
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function answersWell(name: (typeof names)[number]): Promise<boolean> {
+  const agent = faces[name].newAgent();
+  const asked = faces[name].ask({ method: "GET", path: good[name], headers: {} }, agent);
+  return await asked
+    .then(
+      ({ status }) => status === 200,
+      () => false,
+    )
+    .finally(() => agent.destroy());
+}
+
+describe(`hostile requests (MOOR_SEED=${seed})`, () => {
+  it(`${requests} invented ones are all answered, and none of them is the record service's fault`, async () => {
+    const { ask, newAgent } = faces.records;
+    const agent = newAgent();
+    const { body } = await ask({ method: "GET", path: "/docs/json", headers: {} }, agent);
+    const zone = await ask(
+      {
+        method: "POST",
+        path: "/v1/zones",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({
+          name: "hostile.example",
+          mode: "primary",
+          rrsets: [{ name: "home", type: "A", records: [{ value: "192.0.2.1" }] }],
+        }),
+      },
+      agent,
+    );
+    expect(zone.status).toBe(201);
+    const invent = createRequests(createRandom(seed), JSON.parse(body) as Description, [
+      ...["1", "2", "home", "A", "TXT", "hostile.example"],
+    ]);
+    const failures: string[] = [];
+    for (let i = 0; i < requests; i++) {
+      const request = invent();
+      const answer = await ask(request, agent);
+      if (answer.status >= 500) failures.push(`${JSON.stringify(request).slice(0, 1_000)}: ${answer.body}`);
+    }
+    agent.destroy();
+    expect(failures).toEqual([]);
+  });
+
+  it.each(names)("all paths that are nearly right are answered: %s", async (name) => {
+    const { ask, newAgent } = faces[name];
+    const agent = newAgent();
+    const failures: string[] = [];
+    for (const path of paths[name].flatMap((right) => oddParts.flatMap((part) => nearly(right, part)))) {
+      const { status, body } = await ask({ method: "GET", path, headers: {} }, agent);
+      if (status >= 500) failures.push(`${path.slice(0, 200)}: ${body}`);
+    }
+    agent.destroy();
+    expect(failures).toEqual([]);
+  });
+
+  it.each(names)("one that is too long leaves its connection to the next: %s", async (name) => {
+    const { ask, newAgent } = faces[name];
+    const statuses: [path: string, long: boolean, next: number][] = [];
+    for (const path of paths[name]) {
+      const agent = newAgent();
+      const long = { method: "POST", path, headers: { "content-type": "application/json" }, body: "x".repeat(100_000) };
+      const first = await ask(long, agent);
+      const next = await ask({ method: "GET", path: good[name], headers: {} }, agent);
+      statuses.push([path, first.status < 500, next.status]);
+      agent.destroy();
+    }
+    expect(statuses).toEqual(paths[name].map((path) => [path, true, 200]));
+  });
+
+  it.each(names)("broken ones and broken connections are outlived: %s", async (name) => {
+    const random = createRandom(seed);
+    const broken = createBroken(random, paths[name], faces[name].secret);
+    const many = async (count: number) => {
+      for (let i = 0; i < count; i++) await overOneConnection(faces[name], random, broken);
+    };
+    await Promise.all(Array.from({ length: 8 }, () => many(requests / 40)));
+    expect(await answersWell(name)).toBe(true);
+    expect(`${faces[name].process.out()}${faces[name].process.err()}`).not.toMatch(/request failed|^ +at /m);
+  });
+});
+
+/** With another last part, and with one more. */
+const nearly = (path: string, part: string) => [path.replace(/[^/]*$/, part), `${path}/${part}`];
+
+async function overOneConnection({ connect }: Face, random: Random, broken: () => Buffer): Promise<void> {
+  const socket = connect();
+  socket.on("error", () => undefined);
+  if (random(20) > 0) socket.resume();
+  await Promise.race([once(socket, "connect"), sleep(3_000, undefined, { ref: false })]).catch(() => undefined);
+  for (let left = random(4); left >= 0 && !socket.destroyed; left--) {
+    socket.write(broken());
+    if (random(3) === 0) await sleep(random(20));
+  }
+  if (random(2) === 0) {
+    socket.end();
+    await sleep(random(30));
+  }
+  socket.destroy();
+}
