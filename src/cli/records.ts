@@ -8,7 +8,7 @@ import { isLoopbackName } from "../process/loopback-name.ts";
 import { closeInReverse, type Opened } from "../process/shutdown.ts";
 import { openSystemd } from "../process/systemd.ts";
 import { startKeepingHistory } from "../records/keep-history.ts";
-import { startRecords } from "../records/start.ts";
+import { type RunningRecords, startRecords } from "../records/start.ts";
 import { trimTables } from "../records/store-table-open.ts";
 import { browserWarning } from "./browser-warning.ts";
 import { type CertificateOptions, readCertificate } from "./certificate-option.ts";
@@ -18,7 +18,7 @@ import { logTo } from "./log-to.ts";
 import { type ObserveFlags, proxiesOf } from "./observe-options.ts";
 import type { LogOptions } from "./options.ts";
 import { readStorePlace } from "./read-store-place.ts";
-import { startDns } from "./start-dns.ts";
+import { type RunningDns, startDns } from "./start-dns.ts";
 import { tellFaults } from "./tell-faults.ts";
 import { readTransferFlags, type TransferFlags } from "./transfer-flags.ts";
 import { storeFlags } from "./try-lines.ts";
@@ -96,30 +96,8 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
     });
     opened.push({ name: "nameserver", close: dns.close });
     const metrics = await watchRecords(service, dns, { at: options.metrics, opened });
-    io.out(`The record service listens on ${service.url}${alsoAt(options.listen)}\n`);
-    io.out(`Its API is described at ${service.url}/docs\n`);
-    if (service.caFile) io.out(`Clients must trust the certificate in ${service.caFile}\n`);
-    for (const { host, port } of dns.addresses) io.out(`DNS is answered on ${host} port ${port}, UDP and TCP\n`);
-    if (metrics) io.out(`Metrics and health are at ${urlOf(metrics, "http")}/metrics and /health/ready\n`);
-    if (options.plainHttp && !isLoopbackName(bracketed(options.listen.host))) {
-      io.out("Tokens and passwords go over this port unencrypted: let nobody but the proxy reach it\n");
-    }
-    if (options.plainHttp && options.trustProxy.length === 0) {
-      io.out("No proxy is trusted, so all callers count as one; name yours with --trust-proxy NETWORK\n");
-    }
-    const where = storeFlags(options, database);
-    io.out(`A token for it is made with: ${io.program} token add ${where}\n`);
-    const pages = options.plainHttp ? behindProxy : service.url;
-    const signIn = `${io.program} sign-in ${where} --url ${pages}`;
-    if (!(await service.needsSignInLink())) {
-      io.out(`Its console is at ${pages}; a lost password: ${signIn}\n`);
-    } else if (io.isJournal) {
-      io.out(`A link that signs in to its console is made with: ${signIn}\n`);
-    } else {
-      io.out("Sign in to its console with this link, once and within 15 minutes:\n");
-      io.out(`  ${await service.createSignInLink("main", pages)}\n`);
-      if (service.caFile) io.out(browserWarning(service.caFile));
-    }
+    tellPlaces({ service, dns, metrics }, options, io);
+    await tellSignIn(service, storeFlags(options, database), options, io);
     const systemd = openSystemd({ env: io.env, status: "answering for its zones" });
     opened.push({ name: "service manager", close: () => systemd.close() });
     systemd.ready();
@@ -130,6 +108,40 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
     return 0;
   } finally {
     await closeInReverse(opened, log);
+  }
+}
+
+function tellPlaces(
+  running: { readonly service: RunningRecords; readonly dns: RunningDns; readonly metrics: ListenAddress | undefined },
+  options: RecordsCommand,
+  io: CommandIo,
+): void {
+  const { service, dns, metrics } = running;
+  io.out(`The record service listens on ${service.url}${alsoAt(options.listen)}\n`);
+  io.out(`Its API is described at ${service.url}/docs\n`);
+  if (service.caFile) io.out(`Clients must trust the certificate in ${service.caFile}\n`);
+  for (const { host, port } of dns.addresses) io.out(`DNS is answered on ${host} port ${port}, UDP and TCP\n`);
+  if (metrics) io.out(`Metrics and health are at ${urlOf(metrics, "http")}/metrics and /health/ready\n`);
+  if (options.plainHttp && !isLoopbackName(bracketed(options.listen.host))) {
+    io.out("Tokens and passwords go over this port unencrypted: let nobody but the proxy reach it\n");
+  }
+  if (options.plainHttp && options.trustProxy.length === 0) {
+    io.out("No proxy is trusted, so all callers count as one; name yours with --trust-proxy NETWORK\n");
+  }
+}
+
+async function tellSignIn(service: RunningRecords, where: string, options: RecordsCommand, io: CommandIo) {
+  io.out(`A token for it is made with: ${io.program} token add ${where}\n`);
+  const pages = options.plainHttp ? behindProxy : service.url;
+  const signIn = `${io.program} sign-in ${where} --url ${pages}`;
+  if (!(await service.needsSignInLink())) {
+    io.out(`Its console is at ${pages}; a lost password: ${signIn}\n`);
+  } else if (io.isJournal) {
+    io.out(`A link that signs in to its console is made with: ${signIn}\n`);
+  } else {
+    io.out("Sign in to its console with this link, once and within 15 minutes:\n");
+    io.out(`  ${await service.createSignInLink("main", pages)}\n`);
+    if (service.caFile) io.out(browserWarning(service.caFile));
   }
 }
 
