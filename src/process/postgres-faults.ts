@@ -30,7 +30,6 @@ const faults: Readonly<Record<string, PostgresFault>> = {
   "55P03": "slow", // lock_not_available: lock_timeout
   "57014": "slow", // query_canceled: statement_timeout
   "25P03": "lost", // idle_in_transaction_session_timeout
-  "53300": "lost", // too_many_connections
   "57P01": "lost", // admin_shutdown
   "57P02": "lost", // crash_shutdown
   "57P03": "lost", // cannot_connect_now

@@ -31,7 +31,7 @@ const untrusted = () =>
   "its certificate comes from no authority that is trusted here; name the file with the certificate of its authority: " +
   "sslrootcert=FILE in the address, or PGSSLROOTCERT";
 
-/** https://nodejs.org/api/tls.html#x509-certificate-error-codes and the classes 28 and 3D of PostgreSQL's errors. */
+/** https://nodejs.org/api/tls.html#x509-certificate-error-codes and the classes 28, 3D and 53 of PostgreSQL's errors. */
 const refusals: Readonly<Record<string, (error: DriverError) => string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted,
   UNABLE_TO_GET_ISSUER_CERT: untrusted,
@@ -48,6 +48,8 @@ const refusals: Readonly<Record<string, (error: DriverError) => string>> = {
     `${message}; correct the password in --database-password-file, in PGPASSWORD or in the address`,
   "28000": ({ message }) => `${message}; ${lineMissing(message)}`,
   "3D000": ({ message }) => `${message}; make it there, or name another`,
+  "53300": ({ message }) =>
+    `${message}; raise max_connections or the limit of the user or database there, or lower --database-connections`,
 };
 
 const namesIn = (text = "nobody"): string => text.replaceAll(/\b(?:DNS|IP Address):/g, "");

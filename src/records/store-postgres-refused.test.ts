@@ -65,6 +65,7 @@ const cutAll = () =>
 
 describe("a database that no longer lets a running node in", () => {
   const setPassword = (text: string) => admin.query(`ALTER ROLE ${name} PASSWORD '${text}'`);
+  const limitConnections = (most: number) => admin.query(`ALTER ROLE ${name} CONNECTION LIMIT ${most}`);
   const cases: [what: string, spoil: () => Promise<unknown>, mend: () => Promise<unknown>, says: string][] = [
     [
       "another password, and back again",
@@ -96,6 +97,7 @@ describe("a database that no longer lets a running node in", () => {
       () => admin.query(`ALTER ROLE ${name} LOGIN`),
       "is not permitted to log in; have the server let this user in",
     ],
+    ["no connection left", () => limitConnections(0), () => limitConnections(-1), "lower --database-connections"],
   ];
   it.each(cases)("%s", async (_, spoil, mend, says) => {
     const store = await openPostgresStore({ address: address(), log, limits: { patience: 200, connections: 1 } });
@@ -135,15 +137,18 @@ describe("a database that no longer lets a running node in", () => {
     await store.close();
   });
 
-  it("is told once, also while older connections go on", async () => {
+  it.each([
+    ["another password", () => setPassword("second-secret"), () => setPassword("first-secret")],
+    ["fewer connections than it may take", () => limitConnections(2), () => limitConnections(-1)],
+  ])("is told once, also while older connections go on: %s", async (_, spoil, mend) => {
     const store = await openPostgresStore({ address: address(), log, limits: { patience: 200 } });
     const pool = await makePool(store);
-    await setPassword("second-secret");
+    await spoil();
     for (let i = 0; i < 5; i += 1)
       await Promise.allSettled(Array.from({ length: 10 }, () => [store.zone(1, "any"), store.zones(1, all)]).flat());
     expect(tellings("does not let this service in")).toBe(1);
     expect(tellings("the database is back")).toBe(0);
-    await setPassword("first-secret");
+    await mend();
     await cutAll();
     expect(await pool.add(store, "192.0.2.1")).toBe("192.0.2.1");
     expect(tellings("the database is back")).toBeGreaterThanOrEqual(1);
