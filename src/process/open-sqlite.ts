@@ -8,7 +8,7 @@ import {
   stepsFor,
   tooNew,
 } from "./migration-steps.ts";
-import { sqliteKind } from "./sqlite-faults.ts";
+import { todoBesideFile } from "./sqlite-faults.ts";
 
 export { DatabaseTrouble };
 
@@ -28,19 +28,13 @@ export function openSqlite(path: string, migrations: readonly MigrationStep[]): 
     database?.close();
     if (error instanceof DatabaseTrouble) throw error;
     throw new DatabaseTrouble(
-      `the database ${path} cannot be used: ${(error as Error).message}\nNothing was changed. ${todoAbout(error)}`,
+      `the database ${path} cannot be used: ${(error as Error).message}\nNothing was changed. ${todoBesideFile(error) ?? fileTodo}`,
       { cause: error },
     );
   }
 }
 
-/** Not to be opened (14), or not to be written (8), is most often another's file: a command was run as root, the service is not. */
-function todoAbout(error: unknown): string {
-  const kind = sqliteKind(error);
-  return kind === 8 || kind === 14
-    ? "See that whoever runs this may read and write the file and its folder: give both to that user with chown."
-    : "Put a good copy of the file in its place, or move it away to start with an empty one.";
-}
+const fileTodo = "Put a good copy of the file in its place, or move it away to start with an empty one.";
 
 /**
  * The last two keep a store of a million records nearly as quick as a small one; memory is taken only for pages that are read. No

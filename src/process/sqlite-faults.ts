@@ -19,3 +19,19 @@ const reasons: ReadonlyMap<number, string> = new Map([
   [10, "the disk of the service fails"],
   [13, "the disk of the service is full"],
 ]);
+
+/** What to do about a file that SQLite cannot use now though nothing need be wrong with it; undefined when something is. */
+export const todoBesideFile = (error: unknown): string | undefined => todos.get(sqliteKind(error) ?? 0);
+
+const diskTodo = "The disk is full or fails, and the file may be good: leave it, and make room or mend the disk.";
+const ownerTodo =
+  "See that whoever runs this may read and write the file and its folder: give both to that user with chown.";
+
+const todos: ReadonlyMap<number, string> = new Map([
+  [5, "Another program is at work on the file: leave it, and try again when that has ended."],
+  // Not to be opened (14), or not to be written (8), is most often another's file: a command was run as root, the service is not.
+  [8, ownerTodo],
+  [14, ownerTodo],
+  [10, diskTodo],
+  [13, diskTodo],
+]);

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { wholeAccount } from "../core/may.ts";
 import { makePool } from "./rig/pool-of-addresses.ts";
 import { describeStore } from "./store.suite.ts";
@@ -10,6 +10,7 @@ import { describeActions } from "./store-actions.suite.ts";
 import { describeManyWrites } from "./store-many.suite.ts";
 import { describeRecordIds } from "./store-record-ids.suite.ts";
 import { openSqliteStore } from "./store-sqlite.ts";
+import { takeSole } from "./store-table-sole.ts";
 import { describeTokens } from "./store-tokens.suite.ts";
 import { describeTransferKeys } from "./store-transfer.suite.ts";
 
@@ -100,6 +101,7 @@ describe("a SQLite file", () => {
     ["a file cut in the middle", async () => await cutInTheMiddle(path)],
     ["made by a newer version", async () => newerVersion(path), /start the newer version/],
     ["not to be opened", async () => await mkdir(path), /cannot be used[\s\S]*give both to that user/],
+    ["taken by another program", async () => takenByAnother(path), /cannot be used[\s\S]*leave it, and try again/],
   ])(
     "stops the start when it is %s, and says what to do",
     async (_, damage, todo = /cannot be used[\s\S]*move it away/) => {
@@ -114,6 +116,13 @@ async function cutInTheMiddle(path: string): Promise<void> {
   const { readFile } = await import("node:fs/promises");
   const bytes = await readFile(path);
   await writeFile(path, Buffer.concat([bytes.subarray(0, 4096), Buffer.alloc(bytes.length - 4096, 0x5a)]));
+}
+
+/** Until the test ends. */
+function takenByAnother(path: string): void {
+  openSqliteStore(path).close();
+  const sole = takeSole(path);
+  if (sole !== "in-use") onTestFinished(() => sole.close());
 }
 
 function newerVersion(path: string): void {

@@ -4,6 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { DatabaseTrouble, openSqlite } from "../process/open-sqlite.ts";
+import { todoBesideFile } from "../process/sqlite-faults.ts";
 import { migrations } from "./schema-sqlite.ts";
 import { type CopyTarget, keyNames, type Row, type Table, type Value, type WritableTables } from "./store-table.ts";
 import { type SqlConnection, tablesOver } from "./store-table-sql.ts";
@@ -86,7 +87,7 @@ export type FileState =
   | { readonly kind: "good" }
   | { readonly kind: "missing" | "partial" | "folder" | "no-database" | "not-ours" }
   | { readonly kind: "older" | "newer"; readonly steps: number }
-  | { readonly kind: "damaged"; readonly why: string };
+  | { readonly kind: "damaged"; readonly why: string; readonly todo?: string | undefined };
 
 /** SQLITE_NOTADB */
 const notADatabase = 26;
@@ -110,7 +111,9 @@ export function fileState(path: string): FileState {
     return { kind: steps > migrations.length ? "newer" : "older", steps };
   } catch (error) {
     const { errcode, message } = error as Error & { readonly errcode?: number };
-    return errcode === notADatabase ? { kind: "no-database" } : { kind: "damaged", why: message };
+    return errcode === notADatabase
+      ? { kind: "no-database" }
+      : { kind: "damaged", why: message, todo: todoBesideFile(error) };
   } finally {
     database?.close();
   }
@@ -140,7 +143,7 @@ export function fileTrouble(path: string, state: Exclude<FileState, { readonly k
         "use the newer version."
       );
     case "damaged":
-      return `${path} cannot be read: ${state.why}; take another backup of it.`;
+      return `${path} cannot be read: ${state.why}${state.todo ? `\n${state.todo}` : "; take another backup of it."}`;
     default:
       return state satisfies never;
   }

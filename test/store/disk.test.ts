@@ -32,6 +32,10 @@ const onDisk = (size: string, more = "true") => [
   ...[`mount -t tmpfs -o size=${size} none ${disk} && cp -a ${ready}/. ${disk} && ${more} && exec "$@"`, "sh"],
 ];
 
+/** A command on that disk, once `more` was done to it. */
+const runOn = (more: string, words: readonly string[]) =>
+  startProcess([...onDisk("12m", more), ...moor, ...words] as [string, ...string[]], { env }).ended;
+
 /** Runs on that disk, beside the service. */
 async function beside({ process: { pid } }: Service, script: string): Promise<void> {
   const enter = ["nsenter", "--user", "--mount", "--preserve-credentials", "--target", String(pid)] as const;
@@ -81,10 +85,21 @@ describe("a disk that is full", () => {
   });
 });
 
+describe("a disk that was full before", () => {
+  it.each([
+    ["the start", ["records", "--listen", "127.0.0.1:0", "--plain-http"]],
+    ["a check", ["store", "check"]],
+  ])("stops %s with what to do, and not with the advice to give the file up", async (_, words) => {
+    const { code, err } = await runOn(`(cd ${disk} && ${fill})`, [...words, "--data", disk]);
+    expect(code).toBe(1);
+    expect(err).toMatch(
+      /records\.sqlite cannot be .*\n.*The disk is full or fails, and the file may be good: leave it/,
+    );
+  });
+});
+
 describe("a disk that is read-only", () => {
-  const readOnly = (words: readonly string[]) =>
-    startProcess([...onDisk("12m", `mount -o remount,ro ${disk}`), ...moor, ...words] as [string, ...string[]], { env })
-      .ended;
+  const readOnly = (words: readonly string[]) => runOn(`mount -o remount,ro ${disk}`, words);
 
   it("stops the start, at once and with the reason", async () => {
     const { code, err } = await readOnly(["records", "--data", disk, "--listen", "127.0.0.1:0", "--plain-http"]);
