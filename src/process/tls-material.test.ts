@@ -1,4 +1,4 @@
-import { X509Certificate } from "node:crypto";
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { mkdtemp, readFile, rename, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -163,11 +163,40 @@ describe("the operator's files", () => {
       await (await put(["a"])).finish();
       await writeFile(files().cert, "x");
     },
+    "cut off": async () => {
+      const { cert, finish } = await put(["a"]);
+      await finish();
+      await writeFile(files().cert, cert.slice(0, 200));
+    },
+    "followed by a chain that is cut off": async () => {
+      const { cert, finish } = await put(["a"]);
+      await finish();
+      await writeFile(files().cert, cert + cert.slice(0, 200));
+    },
+    exchanged: async () => {
+      const { cert, key } = await put(["a"]);
+      await writeFile(files().cert, key);
+      await writeFile(files().key, cert);
+    },
+    "without a key": async () => {
+      const { cert } = await put(["a"]);
+      await writeFile(files().key, cert);
+    },
+    locked: async () => {
+      const { key } = await put(["a"]);
+      const lock = { type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "secret" } as const;
+      await writeFile(files().key, createPrivateKey(key).export(lock));
+    },
   };
   it.each([
     ["missing", /^there is no file .*own\.pem; --cert and --key name PEM files/],
     ["not of one another", /is not the key/],
     ["not PEM", /own.pem is no PEM file/],
+    ["cut off", /own\.pem holds no certificate that can be read \(.+\); --cert names/],
+    ["followed by a chain that is cut off", /own\.pem holds no certificate that can be read \(.+\); --cert names/],
+    ["exchanged", /own\.pem holds no certificate that can be read/],
+    ["without a key", /own\.key holds no key that can be read \(.+\); --key names/],
+    ["locked", /own\.key is locked with a passphrase; give one without/],
   ])("stop the start when they are %s", async (how, message) => {
     await broken[how]?.();
     await expect(followed({ files: files() })).rejects.toThrow(message);

@@ -1,5 +1,6 @@
-import { X509Certificate } from "node:crypto";
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import { createSecureContext } from "node:tls";
 import { belongTogether, caFileIn, ensureCertificate, type PairName } from "./certificates.ts";
 import type { Pair } from "./issue-certificate.ts";
 import type { SmallLog } from "./small-log.ts";
@@ -117,8 +118,28 @@ function troubleWith({ cert }: Pair, now: Date): string | undefined {
 
 async function readFiles({ cert, key }: CertificateFiles): Promise<Pair> {
   const pair = { cert: await readPem(cert), key: await readPem(key) };
+  expectReadable(
+    () => createSecureContext({ cert: pair.cert }),
+    `${cert} holds no certificate that can be read`,
+    "--cert names the certificate, with its chain behind it",
+  );
+  if (pair.key.includes("ENCRYPTED")) throw new Error(`${key} is locked with a passphrase; give one without`);
+  expectReadable(
+    () => createPrivateKey(pair.key),
+    `${key} holds no key that can be read`,
+    "--key names the key of the certificate",
+  );
   if (!belongTogether(pair)) throw new Error(`${key} is not the key of the certificate in ${cert}`);
   return pair;
+}
+
+/** What OpenSSL says names neither the file nor what is wrong with it. */
+function expectReadable(read: () => unknown, what: string, todo: string): void {
+  try {
+    read();
+  } catch (error) {
+    throw new Error(`${what} (${(error as Error).message}); ${todo}`);
+  }
 }
 
 async function readPem(file: string): Promise<string> {
