@@ -47,7 +47,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   } as const;
   const counted = options.counters && { ServerResponse: options.counters.Response };
   const made = options.tls
-    ? fastify({ ...limits, https: { ...options.tls, minVersion: "TLSv1.2", ALPNProtocols: [...spoken], ...counted } })
+    ? fastify({ ...limits, https: { ...options.tls, ...handshake, ...counted } })
     : fastify({ ...limits, http: { ...counted } });
   const server = made as unknown as FastifyInstance;
   nameCallers(server, options.proxies);
@@ -55,6 +55,8 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   answerBeforeClosing(server, options.closeWithin ?? 2_000);
   return server;
 }
+
+const handshake = { minVersion: "TLSv1.2", ALPNProtocols: [...spoken], handshakeTimeout: 10_000 } as const;
 
 function answerBeforeClosing(server: FastifyInstance, limit: number): void {
   followConnections(server.server);

@@ -11,6 +11,7 @@ import { giveLastAnswers } from "../process/last-answers.ts";
 import { addressesOf, hereOf, type ListenAddress, urlOf } from "../process/listen-address.ts";
 import type { Logger } from "../process/log.ts";
 import type { DatabaseTrouble } from "../process/migration-steps.ts";
+import { leaveHalfTheFiles } from "../process/open-files.ts";
 import { createRequestCounters } from "../process/request-counters.ts";
 import { closeInReverse, type Opened } from "../process/shutdown.ts";
 import { type CertificateFiles, openTlsMaterial } from "../process/tls-material.ts";
@@ -107,6 +108,7 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
       ? { server: createHttpServer(http), caFile: undefined }
       : await createTlsServer(options, { http, health, opened });
     opened.push({ name: "record service", close: () => server.close() });
+    leaveHalfTheFiles(server.server, log);
     server.setNotFoundHandler(sendNoRoute);
     observeHttp(server, { health, log, accessLog: options.accessLog });
     const console = openConsole({

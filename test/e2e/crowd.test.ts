@@ -1,0 +1,60 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { get } from "node:https";
+import { connect, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { askOverTcp } from "../nameserver/ask-over-tcp.ts";
+import { freePort } from "../rig/free-port.ts";
+import { node, repository } from "../rig/namespace.ts";
+import { type StartedProcess, startProcess } from "../rig/started-process.ts";
+import { until } from "../rig/until.ts";
+
+const files = 128;
+let folder: string;
+let service: StartedProcess;
+let ports: { readonly https: number; readonly dns: number; readonly metrics: number };
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "moor-crowd-"));
+  ports = { https: await freePort(), dns: await freePort(), metrics: await freePort() };
+  const at = (port: number) => `127.0.0.1:${port}`;
+  const words = ["--listen", at(ports.https), "--dns", at(ports.dns), "--metrics", at(ports.metrics)];
+  const moor = [node, join(repository, "bin", "moor.ts"), "records", "--data", folder, ...words];
+  service = startProcess(["sh", "-c", `ulimit -n ${files} && exec "$@"`, "sh", ...moor], { cwd: folder });
+  await service.says(/Metrics and health are at/);
+});
+afterAll(async () => {
+  await service?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Connections that say nothing. */
+function openCrowd(count: number): readonly Socket[] {
+  return Array.from({ length: count }, () => connect(ports.https, "127.0.0.1").on("error", () => undefined));
+}
+
+const isClosed = (socket: Socket): boolean => socket.destroyed || socket.readableEnded;
+
+const askLive = (): Promise<number | undefined> =>
+  new Promise((resolve, reject) => {
+    const url = `https://127.0.0.1:${ports.https}/health/live`;
+    get(url, { ca: readFileSync(join(folder, "ca.pem")), agent: false }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode);
+    }).on("error", reject);
+  });
+
+describe("more connections to the record service than it may have files", () => {
+  it("leave its health and DNS over TCP as they were, are told of, and are gone when they say nothing", async () => {
+    expect(await askLive()).toBe(200);
+    const crowd = openCrowd(2 * files);
+    for (const socket of crowd) socket.resume();
+    await service.says(/too many connections are open/);
+    expect((await fetch(`http://127.0.0.1:${ports.metrics}/health/ready`)).status).toBe(200);
+    expect(await askOverTcp(ports.dns, [{ name: "none.example.", type: 1 }], 5_000)).toHaveLength(1);
+    await until(() => crowd.every(isClosed), { limit: 25_000, what: () => "the end of those who say nothing" });
+    expect(await askLive()).toBe(200);
+    expect(service.err().match(/too many connections are open/g)).toHaveLength(1);
+  });
+});
