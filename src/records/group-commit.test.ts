@@ -88,15 +88,17 @@ describe("a group of writes", () => {
     expect(counters).toMatchObject({ writes: 2, failed: 1, commits: 2, waiting: 0 });
   });
 
-  it("that the disk does not take is not answered as done, nor is any write after it", async () => {
+  it("that the disk does not take is not answered as done, nor is any write after it, and whoever looks hears why", async () => {
     const first = insert(1);
     await nextTurn();
+    expect(commit.trouble()).toBeUndefined();
     asked[0]?.fail(new Error("EIO"));
     await first;
     await insert(2);
     expect(told).toEqual([1, 2].map((each) => `answer ${each}: ${broken}`));
     expect(stored()).toBe(1);
     expect(counters).toMatchObject({ writes: 0, failed: 2, waiting: 0 });
+    expect(commit.trouble()?.message).toBe(broken);
   });
 
   it("is ended when all is closed", async () => {

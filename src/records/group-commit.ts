@@ -134,6 +134,8 @@ export function createGroupCommit<Told>(
     });
 
   return Object.assign(commit, {
+    /** Why nothing is written any more until the service is started again. */
+    trouble: (): Error | undefined => broken,
     /** Ends what is under way, before the database is closed. */
     flush: (): void => {
       commitWaiting();

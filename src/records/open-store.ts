@@ -18,7 +18,7 @@ export type StorePlace =
 export type OpenStore = {
   readonly store: RecordStore;
   readonly console: ConsoleStore;
-  /** Rejects when it cannot be read now. */
+  /** Rejects when it cannot be read now, or takes no more writes. */
   readonly look: () => Promise<unknown>;
   /** A connection of one's own to a database that other nodes may share; undefined when no other can. */
   readonly connect: (() => Promise<Client>) | undefined;
@@ -52,7 +52,7 @@ function openFile(path: string, log: Logger): OpenStore {
       console.close();
       store.close();
     };
-    return { store, console, look: store.lastChange, connect: undefined, connections: undefined, close };
+    return { store, console, look: store.look, connect: undefined, connections: undefined, close };
   } catch (error) {
     store.close();
     throw error;

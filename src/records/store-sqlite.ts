@@ -18,7 +18,11 @@ import { expectWholeFile } from "./unfinished-copy.ts";
 import { openWalSync } from "./wal-sync.ts";
 import { zonesByName } from "./zones-by-name.ts";
 
-export type SqliteStore = Omit<RecordStore, "close"> & { readonly close: () => void };
+export type SqliteStore = Omit<RecordStore, "close"> & {
+  /** Rejects when it cannot be read now, or takes no more writes. */
+  readonly look: () => Promise<unknown>;
+  readonly close: () => void;
+};
 
 /** `path` may be `:memory:`: the same store for tests, gone when closed. Other steps are for tests of upgrades. */
 export function openSqliteStore(path: string, steps: readonly MigrationStep[] = migrations): SqliteStore {
@@ -138,6 +142,11 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
       );
     },
     lastChange: async () => read.lastChange(),
+    look: async () => {
+      const trouble = commit.trouble();
+      if (trouble !== undefined) throw trouble;
+      return read.lastChange();
+    },
     changesAfter: async (position, limit) => read.changesAfter(position, limit),
     onChange: feed.listen,
 
