@@ -44,6 +44,7 @@ describe("what cannot be done is said, with what to do", () => {
   const cases: [words: string, code: number, says: RegExp][] = [
     ["store backup data/records.sqlite --data data", 1, /is there already; name a new file/],
     ["store backup no/such/b.sqlite --data data", 1, /there is no folder .*no\/such; make it first/],
+    ["store backup text/b.sqlite --data data", 1, /text is no folder; name another place/],
     ["store backup b.sqlite --data none", 1, /there is no file .*none\/records\.sqlite; give the path/],
     ["store restore none.sqlite --data data", 1, /there is no file .*none\.sqlite/],
     ["store restore text --data data", 1, /text is not a database/],

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { constants, existsSync, statSync } from "node:fs";
 import { chown, link, open, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setImmediate } from "node:timers/promises";
@@ -9,7 +9,14 @@ import { type CheckCounts, type CheckTellers, checkStore } from "./store-check.t
 import { type CopyProgress, copyTables } from "./store-copy.ts";
 import { asideOf, isLogInUse, takeLogAway } from "./store-log-left.ts";
 import { storeTables, type Tables } from "./store-table.ts";
-import { fileState, fileTrouble, openQuietly, readSqliteTables, writeSqliteTables } from "./store-table-sqlite.ts";
+import {
+  fileState,
+  fileTrouble,
+  isRefused,
+  openQuietly,
+  readSqliteTables,
+  writeSqliteTables,
+} from "./store-table-sqlite.ts";
 
 export type BackupTellers = Pick<CheckTellers, "signal"> & { readonly progress: (progress: CopyProgress) => void };
 
@@ -118,9 +125,15 @@ export async function placeNew(draft: string, path: string, now: Date): Promise<
 /** A place for a new file. */
 export function expectFree(path: string): void {
   if (existsSync(path)) throw new DatabaseTrouble(`${path} is there already; name a new file, or move that one away.`);
-  if (!existsSync(dirname(path)))
-    throw new DatabaseTrouble(`there is no folder ${dirname(path)}; make it first, or name another place.`);
+  expectFolder(dirname(path));
   expectUnused(path);
+}
+
+function expectFolder(path: string): void {
+  if (!existsSync(path)) throw new DatabaseTrouble(`there is no folder ${path}; make it first, or name another place.`);
+  if (!statSync(path).isDirectory()) throw new DatabaseTrouble(`${path} is no folder; name another place.`);
+  if (isRefused(path, constants.W_OK | constants.X_OK))
+    throw new DatabaseTrouble(`this user may not write to ${path}; name another place.`);
 }
 
 function expectUnused(path: string): void {

@@ -85,7 +85,7 @@ function isFrozen(path: string): boolean {
 
 export type FileState =
   | { readonly kind: "good" }
-  | { readonly kind: "missing" | "partial" | "folder" | "no-database" | "not-ours" }
+  | { readonly kind: "missing" | "partial" | "folder" | "closed" | "no-database" | "not-ours" }
   | { readonly kind: "older" | "newer"; readonly steps: number }
   | { readonly kind: "damaged"; readonly why: string; readonly todo?: string | undefined };
 
@@ -97,6 +97,7 @@ const notADatabase = 26;
  * database gives up the locks of that process (https://sqlite.org/howtocorrupt.html, section 2.2).
  */
 export function fileState(path: string): FileState {
+  if (isRefused(path)) return { kind: "closed" };
   if (!existsSync(path)) return { kind: isPartial(path) ? "partial" : "missing" };
   if (statSync(path).isDirectory()) return { kind: "folder" };
   let database: DatabaseSync | undefined;
@@ -119,6 +120,16 @@ export function fileState(path: string): FileState {
   }
 }
 
+/** Whether the system does not let this user in; unlike opening a file, asking leaves its locks alone. */
+export function isRefused(path: string, mode = constants.R_OK): boolean {
+  try {
+    accessSync(path, mode);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EACCES";
+  }
+}
+
 export function fileTrouble(path: string, state: Exclude<FileState, { readonly kind: "good" }>): string {
   switch (state.kind) {
     case "missing":
@@ -127,6 +138,8 @@ export function fileTrouble(path: string, state: Exclude<FileState, { readonly k
       return partialFile(path);
     case "folder":
       return `${path} is a folder; give the path of a database file in it, such as ${path}/records.sqlite.`;
+    case "closed":
+      return `${path} cannot be read by this user; run this as root, or as the user whose file or folder it is.`;
     case "no-database":
       return `${path} is not a database; give the path of one that moor has written.`;
     case "not-ours":

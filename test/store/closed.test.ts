@@ -1,0 +1,55 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { startProcess } from "../rig/started-process.ts";
+import { prepareData } from "./store-files.ts";
+import { moor, runMoor } from "./storm.ts";
+
+let folder: string;
+let data: string;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "moor-closed-"));
+  data = join(folder, "data");
+  mkdirSync(data);
+  await prepareData(data, "closed.example");
+});
+afterEach(() => {
+  chmodSync(data, 0o700);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** As somebody to whom modes of files mean what they say: root would be let in. */
+const asUser = (...words: readonly string[]) =>
+  startProcess(["unshare", "--user", ...moor, ...words], { env: { PATH: process.env.PATH ?? "" } }).ended;
+
+it.each(["check", "backup NEW", "copy DATA NEW", "compact"])(
+  "moor store %s does not say of a store that it is not there when the user is not let in",
+  async (verb) => {
+    chmodSync(data, 0o000);
+    const words = verb.split(" ").map((word) => ({ NEW: join(folder, "new.sqlite"), DATA: data })[word] ?? word);
+    const { code, err } = await asUser("store", ...words, ...(verb.startsWith("copy") ? [] : ["--data", data]));
+    expect(err).toMatch(/data(\/records\.sqlite)? cannot be (read by this user; run this as root|used: EACCES)/);
+    expect(code).toBe(1);
+  },
+);
+
+it("a backup that the user may not read is not told as one that is damaged", async () => {
+  const file = join(folder, "b.sqlite");
+  await runMoor("store", "backup", file, "--data", data);
+  chmodSync(file, 0o000);
+  for (const words of [["check"], ["restore", "--data", join(folder, "other")]]) {
+    const { code, err } = await asUser("store", ...words, file);
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: expect.stringMatching(/b\.sqlite cannot be read by this user; run/),
+    });
+  }
+});
+
+it("a backup to a folder that takes none says so", async () => {
+  const shut = join(folder, "shut");
+  mkdirSync(shut, { mode: 0o500 });
+  const { code, err } = await asUser("store", "backup", join(shut, "b.sqlite"), "--data", data);
+  expect({ code, err }).toEqual({ code: 1, err: `moor: this user may not write to ${shut}; name another place.\n` });
+});
