@@ -16,7 +16,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { RRset } from "../core/rrset.ts";
 import { aRecord, at } from "./rig/a-set.ts";
 import { fillStore } from "./rig/filled-store.ts";
-import { backupSqlite, backupTables } from "./store-backup.ts";
+import { backupSqlite, backupTables, placeNew } from "./store-backup.ts";
 import { restoreSqlite } from "./store-backup-restore.ts";
 import { openSqliteStore } from "./store-sqlite.ts";
 import { readSqliteTables, trimSqliteTables } from "./store-table-sqlite.ts";
@@ -98,6 +98,24 @@ describe("a backup", () => {
     spoil();
     await expect(backup()).rejects.toThrow(says);
     expect(readdirSync(folder).filter((name) => name.includes("backup"))).toEqual([]);
+  });
+});
+
+describe("on a disk where a file has one name only", () => {
+  const refuse = () => Promise.reject(Object.assign(new Error("operation not permitted"), { code: "EPERM" }));
+  const place = () => placeNew(join(folder, "draft"), file, new Date(), refuse);
+  beforeEach(() => writeFileSync(join(folder, "draft"), "new"));
+
+  it("a new file gets its name all the same", async () => {
+    await place();
+    expect(readFileSync(file, "utf8")).toBe("new");
+    expect(readdirSync(folder).toSorted()).toEqual(["backup.sqlite", "records.sqlite"]);
+  });
+
+  it("and takes nobody else's", async () => {
+    writeFileSync(file, "of another");
+    await expect(place()).rejects.toThrow("EEXIST");
+    expect(readFileSync(file, "utf8")).toBe("of another");
   });
 });
 

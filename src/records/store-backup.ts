@@ -1,5 +1,5 @@
 import { constants, existsSync, statSync } from "node:fs";
-import { chown, link, open, rm, stat } from "node:fs/promises";
+import { chown, link, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Fault } from "../core/result.ts";
@@ -113,13 +113,35 @@ export async function syncFile(path: string): Promise<void> {
 }
 
 /** Under its name at once and whole; never over another file. Where the log is kept that lay there without a database. */
-export async function placeNew(draft: string, path: string, now: Date): Promise<string | undefined> {
+export async function placeNew(
+  draft: string,
+  path: string,
+  now: Date,
+  nameToo: typeof link = link,
+): Promise<string | undefined> {
   expectUnused(path);
   const kept = existsSync(path) ? undefined : await takeLogAway(path, asideOf(path, now));
-  await link(draft, path);
-  await rm(draft);
+  await nameToo(draft, path).catch((error: NodeJS.ErrnoException) => {
+    if (!oneNameOnly.has(error.code ?? "")) throw error;
+    return renameToNew(draft, path);
+  });
+  await rm(draft, { force: true });
   await syncFile(dirname(path));
   return kept;
+}
+
+/** What a disk says on which a file cannot have two names: most USB sticks, and many that are shared over a network. */
+const oneNameOnly: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "ENOSYS"]);
+
+/** The name is taken first, so that nobody else's file is lost who takes it at the same time. */
+async function renameToNew(draft: string, path: string): Promise<void> {
+  await (await open(path, "wx", 0o600)).close();
+  try {
+    await rename(draft, path);
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  }
 }
 
 /** A place for a new file. */
