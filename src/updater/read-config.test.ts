@@ -21,6 +21,10 @@ beforeAll(() => {
   secret("open", "thetoken", 0o644);
   const [whole = "", other = ""] = rootCertificates;
   writeFileSync(join(folder, "ca.pem"), `${whole}\n${other}\n`);
+  writeFileSync(
+    join(folder, "with-key.pem"),
+    `-----BEGIN PRIVATE KEY-----\nMAA=\n-----END PRIVATE KEY-----\n${whole}\n`,
+  );
   writeFileSync(join(folder, "cut.pem"), `${whole}\n${other.slice(0, 300)}`);
   writeFileSync(join(folder, "torn.pem"), whole.replace(/\n.{30}/, "\n"));
 });
@@ -68,6 +72,7 @@ describe("a good config", () => {
 
   it.each([
     ["ca: ca.pem", { kind: "ca" }],
+    ["ca: with-key.pem", { kind: "ca" }],
     [`fingerprint: '${"ab:".repeat(31)}ab'`, { kind: "fingerprint", sha256: `${"AB:".repeat(31)}AB` }],
     [`fingerprint: ${"ab".repeat(32)}`, { kind: "fingerprint" }],
     ["insecure: false", { kind: "system" }],

@@ -80,7 +80,9 @@ const readers: Readonly<Record<"ca" | "fingerprint" | "insecure", TrustReader>> 
   ca(yaml, at, what, surroundings) {
     const pem = readTextFile(yaml, at, `ca of ${what}`, surroundings);
     if (pem === undefined) return undefined;
-    const certificates = pem.split(/^(?=-----BEGIN CERTIFICATE-----)/m).filter((text) => text.startsWith("-----BEGIN"));
+    const certificates = pem
+      .split(/^(?=-----BEGIN CERTIFICATE-----)/m)
+      .filter((text) => text.startsWith("-----BEGIN CERTIFICATE"));
     const damaged = certificates.findIndex((text) => !isCertificate(text));
     if (damaged >= 0) {
       // Else it would be passed over in silence, and what it should vouch for not be trusted.
