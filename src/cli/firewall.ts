@@ -4,6 +4,7 @@ import { type FirewallConfig, noConfig } from "../firewall/config.ts";
 import { startFirewall } from "../firewall/start.ts";
 import { openDataFolder, readFileIfThere } from "../process/data-folder.ts";
 import { alsoAt, type ListenAddress } from "../process/listen-address.ts";
+import { shellWord } from "../process/shell-word.ts";
 import { letCompilersRun } from "../process/small-footprint.ts";
 import { createSmallLog } from "../process/small-log.ts";
 import { openSystemd } from "../process/systemd.ts";
@@ -12,7 +13,7 @@ import { type CertificateOptions, readCertificate } from "./certificate-option.t
 import type { CommandIo } from "./command-io.ts";
 import type { LogOptions } from "./options.ts";
 import { tellFaults } from "./tell-faults.ts";
-import { curlForInterfaces, dataFlag, shellWord } from "./try-lines.ts";
+import { curlForInterfaces, dataFlag } from "./try-lines.ts";
 import { untilStopped } from "./until-stopped.ts";
 
 export type FirewallCommand = LogOptions &

@@ -4,9 +4,10 @@ import { type ApiKey, type NewApiKey, shortKey } from "../firewall/keys.ts";
 import type { Privilege } from "../firewall/privileges.ts";
 import type { User } from "../firewall/users.ts";
 import { readFileIfThere } from "../process/data-folder.ts";
+import { shellWord } from "../process/shell-word.ts";
 import type { CommandIo } from "./command-io.ts";
 import { minute, printTable } from "./print-table.ts";
-import { dataFlag, shellWord } from "./try-lines.ts";
+import { dataFlag } from "./try-lines.ts";
 import {
   type InData,
   listed,

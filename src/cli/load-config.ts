@@ -1,11 +1,11 @@
 import { resolve } from "node:path";
 import { nearest } from "../core/nearest.ts";
 import { ok, type Result } from "../core/result.ts";
+import { shellWord } from "../process/shell-word.ts";
 import type { UpdaterConfig } from "../updater/config.ts";
 import { readConfig } from "../updater/read-config.ts";
 import type { CommandIo } from "./command-io.ts";
 import { tellFaults } from "./tell-faults.ts";
-import { shellWord } from "./try-lines.ts";
 
 export const defaultConfig = "moor.yaml";
 

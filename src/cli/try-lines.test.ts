@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { shellWord } from "../process/shell-word.ts";
 import { readStorePlace } from "./read-store-place.ts";
-import { scriptToType, shellWord, storeFlags } from "./try-lines.ts";
+import { scriptToType, storeFlags } from "./try-lines.ts";
 
 describe("a word for the shell", () => {
   it.each([

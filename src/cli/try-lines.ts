@@ -1,4 +1,5 @@
 import { relative } from "node:path";
+import { shellWord } from "../process/shell-word.ts";
 import type { StorePlace } from "../records/open-store.ts";
 import type { DatabaseOptions } from "./database-options.ts";
 
@@ -26,9 +27,6 @@ export function storeFlags(typed: Pick<DatabaseOptions, "data" | "databasePasswo
 }
 
 export const dataFlag = ({ data }: Pick<DatabaseOptions, "data">): string => `--data ${shellWord(data)}`;
-
-export const shellWord = (text: string): string =>
-  /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** What to type in `cwd` to run the script. A bare name would be looked for on the PATH. */
 export function scriptToType(script: string, cwd: string): string {

@@ -5,10 +5,11 @@ import type { AccessStore } from "../firewall/access-store.ts";
 import { nameFault } from "../firewall/name-fault.ts";
 import type { User, UserChange } from "../firewall/users.ts";
 import { readFileIfThere } from "../process/data-folder.ts";
+import { shellWord } from "../process/shell-word.ts";
 import type { CommandIo } from "./command-io.ts";
 import { minute, printTable } from "./print-table.ts";
 import { readDay } from "./read-day.ts";
-import { dataFlag, shellWord } from "./try-lines.ts";
+import { dataFlag } from "./try-lines.ts";
 import {
   type InData,
   listed,

@@ -19,6 +19,7 @@ beforeAll(() => {
   secret("empty", "\n");
   secret("many", "two words\n");
   secret("open", "thetoken", 0o644);
+  secret("it's open", "thetoken", 0o644);
   const [whole = "", other = ""] = rootCertificates;
   writeFileSync(join(folder, "ca.pem"), `${whole}\n${other}\n`);
   writeFileSync(
@@ -83,7 +84,12 @@ describe("a good config", () => {
 
   it.each([
     ["insecure", "insecure: true, token:", /insecure: true/],
-    ["a secret that others can read", "token: { file: secrets/open }, serverName: x, api:", /chmod 600/],
+    ["a secret that others can read", "token: { file: secrets/open }, serverName: x, api:", /chmod 600 \S+open$/],
+    [
+      "one whose name a shell would cut",
+      `token: { file: "secrets/it's open" }, serverName: x, api:`,
+      /chmod 600 '\S+it'\\''s open'$/,
+    ],
   ])("warns of %s", (_, line, warning) => {
     const text = line.endsWith("api:")
       ? good.replace("token: { file: secrets/token }", `${line} v1`)

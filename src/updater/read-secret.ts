@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
+import { shellWord } from "../process/shell-word.ts";
 import type { Secret } from "./config.ts";
 import type { Spot, YamlReader } from "./yaml-reader.ts";
 
@@ -89,7 +90,7 @@ function fromFile(
   const path = yaml.text(at, what) ?? "";
   if ((statSync(surroundings.resolve(path)).mode & 0o077) !== 0) {
     surroundings.warn(
-      `${path} can be read by other users of this machine; type: chmod 600 ${surroundings.resolve(path)}`,
+      `${path} can be read by other users of this machine; type: chmod 600 ${shellWord(surroundings.resolve(path))}`,
     );
   }
   return checked(yaml, at, what, (line && downloadedLine(text, line)) ?? text.trim());
