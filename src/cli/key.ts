@@ -3,7 +3,6 @@ import type { AccessStore } from "../firewall/access-store.ts";
 import { type ApiKey, type NewApiKey, shortKey } from "../firewall/keys.ts";
 import type { Privilege } from "../firewall/privileges.ts";
 import type { User } from "../firewall/users.ts";
-import { readFileIfThere } from "../process/data-folder.ts";
 import { shellWord } from "../process/shell-word.ts";
 import type { CommandIo } from "./command-io.ts";
 import { minute, printTable } from "./print-table.ts";
@@ -17,7 +16,7 @@ import {
   withAccess,
   withNewAccess,
 } from "./user-access.ts";
-import { writeSecretOr } from "./write-secret.ts";
+import { tellTaken, writeSecretOr } from "./write-secret.ts";
 
 export type KeyAdd = InData & {
   /** A user that there is. */
@@ -31,10 +30,7 @@ export type KeyAdd = InData & {
 /** Shows or writes the key as OPNsense's download has it. */
 export async function keyAdd(options: KeyAdd, io: CommandIo): Promise<number> {
   const file = options.to === undefined ? undefined : resolve(io.cwd, options.to);
-  if (file !== undefined && (await readFileIfThere(file)) !== undefined) {
-    io.err(`${options.to} is there already, and may hold a key in use; choose another file, or remove that one.\n`);
-    return 2;
-  }
+  if (tellTaken(file, options, io)) return 2;
   const wanted = readPrivileges(options.privilege, io);
   if (wanted === undefined) return 2;
   return withNewAccess(options, io, async (access) => {

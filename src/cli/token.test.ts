@@ -1,4 +1,4 @@
-import { mkdtemp } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -200,6 +200,20 @@ describe("moor token", () => {
     expect(texts.err).toContain(`there is no folder ${join(folder, "nowhere")}; make it first, or name another place`);
     await moor(kind, "list");
     expect(texts.out).toMatch(/lost .* revoked\n$/);
+  });
+
+  it.each([
+    ["token", ["token", "add"]],
+    ["transfer key", ["transfer-key", "add", "new"]],
+    ["key of the firewall", ["key", "add"]],
+  ])("writes no %s over a file that is there, and makes none", async (_, add) => {
+    await writeFile(join(folder, "in-use"), "a secret");
+    expect(await moor(...add, "--to", "in-use")).toBe(2);
+    expect(texts.err).toBe(
+      "in-use is there already, and may hold a secret in use; choose another file, or remove that one.\n",
+    );
+    expect(await readdir(folder)).toEqual(["in-use"]);
+    expect(await readFile(join(folder, "in-use"), "utf8")).toBe("a secret");
   });
 
   it("says what it does not understand, and makes nothing", async () => {

@@ -11,7 +11,7 @@ import { sameStore } from "./read-store-place.ts";
 import { tellFaults } from "./tell-faults.ts";
 import { readTokenScope, scopeInWords, type TypedScope } from "./token-scope.ts";
 import { withServiceStore, withStore } from "./with-store.ts";
-import { writeSecretOr } from "./write-secret.ts";
+import { tellTaken, writeSecretOr } from "./write-secret.ts";
 
 export type TokenAdd = DatabaseOptions &
   TypedScope & {
@@ -27,9 +27,10 @@ export async function tokenAdd(options: TokenAdd, io: CommandIo): Promise<number
     tellFaults(read.faults, io);
     return 2;
   }
+  const file = options.to === undefined ? undefined : resolve(io.cwd, options.to);
+  if (tellTaken(file, options, io)) return 2;
   const scope = read.value;
   const secret = createToken(options.long ? 64 : 32);
-  const file = options.to === undefined ? undefined : resolve(io.cwd, options.to);
   const slips: string[] = [];
   const token = await withServiceStore(options, io, async (store) => {
     const now = Date.now();

@@ -12,7 +12,7 @@ import { sameStore } from "./read-store-place.ts";
 import { faultText } from "./tell-faults.ts";
 import { reachInWords, readTokenScope, type TypedScope } from "./token-scope.ts";
 import { withServiceStore, withStore } from "./with-store.ts";
-import { writeSecretOr } from "./write-secret.ts";
+import { tellTaken, writeSecretOr } from "./write-secret.ts";
 
 export type TransferKeyAdd = DatabaseOptions &
   Omit<TypedScope, "readOnly"> & {
@@ -34,12 +34,12 @@ export async function transferKeyAdd(text: string, options: TransferKeyAdd, io: 
   const scope = readScope(options, Date.now());
   const secret = await secretFor(options, io);
   const file = options.to === undefined ? undefined : resolve(io.cwd, options.to);
-  const taken = file !== undefined && (await readFileIfThere(file)) !== undefined;
-  const trouble = taken ? `${options.to} is there already, and may hold a key in use; choose another file` : undefined;
-  if (typeof scope === "string" || "fault" in secret || trouble !== undefined) {
-    io.err(`${typeof scope === "string" ? scope : "fault" in secret ? secret.fault : trouble}\n`);
+  if (typeof scope === "string" || "fault" in secret) {
+    const trouble = typeof scope === "string" ? scope : "fault" in secret ? secret.fault : "";
+    io.err(`${trouble}\n`);
     return 2;
   }
+  if (tellTaken(file, options, io)) return 2;
   const made = await withServiceStore(options, io, async (store) => {
     const created = Date.now();
     const account = options.account === undefined ? undefined : await store.ensureAccount(options.account, created);

@@ -1,7 +1,8 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { access, constants } from "node:fs/promises";
 import { dirname } from "node:path";
 import { replaceFile } from "../process/data-folder.ts";
+import type { CommandIo } from "./command-io.ts";
 
 /** What opens something and was seen by nobody is of no use to anyone: it is made void again when the file cannot be written. */
 export async function writeSecretOr(makeVoid: () => unknown, file: string, content: string): Promise<void> {
@@ -11,6 +12,18 @@ export async function writeSecretOr(makeVoid: () => unknown, file: string, conte
     await makeVoid();
     throw new Error(`${whyNot(file, error as NodeJS.ErrnoException)}. What was made is void again.`, { cause: error });
   }
+}
+
+/** Asked before a secret is made: one that is overwritten is lost to whoever uses it. */
+export function tellTaken(file: string | undefined, { to }: { readonly to?: string }, io: CommandIo): boolean {
+  const there = file === undefined ? undefined : statSync(file, { throwIfNoEntry: false });
+  if (there === undefined) return false;
+  io.err(
+    there.isDirectory()
+      ? `${to} is a folder; name a new file in it.\n`
+      : `${to} is there already, and may hold a secret in use; choose another file, or remove that one.\n`,
+  );
+  return true;
 }
 
 /** For what makes more than the secret: asked before anything is made. */
