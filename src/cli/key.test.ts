@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { keysFile, openKeys } from "../firewall/access-store.ts";
 import type { CommandIo } from "./command-io.ts";
 import { keyAdd, keyList, keyRevoke } from "./key.ts";
+import { runMoor } from "./program.ts";
 import { openTerminal } from "./rig/terminal.ts";
 import { userAdd, userChange } from "./user.ts";
 
@@ -52,6 +53,21 @@ describe("moor key add", () => {
     await userChange("moor up", { data, privilege: [], disable: true }, io);
     await keyAdd({ ...added, name: "moor up" }, io);
     expect(text.err).toContain("mend that with: moor user change --data data 'moor up' --enable\n");
+  });
+
+  it("says that there was no store: a service elsewhere would not know the key", async () => {
+    const note =
+      "There was no store in other: a new one was made there. If a service runs already, name its own with --data.";
+    await keyAdd({ ...added, data: "other" }, io);
+    expect(text.err).toContain(note);
+    text.err = "";
+    await keyAdd({ ...added, data: "other" }, io);
+    expect(text.err).not.toContain("no store");
+  });
+
+  it.each(["", " ", "a\u{1b}[2J", "x".repeat(101)])("takes no name that lists could not show: %j", async (name) => {
+    expect(await runMoor(["key", "add", "--data", data, "--name", name], io)).toBe(2);
+    expect(text.err).toContain("It takes a name of at most 100 characters, none of them a control character.");
   });
 
   it("shows the key and its secret once, and they work", async () => {

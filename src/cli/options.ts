@@ -76,6 +76,12 @@ export function readTokenName(text: string): string {
   return text.trim();
 }
 
+export function readKeyName(text: string): string {
+  if (tokenNameFault(text) !== undefined)
+    throw new InvalidArgumentError("It takes a name of at most 100 characters, none of them a control character.");
+  return text.trim();
+}
+
 /** An empty text, as of a variable that is not set, would be the folder one stands in. */
 export function readFolder(text: string): string {
   if (text === "") throw new InvalidArgumentError("It takes a folder, such as ./moor-data.");

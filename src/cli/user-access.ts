@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { userInfo } from "node:os";
 import { resolve } from "node:path";
 import { type AccessStore, keysFile, openAccess } from "../firewall/access-store.ts";
@@ -7,6 +8,7 @@ import { isInForce } from "../firewall/rights.ts";
 import type { User } from "../firewall/users.ts";
 import { findDatabase, openDataFolder } from "../process/data-folder.ts";
 import type { CommandIo } from "./command-io.ts";
+import { newStore } from "./new-store.ts";
 
 export type InData = { readonly data: string };
 
@@ -21,15 +23,21 @@ export async function withAccess<T>(
   return await workOn(file, work);
 }
 
-/** The same for what it may begin with: folder and database are made when there are none. */
+/**
+ * The same for what it may begin with: folder and database are made when there are none. Where the folder is a slip, all goes
+ * well and the service knows nothing of it.
+ */
 export async function withNewAccess<T>(
   { data }: InData,
   io: CommandIo,
   work: (access: AccessStore) => T | Promise<T>,
 ): Promise<T> {
   const folder = resolve(io.cwd, data);
+  const isNew = !existsSync(keysFile(folder));
   await openDataFolder(folder);
-  return await workOn(keysFile(folder), work);
+  const outcome = await workOn(keysFile(folder), work);
+  if (isNew) io.err(newStore(data));
+  return outcome;
 }
 
 async function workOn<T>(file: string, work: (access: AccessStore) => T | Promise<T>): Promise<T> {

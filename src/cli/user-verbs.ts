@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import type { CommandIo, Run } from "./command-io.ts";
-import { asJson, dataFolder, readCount, readPath, repeated } from "./options.ts";
+import { asJson, dataFolder, readCount, readKeyName, readPath, repeated } from "./options.ts";
 
 const privilege = ["--privilege <what>", "what it opens (may be repeated)", repeated, [] as readonly string[]] as const;
 
@@ -23,7 +23,7 @@ function addKeyVerbs(key: Command, io: CommandIo, run: Run): void {
     .description("Makes a key and its secret and shows them, once.")
     .option(...dataFolder)
     .option("--user <name>", "a user that there is; the key opens what he may")
-    .option("--name <text>", "otherwise a user of this name, made when missing", "unnamed")
+    .option("--name <text>", "otherwise a user of this name, made when missing", readKeyName, "unnamed")
     .option("--privilege <what>", "opens only this (may be repeated; default: interface-status)", repeated, [])
     .option("--to <file>", "write both to a file that only you can read, instead of showing them", readPath)
     .action((options) => run(async () => (await load()).keyAdd(options, io)));

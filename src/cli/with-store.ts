@@ -7,6 +7,7 @@ import type { RecordStore } from "../records/store.ts";
 import { expectWholeFile } from "../records/unfinished-copy.ts";
 import type { CommandIo } from "./command-io.ts";
 import type { DatabaseOptions } from "./database-options.ts";
+import { newStore } from "./new-store.ts";
 import { readStorePlace } from "./read-store-place.ts";
 
 /** Administration works on the database itself, also while the service runs. */
@@ -47,10 +48,7 @@ export async function withServiceStore<T>(
   const place = readStorePlace(options, io);
   const isNew = place.kind === "sqlite" && !existsSync(place.path);
   const outcome = await withNewStore(options, io, work);
-  if (isNew)
-    io.err(
-      `There was no store in ${options.data}: a new one was made there. If a service runs already, name its own with --data.\n`,
-    );
+  if (isNew) io.err(newStore(options.data));
   return outcome;
 }
 
