@@ -39,6 +39,12 @@ export function listenTrouble(
       return `port ${port} on ${host} needs special permission; choose one above 1023 with ${option} HOST:PORT`;
     case "EADDRNOTAVAIL":
       return `this machine has no address ${host}; choose one of its own with ${option} HOST:PORT`;
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return (
+        `${host} is no address or name of this machine; choose one with ${option} HOST:PORT: ` +
+        `127.0.0.1:${port} for this machine alone, 0.0.0.0:${port} or [::]:${port} for all of its addresses`
+      );
     default:
       return `cannot listen on ${host} port ${port}: ${error.message}`;
   }
