@@ -8,7 +8,7 @@ import { endpointKeys, missing, readEndpoint } from "./read-endpoint.ts";
 import { readKeptFiles } from "./read-kept-files.ts";
 import { readNames } from "./read-names.ts";
 import { readRules, ruleKeys } from "./read-rules.ts";
-import { readKeyFile, readSecret, type Surroundings, toMend } from "./read-secret.ts";
+import { isUtf16, readKeyFile, readSecret, type Surroundings, toMend, utf16 } from "./read-secret.ts";
 import { readControl, readHeartbeats, readNotify } from "./read-telling.ts";
 import { sourceKinds } from "./sources.ts";
 import { targetApis } from "./targets.ts";
@@ -29,6 +29,7 @@ export function readConfig(file: string, env: Surroundings["env"], cwd: string):
   } catch (error) {
     return fail(unreadable(file, (error as NodeJS.ErrnoException).code));
   }
+  if (isUtf16(text)) return fail({ ...utf16, where: file, message: "it is not UTF-8" });
   const warnings: string[] = [];
   const surroundings: Surroundings = {
     env,

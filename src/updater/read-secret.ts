@@ -63,7 +63,8 @@ export function readTextFile(yaml: YamlReader, at: Spot, what: string, around: S
   const absolute = around.resolve(path);
   around.sawFile(absolute);
   try {
-    return readFileSync(absolute, "utf8");
+    const text = readFileSync(absolute, "utf8").replace(/^\uFEFF/, "");
+    return isUtf16(text) ? yaml.fault(at, { ...utf16, message: `${what}: ${path} is not UTF-8` }) : text;
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? "unreadable";
     return yaml.fault(at, {
@@ -73,6 +74,10 @@ export function readTextFile(yaml: YamlReader, at: Spot, what: string, around: S
     });
   }
 }
+
+/** What editors and shells of Windows call Unicode; read as UTF-8 it has a NUL beside every letter. */
+export const isUtf16 = (text: string): boolean => text.includes("\0");
+export const utf16 = { code: "not-utf-8", todo: "save it again as UTF-8" } as const;
 
 /** What to do about a file that is there and cannot be read. */
 export const toMend = (code: string): string =>
