@@ -102,7 +102,8 @@ describe("moor user", () => {
       const refused = await moor(`user password anna --from ${name}`);
       expect(refused).toMatchObject({ code: 2, err: expect.stringContaining("10 to 1000 characters") });
     }
-    expect((await moor("user password anna --from nothing")).code).toBe(2);
+    const missing = "There is no file nothing; make it, or leave --from out to have a password made.\n";
+    expect(await moor("user password anna --from nothing")).toMatchObject({ code: 2, err: missing });
   });
 
   it("keeps a log of who did what, without secrets", async () => {

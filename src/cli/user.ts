@@ -82,8 +82,12 @@ export async function userPassword(
   options: InData & { readonly from?: string },
   io: CommandIo,
 ): Promise<number> {
-  const given =
-    options.from === undefined ? undefined : (await readFileIfThere(resolve(io.cwd, options.from)))?.split(/\r?\n/)[0];
+  const text = options.from === undefined ? undefined : await readFileIfThere(resolve(io.cwd, options.from));
+  const given = text?.split(/\r?\n/)[0];
+  if (options.from !== undefined && text === undefined) {
+    io.err(`There is no file ${options.from}; make it, or leave --from out to have a password made.\n`);
+    return 2;
+  }
   if (options.from !== undefined && !isPassword(given)) {
     io.err(`${options.from} must hold the password in its first line: ${passwordLength}.\n`);
     return 2;
