@@ -53,7 +53,7 @@ describe("the state file", () => {
     ["torn", '{"version":1,"entr'],
     ["another file altogether", "[]"],
     ["no object", "null"],
-    ["a version from the future", '{"version":2,"entries":{}}'],
+    ["a version that never was", '{"version":0,"entries":{}}'],
     ["without entries", '{"version":1}'],
     ["entries of a wrong type", '{"version":1,"entries":{"a":"9.9.9.9"}}'],
     ["one entry of a wrong type", '{"version":1,"entries":{"a":{"address":"9.9.9.9","storedAt":""},"b":null}}'],
@@ -77,6 +77,18 @@ describe("the state file", () => {
     const warning = expect.stringContaining(" was damaged: it would be set aside, and every ");
     expect(await openStateFile(path, now, { write: false })).toMatchObject({ kind: "open", warning });
     expect(readdirSync(folder)).toEqual(["state.json"]);
+  });
+
+  test.each([true, false])("is left alone when a newer moor wrote it (to be written: %s)", async (write) => {
+    const text = '{"version":2,"names":{}}';
+    writeFileSync(path, text);
+    expect(await openStateFile(path, now, { write })).toEqual({
+      kind: "unusable",
+      because: `the state file ${path} was written by a newer moor, and this one does not understand it`,
+      todo: "start the newer moor again, or move the file away: every address is then written once more",
+    });
+    expect(readdirSync(folder)).toEqual(["state.json"]);
+    expect(readFileSync(path, "utf8")).toBe(text);
   });
 
   it("says so before anything is sent when its folder is not there", async () => {

@@ -56,6 +56,7 @@ export async function openStateFile(
     return code === "ENOENT" ? opened(path, noContent(), disk) : unusable(path, "it cannot be read", code);
   }
   const content = parseContent(text);
+  if (content === "newer") return newer(path);
   if (content) return opened(path, content, disk);
   return { ...opened(path, noContent(), disk), warning: await setAside(path, now, options.write) };
 }
@@ -64,6 +65,13 @@ const unusable = (path: string, what: string, code = "unknown error"): OpenedSta
   kind: "unusable",
   because: `the state file ${path} cannot be used: ${what} (${code})`,
   todo: "mend the permissions, or name another file with `state:` in the config",
+});
+
+/** It stays where it is: whoever goes back to the newer program finds all of it again. */
+const newer = (path: string): OpenedState => ({
+  kind: "unusable",
+  because: `the state file ${path} was written by a newer moor, and this one does not understand it`,
+  todo: "start the newer moor again, or move the file away: every address is then written once more",
 });
 
 /** What to warn of. */
@@ -118,17 +126,20 @@ function opened(path: string, content: Content, disk: StateDisk): Extract<Opened
   return { kind: "open", state };
 }
 
-const printContent = ({ entries, holds }: Content) =>
-  `${JSON.stringify({ version: 1, entries, holds }, undefined, 2)}\n`;
+const version = 1;
 
-function parseContent(text: string): Content | undefined {
+const printContent = ({ entries, holds }: Content) => `${JSON.stringify({ version, entries, holds }, undefined, 2)}\n`;
+
+function parseContent(text: string): Content | "newer" | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
     return undefined;
   }
-  if (!isObject(value) || value.version !== 1 || !isObject(value.entries)) return undefined;
+  if (!isObject(value)) return undefined;
+  if (typeof value.version === "number" && value.version > version) return "newer";
+  if (value.version !== version || !isObject(value.entries)) return undefined;
   const holds = value.holds ?? {};
   if (!Object.values(value.entries).every(isStored) || !isObject(holds)) return undefined;
   if (!Object.values(holds).every((until) => typeof until === "number")) return undefined;
