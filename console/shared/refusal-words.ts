@@ -25,6 +25,7 @@ const words: Readonly<Record<Exclude<Considered["verdict"], "taken">, string>> =
   "reserved-behind-others": "reserved, and there is a better one",
   "virtual-behind-own": "shared by two machines, and there is one of its own",
   "shorter-lifetime": "another one lasts longer",
+  "behind-published": "as good as the one that is published",
   "later-in-report": "as good as another that comes first",
 };
 

@@ -1,11 +1,13 @@
 import { type Family, families } from "../core/address.ts";
 import { type Considered, chooseAddress } from "../core/choose-address.ts";
 import type { InterfaceReport } from "../core/interface-report.ts";
+import type { UpdaterConfig } from "../updater/config.ts";
 import { describeChoice, refusalWords } from "../updater/describe-round.ts";
-import { type PlannedUpdate, planRound } from "../updater/plan-round.ts";
+import { type PlannedUpdate, planRound, publishedOf } from "../updater/plan-round.ts";
 import { createRecall } from "../updater/recall.ts";
 import type { SourceReading } from "../updater/source.ts";
 import { openSource } from "../updater/sources.ts";
+import { openStateFile, type StateFile } from "../updater/state-file.ts";
 import { type Subject, subjectsOf } from "../updater/subjects.ts";
 import type { CommandIo } from "./command-io.ts";
 import { loadConfig, pickOne } from "./load-config.ts";
@@ -32,11 +34,10 @@ export async function interfaces(options: InterfacesOptions, io: CommandIo): Pro
       io.err(`${reading.because}; ${reading.todo}\n`);
       return 1;
     }
-    const planned = planFor(
-      subjectsOf(config).filter((subject) => subject.source === chosen.name),
-      reading,
-    );
-    const rows = rowsOf(reading.report, planned);
+    const subjects = subjectsOf(config).filter((subject) => subject.source === chosen.name);
+    const state = await storedBefore(config, io);
+    const planned = planFor(subjects, reading, state);
+    const rows = rowsOf(reading.report, planned, state);
     io.out(options.json ? `${JSON.stringify(rows, undefined, 2)}\n` : printRows(rows));
     const told = planned.map((update) => ({ title: update.subject.title, ...describeChoice(update) }));
     for (const { title, kind, because } of told) {
@@ -49,11 +50,27 @@ export async function interfaces(options: InterfacesOptions, io: CommandIo): Pro
   }
 }
 
-/** As if nothing had been written yet. */
-const planFor = (subjects: readonly Subject[], reading: SourceReading): readonly PlannedUpdate[] =>
+type Stored = Pick<StateFile, "get">;
+
+/** What names have stays where another address is no better. Whether their records hold it is not asked here: all is in doubt. */
+async function storedBefore({ stateFile }: UpdaterConfig, io: CommandIo): Promise<Stored> {
+  const opened = await openStateFile(stateFile, Date.now(), { write: false });
+  if (opened.kind === "unusable") {
+    io.err(`warning: ${opened.because}; ${opened.todo}\n`);
+    return { get: () => undefined };
+  }
+  return {
+    get(key) {
+      const kept = opened.state.get(key);
+      return kept && { ...kept, inDoubt: true };
+    },
+  };
+}
+
+const planFor = (subjects: readonly Subject[], reading: SourceReading, state: Stored): readonly PlannedUpdate[] =>
   planRound(subjects, {
     readings: new Map(subjects.map(({ source }) => [source, reading])),
-    state: { get: () => undefined },
+    state,
     recall: createRecall(),
     notBefore: () => undefined,
     now: Date.now(),
@@ -67,12 +84,16 @@ type Row = {
 
 type Verdict = Considered["verdict"] | "not-asked-for";
 
-function rowsOf(report: InterfaceReport, planned: readonly PlannedUpdate[]): readonly Row[] {
+function rowsOf(report: InterfaceReport, planned: readonly PlannedUpdate[], state: Stored): readonly Row[] {
   return [...report.values()].map(({ device, up }) => ({
     interface: device,
     ...(up === undefined ? {} : { up }),
     addresses: families.flatMap((family) =>
-      considered(report, device, family, planned).map(({ text, verdict }) => ({ family, address: text, verdict })),
+      considered(report, { device, family }, planned, state).map(({ text, verdict }) => ({
+        family,
+        address: text,
+        verdict,
+      })),
     ),
   }));
 }
@@ -80,13 +101,15 @@ function rowsOf(report: InterfaceReport, planned: readonly PlannedUpdate[]): rea
 /** By the rules of the first name that looks there; without any name by the usual ones. */
 function considered(
   report: InterfaceReport,
-  device: string,
-  family: Family,
+  { device, family }: { readonly device: string; readonly family: Family },
   planned: readonly PlannedUpdate[],
+  state: Stored,
 ): readonly { readonly text: string; readonly verdict: Verdict }[] {
   const ofFamily = planned.filter(({ subject }) => subject.family === family);
-  const { policy } = ofFamily.find(({ subject }) => subject.policy.devices.includes(device))?.subject ?? {};
-  const found = chooseAddress(report, { ...policy, device, family }).considered;
+  const first = ofFamily.find(({ subject }) => subject.policy.devices.includes(device))?.subject;
+  const alike = ofFamily.map(({ subject }) => subject).filter(({ policyKey }) => policyKey === first?.policyKey);
+  const policy = { ...first?.policy, device, family, published: publishedOf(alike, state) };
+  const found = chooseAddress(report, policy).considered;
   const isTaken =
     planned.length === 0 || ofFamily.some((update) => update.device === device && "address" in update.plan);
   if (isTaken) return found;

@@ -207,6 +207,28 @@ describe("moor interfaces", () => {
     expect(printed.err).toBe("home.example.org A: the firewall home has no interface eth9; those it has are wan0\n");
   });
 
+  it("chooses as a round does where what is published stays, though another of its network lives longer now", async () => {
+    const renewed = (...seconds: readonly number[]) => {
+      const { ipv6, ...wan0 } = wanWith(["9.9.9.9"], ["2a00::8", "2a00::9"]);
+      const living = ipv6.map((entry, i) => ({ ...entry, vltime: String(seconds[i]) }));
+      loop.says.firewall = () => ({ body: { wan0: { ...wan0, ipv6: living } } });
+    };
+    renewed(60, 7200);
+    expect(await update({ once: true }, terminal().io)).toBe(0);
+    renewed(7200, 60);
+    const seen = terminal();
+    expect(await interfaces({}, seen.io)).toBe(0);
+    expect(seen.printed.out).toContain(
+      "wan0       up     2a00::8  AAAA  no: as good, and another is published already\n" +
+        "wan0       up     2a00::9  AAAA  would be taken\n" +
+        "home.example.org A: 9.9.9.9 of wan0 would be taken\n" +
+        "home.example.org AAAA: 2a00::9 of wan0 would be taken\n",
+    );
+    const planned = terminal();
+    expect(await update({ dryRun: true }, planned.io)).toBe(0);
+    expect(planned.printed.out).toContain("AAAA: left as it is: 2a00::9 is what was stored last\n");
+  });
+
   it("tells why a name would be given none", async () => {
     loop.says.firewall = () => ({ body: { wan0: wanWith(["127.0.0.1"], []) } });
     const { io, printed } = terminal();

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { type Considered, chooseAddress } from "./choose-address.ts";
+import { parseHostPart } from "./host-part.ts";
 import type { InterfaceReport, ReportedIpv6 } from "./interface-report.ts";
 
 const entry = (text: string, extra: Partial<ReportedIpv6> = {}): ReportedIpv6 => ({
@@ -122,6 +123,82 @@ describe("IPv6: not link-local, then a stable order", () => {
   });
 });
 
+describe("IPv6: what is published stays where another is no better", () => {
+  const lives = (validLifetime: number) => ({ validLifetime });
+  const published = ["2001:db8:a::1"];
+  const cases: [string, ReportedIpv6[], string, string[]][] = [
+    [
+      "the other one of its network was renewed",
+      [entry("2001:db8:a::1", lives(7100)), entry("2001:db8:a::2", { ...lives(7200), prefixLength: 128 })],
+      "2001:db8:a::1",
+      ["taken", "behind-published"],
+    ],
+    [
+      "it was renewed itself",
+      [entry("2001:db8:a::2", lives(7100)), entry("2001:db8:a::1", lives(7200))],
+      "2001:db8:a::1",
+      ["shorter-lifetime", "taken"],
+    ],
+    [
+      "another one without an end was put before it",
+      [entry("2001:db8:a::2"), entry("2001:db8:a::1")],
+      "2001:db8:a::1",
+      ["behind-published", "taken"],
+    ],
+    [
+      "it is deprecated",
+      [entry("2001:db8:a::1", { ...lives(7200), deprecated: true }), entry("2001:db8:a::2", lives(7100))],
+      "2001:db8:a::2",
+      ["deprecated", "taken"],
+    ],
+    [
+      "it has gone",
+      [entry("2001:db8:a::3", lives(7100)), entry("2001:db8:a::2", lives(7200))],
+      "2001:db8:a::2",
+      ["shorter-lifetime", "taken"],
+    ],
+    [
+      "a new network is there, and its own is not yet on its way out",
+      [entry("2001:db8:a::1", lives(7100)), entry("2001:db8:b::1", lives(7200))],
+      "2001:db8:b::1",
+      ["shorter-lifetime", "taken"],
+    ],
+    [
+      "one that does not run out is there",
+      [entry("2001:db8:a::1", lives(7200)), entry("2001:db8:a::2")],
+      "2001:db8:a::2",
+      ["shorter-lifetime", "taken"],
+    ],
+    [
+      "it is that of a CARP pair",
+      [entry("2001:db8:a::1", { vhid: "1" }), entry("2001:db8:a::2")],
+      "2001:db8:a::2",
+      ["virtual-behind-own", "taken"],
+    ],
+  ];
+  test.each(cases)("%s", (_, entries, taken, expected) => {
+    const { choice, considered } = chooseAddress(report([], entries), { device: "wan0", family: "ipv6", published });
+    expect(choice).toMatchObject({ kind: "address", address: { text: taken } });
+    expect(verdicts(considered)).toEqual(expected);
+  });
+  it("is the first of several that names have", () => {
+    const entries = [1, 2, 3].map((end) => entry(`2001:db8:a::${end}`, lives(7200 + end)));
+    const policy = {
+      device: "wan0",
+      family: "ipv6",
+      published: ["2001:db8:f::9", "2001:db8:a::2", "2001:db8:a::1"],
+    } as const;
+    expect(chooseAddress(report([], entries), policy).choice).toMatchObject({ address: { text: "2001:db8:a::2" } });
+  });
+  it("is what a name has, not what the interface has, where the machine stands behind it", () => {
+    const host = parseHostPart("::9");
+    if (!host) throw new Error("no host part");
+    const policy = { device: "wan0", family: "ipv6", host, published: ["2001:db8:a::9"] } as const;
+    const entries = [entry("2001:db8:a::1", lives(60)), entry("2001:db8:b::1", lives(7200))];
+    expect(chooseAddress(report([], entries), policy).choice).toMatchObject({ address: { text: "2001:db8:b::9" } });
+  });
+});
+
 describe("knowing and not knowing", () => {
   it("names the interfaces that exist when the wanted one does not", () => {
     expect(chooseAddress(report([], []), { device: "wan", family: "ipv4" }).choice).toEqual({
@@ -165,6 +242,22 @@ describe("laws", () => {
           expect(entry).toMatchObject({ linkLocal: false, deprecated: false, tentative: false, detached: false });
           expect(entry?.text).not.toMatch(/^fe[89ab][\da-f]:|^ff[\da-f]{2}:|^::1?$|^$|^nonsense$/i);
         }
+      }),
+    );
+  });
+  it("stays with what it took, however lifetimes of one network are renewed", () => {
+    const ends = fc.uniqueArray(fc.integer({ min: 1, max: 9 }), { minLength: 2, maxLength: 5 });
+    const lifetimes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 5, maxLength: 5 });
+    fc.assert(
+      fc.property(ends, fc.array(lifetimes, { minLength: 1 }), (texts, renewals) => {
+        const taken: string[] = [];
+        for (const seconds of renewals) {
+          const entries = texts.map((end, i) => entry(`2001:db8::${end}`, { validLifetime: seconds[i] ?? 1 }));
+          const policy = { device: "wan0", family: "ipv6", published: taken.slice(-1) } as const;
+          const { choice } = chooseAddress(report([], entries), policy);
+          taken.push(choice.kind === "address" ? choice.address.text : choice.kind);
+        }
+        expect(new Set(taken).size).toBe(1);
       }),
     );
   });

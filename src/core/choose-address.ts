@@ -1,7 +1,8 @@
-import { type Address, type Family, parseAddress } from "./address.ts";
+import { type Address, addressBytes, type Family, parseAddress } from "./address.ts";
 import { scopeOf } from "./address-scope.ts";
 import { type HostPart, withHostPart } from "./host-part.ts";
 import type { InterfaceReport, ReportedIpv4, ReportedIpv6 } from "./interface-report.ts";
+import { sharesPrefix } from "./network.ts";
 import { gate, type PublicRule, type UnfitScope } from "./publish-gate.ts";
 
 export type AddressPolicy = {
@@ -12,6 +13,8 @@ export type AddressPolicy = {
   readonly vhid?: string;
   /** For a machine behind the firewall: the interface gives the prefix alone. */
   readonly host?: HostPart;
+  /** What names were given by this policy before. The first of them that is as good as the best stays. */
+  readonly published?: readonly string[];
 };
 
 /**
@@ -38,6 +41,7 @@ export type Refusal =
   | "reserved-behind-others"
   | "virtual-behind-own"
   | "shorter-lifetime"
+  | "behind-published"
   | "later-in-report";
 
 /** What became of one reported address, in report order. */
@@ -74,18 +78,33 @@ function considerIpv4(entries: readonly ReportedIpv4[], policy: AddressPolicy): 
 
 function considerIpv6(entries: readonly ReportedIpv6[], policy: AddressPolicy): Candidate[] {
   const fit = entries.map((entry) => considerAlone(entry, policy));
-  const best = fit.reduce<Ranked | undefined>((leader, candidate, index) => {
-    const entry = entries[index];
-    if (candidate.verdict !== "taken" || !candidate.address || !entry) return leader;
-    const ranked = rank(candidate.address, entry, index);
-    return leader === undefined || outranked(leader, ranked) ? ranked : leader;
-  }, undefined);
+  const ranked = entries.map((entry, index) => rank(fit[index], entry, index));
+  const best = ranked.reduce(
+    (leader, next) => (!leader || (next && outranked(leader, next)) ? next : leader),
+    undefined,
+  );
+  const taken = best && (stayingOf(ranked, best, policy) ?? best);
   return fit.map((candidate, index) => {
-    const entry = entries[index];
-    if (!best || !entry || !candidate.address || candidate.verdict !== "taken") return candidate;
-    return { ...candidate, verdict: outranked(rank(candidate.address, entry, index), best) ?? "taken" };
+    const own = ranked[index];
+    if (!taken || !own || own === taken) return candidate;
+    return { ...candidate, verdict: outranked(own, taken) ?? "behind-published" };
   });
 }
+
+/**
+ * Lifetimes in one network differ by when each was renewed last: were the longest taken, a name with two addresses would move
+ * with every renewal. In another network a longer one may mean that the provider has changed the prefix.
+ */
+function stayingOf(ranked: readonly (Ranked | undefined)[], best: Ranked, { published = [] }: AddressPolicy) {
+  const asGood = ranked.filter((each) => each && isAsGood(each, best));
+  return published.map((text) => asGood.find((each) => each?.address.text === text)).find((each) => each);
+}
+
+const isAsGood = (one: Ranked, best: Ranked): boolean =>
+  one.reach === best.reach &&
+  one.virtual === best.virtual &&
+  Number.isFinite(one.lifetime) === Number.isFinite(best.lifetime) &&
+  sharesPrefix(addressBytes(one.address), { family: "ipv6", bytes: addressBytes(best.address), length: 64 });
 
 /** What can be said about an address without looking at its neighbours. The flags may lie, so the text is read as well. */
 function considerAlone(entry: ReportedIpv6, policy: AddressPolicy): Candidate {
@@ -114,6 +133,7 @@ function readAddress(text: string, policy: AddressPolicy): Candidate {
 }
 
 type Ranked = {
+  readonly address: Address;
   readonly reach: Reach;
   /** Of a CARP pair: it belongs to whichever machine is the master. */
   readonly virtual: boolean;
@@ -125,11 +145,13 @@ type Reach = "wide" | "ula" | "reserved";
 const reachOrder: readonly Reach[] = ["wide", "ula", "reserved"];
 
 /** An address listed without lifetime does not run out: static addresses, and every address before release 25.7.10. */
-function rank(address: Address, entry: ReportedIpv6, index: number): Ranked {
+function rank(candidate: Candidate | undefined, entry: ReportedIpv6, index: number): Ranked | undefined {
+  if (candidate?.verdict !== "taken" || !candidate.address) return undefined;
+  const { address } = candidate;
   const scope = scopeOf(address);
   const reach = scope === "ula" || scope === "reserved" ? scope : "wide";
   const lifetime = entry.validLifetime ?? Number.POSITIVE_INFINITY;
-  return { reach, virtual: entry.vhid !== undefined, lifetime, index };
+  return { address, reach, virtual: entry.vhid !== undefined, lifetime, index };
 }
 
 /** Why `one` stands behind `other`, or undefined when it does not. */

@@ -179,5 +179,6 @@ export const refusalWords: Readonly<Record<Considered["verdict"], string>> = {
   "reserved-behind-others": "reserved, and there is a better one",
   "virtual-behind-own": "a virtual one, and the interface has one of its own",
   "shorter-lifetime": "valid for a shorter time",
+  "behind-published": "as good, and another is published already",
   "later-in-report": "as good, but later in the report",
 };

@@ -112,4 +112,35 @@ describe("what a round plans for a name", () => {
     expect(plan(reading())).toMatchObject({ trouble: { because: gone, todo: "it reports none at all" } });
     expect(plan(reportOf("9.9.9.9"))).not.toHaveProperty("trouble");
   });
+
+  describe("of two addresses of one network, however each is renewed", () => {
+    const pair: SourceReading = reading({
+      ...{ device: "wan0", ipv4: [] },
+      ipv6: [
+        ["2a00::1", 60],
+        ["2a00::2", 7200],
+      ].map(([text, validLifetime]) => ({
+        ...{ linkLocal: false, deprecated: false, tentative: false, detached: false },
+        ...({ text, validLifetime } as { text: string; validLifetime: number }),
+      })),
+    });
+    const named = (name: string, rules: NameRules = {}): Subject => ({
+      ...subjectWith(rules),
+      ...{ key: name, family: "ipv6", policy: { devices: ["wan0"], family: "ipv6" } },
+    });
+    const addresses = (subjects: readonly Subject[], stored: Readonly<Record<string, string>>) =>
+      planRound(subjects, {
+        ...{ recall: createRecall(), now, notBefore: () => undefined, readings: new Map([["office", pair]]) },
+        state: { get: (key) => (stored[key] ? storedBefore(0, { address: stored[key] }) : undefined) },
+      }).map(({ choice }) => (choice.kind === "address" ? choice.address.text : choice.kind));
+
+    it("all names have the one that was published first", () => {
+      const subjects = [named("new"), named("old"), named("other")];
+      expect(addresses(subjects, { old: "2a00::1", other: "2a00::2" })).toEqual(["2a00::1", "2a00::1", "2a00::1"]);
+    });
+    it("two clients of one record take the same, whatever each has stored", () => {
+      const shared = [named("shared", { compare: "record" })];
+      expect(addresses(shared, { shared: "2a00::1" })).toEqual(["2a00::2"]);
+    });
+  });
 });

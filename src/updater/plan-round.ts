@@ -35,16 +35,25 @@ export type RoundFacts = {
 
 export function planRound(subjects: readonly Subject[], facts: RoundFacts): readonly PlannedUpdate[] {
   const chosen = new Map<string, OrderedChoosing>();
+  const alike = Map.groupBy(subjects, ({ policyKey }) => policyKey);
   return subjects.map((subject) => {
-    const choosing = chosen.get(subject.policyKey) ?? choose(subject, facts);
+    const choosing = chosen.get(subject.policyKey) ?? choose(subject, alike.get(subject.policyKey) ?? [], facts);
     chosen.set(subject.policyKey, choosing);
     return planSubject(subject, choosing, facts);
   });
 }
 
-function choose({ source, policy }: Subject, { readings }: RoundFacts): OrderedChoosing {
-  const reading = readings.get(source);
-  if (reading?.kind === "report") return chooseInOrder(reading.report, policy);
+/** Two clients of one record have stored different ones: they agree by the report alone, or would write by turns. */
+export function publishedOf(alike: readonly Subject[], state: RoundFacts["state"]): readonly string[] {
+  const stored = alike.map(({ key, rules }) => (rules.compare === "record" ? undefined : state.get(key)?.address));
+  return [...new Set(stored)].filter((address) => address !== undefined);
+}
+
+function choose({ source, policy }: Subject, alike: readonly Subject[], facts: RoundFacts): OrderedChoosing {
+  const reading = facts.readings.get(source);
+  if (reading?.kind === "report") {
+    return chooseInOrder(reading.report, { ...policy, published: publishedOf(alike, facts.state) });
+  }
   const choice = { kind: "unknown", because: reading?.because ?? "not read" } as const;
   return { choice, device: policy.devices[0] ?? "", considered: [], passedOver: [] };
 }

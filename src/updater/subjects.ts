@@ -44,7 +44,7 @@ function subjectOf(config: UpdaterConfig, entry: NameConfig, family: Family, wan
     source,
     target,
     policy,
-    policyKey: JSON.stringify([source, policy, host?.bytes.join(".")]),
+    policyKey: JSON.stringify([source, policy, host?.bytes.join("."), rules.compare === "record"]),
     rules,
     order: {
       zone,
