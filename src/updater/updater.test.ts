@@ -1,5 +1,6 @@
 import { afterEach, expect, it } from "vitest";
 import { type Loop, openLoop } from "./rig/loop.ts";
+import { wanWith } from "./rig/services.ts";
 import { openStateFile } from "./state-file.ts";
 import { openUpdater } from "./updater.ts";
 
@@ -22,6 +23,18 @@ it("is due again after the interval where the record is compared, though the fir
   loop = await openLoop("  - { name: home, zone: example.org, compare: record, ipv4: wan0 }");
   const { due } = await loop.updater.round(signal);
   expect(due).toBe(loop.clock.now + loop.config.interval);
+});
+
+it.each([
+  ["the interface has no address", () => ({ body: { wan0: wanWith([], []) } })],
+  ["the interface is gone", () => ({ body: { lan0: wanWith(["9.9.9.9"], []) } })],
+])("is not due for a look at the record while %s, though the time of verify is over", async (_, says) => {
+  loop = await openLoop("  - { name: home, zone: example.org, verify: 1m, ipv4: wan0 }");
+  const { due } = await loop.updater.round(signal);
+  expect(due).toBe(loop.clock.now + 60_000);
+  loop.clock.now += 61_000;
+  loop.says.firewall = says;
+  expect((await loop.updater.round(signal)).due).toBeUndefined();
 });
 
 it("does not make one token wait because another has used up its calls", async () => {

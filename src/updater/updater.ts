@@ -102,14 +102,13 @@ export async function openUpdater(config: UpdaterConfig, { state, now, random }:
     if (outcome?.kind === "replaced" || outcome?.kind === "same") pacing.succeeded(subject.key);
     else if (outcome) pacing.failed(subject.key, now());
   };
-  const dueOf = ({ subject, plan: { kind, ...rest }, outcome, underWay }: UpdateResult): Instant | undefined => {
+  const dueOf = ({ subject, plan, outcome, underWay }: UpdateResult): Instant | undefined => {
     if (underWay) return undefined;
-    if ("until" in rest) return rest.until;
-    if (kind === "replace" || kind === "compare") {
-      const failed = outcome?.kind === "replaced" || outcome?.kind === "same" ? undefined : notBefore(subject);
-      return failed ?? nextLook(subject);
-    }
-    return nextLook(subject);
+    if (plan.kind === "wait") return plan.until;
+    // Without an address there is nothing to hold the record against, until the firewall has something new.
+    if (plan.kind === "nothing") return plan.because === "same-as-stored" ? nextLook(subject) : undefined;
+    const failed = outcome?.kind === "replaced" || outcome?.kind === "same" ? undefined : notBefore(subject);
+    return failed ?? nextLook(subject);
   };
   const nextLook = ({ key, rules }: Subject): Instant | undefined => {
     if (rules.compare === "record") return now() + config.interval;
