@@ -39,7 +39,10 @@ afterEach(async () => {
 });
 
 async function watchSlow(names: string, patience = 50): Promise<void> {
-  loop = await openLoop(names, () => 0.5, { target: `timeout: 10s }, slow: { url: "${slow.url}", token: { file: t }` });
+  // Under another name it is another service.
+  const other = slow.url.replace("127.0.0.1", "localhost");
+  const target = `timeout: 10s }, slow: { url: "${slow.url}", token: { file: t } }, other: { url: "${other}", token: { file: t }`;
+  loop = await openLoop(names, () => 0.5, { target });
   told = [];
   oks = [];
   const status = createStatusKeeper(Date.now);
@@ -93,4 +96,18 @@ it("names that wait for their turn at a slow service are not told to have failed
   change("9.9.9.11");
   await until(() => told.filter((text) => text === "record replaced by 9.9.9.11").length === 2);
   expect(told.filter((text) => !text.startsWith("record replaced by"))).toEqual([]);
+});
+
+it("an address that comes while its service is busy is written when that has ended, though another is not to end yet", async () => {
+  const names = ["slow", "other"].map(
+    (target, i) => `  - { name: ${["home", "other"][i]}, zone: example.org, ipv4: wan0, target: ${target} }`,
+  );
+  takes = ({ path }) => (path.endsWith("/o4") ? 4_000 : 200);
+  await watchSlow(names.join("\n"), 3_000);
+  await until(() => slow.asked.some(({ path }) => path.endsWith("/r4")));
+  loop.says.firewall = () => ({ body: { wan0: wanWith(["9.9.9.10"], []) } });
+  wake();
+  const before = performance.now();
+  await until(() => slow.asked.some(({ body }) => body.includes("9.9.9.10")));
+  expect(performance.now() - before).toBeLessThan(2_500);
 });

@@ -63,13 +63,18 @@ export function openQueues(act: Act, tools: QueueTools, again: () => void): Serv
       awaited = true;
       const begun = new Set<PlannedUpdate>();
       const wanted = planned.filter((update) => isActing(update) && !untold.has(update.subject.key));
+      /** What is planned for these now goes with the next call, at once when the first of them has ended. */
+      const turns: Promise<void>[] = [];
       for (const [service, group] of Map.groupBy(wanted, serviceOf)) {
-        if (busy.has(service)) continue;
-        begin(service, group, signal);
-        for (const update of group) begun.add(update);
+        const before = busy.get(service);
+        if (before) turns.push(before);
+        else {
+          begin(service, group, signal);
+          for (const update of group) begun.add(update);
+        }
       }
       const all = Promise.all(busy.values());
-      await (enough ? Promise.race([all, enough()]) : all);
+      await (enough ? Promise.race([all, enough(), ...turns]) : all);
       awaited = false;
       if (planned.some((update) => untold.has(update.subject.key) && !begun.has(update))) again();
       return planned.map(told);
