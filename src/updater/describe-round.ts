@@ -4,7 +4,7 @@ import type { NoUpdate, Plan, WaitReason } from "../core/plan-update.ts";
 import { visible } from "../core/visible-text.ts";
 import type { UpdateResult } from "./apply-round.ts";
 import { firstFew } from "./first-few.ts";
-import type { PlannedUpdate } from "./plan-round.ts";
+import { notReadYet, type PlannedUpdate } from "./plan-round.ts";
 import type { Subject } from "./subjects.ts";
 
 /** What one update came to, for a log line, a table row or an exit code. */
@@ -130,7 +130,9 @@ function nothing(result: PlannedUpdate, because: NoUpdate): Summary {
     case "not-publishable":
       return { kind: "none", what, because: noAddress(result) };
     case "unknown":
-      return { kind: "failed", what, because: "the address is not known", ...result.trouble };
+      return result.trouble
+        ? { kind: "failed", what, ...result.trouble }
+        : { kind: "waiting", what, because: notReadYet };
     case "not-master":
       return {
         kind: "nothing",

@@ -18,7 +18,7 @@ export type PlannedUpdate = {
   readonly passedOver: readonly PassedOver[];
   readonly stored: string | undefined;
   readonly plan: Plan;
-  /** Set when the address is not known: why, and what to do. */
+  /** Set when the address is not known, and its source was read: why, and what to do. */
   readonly trouble?: { readonly because: string; readonly todo: string };
 };
 
@@ -32,6 +32,8 @@ export type RoundFacts = {
   /** False: records that are right as far as is known are not looked at. */
   readonly looks?: boolean;
 };
+
+export const notReadYet = "the firewall has not answered yet";
 
 export function planRound(subjects: readonly Subject[], facts: RoundFacts): readonly PlannedUpdate[] {
   const chosen = new Map<string, OrderedChoosing>();
@@ -54,7 +56,7 @@ function choose({ source, policy }: Subject, alike: readonly Subject[], facts: R
   if (reading?.kind === "report") {
     return chooseInOrder(reading.report, { ...policy, published: publishedOf(alike, facts.state) });
   }
-  const choice = { kind: "unknown", because: reading?.because ?? "not read" } as const;
+  const choice = { kind: "unknown", because: reading?.because ?? notReadYet } as const;
   return { choice, device: policy.devices[0] ?? "", considered: [], passedOver: [] };
 }
 
@@ -64,7 +66,7 @@ function planSubject(subject: Subject, choosing: OrderedChoosing, facts: RoundFa
   const { choice } = choosing;
   const reading = facts.readings.get(subject.source);
   const kept = facts.state.get(key);
-  recall.saw(key, choice.kind === "address" ? choice.address.text : undefined, now);
+  if (reading) recall.saw(key, choice.kind === "address" ? choice.address.text : undefined, now);
   const plan = planUpdate({
     ...{ family, choice, rules, now, looks },
     // What the record holds is not known then, so that even the stored address has to be written.
@@ -89,7 +91,8 @@ function isDue(every: number | undefined, last: Instant, now: Instant): boolean 
 }
 
 function troubleOf(choice: Choice, { source }: Subject, reading: SourceReading | undefined): PlannedUpdate["trouble"] {
-  if (reading?.kind === "unavailable") return { because: reading.because, todo: reading.todo };
+  if (!reading) return undefined;
+  if (reading.kind === "unavailable") return { because: reading.because, todo: reading.todo };
   if (choice.kind !== "unknown-interface") return undefined;
   return {
     because: `the firewall ${source} has no interface ${choice.device}`,

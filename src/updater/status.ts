@@ -2,6 +2,7 @@ import type { UpdaterState } from "../contract/updater-page.ts";
 import type { Instant } from "../core/instant.ts";
 import type { UpdateResult } from "./apply-round.ts";
 import { driftTodo, summarise } from "./describe-round.ts";
+import { notReadYet } from "./plan-round.ts";
 import type { StateFile } from "./state-file.ts";
 import type { Round } from "./updater.ts";
 
@@ -43,7 +44,7 @@ export function createStatusKeeper(clock: () => Instant): StatusKeeper {
         lastRound: iso(clock()),
         changes: status.changes + done,
         failures: status.failures + failed.length,
-        sources: sourcesIn(round),
+        sources: sourcesIn(round, status.sources),
         names,
       };
     },
@@ -61,7 +62,8 @@ function namesIn(
   before: readonly NameStatus[],
 ): readonly NameStatus[] {
   return results.map((result) => {
-    const last = isBeingLookedAt(result, state) && before.find(({ name }) => name === result.subject.title);
+    const last =
+      (isUnread(result) || isBeingLookedAt(result, state)) && before.find(({ name }) => name === result.subject.title);
     if (last) return last;
     const { kind, what, because, todo } = summarise(result, true);
     const kept = state.get(result.subject.key);
@@ -86,13 +88,23 @@ const isBeingLookedAt = ({ underWay, subject, plan }: UpdateResult, state: Pick<
   return underWay === true && "address" in plan && kept?.address === plan.address.text && !kept.inDoubt;
 };
 
-function sourcesIn({ readings, polled }: Round): readonly SourceStatus[] {
-  return [...readings].map(([source, reading]) => ({
-    source,
-    up: reading.kind === "report",
-    how: polled.includes(source) ? "polling" : "events",
-    ...(reading.kind === "report" ? {} : { because: reading.because }),
-  }));
+/** Its firewall has not answered yet: what was known before is shown. */
+const isUnread = ({ choice, trouble }: UpdateResult): boolean => choice.kind === "unknown" && !trouble;
+
+function sourcesIn({ readings, polled }: Round, before: readonly SourceStatus[]): readonly SourceStatus[] {
+  const names = new Set([...readings.keys(), ...polled]);
+  return [...names].map((source) => {
+    const how = polled.includes(source) ? "polling" : "events";
+    const reading = readings.get(source);
+    if (!reading)
+      return before.find((last) => last.source === source) ?? { source, up: false, how, because: notReadYet };
+    return {
+      source,
+      up: reading.kind === "report",
+      how,
+      ...(reading.kind === "report" ? {} : { because: reading.because }),
+    };
+  });
 }
 
 const iso = (at: Instant) => new Date(at).toISOString();

@@ -4,6 +4,7 @@ import type { ControlConfig, UpdaterConfig } from "./config.ts";
 import type { ControlTools } from "./control.ts";
 import type { Wellness } from "./heartbeats.ts";
 import type { UpdaterPage } from "./http-page.ts";
+import { notReadYet } from "./plan-round.ts";
 import type { Tell } from "./reporter.ts";
 import type { Status } from "./status.ts";
 
@@ -56,9 +57,9 @@ async function openControl(config: ControlConfig, tools: TellingTools & Pick<Con
   }
 }
 
-/** Undefined before the first round: nothing is known yet. */
+/** Undefined before the first round, and before each firewall has answered or failed for the first time. */
 function wellnessOf({ rounds, names, sources }: Status): Wellness | undefined {
-  if (rounds === 0) return undefined;
+  if (rounds === 0 || sources.some(({ because }) => because === notReadYet)) return undefined;
   const troubles = [
     ...sources.filter(({ up }) => !up).map(({ source, because }) => `${source}: ${because}`),
     ...names.filter(({ ok }) => !ok).map(({ name, because }) => `${name}: ${because}`),

@@ -11,6 +11,7 @@ import { type Budget, createBudget } from "./quota.ts";
 import { createRecall } from "./recall.ts";
 import { longestHold } from "./retry-after.ts";
 import type { AddressSource, SourceReading } from "./source.ts";
+import { openReadings } from "./source-readings.ts";
 import { openSource } from "./sources.ts";
 import type { StateFile } from "./state-file.ts";
 import { holdKey, type Subject, subjectsOf } from "./subjects.ts";
@@ -39,13 +40,14 @@ export type Updater = {
 };
 
 export type RoundOptions = {
-  /** From when the record services are at work: what is still under way when it is kept is told by a later round. */
+  /** From when firewalls are asked, and from when record services are: what is under way when it is kept is told by a later round. */
   readonly enough?: () => Promise<void>;
   /** False for a round that is there to tell what has ended: else each slow look at a record would call for the next one. */
   readonly looks?: boolean;
 };
 
 export type Round = {
+  /** Without those that have not answered in time, and will be told of by a later round. */
   readonly readings: ReadonlyMap<string, SourceReading>;
   readonly results: readonly UpdateResult[];
   /** When something that failed, waits or is looked at regularly is due; undefined when nothing is. */
@@ -68,26 +70,9 @@ export async function openUpdater(config: UpdaterConfig, { state, now, random }:
   const { sources, targets } = await openAll(config, subjects, (target) => budgetOf(config, budgets, target), now);
   const pacing = createPacing(random);
   const recall = createRecall();
-  const lastReadings = new Map<string, SourceReading>();
-  /** What a source pushed last, while its stream is open. */
-  const live = new Map<string, SourceReading>();
   /** When a record service asked us to stay away, as far as this process was told. */
   const heldAt = new Map<string, Instant>();
 
-  const readAll = async (signal: AbortSignal): Promise<ReadonlyMap<string, SourceReading>> => {
-    await Promise.all([...sources].map(([name, source]) => readOne(name, source, signal)));
-    return new Map([...lastReadings, ...live]);
-  };
-  const readOne = async (name: string, source: AddressSource, signal: AbortSignal): Promise<void> => {
-    if (live.has(name)) return;
-    const wait = pacing.notBefore(sourceKey(name), now());
-    // Only a failure is ever remembered: an old report would be a guess.
-    if (wait !== undefined && now() < wait) return;
-    const reading = await source.read(signal);
-    lastReadings.set(name, reading);
-    if (reading.kind === "report") pacing.succeeded(sourceKey(name));
-    else pacing.failed(sourceKey(name), now());
-  };
   /** A hold further away than any service may ask for, or from a time to come, is from before the clock was put back. */
   const targetNotBefore = (target: string): Instant | undefined => {
     const key = holdKey(config, target);
@@ -125,45 +110,42 @@ export async function openUpdater(config: UpdaterConfig, { state, now, random }:
     },
   };
 
+  let tellNews: () => void = () => undefined;
   let tellEnded: () => void = () => undefined;
+  const reading = openReadings(sources, { pacing, now }, () => tellNews());
   const applying = openApplying(tools, () => tellEnded());
 
   return {
-    plan: async (signal) => plan(await readAll(signal)),
-    preview: async (signal) => previewRound(plan(await readAll(signal)), tools, signal),
+    plan: async (signal) => plan(await reading.read(signal)),
+    preview: async (signal) => previewRound(plan(await reading.read(signal)), tools, signal),
     async round(signal, { enough, looks } = {}) {
       const unsaved = await state.flush().then(
         () => undefined,
         (error: NodeJS.ErrnoException) => error.code ?? error.message,
       );
-      const readings = await readAll(signal);
+      const readings = await reading.read(signal, enough);
       const applied = await applying.act(plan(readings, looks), signal, enough);
       applied.forEach(settle);
       const results = applied.map((result) => withConfirmation(result, signal));
-      const polled = [...sources.keys()].filter((name) => !live.has(name));
       const isUnsaved = unsaved !== undefined || results.some((result) => result.unsaved !== undefined);
-      const waits = [
-        ...results.map(dueOf),
-        ...polled.map((name) => pacing.notBefore(sourceKey(name), now())),
-        isUnsaved ? now() + config.interval : undefined,
-      ].filter((until) => until !== undefined);
+      const waits = [...results.map(dueOf), ...reading.due(), isUnsaved ? now() + config.interval : undefined].filter(
+        (until) => until !== undefined,
+      );
       const due = waits.length === 0 ? undefined : waits.reduce((a, b) => Math.min(a, b));
-      return { readings, results, due, polled, ...(unsaved === undefined ? {} : { unsaved }) };
+      return { readings, results, due, polled: reading.polled(), ...(unsaved === undefined ? {} : { unsaved }) };
     },
     hurry: () => pacing.hurry(),
     ended: async () => ({ results: await applying.ended() }),
     async follow(news, ended, signal) {
-      tellEnded = ended;
+      [tellNews, tellEnded] = [news, ended];
       const following = [...sources].map(([name, source]) => {
         const on = {
-          reading(reading: SourceReading) {
-            live.set(name, reading);
-            lastReadings.set(name, reading);
-            pacing.succeeded(sourceKey(name));
+          reading(pushed: SourceReading) {
+            reading.pushed(name, pushed);
             news();
           },
-          // What was pushed is not known to hold any longer: ask, and be told why not.
-          lost: () => live.delete(name) && news(),
+          // To ask, and be told why not.
+          lost: () => reading.lost(name) && news(),
         };
         return followSource(source, on, random, signal);
       });
@@ -223,8 +205,6 @@ const askedToWait = (until: Instant): TargetFault => ({
   because: `the record service is not to be asked before ${new Date(until).toISOString()}`,
   todo: "nothing: moor waits as told",
 });
-
-const sourceKey = (name: string) => `source ${name}`;
 
 function latest(instants: readonly (Instant | undefined)[]): Instant | undefined {
   const known = instants.filter((instant) => instant !== undefined);

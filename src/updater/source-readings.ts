@@ -1,0 +1,81 @@
+import type { Instant } from "../core/instant.ts";
+import type { Pacing } from "./pacing.ts";
+import type { AddressSource, SourceReading } from "./source.ts";
+
+/** What the sources say, each by itself: one that is slow to answer delays nobody else, in later rounds neither. */
+export type SourceReadings = {
+  /**
+   * Asks those that do not push, and waits for all that it asks, or until there was `enough`. One that has not answered by
+   * then is missing, unless it had failed before.
+   */
+  read(signal: AbortSignal, enough?: () => Promise<void>): Promise<ReadonlyMap<string, SourceReading>>;
+  pushed(name: string, reading: SourceReading): void;
+  /** What was pushed is not known to hold any longer. False when nothing was. */
+  lost(name: string): boolean;
+  /** Those that do not push, or not now. */
+  polled(): readonly string[];
+  /** When each that failed, and is not being asked, is to be asked again. */
+  due(): readonly (Instant | undefined)[];
+};
+
+/** `again`: another call is due, because one has answered that none waited for. */
+export function openReadings(
+  sources: ReadonlyMap<string, AddressSource>,
+  { pacing, now }: { readonly pacing: Pacing; readonly now: () => Instant },
+  again: () => void,
+): SourceReadings {
+  const last = new Map<string, SourceReading>();
+  /** What a source pushed last, while its stream is open. */
+  const live = new Map<string, SourceReading>();
+  const busy = new Set<string>();
+  /** Have answered since the last call, and are not asked anew before that is told. */
+  const untold = new Set<string>();
+  let awaited = false;
+
+  const notBefore = (name: string) => pacing.notBefore(sourceKey(name), now());
+  const isToBeAsked = (name: string): boolean => {
+    if (live.has(name) || busy.has(name) || untold.has(name)) return false;
+    const wait = notBefore(name);
+    // Only a failure is ever remembered: an old report would be a guess.
+    return wait === undefined || now() >= wait;
+  };
+  const ask = async (name: string, source: AddressSource, signal: AbortSignal): Promise<void> => {
+    busy.add(name);
+    const reading = await source.read(signal);
+    last.set(name, reading);
+    if (reading.kind === "report") pacing.succeeded(sourceKey(name));
+    else pacing.failed(sourceKey(name), now());
+    busy.delete(name);
+    untold.add(name);
+    if (!awaited) again();
+  };
+  const polled = () => [...sources.keys()].filter((name) => !live.has(name));
+  return {
+    async read(signal, enough) {
+      awaited = true;
+      const asked = [...sources].filter(([name]) => isToBeAsked(name));
+      const all = Promise.all(asked.map(([name, source]) => ask(name, source, signal)));
+      await (enough ? Promise.race([all, enough()]) : all);
+      awaited = false;
+      untold.clear();
+      const known = [...last].filter(([name, { kind }]) => !busy.has(name) || kind !== "report");
+      return new Map([...known, ...live]);
+    },
+    pushed(name, reading) {
+      live.set(name, reading);
+      last.set(name, reading);
+      pacing.succeeded(sourceKey(name));
+    },
+    lost(name) {
+      untold.delete(name);
+      return live.delete(name);
+    },
+    polled,
+    due: () =>
+      polled()
+        .filter((name) => !busy.has(name))
+        .map(notBefore),
+  };
+}
+
+const sourceKey = (name: string) => `source ${name}`;
