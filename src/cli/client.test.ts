@@ -59,6 +59,19 @@ describe("moor status", () => {
     expect(printed.out).toMatch(/AAAA .* 2a00::9 is what was stored last\n/);
   });
 
+  it("says of a record that is to be made that it will be, and why not yet where there is no address", async () => {
+    await loop.close();
+    loop = await openLoop("  - { name: new, zone: example.org, create: true, ipv4: wan0, ipv6: eth9 }", undefined, {
+      api: "rrsets",
+    });
+    const { io, printed } = terminal();
+    expect(await status({ json: true }, io)).toBe(1);
+    expect(JSON.parse(printed.out).map(({ why }: { readonly why: string }) => why)).toEqual([
+      "there is no record new.example.org A; nothing: `moor update` makes it (create: true)",
+      "the firewall home has no interface eth9; those it has are wan0",
+    ]);
+  });
+
   describe("of a watcher", () => {
     let control: Control;
     /** One that answers for the config, with its state in that file. */

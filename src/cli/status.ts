@@ -68,7 +68,11 @@ async function rowsOf(
       stored: state.get(subject.key)?.address ?? null,
       published,
       when: state.get(subject.key)?.storedAt ?? null,
-      why: found.kind === "found" ? why : `${found.because}; ${found.todo}`,
+      // Without an address it does not matter yet that there is no record for it.
+      why:
+        found.kind === "found" || (found.kind === "missing" && wanted === null)
+          ? why
+          : `${found.because}; ${found.todo}`,
       next: plan.kind === "wait" ? new Date(plan.until).toISOString() : next,
       ok: published !== null && !differs,
     });

@@ -165,11 +165,13 @@ const idOf = ({ zone, name, type }: SetName) => `${zone}/${name}/${type}`;
 const commentAt = (now: number) => `${new Date(now).toISOString().slice(0, 19).replace("T", " ")} (UTC)`;
 
 /** A token sees the zones of its own project alone, and to look for the record in another is of no use. */
-function noSet({ zone, name, family }: Omit<ReplaceOrder, "value">, { said }: Absent): TargetFault {
+function noSet({ zone, name, family, create }: Omit<ReplaceOrder, "value">, { said }: Absent): TargetFault {
   if (/^zone not found/i.test(said)) return noZone(zone);
+  const because = `there is no record ${absoluteName(name, zone)} ${recordTypeOf(family)}`;
+  if (create) return { kind: "missing", because, todo: "nothing: `moor update` makes it (create: true)" };
   return {
     kind: "missing",
-    because: `there is no record ${absoluteName(name, zone)} ${recordTypeOf(family)}`,
+    because,
     todo: `make it in the console first, with any address, or set \`create: true\`; \`moor list ${zone}\` lists those that exist`,
   };
 }
