@@ -38,7 +38,8 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     logger: false,
     // What answers GET answers HEAD (RFC 9110, 9.1): load balancers ask so, and clients that only want to know if a token is good.
     exposeHeadRoutes: true,
-    routerOptions: { maxParamLength: 300 },
+    // The client DNS::Hetzner writes two slashes before an id.
+    routerOptions: { maxParamLength: 300, ignoreDuplicateSlashes: true },
     genReqId: createRequestIds(options.proxies),
     ...(sendBadPath && {
       frameworkErrors: (_error: Error, request: FastifyRequest, reply: FastifyReply) =>
