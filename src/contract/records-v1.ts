@@ -174,7 +174,5 @@ export const RecordsQuery = Type.Object({
   name: Type.Optional(Type.String()),
   type: Type.Optional(Type.String()),
   page,
-  per_page: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 10_000, description: "without it and without a page: all at once" }),
-  ),
+  per_page: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, description: "without it: all at once" })),
 });

@@ -38,8 +38,8 @@ describe("3.9 GET /records", () => {
     expect(zones.has(one.id) && zones.has(two.id)).toBe(true);
   });
 
-  it("of an unknown zone is a 404 with an empty list", async () => {
-    const { status, text } = await call("GET", "/api/v1/records?zone_id=none");
+  it.each(["none", ""])("of the unknown zone «%s» is a 404 with an empty list", async (zone) => {
+    const { status, text } = await call("GET", `/api/v1/records?zone_id=${zone}`);
     expect([status, text]).toEqual([404, '{"records":[],"error":{"message":"zone not found","code":404}}\n']);
   });
 
@@ -76,8 +76,23 @@ describe("3.9 GET /records", () => {
     const meta = async (query: string) => (await call("GET", `/api/v1/records?zone_id=${zone.id}${query}`)).json.meta;
     expect(await meta("")).toBeUndefined();
     const pagination = { page: 1, previous_page: 1, next_page: 1, last_page: 1, total_entries: 1 };
-    expect(await meta("&page=1")).toEqual({ pagination: { ...pagination, per_page: 100 } });
+    expect(await meta("&page=1")).toEqual({ pagination: { ...pagination, per_page: 1 } });
     expect(await meta("&per_page=10")).toEqual({ pagination: { ...pagination, per_page: 10 } });
+  });
+
+  it("gives every record without per_page, also where the first page is asked for", async () => {
+    const zone = await newZone();
+    const records = Array.from({ length: 120 }, (_, i) => ({
+      zone_id: zone.id,
+      type: "A",
+      name: `h${i}`,
+      value: "192.0.2.1",
+    }));
+    expect((await post("/api/v1/records/bulk", { records })).status).toBe(200);
+    const { json } = await call("GET", `/api/v1/records?page=1&zone_id=${zone.id}`);
+    expect([json.records.length, json.meta.pagination.last_page]).toEqual([121, 1]);
+    expect(await list(`page=2&zone_id=${zone.id}`)).toEqual([]);
+    expect((await list(`page=2&per_page=100&zone_id=${zone.id}`)).length).toBe(21);
   });
 });
 

@@ -103,10 +103,11 @@ const zoneNotFound = (code: number) => ({ message: "zone not found", code });
 /** Clients that take the first record of a name, or the last, mean the oldest or the newest. */
 const byAge = (a: PlacedRecord, b: PlacedRecord): number => a.record.created - b.record.created;
 
-/** All records in one answer unless a page is asked for; only then is there something to count. */
+/** All records in one answer unless `per_page` says how many; without a page there is nothing to count either. */
 function pageOf(records: readonly PlacedRecord[], query: Readonly<Record<string, unknown>>) {
   if (query.page === undefined && query.per_page === undefined) return { records: records.map(recordToWire) };
-  const { page, perPage } = pagingOf(query, { perPage: 100, most: 10_000 });
+  const all = Math.max(records.length, 1);
+  const { page, perPage } = pagingOf(query, { perPage: all, most: Math.max(all, 10_000) });
   const onPage = records.slice((page - 1) * perPage, page * perPage);
   return { records: onPage.map(recordToWire), meta: { pagination: paginationToWire(page, perPage, records.length) } };
 }
