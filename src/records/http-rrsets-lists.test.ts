@@ -28,6 +28,12 @@ describe("pagination (wire section 1.1)", () => {
     expect(Object.keys((await get("/zones")).meta)).toEqual(["pagination"]);
   });
 
+  it("the list of zones is at /zones/ too, and nothing else", async () => {
+    expect(await get("/zones/?name=none.example")).toEqual(await get("/zones?name=none.example"));
+    expect((await get(`/zones/?name=${zone.name}`)).zones).toMatchObject([{ id: zone.id }]);
+    for (const method of ["PUT", "DELETE"]) expect((await call(method, "/zones/", {})).status).toBe(404);
+  });
+
   it("an empty list has one page", async () => {
     const { zones, meta } = await get("/zones?name=none.example");
     expect(zones).toEqual([]);

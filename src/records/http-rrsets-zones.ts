@@ -1,4 +1,4 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { answers, bodies, queries } from "../contract/rrsets.ts";
 import { largestZoneFile } from "../contract/rrsets-limits.ts";
 import { type Fault, ok } from "../core/result.ts";
@@ -25,24 +25,26 @@ export function rrsetsZoneRoutes(api: FastifyInstance, service: RecordService): 
   };
   const tellZone = async ({ zone }: { readonly zone: Zone }) => ({ zone: (await toWire([zone]))[0] });
 
-  api.get<{ Querystring: Query }>(
+  const listZones = async (request: FastifyRequest, reply: FastifyReply) => {
+    const faults: Fault[] = [];
+    const { keep, owns, ...query } = zoneQueryAt(request.query as Query, faults);
+    if (faults.length > 0) return sendFaults(reply, faults);
+    const owning = owns === undefined ? undefined : await rrsets.zoneOwning(request.actor, owns);
+    const name = owning?.name ?? query.name;
+    const isNone = (owns !== undefined && owning === undefined) || name !== (query.name ?? name);
+    const page = isNone
+      ? { items: [], total: 0 }
+      : await rrsets.zonePage(request.actor, { ...query, ...(name !== undefined && { name }) }, keep);
+    const zones = await toWire(page.items);
+    return sendPage(request, reply, { zones }, query, page.total);
+  };
+
+  api.get(
     "/zones",
     {
       schema: { tags, summary: "List zones", querystring: queries.zones, response: { 200: answers.zones, ...errors } },
     },
-    async (request, reply) => {
-      const faults: Fault[] = [];
-      const { keep, owns, ...query } = zoneQueryAt(request.query, faults);
-      if (faults.length > 0) return sendFaults(reply, faults);
-      const owning = owns === undefined ? undefined : await rrsets.zoneOwning(request.actor, owns);
-      const name = owning?.name ?? query.name;
-      const isNone = (owns !== undefined && owning === undefined) || name !== (query.name ?? name);
-      const page = isNone
-        ? { items: [], total: 0 }
-        : await rrsets.zonePage(request.actor, { ...query, ...(name !== undefined && { name }) }, keep);
-      const zones = await toWire(page.items);
-      return sendPage(request, reply, { zones }, query, page.total);
-    },
+    listZones,
   );
 
   api.post(
@@ -63,7 +65,10 @@ export function rrsetsZoneRoutes(api: FastifyInstance, service: RecordService): 
     "/zones/:z",
     { schema: { tags, summary: "Read a zone", params: zoneParams, response: { 200: answers.zone, ...errors } } },
     async (request, reply) => {
-      const zone = await rrsets.zoneBy(request.actor, zoneAt(request));
+      const key = zoneAt(request);
+      // `/zones/`: scripts ask for the list so.
+      if ("name" in key && key.name === "") return await listZones(request, reply);
+      const zone = await rrsets.zoneBy(request.actor, key);
       return zone === undefined ? sendError(reply, answerTo(missing("zone"))) : reply.send(await tellZone({ zone }));
     },
   );
