@@ -1,13 +1,14 @@
 import { Button, Group, Loader, Stack, Text, Textarea } from "@mantine/core";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useDeferredValue, useMemo, useState } from "react";
 import type { Rrset, RrsetsZone } from "../../src/contract/rrsets.ts";
 import { nameToUnicode } from "../../src/core/unicode-name.ts";
 import { Dialog } from "../shared/dialog.tsx";
 import { Problem } from "../shared/problem.tsx";
 import { useSession } from "../shared/session.tsx";
-import { readSets, zonePath } from "./api.ts";
+import { zonePath } from "./api.ts";
 import { changesInWords, type Preview, previewImport } from "./preview-import.ts";
+import { useEverySet } from "./read-sets.ts";
 import { shownValue } from "./shown-value.ts";
 import { FaultList, FileButton } from "./zone-file-parts.tsx";
 
@@ -23,16 +24,13 @@ export function ImportFile(props: {
   const queries = useQueryClient();
   const [text, setText] = useState("");
   const settled = useDeferredValue(text);
-  const sets = useQuery({
-    queryKey: ["sets", zone.name],
-    queryFn: () => readSets(request, zone.name),
-    staleTime: 60_000,
-  });
+  const found = useEverySet(zone);
+  const sets = found.data?.sets;
   const preview = useMemo(() => {
     const { name, ttl, authoritative_nameservers: servers } = zone;
-    if (settled.trim() === "" || !sets.data) return undefined;
-    return previewImport(settled, { name, ttl, nameservers: servers.assigned }, sets.data);
-  }, [settled, sets.data, zone]);
+    if (settled.trim() === "" || !sets) return undefined;
+    return previewImport(settled, { name, ttl, nameservers: servers.assigned }, sets);
+  }, [settled, sets, zone]);
   const write = useMutation({
     mutationFn: ({ text: zonefile }: Preview) =>
       request("POST", `${zonePath(zone.name)}/actions/import_zonefile`, { zonefile }),
@@ -56,9 +54,9 @@ export function ImportFile(props: {
           data-autofocus
         />
         <FileButton onText={setText} />
-        {sets.isPending && <Loader size="sm" aria-label="Reading the zone" />}
+        {found.isPending && <Loader size="sm" aria-label="Reading the zone" />}
         {preview && <FaultList faults={preview.faults} />}
-        {preview && preview.faults.length === 0 && <Changes preview={preview} sets={sets.data ?? []} />}
+        {preview && preview.faults.length === 0 && <Changes preview={preview} sets={sets ?? []} />}
         <Problem error={write.error} />
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose}>

@@ -1,10 +1,9 @@
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useRef } from "react";
 import type { ChangeEvent } from "../../src/contract/change-events.ts";
-import type { Rrset } from "../../src/contract/rrsets.ts";
 import { type LiveState, useLive } from "../shared/live.ts";
-import { setFromEvent } from "./api.ts";
-import { putSets } from "./put-sets.ts";
+import type { ZoneSets } from "./put-sets.ts";
+import { withChanges } from "./read-sets.ts";
 
 /** Milliseconds. A large import is thousands of events in a moment: behind the first, all that come so soon are taken together. */
 const gathering = 200;
@@ -31,24 +30,37 @@ export function useLiveRecords(): LiveState | undefined {
     "/v1/events",
     ["message", "change"],
     (data) => heard(data as ChangeEvent),
-    () => void queries.invalidateQueries(),
+    () => readAgain(queries),
   );
+}
+
+/** What is not shown now would be taken for new with the next change to it, so it is forgotten. */
+function readAgain(queries: QueryClient): void {
+  queries.removeQueries({ queryKey: ["sets"], type: "inactive" });
+  const begun = queries.getQueryCache().findAll({ queryKey: ["sets"], fetchStatus: "fetching" });
+  for (const { queryKey, state, promise } of begun)
+    if (state.data === undefined) behind(promise, () => void queries.invalidateQueries({ queryKey }));
+  void queries.invalidateQueries();
 }
 
 function take(queries: QueryClient, events: readonly ChangeEvent[]): void {
   for (const [zone, changes] of Map.groupBy(events, (event) => event.zone.name)) {
-    const ofSets = changes.filter(({ kind }) => kind !== "settings");
-    if (ofSets.length > 0)
-      queries.setQueryData<readonly Rrset[]>(["sets", zone], (sets) => sets && withChanges(sets, ofSets));
+    putInto(queries, zone, changes);
     for (const key of ["zone", "history"]) void queries.invalidateQueries({ queryKey: [key, zone] });
     void queries.invalidateQueries({ queryKey: ["first-sets", zone], refetchType: "none" });
   }
   void queries.invalidateQueries({ queryKey: ["zones"] });
 }
 
-const withChanges = (sets: readonly Rrset[], events: readonly ChangeEvent[]): readonly Rrset[] =>
-  putSets(
-    sets,
-    events.map((event) => ({ id: `${event.name}/${event.type}`, set: setFromEvent(event) })),
-    events.at(-1)?.serial,
-  );
+/** Once more behind a read that has begun already: what it brings may be from before. */
+function putInto(queries: QueryClient, zone: string, changes: readonly ChangeEvent[]): void {
+  const queryKey = ["sets", zone];
+  const put = () => void queries.setQueryData<ZoneSets>(queryKey, (sets) => sets && withChanges(sets, changes));
+  put();
+  const [begun] = queries.getQueryCache().findAll({ queryKey, fetchStatus: "fetching" });
+  behind(begun?.promise, put);
+}
+
+function behind(read: Promise<unknown> | undefined, again: () => void): void {
+  void read?.then(again, () => undefined);
+}

@@ -13,7 +13,7 @@ import { SureButton } from "../shared/sure-button.tsx";
 import { durationInWords } from "../shared/words-of-time.ts";
 import { readSet, setPath, zonePath } from "./api.ts";
 import { linesOf } from "./describe-change.ts";
-import { putSets } from "./put-sets.ts";
+import { putSets, type ZoneSets } from "./put-sets.ts";
 import { checkDraft, draftOf, emptyDraft, type SetDraft } from "./set-draft.ts";
 import { ttlInWords } from "./ttl.ts";
 import { ValueList } from "./value-list.tsx";
@@ -130,7 +130,7 @@ function useWrite(zone: string, onDone: () => void) {
     const now = await Promise.all(
       touches.map(async (each) => ({ id: `${each.name}/${each.type}`, set: await readSet(request, zone, each) })),
     );
-    queries.setQueryData<readonly Rrset[]>(["sets", zone], (sets) => sets && putSets(sets, now, serial));
+    queries.setQueryData<ZoneSets>(["sets", zone], (sets) => sets && putSets(sets, now, serial));
   };
   return useMutation({
     mutationFn: ({ path, body }: Write) => request<{ readonly serial?: number }>("POST", path, body),

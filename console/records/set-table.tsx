@@ -1,5 +1,5 @@
 import { Button, Group, Select, TextInput } from "@mantine/core";
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Suspense, useDeferredValue, useMemo, useState } from "react";
 import type { Rrset, RrsetsZone } from "../../src/contract/rrsets.ts";
 import { isRecordType, recordTypes } from "../../src/core/rdata/table.ts";
@@ -8,28 +8,24 @@ import { lazyPart } from "../shared/lazy-part.tsx";
 import { Problem } from "../shared/problem.tsx";
 import { useSearchPart } from "../shared/search-part.ts";
 import { useSession } from "../shared/session.tsx";
-import { readSetPage, readSets } from "./api.ts";
+import { readSetPage } from "./api.ts";
 import { filterSets, type SortBy, sortSets } from "./order-sets.ts";
+import { useEverySet } from "./read-sets.ts";
 import { SetRows } from "./set-rows.tsx";
 
 const SetForm = lazyPart(() => import("./set-form.tsx"));
 
 /** The first page shows at once; a large zone follows behind it. */
-function useSets(zone: string) {
+function useSets(zone: RrsetsZone) {
   const { request } = useSession();
+  const all = useEverySet(zone);
   const first = useQuery({
-    queryKey: ["first-sets", zone],
-    queryFn: async () => (await readSetPage(request, zone, 1)).rrsets,
+    queryKey: ["first-sets", zone.name],
+    queryFn: async () => (await readSetPage(request, zone.name, 1)).rrsets,
     staleTime: 0,
   });
-  const all = useQuery({
-    queryKey: ["sets", zone],
-    queryFn: () => readSets(request, zone),
-    staleTime: 60_000,
-    placeholderData: keepPreviousData,
-  });
   return {
-    sets: all.data ?? first.data,
+    sets: all.data?.sets ?? first.data,
     whole: all.data !== undefined,
     error: all.error,
     retry: () => void all.refetch(),
@@ -37,7 +33,7 @@ function useSets(zone: string) {
 }
 
 export function SetTable({ zone }: { readonly zone: RrsetsZone }) {
-  const { sets, whole, error, retry } = useSets(zone.name);
+  const { sets, whole, error, retry } = useSets(zone);
   const { query, set, open } = useSearchPart();
   const [text, setText] = useState(query.get("filter") ?? "");
   const wanted = useDeferredValue(text);

@@ -1,0 +1,61 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import type { ChangeEvent } from "../../src/contract/change-events.ts";
+import type { RrsetsZone } from "../../src/contract/rrsets.ts";
+import type { Request } from "../shared/request.ts";
+import { useSession } from "../shared/session.tsx";
+import { readEverySet, readHistory, setFromEvent } from "./api.ts";
+import { putSets, type ZoneSets } from "./put-sets.ts";
+
+/** How much of the history is read before it is quicker to read the whole zone. */
+const mostPages = 5;
+
+export function useEverySet(zone: RrsetsZone) {
+  const { request } = useSession();
+  const queries = useQueryClient();
+  const queryKey = ["sets", zone.name];
+  return useQuery({
+    queryKey,
+    queryFn: () => readSets(request, zone, queries.getQueryData<ZoneSets>(queryKey)),
+    staleTime: 60_000,
+  });
+}
+
+/** All sets of a zone; to those that were read before, only what has changed since is added. `zone` may be of a while ago. */
+async function readSets(request: Request, zone: RrsetsZone, before: ZoneSets | undefined): Promise<ZoneSets> {
+  const caughtUp = before && (await catchUp(request, zone.name, before));
+  return caughtUp ?? { sets: await readEverySet(request, zone.name), asOf: zone.serial };
+}
+
+/** Undefined when there is too much, or it is not known any more. */
+async function catchUp(request: Request, zone: string, before: ZoneSets): Promise<ZoneSets | undefined> {
+  const changes: ChangeEvent[] = [];
+  let next: number | null = null;
+  for (let page = 0; page < mostPages; page++) {
+    const { history, meta }: Awaited<ReturnType<typeof readHistory>> = await readHistory(request, zone, next);
+    const known = history.findIndex(({ serial }) => serial <= before.asOf);
+    changes.push(...(known < 0 ? history : history.slice(0, known)));
+    if (known >= 0) {
+      const asOf = changes[0]?.serial ?? history[known]?.serial;
+      return isSameZone(history, before) && asOf !== undefined && asOf >= before.asOf
+        ? { ...withChanges(before, changes.toReversed()), asOf }
+        : undefined;
+    }
+    if (meta.next_before === null) return undefined;
+    next = meta.next_before;
+  }
+  return undefined;
+}
+
+/** A zone may be deleted and made again under its name. */
+const isSameZone = (history: readonly ChangeEvent[], { sets }: ZoneSets): boolean =>
+  history[0]?.zone.id === sets[0]?.zone;
+
+/** In the order in which they were made. */
+export const withChanges = (sets: ZoneSets, changes: readonly ChangeEvent[]): ZoneSets =>
+  putSets(
+    sets,
+    changes
+      .filter(({ kind }) => kind !== "settings")
+      .map((change) => ({ id: `${change.name}/${change.type}`, set: setFromEvent(change) })),
+    changes.at(-1)?.serial,
+  );

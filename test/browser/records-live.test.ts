@@ -1,0 +1,122 @@
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { openBrowser, openContext, openPage } from "./browser.ts";
+import { fillLargeZone } from "./harbour.ts";
+import { type RecordsRig, signInByLink, startRecordsRig } from "./records-rig.ts";
+
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 240_000 });
+
+let rig: RecordsRig;
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+let csrf: string;
+
+/** Of sets, in a zone of four pages. */
+const count = 350;
+const [wide, broad] = ["wide.example", "broad.example"];
+const all = `${count + 2} record sets`;
+
+beforeAll(async () => {
+  rig = await startRecordsRig();
+  for (const zone of [wide, broad]) await fillLargeZone(rig.service().store, zone, count);
+  browser = await openBrowser();
+  context = await openContext(browser);
+  page = await openPage(context, rig.url);
+  await signInByLink(page, await rig.service().createSignInLink("main"));
+  ({ csrf } = (await (await context.request.get(`${rig.url}/console/session`)).json()) as { csrf: string });
+});
+afterAll(async () => {
+  await browser?.close();
+  await rig?.close();
+});
+
+/** As somebody else does it; null deletes. */
+async function change(zone: string, values: Readonly<Record<string, string | null>>): Promise<void> {
+  const changes = Object.entries(values).map(([name, value]) =>
+    value === null ? { name, type: "A", delete: true } : { name, type: "A", records: [{ value }] },
+  );
+  const path = `${rig.url}/v1/zones/${zone}/changes`;
+  const headers = { origin: rig.url, "x-csrf-token": csrf };
+  expect((await context.request.post(path, { headers, data: { changes } })).status()).toBe(201);
+}
+
+/** Milliseconds in which the page has heard of a change for sure. */
+const heardWithin = 1_000;
+
+const isLive = () => page.getByText("live", { exact: true }).waitFor();
+
+const becomes = (visibility: "hidden" | "visible") =>
+  page.evaluate(`
+    Object.defineProperty(document, "visibilityState", { configurable: true, value: "${visibility}" });
+    document.dispatchEvent(new Event("visibilitychange"));
+  `);
+
+/** The rows that are left when only this name is looked for. */
+async function rowsOf(name: string): Promise<readonly string[]> {
+  await page.getByLabel("Filter records").fill(name);
+  await page
+    .getByText(/^\d+ of|^No record matches/)
+    .first()
+    .waitFor();
+  const rows = await page.getByRole("row").allTextContents();
+  await page.getByLabel("Filter records").fill("");
+  return rows.slice(1);
+}
+
+describe("a change that comes while a large zone is being read", () => {
+  it("is there when it has been read, and no set has slipped past", async () => {
+    const held = Promise.withResolvers<void>();
+    await page.route(/wide.example\/rrsets\?page=[34]\b/, async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    const second = page.waitForResponse(/rrsets\?page=2\b/);
+    await page.goto(`${rig.url}/zones/${wide}`);
+    await isLive();
+    await second;
+    await change(wide, { host0: "192.0.2.1", host1: null, host2: null, fresh: "192.0.2.2" });
+    await page.getByText(`${count + 1} records`).waitFor();
+    await page.waitForTimeout(heardWithin);
+    held.resolve();
+    await page.getByText(/^\d+ record sets/).waitFor();
+    expect(await rowsOf("192.0.2.1")).toEqual(["host0A300192.0.2.1"]);
+    expect(await rowsOf("fresh")).toHaveLength(1);
+    await page.getByText(/^\d+ record sets/).waitFor();
+    expect(await page.getByText(/^\d+ record sets/).textContent()).toBe(`${count + 1} record sets`);
+  });
+});
+
+describe("a tab that somebody comes back to", () => {
+  it("has what was changed meanwhile, without reading the whole zone again", async () => {
+    await page.goto(`${rig.url}/zones/${broad}`);
+    await page.getByText(all, { exact: true }).waitFor();
+    await isLive();
+    await becomes("hidden");
+    await change(broad, { host3: "192.0.2.3" });
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(request.url()));
+    await becomes("visible");
+    await expect.poll(() => rowsOf("192.0.2.3")).toEqual(["host3A300192.0.2.3"]);
+    expect(asked.filter((url) => url.includes("rrsets?page=2"))).toEqual([]);
+    page.removeAllListeners("request");
+  });
+
+  it("has it also when another part of the zone was shown and more has come since", async () => {
+    await page.goto(`${rig.url}/zones/${broad}`);
+    await page.getByText(all, { exact: true }).waitFor();
+    await page.getByRole("link", { name: "History" }).click();
+    await isLive();
+    await becomes("hidden");
+    await change(broad, { host4: "192.0.2.4" });
+    await becomes("visible");
+    await page.getByText("192.0.2.4").waitFor();
+    await page.waitForTimeout(heardWithin);
+    await change(broad, { host5: "192.0.2.5" });
+    await page.getByText("192.0.2.5").waitFor();
+    await page.getByRole("link", { name: "Records" }).click();
+    await page.getByText(all, { exact: true }).waitFor();
+    expect(await rowsOf("192.0.2.4")).toEqual(["host4A300192.0.2.4"]);
+    expect(await rowsOf("192.0.2.5")).toEqual(["host5A300192.0.2.5"]);
+  });
+});
