@@ -11,8 +11,9 @@ export class RequestProblem extends Error {
 }
 
 /** Nobody answers, or only what stands in front of the service or knows that it cannot work now: it may be back soon. */
-export const isAway = (error: Error): boolean =>
-  error instanceof RequestProblem && [0, 502, 503, 504].includes(error.status);
+export const isAway = (error: Error): boolean => error instanceof RequestProblem && awayStatus.includes(error.status);
+
+const awayStatus: readonly number[] = [0, 502, 503, 504];
 
 export type Method = "GET" | "POST" | "PUT" | "DELETE";
 export type Request = <T>(method: Method, path: string, body?: unknown) => Promise<T>;
@@ -23,8 +24,10 @@ const longest = 30_000;
 export function createRequest(csrf: string | undefined, onSignedOut: () => void): Request {
   return async <T>(method: Method, path: string, body?: unknown): Promise<T> => {
     const response = await send(method, path, csrf, body);
-    if (response.ok) return (response.status === 204 ? undefined : await response.json()) as T;
-    const problem = await problemOf(response);
+    const silent = noAnswer(method, csrf !== undefined);
+    if (response.ok && response.status === 204) return undefined as T;
+    if (response.ok) return (await response.json().catch(cutOff(silent))) as T;
+    const problem = await problemOf(response, silent);
     if (csrf === undefined || (problem.status !== 401 && problem.code !== "forged")) throw problem;
     onSignedOut();
     throw new RequestProblem(problem.status, signedOut(method), problem.code);
@@ -49,6 +52,11 @@ async function send(method: Method, path: string, csrf: string | undefined, body
   }
 }
 
+/** The connection was lost within the answer, or it was somebody else's: a proxy's, or that of a network one has to sign in to. */
+const cutOff = (silent: string) => (error: unknown) => {
+  throw new RequestProblem(0, silent, String(error));
+};
+
 /** Reading goes on by itself. A write does not, and nobody knows whether it was done: only its answer may have been lost. */
 export function noAnswer(method: Method, signedIn: boolean): string {
   if (method === "GET") return "The service does not answer. It may be restarting; this page tries again by itself.";
@@ -70,10 +78,11 @@ type ErrorBody = {
   readonly message?: string;
 };
 
-/** With what the service advises, which stands only in the details. */
-export async function problemOf(response: Response): Promise<RequestProblem> {
+/** With what the service advises, which stands only in the details; `silent` where something else answers in its place. */
+export async function problemOf(response: Response, silent: string): Promise<RequestProblem> {
   const body = (await response.json().catch(() => ({}))) as ErrorBody;
-  const message = body.error?.message ?? body.message ?? `The service answered ${response.status}.`;
+  const bare = awayStatus.includes(response.status) ? silent : `The service answered ${response.status}.`;
+  const message = body.error?.message ?? body.message ?? bare;
   const advice = (body.error?.details?.fields ?? [])
     .flatMap(({ messages = [] }) => messages)
     .filter((each) => !message.includes(each));

@@ -241,7 +241,7 @@ describe("what the service refuses", () => {
     [{ message: "taken", details: { fields: [{ name: "name" }] } }, "taken"],
     [{ message: "not now", details: null }, "not now"],
   ] as const)("is told with what to do about it: %o", async ([error, told]) => {
-    expect((await problemOf(Response.json({ error }, { status: 422 }))).message).toBe(told);
+    expect((await problemOf(Response.json({ error }, { status: 422 }), "")).message).toBe(told);
   });
 });
 

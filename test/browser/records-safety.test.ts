@@ -333,6 +333,21 @@ describe("a service that goes away", () => {
     await context.close();
   });
 
+  it.for([
+    { what: "something in front of it answers", answer: { status: 502, contentType: "text/html", body: "<h1>" } },
+    { what: "its answer is cut off", answer: { status: 201, contentType: "application/json", body: '{"serial' } },
+  ])("is no reason to believe that nothing was saved when $what", async ({ answer }) => {
+    const { context, page } = await signedIn("main");
+    await page.goto(`${rig.url}/zones/harbour.example?add=A`);
+    await dialogHasFocus(page);
+    await page.getByLabel("Name", { exact: true }).fill("unsure");
+    await page.getByLabel("IPv4 address").fill("192.0.2.8");
+    await page.route("**/changes", (route) => route.fulfill(answer));
+    await page.getByRole("button", { name: "Add", exact: true }).click();
+    await page.getByText("your change may not have been saved. Look before you try again.").waitFor();
+    await context.close();
+  });
+
   it("tells of what goes wrong before it is known who is signed in", async () => {
     const { context, page } = await signedIn("main");
     await page.route("**/console/session", (route) => route.fulfill({ status: 500, body: "" }));
