@@ -61,7 +61,7 @@ export const labelsText = (labels: Readonly<Record<string, string>>): string =>
     .join(", ");
 
 export function readLabels(text: string): Readonly<Record<string, string>> {
-  const pairs = text.split(/[,\n]/).map((pair) => pair.trim().split("=", 2));
+  const pairs = text.split(/[,\n]/).map((pair) => pair.trim().split(/=(.*)/, 2));
   return Object.fromEntries(pairs.filter(([key]) => key).map(([key = "", value = ""]) => [key.trim(), value.trim()]));
 }
 

@@ -155,6 +155,7 @@ describe("a set in the form", () => {
 
   it("reads labels as people write them", () => {
     expect(readLabels(" team = ops,site=attic\nfree")).toEqual({ team: "ops", site: "attic", free: "" });
+    expect(readLabels("note=a=b")).toEqual({ note: "a=b" });
   });
 });
 
