@@ -51,7 +51,10 @@ function NoSet({ zone, asked, onClose }: Props) {
 }
 
 /** One set, new or there already. It is checked as it is typed, with the service's own rules. */
-function Form({ zone, sets, edited, type, onClose }: Props) {
+function Form({ zone, type, onClose, ...props }: Props) {
+  const write = useWrite(zone.name, onClose);
+  const sets = useHeld(props.sets, write.isPending);
+  const edited = useHeld(props.edited, write.isPending);
   const [draft, setDraft] = useState<SetDraft>(() =>
     edited ? draftOf(edited) : emptyDraft(isRecordType(type) ? type : "A"),
   );
@@ -60,7 +63,6 @@ function Form({ zone, sets, edited, type, onClose }: Props) {
   const { faults, change } = checkDraft(draft, zone.name, sets);
   const isPlaceOf = (set: Rrset) => set.name === change?.name && set.type === change.type;
   const taken = !(edited && isPlaceOf(edited)) && sets.some(isPlaceOf);
-  const write = useWrite(zone.name, onClose);
   const locked = edited?.protection.change ?? false;
   const movedAway = original !== undefined && contentOf(original) !== contentOf(edited);
   const show = (place: string) => (tried ? faults.get(place) : undefined);
@@ -110,6 +112,13 @@ function Form({ zone, sets, edited, type, onClose }: Props) {
       )}
     </FormDialog>
   );
+}
+
+/** As it was before something was sent: one's own change is often heard of before its answer, and is nobody else's. */
+function useHeld<T>(value: T, isHeld: boolean): T {
+  const [held, setHeld] = useState(value);
+  if (!isHeld && held !== value) setHeld(value);
+  return isHeld ? held : value;
 }
 
 /** All that saving the form replaces. */

@@ -120,3 +120,34 @@ describe("a tab that somebody comes back to", () => {
     expect(await rowsOf("192.0.2.5")).toEqual(["host5A300192.0.2.5"]);
   });
 });
+
+describe("one's own change that is heard of before its answer has come", () => {
+  it.for([
+    { what: "added", at: "add=A", name: "mine", button: "Add" },
+    { what: "saved", at: "edit=host6/A", name: "host6", button: "Save" },
+    { what: "renamed", at: "edit=host6/A", name: "ours", button: "Save" },
+  ])("is not taken for somebody else's: $what", async ({ at, name, button }) => {
+    const held = Promise.withResolvers<void>();
+    const done = Promise.withResolvers<void>();
+    await page.goto(`${rig.url}/zones/${broad}?${at}`);
+    await isLive();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name", { exact: true }).fill(name);
+    await dialog.getByLabel("IPv4 address").fill("192.0.2.6");
+    const title = await dialog.getByRole("heading").textContent();
+    await page.route("**/changes", async (route) => {
+      const answer = await route.fetch();
+      done.resolve();
+      await held.promise;
+      await route.fulfill({ response: answer });
+    });
+    await dialog.getByRole("button", { name: button, exact: true }).click();
+    await done.promise;
+    await page.waitForTimeout(heardWithin);
+    expect(await page.getByText(/changed elsewhere|There is a set of this name/).count()).toBe(0);
+    expect(await dialog.getByRole("heading").textContent()).toBe(title);
+    held.resolve();
+    await expect.poll(() => dialog.count()).toBe(0);
+    await page.unroute("**/changes");
+  });
+});
