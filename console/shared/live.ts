@@ -4,6 +4,10 @@ import { sessionKey } from "./session-cache.ts";
 
 export type LiveState = "live" | "connecting";
 
+/** Milliseconds between two looks whether the service still answers, of which a quiet stream tells nothing. */
+const lookEvery = 15_000;
+const patience = 10_000;
+
 /**
  * Listens to a server-sent stream for as long as the page is open. `onOpen` hears of every connection, the first too:
  * something may have been missed before it, so that what is shown already must be read again. Without a path there is nothing to listen to.
@@ -25,6 +29,7 @@ export function useLive(
     let stream: EventSource | undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let failures = 0;
+    const ended = new AbortController();
 
     const connect = () => {
       stream = new EventSource(path);
@@ -37,13 +42,21 @@ export function useLive(
         stream.addEventListener(name, (event) => handlers.current.onEvent(parsed(event.data), name));
       }
       stream.onerror = () => {
-        setState("connecting");
         // The service answers, but not with events: the session may have ended.
         if (stream?.readyState === EventSource.CLOSED) void queries.invalidateQueries({ queryKey: sessionKey });
-        // The browser's own retries end for good when the service answers with an error.
-        stream?.close();
-        timer = setTimeout(connect, Math.min(5_000, 500 * 2 ** failures++));
+        lose();
       };
+    };
+    // The browser's own retries end for good when the service answers with an error.
+    const lose = () => {
+      setState("connecting");
+      stream?.close();
+      clearTimeout(timer);
+      timer = setTimeout(connect, Math.min(5_000, 500 * 2 ** failures++));
+    };
+    const look = async () => {
+      if (document.visibilityState !== "visible" || (await isServed(ended.signal))) return;
+      if (document.visibilityState === "visible" && !ended.signal.aborted) lose();
     };
     // A browser has six connections to a host for all its tabs: those that nobody sees give theirs back.
     const onVisible = () => {
@@ -52,15 +65,28 @@ export function useLive(
       if (document.visibilityState === "visible") connect();
     };
     connect();
+    const looking = setInterval(() => void look(), lookEvery);
     document.addEventListener("visibilitychange", onVisible);
     return () => {
       document.removeEventListener("visibilitychange", onVisible);
       clearTimeout(timer);
+      clearInterval(looking);
+      ended.abort();
       stream?.close();
     };
   }, [path, wanted, queries]);
   return path === undefined ? undefined : state;
 }
+
+const isServed = (signal: AbortSignal): Promise<boolean> =>
+  fetch(location.pathname, {
+    method: "HEAD",
+    cache: "no-store",
+    signal: AbortSignal.any([signal, AbortSignal.timeout(patience)]),
+  }).then(
+    ({ status }) => status < 500,
+    () => false,
+  );
 
 function parsed(text: string): unknown {
   try {

@@ -151,3 +151,20 @@ describe("one's own change that is heard of before its answer has come", () => {
     await page.unroute("**/changes");
   });
 });
+
+describe("a service that hangs behind an open stream", () => {
+  it("is not shown as live for long, and is live again when it answers", async () => {
+    await page.clock.install();
+    await page.goto(`${rig.url}/zones/${broad}`);
+    await isLive();
+    await page.route("**", () => undefined);
+    await page.clock.fastForward(15_000);
+    await page.getByText("connecting…").waitFor();
+    await page.unroute("**");
+    await expect
+      .poll(() => page.clock.fastForward(5_000).then(() => page.getByText("live", { exact: true }).count()), {
+        timeout: 60_000,
+      })
+      .toBe(1);
+  });
+});
