@@ -1,5 +1,6 @@
 import { Modal } from "@mantine/core";
 import { type ReactNode, useEffect, useState } from "react";
+import { useWayBack } from "./way-back.ts";
 
 /**
  * A dialog whose parts have the roles that screen readers look for. Escape and a click beside it close it, and who opened
@@ -14,6 +15,7 @@ export function Dialog(props: {
   readonly children: ReactNode;
 }) {
   useFocusReturn();
+  useWayBack(props.stays ?? false, nothing);
   return (
     <Modal.Root
       opened
@@ -36,6 +38,8 @@ export function Dialog(props: {
     </Modal.Root>
   );
 }
+
+const nothing = () => undefined;
 
 /** Mantine gives the focus back when a dialog is closed; ours are closed by being there no longer. */
 function useFocusReturn(): void {

@@ -1,11 +1,12 @@
 import { Button, Group, Stack } from "@mantine/core";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useCallback, useState } from "react";
 import { Dialog } from "./dialog.tsx";
 import { Problem } from "./problem.tsx";
+import { useWayBack } from "./way-back.ts";
 
 /**
- * A dialog to type into. Its one button sends what was typed, and so does Enter. Escape and a click beside it are soon done by
- * accident: once it holds something else than at first they only ask, and close it the second time.
+ * A dialog to type into. Its one button sends what was typed, and so does Enter. Escape, a click beside it and the way back are
+ * soon done by accident: once it holds something else than at first they only ask, and close it the second time.
  */
 export function FormDialog(props: {
   readonly title: string;
@@ -26,9 +27,11 @@ export function FormDialog(props: {
   const held = JSON.stringify(props.holds);
   const [first] = useState(held);
   const [askedFor, setAskedFor] = useState(first);
-  const close = () => (held === first || held === askedFor ? props.onClose() : setAskedFor(held));
+  const asks = held !== first && held !== askedFor;
+  const ask = useCallback(() => setAskedFor(held), [held]);
+  useWayBack(asks, ask);
   return (
-    <Dialog title={props.title} onClose={close} {...(props.size && { size: props.size })}>
+    <Dialog title={props.title} onClose={asks ? ask : props.onClose} {...(props.size && { size: props.size })}>
       <form
         noValidate
         onSubmit={(event) => {

@@ -6,6 +6,7 @@ import { createRoot } from "react-dom/client";
 import { isAway } from "./request.ts";
 import { SlowWrite } from "./slow-write.tsx";
 import { cssVariables, theme } from "./theme.ts";
+import { WayBackContext, watchWayBack } from "./way-back.ts";
 
 /** Puts a page into the document. The service may be gone for a while: reading is tried again, writing never is. */
 export function mount(page: ReactNode): void {
@@ -22,11 +23,12 @@ export function mount(page: ReactNode): void {
       mutations: { networkMode: "always" },
     },
   });
+  const wayBack = watchWayBack();
   createRoot(root).render(
     <StrictMode>
       <MantineProvider theme={theme} cssVariablesResolver={cssVariables} defaultColorScheme="auto">
         <QueryClientProvider client={queries}>
-          {page}
+          <WayBackContext value={wayBack}>{page}</WayBackContext>
           <SlowWrite />
         </QueryClientProvider>
       </MantineProvider>

@@ -102,6 +102,36 @@ describe("the way back", () => {
     await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
     expect(page.url()).toBe(rig.url + path);
   });
+
+  it("asks before it leads out of a form with something typed in it, and leads there the second time", async () => {
+    await page.goto(rig.url + harbour);
+    await page.getByRole("button", { name: "Add record" }).click();
+    await dialogHasFocus(page);
+    const name = page.getByRole("dialog").getByLabel("Name", { exact: true });
+    for (const typed of ["half", "half-done"]) {
+      await name.fill(typed);
+      await page.goBack();
+      await page.getByText("What you typed is not saved yet").waitFor();
+      expect(await name.inputValue()).toBe(typed);
+    }
+    await page.goBack();
+    await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
+    expect(page.url()).toBe(rig.url + harbour);
+  });
+
+  it("does not lead past a token that is shown this once", async () => {
+    await page.goto(rig.url);
+    await page.getByRole("link", { name: "Tokens" }).click();
+    await page.getByRole("button", { name: "New token" }).click();
+    await page.getByLabel("What is it for?").fill("router");
+    await page.getByRole("button", { name: "Make the token" }).click();
+    await page.getByText("Copy it now").waitFor();
+    await page.goBack();
+    await page.getByText("Copy it now").waitFor();
+    await page.getByRole("button", { name: "I have copied it" }).click();
+    await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
+    expect(page.url()).toBe(`${rig.url}/tokens`);
+  });
 });
 
 describe("a form in which something was chosen", () => {
