@@ -80,7 +80,6 @@ export function useLive(
 
 const isServed = (signal: AbortSignal): Promise<boolean> =>
   fetch(location.pathname, {
-    method: "HEAD",
     cache: "no-store",
     signal: AbortSignal.any([signal, AbortSignal.timeout(patience)]),
   }).then(
