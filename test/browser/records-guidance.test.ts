@@ -323,6 +323,11 @@ describe("a very long name", () => {
       if (await page.evaluate("document.documentElement.scrollWidth > innerWidth")) tooWide.push(path);
     }
     expect(tooWide).toEqual([]);
+    await open(`/zones/${long}?edit=${"b".repeat(55)}/TXT`);
+    await page.getByRole("dialog").waitFor();
+    const overflow =
+      "document.querySelector('[role=dialog]').scrollWidth - document.querySelector('[role=dialog]').clientWidth";
+    expect(await page.evaluate(overflow)).toBe(0);
     await page.setViewportSize(wide);
   });
 });
