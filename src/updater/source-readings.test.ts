@@ -18,13 +18,16 @@ function openSource() {
     follow: async () => ({ kind: "not-offered" }),
     close: () => undefined,
   };
+  const tell = async (whom: (typeof waiting)[number] | undefined, reading: SourceReading) => {
+    whom?.(reading);
+    await pause();
+  };
   return {
     source,
     asked: () => waiting.length,
-    async answers(reading: SourceReading) {
-      waiting.at(-1)?.(reading);
-      await pause();
-    },
+    /** What it was asked last, and what it was asked first. */
+    answers: (reading: SourceReading) => tell(waiting.at(-1), reading),
+    answersFirst: (reading: SourceReading) => tell(waiting[0], reading),
   };
 }
 
@@ -105,5 +108,29 @@ describe("sources that are asked", () => {
     expect(await round()).toEqual({ quick: "report", mute: "report" });
     expect([readings.lost("mute"), readings.lost("mute")]).toEqual([true, false]);
     expect(readings.polled()).toEqual(["quick", "mute"]);
+  });
+
+  it("are asked once more where somebody wanted to know after they were asked, and what they said is told before", async () => {
+    await round();
+    readings.hurry();
+    await mute.answers(reportOf("m"));
+    expect(await round()).toEqual({ quick: "report", mute: "report" });
+    expect([mute.asked(), again]).toEqual([1, 2]);
+    await round();
+    expect(mute.asked()).toBe(2);
+    await mute.answers(reportOf("m"));
+    await round();
+    expect([mute.asked(), again]).toEqual([2, 3]);
+  });
+
+  it("are not what they answer to a question from before they pushed", async () => {
+    await round();
+    readings.pushed("mute", reportOf("new"));
+    readings.lost("mute");
+    await mute.answersFirst(reportOf("old"));
+    expect(await round()).toEqual({ quick: "report" });
+    expect(mute.asked()).toBe(2);
+    await mute.answers(reportOf("newest"));
+    expect(await round()).toEqual({ quick: "report", mute: "report" });
   });
 });

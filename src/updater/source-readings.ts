@@ -12,13 +12,15 @@ export type SourceReadings = {
   pushed(name: string, reading: SourceReading): void;
   /** What was pushed is not known to hold any longer. False when nothing was. */
   lost(name: string): boolean;
+  /** Somebody wants to know now: those that are being asked may say what was before, and are asked once more after that. */
+  hurry(): void;
   /** Those that do not push, or not now. */
   polled(): readonly string[];
   /** When each that failed, and is not being asked, is to be asked again. */
   due(): readonly (Instant | undefined)[];
 };
 
-/** `again`: another call is due, because one has answered that none waited for. */
+/** `again`: another call is due, because one has answered that none waited for, or is to be asked once more. */
 export function openReadings(
   sources: ReadonlyMap<string, AddressSource>,
   { pacing, now }: { readonly pacing: Pacing; readonly now: () => Instant },
@@ -27,9 +29,12 @@ export function openReadings(
   const last = new Map<string, SourceReading>();
   /** What a source pushed last, while its stream is open. */
   const live = new Map<string, SourceReading>();
-  const busy = new Set<string>();
+  /** Each with the question that it is to answer. */
+  const busy = new Map<string, symbol>();
   /** Have answered since the last call, and are not asked anew before that is told. */
   const untold = new Set<string>();
+  /** Were asked before somebody wanted to know. */
+  const outdated = new Set<string>();
   let awaited = false;
 
   const notBefore = (name: string) => pacing.notBefore(sourceKey(name), now());
@@ -40,8 +45,11 @@ export function openReadings(
     return wait === undefined || now() >= wait;
   };
   const ask = async (name: string, source: AddressSource, signal: AbortSignal): Promise<void> => {
-    busy.add(name);
+    const question = Symbol(name);
+    busy.set(name, question);
     const reading = await source.read(signal);
+    // It has pushed since, and what it says now may be from before.
+    if (busy.get(name) !== question) return;
     last.set(name, reading);
     if (reading.kind === "report") pacing.succeeded(sourceKey(name));
     else pacing.failed(sourceKey(name), now());
@@ -57,11 +65,13 @@ export function openReadings(
       const all = Promise.all(asked.map(([name, source]) => ask(name, source, signal)));
       await (enough ? Promise.race([all, enough()]) : all);
       awaited = false;
+      if ([...untold].filter((name) => outdated.delete(name)).length > 0) again();
       untold.clear();
       const known = [...last].filter(([name, { kind }]) => !busy.has(name) || kind !== "report");
       return new Map([...known, ...live]);
     },
     pushed(name, reading) {
+      busy.delete(name);
       live.set(name, reading);
       last.set(name, reading);
       pacing.succeeded(sourceKey(name));
@@ -69,6 +79,9 @@ export function openReadings(
     lost(name) {
       untold.delete(name);
       return live.delete(name);
+    },
+    hurry() {
+      for (const name of [...busy.keys(), ...untold]) outdated.add(name);
     },
     polled,
     due: () =>

@@ -25,7 +25,7 @@ export type Updater = {
   /** What a round would come to, as far as the record services tell a reader; writes and stores nothing. */
   preview(signal: AbortSignal): Promise<readonly UpdateResult[]>;
   round(signal: AbortSignal, options?: RoundOptions): Promise<Round>;
-  /** What has failed is tried in the next round, and not only when its back-off has ended. */
+  /** What has failed is tried in the next round, and not only when its back-off has ended. No firewall's answer is older. */
   hurry(): void;
   /** Waits for what is under way, and tells what came of it. */
   ended(): Promise<Pick<Round, "results">>;
@@ -134,7 +134,10 @@ export async function openUpdater(config: UpdaterConfig, { state, now, random }:
       const due = waits.length === 0 ? undefined : waits.reduce((a, b) => Math.min(a, b));
       return { readings, results, due, polled: reading.polled(), ...(unsaved === undefined ? {} : { unsaved }) };
     },
-    hurry: () => pacing.hurry(),
+    hurry() {
+      pacing.hurry();
+      reading.hurry();
+    },
     ended: async () => ({ results: await applying.ended() }),
     async follow(news, ended, signal) {
       [tellNews, tellEnded] = [news, ended];

@@ -5,7 +5,7 @@ import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createReporter } from "./reporter.ts";
 import { goodFirewall, type Loop, openLoop } from "./rig/loop.ts";
-import { wanWith } from "./rig/services.ts";
+import { type Reply, wanWith } from "./rig/services.ts";
 import { until } from "./rig/until.ts";
 import type { Round, Updater } from "./updater.ts";
 import { watch } from "./watch.ts";
@@ -177,6 +177,32 @@ describe("a round that somebody asks for", () => {
     Object.assign(loop.says, { firewall: goodFirewall, service: () => undefined });
     check();
     await until(() => loop.stored().A === "9.9.9.9", 3_000);
+    stop.abort();
+    await watching;
+  });
+
+  it("asks the firewall anew when it was being asked already: what it says may be from before", async () => {
+    let asked = 0;
+    let answer: (reply: Reply) => void = () => undefined;
+    loop.says.firewall = ({ path }) => {
+      if (path.endsWith("/events")) return { status: 404 };
+      asked += 1;
+      if (asked > 1) return { body: { wan0: wanWith(["9.9.9.10"], []) } };
+      return new Promise((resolve) => {
+        answer = resolve;
+      });
+    };
+    const stop = new AbortController();
+    let check: () => void = () => undefined;
+    const onWake = (wake: () => void) => {
+      check = wake;
+    };
+    const options = { interval: 60_000, log: log(), now: () => loop.clock.now, random: () => 0.5, onWake };
+    const watching = watch(loop.updater, options, stop.signal);
+    await until(() => asked === 1);
+    check();
+    answer(goodFirewall());
+    await until(() => loop.stored().A === "9.9.9.10", 20_000);
     stop.abort();
     await watching;
   });

@@ -38,7 +38,7 @@ export type Loop = {
   close(): Promise<void>;
 };
 
-type Says = { firewall: (asked: Asked) => Reply; service: (asked: Asked) => Reply | undefined };
+type Says = { firewall: (asked: Asked) => Reply | Promise<Reply>; service: (asked: Asked) => Reply | undefined };
 
 export const goodFirewall = (): Reply => ({ body: { wan0: wanWith(["9.9.9.9"], ["2a00::9", "fe80::1"]) } });
 
