@@ -75,10 +75,10 @@ export function createReporter(log: SmallLog, tell: Tell = () => undefined): Rep
       }
       stateFile(unsaved ?? results.find((result) => result.unsaved !== undefined)?.unsaved);
       for (const result of results) {
-        const { title: name, key, source } = result.subject;
+        const { title: name, key } = result.subject;
         const summary = summarySaved(result);
-        // Told above, once for all names that hang on it.
-        if (readings.get(source)?.kind !== "report") continue;
+        // Told above, once for all names that hang on its firewall, unless that has not answered yet.
+        if (result.choice.kind === "unknown") continue;
         if (summary.kind === "failed") failing(key, { name, ...textsOf(summary) }, `record ${summary.what}`);
         if (summary.kind === "none")
           failing(key, { name, ...textsOf(summary) }, "no address; the record is left as it is");

@@ -111,3 +111,11 @@ it("an address that comes while its service is busy is written when that has end
   await until(() => slow.asked.some(({ body }) => body.includes("9.9.9.10")));
   expect(performance.now() - before).toBeLessThan(2_500);
 });
+
+it("what a service has done is told also while the firewall is slow to answer", async () => {
+  await watchSlow("  - { name: home, zone: example.org, ipv4: wan0, target: slow }");
+  await until(() => slow.asked.length > 0);
+  loop.says.firewall = () => pause(60_000, { status: 500 }, { signal: stop.signal }).catch(() => ({ status: 500 }));
+  await until(() => told.length > 0, 20_000);
+  expect(told).toEqual(["record replaced by 9.9.9.9"]);
+});
