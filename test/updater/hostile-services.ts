@@ -172,11 +172,16 @@ export const hostileMachines: readonly HostileRow[] = [
     },
   },
   {
-    ...{ part: "disk", title: "the state says something of another version", told: /replaced by/, warnings: 0 },
+    ...{
+      part: "disk",
+      title: "the state says something of a version that there never was",
+      told: /replaced by/,
+      warnings: 0,
+    },
     ...{ outcomes: ["done"], sent: 2, published: "new", stored: "new" },
     async begin(loop) {
       loop.says.firewall = moved;
-      writeFileSync(loop.config.stateFile, '{"version":9,"entries":[]}');
+      writeFileSync(loop.config.stateFile, '{"version":0,"entries":[]}');
       await loop.reopen();
     },
   },
