@@ -59,7 +59,7 @@ describe("moor status", () => {
     expect(printed.out).toMatch(/AAAA .* 2a00::9 is what was stored last\n/);
   });
 
-  it("says of a record that is to be made that it will be, and why not yet where there is no address", async () => {
+  it("says of a record that is to be made when it will be, and why not yet where there is no address", async () => {
     await loop.close();
     loop = await openLoop("  - { name: new, zone: example.org, create: true, ipv4: wan0, ipv6: eth9 }", undefined, {
       api: "rrsets",
@@ -67,7 +67,7 @@ describe("moor status", () => {
     const { io, printed } = terminal();
     expect(await status({ json: true }, io)).toBe(1);
     expect(JSON.parse(printed.out).map(({ why }: { readonly why: string }) => why)).toEqual([
-      "there is no record new.example.org A; nothing: `moor update` makes it (create: true)",
+      "there is no record new.example.org A; `moor update` makes it with the next address that it writes (create: true), and with `verify: 1h` also when others have deleted it",
       "the firewall home has no interface eth9; those it has are wan0",
     ]);
   });

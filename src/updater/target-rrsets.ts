@@ -168,12 +168,10 @@ const commentAt = (now: number) => `${new Date(now).toISOString().slice(0, 19).r
 function noSet({ zone, name, family, create }: Omit<ReplaceOrder, "value">, { said }: Absent): TargetFault {
   if (/^zone not found/i.test(said)) return noZone(zone);
   const because = `there is no record ${absoluteName(name, zone)} ${recordTypeOf(family)}`;
-  if (create) return { kind: "missing", because, todo: "nothing: `moor update` makes it (create: true)" };
-  return {
-    kind: "missing",
-    because,
-    todo: `make it in the console first, with any address, or set \`create: true\`; \`moor list ${zone}\` lists those that exist`,
-  };
+  const todo = create
+    ? "`moor update` makes it with the next address that it writes (create: true), and with `verify: 1h` also when others have deleted it"
+    : `make it in the console first, with any address, or set \`create: true\`; \`moor list ${zone}\` lists those that exist`;
+  return { kind: "missing", because, todo };
 }
 
 const noSetWithId = (id: string): TargetFault => ({
