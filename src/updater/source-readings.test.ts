@@ -99,6 +99,21 @@ describe("sources that are asked", () => {
     expect(readings.due()).toEqual([undefined]);
   });
 
+  it("are not waited for after a failure while others are asked", async () => {
+    await round();
+    await mute.answers(failure);
+    await round();
+    now += 2_000;
+    const begun = performance.now();
+    const found = readings.read(signal, () => pause(20_000));
+    await quick.answers(reportOf("a"));
+    expect([...(await found).values()].map(({ kind }) => kind).sort()).toEqual(["report", "unavailable"]);
+    expect(performance.now() - begun).toBeLessThan(10_000);
+    await mute.answers(reportOf("m"));
+    expect(again).toBe(2);
+    expect(await round()).toEqual({ quick: "report", mute: "report" });
+  });
+
   it("are what they pushed meanwhile, until that is lost", async () => {
     await round();
     readings.pushed("mute", reportOf("m"));

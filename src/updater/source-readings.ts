@@ -5,8 +5,8 @@ import type { AddressSource, SourceReading } from "./source.ts";
 /** What the sources say, each by itself: one that is slow to answer delays nobody else, in later rounds neither. */
 export type SourceReadings = {
   /**
-   * Asks those that do not push, and waits for all that it asks, or until there was `enough`. One that has not answered by
-   * then is missing, unless it had failed before.
+   * Asks those that do not push, and waits for all that it asks. With `enough`, no longer than that, and where others are asked
+   * not for those that had failed before. One that has not answered by then is missing, unless it had failed before.
    */
   read(signal: AbortSignal, enough?: () => Promise<void>): Promise<ReadonlyMap<string, SourceReading>>;
   pushed(name: string, reading: SourceReading): void;
@@ -62,7 +62,11 @@ export function openReadings(
     async read(signal, enough) {
       awaited = true;
       const asked = [...sources].filter(([name]) => isToBeAsked(name));
-      const all = Promise.all(asked.map(([name, source]) => ask(name, source, signal)));
+      const hasFailed = (name: string) => last.get(name)?.kind === "unavailable";
+      const answers = asked.map(([name, source]) => ({ failed: hasFailed(name), answer: ask(name, source, signal) }));
+      const sound = answers.filter(({ failed }) => !failed);
+      const waitedFor = enough && sound.length > 0 ? sound : answers;
+      const all = Promise.all(waitedFor.map(({ answer }) => answer));
       await (enough ? Promise.race([all, enough()]) : all);
       awaited = false;
       if ([...untold].filter((name) => outdated.delete(name)).length > 0) again();
