@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -214,6 +214,32 @@ describe("moor token", () => {
     );
     expect(await readdir(folder)).toEqual(["in-use"]);
     expect(await readFile(join(folder, "in-use"), "utf8")).toBe("a secret");
+  });
+
+  it("makes no secret for what is no file, and does not advise to remove it", async () => {
+    expect(await moor("token", "add", "--to", "/dev/null")).toBe(2);
+    expect(texts.err).toBe("/dev/null is no file; name a new one, or leave --to out to have it shown.\n");
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it("says where it cannot look for a file, and makes no secret", async () => {
+    await symlink("loop", join(folder, "loop"));
+    expect(await moor("token", "add", "--to", "loop/token")).toBe(1);
+    expect(texts.err).toBe(`moor: ${join(folder, "loop/token")} cannot be written (ELOOP); name another place\n`);
+    expect(await readdir(folder)).toEqual(["loop"]);
+  });
+
+  it("writes over no file that another command made meanwhile", async () => {
+    const add = () => moor("token", "add", "--to", "same");
+    expect((await Promise.all([add(), add()])).filter((code) => code === 0)).toHaveLength(1);
+    await moor("token", "list");
+    expect(texts.out.match(/good$/gm)).toHaveLength(1);
+  });
+
+  it("leaves no empty file where a secret could not be written", async () => {
+    // Its draft has a longer name than a disk takes.
+    expect(await moor("token", "add", "--to", "t".repeat(250))).toBe(1);
+    expect((await readdir(folder)).filter((name) => name.startsWith("t"))).toEqual([]);
   });
 
   it("says what it does not understand, and makes nothing", async () => {
