@@ -142,6 +142,13 @@ describe("the operator's files", () => {
     await expect(readFile(join(folder, "ca.key"))).rejects.toThrow(/ENOENT/);
   });
 
+  it("may say in a comment that the key is not ENCRYPTED", async () => {
+    const own = await put(["own.test"]);
+    const key = `# not ENCRYPTED\n${own.key}`;
+    await writeFile(files().key, key);
+    expect((await followed({ files: files() })).material).toMatchObject({ pair: { key } });
+  });
+
   it("are read again when both have changed, and not in between", async () => {
     await (await put(["own.test"])).finish();
     const { shown } = await followed({ files: files() });
