@@ -80,9 +80,13 @@ describe("a file that an option names", () => {
       "--firewall-key-file nowhere cannot be read (ENOENT)",
     ],
     ["a key file without a key", { firewallKeyFile: "empty" }, "empty has no line key=…"],
+    ["a key file in UTF-16", { firewallKeyFile: "utf-16" }, "--firewall-key-file utf-16 is not UTF-8; save it again"],
+    ["a marked key file without a secret", { firewallKeyFile: "marked" }, "marked has no line secret=…"],
     ["a token file that is not there", { tokenFile: "nowhere" }, "--token-file nowhere cannot be read (ENOENT)"],
   ] as const)("is named when it is of no use: %s", async ([, more, said]) => {
     writeFileSync(join(loop.folder, "empty"), "");
+    writeFileSync(join(loop.folder, "marked"), "\uFEFFkey=k\r\n");
+    writeFileSync(join(loop.folder, "utf-16"), "\uFEFFkey=k\r\nsecret=s\r\n", "utf16le");
     const { io, printed } = terminal();
     expect(await init(options(more), io)).toBe(2);
     expect(printed.err).toContain(said);

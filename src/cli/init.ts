@@ -7,6 +7,7 @@ import { chooseAddress } from "../core/choose-address.ts";
 import type { InterfaceReport } from "../core/interface-report.ts";
 import { asAscii } from "../core/unicode-name.ts";
 import { visible } from "../core/visible-text.ts";
+import { isUtf16, withoutMark } from "../process/utf8-text.ts";
 import { fetchCertificate } from "../updater/fetch-certificate.ts";
 import { firstFew } from "../updater/first-few.ts";
 import { openSource } from "../updater/sources.ts";
@@ -312,10 +313,13 @@ ${page}# as a service: the first lines of the unit say how (--unit FILE writes o
 }
 
 function readGiven(flag: string, file: string, { cwd }: CommandIo): string {
+  let text: string;
   try {
-    return readFileSync(resolve(cwd, file), "utf8");
+    text = readFileSync(resolve(cwd, file), "utf8");
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw new NoAnswer(`${flag} ${file} cannot be read (${code ?? message}).`);
   }
+  if (isUtf16(text)) throw new NoAnswer(`${flag} ${file} is not UTF-8; save it again as UTF-8.`);
+  return withoutMark(text);
 }

@@ -102,6 +102,12 @@ describe("moor user", () => {
       const refused = await moor(`user password anna --from ${name}`);
       expect(refused).toMatchObject({ code: 2, err: expect.stringContaining("10 to 1000 characters") });
     }
+    await writeFile(join(cwd, "marked"), "\uFEFFof Windows, 8\r\n");
+    expect((await moor("user password anna --from marked")).code).toBe(0);
+    expect(await logsIn("of Windows, 8")).toBe("anna");
+    await writeFile(join(cwd, "utf-16"), "\uFEFFof Windows, 16\r\n", "utf16le");
+    const unreadable = "utf-16 is not UTF-8; save it again as UTF-8.\n";
+    expect(await moor("user password anna --from utf-16")).toMatchObject({ code: 2, err: unreadable });
     const missing = "There is no file nothing; make it, or leave --from out to have a password made.\n";
     expect(await moor("user password anna --from nothing")).toMatchObject({ code: 2, err: missing });
   });

@@ -6,6 +6,7 @@ import { nameFault } from "../firewall/name-fault.ts";
 import type { User, UserChange } from "../firewall/users.ts";
 import { readFileIfThere } from "../process/data-folder.ts";
 import { shellWord } from "../process/shell-word.ts";
+import { isUtf16, withoutMark } from "../process/utf8-text.ts";
 import type { CommandIo } from "./command-io.ts";
 import { minute, printTable } from "./print-table.ts";
 import { readDay } from "./read-day.ts";
@@ -83,9 +84,13 @@ export async function userPassword(
   io: CommandIo,
 ): Promise<number> {
   const text = options.from === undefined ? undefined : await readFileIfThere(resolve(io.cwd, options.from));
-  const given = text?.split(/\r?\n/)[0];
+  const given = text === undefined ? undefined : withoutMark(text).split(/\r?\n/)[0];
   if (options.from !== undefined && text === undefined) {
     io.err(`There is no file ${options.from}; make it, or leave --from out to have a password made.\n`);
+    return 2;
+  }
+  if (text !== undefined && isUtf16(text)) {
+    io.err(`${options.from} is not UTF-8; save it again as UTF-8.\n`);
     return 2;
   }
   if (options.from !== undefined && !isPassword(given)) {

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { type Fault, fail, ok, type Result } from "../core/result.ts";
+import { isUtf16 } from "../process/utf8-text.ts";
 import type { SourceConfig, TargetConfig, UpdaterConfig } from "./config.ts";
 import { readChoice } from "./read-choice.ts";
 import { readDuration } from "./read-duration.ts";
@@ -8,7 +9,7 @@ import { endpointKeys, missing, readEndpoint } from "./read-endpoint.ts";
 import { readKeptFiles } from "./read-kept-files.ts";
 import { readNames } from "./read-names.ts";
 import { readRules, ruleKeys } from "./read-rules.ts";
-import { isUtf16, readKeyFile, readSecret, type Surroundings, toMend, utf16 } from "./read-secret.ts";
+import { readKeyFile, readSecret, type Surroundings, toMend, utf16 } from "./read-secret.ts";
 import { readControl, readHeartbeats, readNotify } from "./read-telling.ts";
 import { sourceKinds } from "./sources.ts";
 import { targetApis } from "./targets.ts";

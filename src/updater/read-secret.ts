@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { shellWord } from "../process/shell-word.ts";
+import { isUtf16, withoutMark } from "../process/utf8-text.ts";
 import type { Secret } from "./config.ts";
 import type { Spot, YamlReader } from "./yaml-reader.ts";
 
@@ -63,7 +64,7 @@ export function readTextFile(yaml: YamlReader, at: Spot, what: string, around: S
   const absolute = around.resolve(path);
   around.sawFile(absolute);
   try {
-    const text = readFileSync(absolute, "utf8").replace(/^\uFEFF/, "");
+    const text = withoutMark(readFileSync(absolute, "utf8"));
     return isUtf16(text) ? yaml.fault(at, { ...utf16, message: `${what}: ${path} is not UTF-8` }) : text;
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? "unreadable";
@@ -75,8 +76,6 @@ export function readTextFile(yaml: YamlReader, at: Spot, what: string, around: S
   }
 }
 
-/** What editors and shells of Windows call Unicode; read as UTF-8 it has a NUL beside every letter. */
-export const isUtf16 = (text: string): boolean => text.includes("\0");
 export const utf16 = { code: "not-utf-8", todo: "save it again as UTF-8" } as const;
 
 /** What to do about a file that is there and cannot be read. */
