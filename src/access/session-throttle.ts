@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { Instant } from "../core/instant.ts";
 import { householdOf } from "../core/peer-address.ts";
 
@@ -36,7 +37,9 @@ type Count = { readonly failures: number; readonly last: Instant };
 export function createThrottle(): Throttle {
   const pairs = new Map<string, Count>();
   const sources = new Map<string, Count>();
-  const pairKey = (name: string, source: string) => `${householdOf(source)} ${name.slice(0, longestName)}`;
+  // Its hash: a part of a text keeps the whole of it in memory.
+  const nameKey = (name: string) => hash("sha256", name.slice(0, longestName), "base64url");
+  const pairKey = (name: string, source: string) => `${householdOf(source)} ${nameKey(name)}`;
   return {
     wait: (name, source, now) =>
       Math.max(
