@@ -60,7 +60,8 @@ export function sendPage(
   total: number,
 ): FastifyReply {
   const pagination = paginationToWire(paging, total);
-  const path = request.url.split("?")[0] ?? "";
+  // A path that begins with two slashes would be a reference to another host.
+  const path = (request.url.split("?")[0] ?? "").replaceAll(/\/{2,}/g, "/");
   // A host that cannot stand in an address is left out; the path alone is a reference too.
   const origin = /^[\w.:[\]-]+$/.test(request.host) ? `${request.protocol}://${request.host}` : "";
   return reply.header("link", linkHeader(`${origin}${path}`, pagination)).send({ ...list, meta: { pagination } });

@@ -71,6 +71,7 @@ describe("pagination (wire section 1.1)", () => {
     expect(await link("type=A&page=2&sort=name")).toBe([at(1, "prev"), at(3, "next"), at(3, "last")].join(", "));
     expect(await link("name=h001")).toBe(at(1, "last"));
     expect((await call("GET", "/actions?id=1")).headers.link).toBeUndefined();
+    expect((await call("GET", `/${path}?name=h001`)).headers.link).toBe(at(1, "last"));
   });
 });
 
