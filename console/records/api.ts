@@ -20,7 +20,7 @@ export type HistoryPage = {
 };
 
 const zonesPerPage = 50;
-const setsPerPage = 100;
+export const setsPerPage = 100;
 const atOnce = 6;
 
 function readZones(request: Request, search: string, page: number): Promise<ZonePage> {
@@ -59,12 +59,10 @@ export const readZone = async (request: Request, zone: string): Promise<RrsetsZo
 export const readSetPage = (request: Request, zone: string, page: number): Promise<SetPage> =>
   request("GET", `${zonePath(zone)}/rrsets?page=${page}&per_page=${setsPerPage}`);
 
-/** Behind a set that goes meanwhile all others move up, and one may slip past between two pages: then they are read again. */
-export async function readEverySet(request: Request, zone: string, tries = 3): Promise<readonly Rrset[]> {
+/** A set that moves down meanwhile, because another has come, may be met on two pages. */
+export async function readEverySet(request: Request, zone: string): Promise<readonly Rrset[]> {
   const pages = await everyPage((page) => readSetPage(request, zone, page));
-  const counts = new Set(pages.map(({ meta }) => meta.pagination.total_entries));
-  if (counts.size > 1 && tries > 1) return readEverySet(request, zone, tries - 1);
-  return pages.flatMap(({ rrsets }) => rrsets);
+  return [...new Map(pages.flatMap(({ rrsets }) => rrsets.map((set) => [set.id, set]))).values()];
 }
 
 /** Undefined when there is none. */

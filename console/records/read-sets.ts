@@ -3,7 +3,7 @@ import type { ChangeEvent } from "../../src/contract/change-events.ts";
 import type { RrsetsZone } from "../../src/contract/rrsets.ts";
 import type { Request } from "../shared/request.ts";
 import { useSession } from "../shared/session.tsx";
-import { readEverySet, readHistory, setFromEvent } from "./api.ts";
+import { readEverySet, readHistory, readZone, setFromEvent, setsPerPage } from "./api.ts";
 import { putSets, type ZoneSets } from "./put-sets.ts";
 
 /** How much of the history is read before it is quicker to read the whole zone. */
@@ -22,8 +22,20 @@ export function useEverySet(zone: RrsetsZone) {
 
 /** All sets of a zone; to those that were read before, only what has changed since is added. `zone` may be of a while ago. */
 async function readSets(request: Request, zone: RrsetsZone, before: ZoneSets | undefined): Promise<ZoneSets> {
-  const caughtUp = before && (await catchUp(request, zone.name, before));
-  return caughtUp ?? { sets: await readEverySet(request, zone.name), asOf: zone.serial };
+  if (before === undefined) return readWhole(request, zone.name, zone.serial);
+  const caughtUp = await catchUp(request, zone.name, before);
+  return caughtUp ?? readWhole(request, zone.name, (await readZone(request, zone.name)).serial);
+}
+
+/** Behind a set that comes or goes meanwhile all others move, and one may slip past between two pages: then they are read again. */
+async function readWhole(request: Request, zone: string, asOf: number, tries = 3): Promise<ZoneSets> {
+  const sets = await readEverySet(request, zone);
+  if (sets.length < setsPerPage || tries === 1) return { sets, asOf };
+  const { history } = await readHistory(request, zone, null);
+  const since = history.filter(({ serial }) => serial > asOf);
+  const newest = since[0]?.serial;
+  const maySlip = since.length === history.length || since.some(({ kind }) => kind === "create" || kind === "delete");
+  return newest !== undefined && maySlip ? readWhole(request, zone, newest, tries - 1) : { sets, asOf };
 }
 
 /** Undefined when there is too much, or it is not known any more. */

@@ -85,6 +85,21 @@ describe("a change that comes while a large zone is being read", () => {
     await page.getByText(/^\d+ record sets/).waitFor();
     expect(await page.getByText(/^\d+ record sets/).textContent()).toBe(`${count + 1} record sets`);
   });
+
+  it("lets no set slip past either when as many come as go", async () => {
+    const held = Promise.withResolvers<void>();
+    await page.route(/broad.example\/rrsets\?page=[34]\b/, async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    const second = page.waitForResponse(/rrsets\?page=2\b/);
+    await page.goto(`${rig.url}/zones/${broad}`);
+    await isLive();
+    await second;
+    await change(broad, { host1: null, zulu: "192.0.2.7" });
+    held.resolve();
+    await page.getByText(all, { exact: true }).waitFor();
+  });
 });
 
 describe("a tab that somebody comes back to", () => {
