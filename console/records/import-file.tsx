@@ -41,7 +41,7 @@ export function ImportFile(props: {
   });
   const changes = preview?.changes.length ?? 0;
   return (
-    <Dialog title={`Import into ${nameToUnicode(zone.name)}`} onClose={onClose} size="xl" stays>
+    <Dialog title={`Import into ${nameToUnicode(zone.name)}`} onClose={onClose} size="xl" stays={text !== ""}>
       <Stack gap="sm">
         <Textarea
           label="Zone file"

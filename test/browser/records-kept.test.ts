@@ -119,6 +119,21 @@ describe("the way back", () => {
     expect(page.url()).toBe(rig.url + harbour);
   });
 
+  it("leads out of an import once nothing stands in it", async () => {
+    await page.goto(rig.url + harbour);
+    await page.getByRole("link", { name: "Settings" }).click();
+    await page.getByRole("button", { name: "Import…" }).click();
+    const file = page.getByRole("dialog").getByRole("textbox", { name: "Zone file" });
+    await file.fill("www 300 IN A 192.0.2.1");
+    await page.goBack();
+    await page.keyboard.press("Escape");
+    expect(await file.inputValue()).toBe("www 300 IN A 192.0.2.1");
+    await file.fill("");
+    await page.goBack();
+    await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
+    expect(page.url()).toBe(rig.url + harbour);
+  });
+
   it("does not lead past a token that is shown this once", async () => {
     await page.goto(rig.url);
     await page.getByRole("link", { name: "Tokens" }).click();
