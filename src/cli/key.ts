@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import type { AccessStore } from "../firewall/access-store.ts";
 import { type ApiKey, type NewApiKey, shortKey } from "../firewall/keys.ts";
 import type { Privilege } from "../firewall/privileges.ts";
@@ -16,7 +15,7 @@ import {
   withAccess,
   withNewAccess,
 } from "./user-access.ts";
-import { tellTaken, writeSecretOr } from "./write-secret.ts";
+import { placeOf, writeSecretOr } from "./write-secret.ts";
 
 export type KeyAdd = InData & {
   /** A user that there is. */
@@ -29,8 +28,8 @@ export type KeyAdd = InData & {
 
 /** Shows or writes the key as OPNsense's download has it. */
 export async function keyAdd(options: KeyAdd, io: CommandIo): Promise<number> {
-  const file = options.to === undefined ? undefined : resolve(io.cwd, options.to);
-  if (tellTaken(file, options, io)) return 2;
+  const place = placeOf(options, io);
+  if (place === "taken") return 2;
   const wanted = readPrivileges(options.privilege, io);
   if (wanted === undefined) return 2;
   return withNewAccess(options, io, async (access) => {
@@ -40,7 +39,7 @@ export async function keyAdd(options: KeyAdd, io: CommandIo): Promise<number> {
       return 1;
     }
     const text = `key=${made.key}\nsecret=${made.secret}\n`;
-    if (file !== undefined) await writeSecretOr(() => access.keys.revoke(made.key, new Date()), file, text);
+    if (place !== undefined) await writeSecretOr(() => access.keys.revoke(made.key, new Date()), place, text);
     access.audit.note(personHere(), "key added", `${shortKey(made.key)} of ${made.name}`, new Date());
     io.err(`Key ${shortKey(made.key)} (${made.name}): may ${inWords(made.privileges)}.\n`);
     const user = access.users.list().find(({ name }) => name === made.name);
@@ -49,7 +48,7 @@ export async function keyAdd(options: KeyAdd, io: CommandIo): Promise<number> {
       io.err(
         `It is ${worth[state]}; mend that with: ${io.program} user change ${dataFlag(options)} ${shellWord(made.name)} ${mends[state]}\n`,
       );
-    if (file === undefined) {
+    if (place === undefined) {
       io.err("This is the only time that its secret is shown:\n");
       io.out(text);
     } else io.err(`Written to ${options.to}\n`);

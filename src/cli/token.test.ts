@@ -216,6 +216,25 @@ describe("moor token", () => {
     expect(await readFile(join(folder, "in-use"), "utf8")).toBe("a secret");
   });
 
+  it.each([
+    ["token", ["token", "add"]],
+    ["transfer key", ["transfer-key", "add", "new"]],
+    ["key of the firewall", ["key", "add"]],
+  ])("writes a %s into an empty file, as mktemp makes it", async (_, add) => {
+    await writeFile(join(folder, "empty"), "");
+    expect(await moor(...add, "--to", "empty")).toBe(0);
+    expect(await readFile(join(folder, "empty"), "utf8")).not.toBe("");
+  });
+
+  it("writes a new token where an old one stood, which stays good until it is revoked", async () => {
+    await moor("token", "add", "--to", "token");
+    const old = await readFile(join(folder, "token"), "utf8");
+    expect(await moor("token", "add", "--long", "--to", "token")).toBe(0);
+    expect(await readFile(join(folder, "token"), "utf8")).not.toBe(old);
+    await moor("token", "list");
+    expect(texts.out.match(/good$/gm)).toHaveLength(2);
+  });
+
   it("makes no secret for what is no file, and does not advise to remove it", async () => {
     expect(await moor("token", "add", "--to", "/dev/null")).toBe(2);
     expect(texts.err).toBe("/dev/null is no file; name a new one, or leave --to out to have it shown.\n");

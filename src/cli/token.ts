@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import { createToken, hashSecret } from "../access/secret.ts";
 import type { Scope } from "../core/may.ts";
 import { apex, ownerOf } from "../core/name.ts";
@@ -11,7 +10,7 @@ import { sameStore } from "./read-store-place.ts";
 import { tellFaults } from "./tell-faults.ts";
 import { readTokenScope, scopeInWords, type TypedScope } from "./token-scope.ts";
 import { withServiceStore, withStore } from "./with-store.ts";
-import { tellTaken, writeSecretOr } from "./write-secret.ts";
+import { placeOf, writeSecretOr } from "./write-secret.ts";
 
 export type TokenAdd = DatabaseOptions &
   TypedScope & {
@@ -27,8 +26,8 @@ export async function tokenAdd(options: TokenAdd, io: CommandIo): Promise<number
     tellFaults(read.faults, io);
     return 2;
   }
-  const file = options.to === undefined ? undefined : resolve(io.cwd, options.to);
-  if (tellTaken(file, options, io)) return 2;
+  const place = placeOf(options, io, tokenLine);
+  if (place === "taken") return 2;
   const scope = read.value;
   const secret = createToken(options.long ? 64 : 32);
   const slips: string[] = [];
@@ -38,16 +37,19 @@ export async function tokenAdd(options: TokenAdd, io: CommandIo): Promise<number
     const { name } = options;
     slips.push(...(await likelySlips(store, account.id, scope)));
     const made = await store.addToken({ account: account.id, name, hash: hashSecret(secret), scope, created: now });
-    if (file !== undefined) await writeSecretOr(() => store.revokeToken(made.id, Date.now()), file, `${secret}\n`);
+    if (place !== undefined) await writeSecretOr(() => store.revokeToken(made.id, Date.now()), place, `${secret}\n`);
     return made;
   });
   io.err(`Token ${token.id} (${token.name}) for the account ${token.accountName}: ${scopeInWords(scope)}.\n`);
   const undo = `${io.program} token revoke ${sameStore(options, io)} ${token.id}`;
   for (const slip of slips) io.err(`${slip}; if that is a slip, run: ${undo}\n`);
-  io.err(file === undefined ? "This is the only time that it is shown:\n" : `Written to ${options.to}\n`);
-  if (file === undefined) io.out(`${secret}\n`);
+  io.err(place === undefined ? "This is the only time that it is shown:\n" : `Written to ${options.to}\n`);
+  if (place === undefined) io.out(`${secret}\n`);
   return 0;
 }
+
+/** A token is renewed where it stands, and the old one revoked when the new one is in use. */
+const tokenLine = /^[A-Za-z0-9]{32,64}\n?$/;
 
 /** What may be meant, and seldom is: a zone that is still to come, or a full name below every zone. */
 async function likelySlips(store: RecordStore, account: number, scope: Scope): Promise<readonly string[]> {

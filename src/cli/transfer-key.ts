@@ -12,7 +12,7 @@ import { sameStore } from "./read-store-place.ts";
 import { faultText } from "./tell-faults.ts";
 import { reachInWords, readTokenScope, type TypedScope } from "./token-scope.ts";
 import { withServiceStore, withStore } from "./with-store.ts";
-import { tellTaken, writeSecretOr } from "./write-secret.ts";
+import { placeOf, writeSecretOr } from "./write-secret.ts";
 
 export type TransferKeyAdd = DatabaseOptions &
   Omit<TypedScope, "readOnly"> & {
@@ -33,20 +33,20 @@ export async function transferKeyAdd(text: string, options: TransferKeyAdd, io: 
   const name = parsed.value;
   const scope = readScope(options, Date.now());
   const secret = await secretFor(options, io);
-  const file = options.to === undefined ? undefined : resolve(io.cwd, options.to);
   if (typeof scope === "string" || "fault" in secret) {
     const trouble = typeof scope === "string" ? scope : "fault" in secret ? secret.fault : "";
     io.err(`${trouble}\n`);
     return 2;
   }
-  if (tellTaken(file, options, io)) return 2;
+  const place = placeOf(options, io);
+  if (place === "taken") return 2;
   const made = await withServiceStore(options, io, async (store) => {
     const created = Date.now();
     const account = options.account === undefined ? undefined : await store.ensureAccount(options.account, created);
     const key = { name, algorithm: options.algorithm, secret: secret.base64, account: account?.id, scope, created };
     const added = await store.addTransferKey(key);
-    if (added !== "name-taken" && file !== undefined) {
-      await writeSecretOr(() => store.revokeTransferKey(name, Date.now()), file, formats[options.format](added));
+    if (added !== "name-taken" && place !== undefined) {
+      await writeSecretOr(() => store.revokeTransferKey(name, Date.now()), place, formats[options.format](added));
     }
     return added;
   });
@@ -57,8 +57,8 @@ export async function transferKeyAdd(text: string, options: TransferKeyAdd, io: 
     return 1;
   }
   io.err(`Key ${name}: may ${inWords(made)}.\n`);
-  io.err(file === undefined ? "This is the only time that its secret is shown:\n" : `Written to ${options.to}\n`);
-  if (file === undefined) io.out(formats[options.format](made));
+  io.err(place === undefined ? "This is the only time that its secret is shown:\n" : `Written to ${options.to}\n`);
+  if (place === undefined) io.out(formats[options.format](made));
   return 0;
 }
 

@@ -1,16 +1,43 @@
-import { existsSync, type Stats, statSync } from "node:fs";
+import { existsSync, readFileSync, type Stats, statSync } from "node:fs";
 import { access, constants, open, rm } from "node:fs/promises";
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import { replaceFile } from "../process/data-folder.ts";
 import type { CommandIo } from "./command-io.ts";
 
-/** What opens something and was seen by nobody is of no use to anyone: it is made void again when the file cannot be written. */
-export async function writeSecretOr(makeVoid: () => unknown, file: string, content: string): Promise<void> {
+/** Where a secret is to go. */
+export type SecretPlace = { readonly file: string; readonly isNew: boolean };
+
+/**
+ * Asked before a secret is made: one that is overwritten is lost to whoever uses it. Only a file that is empty, as mktemp makes
+ * it, or holds what it `mayHold`, is replaced. Undefined where the secret is to be shown.
+ */
+export function placeOf(
+  { to }: { readonly to?: string },
+  io: CommandIo,
+  mayHold?: RegExp,
+): SecretPlace | "taken" | undefined {
+  if (to === undefined) return undefined;
+  const file = resolve(io.cwd, to);
   try {
-    await writeNew(file, content);
+    const there = statSync(file, { throwIfNoEntry: false });
+    if (there === undefined) return { file, isNew: true };
+    if (there.isFile() && (there.size === 0 || mayHold?.test(readFileSync(file, "utf8"))))
+      return { file, isNew: false };
+    io.err(`${to} ${whyTaken(there)}.\n`);
+    return "taken";
+  } catch (error) {
+    throw new Error(whyNot(file, error as NodeJS.ErrnoException), { cause: error });
+  }
+}
+
+/** What opens something and was seen by nobody is of no use to anyone: it is made void again when the file cannot be written. */
+export async function writeSecretOr(makeVoid: () => unknown, place: SecretPlace, content: string): Promise<void> {
+  try {
+    await (place.isNew ? writeNew(place.file, content) : replaceFile(place.file, content));
   } catch (error) {
     await makeVoid();
-    throw new Error(`${whyNot(file, error as NodeJS.ErrnoException)}. What was made is void again.`, { cause: error });
+    const because = whyNot(place.file, error as NodeJS.ErrnoException);
+    throw new Error(`${because}. What was made is void again.`, { cause: error });
   }
 }
 
@@ -22,22 +49,6 @@ async function writeNew(file: string, content: string): Promise<void> {
   } catch (error) {
     await rm(file, { force: true });
     throw error;
-  }
-}
-
-/** Asked before a secret is made: one that is overwritten is lost to whoever uses it. */
-export function tellTaken(file: string | undefined, { to }: { readonly to?: string }, io: CommandIo): boolean {
-  const there = file === undefined ? undefined : whatIsAt(file);
-  if (there === undefined) return false;
-  io.err(`${to} ${whyTaken(there)}.\n`);
-  return true;
-}
-
-function whatIsAt(file: string): Stats | undefined {
-  try {
-    return statSync(file, { throwIfNoEntry: false });
-  } catch (error) {
-    throw new Error(whyNot(file, error as NodeJS.ErrnoException), { cause: error });
   }
 }
 

@@ -99,7 +99,6 @@ describe.concurrent("a record service that is not what it was", () => {
     await sleep(1_200);
     expect(await it.records.writes()).toEqual(accepted(it.first));
     await it.updater.stop();
-    rmSync(tokenFile);
     await prepareWithMoor(inside, ["token", "add", "--data", data, "--to", tokenFile]);
     it.restart();
     await expectRecovery(it);
