@@ -36,7 +36,7 @@ async function openHeartbeat(
   const ping = async () => {
     const well = wellness();
     if (!well) return;
-    const outcome = await client.send(requests[kind](well), signal);
+    const outcome = await client.send(requests[kind](well, endpoint.url.search), signal);
     if (signal.aborted) return;
     const trouble =
       outcome.kind === "failed" ? outcome.because : outcome.status < 300 ? "" : `it answered ${outcome.status}`;
@@ -53,10 +53,12 @@ async function openHeartbeat(
   };
 }
 
-const requests: Readonly<Record<HeartbeatConfig["kind"], (well: Wellness) => HttpRequest>> = {
-  // https://healthchecks.io/docs/http_api/: the body is kept with the ping.
-  healthchecks: ({ isWell, message }) => ({
-    ...{ method: "POST", path: isWell ? "" : "/fail", headers: { "content-type": "text/plain" }, body: message },
+/** `query`: of the address in the config. */
+const requests: Readonly<Record<HeartbeatConfig["kind"], (well: Wellness, query: string) => HttpRequest>> = {
+  // https://healthchecks.io/docs/http_api/: the body is kept with the ping, and `?create=1` makes a check that is not there.
+  healthchecks: ({ isWell, message }, query) => ({
+    ...{ method: "POST", headers: { "content-type": "text/plain" }, body: message },
+    path: `${isWell ? "" : "/fail"}${query}`,
   }),
   "uptime-kuma": ({ isWell, message }) => ({
     ...{ method: "GET", headers: {} },

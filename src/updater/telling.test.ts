@@ -131,15 +131,18 @@ describe("notices", () => {
 
 describe("heartbeats", () => {
   test.each([
-    ["healthchecks", true, "POST /ping/uuid"],
-    ["healthchecks", false, "POST /ping/uuid/fail"],
-    ["uptime-kuma", true, "GET /ping/uuid?status=up&msg=1%20records%20are%20right"],
-    ["uptime-kuma", false, "GET /ping/uuid?status=down&msg="],
-  ] as const)("%s, all well: %s", async (kind, ok, expected) => {
+    ["healthchecks", "/ping/uuid", true, /^POST \/ping\/uuid$/],
+    ["healthchecks", "/ping/uuid", false, /^POST \/ping\/uuid\/fail$/],
+    ["healthchecks", "/ping/key/slug?create=1", true, /^POST \/ping\/key\/slug\?create=1$/],
+    ["healthchecks", "/ping/key/slug?create=1", false, /^POST \/ping\/key\/slug\/fail\?create=1$/],
+    ["uptime-kuma", "/push/x", true, /^GET \/push\/x\?status=up&msg=1%20records%20are%20right$/],
+    // As its page shows it to be copied.
+    ["uptime-kuma", "/push/x?status=up&msg=OK&ping=", false, /^GET \/push\/x\?status=down&msg=[^&]+$/],
+  ] as const)("%s at %s, all well: %s", async (kind, path, ok, expected) => {
     status = { ...status, names: status.names.map((name) => ({ ...name, ok })) };
-    await open({ heartbeats: [{ kind, endpoint: endpoint("/ping/uuid"), every: 30 }] });
+    await open({ heartbeats: [{ kind, endpoint: endpoint(path), every: 30 }] });
     await until(() => server.asked.length > 1);
-    expect(`${server.asked[0]?.method} ${server.asked[0]?.path}`.startsWith(expected)).toBe(true);
+    expect(`${server.asked[0]?.method} ${server.asked[0]?.path}`).toMatch(expected);
   });
 
   it("wait for the first round, and a lost one is told once", async () => {
