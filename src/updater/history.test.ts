@@ -20,7 +20,7 @@ it("keeps the last thousand, also over restarts, and passes over a torn line", a
     for (let n = 0; n < 800; n++) history.add(notice(part * 800 + n), new Date(0));
     await history.settled();
   }
-  appendFileSync(file, '{"at":"1970');
+  appendFileSync(file, '{"at":"1970-01-01T00:00:00Z","about":"edited","what":5}\n[]\nnull\n{"at":"1970');
   const entries = await readHistory(file);
   expect(entries.at(-1)?.what).toBe("m2399");
   expect(entries.length).toBeGreaterThanOrEqual(longestHistory);

@@ -45,7 +45,7 @@ export function openHistory(path: string, warn: (because: string) => void): Hist
   };
 }
 
-/** Oldest first. Lines that a crash tore are passed over; a file that is not there is an empty history. */
+/** Oldest first. Lines that a crash tore, or a hand, are passed over; a file that is not there is an empty history. */
 export async function readHistory(path: string): Promise<readonly HistoryEntry[]> {
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return "";
@@ -54,7 +54,8 @@ export async function readHistory(path: string): Promise<readonly HistoryEntry[]
   return text.split("\n").flatMap((line) => {
     try {
       const entry = JSON.parse(line) as HistoryEntry;
-      return typeof entry.at === "string" && typeof entry.about === "string" ? [entry] : [];
+      const { at, about, what, because = "" } = entry;
+      return [at, about, what, because].every((text) => typeof text === "string") ? [entry] : [];
     } catch {
       return [];
     }
