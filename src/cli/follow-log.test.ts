@@ -12,6 +12,7 @@ describe("following the log", () => {
   let trouble: Error | undefined;
   let last = 0;
   const heard: unknown[] = [];
+  const said: string[] = [];
   const store = {
     changesAfter: async (after: number) => {
       if (trouble) throw trouble;
@@ -30,7 +31,8 @@ describe("following the log", () => {
     vi.useFakeTimers();
     [trouble, last] = [undefined, 0];
     heard.length = 0;
-    stop = followLog(store, 0, pino({ level: "silent" }), {
+    said.length = 0;
+    stop = followLog(store, 0, pino({ base: null }, { write: (line) => said.push(line) }), {
       rows: (rows) => heard.push(rows.map(({ position }) => position)),
       lost: () => heard.push("lost"),
       coming: () => undefined,
@@ -58,6 +60,25 @@ describe("following the log", () => {
     trouble = undefined;
     await settle(5_000);
     expect(heard).toEqual([[1], "told 1", "told 2", [2, 3], "told 2"]);
+  });
+
+  it("says once that the store is away, however long that lasts, and that it is back", async () => {
+    follow();
+    trouble = new StoreBusy("permission denied for table changes");
+    grow(1);
+    await settle(10_000);
+    trouble = undefined;
+    await settle(5_000);
+    expect(said.map((line) => JSON.parse(line).msg)).toEqual([
+      "the change log cannot be read now; it is tried again every second",
+      "the change log is read again",
+    ]);
+    trouble = new StoreBusy("away", { isLogged: true });
+    grow(1);
+    await settle(3_000);
+    trouble = undefined;
+    await settle(3_000);
+    expect(said).toHaveLength(2);
   });
 
   it("goes on at once when it hears of a change, with none left out before it", async () => {

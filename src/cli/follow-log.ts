@@ -28,12 +28,15 @@ export function followLog(store: RecordStore, start: number, log: Logger, listen
   let held: readonly LoggedChange[] = [];
   let later: NodeJS.Timeout | undefined;
   let ended = false;
+  let saidAway = false;
 
   const read = async () => {
     for (;;) {
       again = false;
       const covered = coming;
       const rows = [...held, ...(await store.changesAfter(position, mostAtOnce))];
+      if (saidAway) log.info("the change log is read again");
+      saidAway = false;
       position = rows.at(-1)?.position ?? position;
       const full = rows.length >= held.length + mostAtOnce;
       const whole = full ? withoutLastWrite(rows) : rows;
@@ -68,7 +71,10 @@ export function followLog(store: RecordStore, start: number, log: Logger, listen
   };
   const fail = (error: unknown) => {
     if (error instanceof StoreBusy) {
-      if (!error.isLogged) log.warn({ err: error }, "the change log cannot be read now");
+      if (!error.isLogged && !saidAway) {
+        saidAway = true;
+        log.warn({ err: error }, "the change log cannot be read now; it is tried again every second");
+      }
       if (!ended) later = setTimeout(begin, pause).unref();
     } else {
       held = [];
