@@ -202,11 +202,12 @@ describe("moor token", () => {
     expect(texts.out).toMatch(/lost .* revoked\n$/);
   });
 
-  it.each([
+  const adding: [kind: string, words: string[]][] = [
     ["token", ["token", "add"]],
     ["transfer key", ["transfer-key", "add", "new"]],
     ["key of the firewall", ["key", "add"]],
-  ])("writes no %s over a file that is there, and makes none", async (_, add) => {
+  ];
+  it.each(adding)("writes no %s over a file that is there, and makes none", async (_, add) => {
     await writeFile(join(folder, "in-use"), "a secret");
     expect(await moor(...add, "--to", "in-use")).toBe(2);
     expect(texts.err).toBe(
@@ -216,11 +217,7 @@ describe("moor token", () => {
     expect(await readFile(join(folder, "in-use"), "utf8")).toBe("a secret");
   });
 
-  it.each([
-    ["token", ["token", "add"]],
-    ["transfer key", ["transfer-key", "add", "new"]],
-    ["key of the firewall", ["key", "add"]],
-  ])("writes a %s into an empty file, as mktemp makes it", async (_, add) => {
+  it.each(adding)("writes a %s into an empty file, as mktemp makes it", async (_, add) => {
     await writeFile(join(folder, "empty"), "");
     expect(await moor(...add, "--to", "empty")).toBe(0);
     expect(await readFile(join(folder, "empty"), "utf8")).not.toBe("");

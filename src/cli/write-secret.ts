@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, type Stats, statSync } from "node:fs";
-import { access, constants, open, rm } from "node:fs/promises";
+import { access, constants } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { replaceFile } from "../process/data-folder.ts";
+import { asNewFile, replaceFile } from "../process/data-folder.ts";
 import type { CommandIo } from "./command-io.ts";
 
 /** Where a secret is to go. */
@@ -31,24 +31,18 @@ export function placeOf(
 }
 
 /** What opens something and was seen by nobody is of no use to anyone: it is made void again when the file cannot be written. */
-export async function writeSecretOr(makeVoid: () => unknown, place: SecretPlace, content: string): Promise<void> {
+export async function writeSecretOr(
+  makeVoid: () => unknown,
+  { file, isNew }: SecretPlace,
+  content: string,
+): Promise<void> {
   try {
-    await (place.isNew ? writeNew(place.file, content) : replaceFile(place.file, content));
+    const put = () => replaceFile(file, content);
+    await (isNew ? asNewFile(file, put) : put());
   } catch (error) {
     await makeVoid();
-    const because = whyNot(place.file, error as NodeJS.ErrnoException);
+    const because = whyNot(file, error as NodeJS.ErrnoException);
     throw new Error(`${because}. What was made is void again.`, { cause: error });
-  }
-}
-
-/** The name is taken first, so that no other command's secret is lost that is written at the same time. */
-async function writeNew(file: string, content: string): Promise<void> {
-  await (await open(file, "wx", 0o600)).close();
-  try {
-    await replaceFile(file, content);
-  } catch (error) {
-    await rm(file, { force: true });
-    throw error;
   }
 }
 

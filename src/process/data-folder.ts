@@ -85,6 +85,17 @@ export async function swapFile(path: string, content: string, mode = 0o600): Pro
   }
 }
 
+/** A name that nobody has yet is taken before `put` replaces it: who takes it at the same time loses nothing. */
+export async function asNewFile(path: string, put: () => Promise<void>): Promise<void> {
+  await (await open(path, "wx", 0o600)).close();
+  try {
+    await put();
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  }
+}
+
 /** Unknown is not empty: only "there is no such file" gives undefined, every other failure throws. */
 export async function readFileIfThere(path: string): Promise<string | undefined> {
   try {

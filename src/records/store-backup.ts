@@ -3,6 +3,7 @@ import { chown, link, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Fault } from "../core/result.ts";
+import { asNewFile } from "../process/data-folder.ts";
 import { DatabaseTrouble } from "../process/open-sqlite.ts";
 import { withDraft } from "./draft-file.ts";
 import { type CheckCounts, type CheckTellers, checkStore } from "./store-check.ts";
@@ -123,7 +124,7 @@ export async function placeNew(
   const kept = existsSync(path) ? undefined : await takeLogAway(path, asideOf(path, now));
   await nameToo(draft, path).catch((error: NodeJS.ErrnoException) => {
     if (!oneNameOnly.has(error.code ?? "")) throw error;
-    return renameToNew(draft, path);
+    return asNewFile(path, () => rename(draft, path));
   });
   await rm(draft, { force: true });
   await syncFile(dirname(path));
@@ -132,17 +133,6 @@ export async function placeNew(
 
 /** What a disk says on which a file cannot have two names: most USB sticks, and many that are shared over a network. */
 const oneNameOnly: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "ENOSYS"]);
-
-/** The name is taken first, so that nobody else's file is lost who takes it at the same time. */
-async function renameToNew(draft: string, path: string): Promise<void> {
-  await (await open(path, "wx", 0o600)).close();
-  try {
-    await rename(draft, path);
-  } catch (error) {
-    await rm(path, { force: true });
-    throw error;
-  }
-}
 
 /** A place for a new file. */
 export function expectFree(path: string): void {
