@@ -33,9 +33,12 @@ export async function transferKeyAdd(text: string, options: TransferKeyAdd, io: 
   const name = parsed.value;
   const scope = readScope(options, Date.now());
   const secret = await secretFor(options, io);
-  if (typeof scope === "string" || "fault" in secret) {
-    const trouble = typeof scope === "string" ? scope : "fault" in secret ? secret.fault : "";
-    io.err(`${trouble}\n`);
+  if (typeof scope === "string") {
+    io.err(`${scope}\n`);
+    return 2;
+  }
+  if ("fault" in secret) {
+    io.err(`${secret.fault}\n`);
     return 2;
   }
   const place = placeOf(options, io);
