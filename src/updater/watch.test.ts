@@ -157,6 +157,21 @@ describe("watching", () => {
 });
 
 describe("a round that somebody asks for", () => {
+  /** Of itself it makes one round, and the next after a minute. */
+  const watchLong = () => {
+    const stop = new AbortController();
+    let wakeUp: () => void = () => undefined;
+    const onWake = (wake: () => void) => {
+      wakeUp = wake;
+    };
+    const options = { interval: 60_000, log: log(), now: () => loop.clock.now, random: () => 0.5, onWake };
+    const watching = watch(loop.updater, options, stop.signal);
+    const end = async () => {
+      stop.abort();
+      await watching;
+    };
+    return { check: () => wakeUp(), end };
+  };
   const failing = { status: 500 };
   it.each([
     ["the firewall", { firewall: () => failing }],
@@ -166,19 +181,12 @@ describe("a round that somebody asks for", () => {
     // The clock stands still: of itself no back-off ever ends.
     loop = await openLoop(undefined, () => 0.5);
     Object.assign(loop.says, fails);
-    const stop = new AbortController();
-    let check: () => void = () => undefined;
-    const onWake = (wake: () => void) => {
-      check = wake;
-    };
-    const options = { interval: 60_000, log: log(), now: () => loop.clock.now, random: () => 0.5, onWake };
-    const watching = watch(loop.updater, options, stop.signal);
+    const { check, end } = watchLong();
     await until(() => lines.length > 0);
     Object.assign(loop.says, { firewall: goodFirewall, service: () => undefined });
     check();
     await until(() => loop.stored().A === "9.9.9.9", 3_000);
-    stop.abort();
-    await watching;
+    await end();
   });
 
   it("asks the firewall anew when it was being asked already: what it says may be from before", async () => {
@@ -192,19 +200,12 @@ describe("a round that somebody asks for", () => {
         answer = resolve;
       });
     };
-    const stop = new AbortController();
-    let check: () => void = () => undefined;
-    const onWake = (wake: () => void) => {
-      check = wake;
-    };
-    const options = { interval: 60_000, log: log(), now: () => loop.clock.now, random: () => 0.5, onWake };
-    const watching = watch(loop.updater, options, stop.signal);
+    const { check, end } = watchLong();
     await until(() => asked === 1);
     check();
     answer(goodFirewall());
     await until(() => loop.stored().A === "9.9.9.10", 20_000);
-    stop.abort();
-    await watching;
+    await end();
   });
 });
 
