@@ -40,6 +40,7 @@ export function App() {
     refetchInterval: 10_000,
     placeholderData: (before) => before,
   });
+  const done = decisions.data?.decisions;
   const check = useMutation({
     mutationFn: () => ask("POST", "/page/check"),
     onSuccess: () => queries.invalidateQueries(),
@@ -79,15 +80,18 @@ export function App() {
               key={name.name}
               name={name}
               published={published.data?.published[name.name]}
-              decisions={decisions.data?.decisions ?? []}
+              decisions={done ?? []}
               nextRound={state.data?.nextRound ?? null}
             />
           ))}
         </div>
-        <DecisionTable decisions={decisions.data?.decisions ?? []} />
-        <Suspense fallback={<Waiting />}>
-          <ConfigView ask={ask} />
-        </Suspense>
+        <DecisionTable decisions={done} error={decisions.error} />
+        {/* Below all that comes later and is long, or it would move away from under a pointer. */}
+        {!decisions.isPending && (
+          <Suspense fallback={<Waiting />}>
+            <ConfigView ask={ask} />
+          </Suspense>
+        )}
       </Stack>
     </Shell>
   );

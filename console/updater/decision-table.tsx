@@ -1,18 +1,35 @@
-import { Button, Title } from "@mantine/core";
+import { Button, Skeleton, Title } from "@mantine/core";
 import { useState } from "react";
 import type { UpdaterDecision } from "../../src/contract/updater-page.ts";
+import { Problem } from "../shared/problem.tsx";
 import { When } from "../shared/when.tsx";
 
 const few = 20;
 
+type Props = {
+  /** Undefined as long as they are not known. */
+  readonly decisions: readonly UpdaterDecision[] | undefined;
+  readonly error: Error | null;
+};
+
 /** What was done or failed, and why; the latest first. */
-export function DecisionTable({ decisions }: { readonly decisions: readonly UpdaterDecision[] }) {
-  const [all, setAll] = useState(false);
+export function DecisionTable({ decisions, error }: Props) {
   return (
     <section aria-labelledby="decisions">
       <Title order={2} id="decisions" mb="xs">
         Decisions
       </Title>
+      <Problem error={error} />
+      {decisions === undefined && error === null && <Skeleton h={80} />}
+      {decisions && <Decisions decisions={decisions} />}
+    </section>
+  );
+}
+
+function Decisions({ decisions }: { readonly decisions: readonly UpdaterDecision[] }) {
+  const [all, setAll] = useState(false);
+  return (
+    <>
       {decisions.length === 0 ? (
         <p className="quiet">Nothing had to be done yet.</p>
       ) : (
@@ -51,6 +68,6 @@ export function DecisionTable({ decisions }: { readonly decisions: readonly Upda
           All {decisions.length}
         </Button>
       )}
-    </section>
+    </>
   );
 }
