@@ -1,8 +1,8 @@
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
 
-/** Debian's browser; nothing is ever downloaded. */
+/** Debian's browser, in the form that has no window and is quicker for it; nothing is ever downloaded. */
 export const openBrowser = (): Promise<Browser> =>
-  chromium.launch({ executablePath: "/usr/bin/chromium", timeout: 120_000 });
+  chromium.launch({ executablePath: "/usr/bin/chromium-headless-shell", timeout: 120_000 });
 
 export const wide = { width: 1280, height: 800 } as const;
 export const phone = { width: 390, height: 780 } as const;
