@@ -55,6 +55,7 @@ export function ImportFile(props: {
         />
         <FileButton onText={setText} />
         {found.isPending && <Loader size="sm" aria-label="Reading the zone" />}
+        <Problem error={found.error} retry={() => void found.refetch()} />
         {preview && <FaultList faults={preview.faults} />}
         {preview && preview.faults.length === 0 && <Changes preview={preview} sets={sets ?? []} />}
         <Problem error={write.error} />
