@@ -69,7 +69,10 @@ describe("the console's calls", () => {
     const made = await call("POST", "/console/tokens", { name: "router", scope: { access: "read" } }, headers);
     expect(made.status).toBe(201);
     const { secret } = (await made.json()) as { secret: string };
-    expect((await call("GET", "/v1/zones", undefined, { authorization: `Bearer ${secret}` })).status).toBe(200);
+    const zones = async (by: Record<string, string>) => (await call("GET", "/v1/zones", undefined, by)).text();
+    const [spaced, compact] = [await zones({ authorization: `Bearer ${secret}` }), await zones(headers)];
+    expect(spaced).toMatch(/^\{\n {4}"zones": \[/);
+    expect(compact).toBe(JSON.stringify(JSON.parse(spaced)));
     const listed = await (await call("GET", "/console/tokens", undefined, headers)).text();
     expect(listed).toContain("router");
     for (const text of [listed, log]) expect(text).not.toContain(secret);
