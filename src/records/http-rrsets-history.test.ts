@@ -120,10 +120,11 @@ describe("POST …/history/{serial}/undo", () => {
     const zone = await newZone({ zonefile: hosts.join("\n") });
     const { zonefile } = await get(`/zones/${zone.id}/zonefile`);
     const few = (zonefile as string).split("\n").filter((line) => !line.startsWith("h"));
-    await call("POST", `/zones/${zone.id}/actions/import_zonefile`, { zonefile: few.join("\n") });
     const begun = performance.now();
+    await call("POST", `/zones/${zone.id}/actions/import_zonefile`, { zonefile: few.join("\n") });
+    const written = performance.now();
     expect((await undo(zone, await serialOf(zone))).status).toBe(201);
-    expect(performance.now() - begun).toBeLessThan(8_000);
+    expect(performance.now() - written).toBeLessThan(8 * (written - begun));
     expect((await get(`/zones/${zone.id}`)).zone.record_count).toBe(30_004);
   });
 
