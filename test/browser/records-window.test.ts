@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { phone, wide } from "./browser.ts";
+import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
+
+/** What the DNS console shows fits into the window, however long a name or narrow a screen. */
+
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 240_000 });
+
+let { rig, context, page, post, close } = {} as HarbourPage;
+beforeAll(async () => {
+  ({ rig, context, page, post, close } = await openHarbourPage());
+});
+afterAll(() => close?.());
+
+const open = (path: string) => page.goto(rig.url + path);
+const harbour = "/zones/harbour.example";
+
+describe("a very long name", () => {
+  const label = "a".repeat(63);
+  const long = `${label}.${label}.${label}.test`;
+
+  it.for([wide, phone])("makes no page wider than the window: $width", async (size) => {
+    await page.setViewportSize(size);
+    await open("/");
+    if ((await context.request.get(`${rig.url}/v1/zones/${long}`)).status() === 404)
+      await post("/v1/zones", { name: long, mode: "primary" });
+    const changes = [{ name: "b".repeat(55), type: "TXT", records: [{ value: `"${"x".repeat(250)}"` }] }];
+    await post(`/v1/zones/${long}/changes`, { changes });
+    const tooWide: string[] = [];
+    for (const path of ["/", `/zones/${long}`, `/zones/${long}/history`, `/zones/${long}/settings`]) {
+      await open(path);
+      await page.getByText(long).first().waitFor();
+      await page.waitForLoadState("networkidle").catch(() => undefined);
+      if (await page.evaluate("document.documentElement.scrollWidth > innerWidth")) tooWide.push(path);
+    }
+    expect(tooWide).toEqual([]);
+    await open(`/zones/${long}?edit=${"b".repeat(55)}/TXT`);
+    await page.getByRole("dialog").waitFor();
+    const overflow =
+      "document.querySelector('[role=dialog]').scrollWidth - document.querySelector('[role=dialog]').clientWidth";
+    expect(await page.evaluate(overflow)).toBe(0);
+    await page.setViewportSize(wide);
+  });
+});
+
+describe("on a phone", () => {
+  const onPhone = async (path: string) => {
+    await page.setViewportSize(phone);
+    await open(path);
+  };
+
+  it("the headings stand over what they name", async () => {
+    await onPhone(harbour);
+    await page.getByRole("link", { name: "home AAAA" }).waitFor();
+    for (const part of ["name", "type", "ttl", "value"]) {
+      const [head, ...cells] = await page.locator(`.set-${part}`).evaluateAll(leftEdges);
+      expect(cells).toEqual(cells.map(() => head));
+    }
+    await page.setViewportSize(wide);
+  });
+
+  it.for(["/", "/?new", harbour, `${harbour}?add=MX`, `${harbour}?add=TXT`, "/tokens?new"])(
+    "the examples in empty fields are whole: %s",
+    async (path) => {
+      await onPhone(path);
+      await page.getByPlaceholder(/./).last().waitFor();
+      expect(await page.evaluate(cutExamples)).toEqual([]);
+      await page.setViewportSize(wide);
+    },
+  );
+});
+
+const leftEdges = (elements: readonly { getBoundingClientRect: () => { left: number } }[]) =>
+  elements.map((element) => element.getBoundingClientRect().left);
+
+/** Runs in the page. */
+const cutExamples = `[...document.querySelectorAll("input[placeholder]")]
+  .filter((input) => {
+    const style = getComputedStyle(input);
+    const pen = document.createElement("canvas").getContext("2d");
+    pen.font = style.font;
+    const room = input.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+    return input.placeholder && pen.measureText(input.placeholder).width > room;
+  })
+  .map((input) => input.placeholder)`;
