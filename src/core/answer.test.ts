@@ -52,6 +52,11 @@ const referralToSub = [
 ];
 const web = ["answer web.example.org. 600 A 192.0.2.3", "answer web.example.org. 600 A 192.0.2.4"];
 
+it("a negative answer may be kept as long as the SOA itself, at the most", () => {
+  const short = createZoneView(writtenZone("example.org", "@ 60 SOA ns1 hostmaster 1 7200 900 1209600 300"));
+  expect(dig(short, "nothing.example.org", "A")).toEqual(["no-name", soa.replace("300 SOA", "60 SOA")]);
+});
+
 describe("answers", () => {
   it.each<[string, QuestionType, string[]]>([
     ["web.example.org", "A", ["found", ...web]],

@@ -164,6 +164,12 @@ describe("IPv6: what is published stays where another is no better", () => {
       ["shorter-lifetime", "taken"],
     ],
     [
+      "a new network is there that differs in its last bit alone",
+      [entry("2001:db8:a::1", lives(7100)), entry("2001:db8:a:1::1", lives(7200))],
+      "2001:db8:a:1::1",
+      ["shorter-lifetime", "taken"],
+    ],
+    [
       "one that does not run out is there",
       [entry("2001:db8:a::1", lives(7200)), entry("2001:db8:a::2")],
       "2001:db8:a::2",

@@ -132,6 +132,13 @@ describe("virtual addresses and prefixes", () => {
     expect(choice).toMatchObject({ address: { text: "9.9.9.100" } });
   });
 
+  it("takes the prefix of a network that is as large as expected", () => {
+    const report = reportOf(link("a", "", { ipv6: [v6("2a00:0:0:9::1", { prefixLength: 64 })] }));
+    if (!host) throw new Error("no host part");
+    const { choice } = chooseAddress(report, { device: "a", family: "ipv6", host });
+    expect(choice).toMatchObject({ address: { text: "2a00:0:0:9::5" } });
+  });
+
   it("takes no prefix from a single address, unless told its length", () => {
     const report = reportOf(link("a", "", { ipv6: [v6("2a00:0:0:9::1", { prefixLength: 128 })] }));
     if (!host) throw new Error("no host part");

@@ -55,6 +55,7 @@ describe("updates (RFC 2136 section 3.4.2)", () => {
     ],
     ["a value that is there", add("www", "A", "192.0.2.2"), []],
     ["an older SOA is left out", add("@", "SOA", `${soa} 4 1 2 3 9`), []],
+    ["another SOA with the same serial is left out", add("@", "SOA", `${soa} 5 1 2 3 9`), []],
     [
       "a newer SOA counts",
       add("@", "SOA", `${soa} 6 1 2 3 9`),

@@ -31,6 +31,11 @@ describe("a prefix and a host part", () => {
     expect(joined("2a00:1:2:3::1", hostPartOfMac(mac))).toBe(expected);
   });
 
+  it("is not made from a MAC where the prefix leaves less room than it takes", () => {
+    expect(hostPartOfMac("02:00:5e:10:00:01", 64)).toBeDefined();
+    expect(hostPartOfMac("02:00:5e:10:00:01", 65)).toBeUndefined();
+  });
+
   const bytes16 = fc.uint8Array({ minLength: 16, maxLength: 16 });
   it("keeps every bit of the prefix and every bit of the host", () => {
     fc.assert(

@@ -7,6 +7,8 @@ test.each([
   ["TTL", ["ttl", "name"], "ttl"],
   ["fingreprint", ["ca", "fingerprint", "insecure"], "fingerprint"],
   ["colour", ["ttl", "name"], undefined],
+  ["tarrrget", ["target"], "target"],
+  ["tarrrrget", ["target"], undefined],
   ["x", [], undefined],
 ] as const)("%s among %j", (word, known, expected) => {
   expect(nearest(word, known)).toBe(expected);

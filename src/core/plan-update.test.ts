@@ -84,6 +84,23 @@ const cases: [string, Partial<UpdateFacts> & { choice: Choice }, Plan["kind"], P
   ],
   ["time to verify", { choice: chosen("9.9.9.9"), stored: "9.9.9.9", verifyDue: true }, "compare"],
   [
+    "time to verify, but this is no time to look",
+    { choice: chosen("9.9.9.9"), stored: "9.9.9.9", verifyDue: true, looks: false },
+    "nothing",
+    { because: "same-as-stored" },
+  ],
+  [
+    "compared with the record, but this is no time to look",
+    { choice: chosen("9.9.9.9"), stored: "9.9.9.9", rules: { compare: "record" }, looks: false },
+    "nothing",
+    { because: "same-as-stored" },
+  ],
+  [
+    "no time to look, but another is wanted",
+    { choice: chosen("9.9.9.9"), stored: "9.9.9.8", rules: { compare: "record" }, looks: false },
+    "compare",
+  ],
+  [
     "time to verify, but another is wanted",
     { choice: chosen("9.9.9.9"), stored: "9.9.9.8", verifyDue: true },
     "replace",
