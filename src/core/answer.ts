@@ -122,7 +122,7 @@ function answerAt(view: ZoneView, name: readonly Label[], place: Place, type: Qu
       return negative(view, "no-name");
     case "cut":
       // What belongs to the parent's side of a cut is answered there (RFC 4035 section 3.1.4.1).
-      if (place.exact && (type as string) === "DS") return dataAt(view, name, place.node, type);
+      if (place.exact && type === "DS") return dataAt(view, name, place.node, type);
       return referral(view, name.slice(name.length - view.labels.length - place.depth), place.node);
     case "redirect":
       return redirection(name, name.length - view.labels.length - place.depth, place, type);

@@ -112,7 +112,7 @@ function remove(sets: Sets, update: Exclude<RecordUpdate, { kind: "add" }>): voi
     }
     const records = set.records.filter((record) => record.rdata !== update.rdata);
     // The zone keeps its SOA and the last of its nameservers (section 3.4.2.4).
-    if (kept && (set.type === "SOA" || records.length === 0)) continue;
+    if (kept && records.length === 0) continue;
     if (records.length === 0) sets.delete(key);
     else if (records.length < set.records.length) sets.set(key, { ...set, records });
   }
