@@ -89,6 +89,7 @@ describe("what is replied", () => {
     ["to a notice of something else", bytesOf({ opcode: 4, type: 1 }), "192.0.2.53", { rcode: 4 }],
     ["to an unsigned update", bytesOf({ opcode: 5 }), "192.0.2.53", { rcode: 5 }],
     ["to a signed update", signed({ opcode: 5 }), "", { rcode: 0, opcode: 5, signedReply: true }],
+    ["to an update of another class", signed({ ...ofChaos(6), opcode: 5 }), "", { rcode: 9, signedReply: true }],
     ["to an update of no zone", signed({ opcode: 5, type: 1 }), "", { rcode: 1, signedReply: true }],
     ["to another opcode", bytesOf({ opcode: 2 }), "", { rcode: 4 }],
     ["to IXFR of another class", bytesOf(ofChaos(251)), "192.0.2.53", { rcode: 5 }],
@@ -110,11 +111,18 @@ describe("what is replied", () => {
     ["a prerequisite with a TTL", { answers: [inZone({ class: 255, ttl: 1 })] }, 1],
     ["an address of three bytes", { authorities: [inZone({ ttl: 60, data: Buffer.alloc(3) })] }, 1],
     ["a deletion with a TTL", { authorities: [inZone({ class: 255, ttl: 1 })] }, 1],
+    ["a value to delete with a TTL", { authorities: [inZone({ class: 254, ttl: 1, data: Buffer.alloc(4) })] }, 1],
     ["a class that means nothing", { authorities: [inZone({ class: 3 })] }, 1],
     ["a type of questions", { authorities: [inZone({ type: 252, class: 255 })] }, 1],
   ])("to an update with %s", async (_, more, rcode) => {
     expect(await replyTo(signed({ opcode: 5, ...more }))).toMatchObject({ rcode });
     expect(updates).toEqual([]);
+  });
+
+  it("to an update counts a TTL with its highest bit set as none (RFC 2181 section 8)", async () => {
+    const authorities = [0x7fff_ffff, 0x8000_0000].map((ttl) => inZone({ ttl, data: Buffer.alloc(4) }));
+    expect(await replyTo(signed({ opcode: 5, authorities }))).toMatchObject({ rcode: 0 });
+    expect(updates[0]?.updates).toMatchObject([{ ttl: 0x7fff_ffff }, { ttl: 0 }]);
   });
 
   it.each([

@@ -179,5 +179,18 @@ describe("zone transfer", () => {
     const records = recordsOf(await answersTo(question(251, 1), history("a 60 A 192.0.2.1", "a 60 A 192.0.2.2")));
     expect(() => sortTransfer(records, zone, 9)).toThrow("do not follow one another");
     expect(() => sortTransfer(records.slice(1), "other.example", 1)).toThrow();
+    const [first, ...rest] = records;
+    const further = { ...soaRecord(3), data: Buffer.from(first?.data ?? []) };
+    further.data.writeUInt32BE(3, further.data.length - 20);
+    expect(() => sortTransfer([further, ...rest], zone, 1)).toThrow("does not lead to the version it names");
+  });
+
+  it("takes a TTL with its highest bit set as none, and leaves out what is of another class", () => {
+    const www = { name: `www.${zone}`, type: 1, class: 1, ttl: 0x7fff_ffff, data: Buffer.of(192, 0, 2, 1) };
+    const records = [www, { ...www, ttl: 0x8000_0000 }, { ...www, class: 3 }];
+    const soa = { ...soaRecord(1), data: Buffer.alloc(22) };
+    expect(sortTransfer([soa, ...records, soa], zone, undefined)).toMatchObject({
+      lines: [{ type: "SOA" }, { owner: "www", ttl: 0x7fff_ffff }, { owner: "www", ttl: 0 }],
+    });
   });
 });
