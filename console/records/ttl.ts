@@ -1,4 +1,5 @@
-import { highestTtl, lowestTtl } from "../../src/contract/rrsets-limits.ts";
+import { lowestTtl } from "../../src/contract/rrsets-limits.ts";
+import { highestTtl } from "../../src/core/rrset.ts";
 import { durationInWords } from "../shared/words-of-time.ts";
 
 export const isTtl = (seconds: number): boolean =>

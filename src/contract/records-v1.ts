@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { highestTtl } from "../core/rrset.ts";
 
 /**
  * The v1 API of the record service: what goes over the wire, in the key order that its clients rely on. Field meanings:
@@ -129,7 +130,7 @@ export const BadJsonAnswer = Type.Object({ error: Type.String() }, { title: "Bad
 export const InternalAnswer = Type.Object({ error: WireError }, { title: "InternalAnswer" });
 
 /** Numeric texts and null are taken too: some clients send them. Other keys are ignored. */
-const TtlInput = Type.Optional(Type.Union([Type.Integer({ minimum: 0, maximum: 2_147_483_647 }), Type.Null()]));
+const TtlInput = Type.Optional(Type.Union([Type.Integer({ minimum: 0, maximum: highestTtl }), Type.Null()]));
 
 export const ZoneInput = Type.Object({ name: Type.String(), ttl: TtlInput }, { title: "ZoneInput" });
 

@@ -1,6 +1,5 @@
-/** What the record-set API takes at the most, and at the least. */
+/** What the record-set API takes at the most, and at the least; the highest TTL is that of DNS itself. */
 export const lowestTtl = 60;
-export const highestTtl = 2_147_483_647;
 export const mostRecords = 50;
 export const mostChanges = 500;
 /** In bytes: a comment is for people, and is kept with every version of its record. */

@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
+import { highestTtl } from "../core/rrset.ts";
 import { ChangeEvent } from "./change-events.ts";
-import { highestTtl, lowestTtl, mostChanges, mostRecords } from "./rrsets-limits.ts";
+import { lowestTtl, mostChanges, mostRecords } from "./rrsets-limits.ts";
 
 /** The record-set API of the record service: what goes over the wire. Times are RFC 3339, UTC, in whole seconds. */
 

@@ -26,14 +26,14 @@ export type ZoneRecord = {
 };
 
 /** RFC 2181 section 8. */
-const maximumTtl = 2_147_483_647;
+export const highestTtl = 2_147_483_647;
 
 export function parseTtl(value: unknown, where = "ttl"): Result<number> {
-  if (typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= maximumTtl) return ok(value);
+  if (typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= highestTtl) return ok(value);
   return fail({
     code: "bad-ttl",
     where,
-    message: `a TTL is a whole number of seconds from 0 to ${maximumTtl}`,
+    message: `a TTL is a whole number of seconds from 0 to ${highestTtl}`,
     todo: "send a number such as 300, or leave it out to use the zone's",
   });
 }

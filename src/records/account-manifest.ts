@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
 import { type Fault, fail, failAll, ok, type Result } from "../core/result.ts";
+import { highestTtl } from "../core/rrset.ts";
 
 /** The file beside the zone files of an exported account: what those cannot hold. No secret is in it, nor the hash of one. */
 export const manifestFile = "manifest.json";
@@ -48,7 +49,7 @@ const ZoneEntry = Type.Object(
       { minItems: 1 },
     ),
     mode: Type.Enum(["primary", "secondary"]),
-    ttl: Type.Integer({ minimum: 0, maximum: 2_147_483_647 }),
+    ttl: Type.Integer({ minimum: 0, maximum: highestTtl }),
     labels: Labels,
     locked: Type.Boolean(),
     primaries: Type.Array(Primary),

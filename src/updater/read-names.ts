@@ -1,6 +1,7 @@
 import { type Family, families, recordTypeOf } from "../core/address.ts";
 import { absoluteName, parseOwner, parseZoneName } from "../core/name.ts";
 import { nearest } from "../core/nearest.ts";
+import { highestTtl } from "../core/rrset.ts";
 import { parseTyped } from "../core/unicode-name.ts";
 import type { FamilyConfig, NameConfig, NameRules } from "./config.ts";
 import { missing } from "./read-endpoint.ts";
@@ -37,7 +38,7 @@ function readName(yaml: YamlReader, fields: NameFields, known: Known): NameConfi
   const name = readOwner(yaml, fields, zone);
   const target = readReference(yaml, fields, "target", [...known.targets.keys()]);
   const ttlSpot = fields.get("ttl");
-  const ttl = ttlSpot && yaml.integer(ttlSpot, "ttl", { min: 0, max: 2_147_483_647 });
+  const ttl = ttlSpot && yaml.integer(ttlSpot, "ttl", { min: 0, max: highestTtl });
   const create = readCreate(yaml, fields, target === undefined ? undefined : known.targets.get(target));
   const wanted = readFamilies(yaml, fields, known);
   const rules = readRules(yaml, fields, known.rules);
