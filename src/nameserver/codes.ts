@@ -20,7 +20,18 @@ export const rcodes = {
 export const classes = { in: 1, ch: 3, none: 254, any: 255 } as const;
 
 /** Types that mean something to the protocol itself; those of records stand in `core/rdata`. */
-export const types = { opt: 41, ds: 43, tkey: 249, tsig: 250, ixfr: 251, axfr: 252, mailb: 253, maila: 254, any: 255 };
+export const types = {
+  soa: 6,
+  opt: 41,
+  ds: 43,
+  tkey: 249,
+  tsig: 250,
+  ixfr: 251,
+  axfr: 252,
+  mailb: 253,
+  maila: 254,
+  any: 255,
+} as const;
 
 export const headerLength = 12;
 

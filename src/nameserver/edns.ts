@@ -14,6 +14,12 @@ export type EdnsOption = { readonly code: number; readonly data: Uint8Array };
 /** What moor offers and never sends more than over UDP: fits where fragments are lost (RFC 9715). */
 export const ednsUdpSize = 1_232;
 
+const smallestUdp = 512;
+
+/** How long a datagram to this client may be. RFC 6891 section 6.2.3: a size below 512 counts as 512. */
+export const udpRoomFor = (edns: Pick<Edns, "udpSize"> | undefined): number =>
+  edns ? Math.min(Math.max(edns.udpSize, smallestUdp), ednsUdpSize) : smallestUdp;
+
 /** Name, type, class, TTL and length of an OPT record without options. */
 export const bareOptLength = 11;
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Instant } from "../core/instant.ts";
 import type { Logger } from "../process/log.ts";
-import { classes, opcodes } from "./codes.ts";
+import { classes, opcodes, types } from "./codes.ts";
 import { type Asking, type AskOptions, nameOf, type Peer } from "./transfer-ask.ts";
 
 /** Tells other nameservers that a zone has changed (RFC 1996). */
@@ -119,5 +119,5 @@ function createLine(target: NotifyTarget, options: NotifierOptions, signal: Abor
 const noticeOf = (zone: string): Asking => ({
   opcode: opcodes.notify,
   authoritative: true,
-  question: { name: zone, type: 6, class: classes.in },
+  question: { name: zone, type: types.soa, class: classes.in },
 });

@@ -1,5 +1,5 @@
 import { flags, headerLength, maximumMessage, types } from "./codes.ts";
-import { bareOptLength, ednsUdpSize } from "./edns.ts";
+import { bareOptLength, ednsUdpSize, udpRoomFor } from "./edns.ts";
 import { placeTail } from "./negative-tail.ts";
 import type { NegativeAnswer, Prepared } from "./prepare.ts";
 import type { Query } from "./read-query.ts";
@@ -80,13 +80,8 @@ function optAtEnd(reply: Buffer): Buffer {
   return hasOpt ? last : reply.subarray(0, 0);
 }
 
-function roomFor(query: Query, transport: Transport): number {
-  if (transport === "tcp") return maximumMessage;
-  // RFC 6891 section 6.2.3: a size below 512 counts as 512.
-  return query.edns ? Math.min(Math.max(query.edns.udpSize, smallest), ednsUdpSize) : smallest;
-}
-
-const smallest = 512;
+const roomFor = ({ edns }: Query, transport: Transport): number =>
+  transport === "tcp" ? maximumMessage : udpRoomFor(edns);
 
 function finish(source: Buffer, length: number, query: Query): Buffer {
   const { bytes, edns } = query;

@@ -5,6 +5,7 @@ import { compareSerials, serialOf } from "../core/serial.ts";
 import type { ZoneLine, ZoneStep } from "../core/zone-lines.ts";
 import { classes, opcodes, rcodes, types } from "./codes.ts";
 import type { Message, ResourceRecord } from "./message.ts";
+import { soaSerialOf, ttlOf } from "./resource-record.ts";
 import { type Asking, type AskOptions, askTcp, askUdp, nameOf, type Peer } from "./transfer-ask.ts";
 
 /** What came of asking a primary for a zone. `older`: all of a version that is older than what is here. */
@@ -17,13 +18,11 @@ type Given =
   /** To be done one after another, removals first in each. */
   | { readonly kind: "steps"; readonly serial: number; readonly since: number; readonly steps: readonly ZoneStep[] };
 
-const soa = 6;
-
 /** The serial that the primary has: over TCP where datagrams do not get through. */
 export async function askSerial(zone: string, peer: Peer, options: AskOptions): Promise<number> {
-  const asking = { opcode: opcodes.query, question: { name: zone, type: soa, class: classes.in } };
+  const asking = { opcode: opcodes.query, question: { name: zone, type: types.soa, class: classes.in } };
   const message = await askUdp(peer, asking, options).catch(() => askOnceOverTcp(peer, asking, options));
-  const [record] = message.answers.filter((each) => each.type === soa && each.name === zone);
+  const [record] = message.answers.filter((each) => each.type === types.soa && each.name === zone);
   if (message.rcode !== rcodes.noError || record === undefined) {
     throw new Error(`${nameOf(peer)}: no SOA record of ${zone} (response code ${message.rcode})`);
   }
@@ -90,12 +89,11 @@ async function read(
 function soaRecord(zone: string, text: string): ResourceRecord {
   const read = parseRdata("SOA", text, zone);
   if (!read.ok) throw new Error(`not an SOA record: ${text}`);
-  return { name: zone, type: soa, class: classes.in, ttl: 0, data: rdataToWire(read.value) };
+  return { name: zone, type: types.soa, class: classes.in, ttl: 0, data: rdataToWire(read.value) };
 }
 
-const isSoa = (record: ResourceRecord | undefined): boolean => record?.type === soa;
-const serialIn = ({ data }: ResourceRecord): number =>
-  data.length < 22 ? Number.NaN : Buffer.from(data.subarray(-20)).readUInt32BE(0);
+const isSoa = (record: ResourceRecord | undefined): boolean => record?.type === types.soa;
+const serialIn = (soa: ResourceRecord): number => soaSerialOf(soa) ?? Number.NaN;
 
 /** The first SOA comes again at the end; in a difference it also stands before what was added last (RFC 1995 section 4). */
 function isWhole(records: readonly ResourceRecord[], since: number | undefined): boolean {
@@ -152,5 +150,5 @@ function toLine(record: ResourceRecord, zone: string): ZoneLine | undefined {
   if (owner === undefined || record.class !== classes.in) return undefined;
   const read = type && rdataFromWire(type, record.data);
   if (!type || !read?.ok) throw new Error(`a record of type ${record.type} at ${record.name} cannot be read`);
-  return { owner, type, ttl: record.ttl > 0x7fff_ffff ? 0 : record.ttl, rdata: read.value.text };
+  return { owner, type, ttl: ttlOf(record), rdata: read.value.text };
 }

@@ -3,13 +3,14 @@ import { labelsOf } from "../core/name.ts";
 import { compareSerials } from "../core/serial.ts";
 import type { ZoneView } from "../core/zone-view.ts";
 import { flags, opcodes, rcodes, types } from "./codes.ts";
-import { ednsUdpSize } from "./edns.ts";
+import { udpRoomFor } from "./edns.ts";
 import type { LoadedZones } from "./loaded-zones.ts";
 import type { Message } from "./message.ts";
 import { createMessageWriter } from "./message-writer.ts";
 import { keyOfName } from "./name-key.ts";
 import type { PackedZones } from "./packed-zones.ts";
 import { bareOpt, type Transport } from "./reply.ts";
+import { soaSerialOf } from "./resource-record.ts";
 import { type PackOptions, packRecords, type TransferRecord } from "./transfer-pack.ts";
 import { soaOf, wholeZone, zoneDifference } from "./transfer-records.ts";
 
@@ -84,7 +85,7 @@ const packing = (view: ZoneView, { message, room }: TransferRequest): PackOption
 function* packForUdp(records: Records | undefined, view: ZoneView, request: TransferRequest): Generator<Buffer> {
   const { message, room } = request;
   const pack = (some: Records) => packRecords(some, packing(view, request));
-  const limit = Math.min(Math.max(message.edns?.udpSize ?? 512, 512), ednsUdpSize) - room;
+  const limit = udpRoomFor(message.edns) - room;
   const [first, second] = pack(records ?? wholeZone(view));
   if (first !== undefined && second === undefined && first.length <= limit) return yield first;
   for (const only of pack([soaOf(view)])) {
@@ -96,8 +97,7 @@ function* packForUdp(records: Records | undefined, view: ZoneView, request: Tran
 /** The serial that the client has: in the SOA of the authority section. */
 function serialIn({ authorities }: Message): number | undefined {
   const [soa] = authorities;
-  if (soa?.type !== 6 || soa.data.length < 22) return undefined;
-  return Buffer.from(soa.data.subarray(-20)).readUInt32BE(0);
+  return soa && soaSerialOf(soa);
 }
 
 /** Header and question. The counts of records are for whoever adds them. */

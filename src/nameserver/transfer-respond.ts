@@ -3,7 +3,7 @@ import type { Instant } from "../core/instant.ts";
 import { nameToWire } from "../core/name-wire.ts";
 import { classes, opcodes, rcodes, types } from "./codes.ts";
 import { countTransfer, type DnsCounters } from "./counters.ts";
-import { ednsUdpSize } from "./edns.ts";
+import { udpRoomFor } from "./edns.ts";
 import type { LoadedZones } from "./loaded-zones.ts";
 import { decodeMessage, type Message } from "./message.ts";
 import { createPackedZones } from "./packed-zones.ts";
@@ -169,15 +169,14 @@ async function readRequest(
 /** A datagram has room for so much, signature included; what does not fit is asked for again over TCP. */
 function signed(reply: Buffer, { bytes, message, transport, sign, room }: Request): Buffer {
   if (room === 0) return reply;
-  const limit = Math.min(Math.max(message.edns?.udpSize ?? 512, 512), ednsUdpSize);
-  return sign(transport === "udp" && reply.length + room > limit ? cutShort(reply, bytes) : reply);
+  return sign(transport === "udp" && reply.length + room > udpRoomFor(message.edns) ? cutShort(reply, bytes) : reply);
 }
 
 async function noticeCode(message: Message, asker: Asker, ports: TransferPorts): Promise<number> {
   const [question] = message.questions;
   if (question === undefined || message.questions.length > 1) return rcodes.formErr;
   // RFC 1996 section 3.8: nothing but an SOA is ever told of.
-  if (question.type !== soa) return rcodes.notImp;
+  if (question.type !== types.soa) return rcodes.notImp;
   if (question.class !== classes.in) return rcodes.notAuth;
   switch (await ports.notified(question.name, asker)) {
     case "taken":
@@ -188,8 +187,6 @@ async function noticeCode(message: Message, asker: Asker, ports: TransferPorts):
       return rcodes.notAuth;
   }
 }
-
-const soa = 6;
 
 async function updateCode(message: Message, asker: Asker, ports: TransferPorts): Promise<number> {
   if (asker.key === undefined) return rcodes.refused;

@@ -4,6 +4,7 @@ import { rdataFromWire } from "../core/rdata/rdata.ts";
 import { type RecordType, typeFromCode } from "../core/rdata/table.ts";
 import { classes, rcodes, types } from "./codes.ts";
 import type { Message, ResourceRecord } from "./message.ts";
+import { ttlOf } from "./resource-record.ts";
 
 /** What an UPDATE message asks for (RFC 2136 section 2), in the zone's own terms. */
 export type UpdateRequest = {
@@ -16,7 +17,7 @@ export type UpdateRequest = {
 export function readUpdate(message: Message): UpdateRequest | number {
   const [zone, second] = message.questions;
   // Section 3.1.1.
-  if (zone === undefined || second !== undefined || zone.type !== soa) return rcodes.formErr;
+  if (zone === undefined || second !== undefined || zone.type !== types.soa) return rcodes.formErr;
   if (zone.class !== classes.in) return rcodes.notAuth;
   const prerequisites = readAll(message.answers, (record) => readPrerequisite(record, zone.name));
   if (typeof prerequisites === "number") return prerequisites;
@@ -24,8 +25,6 @@ export function readUpdate(message: Message): UpdateRequest | number {
   if (typeof updates === "number") return updates;
   return { zone: zone.name, prerequisites, updates };
 }
-
-const soa = 6;
 
 function readAll<T extends object>(
   records: readonly ResourceRecord[],
@@ -63,7 +62,7 @@ function readOne(record: ResourceRecord, zone: string): RecordUpdate | number {
   switch (record.class) {
     case classes.in: {
       const read = readData(record);
-      return typeof read === "number" ? read : { kind: "add", owner, ttl: knownTtl(record.ttl), ...read };
+      return typeof read === "number" ? read : { kind: "add", owner, ttl: ttlOf(record), ...read };
     }
     case classes.any: {
       if (record.ttl !== 0 || record.data.length > 0) return rcodes.formErr;
@@ -79,9 +78,6 @@ function readOne(record: ResourceRecord, zone: string): RecordUpdate | number {
       return rcodes.formErr;
   }
 }
-
-/** RFC 2181 section 8: one with its highest bit set counts as none. */
-const knownTtl = (ttl: number): number => (ttl > 0x7fff_ffff ? 0 : ttl);
 
 function readData({ type: code, data }: ResourceRecord): { type: RecordType; rdata: string } | number {
   const type = typeFromCode(code);
