@@ -6,6 +6,7 @@ import { metricsType } from "../process/metrics.ts";
 import type { ControlConfig, UpdaterConfig } from "./config.ts";
 import type { UpdaterPage } from "./http-page.ts";
 import { printMetrics } from "./print-metrics.ts";
+import { longestSilence } from "./rhythm.ts";
 import type { Status } from "./status.ts";
 
 export type Control = { readonly port: number; close(): Promise<void> };
@@ -20,9 +21,6 @@ export type ControlTools = {
   /** Takes what is for people; false for anything else. */
   readonly page?: UpdaterPage;
 };
-
-/** How long a watcher may go without a round before it counts as stuck. */
-const longestGap = 1_200_000;
 
 /** Answers about this process on a port of this machine. Node's own server: the watcher is to stay small. */
 export async function openControl(config: ControlConfig, tools: ControlTools): Promise<Control> {
@@ -90,7 +88,7 @@ const pages: Readonly<Record<string, Page>> = {
   "/metrics": (status) => ({ status: 200, body: printMetrics(status), type: metricsType }),
   "/status": (status, { of: { file, stateFile } }) => ({ status: 200, body: { config: file, stateFile, ...status } }),
   "/health/live": (status, { silence }) => {
-    const stuck = silence() > longestGap;
+    const stuck = silence() > longestSilence;
     return { status: stuck ? 503 : 200, body: { live: !stuck, lastRound: status.lastRound } };
   },
   "/health/ready": (status) => {

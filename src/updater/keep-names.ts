@@ -7,6 +7,7 @@ import { openHistory } from "./history.ts";
 import type { PageOptions, UpdaterPage } from "./http-page.ts";
 import { onlyLasting } from "./lasting-trouble.ts";
 import { createReporter, type Reporter, type Tell, troublesOf } from "./reporter.ts";
+import { longestSilence } from "./rhythm.ts";
 import { openStateFile, type StateFile } from "./state-file.ts";
 import { createStatusKeeper, type StatusKeeper } from "./status.ts";
 import { subjectsOf } from "./subjects.ts";
@@ -77,7 +78,6 @@ export async function keepNames(first: UpdaterConfig, tools: KeepTools, signal: 
   systemd.close();
 }
 
-const longestSilence = 1_200_000;
 /** A service that is restarted, or a line that is dialled anew, is back by then. */
 const usualPatience = 60_000;
 
