@@ -76,6 +76,13 @@ export function planUpdate(facts: UpdateFacts): Plan {
 
 const hour = 3_600_000;
 
+/** What `changesPerHour` can be at the most. */
+export const mostChangesPerHour = 3600;
+
+/** Those of the last hour; of a time to come there are some when the clock was put back. */
+export const changesThatCount = (changes: readonly Instant[], now: Instant): readonly Instant[] =>
+  changes.filter((at) => at <= now && now - at < hour);
+
 /** The first address of all is never kept back: a wrong record is worse than a restless one. */
 function untilCalm({ stored, now, steadySince = now, changes = [] }: UpdateFacts, rules: UpdateRules, same: boolean) {
   if (stored === undefined) return undefined;
@@ -84,6 +91,6 @@ function untilCalm({ stored, now, steadySince = now, changes = [] }: UpdateFacts
   const steady = Math.min(steadySince, now) + holdDown;
   if (!same && now < steady) return { until: steady, because: "hold-down" as const };
   if (changesPerHour === undefined) return undefined;
-  const oldest = changes.filter((at) => at <= now && now - at < hour).at(-changesPerHour);
+  const oldest = changesThatCount(changes, now).at(-changesPerHour);
   return oldest === undefined ? undefined : { until: oldest + hour, because: "cap" as const };
 }

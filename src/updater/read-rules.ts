@@ -1,4 +1,5 @@
 import { parseAddress } from "../core/address.ts";
+import { mostChangesPerHour } from "../core/plan-update.ts";
 import type { NameRules } from "./config.ts";
 import { readChoice } from "./read-choice.ts";
 import { readDuration } from "./read-duration.ts";
@@ -28,7 +29,9 @@ export function readRules(yaml: YamlReader, fields: Fields<RuleKey>, fallback: N
   const given = {
     public: read("public", (at) => readChoice(yaml, at, "public", ["warn", "require"])),
     holdDown: read("holdDown", (at) => readDuration(yaml, at, "holdDown")),
-    changesPerHour: read("changesPerHour", (at) => yaml.integer(at, "changesPerHour", { min: 1, max: 3600 })),
+    changesPerHour: read("changesPerHour", (at) =>
+      yaml.integer(at, "changesPerHour", { min: 1, max: mostChangesPerHour }),
+    ),
     verify: read("verify", (at) => readDuration(yaml, at, "verify")),
     compare: read("compare", (at) => readChoice(yaml, at, "compare", ["state", "record"])),
     confirm: read("confirm", (at) => readConfirm(yaml, at)),

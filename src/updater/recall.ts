@@ -1,4 +1,5 @@
 import type { Instant } from "../core/instant.ts";
+import { changesThatCount, mostChangesPerHour } from "../core/plan-update.ts";
 
 /** What this process has seen of each name and family, as far as the rules ask for it. A restart forgets it. */
 export type Recall = {
@@ -12,12 +13,9 @@ export type Recall = {
   verifiedAt(key: string): Instant | undefined;
 };
 
-/** More changes than any cap counts are not kept. */
-const mostChanges = 3600;
-
 export function createRecall(): Recall {
   const seen = new Map<string, { readonly address: string; readonly since: Instant }>();
-  const changes = new Map<string, Instant[]>();
+  const changes = new Map<string, readonly Instant[]>();
   const verified = new Map<string, Instant>();
   return {
     saw(key, address, now) {
@@ -26,8 +24,8 @@ export function createRecall(): Recall {
     },
     steadySince: (key) => seen.get(key)?.since,
     changed(key, now) {
-      const kept = [...(changes.get(key) ?? []), now].filter((at) => at <= now && now - at < 3_600_000);
-      changes.set(key, kept.slice(-mostChanges));
+      const known = [...(changes.get(key) ?? []), now];
+      changes.set(key, changesThatCount(known, now).slice(-mostChangesPerHour));
     },
     changes: (key) => changes.get(key) ?? [],
     verified: (key, now) => void verified.set(key, now),
