@@ -63,6 +63,14 @@ test.each([
   expect(confirmation).toMatchObject({ kind: "unconfirmed", because: expect.stringMatching(because) });
 });
 
+it("is not taken for confirmed where there is no server to ask", async () => {
+  const none = { limit: 300, serversOf: async () => [] };
+  expect(await confirmDns({ ...order, servers: [] }, never, none)).toMatchObject({
+    kind: "unconfirmed",
+    because: "no name server of example.org could be found",
+  });
+});
+
 it("stops when told to", async () => {
   answers = () => ["192.0.2.1"];
   const before = performance.now();

@@ -197,6 +197,12 @@ describe("a record service that does not take it: nothing is stored, the next go
     expect(loop.stored()).toEqual(both);
   });
 
+  it("knows a zone however the service writes its name", async () => {
+    const zones = [{ id: "z1", name: "Example.ORG." }];
+    loop.says.service = ({ path }) => (path.startsWith("/api/v1/zones") ? { body: { zones } } : undefined);
+    expect(await loop.round()).toEqual(["done", "done"]);
+  });
+
   it("says what the service said", async () => {
     loop.says.service = put({ status: 422, body: { error: { message: "ungültig:\n \u001b[31m A", code: 422 } } });
     const { results } = await loop.updater.round(new AbortController().signal);

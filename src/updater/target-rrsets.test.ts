@@ -264,6 +264,17 @@ describe("looking", () => {
     expect(found.kind === "found" && found.value.map(({ id }) => id)).toEqual(["1", "2", "3"]);
   });
 
+  it("takes a list whose second page is not there for one that has changed, and not for a zone that is gone", async () => {
+    instead = ({ path }) => {
+      if (/[?&]page=2/.test(path)) return { status: 404, body: { error: { code: "not_found", message: "no" } } };
+      return { status: 200, body: { rrsets: [], meta: { pagination: { page: 1, last_page: 2 } } } };
+    };
+    expect(await target.records("example.org", never)).toMatchObject({
+      kind: "later",
+      because: "the list of records changed while it was read",
+    });
+  });
+
   it("lists zones and records, and shows one by the id that the list gave", async () => {
     expect(await target.zones(never)).toEqual({ kind: "found", value: [{ id: "77", name: "example.org", ttl: 3600 }] });
     const listed = await target.records("example.org", never);
