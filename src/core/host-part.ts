@@ -30,8 +30,15 @@ export function hostPartOfMac(mac: string, prefixLength = usualPrefixLength): Ho
 }
 
 export function withHostPart(prefix: Address, { bytes, prefixLength }: HostPart): Address {
-  const network = addressBytes(prefix);
-  const joined = network.map((byte, index) => (byte & prefixMask(index, prefixLength)) | (bytes[index] ?? 0));
+  return joinedAt(prefixLength, addressBytes(prefix), bytes);
+}
+
+/** The first bits of one address, the others of another. */
+export function joinedAt(prefixLength: number, network: Uint8Array, host: Uint8Array): Address {
+  const joined = network.map((byte, index) => {
+    const mask = prefixMask(index, prefixLength);
+    return (byte & mask) | ((host[index] ?? 0) & ~mask);
+  });
   const address = addressFromBytes(joined);
   if (!address) throw new Error("an IPv6 address has 16 bytes");
   return address;

@@ -1,5 +1,6 @@
 import { type Address, addressBytes, addressFromBytes, parseAddress } from "../core/address.ts";
 import { scopeOf } from "../core/address-scope.ts";
+import { joinedAt } from "../core/host-part.ts";
 import type { Instant } from "../core/instant.ts";
 import type { Network } from "../core/network.ts";
 import type { RRset, ZoneRecord } from "../core/rrset.ts";
@@ -75,13 +76,8 @@ function moveRecord(record: ZoneRecord, prefix: Network, now: Instant): ZoneReco
 const isLocal = (address: Address): boolean => scopeOf(address) === "ula";
 
 /** The first bits from the prefix, the others as they are. */
-export function movedAddress(text: string, prefix: Network): string {
+export function movedAddress(text: string, { bytes, length }: Network): string {
   const address = parseAddress(text);
   if (address === undefined) throw new Error("the data of an AAAA record is not an address");
-  const bytes = addressBytes(address).map((byte, i) => {
-    const bits = Math.min(8, Math.max(0, prefix.length - 8 * i));
-    const mask = (0xff << (8 - bits)) & 0xff;
-    return ((prefix.bytes[i] ?? 0) & mask) | (byte & ~mask & 0xff);
-  });
-  return addressFromBytes(bytes)?.text ?? text;
+  return joinedAt(length, bytes, addressBytes(address)).text;
 }
