@@ -1,4 +1,5 @@
 import type { RecordType } from "../core/rdata/table.ts";
+import { quote } from "../core/tokens.ts";
 
 /** A value of the v1 API: what is given back for it, and what it says in the syntax of zone files. */
 export type V1Value = { readonly value: string; readonly text: string };
@@ -22,11 +23,5 @@ function chunksOf(bytes: Buffer, size: number): readonly Buffer[] {
   return Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) => bytes.subarray(i * size, (i + 1) * size));
 }
 
-/** Bytes outside printable ASCII become `\DDD`, so that a character cut in two by the limit is not lost. */
-function quoted(bytes: Buffer): string {
-  const escaped = Array.from(bytes, (byte) => {
-    if (byte === 0x22 || byte === 0x5c) return `\\${String.fromCharCode(byte)}`;
-    return byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : `\\${String(byte).padStart(3, "0")}`;
-  });
-  return `"${escaped.join("")}"`;
-}
+/** Bytes outside printable ASCII are escaped, so that a character cut in two by the limit is not lost. */
+const quoted = (bytes: Buffer): string => quote(bytes.toString("latin1"));
