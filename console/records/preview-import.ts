@@ -1,11 +1,14 @@
 import type { Rrset } from "../../src/contract/rrsets.ts";
-import { checkDnames, checkWildcardServers, checkZone } from "../../src/core/check-zone.ts";
+import { lowestTtl } from "../../src/contract/rrsets-limits.ts";
+import { checkNewSets } from "../../src/core/check-new-sets.ts";
+import { checkZone } from "../../src/core/check-zone.ts";
 import { lostServers } from "../../src/core/lost-servers.ts";
 import { parseRdata } from "../../src/core/rdata/rdata.ts";
 import { isRecordType } from "../../src/core/rdata/table.ts";
 import type { Fault } from "../../src/core/result.ts";
 import { setKey } from "../../src/core/rrset.ts";
 import { parseZoneFile } from "../../src/core/zone-file.ts";
+import { lowTtls } from "../../src/core/zone-file-low-ttls.ts";
 import { type FileSet, placeInFile } from "../../src/core/zone-file-sets.ts";
 import { toldFaults } from "./told-faults.ts";
 
@@ -54,11 +57,14 @@ export function previewImport(given: string, into: ImportedZone, present: readon
   if (!file.ok) return { text, faults: file.faults, notes: [], changes: [] };
   const wanted = new Map(file.value.sets.map((set) => [setKey(set.owner, set.type), saidInFile(set)]));
   const there = new Map(present.map((set) => [`${set.name} ${set.type}`, saidByService(set, zone)]));
-  const [before, after] = [present.map((set) => ({ ...set, owner: set.name })), file.value.sets.map(coreSet)];
-  const refused = [...checkZone(after), ...checkWildcardServers(before, after), ...checkDnames(before, after)];
+  const after = file.value.sets.map(coreSet);
+  const before = present.flatMap((set) => storedSet(set, zone));
+  const refused = [...checkZone(after), ...checkNewSets(before, after)];
   const faults = [
+    ...lowTtls(first.value, lowestTtl),
     ...lostServers(there.get("@ NS")?.texts ?? [], wanted.get("@ NS")?.texts ?? [], nameservers),
-    ...toldFaults(placeInFile(refused, file.value.sets)),
+    // At the lines that were given: what stays stands before them only where it is sent.
+    ...toldFaults(placeInFile(refused, first.value.sets)),
   ];
   const notes = first.value.notes.map(({ where, message }) => `${where}: ${message}`);
   if (kept.length > 0)
@@ -107,15 +113,19 @@ const withoutSerial = (type: string, text: string): string =>
 
 const saidInFile = ({ owner, type, ttl, records }: FileSet): Said => said(owner, type, ttl, records);
 
-function saidByService({ name, type, ttl, records }: Rrset, zone: string): Said {
-  const read = records.map(({ value, comment }) => {
+const saidByService = (set: Rrset, zone: string): Said => said(set.name, set.type, set.ttl, readRecords(set, zone));
+
+type SaidRecord = { readonly rdata: string; readonly comment: string };
+
+const readRecords = ({ type, records }: Rrset, zone: string): readonly SaidRecord[] =>
+  records.map(({ value, comment }) => {
     const rdata = isRecordType(type) ? parseRdata(type, value, zone) : undefined;
     return { rdata: rdata?.ok ? rdata.value.text : value, comment };
   });
-  return said(name, type, ttl, read);
-}
 
-type SaidRecord = { readonly rdata: string; readonly comment: string };
+/** None of a type that these rules do not know. */
+const storedSet = (set: Rrset, zone: string) =>
+  isRecordType(set.type) ? [{ owner: set.name, type: set.type, records: readRecords(set, zone) }] : [];
 
 function said(name: string, type: string, ttl: number | null, records: readonly SaidRecord[]): Said {
   const parts = records.map(({ rdata, comment }) => ({ text: withoutSerial(type, rdata), comment }));

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { checkDnames, checkOwners, checkWildcardServers, checkZone } from "./check-zone.ts";
-import { dname } from "./dname.ts";
+import { checkOwners, checkZone } from "./check-zone.ts";
 import { type RecordType, recordTypes } from "./rdata/table.ts";
 import type { RRset } from "./rrset.ts";
 
@@ -88,33 +87,6 @@ describe("a whole zone", () => {
 
   test("an SOA elsewhere does not count", () => {
     expect(checkZone([set("www", "SOA", "x")]).map((fault) => fault.code)).toEqual(["soa-not-at-apex", "soa-missing"]);
-  });
-});
-
-describe("what other nameservers refuse, but may have been here before that was looked at", () => {
-  const wild = set("*.sub", "NS", "ns1.example.org.");
-  const [one, two, three] = [set("old", dname, "a"), set("old", dname, "a", "b"), set("old", dname, "a", "b", "c")];
-
-  test.each<[string, readonly RRset[], readonly RRset[], readonly string[]]>([
-    ["NS at a wildcard comes", [], [wild], ["*.sub NS"]],
-    ["NS at the wildcard of the zone comes", [], [set("*", "NS", "ns1.example.org.")], ["* NS"]],
-    ["it stays", [wild], [wild], []],
-    ["another comes", [wild], [wild, set("*.b", "NS", "ns1.example.org.")], ["*.b NS"]],
-    ["another type stood there", [set("*.sub", "A", "192.0.2.1")], [wild], ["*.sub NS"]],
-    ["a star that is no label by itself", [], [set("*sub", "NS", "ns1.example.org.")], []],
-  ])("%s", (_, before, wanted, where) => {
-    expect(checkWildcardServers(before, wanted).map((fault) => fault.where)).toEqual(where);
-  });
-
-  test.each<[string, readonly RRset[], readonly RRset[], readonly string[]]>([
-    ["one DNAME", [], [one], []],
-    ["two DNAMEs come", [one], [two], [`old ${dname}`]],
-    ["two stay", [two], [two], []],
-    ["three become two", [three], [two], []],
-    ["two become three", [two], [three], [`old ${dname}`]],
-    ["two of another type", [], [set("old", "A", "192.0.2.1", "192.0.2.2")], []],
-  ])("%s", (_, before, wanted, where) => {
-    expect(checkDnames(before, wanted).map((fault) => fault.where)).toEqual(where);
   });
 });
 

@@ -1,4 +1,3 @@
-import { dname } from "./dname.ts";
 import { apex } from "./name.ts";
 import type { Fault } from "./result.ts";
 import { type RRset, setKey } from "./rrset.ts";
@@ -29,44 +28,6 @@ export function checkZone(sets: readonly RRset[]): readonly Fault[] {
   }
   return faults;
 }
-
-/**
- * What it would mean is left undefined by RFC 4592 section 4.2, and BIND then takes nothing of the whole zone. Those that were
- * there before this was looked at may stay.
- */
-export function checkWildcardServers(before: readonly StoredPlace[], wanted: readonly SetPlace[]): readonly Fault[] {
-  const isOne = ({ owner, type }: SetPlace) => type === "NS" && /^\*(?:\.|$)/.test(owner);
-  const isNew = ({ owner }: SetPlace) => !before.some((set) => set.type === "NS" && set.owner === owner);
-  return wanted
-    .filter((set) => isOne(set) && isNew(set))
-    .map(({ owner, type }) => ({
-      code: "ns-at-wildcard",
-      where: setKey(owner, type),
-      message: `an NS record at the wildcard name ${owner} has no meaning in DNS, and other nameservers refuse a zone with one`,
-      todo: "name each part that has nameservers of its own",
-    }));
-}
-
-/** RFC 6672 section 2.4. Those that were there before this was looked at may stay, and become fewer. */
-export function checkDnames(
-  before: readonly Counted<StoredPlace>[],
-  wanted: readonly Counted<SetPlace>[],
-): readonly Fault[] {
-  const had = (owner: string) => before.find((set) => set.owner === owner && set.type === dname)?.records.length ?? 0;
-  return wanted
-    .filter(({ owner, type, records }) => type === dname && records.length > Math.max(1, had(owner)))
-    .map(({ owner, type }) => ({
-      code: "dname-single",
-      where: setKey(owner, type),
-      message: `${owner} has more than one DNAME record`,
-      todo: "the names below it move to one place: keep one record",
-    }));
-}
-
-type SetPlace = Pick<RRset, "owner" | "type">;
-/** Also as a client is told of it. */
-type StoredPlace = { readonly owner: string; readonly type: string };
-type Counted<Place> = Place & { readonly records: readonly unknown[] };
 
 function byOwner(sets: readonly RRset[]): readonly (readonly RRset[])[] {
   const [first] = sets;

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { checkNewSets } from "../core/check-new-sets.ts";
 import { checkZone } from "../core/check-zone.ts";
 import { apex, parseZoneName } from "../core/name.ts";
 import { type Fault, fail, failAll, ok, type Result } from "../core/result.ts";
@@ -8,7 +9,6 @@ import { parseZoneFile } from "../core/zone-file.ts";
 import { type FileSet, placeInFile } from "../core/zone-file-sets.ts";
 import { fileFault, manifestFile, readManifest, type SetBeyond, type ZoneEntry } from "./account-manifest.ts";
 import { faultsOfZones, type NamedScope, readTokens } from "./account-meaning.ts";
-import { newSetFaults } from "./check-write.ts";
 
 /** An exported account as it is to become. Records have neither ids nor times yet. */
 export type ReadAccount = {
@@ -97,7 +97,7 @@ async function readFile(
     );
   const file = parseZoneFile(text, name);
   // What was exported so is given back so, and what comes from primary servers is theirs.
-  const refused = file.ok && isChanged && mode === "primary" ? newSetFaults([], file.value.sets) : [];
+  const refused = file.ok && isChanged && mode === "primary" ? checkNewSets([], file.value.sets) : [];
   const faults = file.ok ? placeInFile(refused, file.value.sets) : file.faults;
   if (!file.ok || faults.length > 0)
     return failAll(faults.map((fault) => ({ ...fault, where: `${path}: ${fault.where}` })));

@@ -1,4 +1,3 @@
-import { lowestTtl } from "../contract/rrsets-limits.ts";
 import type { Instant } from "../core/instant.ts";
 import { apex } from "../core/name.ts";
 import { type Fault, failAll, ok, type Result } from "../core/result.ts";
@@ -66,17 +65,3 @@ export function importedSets(
     return { owner, type, ttl, records: set.records };
   });
 }
-
-export const lowTtls = (file: ZoneFile): readonly Fault[] => [
-  ...(file.ttl !== undefined && file.ttl < lowestTtl ? [tooLow("$TTL")] : []),
-  ...file.sets.flatMap(({ ttl, records }) =>
-    ttl !== null && ttl < lowestTtl ? [tooLow(`line ${records[0]?.line}`)] : [],
-  ),
-];
-
-const tooLow = (where: string): Fault => ({
-  code: "bad-ttl",
-  where: "zonefile",
-  message: `${where}: ttl is too small`,
-  todo: `a TTL is at least ${lowestTtl}`,
-});

@@ -1,3 +1,5 @@
+import { lowestTtl } from "../contract/rrsets-limits.ts";
+import { checkNewSets } from "../core/check-new-sets.ts";
 import { checkZone } from "../core/check-zone.ts";
 import { lostServers } from "../core/lost-servers.ts";
 import { enclosing, parseName, parseZoneName } from "../core/name.ts";
@@ -6,11 +8,12 @@ import type { RRset } from "../core/rrset.ts";
 import { nextSerial } from "../core/serial.ts";
 import { parseZoneFile, type ZoneFile } from "../core/zone-file.ts";
 import { clashesIn } from "../core/zone-file-clashes.ts";
+import { lowTtls } from "../core/zone-file-low-ttls.ts";
 import { placeInFile } from "../core/zone-file-sets.ts";
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "./actor.ts";
-import { newSetFaults, zoneFaults } from "./check-write.ts";
+import { zoneFaults } from "./check-write.ts";
 import { newRecordIds, newZoneId } from "./new-id.ts";
-import { firstSets, importedSets, lowTtls, setsFromDrafts } from "./rrsets-first-sets.ts";
+import { firstSets, importedSets, setsFromDrafts } from "./rrsets-first-sets.ts";
 import type { RecordServiceOptions } from "./service-options.ts";
 import { type Asked, actedBefore, notActed, type SetDraft } from "./set-operations.ts";
 import type { Acted, Action, DecideAct, Page, PrimaryServer, Zone, ZoneKey, ZoneQuery, ZoneSettings } from "./store.ts";
@@ -95,7 +98,7 @@ export function rrsetsZoneOperations(options: RecordServiceOptions, sight: Sight
       const first = contentOf(draft, name.value, { serial, now: created });
       if ("kind" in first) return first;
       const sets = [...firstSets(first.sets, options, draft.mode, { serial, now: created }), ...first.sets];
-      const faults = [...checkZone(sets), ...newSetFaults([], sets)];
+      const faults = [...checkZone(sets), ...checkNewSets([], sets)];
       if (faults.length > 0) return refused(faults);
       const settings = {
         ttl: draft.ttl ?? first.ttl ?? defaultTtl,
@@ -198,7 +201,7 @@ function contentOf(draft: NewZoneDraft, zoneName: string, at: { readonly serial:
   }
   const file = parseZoneFile(draft.content.text, zoneName);
   if (!file.ok) return refused(file.faults);
-  const faults = [...lowTtls(file.value), ...clashesIn(file.value.sets)];
+  const faults = [...lowTtls(file.value, lowestTtl), ...clashesIn(file.value.sets)];
   if (faults.length > 0) return refused(faults);
   const newIds = file.value.sets.map(newRecordIds);
   const sets = importedSets({ zone: { serial: at.serial }, sets: [] }, file.value, { now: at.now, newIds });
@@ -216,13 +219,13 @@ function importFaults(
   return [
     ...zoneFaults(zone),
     ...locked,
-    ...lowTtls(file),
+    ...lowTtls(file, lowestTtl),
     ...lostServers(
       serversNamed(before),
       serversNamed(after),
       nameservers.map((server) => `${server}.`),
     ),
-    ...placeInFile([...checkZone(after), ...newSetFaults(before, after)], file.sets),
+    ...placeInFile([...checkZone(after), ...checkNewSets(before, after)], file.sets),
   ];
 }
 

@@ -1,3 +1,4 @@
+import { checkNewSets } from "../core/check-new-sets.ts";
 import { checkZone } from "../core/check-zone.ts";
 import type { Instant } from "../core/instant.ts";
 import { apex } from "../core/name.ts";
@@ -10,7 +11,7 @@ import { printZoneFile, type ZoneFileLayout } from "../core/zone-file-print.ts";
 import { placeInFile } from "../core/zone-file-sets.ts";
 import { zoneNameIn } from "../core/zone-file-zone-name.ts";
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "./actor.ts";
-import { lockFaults, newSetFaults, zoneFaults } from "./check-write.ts";
+import { lockFaults, zoneFaults } from "./check-write.ts";
 import { newRecordId } from "./new-id.ts";
 import type { RecordServiceOptions } from "./service-options.ts";
 import type { WriteView, Zone } from "./store.ts";
@@ -61,7 +62,7 @@ export function validateZoneFile(text: string): Result<number> {
   const file = readZoneFile(text, name);
   if (!file.ok) return file;
   const { sets } = file.value;
-  const faults = [...clashesIn(sets), ...placeInFile(newSetFaults([], sets), sets)];
+  const faults = [...clashesIn(sets), ...placeInFile(checkNewSets([], sets), sets)];
   return faults.length > 0 ? failAll(faults) : ok(sets.reduce((sum, set) => sum + set.records.length, 0));
 }
 
@@ -76,7 +77,7 @@ function importFaults(view: WriteView, wanted: readonly RRset[], file: ZoneFile)
     ...zoneFaults(view.zone),
     ...lockFaults(view.sets, wanted),
     ...checkZone(wanted),
-    ...newSetFaults(view.sets, wanted),
+    ...checkNewSets(view.sets, wanted),
   ];
   return placeInFile(faults, file.sets);
 }

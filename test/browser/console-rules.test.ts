@@ -218,6 +218,22 @@ describe("what an import would change", () => {
     expect(previewImport(file, into, [...present, ...there]).faults).toEqual([]);
   });
 
+  it("is a fault at the line of the file that was given, whatever of the zone stays", () => {
+    const { faults } = previewImport("x A 192.0.2.1\nwww CNAME a.\nwww 30 A 192.0.2.1\n", into, present);
+    expect(faults.map(({ where, message }) => `${where}: ${message}`)).toEqual([
+      "zonefile: line 3: ttl is too small",
+      "line 2: www has a CNAME record and also A",
+    ]);
+  });
+
+  it("is a fault where the service takes no set that large, and no TTL that short", () => {
+    const addresses = Array.from({ length: 5_000 }, (_, i) => `big A 10.0.${i >> 8}.${i & 255}\n`).join("");
+    const codes = (file: string) => previewImport(file, into, present).faults.map(({ code }) => code);
+    expect(codes(addresses)).toEqual(["set-too-large"]);
+    expect(codes("$TTL 59\nwww 30 A 192.0.2.1\n")).toEqual(["bad-ttl", "bad-ttl"]);
+    expect(codes("$TTL 60\nwww 60 A 192.0.2.1\n")).toEqual([]);
+  });
+
   it("is not said of a file with faults", () => {
     expect(previewImport("www A 1.2.3\n", into, present)).toMatchObject({
       faults: [{ where: "line 1" }],

@@ -1,15 +1,19 @@
 import { describe, expect, it } from "vitest";
-import type { RRset } from "../core/rrset.ts";
-import { newSetFaults } from "./check-write.ts";
-import { aRecord, aSet } from "./rig/a-set.ts";
+import { checkNewSets } from "./check-new-sets.ts";
+import type { RecordType } from "./rdata/table.ts";
+
+const set = (owner: string, type: RecordType, values: readonly string[] = []) => ({
+  owner,
+  type,
+  records: values.map((rdata) => ({ rdata })),
+});
+const many = (count: number, value: (i: number) => string) => Array.from({ length: count }, (_, i) => value(i));
 
 describe("a set that is too large for a DNS message", () => {
-  const ofSize = (count: number) => ({
-    ...aSet("www"),
-    records: Array.from({ length: count }, (_, i) => aRecord("www", `10.0.${i >> 8}.${i & 255}`)),
-  });
+  const addresses = (count: number) => many(count, (i) => `10.0.${i >> 8}.${i & 255}`);
+  const ofSize = (count: number) => set("www", "A", addresses(count));
   const codes = (before: readonly number[], after: number) =>
-    newSetFaults(before.map(ofSize), [ofSize(after)]).map(({ code, where }) => `${code} ${where}`);
+    checkNewSets(before.map(ofSize), [ofSize(after)]).map(({ code, where }) => `${code} ${where}`);
 
   it("is refused", () => {
     expect(codes([], 4_000)).toEqual([]);
@@ -18,11 +22,11 @@ describe("a set that is too large for a DNS message", () => {
   });
 
   it("is refused also when it has fewer records than before, if it was small enough then", () => {
-    const texts = (count: number, length: number): RRset => ({
-      ...{ ...aSet("www"), type: "TXT" },
-      records: Array.from({ length: count }, (_, i) => aRecord("www", `"${i}${"x".repeat(length)}"`)),
-    });
-    expect(newSetFaults([texts(500, 9)], [texts(400, 200)]).map(({ code }) => code)).toEqual(["set-too-large"]);
+    const texts = (count: number, length: number) => {
+      const values = many(count, (i) => `"${i}${"x".repeat(length)}"`);
+      return set("www", "TXT", values);
+    };
+    expect(checkNewSets([texts(500, 9)], [texts(400, 200)]).map(({ code }) => code)).toEqual(["set-too-large"]);
   });
 
   it("that is there already may become smaller or stay, and not grow", () => {
@@ -33,9 +37,9 @@ describe("a set that is too large for a DNS message", () => {
 });
 
 describe("an NS record at a wildcard name", () => {
-  const place = (owner: string, type: RRset["type"] = "NS") => ({ ...aSet(owner), type });
-  const refused = (before: readonly RRset[], wanted: readonly RRset[]) =>
-    newSetFaults(before, wanted).map(({ where }) => where);
+  const place = (owner: string, type: RecordType = "NS") => set(owner, type);
+  const refused = (...[before, wanted]: Parameters<typeof checkNewSets>) =>
+    checkNewSets(before, wanted).map(({ where }) => where);
 
   it.each(["*", "*.w", "*.a.b"])("is refused: %s", (owner) => {
     expect(refused([], [place(owner), place("www")])).toEqual([`${owner} NS`]);
@@ -57,12 +61,10 @@ describe("an NS record at a wildcard name", () => {
 });
 
 describe("a second DNAME record at a name", () => {
-  const dnames = (count: number): RRset => ({
-    ...{ ...aSet("d"), type: "TYPE39" },
-    records: Array.from({ length: count }, (_, i) => aRecord("d", `\\# 3 01${61 + i}00`)),
-  });
+  const targets = (count: number) => many(count, (i) => `\\# 3 01${61 + i}00`);
+  const dnames = (count: number) => set("d", "TYPE39", targets(count));
   const refused = (before: readonly number[], after: number) =>
-    newSetFaults(before.map(dnames), [dnames(after)]).map(({ code, where }) => `${code} ${where}`);
+    checkNewSets(before.map(dnames), [dnames(after)]).map(({ code, where }) => `${code} ${where}`);
 
   it("is refused", () => {
     expect(refused([], 1)).toEqual([]);
