@@ -69,6 +69,12 @@ describe("a record that is replaced", () => {
     expect(replaced("192.0.2.2")).toMatchObject({ placed: { record: { ...kept, modified: 1 } } });
   });
 
+  it("is another also when its name alone is spelled otherwise", () => {
+    const spelled = { ...content("www", "192.0.2.2", 60), name: "WWW" };
+    const { result } = replaceRecord({ zone, sets }, spelled, { id: "2", now });
+    expect(result).toMatchObject({ placed: { record: { name: "WWW", modified: now } } });
+  });
+
   it("is refused by what stands beside it", () => {
     const twice = replaceRecord({ zone, sets }, content("www", "192.0.2.1", 60), { id: "2", now });
     expect(twice).toMatchObject({

@@ -34,6 +34,10 @@ describe("pagination (wire section 1.1)", () => {
     for (const method of ["PUT", "DELETE"]) expect((await call(method, "/zones/", {})).status).toBe(404);
   });
 
+  it("the page before one that is behind the last is the last", async () => {
+    expect(await page("page=9")).toMatchObject({ page: 9, previous_page: 3, next_page: null, last_page: 3 });
+  });
+
   it("an empty list has one page", async () => {
     const { zones, meta } = await get("/zones?name=none.example");
     expect(zones).toEqual([]);
