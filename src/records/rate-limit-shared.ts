@@ -1,6 +1,6 @@
 import type { Instant } from "../core/instant.ts";
 import { isLoopback } from "../core/peer-address.ts";
-import { createRateLimit, type Quota, type RateLimit } from "./rate-limit.ts";
+import { createRateLimit, quotaOf, type RateLimit } from "./rate-limit.ts";
 
 /** The calls that all nodes have between them, a token at a time. */
 export type CommonBudget = {
@@ -82,11 +82,12 @@ export function createSharedRateLimit({ perMinute, budget, patience = 250 }: Sha
       return undefined;
     },
     take: (token, from, now) => {
-      if (isLoopback(from)) return { limit: perMinute, remaining: perMinute, fullAt: now, retryAfter: undefined };
+      if (isLoopback(from)) return quotaOf(perMinute, "passes", perMinute, now);
       const share = shareOf(shares, token);
       const passes = takePromised(share) || takeOne(share, now);
       if (!passes && isAhead(troubleUntil, now)) return alone.take(token, from, now);
-      return quotaOf(perMinute, passes, ownIn(share, now) + share.common, now);
+      // Other nodes may have taken of what was in common since: what is said to be left is what this node knows of.
+      return quotaOf(perMinute, passes ? "passes" : "refused", ownIn(share, now) + share.common, now);
     },
   };
 }
@@ -135,17 +136,6 @@ function takePromised(share: Share): boolean {
   if (share.promised < 1) return false;
   share.promised -= 1;
   return true;
-}
-
-/** Other nodes may have taken of what was in common since: what is said to be left is what this node knows of. */
-function quotaOf(limit: number, passes: boolean, known: number, now: Instant): Quota {
-  const remaining = Math.min(limit, Math.floor(known));
-  return {
-    limit,
-    remaining,
-    fullAt: now + Math.ceil(((limit - known) * minute) / limit),
-    retryAfter: passes ? undefined : Math.max(1, Math.ceil(((1 - known) * 60) / limit)),
-  };
 }
 
 /** False when it is not over in time. What has come while this process was busy is looked at first. */

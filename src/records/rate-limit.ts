@@ -43,7 +43,7 @@ export function createRateLimit(perMinute: number): RateLimit {
   return {
     perMinute,
     take: (token, from, now) => {
-      if (isLoopback(from)) return { limit: perMinute, remaining: perMinute, fullAt: now, retryAfter: undefined };
+      if (isLoopback(from)) return quotaOf(perMinute, "passes", perMinute, now);
       const bucket = bucketOf(token, now);
       // A clock that was set back fills nothing.
       const passed = Math.max(0, now - bucket.at);
@@ -51,13 +51,18 @@ export function createRateLimit(perMinute: number): RateLimit {
       bucket.at = now;
       const enough = bucket.left >= 1;
       if (enough) bucket.left -= 1;
-      return {
-        limit: perMinute,
-        remaining: Math.floor(bucket.left),
-        fullAt: now + Math.ceil(((perMinute - bucket.left) * minute) / perMinute),
-        retryAfter: enough ? undefined : Math.max(1, Math.ceil(((1 - bucket.left) * 60) / perMinute)),
-      };
+      return quotaOf(perMinute, enough ? "passes" : "refused", bucket.left, now);
     },
+  };
+}
+
+/** `left`: of the calls of a minute, as far as is known, and without the one that it is told to. */
+export function quotaOf(perMinute: number, call: "passes" | "refused", left: number, now: Instant): Quota {
+  return {
+    limit: perMinute,
+    remaining: Math.min(perMinute, Math.floor(left)),
+    fullAt: now + Math.ceil(((perMinute - left) * minute) / perMinute),
+    retryAfter: call === "passes" ? undefined : Math.max(1, Math.ceil(((1 - left) * 60) / perMinute)),
   };
 }
 
