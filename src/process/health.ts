@@ -26,7 +26,7 @@ export function createHealth(now: () => number = Date.now): Health {
 
   const lookAtAll = async (): Promise<Readiness["parts"]> => {
     const names = [...checks.keys()];
-    const found = await Promise.all([...checks.values()].map((check) => inTime(check)));
+    const found = await Promise.all([...checks.values()].map(troubleOf));
     return Object.fromEntries(
       names.map((name, i) => {
         const because = found[i];
@@ -59,7 +59,7 @@ export const withoutReasons = ({ ready, parts }: Readiness): Readiness => ({
   parts: Object.fromEntries(Object.entries(parts).map(([name, { ok }]) => [name, { ok }])),
 });
 
-async function inTime(check: Check): Promise<string | undefined> {
+async function troubleOf(check: Check): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const timer = setTimeout(() => resolve(`no answer within ${patience / 1_000} s`), patience);
   try {
