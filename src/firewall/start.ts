@@ -6,7 +6,7 @@ import { listenOn } from "../process/listen-on.ts";
 import { closeInReverse, type Opened } from "../process/shutdown.ts";
 import type { SmallLog } from "../process/small-log.ts";
 import { type CertificateFiles, openTlsMaterial } from "../process/tls-material.ts";
-import { closeServer, createTlsServer } from "../process/tls-server.ts";
+import { closeServer, createTlsServer, showPair } from "../process/tls-server.ts";
 import { keysFile, openAccess } from "./access-store.ts";
 import { type FirewallConfig, noConfig } from "./config.ts";
 import { foldReads } from "./fold-reads.ts";
@@ -86,7 +86,7 @@ export async function startFirewall(options: FirewallOptions): Promise<RunningFi
     server.once("connection", () => options.onFirstConnection?.());
     opened.push({ name: "firewall server", close: () => closeServer(server) });
     opened.push({ name: "event streams", close: streams.close });
-    tls.follow((pair) => server.setSecureContext({ ...pair, minVersion: "TLSv1.2" }));
+    tls.follow((pair) => showPair(server, pair));
     const address = await listenOn(server, options.listen, options.listenOption);
     const { caFile } = tls;
     const url = urlOf(hereOf(address));

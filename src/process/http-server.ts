@@ -8,7 +8,7 @@ import { addressesOfHost, listenInto } from "./localhost.ts";
 import { followConnections } from "./open-connections.ts";
 import type { RequestCounters } from "./request-counters.ts";
 import { createRequestIds } from "./request-id.ts";
-import { spoken } from "./tls-server.ts";
+import { handshake } from "./tls-server.ts";
 
 export type HttpServerOptions = {
   /** Without it the server speaks plain HTTP: only behind a proxy, and in benchmarks. */
@@ -56,8 +56,6 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   answerBeforeClosing(server, options.closeWithin ?? 2_000);
   return server;
 }
-
-const handshake = { minVersion: "TLSv1.2", ALPNProtocols: [...spoken], handshakeTimeout: 10_000 } as const;
 
 function answerBeforeClosing(server: FastifyInstance, limit: number): void {
   followConnections(server.server);

@@ -10,7 +10,7 @@ export type TlsMaterial = {
   readonly pair: Pair;
   /** What clients must trust; not there when the operator brings the certificate. */
   readonly caFile?: string;
-  /** Hands over every new pair: `follow((pair) => server.setSecureContext(pair))`. */
+  /** Hands over every new pair: `follow((pair) => showPair(server, pair))`. */
   readonly follow: (use: (pair: Pair) => void) => void;
   /** Why the certificate that is shown is no good at this time; undefined when it is. */
   readonly trouble: () => string | undefined;

@@ -1,10 +1,20 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
+import type { Server as TlsServer } from "node:tls";
 import type { Pair } from "./issue-certificate.ts";
 import { cutAllConnections, followConnections } from "./open-connections.ts";
 
+const leastTls = "TLSv1.2";
+
 /** Node refuses a handshake that offers none of these; `curl --http1.0` and old clients offer the second alone. */
-export const spoken = ["http/1.1", "http/1.0"] as const;
+const spoken = ["http/1.1", "http/1.0"];
+
+/** What every server of moor takes. */
+export const handshake = { minVersion: leastTls, ALPNProtocols: spoken, handshakeTimeout: 10_000 } as const;
+
+/** The certificate's successor, without a restart. */
+export const showPair = (server: TlsServer, pair: Pair): void =>
+  server.setSecureContext({ ...pair, minVersion: leastTls });
 
 export type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -16,9 +26,7 @@ export function createTlsServer(pair: Pair, handle: Handle): Server {
   const server = createServer(
     {
       ...pair,
-      minVersion: "TLSv1.2",
-      ALPNProtocols: [...spoken],
-      handshakeTimeout: 10_000,
+      ...handshake,
       headersTimeout: 15_000,
       requestTimeout: 30_000,
       keepAliveTimeout: 65_000,

@@ -15,6 +15,7 @@ import { leaveHalfTheFiles } from "../process/open-files.ts";
 import { createRequestCounters } from "../process/request-counters.ts";
 import { closeInReverse, type Opened } from "../process/shutdown.ts";
 import { type CertificateFiles, openTlsMaterial } from "../process/tls-material.ts";
+import { showPair } from "../process/tls-server.ts";
 import { openConsole } from "./console-open.ts";
 import { serveDocs } from "./http-docs.ts";
 import { dyndnsApi } from "./http-dyndns.ts";
@@ -173,7 +174,7 @@ async function createTlsServer(
   const server = createHttpServer({ ...http, tls: tls.pair });
   health.add("certificate", tls.trouble);
   tls.follow((pair) => {
-    if (server.server instanceof TlsServer) server.server.setSecureContext({ ...pair, minVersion: "TLSv1.2" });
+    if (server.server instanceof TlsServer) showPair(server.server, pair);
   });
   return { server, caFile: tls.caFile };
 }
