@@ -159,6 +159,15 @@ describe("following", () => {
   });
 });
 
+it("a zone whose serial is half the circle away, so that nobody can tell which is newer, is read again", async () => {
+  const source = zonesInMemory(zone("example.org"));
+  const zones = follow(source);
+  const before = await zones.find(keyOfName("example.org"));
+  source.tell({ kind: "changed", zone: "example.org", serial: 1 + 2 ** 31, changes: [] });
+  expect(await zones.find(keyOfName("example.org"))).not.toBe(before);
+  expect(source.asked.load).toBe(2);
+});
+
 describe("what happens while a zone is being loaded", () => {
   /** The first load hangs until it is let go, and gives what stood when it began. */
   function slowSource(...initial: readonly ZoneContent[]) {

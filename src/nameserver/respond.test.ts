@@ -136,6 +136,16 @@ describe("what is refused, and how", () => {
     ["an answer in it", `abcd 0000 0001 0001 0000 0000 ${question} 0001 0001`, "abcd 8001 0000 0000 0000 0000"],
     ["a name cut short", "abcd 0000 0001 0000 0000 0000 03 7777", "abcd 8001 0000 0000 0000 0000"],
     ["a compressed question", "abcd 0000 0001 0000 0000 0000 c00c 0001 0001", "abcd 8001 0000 0000 0000 0000"],
+    [
+      "a name of more than 255 bytes",
+      `abcd 0000 0001 0000 0000 0000 ${`3f${"61".repeat(63)}`.repeat(4)} 00 0001 0001`,
+      "abcd 8001 0000 0000 0000 0000",
+    ],
+    [
+      "nine additional records",
+      `abcd 0000 0001 0000 0000 0009 ${question} 0001 0001 ${"00 0001 0001 00000000 0000".repeat(9)}`,
+      "abcd 8001 0000 0000 0000 0000",
+    ],
     ["bytes behind it", `abcd 0000 0001 0000 0000 0000 ${question} 0001 0001 00`, "abcd 8001 0000 0000 0000 0000"],
     [
       "a broken OPT",
