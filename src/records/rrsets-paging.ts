@@ -8,10 +8,10 @@ export type Paging = { readonly page: number; readonly perPage: number };
 
 const usual = 25;
 
-/** More than the most on a page is the most; what is no number at all is a fault. */
+/** More than the most on a page is the most, and page 0 the first one; what is no number at all is a fault. */
 export function pagingAt(query: Query, most: number, faults: Fault[]): Paging {
   return {
-    page: numberAt(query, "page", faults) ?? 1,
+    page: query.page === "0" ? 1 : (numberAt(query, "page", faults) ?? 1),
     perPage: Math.min(numberAt(query, "per_page", faults) ?? usual, most),
   };
 }
