@@ -43,9 +43,14 @@ describe("zone creation (wire section 4.3)", () => {
     expect((await call("GET", "/zones/faulty.example")).status).toBe(404);
   });
 
-  it("not both rrsets and zonefile", async () => {
-    const body = { name: "both.example", mode: "primary", rrsets: [], zonefile: "" };
+  it("not both rrsets and zonefile, but either beside the other left empty", async () => {
+    const rrsets = [{ name: "set", type: "A", records: [{ value: "192.0.2.1" }] }];
+    const zonefile = "file IN A 192.0.2.2\n";
+    const body = { name: "both.example", mode: "primary", rrsets, zonefile };
     expect((await call("POST", "/zones", body)).error.details.fields[0].name).toBe("zonefile");
+    expect((await ids(await newZone({ rrsets, zonefile: "" })))[0]).toBe("set/A");
+    expect((await ids(await newZone({ rrsets: [], zonefile })))[0]).toBe("file/A");
+    expect(await ids(await newZone({ rrsets: [], zonefile: "" }))).toEqual(["@/NS", "@/SOA"]);
   });
 
   it("primary_nameservers are ignored for primary, rrsets and zonefile for secondary zones", async () => {

@@ -29,11 +29,9 @@ export function zoneFromKeys(keys: Keys, faults: Fault[]): NewZoneDraft {
   const mode = keys.mode === "secondary" ? "secondary" : "primary";
   if (keys.mode !== mode)
     faults.push(badInput("mode", said(keys.mode) ? "must be primary or secondary" : "is missing"));
-  if (mode === "primary" && said(keys.rrsets) && said(keys.zonefile)) {
-    faults.push(badInput("zonefile", "cannot be given together with rrsets"));
-  }
-  const file = mode === "primary" && said(keys.zonefile) ? textAt(keys, "zonefile", faults) : undefined;
+  const file = mode === "primary" && said(keys.zonefile) ? textAt(keys, "zonefile", faults) : "";
   const sets = mode === "primary" && said(keys.rrsets) ? setsAt(keys, "rrsets", faults) : [];
+  if (file !== "" && sets.length > 0) faults.push(badInput("zonefile", "cannot be given together with rrsets"));
   return {
     name: textAt(keys, "name", faults),
     mode,
@@ -41,7 +39,7 @@ export function zoneFromKeys(keys: Keys, faults: Fault[]): NewZoneDraft {
     labels: labelsAt(keys, faults) ?? {},
     locked: lockAt(keys, "delete"),
     primaries: mode === "secondary" && said(keys.primary_nameservers) ? primariesAt(keys, faults) : [],
-    content: file === undefined ? { kind: "sets", sets } : { kind: "file", text: file },
+    content: file === "" ? { kind: "sets", sets } : { kind: "file", text: file },
   };
 }
 
