@@ -59,6 +59,25 @@ describe("ensureCertificate", () => {
     expect(new X509Certificate(second.cert).validToDate.getTime()).toBeGreaterThan(inDays(395).getTime() - 1);
   });
 
+  it("makes a new server certificate when that of a clock that was ahead is not valid yet", async () => {
+    const first = await ensureCertificate(folder, [], now);
+    const ahead = await ensureCertificate(folder, [], inDays(3650));
+    const back = await ensureCertificate(folder, [], inDays(1));
+    expect(ahead.cert).not.toBe(first.cert);
+    expect(new X509Certificate(back.cert).validFromDate.getTime()).toBeLessThan(inDays(1).getTime());
+  });
+
+  it("keeps the server certificate when the clock is from before the authority was made", async () => {
+    const first = await ensureCertificate(folder, [], now);
+    expect(await ensureCertificate(folder, [], new Date("1970-01-02"))).toEqual(first);
+  });
+
+  it("makes an authority that lasts, also on a machine that does not know the time yet", async () => {
+    const { ca } = await ensureCertificate(folder, [], new Date("1970-01-02"));
+    expect(new X509Certificate(ca).validFromDate.getTime()).toBeLessThan(now.getTime());
+    expect(new X509Certificate(ca).validToDate.getTime()).toBeGreaterThan(inDays(19 * 365).getTime());
+  });
+
   it.each(["server.pem", "server.key"])("makes a new server certificate when %s is damaged", async (file) => {
     const first = await ensureCertificate(folder, [], now);
     await writeFile(join(folder, file), "torn");

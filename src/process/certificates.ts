@@ -19,7 +19,8 @@ const day = 24 * 60 * 60 * 1000;
 
 /**
  * The private authority in `folder` and a server certificate from it: made when missing, made again when the server
- * certificate ends within 30 days or does not name one of `names`. The authority is never replaced: clients imported it.
+ * certificate ends within 30 days, is of a time that has not come, or does not name one of `names`. The authority is
+ * never replaced: clients imported it.
  */
 export async function ensureCertificate(
   folder: string,
@@ -115,11 +116,14 @@ async function makeServerPair(
 function stillGood(pair: Pair, names: readonly string[], ca: string, now: Date): boolean {
   try {
     const certificate = new X509Certificate(pair.cert);
+    const authority = new X509Certificate(ca);
     const covers = (name: string) => (parseAddress(name) ? certificate.checkIP(name) : certificate.checkHost(name));
     return (
       certificate.validToDate.getTime() - now.getTime() > 30 * day &&
+      // Made while the clock was ahead. Before the authority's own time it is the clock that is behind, and no other is better.
+      (certificate.validFromDate <= now || now < authority.validFromDate) &&
       belongTogether(pair) &&
-      certificate.verify(new X509Certificate(ca).publicKey) &&
+      certificate.verify(authority.publicKey) &&
       names.every((name) => covers(name) !== undefined)
     );
   } catch {

@@ -21,6 +21,9 @@ export type Pair = { readonly cert: string; readonly key: string };
 const day = 24 * 60 * 60 * 1000;
 const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 
+/** A machine without a clock of its own begins in 1970; an authority of that time would be at its end when the time is known. */
+const clockBegins = Date.UTC(2026, 10);
+
 /** A self-signed authority for twenty years. */
 export async function issueAuthority(now: Date): Promise<Pair> {
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
@@ -28,7 +31,7 @@ export async function issueAuthority(now: Date): Promise<Pair> {
     serialNumber: randomBytes(16).toString("hex"),
     name: `CN=moor private CA ${randomBytes(3).toString("hex")}`,
     notBefore: new Date(now.getTime() - day),
-    notAfter: new Date(now.getTime() + 20 * 365 * day),
+    notAfter: new Date(Math.max(now.getTime(), clockBegins) + 20 * 365 * day),
     keys,
     signingAlgorithm: algorithm,
     extensions: [

@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { mkdtemp, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "node:tls";
@@ -59,6 +59,27 @@ describe("the private authority's certificate", () => {
     expect(material.trouble()).toMatch(/^the certificate is not valid before 20\d\d-/);
   });
 
+  it("says when the authority is no good at this time, and what to do", async () => {
+    let now = days(0);
+    const { material, shown } = await followed({ now: () => now });
+    now = days(21 * 365);
+    await expect.poll(() => shown.length).toBe(1);
+    expect(material.trouble()).toMatch(
+      /^the private authority has ended on 2046-.*; if the clock is right, remove ca\.key/,
+    );
+    await expect.poll(() => logged.join("")).toContain("the private authority has ended");
+  });
+
+  it("is made again soon when the clock is put right, although the end is looked for once in an hour", async () => {
+    await ensureCertificate(folder, [], days(0), "firewall");
+    let now = days(3_650);
+    const { material, shown } = await followed({ now: () => now, every: 1_000_000, namesEvery: 20 });
+    now = days(1);
+    await expect.poll(() => shown.length).toBe(1);
+    expect(material.trouble()).toBeUndefined();
+    expect(logged.map((line) => JSON.parse(line).msg)).toEqual(["a new certificate is in use"]);
+  });
+
   it("follows the addresses of the machine", async () => {
     let names = ["192.0.2.1"];
     const { shown } = await followed({ names: () => names });
@@ -68,15 +89,11 @@ describe("the private authority's certificate", () => {
   });
 
   it("follows them long before it would be looked at for its end", async () => {
-    let [names, asked] = [["192.0.2.1"], 0];
-    const now = () => {
-      asked += 1;
-      return days(0);
-    };
-    const { shown } = await followed({ names: () => names, now, every: 1_000_000, namesEvery: 20 });
-    const before = asked;
+    let names = ["192.0.2.1"];
+    const { shown } = await followed({ names: () => names, every: 1_000_000, namesEvery: 20 });
+    await rm(join(folder, "firewall.pem"));
     await new Promise((resolve) => setTimeout(resolve, 200));
-    expect(asked).toBe(before);
+    await expect(readFile(join(folder, "firewall.pem"))).rejects.toThrow(/ENOENT/);
     names = ["192.0.2.2"];
     await expect.poll(() => shown.length).toBe(1);
     expect(new X509Certificate(shown[0]?.cert ?? "").checkIP("192.0.2.2")).toBe("192.0.2.2");
@@ -140,6 +157,20 @@ describe("the operator's files", () => {
     expect(material).toMatchObject({ pair: { cert: own.cert, key: own.key } });
     expect(material).not.toHaveProperty("caFile");
     await expect(readFile(join(folder, "ca.key"))).rejects.toThrow(/ENOENT/);
+  });
+
+  it("are told of in the log when they have ended, once, and not when an authority in their chain has", async () => {
+    const old = await ensureCertificate(await mkdtemp(join(tmpdir(), "moor-tls-old-")), [], days(-8_000));
+    const { cert, finish } = await put(["own.test"]);
+    await replace(files().cert, cert + old.ca);
+    await finish();
+    const { material } = await followed({ files: files(), now: () => days(30) });
+    expect(material.trouble()).toBeUndefined();
+    await replace(files().key, old.key);
+    await replace(files().cert, old.cert);
+    await expect.poll(material.trouble).toMatch(/^the certificate has ended on 20/);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(logged.filter((line) => line.includes("has ended on"))).toHaveLength(1);
   });
 
   it("may say in a comment that the key is not ENCRYPTED", async () => {

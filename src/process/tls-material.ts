@@ -54,13 +54,13 @@ export async function openTlsMaterial(options: TlsOptions): Promise<TlsMaterial>
     pair: { cert: first.cert, key: first.key },
     ...(files === undefined && { caFile: caFileIn(folder) }),
     follow: watch.start,
-    trouble: () => troubleWith(watch.shown(), now()),
+    trouble: watch.unfit,
     close: watch.stop,
   };
 }
 
 function createWatch(load: () => Promise<Pair>, first: Pair, options: TlsOptions) {
-  const { files, log, names, namesEvery = minute } = options;
+  const { files, log, names, namesEvery = minute, now = () => new Date() } = options;
   const every = options.every ?? (files === undefined ? hour : tenSeconds);
   const pause = Math.min(every, namesEvery);
   let timer: NodeJS.Timeout | undefined;
@@ -68,8 +68,17 @@ function createWatch(load: () => Promise<Pair>, first: Pair, options: TlsOptions
   const namesNow = () => (files === undefined ? names().join() : "");
   let [lookedAt, lookedFor] = [performance.now(), namesNow()];
 
-  // Timers may come a little early.
-  const isDue = () => performance.now() - lookedAt > every - pause / 2;
+  const unfit = () => unfitness(shown.cert, files === undefined, now());
+  let told: string | undefined;
+  const tell = () => {
+    const because = unfit();
+    if (because !== undefined && because !== told) log.warn(because);
+    told = because;
+  };
+  tell();
+
+  // Timers may come a little early. A clock that was put right is no news of any file, so what is unfit is always looked at.
+  const isDue = () => performance.now() - lookedAt > every - pause / 2 || unfit() !== undefined;
 
   const look = async (use: (pair: Pair) => void) => {
     try {
@@ -99,6 +108,7 @@ function createWatch(load: () => Promise<Pair>, first: Pair, options: TlsOptions
   const start = (use: (pair: Pair) => void) => {
     const again = async () => {
       await look(use);
+      tell();
       if (timer !== undefined) arm();
     };
     const arm = () => {
@@ -107,14 +117,26 @@ function createWatch(load: () => Promise<Pair>, first: Pair, options: TlsOptions
     stop();
     arm();
   };
-  return { start, stop, shown: () => shown };
+  return { start, stop, unfit };
 }
 
-function troubleWith({ cert }: Pair, now: Date): string | undefined {
-  const { validFromDate, validToDate } = new X509Certificate(cert);
-  if (now < validFromDate) return `the certificate is not valid before ${validFromDate.toISOString()}`;
-  return now > validToDate ? `the certificate has ended on ${validToDate.toISOString()}` : undefined;
+/** Of the certificate itself and, where it is ours, of its authority. In a chain that is not, an old one may stand for old clients. */
+function unfitness(chain: string, ours: boolean, now: Date): string | undefined {
+  const [own = "", authority = ""] = chain.split(/(?<=-----END CERTIFICATE-----\n)/);
+  const faults = [outside("the certificate", own, now)];
+  const above = ours ? outside("the private authority", authority, now) : undefined;
+  if (above !== undefined) faults.push(above, newAuthority);
+  return faults.filter((fault) => fault !== undefined).join("; ") || undefined;
 }
+
+function outside(what: string, pem: string, now: Date): string | undefined {
+  const { validFromDate, validToDate } = new X509Certificate(pem);
+  if (now < validFromDate) return `${what} is not valid before ${validFromDate.toISOString()}`;
+  return now > validToDate ? `${what} has ended on ${validToDate.toISOString()}` : undefined;
+}
+
+const newAuthority =
+  "if the clock is right, remove ca.key and ca.pem, start again, and have every client trust the one that is then made";
 
 async function readFiles({ cert, key }: CertificateFiles): Promise<Pair> {
   const pair = { cert: await readPem(cert), key: await readPem(key) };
