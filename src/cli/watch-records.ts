@@ -6,7 +6,7 @@ import { openMetricsListener } from "../process/metrics-listener.ts";
 import { openProcessMetrics } from "../process/metrics-process.ts";
 import type { Opened } from "../process/shutdown.ts";
 import { version } from "../process/version.ts";
-import { type FollowerLag, followerLag } from "../records/follower-lag.ts";
+import { createLagMeter, type FollowerLag } from "../records/follower-lag.ts";
 import type { RunningRecords } from "../records/start.ts";
 import type { RunningDns } from "./start-dns.ts";
 
@@ -21,7 +21,7 @@ export async function watchRecords(
   dns: RunningDns,
   { at, opened }: { readonly at: ListenAddress | undefined; readonly opened: Opened[] },
 ): Promise<ListenAddress | undefined> {
-  const lag = () => followerLag(service.store, dns.followed(), Date.now());
+  const lag = createLagMeter(service.store, dns.followed);
   service.health.add("nameserver", async () => {
     const { changes, seconds } = await lag();
     return seconds > longestLag ? `${changes} changes behind the log, for ${Math.round(seconds)} s` : undefined;
@@ -53,7 +53,7 @@ export async function watchRecords(
       family(
         "moor_follower_lag_seconds",
         "gauge",
-        "Since the oldest of them was written.",
+        "Since the oldest of them was seen in the log.",
         lagOf((lag) => lag.seconds),
       ),
       printDnsMetrics(dns.counters),

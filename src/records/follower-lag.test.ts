@@ -1,23 +1,65 @@
-import { expect, it } from "vitest";
-import { followerLag } from "./follower-lag.ts";
-import type { LoggedChange } from "./store.ts";
+import { describe, expect, it } from "vitest";
+import { createLagMeter } from "./follower-lag.ts";
 
-const log = (times: readonly number[]) => ({
-  lastChange: async () => times.length,
-  changesAfter: async (position: number, limit: number) =>
-    times
-      .map((at, i) => ({ position: i + 1, at }) as LoggedChange)
-      .filter((row) => row.position > position)
-      .slice(0, limit),
-});
+/** Looks at these times, with the log and its follower at these positions. */
+async function looked(looks: readonly (readonly [at: number, last: number, followed: number])[]) {
+  let [at, last, followed] = [0, 0, 0];
+  const lag = createLagMeter(
+    { lastChange: async () => last },
+    () => followed,
+    () => at,
+  );
+  const found = [];
+  for (const look of looks) {
+    [at, last, followed] = look;
+    found.push(await lag());
+  }
+  return found.map(({ changes, seconds }) => `${changes} for ${seconds} s`);
+}
 
-it.each([
-  ["an empty log", [], 0, { changes: 0, seconds: 0 }],
-  ["all of it read", [1_000, 2_000], 2, { changes: 0, seconds: 0 }],
-  ["one change behind", [1_000, 2_000], 1, { changes: 1, seconds: 8 }],
-  ["the oldest of several counts", [1_000, 2_000, 9_000], 1, { changes: 2, seconds: 8 }],
-  ["a clock that was set back", [99_000], 0, { changes: 1, seconds: 0 }],
-  ["ahead of what is read from another node", [1_000], 5, { changes: 0, seconds: 0 }],
-])("%s", async (_, times, followed, expected) => {
-  expect(await followerLag(log(times), followed, 10_000)).toEqual(expected);
+describe("how far a follower of the log is behind", () => {
+  it.each([
+    ["an empty log", [[0, 0, 0]], ["0 for 0 s"]],
+    ["all of it read", [[0, 2, 2]], ["0 for 0 s"]],
+    ["ahead of what is read from another node", [[0, 1, 5]], ["0 for 0 s"]],
+    [
+      "stuck",
+      [
+        [1_000, 2, 1],
+        [5_000, 2, 1],
+        [9_000, 7, 1],
+        [9_500, 7, 7],
+      ],
+      ["1 for 0 s", "1 for 4 s", "6 for 8 s", "0 for 0 s"],
+    ],
+    [
+      "always something under way, and each of it read by the next look",
+      [
+        [0, 20, 10],
+        [15_000, 520, 512],
+        [30_000, 1_020, 1_019],
+      ],
+      ["10 for 0 s", "8 for 0 s", "1 for 0 s"],
+    ],
+    [
+      "slow: the oldest that is not read counts",
+      [
+        [0, 20, 10],
+        [5_000, 40, 15],
+        [10_000, 60, 25],
+      ],
+      ["10 for 0 s", "25 for 5 s", "35 for 5 s"],
+    ],
+  ] as const)("%s", async (_, looks, expected) => {
+    expect(await looked(looks)).toEqual(expected);
+  });
+
+  it("is not counted higher for what was read while the log was asked", async () => {
+    let followed = 1;
+    const lastChange = async () => {
+      followed = 3;
+      return 3;
+    };
+    expect(await createLagMeter({ lastChange }, () => followed)()).toEqual({ changes: 0, seconds: 0 });
+  });
 });
