@@ -50,14 +50,13 @@ export function createReplyCheck(key: TsigKey, requestMac: Uint8Array, now: () =
       return { message: bytes };
     }
     const { tsig, message } = read;
-    if (tsig.error !== 0 && tsig.mac.length === 0)
-      return { fault: `the signature was refused: ${errorName(tsig.error)}` };
+    if (tsig.error !== 0 && tsig.mac.length === 0) return { fault: refusal(tsig.error) };
     if (tsig.keyName !== key.name || tsig.algorithm !== key.algorithm) return { fault: "signed with another key" };
     const last = first ? variables(tsig) : timers(tsig);
     const mac = computeMac(key, [priorMac(prior), ...uncovered, message, last]);
     if (mac.length !== tsig.mac.length || !timingSafeEqual(mac, tsig.mac)) return { fault: "a wrong signature" };
-    if (tsig.error !== 0) return { fault: `the signature was refused: ${errorName(tsig.error)}` };
-    if (Math.abs(Math.floor(now() / 1000) - tsig.time) > tsig.fudge) return { fault: "signed at another time" };
+    if (tsig.error !== 0) return { fault: refusal(tsig.error) };
+    if (Math.abs(Math.floor(now() / 1000) - tsig.time) > tsig.fudge) return { fault: clocksApart };
     prior = mac;
     first = false;
     uncovered = [];
@@ -66,7 +65,13 @@ export function createReplyCheck(key: TsigKey, requestMac: Uint8Array, now: () =
   return { check, complete: () => !first && uncovered.length === 0 };
 }
 
-const errorName = (error: number): string =>
-  Object.entries(tsigErrors)
-    .find(([, code]) => code === error)?.[0]
-    .toUpperCase() ?? `error ${error}`;
+const clocksApart = `the clocks of both sides are more than ${tsigFudge / 60} minutes apart; put right the one that is wrong`;
+
+const refusals: Readonly<Record<number, string>> = {
+  [tsigErrors.badSig]: "BADSIG, the key has another secret there",
+  [tsigErrors.badKey]: "BADKEY, it knows no key of that name and algorithm",
+  [tsigErrors.badTime]: `BADTIME, ${clocksApart}`,
+  [tsigErrors.badTrunc]: "BADTRUNC",
+};
+
+const refusal = (error: number): string => `the signature was refused: ${refusals[error] ?? `error ${error}`}`;
