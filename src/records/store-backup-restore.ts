@@ -1,10 +1,10 @@
 import { existsSync, statSync } from "node:fs";
-import { chmod, constants, copyFile, rename } from "node:fs/promises";
+import { chmod, constants, copyFile, link, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Fault } from "../core/result.ts";
 import { DatabaseTrouble } from "../process/open-sqlite.ts";
 import { withDraft } from "./draft-file.ts";
-import { giveToOwnerOf, placeNew, syncFile } from "./store-backup.ts";
+import { giveToOwnerOf, oneNameOnly, placeNew, syncFile } from "./store-backup.ts";
 import { type CheckCounts, checkStore } from "./store-check.ts";
 import { asideOf, isLogInUse, takeLogAway } from "./store-log-left.ts";
 import { storeTables, type Tables } from "./store-table.ts";
@@ -36,10 +36,9 @@ export async function restoreSqlite(
     withCheckedCopy(file, { draft, signal }, async (counts) => {
       await giveToOwnerOf(dirname(path), draft);
       await syncFile(draft);
-      const aside = existsSync(path) ? await putAside(path, now) : undefined;
-      if (aside?.kind === "in-use") return aside;
-      const log = await placeNew(draft, path, now);
-      return { kind: "done", counts, aside: aside?.path ?? log };
+      if (!existsSync(path)) return { kind: "done", counts, aside: await placeNew(draft, path, now) };
+      const replaced = await takePlace(path, draft, { now });
+      return replaced.kind === "in-use" ? replaced : { kind: "done", counts, aside: replaced.path };
     }),
   );
 }
@@ -99,18 +98,32 @@ async function checkCopy(
   }
 }
 
-/** What is still in the write-ahead log goes into the file first, so that the file alone is the whole database. */
-async function putAside(path: string, now: Date): Promise<Aside> {
+/**
+ * There is a store at `path` at every moment, also when this is killed: the old one gets a second name before the new one
+ * takes its first.
+ */
+export async function takePlace(
+  path: string,
+  draft: string,
+  { now, put = rename }: { readonly now: Date; readonly put?: typeof rename },
+): Promise<Aside> {
   const aside = asideOf(path, now);
   const sole = fileState(path).kind === "no-database" ? undefined : takeSole(path);
   if (sole === "in-use") return { kind: "in-use" };
   try {
-    sole?.exec("PRAGMA wal_checkpoint(TRUNCATE)");
-    await rename(path, aside);
+    // What is still in the write-ahead log goes into the file, which alone is then the whole database.
+    sole?.exec("PRAGMA journal_mode = DELETE");
+    await link(path, aside).catch((error: NodeJS.ErrnoException) => {
+      if (!oneNameOnly.has(error.code ?? "")) throw error;
+      return rename(path, aside);
+    });
+    await takeLogAway(path, aside);
+    await syncFile(dirname(path));
+    await put(draft, path);
   } finally {
     sole?.close();
   }
-  await takeLogAway(path, aside);
+  await syncFile(dirname(path));
   return { kind: "aside", path: aside };
 }
 

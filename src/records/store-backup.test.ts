@@ -17,7 +17,7 @@ import type { RRset } from "../core/rrset.ts";
 import { aRecord, at } from "./rig/a-set.ts";
 import { fillStore } from "./rig/filled-store.ts";
 import { backupSqlite, backupTables, placeNew } from "./store-backup.ts";
-import { restoreSqlite } from "./store-backup-restore.ts";
+import { restoreSqlite, takePlace } from "./store-backup-restore.ts";
 import { openSqliteStore } from "./store-sqlite.ts";
 import { readSqliteTables, trimSqliteTables } from "./store-table-sqlite.ts";
 
@@ -149,6 +149,18 @@ describe("a restore", () => {
     expect(aside).toBe(`${path}.before-restore-2026-11-15T12-00-00-000Z`);
     expect(readdirSync(folder).toSorted()).toEqual(["backup.sqlite", "records.sqlite", basename(aside)]);
     expect(await namesIn(aside)).toHaveLength(4);
+    expect(await namesIn(path)).toHaveLength(2);
+  });
+
+  it("that is killed before the backup takes its place leaves the store there, and goes well when run again", async () => {
+    const store = openSqliteStore(path);
+    await fillStore(store, "example.net");
+    store.close();
+    const put = () => Promise.reject(new Error("killed"));
+    await expect(takePlace(path, file, { now: new Date(), put })).rejects.toThrow("killed");
+    expect(await namesIn(path)).toHaveLength(4);
+    const outcome = await restore(true);
+    expect(await namesIn((outcome.kind === "done" && outcome.aside) || "")).toHaveLength(4);
     expect(await namesIn(path)).toHaveLength(2);
   });
 

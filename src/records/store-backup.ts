@@ -132,7 +132,7 @@ export async function placeNew(
 }
 
 /** What a disk says on which a file cannot have two names: most USB sticks, and many that are shared over a network. */
-const oneNameOnly: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "ENOSYS"]);
+export const oneNameOnly: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "ENOSYS"]);
 
 /** A place for a new file. */
 export function expectFree(path: string): void {
