@@ -5,7 +5,10 @@ export class NothingToTell extends Error {}
 export function reasonOf(error: unknown): string {
   // An attempt at several addresses says nothing but in its parts.
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join("; ");
-  return refusalOf(error) ?? (error instanceof Error ? error.message : String(error));
+  if (!(error instanceof Error)) return String(error);
+  const { code = "", message } = error as DriverError;
+  const todo = todos[code] ?? wordlessTodos.find(([pattern]) => pattern.test(message))?.[1];
+  return refusalOf(error) ?? (todo === undefined ? message : `${message}; ${todo}`);
 }
 
 /**
@@ -69,4 +72,28 @@ const wordless: readonly (readonly [RegExp, string])[] = [
     /^The server does not support SSL connections/,
     "it does not speak TLS; have it turned on there (ssl = on), or give sslmode=disable if nobody can be in between",
   ],
+];
+
+const upTodo = "see whether the server is up, and the host and port in the address";
+const wayTodo = "see whether this machine has a network and a route to it";
+const rightsTodo = "have its owner let this user make and change tables there, or name a database of its own";
+
+/** Of what is no refusal: the server may be there the next time, or do it the next time. */
+const todos: Readonly<Record<string, string>> = {
+  ECONNREFUSED: upTodo,
+  ECONNRESET: upTodo,
+  ENOENT: upTodo, // a socket in the file system
+  ENOTFOUND: "correct the host in the address, or name it by its IP address",
+  EAI_AGAIN: "see whether this machine's resolver works",
+  EHOSTUNREACH: wayTodo,
+  ENETUNREACH: wayTodo,
+  ETIMEDOUT: wayTodo,
+  "25006": "name the server that takes writes: this one is a standby, or was set to read only",
+  "42501": rightsTodo,
+};
+
+const wordlessTodos: readonly (readonly [RegExp, string])[] = [
+  [/^timeout expired/, "nothing there answers: see whether the server is up, and whether a firewall drops the packets"],
+  [/^Connection terminated/, upTodo],
+  [/^There was an error establishing an SSL connection/, `perhaps it is no PostgreSQL: ${upTodo}`],
 ];

@@ -210,6 +210,17 @@ describe("a copy to PostgreSQL that is broken off", () => {
 });
 
 describe("a database that is not a store", () => {
+  it("and that this user may make nothing in is told with what to do", async () => {
+    const url = new URL(await rig.freshUrl());
+    const admin = await rig.server.connect();
+    await admin.query("CREATE ROLE guest LOGIN PASSWORD 'geheim'");
+    await admin.end();
+    [url.username, url.password] = ["guest", "geheim"];
+    await expect(writePostgresTables(addressOf(url.href), "a")).rejects.toThrow(
+      /cannot be used: permission denied .*; have its owner let this user make and change tables there/,
+    );
+  });
+
   it("is named so, without its password", async () => {
     const url = await rig.freshUrl();
     await expect(readPostgresTables(addressOf(url), "copy")).rejects.toThrow(/has no store of moor in it/);

@@ -1,0 +1,61 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { afterEach, expect, it } from "vitest";
+import { migratePostgres } from "./migrate-postgres.ts";
+import { PostgresClient } from "./postgres-client.ts";
+import { readPostgresUrl } from "./postgres-url.ts";
+
+const servers = new Set<ReturnType<typeof createServer>>();
+afterEach(() => {
+  for (const server of servers) server.close();
+  servers.clear();
+});
+
+async function listening(meet: (socket: Socket) => void): Promise<string> {
+  const server = createServer((socket) => meet(socket.on("error", () => undefined))).listen(0, "127.0.0.1");
+  servers.add(server);
+  await once(server, "listening");
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function saidOf(at: string): Promise<string> {
+  const address = readPostgresUrl(`postgres://me:geheim@${at}`, { env: {} });
+  if (!address.ok) throw new Error(address.faults.map(({ message }) => message).join());
+  const { config, shown } = address.value;
+  const connect = () => new PostgresClient({ ...config, connectionTimeoutMillis: 300 }).connect();
+  return await migratePostgres(connect, shown, []).then(String, (error: Error) => error.message);
+}
+
+it.each<[string, () => Promise<string>, RegExp]>([
+  [
+    "does not listen",
+    async () => "127.0.0.1:1/x",
+    /ECONNREFUSED 127\.0\.0\.1:1; see whether the server is up, and the/,
+  ],
+  [
+    "takes the connection and is silent",
+    async () => `${await listening(() => undefined)}/x`,
+    /timeout expired; nothing there answers: .* whether a firewall drops the packets$/,
+  ],
+  [
+    "takes the connection and ends it",
+    async () => `${await listening((socket) => socket.end())}/x`,
+    /Connection terminated unexpectedly; see whether the server is up, and the host and port in the address$/,
+  ],
+  [
+    "speaks something else",
+    async () => `${await listening((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"))}/x?sslmode=require`,
+    /SSL connection; perhaps it is no PostgreSQL: see whether/,
+  ],
+  [
+    "has no such name",
+    async () => "db.invalid/x?sslmode=disable",
+    /db\.invalid; (?:correct the host|see whether this)/,
+  ],
+  ["has no socket", async () => "/x?host=/nowhere", /ENOENT .*; see whether the server is up/],
+])("a server that %s is told with what to do, and without the password", async (_, at, says) => {
+  const said = await saidOf(await at());
+  expect(said).toMatch(/^the database postgres:\/\/me@\S+ cannot be used: /);
+  expect(said).toMatch(says);
+  expect(said).not.toContain("geheim");
+});
