@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Fault } from "../core/result.ts";
 import { exportAccount } from "./account-export.ts";
@@ -145,6 +146,31 @@ describe("from SQLite to PostgreSQL and back", () => {
       await checkStore(tables, { fault: (each) => void faults.push(each), signal: AbortSignal.timeout(60_000) });
     });
     expect(faults).toEqual([]);
+  });
+});
+
+describe("a database whose server has time limits of its own", () => {
+  it("is copied to and read all the same: what goes through everything has none", async () => {
+    const url = await rig.freshUrl();
+    const database = new URL(url).pathname.slice(1);
+    const admin = await rig.server.connect();
+    const names = ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout", "idle_session_timeout"];
+    for (const name of names) await admin.query(`ALTER DATABASE ${database} SET ${name} = '500ms'`);
+    await admin.end();
+    const slowly = async (tables: Tables) => {
+      await sleep(1_000);
+      const other = await rig.server.connect(database);
+      await other.query("BEGIN; LOCK accounts");
+      const counting = tables.count(storeTables.accounts);
+      await sleep(1_000);
+      await other.end();
+      expect(await counting).toBe(0);
+    };
+    const { tables, finish } = await writePostgresTables(addressOf(url), file);
+    await slowly(tables);
+    await finish();
+    await tables.close();
+    await closing(await readPostgresTables(addressOf(url), "copy"), slowly);
   });
 });
 

@@ -78,6 +78,10 @@ const wholeLimits: Limits = { connect: 10_000, lock: 0, statement: 0 };
 /** A write of half a million records goes in one statement. */
 const trimLimits: Limits = { connect: usualLimits.connect, lock: usualLimits.lock, statement: 60_000 };
 
+/** The driver leaves out a limit of none, and the server then has those of its own. Not every version knows all of them. */
+const withoutLimits = `SELECT set_config(name, '0', false) FROM pg_settings WHERE name IN ('statement_timeout',
+  'lock_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout', 'transaction_timeout')`;
+
 async function connectTo({ config, shown }: PostgresAddress, limits = wholeLimits): Promise<pg.Client> {
   const { connect, lock, statement } = limits;
   const client = new PostgresClient({
@@ -90,6 +94,7 @@ async function connectTo({ config, shown }: PostgresAddress, limits = wholeLimit
   });
   try {
     await client.connect();
+    if (statement === 0) await client.query(withoutLimits);
   } catch (error) {
     throw new DatabaseTrouble(`the database ${shown} cannot be used: ${reasonOf(error)}`, { cause: error });
   }
