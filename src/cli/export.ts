@@ -1,7 +1,9 @@
 import { readdirSync, statSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { nearest } from "../core/nearest.ts";
 import { openDataFolder, replaceFile } from "../process/data-folder.ts";
+import { asDiskTrouble } from "../process/disk-faults.ts";
 import { exportAccount } from "../records/account-export.ts";
 import type { Account } from "../records/store.ts";
 import { eachPart, storeTables } from "../records/store-table.ts";
@@ -36,7 +38,12 @@ export async function exportTo(folder: string, options: ExportCommand, io: Comma
   };
   const done = await withStore(options, io, (store) =>
     exportAccount(store, account, { write, now: Date.now(), signal: io.signal }),
-  );
+  ).catch(async (error: unknown) => {
+    // It was empty: half an export is of no use, and would be in the way of the next.
+    for (const each of there === undefined ? [path] : readdirSync(path).map((name) => join(path, name)))
+      await rm(each, { recursive: true, force: true });
+    throw asDiskTrouble(error, path);
+  });
   io.out(
     `${folder}: ${counted(done.zones, "zone")} with ${counted(done.records, "record")}, and what ${counted(done.tokens, "token")} may do.\n`,
   );

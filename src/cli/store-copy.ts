@@ -1,4 +1,5 @@
 import { dirname, resolve } from "node:path";
+import { asDiskTrouble } from "../process/disk-faults.ts";
 import type { StorePlace } from "../records/open-store.ts";
 import { expectFree, giveToOwnerOf, placeNew, syncFile } from "../records/store-backup.ts";
 import { type CopyOutcome, copyTables, type TableSum } from "../records/store-copy.ts";
@@ -70,7 +71,9 @@ async function intoFile({ tables, source }: Origin, path: string, io: CommandIo)
   const part = partOf(path);
   const target = copySqliteTables(part, source);
   if (target.goesOn) io.err(`${part} is there from a copy that was broken off; it goes on.\n`);
-  const outcome = await copyInto(tables, target, io);
+  const outcome = await copyInto(tables, target, io).catch((error: unknown) => {
+    throw asDiskTrouble(error, dirname(path));
+  });
   if (outcome.kind === "differs") return outcome;
   await giveToOwnerOf(dirname(path), part);
   await syncFile(part);

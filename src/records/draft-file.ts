@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { asDiskTrouble } from "../process/disk-faults.ts";
 import { DatabaseTrouble } from "../process/migration-steps.ts";
 import { isInUse, takeSole } from "./store-table-sole.ts";
 
@@ -10,6 +11,14 @@ import { isInUse, takeSole } from "./store-table-sole.ts";
  * process that was killed has left in that folder goes with the next draft there, as the lock of the process went with it.
  */
 export async function withDraft<T>(path: string, make: (draft: string) => Promise<T>): Promise<T> {
+  try {
+    return await draftOf(path, make);
+  } catch (error) {
+    throw asDiskTrouble(error, dirname(path));
+  }
+}
+
+async function draftOf<T>(path: string, make: (draft: string) => Promise<T>): Promise<T> {
   const parent = dirname(path);
   await removeDead(parent);
   const folder = join(parent, `.${basename(path)}.draft-${randomBytes(4).toString("hex")}`);

@@ -146,6 +146,8 @@ function expectFolder(path: string): void {
   if (!statSync(path).isDirectory()) throw new DatabaseTrouble(`${path} is no folder; name another place.`);
   if (isRefused(path, constants.W_OK | constants.X_OK))
     throw new DatabaseTrouble(`this user may not write to ${path}; name another place.`);
+  if (isRefused(path, constants.W_OK, "EROFS"))
+    throw new DatabaseTrouble(`the disk of ${path} is read-only; name another place.`);
 }
 
 function expectUnused(path: string): void {

@@ -121,12 +121,12 @@ export function fileState(path: string): FileState {
 }
 
 /** Whether the system does not let this user in; unlike opening a file, asking leaves its locks alone. */
-export function isRefused(path: string, mode = constants.R_OK): boolean {
+export function isRefused(path: string, mode = constants.R_OK, why: "EACCES" | "EROFS" = "EACCES"): boolean {
   try {
     accessSync(path, mode);
     return false;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EACCES";
+    return (error as NodeJS.ErrnoException).code === why;
   }
 }
 

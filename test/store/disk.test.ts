@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { request } from "undici";
@@ -96,10 +96,36 @@ describe("a disk that was full before", () => {
       /records\.sqlite cannot be .*\n.*The disk is full or fails, and the file may be good: leave it/,
     );
   });
+
+  it.each<[string, () => readonly string[]]>([
+    ["backup", () => ["store", "backup", join(disk, "b"), "--data", ready]],
+    ["restore", () => ["store", "restore", recordsDatabase(ready), "--data", disk, "--move-aside"]],
+    ["export", () => ["export", join(disk, "e"), "--data", ready]],
+  ])("is told by a %s with what to do, and nothing half done is left on it", async (_, words) => {
+    // What SQLite keeps beside a file that it looked at is empty there.
+    const list = (to: string) => `ls -A ${disk} | grep -v 'sqlite-' > ${join(folder, to)}`;
+    const andList = ["sh", "-c", `"$@"; code=$?; ${list("after")}; exit $code`, "sh"];
+    const full = onDisk("12m", `(cd ${disk} && ${fill}) && ${list("before")}`);
+    const { code, err } = await startProcess([...full, ...andList, ...moor, ...words()] as [string, ...string[]], {
+      env,
+    }).ended;
+    expect(err).toMatch(/the folder .*disk\S* cannot be written: its disk is full; make room there/);
+    expect(code).toBe(1);
+    const [before, after] = ["before", "after"].map((name) => readFileSync(join(folder, name), "utf8"));
+    expect(after).toBe(before);
+  });
 });
 
 describe("a disk that is read-only", () => {
   const readOnly = (words: readonly string[]) => runOn(`mount -o remount,ro ${disk}`, words);
+
+  it.each<[string, () => readonly string[]]>([
+    ["backup", () => ["store", "backup", join(disk, "b"), "--data", disk]],
+    ["copy", () => ["store", "copy", ready, join(disk, "c.sqlite")]],
+  ])("takes no %s, and says why", async (_, words) => {
+    const { code, err } = await readOnly(words());
+    expect({ code, err }).toEqual({ code: 1, err: `moor: the disk of ${disk} is read-only; name another place.\n` });
+  });
 
   it("stops the start, at once and with the reason", async () => {
     const { code, err } = await readOnly(["records", "--data", disk, "--listen", "127.0.0.1:0", "--plain-http"]);
@@ -113,12 +139,6 @@ describe("a disk that is read-only", () => {
     const file = join(folder, "backup.sqlite");
     expect(await readOnly(["store", "backup", file, "--data", disk])).toMatchObject({ code: 0 });
     expect(await faultsIn(file)).toEqual([]);
-  });
-
-  it("takes no backup, and says why", async () => {
-    const { code, err } = await readOnly(["store", "backup", join(disk, "b.sqlite"), "--data", disk]);
-    expect(code).toBe(1);
-    expect(err).toMatch(/EROFS|read-only/);
   });
 });
 
