@@ -53,7 +53,7 @@ export async function exportTo(folder: string, options: ExportCommand, io: Comma
 
 /** One that is there; names those there are when it is not. */
 async function accountNamed(options: ExportCommand, io: CommandIo): Promise<Account | undefined> {
-  const tables = await readTables(await findStore(options, io), "look");
+  const tables = await readTables(await findStore(options, io), "look", io.signal);
   const names: string[] = [];
   try {
     for await (const rows of eachPart(tables, storeTables.accounts)) {

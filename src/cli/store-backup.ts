@@ -41,7 +41,7 @@ export async function storeBackup(file: string, options: DatabaseOptions, io: Co
 
 async function backupOf(place: StorePlace, file: string, tellers: BackupTellers): Promise<BackupOutcome> {
   if (place.kind === "sqlite") return await backupSqlite(place.path, file, tellers);
-  const tables = await readTables(place, "copy");
+  const tables = await readTables(place, "copy", tellers.signal);
   try {
     return await backupTables(tables, file, tellers);
   } finally {

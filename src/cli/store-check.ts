@@ -13,7 +13,7 @@ import { dataFlag } from "./try-lines.ts";
 export async function storeCheck(file: string | undefined, options: DatabaseOptions, io: CommandIo): Promise<number> {
   const progress = showProgress(io);
   const place = file === undefined ? readStorePlace(options, io) : readPlace(file, options, io);
-  const tables = await readTables(place, "look");
+  const tables = await readTables(place, "look", io.signal);
   const whereTo = place.kind === "sqlite" ? `${dataFlag(options)} --move-aside` : "--database NEW-DATABASE";
   let faults = 0;
   try {

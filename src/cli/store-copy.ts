@@ -31,7 +31,7 @@ export const copyStore = (file: string, path: string, to: StorePlace, io: Comman
 
 async function copyPlaces(from: StorePlace, to: StorePlace, io: CommandIo, source = sourceOf(from)): Promise<number> {
   if (to.kind === "sqlite") expectFree(to.path);
-  const tables = await readTables(from, "copy");
+  const tables = await readTables(from, "copy", io.signal);
   try {
     return await orStopped(goesOnLater, io, async () => {
       const origin = { tables, source };
@@ -71,9 +71,7 @@ async function intoFile({ tables, source }: Origin, path: string, io: CommandIo)
   const part = partOf(path);
   const target = copySqliteTables(part, source);
   if (target.goesOn) io.err(`${part} is there from a copy that was broken off; it goes on.\n`);
-  const outcome = await copyInto(tables, target, io).catch((error: unknown) => {
-    throw asDiskTrouble(error, dirname(path));
-  });
+  const outcome = await copyInto(tables, target, io, (error) => asDiskTrouble(error, dirname(path)));
   if (outcome.kind === "differs") return outcome;
   await giveToOwnerOf(dirname(path), part);
   await syncFile(part);
@@ -88,12 +86,17 @@ async function intoServer(
   io: CommandIo,
 ): Promise<CopyOutcome> {
   const { writePostgresTables } = await import("../records/store-table-postgres.ts");
-  const target = await writePostgresTables(address, source);
+  const target = await writePostgresTables(address, source, io.signal);
   if (target.goesOn) io.err(`${address.shown} has a copy that was broken off; it goes on.\n`);
   return await copyInto(tables, target, io);
 }
 
-async function copyInto(from: Tables, { tables, finish }: CopyTarget, io: CommandIo): Promise<CopyOutcome> {
+async function copyInto(
+  from: Tables,
+  { tables, finish }: CopyTarget,
+  io: CommandIo,
+  told = (error: unknown) => error,
+): Promise<CopyOutcome> {
   const progress = showProgress(io);
   const tell = ({ what, done, total }: { what: string; done: number; total: number }) =>
     progress.tell(what, done, total);
@@ -101,6 +104,9 @@ async function copyInto(from: Tables, { tables, finish }: CopyTarget, io: Comman
     const outcome = await copyTables(from, tables, { tell, signal: io.signal });
     if (outcome.kind === "done") await finish();
     return outcome;
+  } catch (error) {
+    if (error === io.signal.reason) throw error;
+    throw new Error(`${(told(error) as Error).message}\n${goesOnLater}`, { cause: error });
   } finally {
     progress.end();
     await tables.close();

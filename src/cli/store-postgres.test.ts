@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import type { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { openSqlite } from "../process/open-sqlite.ts";
 import { fillStore } from "../records/rig/filled-store.ts";
@@ -91,5 +92,42 @@ describe("a copy out of PostgreSQL that is broken off", () => {
     expect(code).toBe(1);
     expect(err).toMatch(/c\.sqlite\.part has a copy of postgres:\/\/127\.0\.0\.1:\d+\/moor_\d+ that was broken off/);
     expect(await moor("store", "copy", url, "c.sqlite")).toMatchObject({ code: 0 });
+  });
+
+  describe("while its server says nothing", () => {
+    let admin: Client;
+    let holder: Client;
+    const waiting = async () =>
+      (await admin.query("SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'")).rows.length > 0;
+    beforeEach(async () => {
+      await restore();
+      admin = await rig.server.connect();
+      holder = await rig.server.connect(new URL(url).pathname.slice(1));
+      await holder.query("BEGIN; LOCK zones");
+    });
+    afterEach(async () => {
+      for (const client of [admin, holder]) await client.end();
+    });
+
+    it("ends when it is told to", async () => {
+      const stop = new AbortController();
+      const { io, printed } = openTerminal(folder, stop.signal);
+      const copying = runMoor(["store", "copy", url, "c.sqlite"], io);
+      await expect.poll(waiting).toBe(true);
+      stop.abort(new Error("stopped by SIGINT"));
+      expect(await copying).toBe(1);
+      expect(printed.err).toMatch(/^moor: stopped by SIGINT\. The copy is not finished: run the same command again/);
+    });
+
+    it("and loses it, says so and that it goes on", async () => {
+      const copying = moor("store", "copy", url, "c.sqlite");
+      await expect.poll(waiting).toBe(true);
+      await admin.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
+      expect((await copying).err).toMatch(
+        /^moor: the database postgres:\S+ cannot be used: terminating connection .*\nThe copy is not finished: run the same/,
+      );
+      await holder.query("ROLLBACK");
+      expect(await moor("store", "copy", url, "c.sqlite")).toMatchObject({ code: 0 });
+    });
   });
 });

@@ -2,10 +2,10 @@ import type { StorePlace } from "./open-store.ts";
 import type { TablesUse, WritableTables } from "./store-table.ts";
 import { readSqliteTables, trimSqliteTables } from "./store-table-sqlite.ts";
 
-/** One state of a store that may be in use. */
-export async function readTables(place: StorePlace, use: TablesUse): Promise<WritableTables> {
+/** One state of a store that may be in use. A server that hangs is left as soon as `signal` says so. */
+export async function readTables(place: StorePlace, use: TablesUse, signal: AbortSignal): Promise<WritableTables> {
   if (place.kind === "sqlite") return readSqliteTables(place.path);
-  return await (await import("./store-table-postgres.ts")).readPostgresTables(place.address, use);
+  return await (await import("./store-table-postgres.ts")).readPostgresTables(place.address, use, signal);
 }
 
 /** To delete a few rows at a time from a store that is in use. */

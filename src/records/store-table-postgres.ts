@@ -21,13 +21,17 @@ import { type SqlConnection, tablesOver } from "./store-table-sql.ts";
 import { copyMark, expectSameSource, expectWholeDatabase, hasCopyMark } from "./unfinished-copy.ts";
 
 /** One state of a database that nodes may be writing to. */
-export async function readPostgresTables(address: PostgresAddress, use: TablesUse): Promise<WritableTables> {
-  const client = await connectTo(address);
+export async function readPostgresTables(
+  address: PostgresAddress,
+  use: TablesUse,
+  signal?: AbortSignal,
+): Promise<WritableTables> {
+  const client = await connectTo(address, wholeLimits, signal);
   return await orEnd(client, async () => {
     await expectUsable(client, address, use);
     await expectCounters(client, address);
     await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
-    return tablesOver(connectionOver(client, address));
+    return tablesOver(connectionOver(client, address, signal));
   });
 }
 
@@ -41,9 +45,14 @@ export async function trimPostgresTables(address: PostgresAddress, limits = trim
 }
 
 /** A database for a copy: an empty one, or one that a copy of `source` was begun on. The table that says so is there until it is done. */
-export async function writePostgresTables(address: PostgresAddress, source: string): Promise<CopyTarget> {
-  await migratePostgres(() => connectTo(address), address.shown, postgresMigrations);
-  const client = await connectTo(address);
+export async function writePostgresTables(
+  address: PostgresAddress,
+  source: string,
+  signal?: AbortSignal,
+): Promise<CopyTarget> {
+  const connect = () => connectTo(address, wholeLimits, signal);
+  await migratePostgres(connect, address.shown, postgresMigrations);
+  const client = await connect();
   return await orEnd(client, async () => {
     const begun = await hasCopyMark(client);
     if (!begun && (await holdsData(client)))
@@ -63,7 +72,7 @@ export async function writePostgresTables(address: PostgresAddress, source: stri
       const names = everyTable.map(({ name }) => name).join(", ");
       await client.query(`ANALYZE ${names}`).catch(() => undefined);
     };
-    return { tables: tablesOver(connectionOver(client, address)), goesOn: begun, finish };
+    return { tables: tablesOver(connectionOver(client, address, signal)), goesOn: begun, finish };
   });
 }
 
@@ -82,7 +91,7 @@ const trimLimits: Limits = { connect: usualLimits.connect, lock: usualLimits.loc
 const withoutLimits = `SELECT set_config(name, '0', false) FROM pg_settings WHERE name IN ('statement_timeout',
   'lock_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout', 'transaction_timeout')`;
 
-async function connectTo({ config, shown }: PostgresAddress, limits = wholeLimits): Promise<pg.Client> {
+async function connectTo({ config, shown }: PostgresAddress, limits: Limits, signal?: AbortSignal): Promise<pg.Client> {
   const { connect, lock, statement } = limits;
   const client = new PostgresClient({
     ...config,
@@ -92,13 +101,20 @@ async function connectTo({ config, shown }: PostgresAddress, limits = wholeLimit
     // A server that is gone without a word does not keep its own limits.
     query_timeout: statement && statement + 2_000,
   });
+  // Who waits for an answer then hears the reason.
+  signal?.addEventListener("abort", () => client.connection.stream.destroy(signal.reason), { once: true });
   try {
     await client.connect();
     if (statement === 0) await client.query(withoutLimits);
   } catch (error) {
-    throw new DatabaseTrouble(`the database ${shown} cannot be used: ${reasonOf(error)}`, { cause: error });
+    throw asTold(error, shown, signal);
   }
   return client;
+}
+
+function asTold(error: unknown, shown: string, signal?: AbortSignal): unknown {
+  if (signal?.aborted) return signal.reason;
+  return new DatabaseTrouble(`the database ${shown} cannot be used: ${reasonOf(error)}`, { cause: error });
 }
 
 async function orEnd<T>(client: pg.Client, work: () => Promise<T>): Promise<T> {
@@ -148,14 +164,24 @@ async function expectCounters(client: pg.Client, { shown }: PostgresAddress): Pr
   );
 }
 
-function connectionOver(client: pg.Client, { shown }: PostgresAddress): SqlConnection {
-  const all: SqlConnection["all"] = async (text, values) =>
-    (await client.query({ text, values: [...values], rowMode: "array" })).rows as Row[];
+function connectionOver(client: pg.Client, { shown }: PostgresAddress, signal?: AbortSignal): SqlConnection {
+  let lost: Error | undefined;
+  client.on("error", (error) => {
+    lost ??= error;
+  });
+  const all: SqlConnection["all"] = async (text, values) => {
+    try {
+      return (await client.query({ text, values: [...values], rowMode: "array" })).rows as Row[];
+    } catch (error) {
+      // What is asked after the end of a connection does not hear why it has ended.
+      throw asTold(lost ?? error, shown, signal);
+    }
+  };
   const number = async (text: string) => Number((await all(text, []))[0]?.[0] ?? 0);
   return {
     name: shown,
     all,
-    run: async (text, values) => void (await client.query(text, [...values])),
+    run: async (text, values) => void (await all(text, values)),
     mark: (at, kind) => `$${at}::${kind === "number" ? "bigint" : "text"}`,
     // The columns of keys compare by bytes, as their schema says.
     byBytes: "",
@@ -164,8 +190,8 @@ function connectionOver(client: pg.Client, { shown }: PostgresAddress): SqlConne
         ? number("SELECT position FROM log_head")
         : number(`SELECT pg_sequence_last_value(${sequenceOf(table)})`),
     setLastNumber: async (table, last) => {
-      if (table === storeTables.changes) await client.query("UPDATE log_head SET position = $1", [last]);
-      else await client.query(`SELECT setval(${sequenceOf(table)}, greatest($1, 1), $1 > 0)`, [last]);
+      if (table === storeTables.changes) await all("UPDATE log_head SET position = $1", [last]);
+      else await all(`SELECT setval(${sequenceOf(table)}, greatest($1, 1), $1 > 0)`, [last]);
     },
     // It checks its own pages, when it reads them.
     damage: async () => [],
