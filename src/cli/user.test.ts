@@ -133,6 +133,7 @@ describe("moor user", () => {
     ["user add an/na", 2, /letters, digits/],
     ["user add anna --expires tomorrow", 2, /tomorrow is no day/],
     ["user add anna --expires 2027-02-31", 2, /2027-02-31 is no day/],
+    ["user add anna --expires 2020-01-01", 2, /2020-01-01 is past; name the last day/],
     ["user change nobody --disable", 1, /There is no user nobody; moor user list/],
     ["user change anna --disable --enable", 2, /'--enable' cannot be used with option '--disable'/],
     ["user remove nobody", 1, /There is no user nobody/],

@@ -31,6 +31,10 @@ export type UserSettings = InData & {
 export async function userAdd(name: string, options: UserSettings, io: CommandIo): Promise<number> {
   const change = readChange(options, io);
   if (change === undefined) return 2;
+  if (change.expires instanceof Date && change.expires.getTime() <= Date.now()) {
+    io.err(`${options.expires} is past; name the last day on which he and his keys shall be good, or never.\n`);
+    return 2;
+  }
   const wrong = nameFault("user", name);
   if (wrong !== undefined) {
     io.err(`${wrong}\n`);
