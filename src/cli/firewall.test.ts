@@ -122,6 +122,12 @@ describe("moor firewall", () => {
     ],
     ["a config that is a list", {}, "# mine\n- lo", /firewall\.yaml:2:1: the file must hold `interfaces:`/],
     ["a key twice", {}, "interfaces:\n  lo: {}\n  lo: {}\n", /firewall\.yaml:3:3: this key is there twice; keep one/],
+    [
+      "a config that Windows saved as Unicode",
+      {},
+      "\uFEFFi\0n\0t\0:\0",
+      /firewall\.yaml: it is not UTF-8; save it again as UTF-8\n$/,
+    ],
     ["a config that is no YAML", {}, "interfaces: {\n", /firewall\.yaml:2:1: this is not YAML: Flow map.*\n$/],
     [
       "an alias of nothing",

@@ -1,6 +1,8 @@
 import { type Document, isNode } from "yaml";
 import type { Fault } from "../core/result.ts";
 import { type ConfigFault, type FirewallConfig, readConfig } from "../firewall/config.ts";
+import { isUtf16 } from "../process/utf8-text.ts";
+import { utf16 } from "../updater/read-secret.ts";
 import { createYamlReader } from "../updater/yaml-reader.ts";
 
 type Read =
@@ -9,6 +11,7 @@ type Read =
 
 /** `firewall.yaml` as text. What is no YAML is told as it is of the updater's config. */
 export function readFirewallConfig(text: string, file: string): Read {
+  if (isUtf16(text)) return { kind: "faults", faults: [{ ...utf16, where: file, message: "it is not UTF-8" }] };
   const yaml = createYamlReader(text, file);
   if (yaml.faults.length > 0) return { kind: "faults", faults: yaml.faults };
   const { document } = yaml;

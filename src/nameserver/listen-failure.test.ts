@@ -6,6 +6,7 @@ it.each([
   ["EACCES", 53, /UDP port 53 .* permission .*AmbientCapabilities=CAP_NET_BIND_SERVICE.*above 1023/],
   ["EADDRNOTAVAIL", 53, /no address 127\.0\.0\.1/],
   ["ENOTFOUND", 5300, /not an address .* such as 127\.0\.0\.1:5300/],
+  ["EAI_AGAIN", 5300, /DNS does not answer .*; write one such as 127\.0\.0\.1:5300/],
   ["EMFILE", 53, /cannot listen on UDP port 53 on 127\.0\.0\.1: too many/],
 ])("%s says what to do", (code, port, words) => {
   const cause = Object.assign(new Error("too many"), { code });

@@ -21,8 +21,9 @@ function words(error: NodeJS.ErrnoException, { host, port }: ListenAddress, prot
       );
     case "EADDRNOTAVAIL":
       return `this machine has no address ${host}; choose one of its own with --dns HOST:PORT`;
-    case "ENOTFOUND":
     case "EAI_AGAIN":
+      return `${host} is no address, and DNS does not answer for such a name now; write one such as 127.0.0.1:${port} or [::1]:${port}`;
+    case "ENOTFOUND":
       return `${host} is not an address of this machine; write one such as 127.0.0.1:${port} or [::1]:${port}`;
     default:
       return `cannot listen on ${where}: ${error.message}`;

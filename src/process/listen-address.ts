@@ -40,12 +40,14 @@ export function listenTrouble(
     case "EADDRNOTAVAIL":
       return `this machine has no address ${host}; choose one of its own with ${option} HOST:PORT`;
     case "ENOTFOUND":
+      return `${host} is no address or name of this machine; ${addressTodo(port, option)}`;
     case "EAI_AGAIN":
-      return (
-        `${host} is no address or name of this machine; choose one with ${option} HOST:PORT: ` +
-        `127.0.0.1:${port} for this machine alone, 0.0.0.0:${port} or [::]:${port} for all of its addresses`
-      );
+      return `${host} is no address, and DNS does not answer for such a name now; ${addressTodo(port, option)}`;
     default:
       return `cannot listen on ${host} port ${port}: ${error.message}`;
   }
 }
+
+const addressTodo = (port: number, option: string): string =>
+  `choose one with ${option} HOST:PORT: 127.0.0.1:${port} for this machine alone, ` +
+  `0.0.0.0:${port} or [::]:${port} for all of its addresses`;
