@@ -24,7 +24,11 @@ export function readTyped(file = defaultConfig, io: CommandIo): Result<UpdaterCo
   const config = file === defaultConfig ? [] : [`--config ${shellWord(file)}`];
   const targets = [...read.value.targets].map(([name, target]) => {
     const flags = [...config, ...(read.value.targets.size > 1 ? [`--target ${shellWord(name)}`] : [])];
-    return [name, flags.length === 0 ? target : { ...target, flags: flags.join(" ") }] as const;
+    const typed = {
+      ...(io.program !== "moor" && { program: io.program }),
+      ...(flags.length > 0 && { flags: flags.join(" ") }),
+    };
+    return [name, { ...target, ...typed }] as const;
   });
   return ok({ ...read.value, targets: new Map(targets) });
 }

@@ -294,13 +294,14 @@ describe("zones, list and show", () => {
 
   it("name the command to look further with as it was typed: its config, and the target where there are several", async () => {
     const text = readFileSync(join(loop.folder, "moor.yaml"), "utf8");
-    const told = async (config: string, target?: string) => {
+    const told = async (config: string, target?: string, program = "moor") => {
       const { io, printed } = terminal();
-      expect(await list({ zone: "other.org", config, target }, io)).toBe(1);
+      expect(await list({ zone: "other.org", config, target }, { ...io, program })).toBe(1);
       return printed.err;
     };
     writeFileSync(join(loop.folder, "my dns.yaml"), text);
     expect(await told("my dns.yaml")).toContain("`moor zones --config 'my dns.yaml'` lists");
+    expect(await told("moor.yaml", undefined, "../bin/moor")).toContain("`../bin/moor zones` lists");
     const second = text
       .replace(/^targets: \{ dns: (.*) \}$/m, "targets: { dns: $1, more: $1 }")
       .replace("name: home,", "name: home, target: dns,");

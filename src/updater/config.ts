@@ -49,6 +49,8 @@ export type TargetConfig = Endpoint & {
   readonly token: Secret;
   /** With which `moor list` and the like ask this one too; left out where they do so by themselves. */
   readonly flags?: string;
+  /** What is typed for moor where that does not do, as in a clone. */
+  readonly program?: string;
 };
 
 export type NameConfig = {

@@ -30,15 +30,14 @@ export async function openTarget(
       return outcome;
     },
   });
-  return config.flags === undefined ? target : namingFlags(target, config.flags);
+  return namingCommands(target, config);
 }
 
-/** Commands that it says to look further with ask the same service. */
-function namingFlags(target: RecordTarget, flags: string): RecordTarget {
+/** Commands that it says to look further with can be typed as they are, and ask the same service. */
+function namingCommands(target: RecordTarget, { program = "moor", flags }: TargetConfig): RecordTarget {
+  const typed = (_: string, verb: string) => `\`${[program, verb, ...(flags === undefined ? [] : [flags])].join(" ")}`;
   const named = <T extends { readonly kind: string }>(outcome: T | TargetFault): T | TargetFault =>
-    "todo" in outcome
-      ? { ...outcome, todo: outcome.todo.replaceAll(commands, (words) => `${words} ${flags}`) }
-      : outcome;
+    "todo" in outcome ? { ...outcome, todo: outcome.todo.replaceAll(commands, typed) } : outcome;
   return {
     replace: async (order, signal) => named(await target.replace(order, signal)),
     current: async (order, signal) => named(await target.current(order, signal)),
@@ -49,4 +48,4 @@ function namingFlags(target: RecordTarget, flags: string): RecordTarget {
   };
 }
 
-const commands = /`moor (?:zones|list|show)\b/g;
+const commands = /`moor (zones|list|show)\b/g;
