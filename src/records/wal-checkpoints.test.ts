@@ -1,4 +1,4 @@
-import { mkdtempSync, statSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmdirSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -6,6 +6,8 @@ import { until } from "../../test/rig/until.ts";
 import { createLog } from "../process/log.ts";
 import { openStore } from "./open-store.ts";
 import { makePool } from "./rig/pool-of-addresses.ts";
+import { openSqliteStore } from "./store-sqlite.ts";
+import { startWalCheckpoints } from "./wal-checkpoints.ts";
 
 it("brings a storm of changes into the database file while it goes on, and holds up no close", async () => {
   const path = join(mkdtempSync(join(tmpdir(), "moor-checkpoint-")), "records.sqlite");
@@ -30,4 +32,30 @@ it("brings a storm of changes into the database file while it goes on, and holds
   await until(storm, { limit: 60_000, what: () => `still ${before} bytes after ${made} changes` });
   await close();
   expect(lines).toEqual([]);
+});
+
+it("tries again after a minute when its thread could not open the file, and says it once", async () => {
+  const path = join(mkdtempSync(join(tmpdir(), "moor-checkpoint-")), "records.sqlite");
+  const lines: string[] = [];
+  const log = createLog({ format: "text", write: (line) => void lines.push(line) });
+  let now = 0;
+  const checkpoints = startWalCheckpoints(path, log, () => now);
+  const later = (milliseconds: number) => {
+    now += milliseconds;
+    checkpoints.wrote(500);
+  };
+  // No file can be opened where a folder is, as none can when too many are open.
+  mkdirSync(path);
+  later(1);
+  await expect.poll(() => lines.length).toBe(1);
+  rmdirSync(path);
+  const store = openSqliteStore(path);
+  await makePool(store);
+  const before = statSync(path).size;
+  later(59_000);
+  later(2_000);
+  await expect.poll(() => statSync(path).size).toBeGreaterThan(before);
+  await checkpoints.close();
+  store.close();
+  expect(lines).toHaveLength(1);
 });

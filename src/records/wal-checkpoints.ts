@@ -4,35 +4,44 @@ import type { Logger } from "../process/log.ts";
 /** So many changes in so many milliseconds: fewer are brought over by SQLite itself, in passing. */
 const many = 500;
 const window = 1_000;
+/** Until a thread is tried again that could not begin, as when no more files may be open. */
+const pause = 60_000;
 
 /**
  * Sooner or later what stands in SQLite's write-ahead log must go into the database file. SQLite does that at the end of a
  * commit, and every request waits for it: up to 50 ms when the changes are spread over a large file. While many changes come, a
  * thread with a connection of its own does most of it beside them (https://sqlite.org/wal.html#ckpt).
  */
-export function startWalCheckpoints(path: string, log: Logger) {
+export function startWalCheckpoints(path: string, log: Logger, now: () => number = () => performance.now()) {
   let worker: Worker | undefined;
   let busy = false;
   let count = 0;
   let since = 0;
+  let failed: number | undefined;
 
   const start = (): Worker => {
     const started = new Worker(program, { eval: true, workerData: { path } });
     started.unref();
     started.on("message", () => {
       busy = false;
+      failed = undefined;
     });
-    // It stays busy then, and SQLite goes on by itself.
-    started.on("error", (error) => log.warn({ err: error }, "the write-ahead log is brought over while requests wait"));
+    // Until then SQLite goes on by itself.
+    started.on("error", (error) => {
+      if (failed === undefined) log.warn({ err: error }, "the write-ahead log is brought over while requests wait");
+      failed = now();
+      worker = undefined;
+      busy = false;
+    });
     return started;
   };
 
   return {
     wrote: (changes: number): void => {
-      const now = performance.now();
-      if (now - since > window) [since, count] = [now, 0];
+      const at = now();
+      if (at - since > window) [since, count] = [at, 0];
       count += changes;
-      if (count < many || busy) return;
+      if (count < many || busy || (failed !== undefined && at - failed < pause)) return;
       busy = true;
       count = 0;
       worker ??= start();
