@@ -81,7 +81,7 @@ async function dryRun(updater: Updater, { needsAddress }: UpdateOptions, io: Com
 async function once(updater: Updater, { historyFile }: UpdaterConfig, io: CommandIo): Promise<number> {
   const round = await updater.round(io.signal);
   const { results } = round;
-  const history = openHistory(historyFile, (because) => io.err(`warning: the history cannot be kept (${because})\n`));
+  const history = openHistory(historyFile, (because) => io.err(`warning: the history cannot be kept: ${because}\n`));
   // What would be logged is printed.
   const reporter = createReporter(noLog, (notice) => history.add(notice, new Date()));
   if (io.signal.aborted) reporter.reportDone(round);

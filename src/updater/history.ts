@@ -1,4 +1,5 @@
-import { appendFile, readFile, rename, writeFile } from "node:fs/promises";
+import { appendFile, rename, writeFile } from "node:fs/promises";
+import { readFileIfThere } from "../process/data-folder.ts";
 import type { Notice } from "./reporter.ts";
 
 /** The last decisions that acted or failed, on disk, one JSON line each. */
@@ -39,7 +40,9 @@ export function openHistory(path: string, warn: (because: string) => void): Hist
       // A history that cannot be kept is a pity; it keeps no record from being right.
       writing = writing
         .then(() => append(entryOf(notice, at)))
-        .catch((error: NodeJS.ErrnoException) => warn(error.code ?? error.message));
+        .catch((error: Error) =>
+          warn(`${error.message}; mend that, or name another file with \`history:\` in the config`),
+        );
     },
     settled: () => writing,
   };
@@ -47,10 +50,7 @@ export function openHistory(path: string, warn: (because: string) => void): Hist
 
 /** Oldest first. Lines that a crash tore, or a hand, are passed over; a file that is not there is an empty history. */
 export async function readHistory(path: string): Promise<readonly HistoryEntry[]> {
-  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return "";
-    throw error;
-  });
+  const text = (await readFileIfThere(path)) ?? "";
   return text.split("\n").flatMap((line) => {
     try {
       const entry = JSON.parse(line) as HistoryEntry;
