@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import { isFullDisk } from "../process/disk-faults.ts";
 import { dropHistory } from "../records/keep-history.ts";
 import type { StorePlace } from "../records/open-store.ts";
 import { trimTables } from "../records/store-table-open.ts";
@@ -39,6 +40,13 @@ function giveBack(path: string, io: CommandIo): number {
   }
   try {
     sole.exec("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)");
+  } catch (error) {
+    if (!isFullDisk(error)) throw error;
+    io.err(
+      `${path} is as large as it was: giving space back takes as much room as the store for a while, and its disk is full. ` +
+        "Make room there, and run this again.\n",
+    );
+    return 1;
   } finally {
     sole.close();
   }

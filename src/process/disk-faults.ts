@@ -3,7 +3,7 @@ import { sqliteKind } from "./sqlite-faults.ts";
 /** An error as people are told it, when the disk of a folder takes no more of what is being made there. */
 export function asDiskTrouble(error: unknown, folder: string): unknown {
   const { code = "" } = error as NodeJS.ErrnoException;
-  const why = sqliteKind(error) === sqliteFull ? full : reasons[code];
+  const why = isFullDisk(error) ? full : reasons[code];
   return why === undefined ? error : new Error(`the folder ${folder} cannot be written: ${why}`, { cause: error });
 }
 
@@ -14,6 +14,9 @@ const reasons: Readonly<Record<string, string>> = {
   EDQUOT: "this user may not have more of its disk; make room there, or name another place",
   EROFS: "its disk is read-only; name another place",
 };
+
+/** As SQLite says it. */
+export const isFullDisk = (error: unknown): boolean => sqliteKind(error) === sqliteFull;
 
 /** SQLITE_FULL */
 const sqliteFull = 13;
