@@ -30,9 +30,10 @@ export default function HistoryPart({ zone }: { readonly zone: RrsetsZone }) {
   const writes = groupWrites(pages.data?.pages.flatMap(({ history }) => history) ?? []);
   const rest = pages.data?.pages.at(-1)?.meta.rest_of_write ?? 0;
   if (pages.isPending) return <Waiting />;
+  if (pages.data === undefined) return <Problem error={pages.error} retry={() => void pages.refetch()} />;
   return (
     <Stack gap="sm">
-      <Problem error={pages.error} retry={() => void pages.refetch()} />
+      {!pages.isFetchNextPageError && <Problem error={pages.error} retry={() => void pages.refetch()} />}
       <table className="list">
         <thead>
           <tr>
@@ -82,6 +83,7 @@ export default function HistoryPart({ zone }: { readonly zone: RrsetsZone }) {
           })}
         </tbody>
       </table>
+      {pages.isFetchNextPageError && <Problem error={pages.error} />}
       {pages.hasNextPage && (
         <Button variant="default" onClick={() => void pages.fetchNextPage()} loading={pages.isFetchingNextPage}>
           Older changes

@@ -7,7 +7,9 @@ import { counted } from "../shared/counted.ts";
 import { lazyPart } from "../shared/lazy-part.tsx";
 import { Problem } from "../shared/problem.tsx";
 import { useSearchPart } from "../shared/search-part.ts";
+import { ServiceGoneNote } from "../shared/service-gone.tsx";
 import { useSession } from "../shared/session.tsx";
+import { useLongWait } from "../shared/waiting.tsx";
 import { readSetPage } from "./api.ts";
 import { filterSets, type SortBy, sortSets } from "./order-sets.ts";
 import { useEverySet } from "./read-sets.ts";
@@ -44,6 +46,7 @@ export function SetTable({ zone }: { readonly zone: RrsetsZone }) {
     () => sortSets(filterSets(sets ?? [], wanted, type), by, descending),
     [sets, wanted, type, by, descending],
   );
+  const isSlow = useLongWait(!whole && error === null);
   const edited = query.get("edit");
   const adding = query.get("add");
   const showAll = () => {
@@ -82,8 +85,10 @@ export function SetTable({ zone }: { readonly zone: RrsetsZone }) {
         </Button>
       </Group>
       <Problem error={error} retry={retry} />
+      {isSlow && <ServiceGoneNote />}
       <p className="quiet" role="status" style={{ margin: "0 0 0.25rem", fontSize: "0.8125rem" }}>
-        {summary(rows.length, sets?.length, whole)}
+        {summary(rows.length, sets?.length, whole, error !== null)}
+        {!whole && (edited !== null || adding !== null) && " The form opens once all are read."}
       </p>
       {sets && whole && rows.length === 0 ? (
         <NoMatch text={wanted.trim()} type={type} onClear={showAll} />
@@ -126,9 +131,9 @@ const typesIn = (sets: readonly Rrset[]): string[] => {
   return [...recordTypes.filter((type) => there.has(type)), ...[...there].filter((type) => type.startsWith("TYPE"))];
 };
 
-function summary(shown: number, all: number | undefined, whole: boolean): string {
-  if (all === undefined) return "Reading…";
+function summary(shown: number, all: number | undefined, whole: boolean, failed: boolean): string {
+  if (all === undefined) return failed ? "The record sets are not known." : "Reading…";
   const count = counted(all, "record set");
-  if (!whole) return `The first ${count}, reading the rest…`;
+  if (!whole) return `The first ${count}, ${failed ? "the rest is not known." : "reading the rest…"}`;
   return shown === all ? count : `${shown.toLocaleString("en-GB")} of ${count}`;
 }

@@ -49,8 +49,8 @@ export default function TokenPage() {
       )}
       {tokens?.length === 0 && (
         <Text>
-          There are no tokens yet. A token lets a program read or write records: an updater, a router, a certificate
-          client.
+          {anyRevoked ? "All tokens are revoked." : "There are no tokens yet."} A token lets a program read or write
+          records: an updater, a router, a certificate client.
         </Text>
       )}
       {tokens !== undefined && tokens.length > 0 && <TokenTable tokens={tokens} onRevoke={setRevoking} />}

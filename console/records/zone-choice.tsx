@@ -36,7 +36,8 @@ export function ZoneChoice(props: {
       searchValue={typed}
       onSearchChange={setTyped}
       searchable
-      nothingFoundMessage={isLooking ? "looking…" : "no such zone"}
+      error={zones.error && `The zones cannot be read. ${zones.error.message}`}
+      nothingFoundMessage={isLooking ? "looking…" : zones.error ? "not known" : "no such zone"}
     />
   );
 }

@@ -9,10 +9,11 @@ import { counted } from "../shared/counted.ts";
 import { lazyPart } from "../shared/lazy-part.tsx";
 import { Problem } from "../shared/problem.tsx";
 import { useSearchPart } from "../shared/search-part.ts";
+import { ServiceGoneNote } from "../shared/service-gone.tsx";
 import { useSession } from "../shared/session.tsx";
-import { Waiting } from "../shared/waiting.tsx";
+import { useLongWait, Waiting } from "../shared/waiting.tsx";
 import { durationInWords } from "../shared/words-of-time.ts";
-import { findZones } from "./api.ts";
+import { findZones, type ZonePage } from "./api.ts";
 import { FirstSteps } from "./first-steps.tsx";
 import { zoneAddress } from "./zone-address.ts";
 
@@ -34,6 +35,7 @@ export function ZoneList() {
     window.scrollTo(0, 0);
   };
   const found = zones.data;
+  const isSlow = useLongWait(zones.isPlaceholderData);
   const none = found?.meta.pagination.total_entries === 0 && !zones.isPlaceholderData;
 
   return (
@@ -55,10 +57,11 @@ export function ZoneList() {
               <Skeleton h={200} />
             </Waiting>
           )}
-          {found && <ZoneTable zones={found.zones} search={search} />}
-          {found && search === "" && (
-            <p className="quiet" style={{ fontSize: "0.8125rem" }}>
-              {counted(found.meta.pagination.total_entries, "zone")}
+          {found && <ZoneTable zones={found.zones} />}
+          {isSlow && <ServiceGoneNote />}
+          {found && (
+            <p className="quiet" role="status" style={{ fontSize: "0.8125rem" }}>
+              {zones.isPlaceholderData ? "Looking…" : summary(found, search)}
             </p>
           )}
           {found !== undefined && found.meta.pagination.last_page > 1 && (
@@ -109,8 +112,13 @@ function SearchBox({ value, onChange }: { readonly value: string; readonly onCha
   );
 }
 
-function ZoneTable({ zones, search }: { readonly zones: readonly RrsetsZone[]; readonly search: string }) {
-  if (zones.length === 0) return <p className="quiet">No zone has “{search}” in its name.</p>;
+function summary({ zones, meta }: ZonePage, search: string): string {
+  if (search === "") return counted(meta.pagination.total_entries, "zone");
+  return zones.length === 0 ? `No zone has “${search}” in its name.` : "";
+}
+
+function ZoneTable({ zones }: { readonly zones: readonly RrsetsZone[] }) {
+  if (zones.length === 0) return null;
   return (
     <table className="list">
       <thead>

@@ -1,4 +1,4 @@
-import { Button, Group, PasswordInput, Stack, Text, Title } from "@mantine/core";
+import { Button, Group, PasswordInput, Skeleton, Stack, Text, Title } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { SessionEntry } from "../../src/contract/console.ts";
@@ -6,6 +6,7 @@ import { ActionHead } from "./action-head.tsx";
 import { Problem } from "./problem.tsx";
 import { useSession } from "./session.tsx";
 import { useLeave } from "./use-leave.ts";
+import { Waiting } from "./waiting.tsx";
 import { When } from "./when.tsx";
 
 /** One's own password, and where one is signed in. */
@@ -114,53 +115,70 @@ function SessionList() {
   });
   return (
     <>
-      <Problem error={found.error ?? end.error} />
-      <table className="list">
-        <thead>
-          <tr>
-            <th scope="col">Browser</th>
-            <th scope="col">From</th>
-            <th scope="col">Since</th>
-            <th scope="col">Last seen</th>
-            <ActionHead />
-          </tr>
-        </thead>
-        <tbody>
-          {found.data?.sessions.map((entry) => {
-            const { id, agent, from, created, seen, current } = entry;
-            return (
-              <tr key={id}>
-                <td data-label="Browser">
-                  {browserOf(agent)}
-                  {current && " (this one)"}
-                </td>
-                <td data-label="From" className="mono">
-                  {from}
-                </td>
-                <td data-label="Since">
-                  <When at={created} />
-                </td>
-                <td data-label="Last seen">
-                  <When at={seen} />
-                </td>
-                <td className="does">
-                  <Group justify="flex-end">
-                    <Button
-                      size="compact-xs"
-                      variant="default"
-                      onClick={() => end.mutate(entry)}
-                      aria-label={`Sign out ${browserOf(agent)} from ${from}`}
-                    >
-                      Sign out
-                    </Button>
-                  </Group>
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
+      <Problem error={found.error} retry={() => void found.refetch()} />
+      <Problem error={end.error} />
+      {found.isPending && (
+        <Waiting>
+          <Skeleton h={80} />
+        </Waiting>
+      )}
+      {found.data && <SessionTable sessions={found.data.sessions} end={end} />}
     </>
+  );
+}
+
+function SessionTable(props: {
+  readonly sessions: readonly SessionEntry[];
+  readonly end: { readonly mutate: (entry: SessionEntry) => void; readonly isPending: boolean };
+}) {
+  const { sessions, end } = props;
+  return (
+    <table className="list">
+      <thead>
+        <tr>
+          <th scope="col">Browser</th>
+          <th scope="col">From</th>
+          <th scope="col">Since</th>
+          <th scope="col">Last seen</th>
+          <ActionHead />
+        </tr>
+      </thead>
+      <tbody>
+        {sessions.map((entry) => {
+          const { id, agent, from, created, seen, current } = entry;
+          return (
+            <tr key={id}>
+              <td data-label="Browser">
+                {browserOf(agent)}
+                {current && " (this one)"}
+              </td>
+              <td data-label="From" className="mono">
+                {from}
+              </td>
+              <td data-label="Since">
+                <When at={created} />
+              </td>
+              <td data-label="Last seen">
+                <When at={seen} />
+              </td>
+              <td className="does">
+                <Group justify="flex-end">
+                  <Button
+                    size="compact-xs"
+                    variant="default"
+                    onClick={() => end.mutate(entry)}
+                    disabled={end.isPending}
+                    aria-label={`Sign out ${browserOf(agent)} from ${from}`}
+                  >
+                    Sign out
+                  </Button>
+                </Group>
+              </td>
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
   );
 }
 

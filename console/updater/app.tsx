@@ -79,7 +79,7 @@ export function App() {
             <NameCard
               key={name.name}
               name={name}
-              published={published.data?.published[name.name]}
+              published={published.error ? null : published.data?.published[name.name]}
               decisions={done ?? []}
               nextRound={state.data?.nextRound ?? null}
             />

@@ -1,0 +1,95 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
+
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 240_000 });
+
+let opened: HarbourPage;
+let page: HarbourPage["page"];
+
+beforeAll(async () => {
+  opened = await openHarbourPage();
+  page = opened.page;
+});
+afterEach(() => page.unrouteAll({ behavior: "ignoreErrors" }));
+afterAll(() => opened?.close());
+
+const harbour = "/zones/harbour.example";
+const open = (path: string) => page.goto(opened.rig.url + path);
+const content = () => page.locator("#content").textContent();
+const refuse = (asked: string) =>
+  page.route(asked, (route) => route.fulfill({ status: 500, json: { error: { message: "the store is closed" } } }));
+const holdBack = (asked: string) => page.route(asked, () => undefined);
+
+describe("what is not known", () => {
+  it("is not said of zones while they are looked for", async () => {
+    await open("/?search=nowhere");
+    await page.getByText("No zone has “nowhere” in its name").waitFor();
+    await holdBack("**/v1/zones?*");
+    await page.getByLabel("Search zones").fill("tide");
+    await page.getByText("Looking…").waitFor();
+    expect(await content()).not.toContain("No zone has");
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+
+    await open("/?search=tide");
+    await page.getByRole("link", { name: "tide-tables.example" }).waitFor();
+    await holdBack("**/v1/zones?*");
+    await page.getByLabel("Search zones").fill("");
+    await page.getByText("Looking…").waitFor();
+    expect(await content()).not.toContain("1 zone");
+    await page.getByText("The service does not answer").waitFor();
+  });
+
+  it("is not said of zones to choose when they cannot be read", async () => {
+    await refuse("**/v1/zones?*");
+    await open("/tokens?new");
+    const zones = page.getByRole("combobox", { name: "In the zones" });
+    await zones.fill("harb");
+    await page.getByText("The zones cannot be read. the store is closed").waitFor();
+    await page.getByText("not known").waitFor();
+    expect(await page.getByText("no such zone").count()).toBe(0);
+  });
+
+  it("is not being read once that has failed, and a form that waits for it is spoken of", async () => {
+    await refuse("**/rrsets?*");
+    await open(harbour);
+    await page.getByText("The record sets are not known.").waitFor();
+    await page.getByRole("button", { name: "Add record" }).click();
+    await page.getByText("The form opens once all are read.").waitFor();
+    expect(await content()).not.toContain("Reading…");
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("dialog", { name: "Add a record" }).waitFor();
+  });
+
+  it("has no table: neither of sessions nor of changes", async () => {
+    await refuse("**/console/sessions");
+    await refuse("**/history?*");
+    for (const path of ["/account", `${harbour}/history`]) {
+      await open(path);
+      await page.getByRole("alert").filter({ hasText: "the store is closed" }).waitFor();
+      expect(await page.getByRole("table").count()).toBe(0);
+    }
+    await holdBack("**/console/sessions");
+    await open("/account");
+    await page.getByText("The service does not answer").waitFor();
+    expect(await page.getByRole("table").count()).toBe(0);
+  });
+});
+
+describe("what fails", () => {
+  it("is told where it was asked for: older changes", async () => {
+    const changes = Array.from({ length: 150 }, (_, i) => ({
+      name: `n${i}`,
+      type: "A",
+      records: [{ value: "192.0.2.1" }],
+    }));
+    await opened.post(`/v1${harbour}/changes`, { changes });
+    await refuse("**/history?*before=*");
+    await open(`${harbour}/history`);
+    const older = page.getByRole("button", { name: "Older changes" });
+    await older.click();
+    const told = page.getByRole("alert").filter({ hasText: "the store is closed" });
+    const [said, button] = [await told.boundingBox(), await older.boundingBox()];
+    expect((button?.y ?? 0) - (said?.y ?? 0)).toBeLessThan(150);
+  });
+});
