@@ -57,10 +57,9 @@ const cutOff = (silent: string) => (error: unknown) => {
   throw new RequestProblem(0, silent, String(error));
 };
 
-/** Reading goes on by itself. A write does not, and nobody knows whether it was done: only its answer may have been lost. */
+/** Nobody knows whether a write was done: only its answer may have been lost. */
 export function noAnswer(method: Method, signedIn: boolean): string {
-  if (method === "GET") return "The service does not answer. It may be restarting; this page tries again by itself.";
-  if (!signedIn) return "The service does not answer. It may be restarting; try again in a moment.";
+  if (method === "GET" || !signedIn) return "The service does not answer. It may be restarting; try again in a moment.";
   return "The service does not answer: your change may not have been saved. Look before you try again.";
 }
 

@@ -1,15 +1,37 @@
 import { Button } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
+import { RequestProblem } from "./request.ts";
 import { useSession } from "./session.tsx";
 import { useLeave } from "./use-leave.ts";
 
 export function SignOutButton() {
   const { request } = useSession();
   const leave = useLeave();
-  const signOut = useMutation({ mutationFn: () => request("POST", "/console/sign-out"), onSettled: leave });
+  const signOut = useMutation({
+    mutationFn: () => request("POST", "/console/sign-out").catch(unlessOver),
+    onSuccess: leave,
+  });
   return (
-    <Button size="compact-sm" variant="subtle" color="gray" onClick={() => signOut.mutate()}>
-      Sign out
-    </Button>
+    <>
+      <Button
+        size="compact-sm"
+        variant="subtle"
+        color="gray"
+        onClick={() => signOut.mutate()}
+        loading={signOut.isPending}
+      >
+        Sign out
+      </Button>
+      {signOut.error && (
+        <p className="note slow" role="alert">
+          You may still be signed in: {signOut.error.message}
+        </p>
+      )}
+    </>
   );
+}
+
+/** A session that has ended already needs no end. */
+function unlessOver(error: unknown): void {
+  if (!(error instanceof RequestProblem && error.status === 401)) throw error;
 }

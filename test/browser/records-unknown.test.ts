@@ -92,4 +92,19 @@ describe("what fails", () => {
     const [said, button] = [await told.boundingBox(), await older.boundingBox()];
     expect((button?.y ?? 0) - (said?.y ?? 0)).toBeLessThan(150);
   });
+
+  it("is not promised to be tried again by itself: an export", async () => {
+    await page.route("**/zonefile", (route) => route.abort());
+    await open(`${harbour}/settings`);
+    await page.getByRole("button", { name: "Export" }).click();
+    await page.getByText("try again in a moment").waitFor();
+  });
+
+  it("keeps nobody in the belief of being signed out", async () => {
+    await refuse("**/console/sign-out");
+    await open(harbour);
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByText("You may still be signed in: the store is closed").waitFor();
+    expect(page.url()).toBe(opened.rig.url + harbour);
+  });
 });
