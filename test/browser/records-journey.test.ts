@@ -103,7 +103,7 @@ describe("the preparation of a name that moves", () => {
     await expect.poll(() => used.textContent(), { timeout: 60_000 }).toMatch(/2 times/);
     await page.getByRole("button", { name: "Revoke router" }).click();
     await page.getByRole("button", { name: "Revoke it" }).click();
-    await page.getByText("There are no tokens yet").waitFor();
+    await page.getByText("All tokens are revoked").waitFor();
     expect(await curl(token, "/api/v1/records")).toContain("Invalid authentication credentials");
     expect(page.complaints).toEqual([]);
     await context.close();
