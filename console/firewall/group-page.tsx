@@ -102,7 +102,12 @@ function GroupForm(props: {
       sending={write}
       other={
         edited && (
-          <SureButton ask="Remove…" sure="Yes, remove it" onSure={() => write.mutate({ method: "DELETE", path })} />
+          <SureButton
+            ask="Remove…"
+            sure="Yes, remove it"
+            loading={write.isPending}
+            onSure={() => write.mutate({ method: "DELETE", path })}
+          />
         )
       }
     >

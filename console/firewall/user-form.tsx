@@ -44,6 +44,7 @@ export function UserForm({ edited: present, privileges, onClose }: Props) {
           <SureButton
             ask="Remove…"
             sure="Yes, remove with all keys"
+            loading={write.isPending}
             onSure={() => write.mutate({ method: "DELETE", path })}
           />
         )

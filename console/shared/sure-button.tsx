@@ -1,7 +1,7 @@
 import { Button, type ButtonProps } from "@mantine/core";
 import { useState } from "react";
 
-/** For what cannot be taken back: the first click only asks. */
+/** For what cannot be taken back: the first click only asks, and the rest of a double click or of a key held down does not answer. */
 export function SureButton(props: {
   readonly ask: string;
   readonly sure: string;
@@ -21,7 +21,11 @@ export function SureButton(props: {
       disabled={props.disabled ?? false}
       loading={props.loading ?? false}
       size={props.size ?? "sm"}
-      onClick={() => (asked ? props.onSure() : setAsked(true))}
+      onClick={({ detail }) => {
+        if (!asked) setAsked(true);
+        else if (detail < 2) props.onSure();
+      }}
+      onKeyDown={(event) => event.repeat && event.key === "Enter" && event.preventDefault()}
       {...(props.what && { "aria-label": `${words.replace(/…$| it$/, "")} ${props.what}` })}
     >
       {words}
