@@ -5,10 +5,11 @@ import type { Rrset, RrsetsZone } from "../../src/contract/rrsets.ts";
 import { nameToUnicode } from "../../src/core/unicode-name.ts";
 import { Dialog } from "../shared/dialog.tsx";
 import { Problem } from "../shared/problem.tsx";
+import { RequestProblem } from "../shared/request.ts";
 import { useSession } from "../shared/session.tsx";
 import { zonePath } from "./api.ts";
 import { changesInWords, type Preview, previewImport } from "./preview-import.ts";
-import { useEverySet } from "./read-sets.ts";
+import { useEverySet, useSetsNow } from "./read-sets.ts";
 import { shownValue } from "./shown-value.ts";
 import { FaultList, FileButton } from "./zone-file-parts.tsx";
 
@@ -26,14 +27,18 @@ export function ImportFile(props: {
   const settled = useDeferredValue(text);
   const found = useEverySet(zone);
   const sets = found.data?.sets;
+  const readNow = useSetsNow(zone);
   const preview = useMemo(() => {
     const { name, ttl, authoritative_nameservers: servers } = zone;
     if (settled.trim() === "" || !sets) return undefined;
     return previewImport(settled, { name, ttl, nameservers: servers.assigned }, sets);
   }, [settled, sets, zone]);
   const write = useMutation({
-    mutationFn: ({ text: zonefile }: Preview) =>
-      request("POST", `${zonePath(zone.name)}/actions/import_zonefile`, { zonefile }),
+    mutationFn: async ({ text: zonefile }: Preview) => {
+      const now = await readNow();
+      if (now?.sets !== sets) throw new RequestProblem(409, changedMeanwhile);
+      return request("POST", `${zonePath(zone.name)}/actions/import_zonefile`, { zonefile });
+    },
     onSuccess: async (_answer, done) => {
       await queries.invalidateQueries();
       onDone(changesInWords(done.changes));
@@ -75,6 +80,9 @@ export function ImportFile(props: {
     </Dialog>
   );
 }
+
+const changedMeanwhile =
+  "The zone was changed elsewhere just now, and nothing was imported. See what would change now, and import it then.";
 
 const shown = 200;
 

@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ChangeEvent } from "../../src/contract/change-events.ts";
 import type { RrsetsZone } from "../../src/contract/rrsets.ts";
 import type { Request } from "../shared/request.ts";
@@ -11,13 +11,23 @@ const mostPages = 5;
 
 export function useEverySet(zone: RrsetsZone) {
   const { request } = useSession();
+  return useQuery({ ...everySet(request, useQueryClient(), zone), staleTime: 60_000 });
+}
+
+/** Reads them again, and gives what `useEverySet` has from then on: the same ones if nothing has changed. */
+export function useSetsNow(zone: RrsetsZone): () => Promise<ZoneSets | undefined> {
+  const { request } = useSession();
   const queries = useQueryClient();
+  return async () => {
+    const read = everySet(request, queries, zone);
+    await queries.fetchQuery({ ...read, staleTime: 0, retry: false });
+    return queries.getQueryData<ZoneSets>(read.queryKey);
+  };
+}
+
+function everySet(request: Request, queries: QueryClient, zone: RrsetsZone) {
   const queryKey = ["sets", zone.name];
-  return useQuery({
-    queryKey,
-    queryFn: () => readSets(request, zone, queries.getQueryData<ZoneSets>(queryKey)),
-    staleTime: 60_000,
-  });
+  return { queryKey, queryFn: () => readSets(request, zone, queries.getQueryData<ZoneSets>(queryKey)) };
 }
 
 /** All sets of a zone; to those that were read before, only what has changed since is added. `zone` may be of a while ago. */

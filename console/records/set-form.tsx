@@ -8,6 +8,7 @@ import { definitionOf, isRecordType, type RecordType, recordTypes } from "../../
 import { nameToUnicode } from "../../src/core/unicode-name.ts";
 import { Dialog } from "../shared/dialog.tsx";
 import { FormDialog } from "../shared/form-dialog.tsx";
+import { RequestProblem } from "../shared/request.ts";
 import { useSession } from "../shared/session.tsx";
 import { SureButton } from "../shared/sure-button.tsx";
 import { durationInWords } from "../shared/words-of-time.ts";
@@ -52,7 +53,7 @@ function NoSet({ zone, asked, onClose }: Props) {
 
 /** One set, new or there already. It is checked as it is typed, with the service's own rules. */
 function Form({ zone, type, onClose, ...props }: Props) {
-  const write = useWrite(zone.name, onClose);
+  const write = useWrite(zone.name, props.sets, onClose);
   const sets = useHeld(props.sets, write.isPending);
   const edited = useHeld(props.edited, write.isPending);
   const [draft, setDraft] = useState<SetDraft>(() =>
@@ -124,6 +125,9 @@ function useHeld<T>(value: T, isHeld: boolean): T {
 /** All that saving the form replaces. */
 const contentOf = (set: Rrset | undefined): string => JSON.stringify(set && [set.records, set.ttl, set.labels]);
 
+const changedMeanwhile =
+  "It was changed elsewhere just now, and nothing was saved. Look at it, and send it once more if you still want to.";
+
 type Write = {
   readonly path: string;
   readonly body: unknown;
@@ -131,8 +135,11 @@ type Write = {
   readonly closes: boolean;
 };
 
-/** Behind it only what was written is read again: of a large zone all would take long. */
-function useWrite(zone: string, onDone: () => void) {
+/**
+ * Before it what stands there is looked at, as a page that is not live has not heard of all. Behind it only what was written is
+ * read again: of a large zone all would take long.
+ */
+function useWrite(zone: string, known: readonly Rrset[], onDone: () => void) {
   const { request } = useSession();
   const queries = useQueryClient();
   const readAgain = async (touches: Write["touches"], serial: number | undefined) => {
@@ -140,9 +147,15 @@ function useWrite(zone: string, onDone: () => void) {
       touches.map(async (each) => ({ id: `${each.name}/${each.type}`, set: await readSet(request, zone, each) })),
     );
     queries.setQueryData<ZoneSets>(["sets", zone], (sets) => sets && putSets(sets, now, serial));
+    return now;
   };
   return useMutation({
-    mutationFn: ({ path, body }: Write) => request<{ readonly serial?: number }>("POST", path, body),
+    mutationFn: async ({ path, body, touches }: Write) => {
+      const before = new Map(known.map((set) => [set.id, contentOf(set)]));
+      const now = await readAgain(touches, undefined);
+      if (now.some(({ id, set }) => contentOf(set) !== before.get(id))) throw new RequestProblem(409, changedMeanwhile);
+      return request<{ readonly serial?: number }>("POST", path, body);
+    },
     onSuccess: async ({ serial }, { touches, closes }) => {
       void queries.invalidateQueries({ queryKey: ["first-sets", zone], refetchType: "none" });
       await readAgain(touches, serial).catch(() => void queries.invalidateQueries({ queryKey: ["sets", zone] }));
@@ -234,7 +247,7 @@ function EditedActions(props: {
         <SureButton
           ask="Delete…"
           sure="Yes, delete it"
-          disabled={locked}
+          disabled={locked || write.isPending}
           onSure={() => write.mutate({ path: `${zonePath(zone)}/changes`, body: gone, touches: [set], closes: true })}
         />
       )}

@@ -1,3 +1,4 @@
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { dialogHasFocus } from "./browser.ts";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
@@ -16,6 +17,72 @@ afterAll(() => opened?.close());
 const harbour = "/zones/harbour.example";
 const put = (name: string, value: string) =>
   opened.post(`/v1${harbour}/changes`, { changes: [{ name, type: "A", records: [{ value }] }] });
+const storedAt = async (name: string): Promise<unknown> => {
+  const answer = await opened.context.request.get(`${opened.rig.url}/v1${harbour}/rrsets/${name}/A`);
+  return answer.status() === 404 ? undefined : (await answer.json()).rrset.records[0].value;
+};
+
+describe("a page that does not hear of changes", () => {
+  let deaf: Page;
+  beforeAll(async () => {
+    deaf = await opened.context.newPage();
+    await deaf.route("**/v1/events", (route) => route.abort());
+  });
+  const dialog = () => deaf.getByRole("dialog");
+  const openForm = async (query: string) => {
+    await deaf.goto(`${opened.rig.url}${harbour}?${query}`);
+    await dialogHasFocus(deaf);
+  };
+
+  it("does not write over what was changed meanwhile without a word", async () => {
+    await openForm("edit=mail/A");
+    await put("mail", "192.0.2.111");
+    await dialog().getByLabel("IPv4 address").fill("192.0.2.222");
+    const save = dialog().getByRole("button", { name: "Save" });
+    await save.click();
+    await dialog().getByText("nothing was saved").waitFor();
+    await dialog().getByText("to: 192.0.2.111").waitFor();
+    expect(await storedAt("mail")).toBe("192.0.2.111");
+    await save.click();
+    await expect.poll(() => dialog().count()).toBe(0);
+    expect(await storedAt("mail")).toBe("192.0.2.222");
+  });
+
+  it("does not add a record in the place of one that has come", async () => {
+    await openForm("add=A");
+    await put("both", "192.0.2.1");
+    await dialog().getByLabel("Name", { exact: true }).fill("both");
+    await dialog().getByLabel("IPv4 address").fill("192.0.2.9");
+    await dialog().getByRole("button", { name: "Add", exact: true }).click();
+    await dialog().getByText("There is a set of this name and type already").waitFor();
+    expect(await storedAt("both")).toBe("192.0.2.1");
+  });
+
+  it("does not delete what it has not shown", async () => {
+    await openForm("edit=backup/A");
+    await put("backup", "198.51.100.99");
+    await dialog().getByRole("button", { name: "Delete…" }).click();
+    await dialog().getByRole("button", { name: "Yes, delete it" }).click();
+    await dialog().getByText("nothing was saved").waitFor();
+    expect(await storedAt("backup")).toBe("198.51.100.99");
+  });
+
+  it("does not import over records that its preview has not shown", async () => {
+    await deaf.goto(`${opened.rig.url}${harbour}/settings`);
+    await deaf.getByRole("button", { name: "Import…" }).click();
+    await dialog().getByRole("textbox", { name: "Zone file" }).fill("new 300 IN A 192.0.2.1\n");
+    const confirm = dialog().getByRole("button", { name: "Import, changing" });
+    await confirm.waitFor();
+    await put("unseen", "192.0.2.77");
+    await confirm.click();
+    await dialog().getByText("nothing was imported").waitFor();
+    await dialog().getByText("unseen A").waitFor();
+    expect(await storedAt("unseen")).toBe("192.0.2.77");
+    await confirm.click();
+    await expect.poll(() => dialog().count()).toBe(0);
+    expect(await storedAt("unseen")).toBeUndefined();
+  });
+});
 
 describe("a double click", () => {
   it("on what cannot be taken back only asks, and so does a key that is held down", async () => {
