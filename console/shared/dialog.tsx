@@ -1,6 +1,6 @@
 import { Modal } from "@mantine/core";
 import { type ReactNode, useEffect, useState } from "react";
-import { useWayBack } from "./way-back.ts";
+import { useStay, useWayBack } from "./way-back.ts";
 
 /**
  * A dialog whose parts have the roles that screen readers look for. Escape and a click beside it close it, and who opened
@@ -16,6 +16,7 @@ export function Dialog(props: {
 }) {
   useFocusReturn();
   useWayBack(props.stays ?? false, nothing);
+  useStay(props.stays ?? false);
   return (
     <Modal.Root
       opened

@@ -2,7 +2,7 @@ import { Button, Group, Stack } from "@mantine/core";
 import { type ReactNode, useCallback, useState } from "react";
 import { Dialog } from "./dialog.tsx";
 import { Problem } from "./problem.tsx";
-import { useWayBack } from "./way-back.ts";
+import { useStay, useWayBack } from "./way-back.ts";
 
 /**
  * A dialog to type into. Its one button sends what was typed, and so does Enter. Escape, a click beside it and the way back are
@@ -30,6 +30,7 @@ export function FormDialog(props: {
   const asks = held !== first && held !== askedFor;
   const ask = useCallback(() => setAskedFor(held), [held]);
   useWayBack(asks, ask);
+  useStay(held !== first);
   return (
     <Dialog title={props.title} onClose={asks ? ask : props.onClose} {...(props.size && { size: props.size })}>
       <form

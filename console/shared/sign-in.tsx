@@ -1,12 +1,13 @@
 import { Button, Code, Paper, PasswordInput, Stack, Text, TextInput, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useCallback, useContext, useState } from "react";
 import { Problem } from "./problem.tsx";
 import { createRequest } from "./request.ts";
 import type { SignInWords } from "./session.tsx";
 import { sessionKey } from "./session-cache.ts";
 import type { SignInLink } from "./sign-in-link.ts";
+import { useStay, useWayBack, WayBackContext } from "./way-back.ts";
 
 const ask = createRequest(undefined, () => undefined);
 
@@ -27,12 +28,7 @@ export function SignIn({ words, link, present, kept }: Props) {
       <Paper withBorder p="lg">
         <Stack gap="md">
           <Title order={1}>{words.title}</Title>
-          {kept && present === undefined && (
-            <p className="note" role="status" style={{ margin: 0 }}>
-              You were signed out. Sign in again to go on where you were, with what you typed. A sign-in link may be
-              opened in another tab: this one goes on by itself when you come back to it.
-            </p>
-          )}
+          {kept && present === undefined && <Kept />}
           {link.secret === "" ? (
             <ByPassword words={words} />
           ) : (
@@ -41,6 +37,29 @@ export function SignIn({ words, link, present, kept }: Props) {
         </Stack>
       </Paper>
     </main>
+  );
+}
+
+/** What was typed is still there, unseen: leaving asks as it would beside it. */
+function Kept() {
+  const { isHeld } = useContext(WayBackContext);
+  const [hasDraft] = useState(isHeld);
+  const [asked, setAsked] = useState(false);
+  const ask = useCallback(() => setAsked(true), []);
+  useWayBack(hasDraft && !asked, ask);
+  useStay(hasDraft);
+  return (
+    <>
+      <p className="note" role="status" style={{ margin: 0 }}>
+        You were signed out. Sign in again to go on where you were, with what you typed. A sign-in link may be opened in
+        another tab: this one goes on by itself when you come back to it.
+      </p>
+      {asked && (
+        <p className="note" role="alert" style={{ margin: 0 }}>
+          What you typed is not saved yet. Go back once more to leave it.
+        </p>
+      )}
+    </>
   );
 }
 

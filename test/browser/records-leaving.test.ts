@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { dialogHasFocus } from "./browser.ts";
+import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
+import { signInByLink } from "./records-rig.ts";
+
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 240_000 });
+
+let opened: HarbourPage;
+let page: HarbourPage["page"];
+const asked: string[] = [];
+
+beforeAll(async () => {
+  opened = await openHarbourPage();
+  page = opened.page;
+  page.on("dialog", (dialog) => {
+    asked.push(dialog.type());
+    void dialog.dismiss();
+  });
+});
+afterAll(() => opened?.close());
+
+const form = "/zones/harbour.example?add=A";
+const name = () => page.getByRole("dialog").getByLabel("Name", { exact: true });
+/** As F5 does it; true when the browser has asked, and stayed. */
+const reload = async (): Promise<boolean> => {
+  asked.length = 0;
+  await page.evaluate("void location.reload()");
+  await page.waitForTimeout(1_000);
+  return asked.includes("beforeunload");
+};
+const typeInto = async (text: string) => {
+  await page.goto(opened.rig.url);
+  await page.getByRole("link", { name: "harbour.example" }).click();
+  await page.getByRole("button", { name: "Add record" }).click();
+  await dialogHasFocus(page);
+  await name().fill(text);
+};
+
+describe("loading a page anew", () => {
+  it("asks first where something was typed, and only there", async () => {
+    await typeInto("draft");
+    expect(await reload()).toBe(true);
+    expect(await name().inputValue()).toBe("draft");
+    await name().fill("");
+    expect(await reload()).toBe(false);
+    await name().waitFor();
+  });
+
+  it("asks first where a token is shown this once", async () => {
+    await page.goto(`${opened.rig.url}/tokens?new`);
+    await page.getByLabel("What is it for?").fill("router");
+    await page.getByRole("button", { name: "Make the token" }).click();
+    await page.getByText("Copy it now").waitFor();
+    expect(await reload()).toBe(true);
+    await page.getByRole("button", { name: "I have copied it" }).click();
+    expect(await reload()).toBe(false);
+  });
+});
+
+describe("the sign-in page behind a session that has ended", () => {
+  const endElsewhere = async () => {
+    const other = await opened.context.newPage();
+    await other.goto(opened.rig.url);
+    await other.getByRole("button", { name: "Sign out", exact: true }).click();
+    await other.getByRole("button", { name: "Sign in" }).waitFor();
+    await other.close();
+    await page.getByText("Sign in again to go on where you were").waitFor();
+  };
+  const comeBack = async () => {
+    const other = await opened.context.newPage();
+    await signInByLink(other, await opened.rig.service().createSignInLink("main"));
+    await other.close();
+    await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))");
+  };
+
+  it("asks before it is left with what was typed, by the way back and by loading it anew", async () => {
+    await typeInto("waiting");
+    await endElsewhere();
+    expect(await reload()).toBe(true);
+    await page.goBack();
+    await page.getByText("Go back once more to leave it").waitFor();
+    await comeBack();
+    await expect.poll(() => name().inputValue()).toBe("waiting");
+    expect(page.url()).toContain(form);
+    await page.getByRole("button", { name: "Cancel" }).click();
+  });
+
+  it("is left at once where nothing waits", async () => {
+    await page.goto(opened.rig.url);
+    await page.getByRole("link", { name: "Tokens" }).click();
+    await page.getByText("live", { exact: true }).waitFor();
+    await endElsewhere();
+    expect(await reload()).toBe(false);
+    await page.goBack();
+    await expect.poll(() => new URL(page.url()).pathname).toBe("/");
+  });
+});
