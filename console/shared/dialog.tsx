@@ -42,12 +42,16 @@ export function Dialog(props: {
 
 const nothing = () => undefined;
 
-/** Mantine gives the focus back when a dialog is closed; ours are closed by being there no longer. */
+/**
+ * Mantine gives the focus back when a dialog is closed; ours are closed by being there no longer. Where what opened it has gone
+ * too, such as the row of what was deleted, one goes on from the beginning of the content.
+ */
 function useFocusReturn(): void {
   const [opener] = useState(() => document.activeElement);
   useEffect(
     () => () => {
-      if (opener instanceof HTMLElement && opener.isConnected) opener.focus({ preventScroll: true });
+      const isThere = opener instanceof HTMLElement && opener.isConnected && opener !== document.body;
+      (isThere ? opener : document.getElementById("content"))?.focus({ preventScroll: true });
     },
     [opener],
   );
