@@ -64,7 +64,7 @@ export default function HistoryPart({ zone }: { readonly zone: RrsetsZone }) {
                   <td data-label="Serial" className="does">
                     <Group gap="xs" justify="flex-end" wrap="nowrap">
                       <span className="mono quiet">{first.serial}</span>
-                      {!isBeginning(changes) && (
+                      {mayUndo(zone, changes) && (
                         <Button
                           size="compact-xs"
                           variant="default"
@@ -104,8 +104,11 @@ const refusalOf = (error: Error): string =>
     ? `${error.message}: undo the later change first, or edit the record.`
     : error.message;
 
-const isBeginning = (changes: readonly ChangeEvent[]): boolean =>
-  changes.some(({ kind, type }) => type === "SOA" && kind === "create");
+/** Not the beginning of the zone, and of one whose records come from elsewhere only its settings. */
+const mayUndo = ({ mode }: RrsetsZone, changes: readonly ChangeEvent[]): boolean =>
+  mode === "secondary"
+    ? changes.every(({ kind }) => kind === "settings")
+    : !changes.some(({ kind, type }) => type === "SOA" && kind === "create");
 
 const shown = 8;
 

@@ -85,7 +85,7 @@ function Form({ zone, type, onClose, ...props }: Props) {
       submit={edited ? "Save" : "Add"}
       cannot={locked || zone.mode === "secondary"}
       sending={write}
-      other={edited && <EditedActions zone={zone.name} set={edited} write={write} />}
+      other={edited && zone.mode !== "secondary" && <EditedActions zone={zone.name} set={edited} write={write} />}
     >
       {locked && <Text size="sm">This set is protected: take the protection off to change it.</Text>}
       {movedAway && (

@@ -143,6 +143,7 @@ function ZoneFile({ zone }: { readonly zone: RrsetsZone }) {
   const { request } = useSession();
   const [importing, setImporting] = useState(false);
   const [imported, setImported] = useState("");
+  const isSecondary = zone.mode === "secondary";
   const open = () => {
     setImported("");
     setImporting(true);
@@ -154,10 +155,10 @@ function ZoneFile({ zone }: { readonly zone: RrsetsZone }) {
   return (
     <>
       <Group gap="xs">
-        <Button variant="default" onClick={() => save.mutate()} loading={save.isPending}>
+        <Button variant="default" onClick={() => save.mutate()} loading={save.isPending} disabled={isSecondary}>
           Export
         </Button>
-        <Button variant="default" onClick={open} disabled={zone.mode === "secondary"}>
+        <Button variant="default" onClick={open} disabled={isSecondary}>
           Import…
         </Button>
       </Group>
@@ -196,7 +197,7 @@ function DeleteZone({ zone }: { readonly zone: RrsetsZone }) {
     <Stack gap="sm">
       <Text size="sm">
         {zone.record_count === 1 ? "Its one record goes" : `All ${counted(zone.record_count, "record")} go`} with it, at
-        once. Export it first if you may want it back.
+        once. {zone.mode !== "secondary" && "Export it first if you may want it back."}
       </Text>
       <Group align="flex-end">
         <TextInput

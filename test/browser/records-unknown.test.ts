@@ -108,3 +108,19 @@ describe("what fails", () => {
     expect(page.url()).toBe(opened.rig.url + harbour);
   });
 });
+
+describe("what can only fail", () => {
+  it("is not offered for the records of a secondary zone", async () => {
+    const lagoon = "/zones/lagoon.example";
+    await open(`${lagoon}?edit=@/SOA`);
+    const form = page.getByRole("dialog");
+    await form.getByRole("button", { name: "Cancel" }).waitFor();
+    expect(await form.getByRole("switch", { name: "Protected" }).count()).toBe(0);
+    await open(`${lagoon}/history`);
+    await page.getByRole("cell", { name: "SOA" }).first().waitFor();
+    expect(await page.getByRole("button", { name: /^Undo/ }).count()).toBe(0);
+    await open(`${lagoon}/settings`);
+    expect(await page.getByRole("button", { name: "Export" }).isDisabled()).toBe(true);
+    expect(await content()).not.toContain("Export it first");
+  });
+});
