@@ -36,7 +36,7 @@ function SignedIn() {
   const { session } = useSession();
   const may = (privilege: string): boolean =>
     session.privileges?.some((held) => held === "all" || held === privilege) ?? false;
-  const sees = may("interface-status");
+  const [sees, manages] = [may("interface-status"), may("user-management")];
   const [report, setReport] = useState<WireReport>();
   const live = useLive(
     sees ? "/console/events" : undefined,
@@ -44,18 +44,20 @@ function SignedIn() {
     (data) => setReport(data as WireReport),
     () => undefined,
   );
-  const places = [
-    { to: "/", name: "Interfaces" },
-    ...(may("user-management") ? managing : []),
-    { to: "/account", name: "Account" },
-  ];
+  const places = [{ to: "/", name: "Interfaces" }, ...(manages ? managing : []), { to: "/account", name: "Account" }];
   return (
     <SignedInFrame title={words.title} places={places} live={live}>
       <Route path="/">{() => <InterfacePage report={report} sees={sees} />}</Route>
-      <Route path="/users">{() => <UserPage />}</Route>
-      <Route path="/groups">{() => <GroupPage />}</Route>
-      <Route path="/audit">{() => <AuditPage />}</Route>
+      <Route path="/users">{() => (manages ? <UserPage /> : <NotYours />)}</Route>
+      <Route path="/groups">{() => (manages ? <GroupPage /> : <NotYours />)}</Route>
+      <Route path="/audit">{() => (manages ? <AuditPage /> : <NotYours />)}</Route>
       <Route path="/account">{() => <AccountPage nameLabel="User" />}</Route>
     </SignedInFrame>
   );
 }
+
+const NotYours = () => (
+  <p>
+    You may not manage users: that takes the privilege <b>user-management</b>, which an administrator can give you.
+  </p>
+);

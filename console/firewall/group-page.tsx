@@ -18,7 +18,9 @@ export default function GroupPage() {
     <>
       <Group justify="space-between" mb="sm">
         <Title order={1}>Groups</Title>
-        <Button onClick={() => open({ new: "" })}>New group</Button>
+        <Button onClick={() => open({ new: "" })} disabled={people.data === undefined}>
+          New group
+        </Button>
       </Group>
       <Problem error={people.error} retry={() => void people.refetch()} />
       {people.isPending && (

@@ -3,6 +3,7 @@ import { useState } from "react";
 import type { ConsolePeople, ConsoleUser } from "../../src/contract/console-firewall.ts";
 import { dayOf, endOfDay, lastMoment } from "../shared/days.ts";
 import { FormDialog } from "../shared/form-dialog.tsx";
+import { useSession } from "../shared/session.tsx";
 import { SureButton } from "../shared/sure-button.tsx";
 import { changedParts, usePeopleWrite } from "./people.ts";
 
@@ -20,6 +21,7 @@ export function UserForm({ edited: present, privileges, onClose }: Props) {
   const [last, setLast] = useState(lastDayOf(edited));
   const [disabled, setDisabled] = useState(edited?.disabled ?? false);
   const write = usePeopleWrite(onClose);
+  const isOwn = edited?.name === useSession().session.name;
   const path = `users/${encodeURIComponent(name)}`;
   const expires = edited && last === lastDayOf(edited) ? edited.expires : endOf(last);
   const wish = { name: name.trim(), fullName, privileges: held, disabled, expires };
@@ -40,7 +42,8 @@ export function UserForm({ edited: present, privileges, onClose }: Props) {
       submit={edited ? "Save" : "Make the user"}
       sending={write}
       other={
-        edited && (
+        edited &&
+        !isOwn && (
           <SureButton
             ask="Remove…"
             sure="Yes, remove with all keys"
@@ -66,6 +69,8 @@ export function UserForm({ edited: present, privileges, onClose }: Props) {
         <Switch
           label="Disabled"
           checked={disabled}
+          disabled={isOwn}
+          description={isOwn && "nobody can disable or remove himself"}
           onChange={(event) => setDisabled(event.currentTarget.checked)}
           mb={8}
         />

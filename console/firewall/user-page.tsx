@@ -21,7 +21,9 @@ export default function UserPage() {
     <>
       <Group justify="space-between" mb="sm">
         <Title order={1}>Users</Title>
-        <Button onClick={() => open({ new: "" })}>New user</Button>
+        <Button onClick={() => open({ new: "" })} disabled={people.data === undefined}>
+          New user
+        </Button>
       </Group>
       <Problem error={people.error} retry={() => void people.refetch()} />
       {people.isPending && (

@@ -260,6 +260,15 @@ describe("what a session opens", () => {
     const { context, page } = await signedIn("looker");
     await page.getByRole("region", { name: "ppp0" }).waitFor();
     expect(await page.getByRole("link", { name: "Users" }).count()).toBe(0);
+    for (const path of ["/users", "/groups", "/audit"]) {
+      await page.goto(rig.url + path);
+      await page.getByText("You may not manage users: that takes the privilege").waitFor();
+      expect(await page.getByRole("button", { name: /^New/ }).count()).toBe(0);
+    }
+    await root.page.goto(`${rig.url}/users?edit=root`);
+    await root.page.getByRole("button", { name: "Save" }).waitFor();
+    expect(await root.page.getByRole("button", { name: "Remove…" }).count()).toBe(0);
+    expect(await root.page.getByRole("switch", { name: "Disabled" }).isDisabled()).toBe(true);
     const headers = await session(context);
     expect((await context.request.get(`${rig.url}/console/people`)).status()).toBe(403);
     const more = { ...wish, privileges: ["all"] };
