@@ -81,21 +81,6 @@ describe("a name in other letters", () => {
   });
 });
 
-describe("an import", () => {
-  it("says why it cannot begin when the zone cannot be read, and tries again", async () => {
-    await page.route("**/rrsets?*", (route) =>
-      route.fulfill({ status: 500, json: { error: { code: "server_error", message: "the store is closed" } } }),
-    );
-    await open(`${harbour}/settings`);
-    await page.getByRole("button", { name: "Import…" }).click();
-    const problem = page.getByRole("dialog").getByRole("alert");
-    await expect.poll(() => problem.textContent()).toContain("the store is closed");
-    await page.unroute("**/rrsets?*");
-    await problem.getByRole("button", { name: "Try again" }).click();
-    await expect.poll(() => problem.count()).toBe(0);
-  });
-});
-
 describe("an undo", () => {
   it("says in its row how it went, and what to do where it cannot be", async () => {
     await open(`${harbour}/history`);

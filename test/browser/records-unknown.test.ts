@@ -77,6 +77,17 @@ describe("what is not known", () => {
 });
 
 describe("what fails", () => {
+  it("is told where an import cannot begin as the zone cannot be read, and tried again", async () => {
+    await refuse("**/rrsets?*");
+    await open(`${harbour}/settings`);
+    await page.getByRole("button", { name: "Import…" }).click();
+    const problem = page.getByRole("dialog").getByRole("alert");
+    await expect.poll(() => problem.textContent()).toContain("the store is closed");
+    await page.unroute("**/rrsets?*");
+    await problem.getByRole("button", { name: "Try again" }).click();
+    await expect.poll(() => problem.count()).toBe(0);
+  });
+
   it("is told where it was asked for: older changes", async () => {
     const changes = Array.from({ length: 150 }, (_, i) => ({
       name: `n${i}`,
