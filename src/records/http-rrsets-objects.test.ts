@@ -30,7 +30,9 @@ describe("zone (wire section 3.1)", () => {
       serial: expect.any(Number),
     });
     const { text } = await call("GET", `/zones/${zone.id}`);
-    expect(text.startsWith(`{\n    "zone": {\n        "id": ${zone.id},\n        "name": "${zone.name}",\n`)).toBe(true);
+    expect(text.startsWith(`{\n    "zone": {\n        "id": ${zone.id},\n        "name": "${zone.name}",\n`)).toBe(
+      true,
+    );
   });
 
   it("name: folded to lower case, without a dot at its end, in punycode", async () => {
