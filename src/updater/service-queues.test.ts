@@ -24,7 +24,9 @@ let oks: (boolean | undefined)[];
 beforeEach(async () => {
   takes = () => 150;
   const records = firstRecords();
-  records.push({ id: "o4", type: "A", name: "other", value: "192.0.2.1", zone_id: "z1" });
+  const names = ["other", "n0", "n1", "n2", "n3", "n4", "n5"];
+  const others = names.map((name, i) => ({ id: `o${i + 4}`, type: "A", name, value: "192.0.2.1", zone_id: "z1" }));
+  records.push(...others);
   const reply = recordService(records);
   slow = await startServer(async (asked) => {
     await pause(takes(asked));
@@ -119,3 +121,27 @@ it("what a service has done is told also while the firewall is slow to answer", 
   await until(() => told.length > 0, 20_000);
   expect(told).toEqual(["record replaced by 9.9.9.9"]);
 });
+
+it("what waits for its turn at a slow service is written as it is wanted by then, and not at all when it is no more", async () => {
+  const names = Array.from({ length: 6 }, (_, i) => `  - { name: n${i}, zone: example.org, ipv4: wan0, target: slow }`);
+  await watchSlow(names.join("\n"));
+  await until(() => told.length === 6);
+  const sent = (value: string) => slow.asked.filter(({ body }) => body.includes(`"${value}"`)).length;
+  const done = (value: string) => told.filter((text) => text === `record replaced by ${value}`).length;
+  const change = (address: string) => {
+    loop.says.firewall = () => ({ body: { wan0: wanWith([address], []) } });
+    wake();
+  };
+  takes = () => 400;
+  change("9.9.9.10");
+  await pause(200);
+  change("9.9.9.11");
+  await until(() => done("9.9.9.11") === 6, 20_000);
+  expect([sent("9.9.9.10"), sent("9.9.9.11")]).toEqual([4, 6]);
+
+  change("9.9.9.12");
+  await pause(200);
+  change("9.9.9.11");
+  await until(() => done("9.9.9.11") === 10, 20_000);
+  expect([sent("9.9.9.12"), sent("9.9.9.11")]).toEqual([4, 10]);
+}, 60_000);

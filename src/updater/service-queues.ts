@@ -38,12 +38,15 @@ const longestWrite = 90_000;
 export function openQueues(act: Act, tools: QueueTools, again: () => void): ServiceQueues {
   const busy = new Map<string, Promise<void>>();
   const untold = new Map<string, UpdateResult>();
+  /** What was planned last, by the subject's key. */
+  const newest = new Map<string, PlannedUpdate>();
   let awaited = false;
 
   const serviceOf = ({ subject }: PlannedUpdate) => tools.serviceOf(subject.target);
   const begin = (service: string, group: readonly PlannedUpdate[], signal: AbortSignal) => {
     const one = async (update: PlannedUpdate) => {
-      untold.set(update.subject.key, await actUnlessHeld(update, act, tools, signal));
+      const { key } = update.subject;
+      untold.set(key, await actUnlessHeld(wantedNow(update, newest.get(key)), act, tools, signal));
     };
     const queue = runQueue(group, one).finally(() => {
       busy.delete(service);
@@ -61,6 +64,7 @@ export function openQueues(act: Act, tools: QueueTools, again: () => void): Serv
   return {
     async act(planned, signal, enough) {
       awaited = true;
+      for (const update of planned) newest.set(update.subject.key, update);
       const begun = new Set<PlannedUpdate>();
       const wanted = planned.filter((update) => isActing(update) && !untold.has(update.subject.key));
       /** What is planned for these now goes with the next call, at once when the first of them has ended. */
@@ -87,6 +91,14 @@ export function openQueues(act: Act, tools: QueueTools, again: () => void): Serv
 }
 
 const isActing = ({ plan: { kind } }: PlannedUpdate): boolean => kind === "replace" || kind === "compare";
+
+/** Its turn may come long after it was planned. What cannot be read, and a round that looks at no record, outdate nothing. */
+function wantedNow(update: PlannedUpdate, newest = update): PlannedUpdate {
+  const { plan, stored } = newest;
+  if (plan.kind !== "nothing") return newest;
+  const isLookedAt = "address" in update.plan && update.plan.address.text === stored;
+  return plan.because === "unknown" || (plan.because === "same-as-stored" && isLookedAt) ? update : newest;
+}
 
 /**
  * A few names at once. The families of one name go one after the other: what the first is told, such as to stay away, holds
