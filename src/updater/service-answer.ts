@@ -43,17 +43,22 @@ const passingCodes = ["conflict", "locked", "maintenance", "unavailable", "timeo
 /** A 403 with one of these would be the same with any other token. */
 const aboutNoToken = ["resource_limit_exceeded"];
 
+/** Milliseconds: for a service that has too many calls and does not say when it will take more. */
+const unsaidWait = 10_000;
+
 function faultFor({ status, code, message }: WireError, retryAfter: number | undefined): Answer<never> {
   const said = message ? `${status}: ${message}` : String(status);
   if (status === 404) return { kind: "absent", said: message };
   // The v1 original reported clashes of two writers as a 422 whose text says 409.
   const clash = (status === 409 && code !== "uniqueness_error") || message.startsWith("409");
   if (clash || status === 429 || status >= 500 || passingCodes.includes(code)) {
+    const wait = status === 429 ? retryAfter || unsaidWait : retryAfter;
+    const waits = retryAfter ? "as told" : `for ${unsaidWait / 1_000} s`;
     const todo =
-      status === 429 ? "nothing: moor waits as told" : "nothing: moor tries again; see the service's log if it lasts";
+      status === 429 ? `nothing: moor waits ${waits}` : "nothing: moor tries again; see the service's log if it lasts";
     return {
       ...later(`the record service answered ${said}`, todo),
-      ...(retryAfter === undefined ? {} : { retryAfter }),
+      ...(wait === undefined ? {} : { retryAfter: wait }),
     };
   }
   if (status === 401 || (status === 403 && !aboutNoToken.includes(code))) {
@@ -114,7 +119,8 @@ export async function readPages<T>(
   const items: T[] = [];
   for (let page = 1; page <= mostPages; page++) {
     const answer = await ask(page);
-    if (answer.kind !== "ok") return page === 1 ? answer : later("the list of records changed while it was read");
+    if (answer.kind === "absent" && page > 1) return later("the list of records changed while it was read");
+    if (answer.kind !== "ok") return answer;
     const found = answer.value[key];
     if (!Array.isArray(found) || !found.every(isItem)) return unexpected(`no list of ${key}`);
     items.push(...found);

@@ -19,6 +19,33 @@ it("does not believe a hold on disk that is further away than any service may as
   expect(await loop.round()).toEqual(["done", "done"]);
 });
 
+it.each([
+  ["without Retry-After", {}],
+  ["with one of no time", { "retry-after": "0" }],
+])("leaves a service alone for a while that answers 429 %s: no other name asks meanwhile", async (_, headers) => {
+  loop = await openLoop();
+  loop.says.service = ({ method }) => (method === "PUT" ? { status: 429, headers, body: {} } : undefined);
+  expect(await loop.round()).toEqual(["failed", "waiting"]);
+  loop.says.service = () => undefined;
+  loop.clock.now += 9_000;
+  expect(await loop.round()).toEqual(["waiting", "waiting"]);
+  loop.clock.now += 1_001;
+  expect(await loop.round()).toEqual(["done", "done"]);
+});
+
+it("says why it cannot read a list on, and is told there too how long to stay away", async () => {
+  loop = await openLoop();
+  loop.says.service = ({ path }) => {
+    if (path.includes("page=2")) return { status: 429, headers: { "retry-after": "60" }, body: {} };
+    return path.startsWith("/api/v1/records?")
+      ? { body: { records: [], meta: { pagination: { page: 1, last_page: 2 } } } }
+      : undefined;
+  };
+  const { results } = await loop.updater.round(signal);
+  expect(results[0]?.outcome).toMatchObject({ because: "the record service answered 429", retryAfter: 60_000 });
+  expect(results[1]?.plan.kind).toBe("wait");
+});
+
 it("is due again after the interval where the record is compared, though the firewall may push", async () => {
   loop = await openLoop("  - { name: home, zone: example.org, compare: record, ipv4: wan0 }");
   const { due } = await loop.updater.round(signal);
