@@ -14,7 +14,7 @@ export type Body = Readonly<Record<string, unknown>>;
 
 /** `done` are the statuses that mean success for the call. */
 export function readAnswer(outcome: HttpOutcome, done: readonly number[], now: number): Answer<Body> {
-  if (outcome.kind === "failed") return later(outcome.because, outcome.todo);
+  if (outcome.kind === "failed") return { ...later(outcome.because, outcome.todo), unreached: true };
   const body = parsed(outcome.body);
   const error = errorIn(outcome.status, body);
   if (!done.includes(error.status)) return faultFor(error, parseRetryAfter(outcome.headers["retry-after"], now));

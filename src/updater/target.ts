@@ -35,6 +35,8 @@ export type TargetFault = {
     | "later";
   readonly because: string;
   readonly todo: string;
+  /** The service gave no answer. */
+  readonly unreached?: boolean;
   /** Milliseconds the service asked us to stay away. */
   readonly retryAfter?: number;
   /** The service's own word for it, where it has one. */

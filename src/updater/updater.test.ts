@@ -33,6 +33,19 @@ it.each([
   expect(await loop.round()).toEqual(["done", "done"]);
 });
 
+it("tries a name at once that its service did not answer, when that has answered for another", async () => {
+  loop = await openLoop(undefined, () => 0.9);
+  loop.says.service = () => ({ fault: "reset" });
+  for (let tries = 0; tries < 8; tries++) {
+    expect(await loop.round()).toEqual(["failed", "failed"]);
+    loop.clock.now += 300_000;
+  }
+  loop.says.service = ({ path, method }) => (method === "PUT" && path.endsWith("r4") ? { fault: "reset" } : undefined);
+  expect(await loop.round()).toEqual(["failed", "done"]);
+  loop.says.service = () => undefined;
+  expect(await loop.round()).toEqual(["done", "nothing"]);
+});
+
 it("says why it cannot read a list on, and is told there too how long to stay away", async () => {
   loop = await openLoop();
   loop.says.service = ({ path }) => {

@@ -83,9 +83,14 @@ export async function openUpdater(config: UpdaterConfig, { state, now, random }:
   const notBefore = ({ key, target }: Subject) => latest([targetNotBefore(target), pacing.notBefore(key, now())]);
   const plan = (readings: ReadonlyMap<string, SourceReading>, looks = true) =>
     planRound(subjects, { readings, state, recall, now: now(), notBefore, looks });
+  const serviceOf = (target: string) => config.targets.get(target)?.url.origin ?? target;
   const settle = ({ subject, outcome }: UpdateResult) => {
-    if (outcome?.kind === "replaced" || outcome?.kind === "same") pacing.succeeded(subject.key);
-    else if (outcome) pacing.failed(subject.key, now());
+    if (!outcome) return;
+    const service = serviceOf(subject.target);
+    const unreached = "unreached" in outcome && outcome.unreached;
+    if (!unreached) pacing.reached(service);
+    if (outcome.kind === "replaced" || outcome.kind === "same") pacing.succeeded(subject.key);
+    else pacing.failed(subject.key, now(), unreached ? service : undefined);
   };
   const dueOf = ({ subject, plan, outcome, underWay }: UpdateResult): Instant | undefined => {
     if (underWay) return undefined;
@@ -101,7 +106,7 @@ export async function openUpdater(config: UpdaterConfig, { state, now, random }:
   };
   const tools: ApplyTools = {
     ...{ targets, state, recall, now, notBefore: targetNotBefore },
-    serviceOf: (target) => config.targets.get(target)?.url.origin ?? target,
+    serviceOf,
     // Known in memory in any case; a disk that does not take it shows at the next stored address.
     hold: (target, until) => {
       const key = holdKey(config, target);
