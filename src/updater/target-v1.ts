@@ -65,7 +65,7 @@ async function findKnown(
   signal: AbortSignal,
 ): Promise<Lookup<ReadableRecord>> {
   const key = keyOf(order);
-  const id = known.get(key);
+  const id = order.recordId === undefined ? known.get(key) : undefined;
   if (id !== undefined) {
     const answer = await calls.record(id, signal);
     if (answer.kind !== "ok" && answer.kind !== "absent") return answer;
@@ -73,17 +73,19 @@ async function findKnown(
     // Deleted or renamed, and perhaps made anew in the console: look once more.
     known.delete(key);
   }
-  const found = await findRecord(calls, order, signal);
+  const found = await findRecord(calls, known, order, signal);
   if (found.kind !== "found") return found;
-  const mismatch = mismatchOf(order, found.value);
-  if (mismatch) return mismatch;
-  known.set(key, found.value.id);
-  return found;
+  return mismatchOf(order, found.value) ?? found;
 }
 
 type Sought = Omit<ReplaceOrder, "value">;
 
-const keyOf = ({ zone, name, family }: Sought) => `${zone} ${name} ${family}`;
+const keyOf = ({ zone, name, family }: Sought) => `${zone} ${name} ${recordTypeOf(family)}`;
+
+function keyOfRecord(zone: string, { name, type }: ReadableRecord): string {
+  const owner = parseOwner(name, zone);
+  return `${zone} ${owner.ok ? owner.value : ""} ${type}`;
+}
 
 async function replaceRecord(
   calls: V1Calls,
@@ -115,7 +117,12 @@ function replacementFor(order: ReplaceOrder, record: ReadableRecord): RecordRepl
   };
 }
 
-async function findRecord(calls: V1Calls, order: Sought, signal: AbortSignal): Promise<Lookup<ReadableRecord>> {
+async function findRecord(
+  calls: V1Calls,
+  known: Map<string, string>,
+  order: Sought,
+  signal: AbortSignal,
+): Promise<Lookup<ReadableRecord>> {
   if (order.recordId !== undefined) {
     const answer = await calls.record(order.recordId, signal);
     if (answer.kind === "ok") return { kind: "found", value: answer.value };
@@ -125,7 +132,10 @@ async function findRecord(calls: V1Calls, order: Sought, signal: AbortSignal): P
   if (zone.kind !== "found") return zone;
   const answer = await calls.records(zone.value, signal);
   if (answer.kind !== "ok") return answer.kind === "absent" ? noZone(order.zone) : answer;
-  const [first, ...others] = answer.value.filter((record) => mismatchOf(order, record) === undefined);
+  const alike = Map.groupBy(answer.value, (record) => keyOfRecord(order.zone, record));
+  // So that a thousand names of one zone do not read its list a thousand times.
+  for (const [key, [only, another]] of alike) if (only && !another) known.set(key, only.id);
+  const [first, ...others] = alike.get(keyOf(order)) ?? [];
   if (!first) return noRecord(order);
   return others.length === 0 ? { kind: "found", value: first } : ambiguous(order, [first, ...others]);
 }

@@ -98,3 +98,19 @@ it("does not make one token wait because another has used up its calls", async (
   updater.close();
   expect(results.map(({ plan }) => plan.kind)).toEqual(["replace", "replace"]);
 });
+
+it("reads the list of a v1 zone once for many names", async () => {
+  const some = ["home", "nas", "tv"];
+  loop = await openLoop(
+    some.map((name) => `  - { name: ${name}, zone: example.org, ipv4: wan0, ipv6: wan0 }`).join("\n"),
+  );
+  const listed = () => loop.service.asked.filter(({ path }) => path.includes("/records?")).length;
+  for (const name of some.slice(1)) {
+    loop.records.push({ id: `${name}4`, type: "A", name, value: "192.0.2.1", zone_id: "z1" });
+    loop.records.push({ id: `${name}6`, type: "AAAA", name, value: "2001:db8::1", zone_id: "z1" });
+  }
+  loop.records.push({ id: "tv6b", type: "AAAA", name: "tv", value: "2001:db8::2", zone_id: "z1" });
+  expect(await loop.round()).toEqual(["done", "done", "done", "done", "done", "failed"]);
+  // Three names begin together, each finds its other family known; of two records neither is.
+  expect(listed()).toBe(4);
+});
