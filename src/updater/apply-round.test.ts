@@ -54,7 +54,7 @@ function rig({ held = found(), zone = { kind: "found", value: [] }, outcome, sto
     ...{ recall, now: () => now, serviceOf: () => "dns", notBefore: () => undefined },
     targets: new Map([["dns", target as unknown as RecordTarget]]),
     state: {
-      ...{ get: (key) => kept.get(key), hold: () => undefined, setHold: async () => {}, flush: async () => {} },
+      ...{ get: (key) => kept.get(key), hold: () => undefined, setHold: async () => {}, flush: async () => false },
       set: async (key, entry) => void kept.set(key, entry),
     },
     hold: async (_, until) => void holds.push(until),

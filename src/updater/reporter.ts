@@ -28,7 +28,11 @@ export type Reporter = {
 
 /** The keys of all trouble that there may be under this config. */
 export const troublesOf = (subjects: readonly Subject[]): ReadonlySet<string> =>
-  new Set(["state", ...subjects.flatMap(({ key, source }) => [key, `confirm ${key}`, `source ${source}`])]);
+  new Set([
+    "state",
+    "shared state",
+    ...subjects.flatMap(({ key, source }) => [key, `confirm ${key}`, `source ${source}`]),
+  ]);
 
 export function createReporter(log: SmallLog, tell: Tell = () => undefined): Reporter {
   /** What is wrong at present, as it was last told. */
@@ -59,6 +63,13 @@ export function createReporter(log: SmallLog, tell: Tell = () => undefined): Rep
     failing("state", { because, todo: "make room or mend the permissions there" }, "the state file cannot be written");
   };
 
+  const sharedState = (isShared: boolean) => {
+    if (!isShared) return fine("shared state", {}, "nobody else has written the state file since");
+    const because = "another `moor update` keeps its addresses there, and one may lose what the other has stored";
+    const todo = "run one of them for a config, and give each config a file of its own with `state:`";
+    failing("shared state", { because, todo }, "the state file was written by another");
+  };
+
   const over = ({ key, title: name }: Subject) => fine(key, { name }, "the trouble with this record is over");
   const done = (subject: Subject, summary: Summary) => {
     if (summary.kind !== "done") return;
@@ -68,11 +79,12 @@ export function createReporter(log: SmallLog, tell: Tell = () => undefined): Rep
   };
 
   return {
-    report({ readings, results, unsaved }) {
+    report({ readings, results, unsaved, stateShared = false }) {
       for (const [source, reading] of readings) {
         if (reading.kind === "report") fine(`source ${source}`, { source }, "addresses can be read again");
         else failing(`source ${source}`, { source, ...textsOf(reading) }, "addresses could not be read");
       }
+      sharedState(stateShared);
       stateFile(unsaved ?? results.find((result) => result.unsaved !== undefined)?.unsaved);
       for (const result of results) {
         const { title: name, key } = result.subject;

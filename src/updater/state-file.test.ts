@@ -137,3 +137,52 @@ describe("the state file", () => {
     expect((await open()).get("a")).toEqual(entry("9.9.9.9"));
   });
 });
+
+describe("a state file of two processes", () => {
+  const later = (address: string) => ({ address, storedAt: "2026-01-02T04:00:00.000Z" });
+
+  it("loses nothing that either has stored, and says that there is another", async () => {
+    await (await open()).set("a", entry("9.9.9.1"));
+    const [one, other] = [await open(), await open()];
+    await one.set("a", later("9.9.9.2"));
+    expect(await one.flush()).toBe(false);
+    await other.set("b", later("9.9.9.2"));
+    expect(await other.flush()).toBe(true);
+    expect(await other.flush()).toBe(false);
+    const again = await open();
+    expect([again.get("a"), again.get("b")]).toEqual([later("9.9.9.2"), later("9.9.9.2")]);
+    expect(await one.flush()).toBe(true);
+    expect(one.get("b")).toEqual(later("9.9.9.2"));
+  });
+
+  it("knows what the other has written since, and keeps its doubt", async () => {
+    await (await open()).set("a", entry("9.9.9.1"));
+    const [one, other] = [await open(), await open()];
+    await one.set("a", { ...entry("9.9.9.1"), inDoubt: true });
+    await other.flush();
+    expect(other.get("a")).toEqual({ ...entry("9.9.9.1"), inDoubt: true });
+    await one.set("a", later("9.9.9.2"));
+    await other.flush();
+    expect(other.get("a")).toEqual(later("9.9.9.2"));
+  });
+
+  it("puts back what the other has overwritten in the same moment", async () => {
+    const one = await open();
+    await one.set("a", entry("9.9.9.1"));
+    writeFileSync(path, JSON.stringify({ version: 1, entries: { b: entry("9.9.9.2") }, holds: {} }));
+    await one.flush();
+    const again = await open();
+    expect([again.get("a"), again.get("b")]).toEqual([entry("9.9.9.1"), entry("9.9.9.2")]);
+  });
+
+  it.each([
+    ["taken away", () => rmSync(path)],
+    ["damaged", () => writeFileSync(path, "{")],
+  ])("is none when it was %s: that is left as it is until there is something to store", async (_, change) => {
+    const one = await open();
+    await one.set("a", entry("9.9.9.1"));
+    change();
+    expect(await one.flush()).toBe(false);
+    expect((await open()).get("a")).toBeUndefined();
+  });
+});

@@ -4,6 +4,8 @@ import { dirname } from "node:path";
 import type { Instant } from "../core/instant.ts";
 import { isObject } from "../core/is-object.ts";
 import { replaceFile, swapFile } from "../process/data-folder.ts";
+import { mergeState, type StateContent } from "./merge-state.ts";
+import { lookOf } from "./watch-files.ts";
 
 /** What was written last, one entry a name and family, and until when a service wants to be left alone. */
 export type StateFile = {
@@ -12,8 +14,11 @@ export type StateFile = {
   set(key: string, entry: StoredAddress): Promise<void>;
   hold(target: string): Instant | undefined;
   setHold(target: string, until: Instant): Promise<void>;
-  /** Tries again what an earlier `set` could not put on disk. */
-  flush(): Promise<void>;
+  /**
+   * Tries again what an earlier `set` could not put on disk, and takes what another process has put there. Says whether one
+   * has since the last time.
+   */
+  flush(): Promise<boolean>;
 };
 
 export type StoredAddress = {
@@ -26,8 +31,6 @@ export type StoredAddress = {
 export type OpenedState =
   | { readonly kind: "open"; readonly state: StateFile; readonly warning?: string }
   | { readonly kind: "unusable"; readonly because: string; readonly todo: string };
-
-type Content = { readonly entries: Record<string, StoredAddress>; readonly holds: Record<string, Instant> };
 
 /** How the file is written: so that it outlives a power cut, or so that only what was there before does. */
 export type StateDisk = Record<"lasting" | "quick", (path: string, text: string) => Promise<void>>;
@@ -82,20 +85,31 @@ async function setAside(path: string, now: Instant, write: boolean): Promise<str
   return `the state file ${path} was damaged: ${kept} every address is written once more`;
 }
 
-const noContent = (): Content => ({ entries: {}, holds: {} });
+const noContent = (): StateContent => ({ entries: {}, holds: {} });
 
-function opened(path: string, content: Content, disk: StateDisk): Extract<OpenedState, { kind: "open" }> {
+function opened(path: string, content: StateContent, disk: StateDisk): Extract<OpenedState, { kind: "open" }> {
   let dirty = false;
   // A doubt must outlive a power cut. Whatever else is lost in one costs no more than a write that says the same again, and
   // each sync of the disk holds up every change by its time.
   let doubted = false;
   let saving: Promise<void> = Promise.resolve();
-  const save = () => {
-    dirty = true;
-    // One after the other, each with all that is known by then: a later save never loses to an earlier one.
+  let look = lookOf(path);
+  let othersWrote = false;
+  const hearOthers = async () => {
+    const now = lookOf(path);
+    if (now === look) return;
+    look = now;
+    const theirs = parseContent(await readFile(path, "utf8").catch(() => ""));
+    if (!theirs || theirs === "newer") return;
+    othersWrote = true;
+    if (mergeState(content, theirs)) dirty = true;
+  };
+  // One after the other, each with all that is known by then: a later save never loses to an earlier one.
+  const inTurn = () => {
     saving = saving
       .catch(() => undefined)
       .then(async () => {
+        await hearOthers();
         if (!dirty) return;
         const how = doubted ? "lasting" : "quick";
         [dirty, doubted] = [false, false];
@@ -104,8 +118,13 @@ function opened(path: string, content: Content, disk: StateDisk): Extract<Opened
           doubted ||= how === "lasting";
           throw error;
         });
+        look = lookOf(path);
       });
     return saving;
+  };
+  const save = () => {
+    dirty = true;
+    return inTurn();
   };
   const state: StateFile = {
     get: (key) => content.entries[key],
@@ -119,8 +138,11 @@ function opened(path: string, content: Content, disk: StateDisk): Extract<Opened
       content.holds[target] = until;
       return save();
     },
-    flush: async () => {
-      if (dirty) await save();
+    async flush() {
+      await inTurn();
+      const told = othersWrote;
+      othersWrote = false;
+      return told;
     },
   };
   return { kind: "open", state };
@@ -128,9 +150,10 @@ function opened(path: string, content: Content, disk: StateDisk): Extract<Opened
 
 const version = 1;
 
-const printContent = ({ entries, holds }: Content) => `${JSON.stringify({ version, entries, holds }, undefined, 2)}\n`;
+const printContent = ({ entries, holds }: StateContent) =>
+  `${JSON.stringify({ version, entries, holds }, undefined, 2)}\n`;
 
-function parseContent(text: string): Content | "newer" | undefined {
+function parseContent(text: string): StateContent | "newer" | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -143,7 +166,7 @@ function parseContent(text: string): Content | "newer" | undefined {
   const holds = value.holds ?? {};
   if (!Object.values(value.entries).every(isStored) || !isObject(holds)) return undefined;
   if (!Object.values(holds).every((until) => typeof until === "number")) return undefined;
-  return { entries: value.entries, holds } as Content;
+  return { entries: value.entries, holds } as StateContent;
 }
 
 const isStored = (value: unknown) =>

@@ -56,6 +56,8 @@ export type Round = {
   readonly polled: readonly string[];
   /** Set when an address that was written earlier is still not on disk. */
   readonly unsaved?: string;
+  /** Another process has written the state file since the round before. */
+  readonly stateShared?: boolean;
 };
 
 export type UpdaterTools = {
@@ -124,9 +126,9 @@ export async function openUpdater(config: UpdaterConfig, { state, now, random }:
     plan: async (signal) => plan(await reading.read(signal)),
     preview: async (signal) => previewRound(plan(await reading.read(signal)), tools, signal),
     async round(signal, { enough, looks } = {}) {
-      const unsaved = await state.flush().then(
-        () => undefined,
-        (error: NodeJS.ErrnoException) => error.code ?? error.message,
+      const { unsaved, stateShared } = await state.flush().then(
+        (others) => ({ unsaved: undefined, stateShared: others }),
+        (error: NodeJS.ErrnoException) => ({ unsaved: error.code ?? error.message, stateShared: false }),
       );
       const readings = await reading.read(signal, enough);
       const applied = await applying.act(plan(readings, looks), signal, enough);
@@ -137,7 +139,8 @@ export async function openUpdater(config: UpdaterConfig, { state, now, random }:
         (until) => until !== undefined,
       );
       const due = waits.length === 0 ? undefined : waits.reduce((a, b) => Math.min(a, b));
-      return { readings, results, due, polled: reading.polled(), ...(unsaved === undefined ? {} : { unsaved }) };
+      const troubles = { ...(unsaved === undefined ? {} : { unsaved }), ...(stateShared ? { stateShared } : {}) };
+      return { readings, results, due, polled: reading.polled(), ...troubles };
     },
     hurry() {
       pacing.hurry();
