@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { backOffDelay } from "../core/back-off.ts";
+import { isLoopbackName } from "../process/loopback-name.ts";
 import type { SmallLog } from "../process/small-log.ts";
 import type { MailConfig, NotifyConfig } from "./config.ts";
 import type { HttpClient, HttpRequest } from "./http-client.ts";
@@ -110,6 +111,8 @@ async function openMail({ server, user, password, from, to }: MailConfig, host: 
     port: Number(server.port) || (secure ? 465 : 587),
     secure,
     ...(user === undefined ? {} : { auth: { user, pass: password?.() ?? "" } }),
+    // Else the password goes unencrypted to whoever leaves STARTTLS out of his greeting.
+    requireTLS: user !== undefined && !isLoopbackName(server.hostname),
     ...{ connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000 },
   });
   return {

@@ -127,6 +127,20 @@ describe("notices", () => {
     expect(mail.text()).toMatch(/Subject: moor: home\.example\.org A: record not replaced/);
     await mail.close();
   });
+
+  it.each([
+    ["is not sent unencrypted", "127.1", false],
+    ["may be sent to this machine itself", "127.0.0.1", true],
+  ])("by mail: the password %s", async (_, host, isSent) => {
+    const mail = await startMailServer();
+    const server = new URL(mail.url.replace("127.0.0.1", host));
+    const [from, to] = ["moor@example.org", ["me@example.org"]];
+    const { tell } = await open({ notify: [{ kind: "mail", server, from, to, user: "me", password: () => "secret" }] });
+    tell(failing);
+    await until(() => mail.text().includes("AUTH") || logged.some(({ msg }) => msg === "a notice could not be sent"));
+    expect(mail.text().includes("AUTH PLAIN")).toBe(isSent);
+    await mail.close();
+  });
 });
 
 describe("heartbeats", () => {
@@ -254,11 +268,11 @@ async function startMailServer() {
           if (line !== ".") continue;
           inData = false;
           socket.write("250 kept\r\n");
-        } else if (/^EHLO/i.test(line)) socket.write("250 test\r\n");
+        } else if (/^EHLO/i.test(line)) socket.write("250-test\r\n250 AUTH PLAIN\r\n");
         else if (/^DATA/i.test(line)) {
           inData = true;
           socket.write("354 go on\r\n");
-        } else socket.write("250 fine\r\n");
+        } else socket.write(/^STARTTLS/i.test(line) ? "502 not here\r\n" : "250 fine\r\n");
       }
     });
   });
