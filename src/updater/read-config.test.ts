@@ -188,6 +188,9 @@ control: { listen: '[::1]:9053', token: { file: secrets/token } }
   });
 });
 
+const mailTo = (to: string, server = "smtps://mail.test") =>
+  `notify: [{ kind: mail, server: "${server}", from: a@b.test, to: ${to} }]`;
+
 const faults: [string, string, RegExp][] = [
   ["an unknown rule", "public: always", /public cannot be "always"; write warn or require/],
   ["carp-master of nothing", "when: carp-master", /does not say of what.*vhid: 1/],
@@ -208,11 +211,9 @@ const faults: [string, string, RegExp][] = [
   ],
   ["a notice of no kind", "notify: [{ url: 'https://a.test' }]", /has no kind/],
   ["a notice to nobody", "notify: [{ kind: mail, from: a@b.test }]", /mail needs server, from and to/],
-  [
-    "a mail server that is none",
-    "notify: [{ kind: mail, server: mail.test, from: a@b.test, to: a@b.test }]",
-    /is no mail server/,
-  ],
+  ["a mail server that is none", mailTo("a@b.test", "mail.test"), /is no mail server/],
+  ["a mail to nobody", mailTo("[]"), /to of mail is an empty list/],
+  ["a user of mail without password", mailTo("a@b.test, user: me"), /a user and no password/],
   ["an IPv4 host part", good.replace("ipv4: wan0", "ipv4: { interface: wan0, host: '::1' }"), /only IPv6 addresses/],
   [
     "a host part too long",

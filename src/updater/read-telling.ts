@@ -49,6 +49,13 @@ function readMail(yaml: YamlReader, item: Spot, around: Surroundings): MailConfi
   const to = (yaml.isList(toSpot) ? yaml.items(toSpot, "to of mail") : [toSpot]).flatMap(
     (spot) => yaml.text(spot, "to of mail") ?? [],
   );
+  if (yaml.isList(toSpot) && yaml.items(toSpot, "to of mail").length === 0) {
+    return yaml.fault(toSpot, missing("to of mail is an empty list", "name one mail address or more"));
+  }
+  if (!userSpot !== !passwordSpot) {
+    const lack = userSpot ? "mail has a user and no password" : "mail has a password and no user";
+    return yaml.fault(item, missing(lack, "give both, or neither where the server asks for none"));
+  }
   if (from === undefined || to.length === 0) return undefined;
   return { kind: "mail", server, from, to, ...(user ? { user } : {}), ...(password ? { password } : {}) };
 }
