@@ -46,6 +46,31 @@ it("tries a name at once that its service did not answer, when that has answered
   expect(await loop.round()).toEqual(["done", "nothing"]);
 });
 
+it("is due at once for a name that waits to try its service again, when that has answered for another", async () => {
+  loop = await openLoop(undefined, () => 0.9);
+  loop.says.service = () => ({ fault: "reset" });
+  await loop.round();
+  loop.says.service = ({ path, method }) => (method === "PUT" && path.endsWith("r6") ? { fault: "reset" } : undefined);
+  loop.clock.now += 3_700;
+  expect(await loop.round()).toEqual(["done", "failed"]);
+  loop.says.firewall = () => ({ body: { wan0: wanWith(["9.9.9.10"], ["2a00::9"]) } });
+  const { results, due = 0 } = await loop.updater.round(signal);
+  expect(results.map(({ plan }) => plan.kind)).toEqual(["replace", "wait"]);
+  expect(due).toBeLessThanOrEqual(loop.clock.now);
+  loop.says.service = () => undefined;
+  expect(await loop.round()).toEqual(["nothing", "done"]);
+});
+
+it("leaves a name alone that its service did not answer, while that only says for others that it cannot", async () => {
+  loop = await openLoop(undefined, () => 0.9);
+  loop.says.service = ({ path, method }) => {
+    if (method !== "PUT") return undefined;
+    return path.endsWith("r4") ? { fault: "reset" } : { status: 503, body: {} };
+  };
+  expect(await loop.round()).toEqual(["failed", "failed"]);
+  expect(await loop.round()).toEqual(["waiting", "waiting"]);
+});
+
 it("says why it cannot read a list on, and is told there too how long to stay away", async () => {
   loop = await openLoop();
   loop.says.service = ({ path }) => {

@@ -89,14 +89,16 @@ export async function openUpdater(config: UpdaterConfig, { state, now, random }:
   const settle = ({ subject, outcome }: UpdateResult) => {
     if (!outcome) return;
     const service = serviceOf(subject.target);
-    const unreached = "unreached" in outcome && outcome.unreached;
-    if (!unreached) pacing.reached(service);
-    if (outcome.kind === "replaced" || outcome.kind === "same") pacing.succeeded(subject.key);
-    else pacing.failed(subject.key, now(), unreached ? service : undefined);
+    if (outcome.kind === "replaced" || outcome.kind === "same") {
+      pacing.succeeded(subject.key);
+      // Not for any answer: a service with too much to do answers some with 503 and others never.
+      pacing.reached(service);
+    } else pacing.failed(subject.key, now(), outcome.unreached ? service : undefined);
   };
   const dueOf = ({ subject, plan, outcome, underWay }: UpdateResult): Instant | undefined => {
     if (underWay) return undefined;
-    if (plan.kind === "wait") return plan.until;
+    // What it waited for may be over since it was planned.
+    if (plan.kind === "wait") return plan.because === "asked" ? (notBefore(subject) ?? now()) : plan.until;
     // Without an address there is nothing to hold the record against, until the firewall has something new.
     if (plan.kind === "nothing") return plan.because === "same-as-stored" ? nextLook(subject) : undefined;
     const failed = outcome?.kind === "replaced" || outcome?.kind === "same" ? undefined : notBefore(subject);
