@@ -1,4 +1,15 @@
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
@@ -173,6 +184,18 @@ describe("a state file of two processes", () => {
     await one.flush();
     const again = await open();
     expect([again.get("a"), again.get("b")]).toEqual([entry("9.9.9.1"), entry("9.9.9.2")]);
+  });
+
+  it("is none when it was put there anew as it was, as from a backup", async () => {
+    const one = await open();
+    await one.set("a", entry("9.9.9.1"));
+    writeFileSync(`${path}.new`, readFileSync(path));
+    renameSync(`${path}.new`, path);
+    expect(await one.flush()).toBe(false);
+    const again = await open();
+    writeFileSync(path, readFileSync(path));
+    utimesSync(path, 0, 0);
+    expect(await again.flush()).toBe(false);
   });
 
   it.each([

@@ -51,17 +51,21 @@ export async function openStateFile(
     );
     if (refused) return unusable(path, "its folder cannot be written", refused);
   }
+  // Before it is read: what another writes meanwhile is then seen to be new.
+  const look = lookOf(path);
   let text: string;
   try {
     text = await readFile(path, "utf8");
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    return code === "ENOENT" ? opened(path, noContent(), disk) : unusable(path, "it cannot be read", code);
+    return code === "ENOENT"
+      ? opened(path, noContent(), disk, { look, text: "" })
+      : unusable(path, "it cannot be read", code);
   }
   const content = parseContent(text);
   if (content === "newer") return newer(path);
-  if (content) return opened(path, content, disk);
-  return { ...opened(path, noContent(), disk), warning: await setAside(path, now, options.write) };
+  if (content) return opened(path, content, disk, { look, text });
+  return { ...opened(path, noContent(), disk, { look, text }), warning: await setAside(path, now, options.write) };
 }
 
 const unusable = (path: string, what: string, code = "unknown error"): OpenedState => ({
@@ -87,19 +91,27 @@ async function setAside(path: string, now: Instant, write: boolean): Promise<str
 
 const noContent = (): StateContent => ({ entries: {}, holds: {} });
 
-function opened(path: string, content: StateContent, disk: StateDisk): Extract<OpenedState, { kind: "open" }> {
+/** `seen`: the file as it was read last, or written. */
+function opened(
+  path: string,
+  content: StateContent,
+  disk: StateDisk,
+  seen: { look: string; text: string },
+): Extract<OpenedState, { kind: "open" }> {
   let dirty = false;
   // A doubt must outlive a power cut. Whatever else is lost in one costs no more than a write that says the same again, and
   // each sync of the disk holds up every change by its time.
   let doubted = false;
   let saving: Promise<void> = Promise.resolve();
-  let look = lookOf(path);
   let othersWrote = false;
   const hearOthers = async () => {
-    const now = lookOf(path);
-    if (now === look) return;
-    look = now;
-    const theirs = parseContent(await readFile(path, "utf8").catch(() => ""));
+    const look = lookOf(path);
+    if (look === seen.look) return;
+    const before = seen.text;
+    seen = { look, text: await readFile(path, "utf8").catch(() => "") };
+    // Put back from a backup, touched, or on a disk that numbers its files anew.
+    if (seen.text === before) return;
+    const theirs = parseContent(seen.text);
     if (!theirs || theirs === "newer") return;
     othersWrote = true;
     if (mergeState(content, theirs)) dirty = true;
@@ -113,12 +125,13 @@ function opened(path: string, content: StateContent, disk: StateDisk): Extract<O
         if (!dirty) return;
         const how = doubted ? "lasting" : "quick";
         [dirty, doubted] = [false, false];
-        await disk[how](path, printContent(content)).catch((error: unknown) => {
+        const text = printContent(content);
+        await disk[how](path, text).catch((error: unknown) => {
           dirty = true;
           doubted ||= how === "lasting";
           throw error;
         });
-        look = lookOf(path);
+        seen = { look: lookOf(path), text };
       });
     return saving;
   };
