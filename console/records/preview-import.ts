@@ -13,7 +13,7 @@ import { type FileSet, placeInFile } from "../../src/core/zone-file-sets.ts";
 import { toldFaults } from "./told-faults.ts";
 
 export type Preview = {
-  /** What to send: the file, and before it what every zone has and the file leaves out. */
+  /** What to send: the file, and around it what every zone has and the file leaves out. */
   readonly text: string;
   readonly faults: readonly Fault[];
   readonly notes: readonly string[];
@@ -52,16 +52,19 @@ export function previewImport(given: string, into: ImportedZone, present: readon
   const kept = present.filter(
     (set) => isOwn(set) && !first.value.sets.some(({ owner, type }) => owner === "@" && type === set.type),
   );
-  const text = kept.flatMap((set) => linesOf(set, zone)).join("") + given;
+  const text = withKept(given, kept, zone);
   const file = parseZoneFile(text, zone);
   if (!file.ok) return { text, faults: file.faults, notes: [], changes: [] };
-  const wanted = new Map(file.value.sets.map((set) => [setKey(set.owner, set.type), saidInFile(set)]));
-  const there = new Map(present.map((set) => [`${set.name} ${set.type}`, saidByService(set, zone)]));
+  const wanted = new Map(file.value.sets.map((set) => [setKey(set.owner, set.type), said(set)]));
+  const stored = present.map((set) => ({ ...set, owner: set.name, records: readRecords(set, zone) }));
+  const there = new Map(stored.map((set) => [`${set.name} ${set.type}`, said(set)]));
   const after = file.value.sets.map(coreSet);
-  const before = present.flatMap((set) => storedSet(set, zone));
+  // The rules know of no other types.
+  const before = stored.flatMap(({ type, ...set }) => (isRecordType(type) ? [{ ...set, type }] : []));
   const refused = [...checkZone(after), ...checkNewSets(before, after)];
   const faults = [
     ...lowTtls(first.value, lowestTtl),
+    ...kept.filter(({ ttl: own }) => own !== null && own < lowestTtl).map(staysTooShort),
     ...lostServers(there.get("@ NS")?.texts ?? [], wanted.get("@ NS")?.texts ?? [], nameservers),
     // At the lines that were given: what stays stands before them only where it is sent.
     ...toldFaults(placeInFile(refused, first.value.sets)),
@@ -82,6 +85,20 @@ export function changesInWords(changes: readonly PreviewChange[]): string {
 }
 
 const isOwn = ({ name, type }: Rrset): boolean => name === "@" && (type === "SOA" || type === "NS");
+
+/** A record without a TTL has that of the one before it: what stays takes none of the file's, and the file none of its. */
+function withKept(given: string, kept: readonly Rrset[], zone: string): string {
+  const lines = (sets: readonly Rrset[]) => sets.flatMap((set) => linesOf(set, zone)).join("");
+  const [before, behind] = [kept.filter(({ ttl }) => ttl === null), kept.filter(({ ttl }) => ttl !== null)];
+  return lines(before) + given + (behind.length > 0 ? `\n$ORIGIN ${zone}.\n${lines(behind)}` : "");
+}
+
+const staysTooShort = ({ name, type, ttl }: Rrset): Fault => ({
+  code: "bad-ttl",
+  where: `${name} ${type}`,
+  message: `the present ${type} of the zone, which stays, has a TTL of ${ttl}, and no file with such a one is taken`,
+  todo: `give it one of at least ${lowestTtl} first`,
+});
 
 const linesOf = ({ type, ttl, records }: Rrset, zone: string): readonly string[] =>
   records.map(({ value, comment }) => `${zone}. ${ttl ?? ""} IN ${type} ${withComment(value, comment)}\n`);
@@ -111,10 +128,6 @@ const inOneLine = ({ ttl, lines }: Said): string => [...lines, ...(ttl === null 
 const withoutSerial = (type: string, text: string): string =>
   type === "SOA" ? text.split(" ").with(2, "…").join(" ") : text;
 
-const saidInFile = ({ owner, type, ttl, records }: FileSet): Said => said(owner, type, ttl, records);
-
-const saidByService = (set: Rrset, zone: string): Said => said(set.name, set.type, set.ttl, readRecords(set, zone));
-
 type SaidRecord = { readonly rdata: string; readonly comment: string };
 
 const readRecords = ({ type, records }: Rrset, zone: string): readonly SaidRecord[] =>
@@ -123,11 +136,9 @@ const readRecords = ({ type, records }: Rrset, zone: string): readonly SaidRecor
     return { rdata: rdata?.ok ? rdata.value.text : value, comment };
   });
 
-/** None of a type that these rules do not know. */
-const storedSet = (set: Rrset, zone: string) =>
-  isRecordType(set.type) ? [{ owner: set.name, type: set.type, records: readRecords(set, zone) }] : [];
+type SaidSet = Pick<Said, "type" | "ttl"> & { readonly owner: string; readonly records: readonly SaidRecord[] };
 
-function said(name: string, type: string, ttl: number | null, records: readonly SaidRecord[]): Said {
+function said({ owner: name, type, ttl, records }: SaidSet): Said {
   const parts = records.map(({ rdata, comment }) => ({ text: withoutSerial(type, rdata), comment }));
   return {
     ...{ name, type, ttl },

@@ -1,0 +1,32 @@
+import { expect, it } from "vitest";
+import { previewImport } from "../../console/records/preview-import.ts";
+import type { Rrset } from "../../src/contract/rrsets.ts";
+
+const set = (name: string, type: string, value: string, ttl: number | null = null): Rrset => ({
+  ...{ id: `${name}/${type}`, name, type, ttl, labels: {}, protection: { change: false }, zone: 1 },
+  records: [{ value, comment: "" }],
+});
+const preview = (file: string, ttlOfServers: number | null) =>
+  previewImport(file, { name: "example.org", ttl: 3600, nameservers: [] }, [
+    set("@", "SOA", "ns1 hostmaster 7 1 2 3 4"),
+    set("@", "NS", "ns1", ttlOfServers),
+    set("www", "A", "192.0.2.1"),
+  ]);
+
+const untimed = "www A 192.0.2.1\n";
+
+it("a file without TTLs takes none of what stays of the zone", () => {
+  expect(preview(untimed, 7200)).toMatchObject({ faults: [], changes: [] });
+});
+
+it.each([null, 7200])("what stays of the zone takes neither TTL nor origin of the file: %s", (ttl) => {
+  const { faults, changes } = preview("$ORIGIN sub.example.org.\nwww.example.org. 600 A 192.0.2.1 ; last", ttl);
+  expect(faults).toEqual([]);
+  expect(changes).toMatchObject([{ name: "www", after: "192.0.2.1 ; last, TTL 600" }]);
+});
+
+it("what stays of the zone with a TTL that the service takes in no file is a fault", () => {
+  expect(preview(untimed, 30).faults).toMatchObject([
+    { code: "bad-ttl", where: "@ NS", todo: "give it one of at least 60 first" },
+  ]);
+});
