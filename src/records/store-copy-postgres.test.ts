@@ -160,6 +160,8 @@ describe("a database whose server has time limits of its own", () => {
     const slowly = async (tables: Tables) => {
       await sleep(1_000);
       const other = await rig.server.connect(database);
+      // Else the server ends it, and its lock, before the others have waited for as long as the limits are.
+      await other.query("SET idle_in_transaction_session_timeout = 0");
       await other.query("BEGIN; LOCK accounts");
       const counting = tables.count(storeTables.accounts);
       await sleep(1_000);
