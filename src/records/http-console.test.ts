@@ -79,6 +79,30 @@ describe("the console's calls", () => {
     expect(log).toContain("token made");
   });
 
+  it.for([
+    ["GET", "/v1/zones", 200],
+    ["GET", "/v1/nothing", 404],
+    ["PATCH", "/v1/zones", 405],
+    ["GET", "/v1/zones/nothing.example", 404],
+    ["POST", "/v1/zones", 400],
+  ] as const)("are answered in JSON, once, as a token is: %s %s", async ([method, path, status]) => {
+    const headers = await signIn("main");
+    const made = await call("POST", "/console/tokens", { name: "any", scope: { access: "write" } }, headers);
+    const { secret } = (await made.json()) as { secret: string };
+    const answer = async (by: Record<string, string>) => {
+      const got = await fetch(service.url + path, {
+        method,
+        headers: { origin: service.url, ...by },
+        ...(method === "POST" && { body: "{" }),
+      });
+      expect([got.status, got.headers.get("content-type")]).toEqual([status, "application/json; charset=utf-8"]);
+      return await got.text();
+    };
+    const toToken = await answer({ authorization: `Bearer ${secret}` });
+    expect(toToken).toMatch(/^\{\n {4}"/);
+    expect(JSON.parse(await answer(headers))).toEqual(JSON.parse(toToken));
+  });
+
   it("show the records of a secondary zone, which the record-set API keeps from its clients, and change none", async () => {
     const headers = await signIn("main");
     const zone = { name: "second.example", mode: "secondary", primary_nameservers: [{ address: "192.0.2.53" }] };

@@ -43,8 +43,13 @@ export function rrsetsApi(options: RrsetsOptions) {
     api.addContentTypeParser("application/json", { parseAs: "buffer" }, readJson);
     // Requests are read by rrsets-input.ts, which tells every fault at once; the schemas of the routes only document them.
     api.setValidatorCompiler(() => () => true);
-    api.setSerializerCompiler(() => spacedJson);
+    api.setSerializerCompiler(() => JSON.stringify);
     api.addHook("onRequest", async (request, reply) => admit(options, request, reply));
+    api.addHook("preSerialization", (request, reply, body, done) => {
+      // The console's own page reads thousands of sets, and nobody sees them on their way.
+      reply.serializer(request.actor.token === undefined ? JSON.stringify : spacedJson);
+      done(null, body);
+    });
     api.setErrorHandler((error, _request, reply) => sendFailure(error as FailedRequest, reply, noteFailure));
     api.setNotFoundHandler((_request, reply) => sendError(reply, noRoute));
     const routes: Route[] = [];
@@ -73,8 +78,6 @@ async function admit(options: RrsetsOptions, request: FastifyRequest, reply: Fas
   const actor = await actorFor(options, request);
   if (actor === undefined) return await sendRaw(reply, unknownToken);
   request.actor = actor;
-  // The console's own page reads thousands of sets, and nobody sees them on their way.
-  if (actor.token === undefined) reply.serializer(JSON.stringify);
   reply.header("x-correlation-id", request.id);
   const waiting =
     actor.token === undefined ? undefined : options.rateLimit?.ready?.(actor.token, request.ip, options.now());
