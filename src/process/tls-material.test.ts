@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { connect } from "node:tls";
+import { connect, createSecureContext } from "node:tls";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { ensureCertificate } from "./certificates.ts";
 import type { Pair } from "./issue-certificate.ts";
@@ -57,6 +57,18 @@ describe("the private authority's certificate", () => {
     expect(material.trouble()).toMatch(/^the certificate has ended on 20\d\d-/);
     now = days(-5_000);
     expect(material.trouble()).toMatch(/^the certificate is not valid before 20\d\d-/);
+  });
+
+  it.each<[string, (pem: string) => string]>([
+    ["with the line ends of Windows", (pem) => pem.replaceAll("\n", "\r\n")],
+    ["without one at its end", (pem) => pem.trimEnd()],
+  ])("may be saved %s", async (_, saved) => {
+    const { cert } = await ensureCertificate(folder, [], days(0), "firewall");
+    await writeFile(join(folder, "firewall.pem"), saved(cert));
+    const { material } = await followed({ now: () => days(1) });
+    expect(await readFile(join(folder, "firewall.pem"), "utf8")).toBe(saved(cert));
+    expect(material.trouble()).toBeUndefined();
+    expect(() => createSecureContext(material.pair)).not.toThrow();
   });
 
   it("says when the authority is no good at this time, and what to do", async () => {

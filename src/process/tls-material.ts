@@ -40,13 +40,16 @@ const tenSeconds = 10_000;
 /** A new address waits no longer for a certificate that names it. To list a machine's addresses costs next to nothing. */
 const minute = 60_000;
 
+/** `ca`: of our own authority. In a chain that is not ours an old one may stand for old clients. */
+type Loaded = Pair & { readonly ca?: string };
+
 export async function openTlsMaterial(options: TlsOptions): Promise<TlsMaterial> {
   const { folder, pairName, names, files, now = () => new Date() } = options;
-  const load = async (): Promise<Pair> => {
+  const load = async (): Promise<Loaded> => {
     if (files !== undefined) return await readFiles(files);
     const { cert, key, ca } = await ensureCertificate(folder, names(), now(), pairName);
     // The authority is shown too, for clients to get to know: it stays when this certificate is made anew.
-    return { cert: cert + ca, key };
+    return { cert: `${cert.trimEnd()}\n${ca}`, key, ca };
   };
   const first = await load();
   const watch = createWatch(load, first, options);
@@ -59,7 +62,7 @@ export async function openTlsMaterial(options: TlsOptions): Promise<TlsMaterial>
   };
 }
 
-function createWatch(load: () => Promise<Pair>, first: Pair, options: TlsOptions) {
+function createWatch(load: () => Promise<Loaded>, first: Loaded, options: TlsOptions) {
   const { files, log, names, namesEvery = minute, now = () => new Date() } = options;
   const every = options.every ?? (files === undefined ? hour : tenSeconds);
   const pause = Math.min(every, namesEvery);
@@ -68,7 +71,7 @@ function createWatch(load: () => Promise<Pair>, first: Pair, options: TlsOptions
   const namesNow = () => (files === undefined ? names().join() : "");
   let [lookedAt, lookedFor] = [performance.now(), namesNow()];
 
-  const unfit = () => unfitness(shown.cert, files === undefined, now());
+  const unfit = () => unfitness(shown, now());
   let told: string | undefined;
   const tell = () => {
     const because = unfit();
@@ -85,11 +88,11 @@ function createWatch(load: () => Promise<Pair>, first: Pair, options: TlsOptions
       const named = namesNow();
       if (!isDue() && named === lookedFor) return;
       lookedAt = performance.now();
-      const { cert, key } = await load();
+      const found = await load();
       lookedFor = named;
-      if (cert !== shown.cert || key !== shown.key) {
-        use({ cert, key });
-        shown = { cert, key };
+      if (found.cert !== shown.cert || found.key !== shown.key) {
+        use({ cert: found.cert, key: found.key });
+        shown = found;
         log.info("a new certificate is in use");
       }
       trouble = "";
@@ -120,15 +123,14 @@ function createWatch(load: () => Promise<Pair>, first: Pair, options: TlsOptions
   return { start, stop, unfit };
 }
 
-/** Of the certificate itself and, where it is ours, of its authority. In a chain that is not, an old one may stand for old clients. */
-function unfitness(chain: string, ours: boolean, now: Date): string | undefined {
-  const [own = "", authority = ""] = chain.split(/(?<=-----END CERTIFICATE-----\n)/);
-  const faults = [outside("the certificate", own, now)];
-  const above = ours ? outside("the private authority", authority, now) : undefined;
+function unfitness({ cert, ca }: Loaded, now: Date): string | undefined {
+  const faults = [outside("the certificate", cert, now)];
+  const above = ca === undefined ? undefined : outside("the private authority", ca, now);
   if (above !== undefined) faults.push(above, newAuthority);
   return faults.filter((fault) => fault !== undefined).join("; ") || undefined;
 }
 
+/** Of several in one text it is the first. */
 function outside(what: string, pem: string, now: Date): string | undefined {
   const { validFromDate, validToDate } = new X509Certificate(pem);
   if (now < validFromDate) return `${what} is not valid before ${validFromDate.toISOString()}`;
