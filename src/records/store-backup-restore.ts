@@ -3,6 +3,7 @@ import { chmod, constants, copyFile, link, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Fault } from "../core/result.ts";
 import { DatabaseTrouble } from "../process/open-sqlite.ts";
+import { sqliteKind } from "../process/sqlite-faults.ts";
 import { withDraft } from "./draft-file.ts";
 import { giveToOwnerOf, oneNameOnly, placeNew, syncFile } from "./store-backup.ts";
 import { type CheckCounts, checkStore } from "./store-check.ts";
@@ -71,15 +72,23 @@ async function obstacleAt(path: string, moveAside: boolean): Promise<RestoreOutc
   if (!existsSync(path)) return undefined;
   const state = fileState(path);
   if (state.kind === "folder") throw new DatabaseTrouble(`${path} is a folder; name another data folder.`);
-  if (state.kind !== "good")
-    return moveAside ? undefined : { kind: "holds-data", zones: Number.NaN, tokens: Number.NaN };
-  if (isInUse(path)) return { kind: "in-use" };
-  const tables = readSqliteTables(path);
+  if (state.kind === "good" && isInUse(path)) return { kind: "in-use" };
+  const { zones, tokens } = state.kind === "good" ? await heldIn(path) : untold;
+  return zones + tokens === 0 || moveAside ? undefined : { kind: "holds-data", zones, tokens };
+}
+
+const untold = { zones: Number.NaN, tokens: Number.NaN };
+
+async function heldIn(path: string): Promise<typeof untold> {
+  let tables: Tables | undefined;
   try {
-    const [zones, tokens] = [await tables.count(storeTables.zones), await tables.count(storeTables.tokens)];
-    return zones + tokens > 0 && !moveAside ? { kind: "holds-data", zones, tokens } : undefined;
+    tables = readSqliteTables(path);
+    return { zones: await tables.count(storeTables.zones), tokens: await tables.count(storeTables.tokens) };
+  } catch (error) {
+    if (sqliteKind(error) === damaged) return untold;
+    throw error;
   } finally {
-    await tables.close();
+    await tables?.close();
   }
 }
 
@@ -108,11 +117,9 @@ export async function takePlace(
   { now, put = rename }: { readonly now: Date; readonly put?: typeof rename },
 ): Promise<Aside> {
   const aside = asideOf(path, now);
-  const sole = fileState(path).kind === "no-database" ? undefined : takeSole(path);
+  const sole = takeWhole(path);
   if (sole === "in-use") return { kind: "in-use" };
   try {
-    // What is still in the write-ahead log goes into the file, which alone is then the whole database.
-    sole?.exec("PRAGMA journal_mode = DELETE");
     await link(path, aside).catch((error: NodeJS.ErrnoException) => {
       if (!oneNameOnly.has(error.code ?? "")) throw error;
       return rename(path, aside);
@@ -126,5 +133,26 @@ export async function takePlace(
   await syncFile(dirname(path));
   return { kind: "aside", path: aside };
 }
+
+/**
+ * What is still in the write-ahead log goes into the file, which alone is then the whole database. A damaged one can do neither
+ * this nor be locked, and goes aside with its log.
+ */
+function takeWhole(path: string): ReturnType<typeof takeSole> | undefined {
+  if (fileState(path).kind === "no-database") return undefined;
+  let sole: ReturnType<typeof takeSole> | undefined;
+  try {
+    sole = takeSole(path);
+    if (sole !== "in-use") sole.exec("PRAGMA journal_mode = DELETE");
+    return sole;
+  } catch (error) {
+    if (typeof sole === "object") sole.close();
+    if (sqliteKind(error) === damaged) return undefined;
+    throw error;
+  }
+}
+
+/** SQLITE_CORRUPT */
+const damaged = 11;
 
 type Aside = { readonly kind: "in-use" } | { readonly kind: "aside"; readonly path: string };

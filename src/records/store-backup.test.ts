@@ -152,6 +152,19 @@ describe("a restore", () => {
     expect(await namesIn(path)).toHaveLength(2);
   });
 
+  it.each([
+    ["its list of tables", 100, 4_000],
+    ["the pages behind it", 4_096, 90_000],
+  ])("takes the place of a store that is damaged in %s, and keeps it", async (_, from, to) => {
+    const spoiled = readFileSync(path).fill(0xff, from, to);
+    writeFileSync(path, spoiled);
+    expect(await restore()).toMatchObject({ kind: "holds-data" });
+    const outcome = await restore(true);
+    const kept = readFileSync((outcome.kind === "done" && outcome.aside) || "");
+    expect(kept.subarray(100)).toEqual(spoiled.subarray(100));
+    expect(await namesIn(path)).toHaveLength(2);
+  });
+
   it("that is killed before the backup takes its place leaves the store there, and goes well when run again", async () => {
     const store = openSqliteStore(path);
     await fillStore(store, "example.net");

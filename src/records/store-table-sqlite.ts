@@ -16,10 +16,15 @@ export function readSqliteTables(path: string): WritableTables {
     const state = fileState(path);
     if (state.kind !== "good") throw new DatabaseTrouble(fileTrouble(path, state));
     const database = openQuietly(path);
-    database.exec("BEGIN");
-    // The snapshot begins with the first read, not with BEGIN.
-    database.prepare("SELECT count(*) FROM accounts").get();
-    return database;
+    try {
+      database.exec("BEGIN");
+      // The snapshot begins with the first read, not with BEGIN.
+      database.prepare("SELECT count(*) FROM accounts").get();
+      return database;
+    } catch (error) {
+      database.close();
+      throw error;
+    }
   });
 }
 
