@@ -43,8 +43,8 @@ function giveBack(path: string, io: CommandIo): number {
   } catch (error) {
     if (!isFullDisk(error)) throw error;
     io.err(
-      `${path} is as large as it was: giving space back takes as much room as the store for a while, and its disk is full. ` +
-        "Make room there, and run this again.\n",
+      `${path} is as large as it was: giving space back takes as much room as the store for a while, on its disk and where ` +
+        "temporary files go (SQLITE_TMPDIR, else /var/tmp), and one of them is full. Make room there, and run this again.\n",
     );
     return 1;
   } finally {
