@@ -39,7 +39,7 @@ it("tries again after a minute when its thread could not open the file, and says
   const lines: string[] = [];
   const log = createLog({ format: "text", write: (line) => void lines.push(line) });
   let now = 0;
-  const checkpoints = startWalCheckpoints(path, log, () => now);
+  const checkpoints = startWalCheckpoints(path, log, { now: () => now });
   const later = (milliseconds: number) => {
     now += milliseconds;
     checkpoints.wrote(500);
@@ -57,5 +57,17 @@ it("tries again after a minute when its thread could not open the file, and says
   await expect.poll(() => statSync(path).size).toBeGreaterThan(before);
   await checkpoints.close();
   store.close();
+  expect(lines).toHaveLength(1);
+});
+
+it("that gets no thread of the system fails no write, and is told once", () => {
+  const lines: string[] = [];
+  const log = createLog({ format: "text", write: (line) => void lines.push(line) });
+  let now = 0;
+  const none = () => {
+    throw new Error("EAGAIN");
+  };
+  const checkpoints = startWalCheckpoints("none.sqlite", log, { now: () => now, begin: none });
+  for (now of [1, 2, 70_000]) checkpoints.wrote(500);
   expect(lines).toHaveLength(1);
 });

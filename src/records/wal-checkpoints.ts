@@ -12,27 +12,33 @@ const pause = 60_000;
  * commit, and every request waits for it: up to 50 ms when the changes are spread over a large file. While many changes come, a
  * thread with a connection of its own does most of it beside them (https://sqlite.org/wal.html#ckpt).
  */
-export function startWalCheckpoints(path: string, log: Logger, now: () => number = () => performance.now()) {
+export function startWalCheckpoints(
+  path: string,
+  log: Logger,
+  { now = () => performance.now(), begin = beginThread }: { now?: () => number; begin?: typeof beginThread } = {},
+) {
   let worker: Worker | undefined;
   let busy = false;
   let count = 0;
   let since = 0;
   let failed: number | undefined;
 
+  // Until it is tried again SQLite goes on by itself.
+  const giveUp = (error: unknown) => {
+    if (failed === undefined) log.warn({ err: error }, "the write-ahead log is brought over while requests wait");
+    failed = now();
+    worker = undefined;
+    busy = false;
+  };
+
   const start = (): Worker => {
-    const started = new Worker(program, { eval: true, workerData: { path } });
+    const started = begin(path);
     started.unref();
     started.on("message", () => {
       busy = false;
       failed = undefined;
     });
-    // Until then SQLite goes on by itself.
-    started.on("error", (error) => {
-      if (failed === undefined) log.warn({ err: error }, "the write-ahead log is brought over while requests wait");
-      failed = now();
-      worker = undefined;
-      busy = false;
-    });
+    started.on("error", giveUp);
     return started;
   };
 
@@ -44,14 +50,21 @@ export function startWalCheckpoints(path: string, log: Logger, now: () => number
       if (count < many || busy || (failed !== undefined && at - failed < pause)) return;
       busy = true;
       count = 0;
-      worker ??= start();
-      worker.postMessage("go");
+      try {
+        worker ??= start();
+        worker.postMessage("go");
+      } catch (error) {
+        // The system gives no more threads. Whoever wrote is not to hear of it: his change is stored.
+        giveUp(error);
+      }
     },
     close: async (): Promise<void> => {
       await worker?.terminate();
     },
   };
 }
+
+const beginThread = (path: string): Worker => new Worker(program, { eval: true, workerData: { path } });
 
 const program = `
   const { parentPort, workerData } = require("node:worker_threads");
