@@ -69,10 +69,7 @@ describe("the console's calls", () => {
     const made = await call("POST", "/console/tokens", { name: "router", scope: { access: "read" } }, headers);
     expect(made.status).toBe(201);
     const { secret } = (await made.json()) as { secret: string };
-    const zones = async (by: Record<string, string>) => (await call("GET", "/v1/zones", undefined, by)).text();
-    const [spaced, compact] = [await zones({ authorization: `Bearer ${secret}` }), await zones(headers)];
-    expect(spaced).toMatch(/^\{\n {4}"zones": \[/);
-    expect(compact).toBe(JSON.stringify(JSON.parse(spaced)));
+    expect((await call("GET", "/v1/zones", undefined, { authorization: `Bearer ${secret}` })).status).toBe(200);
     const listed = await (await call("GET", "/console/tokens", undefined, headers)).text();
     expect(listed).toContain("router");
     for (const text of [listed, log]) expect(text).not.toContain(secret);
@@ -85,7 +82,7 @@ describe("the console's calls", () => {
     ["PATCH", "/v1/zones", 405],
     ["GET", "/v1/zones/nothing.example", 404],
     ["POST", "/v1/zones", 400],
-  ] as const)("are answered in JSON, once, as a token is: %s %s", async ([method, path, status]) => {
+  ] as const)("are answered as those of a token, over several lines: %s %s", async ([method, path, status]) => {
     const headers = await signIn("main");
     const made = await call("POST", "/console/tokens", { name: "any", scope: { access: "write" } }, headers);
     const { secret } = (await made.json()) as { secret: string };
@@ -100,7 +97,7 @@ describe("the console's calls", () => {
     };
     const toToken = await answer({ authorization: `Bearer ${secret}` });
     expect(toToken).toMatch(/^\{\n {4}"/);
-    expect(JSON.parse(await answer(headers))).toEqual(JSON.parse(toToken));
+    expect(await answer(headers)).toBe(toToken);
   });
 
   it("show the records of a secondary zone, which the record-set API keeps from its clients, and change none", async () => {

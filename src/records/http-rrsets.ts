@@ -43,15 +43,12 @@ export function rrsetsApi(options: RrsetsOptions) {
     api.addContentTypeParser("application/json", { parseAs: "buffer" }, readJson);
     // Requests are read by rrsets-input.ts, which tells every fault at once; the schemas of the routes only document them.
     api.setValidatorCompiler(() => () => true);
-    api.setSerializerCompiler(() => JSON.stringify);
+    api.setSerializerCompiler(() => spacedJson);
+    // Also where a route has no schema for the status.
+    api.setReplySerializer(spacedJson);
     api.addHook("onRequest", async (request, reply) => admit(options, request, reply));
-    api.addHook("preSerialization", (request, reply, body, done) => {
-      // The console's own page reads thousands of sets, and nobody sees them on their way.
-      reply.serializer(request.actor.token === undefined ? JSON.stringify : spacedJson);
-      done(null, body);
-    });
     api.setErrorHandler((error, _request, reply) => sendFailure(error as FailedRequest, reply, noteFailure));
-    api.setNotFoundHandler((_request, reply) => sendError(reply, noRoute));
+    api.setNotFoundHandler((_request, reply) => sendRaw(reply, noRoute));
     const routes: Route[] = [];
     api.addHook("onRoute", (route) => noteRoute(route, routes));
     rrsetsZoneRoutes(api, service);
