@@ -28,11 +28,7 @@ export type Reporter = {
 
 /** The keys of all trouble that there may be under this config. */
 export const troublesOf = (subjects: readonly Subject[]): ReadonlySet<string> =>
-  new Set([
-    "state",
-    "shared state",
-    ...subjects.flatMap(({ key, source }) => [key, `confirm ${key}`, `source ${source}`]),
-  ]);
+  new Set(["state", ...subjects.flatMap(({ key, source }) => [key, `confirm ${key}`, `source ${source}`])]);
 
 export function createReporter(log: SmallLog, tell: Tell = () => undefined): Reporter {
   /** What is wrong at present, as it was last told. */
@@ -63,11 +59,12 @@ export function createReporter(log: SmallLog, tell: Tell = () => undefined): Rep
     failing("state", { because, todo: "make room or mend the permissions there" }, "the state file cannot be written");
   };
 
+  /** For the log alone: most often somebody runs `moor update --once` by hand, and nobody is to be woken for that. */
   const sharedState = (isShared: boolean) => {
-    if (!isShared) return fine("shared state", {}, "nobody else has written the state file since");
+    if (!isShared) return;
     const because = "another `moor update` keeps its addresses there, and one may lose what the other has stored";
     const todo = "run one of them for a config, and give each config a file of its own with `state:`";
-    failing("shared state", { because, todo }, "the state file was written by another");
+    log.warn({ because, todo }, "the state file was written by another");
   };
 
   const over = ({ key, title: name }: Subject) => fine(key, { name }, "the trouble with this record is over");
