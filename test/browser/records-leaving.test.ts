@@ -24,8 +24,9 @@ const name = () => page.getByRole("dialog").getByLabel("Name", { exact: true });
 /** As F5 does it; true when the browser has asked, and stayed. */
 const reload = async (): Promise<boolean> => {
   asked.length = 0;
-  await page.evaluate("void location.reload()");
-  await page.waitForTimeout(1_000);
+  await page.evaluate("window.isOld = true; void location.reload()");
+  const isOld = () => page.evaluate("window.isOld === true").catch(() => true);
+  await expect.poll(async () => asked.length > 0 || !(await isOld())).toBe(true);
   return asked.includes("beforeunload");
 };
 const typeInto = async (text: string) => {
