@@ -10,6 +10,7 @@ import { setKey } from "../../src/core/rrset.ts";
 import { parseZoneFile } from "../../src/core/zone-file.ts";
 import { lowTtls } from "../../src/core/zone-file-low-ttls.ts";
 import { type FileSet, placeInFile } from "../../src/core/zone-file-sets.ts";
+import { withoutSerial } from "./put-sets.ts";
 import { toldFaults } from "./told-faults.ts";
 
 export type Preview = {
@@ -124,9 +125,6 @@ function difference(there: ReadonlyMap<string, Said>, wanted: ReadonlyMap<string
 }
 
 const inOneLine = ({ ttl, lines }: Said): string => [...lines, ...(ttl === null ? [] : [`TTL ${ttl}`])].join(", ");
-
-const withoutSerial = (type: string, text: string): string =>
-  type === "SOA" ? text.split(" ").with(2, "…").join(" ") : text;
 
 type SaidRecord = { readonly rdata: string; readonly comment: string };
 

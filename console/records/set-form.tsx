@@ -14,7 +14,7 @@ import { SureButton } from "../shared/sure-button.tsx";
 import { durationInWords } from "../shared/words-of-time.ts";
 import { readSet, setPath, zonePath } from "./api.ts";
 import { linesOf } from "./describe-change.ts";
-import { putSets, type ZoneSets } from "./put-sets.ts";
+import { putSets, withoutSerial, type ZoneSets } from "./put-sets.ts";
 import { checkDraft, draftOf, emptyDraft, type SetDraft } from "./set-draft.ts";
 import { ttlInWords } from "./ttl.ts";
 import { ValueList } from "./value-list.tsx";
@@ -122,8 +122,13 @@ function useHeld<T>(value: T, isHeld: boolean): T {
   return isHeld ? held : value;
 }
 
-/** All that saving the form replaces. */
-const contentOf = (set: Rrset | undefined): string => JSON.stringify(set && [set.records, set.ttl, set.labels]);
+/** All that saving the form replaces, the same for what says the same: labels have no order. */
+function contentOf(set: Rrset | undefined): string | undefined {
+  if (set === undefined) return undefined;
+  const records = set.records.map(({ value, comment }) => [withoutSerial(set.type, value), comment]);
+  const labels = Object.entries(set.labels).map(([key, value]) => `${key}=${value}`);
+  return JSON.stringify([records, set.ttl, labels.toSorted()]);
+}
 
 const changedMeanwhile =
   "It was changed elsewhere just now, and nothing was saved. Look at it, and send it once more if you still want to.";

@@ -15,8 +15,8 @@ beforeAll(async () => {
 afterAll(() => opened?.close());
 
 const harbour = "/zones/harbour.example";
-const put = (name: string, value: string) =>
-  opened.post(`/v1${harbour}/changes`, { changes: [{ name, type: "A", records: [{ value }] }] });
+const put = (name: string, value: string, labels = {}) =>
+  opened.post(`/v1${harbour}/changes`, { changes: [{ name, type: "A", labels, records: [{ value }] }] });
 const storedAt = async (name: string): Promise<unknown> => {
   const answer = await opened.context.request.get(`${opened.rig.url}/v1${harbour}/rrsets/${name}/A`);
   return answer.status() === 404 ? undefined : (await answer.json()).rrset.records[0].value;
@@ -35,8 +35,9 @@ describe("a page that does not hear of changes", () => {
   };
 
   it("does not write over what was changed meanwhile without a word", async () => {
+    await put("mail", "192.0.2.1", { a: "1", b: "2" });
     await openForm("edit=mail/A");
-    await put("mail", "192.0.2.111");
+    await put("mail", "192.0.2.111", { b: "2", a: "1" });
     await dialog().getByLabel("IPv4 address").fill("192.0.2.222");
     const save = dialog().getByRole("button", { name: "Save" });
     await save.click();
@@ -65,6 +66,14 @@ describe("a page that does not hear of changes", () => {
     await dialog().getByRole("button", { name: "Yes, delete it" }).click();
     await dialog().getByText("nothing was saved").waitFor();
     expect(await storedAt("backup")).toBe("198.51.100.99");
+  });
+
+  it("takes the serial, which every write moves, for no change of the SOA record", async () => {
+    await openForm("edit=@/SOA");
+    await put("other", "192.0.2.5");
+    await dialog().getByLabel("Refresh").fill("7300");
+    await dialog().getByRole("button", { name: "Save" }).click();
+    await expect.poll(() => dialog().count()).toBe(0);
   });
 
   it("does not import over records that its preview has not shown", async () => {
