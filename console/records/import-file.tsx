@@ -4,6 +4,7 @@ import { useDeferredValue, useMemo, useState } from "react";
 import type { Rrset, RrsetsZone } from "../../src/contract/rrsets.ts";
 import { nameToUnicode } from "../../src/core/unicode-name.ts";
 import { Dialog } from "../shared/dialog.tsx";
+import { useLookFirst } from "../shared/look-first.ts";
 import { Problem } from "../shared/problem.tsx";
 import { RequestProblem } from "../shared/request.ts";
 import { useSession } from "../shared/session.tsx";
@@ -28,6 +29,7 @@ export function ImportFile(props: {
   const found = useEverySet(zone);
   const sets = found.data?.sets;
   const readNow = useSetsNow(zone);
+  const lookFirst = useLookFirst();
   const preview = useMemo(() => {
     const { name, ttl, authoritative_nameservers: servers } = zone;
     if (settled.trim() === "" || !sets) return undefined;
@@ -35,7 +37,7 @@ export function ImportFile(props: {
   }, [settled, sets, zone]);
   const write = useMutation({
     mutationFn: async ({ text: zonefile }: Preview) => {
-      const now = await readNow();
+      const now = await lookFirst(readNow());
       if (now?.sets !== sets) throw new RequestProblem(409, changedMeanwhile);
       return request("POST", `${zonePath(zone.name)}/actions/import_zonefile`, { zonefile });
     },
@@ -60,7 +62,7 @@ export function ImportFile(props: {
         />
         <FileButton onText={setText} />
         {found.isPending && <Loader size="sm" aria-label="Reading the zone" />}
-        <Problem error={found.error} retry={() => void found.refetch()} />
+        <Problem error={sets ? null : found.error} retry={() => void found.refetch()} />
         {preview && <FaultList faults={preview.faults} />}
         {preview && preview.faults.length === 0 && <Changes preview={preview} sets={sets ?? []} />}
         <Problem error={write.error} />

@@ -20,6 +20,8 @@ export function useSetsNow(zone: RrsetsZone): () => Promise<ZoneSets | undefined
   const queries = useQueryClient();
   return async () => {
     const read = everySet(request, queries, zone);
+    // One that has begun may be tried again and again, for as long as the service is away.
+    await queries.cancelQueries({ queryKey: read.queryKey });
     await queries.fetchQuery({ ...read, staleTime: 0, retry: false });
     return queries.getQueryData<ZoneSets>(read.queryKey);
   };

@@ -8,6 +8,7 @@ import { definitionOf, isRecordType, type RecordType, recordTypes } from "../../
 import { nameToUnicode } from "../../src/core/unicode-name.ts";
 import { Dialog } from "../shared/dialog.tsx";
 import { FormDialog } from "../shared/form-dialog.tsx";
+import { useLookFirst } from "../shared/look-first.ts";
 import { RequestProblem } from "../shared/request.ts";
 import { useSession } from "../shared/session.tsx";
 import { SureButton } from "../shared/sure-button.tsx";
@@ -147,6 +148,7 @@ type Write = {
 function useWrite(zone: string, known: readonly Rrset[], onDone: () => void) {
   const { request } = useSession();
   const queries = useQueryClient();
+  const lookFirst = useLookFirst();
   const readAgain = async (touches: Write["touches"], serial: number | undefined) => {
     const now = await Promise.all(
       touches.map(async (each) => ({ id: `${each.name}/${each.type}`, set: await readSet(request, zone, each) })),
@@ -157,7 +159,7 @@ function useWrite(zone: string, known: readonly Rrset[], onDone: () => void) {
   return useMutation({
     mutationFn: async ({ path, body, touches }: Write) => {
       const before = new Map(known.map((set) => [set.id, contentOf(set)]));
-      const now = await readAgain(touches, undefined);
+      const now = await lookFirst(readAgain(touches, undefined));
       if (now.some(({ id, set }) => contentOf(set) !== before.get(id))) throw new RequestProblem(409, changedMeanwhile);
       return request<{ readonly serial?: number }>("POST", path, body);
     },

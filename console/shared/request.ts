@@ -63,7 +63,7 @@ export function noAnswer(method: Method, signedIn: boolean): string {
   return "The service does not answer: your change may not have been saved. Look before you try again.";
 }
 
-const signedOut = (method: Method): string =>
+export const signedOut = (method: Method): string =>
   method === "GET"
     ? "You were signed out."
     : "You were signed out meanwhile, and nothing was saved: send it once more.";

@@ -76,6 +76,39 @@ describe("a page that does not hear of changes", () => {
     await expect.poll(() => dialog().count()).toBe(0);
   });
 
+  it("sends nothing behind a form that was closed while it looked", async () => {
+    await openForm("edit=home/A");
+    let sent = 0;
+    deaf.on("request", (request) => (sent += Number(request.method() === "POST")));
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    await deaf.route("**/rrsets/home/A", (route) => held.then(() => route.continue()));
+    const looked = deaf.waitForResponse("**/rrsets/home/A");
+    await dialog().getByRole("button", { name: "Delete…" }).click();
+    await dialog().getByRole("button", { name: "Yes, delete it" }).click();
+    await dialog().getByRole("button", { name: "Cancel" }).click();
+    await expect.poll(() => dialog().count()).toBe(0);
+    release();
+    await looked;
+    await deaf.waitForTimeout(500);
+    expect(sent).toBe(0);
+    await deaf.unroute("**/rrsets/home/A");
+  });
+
+  it("does not import later what it cannot look at now", async () => {
+    await deaf.goto(`${opened.rig.url}${harbour}`);
+    await deaf.getByRole("link", { name: "backup A" }).waitFor();
+    await deaf.getByRole("link", { name: "Settings" }).click();
+    await deaf.clock.setFixedTime(Date.now() + 120_000);
+    await deaf.route("**/history?*", (route) => route.abort());
+    await deaf.getByRole("button", { name: "Import…" }).click();
+    await dialog().getByRole("textbox", { name: "Zone file" }).fill("new 300 IN A 192.0.2.1\n");
+    await dialog().getByRole("button", { name: "Import, changing" }).click();
+    await expect
+      .poll(() => dialog().getByRole("alert").allTextContents())
+      .toEqual(["The service does not answer. It may be restarting; try again in a moment."]);
+    await deaf.unroute("**/history?*");
+  });
+
   it("does not import over records that its preview has not shown", async () => {
     await deaf.goto(`${opened.rig.url}${harbour}/settings`);
     await deaf.getByRole("button", { name: "Import…" }).click();

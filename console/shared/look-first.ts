@@ -1,0 +1,23 @@
+import { useEffect, useRef } from "react";
+import { RequestProblem, signedOut } from "./request.ts";
+
+/** For a look before a write: where it fails, or its form was closed meanwhile, nothing is sent. */
+export function useLookFirst(): <T>(look: Promise<T>) => Promise<T> {
+  const isOpen = useRef(false);
+  useEffect(() => {
+    isOpen.current = true;
+    return () => {
+      isOpen.current = false;
+    };
+  }, []);
+  return async (look) => {
+    const found = await look.catch(unsent);
+    if (!isOpen.current) throw new RequestProblem(409, "It was closed before it was sent.");
+    return found;
+  };
+}
+
+function unsent(error: unknown): never {
+  if (error instanceof RequestProblem && error.status === 401) throw new RequestProblem(401, signedOut("POST"));
+  throw error;
+}
