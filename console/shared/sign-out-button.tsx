@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
-import { RequestProblem } from "./request.ts";
+import { noAnswer, RequestProblem } from "./request.ts";
 import { useSession } from "./session.tsx";
 import { useLeave } from "./use-leave.ts";
 
@@ -31,7 +31,9 @@ export function SignOutButton() {
   );
 }
 
-/** A session that has ended already needs no end. */
+/** A session that has ended already needs no end. Nothing was to be saved, so a silent service leaves nothing of that open. */
 function unlessOver(error: unknown): void {
-  if (!(error instanceof RequestProblem && error.status === 401)) throw error;
+  const status = error instanceof RequestProblem ? error.status : undefined;
+  if (status === 0) throw new RequestProblem(0, noAnswer("POST", false));
+  if (status !== 401) throw error;
 }
