@@ -108,14 +108,12 @@ it("an address that comes while its service is busy is written when that has end
   const names = ["slow", "other"].map(
     (target, i) => `  - { name: ${["home", "other"][i]}, zone: example.org, ipv4: wan0, target: ${target} }`,
   );
-  takes = ({ path }) => (path.endsWith("/o4") ? 4_000 : 200);
-  await watchSlow(names.join("\n"), 3_000);
+  takes = ({ path }) => (path.endsWith("/o4") ? 9_500 : 200);
+  await watchSlow(names.join("\n"), 60_000);
   await until(() => slow.asked.some(({ path }) => path.endsWith("/r4")));
   loop.says.firewall = () => ({ body: { wan0: wanWith(["9.9.9.10"], []) } });
   wake();
-  const before = performance.now();
-  await until(() => slow.asked.some(({ body }) => body.includes("9.9.9.10")));
-  expect(performance.now() - before).toBeLessThan(2_500);
+  await until(() => slow.asked.some(({ body }) => body.includes("9.9.9.10")), 8_000);
 });
 
 it("what a service has done is told also while the firewall is slow to answer", async () => {

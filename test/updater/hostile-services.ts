@@ -70,7 +70,10 @@ export const hostileServices: readonly HostileRow[] = [
     3,
     { outcomes: ["failed", "waiting"], warnings: 1 },
   ),
-  service("429 without a word", toWrites({ status: 429, body: {} }), /answered 429/, 6),
+  service("429 without a word", toWrites({ status: 429, body: {} }), /answered 429/, 3, {
+    outcomes: ["failed", "waiting"],
+    warnings: 1,
+  }),
   service(
     "the quota used up",
     toWrites({ status: 429, headers: { "ratelimit-remaining": "0", "ratelimit-reset": "60" }, body: {} }),
