@@ -1,4 +1,4 @@
-import { sqliteKind } from "./sqlite-faults.ts";
+import { sqliteKind, sqliteKinds } from "./sqlite-faults.ts";
 
 /** An error as people are told it, when the disk of a folder takes no more of what is being made there. */
 export function asDiskTrouble(error: unknown, folder: string): unknown {
@@ -16,7 +16,4 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /** As SQLite says it. */
-export const isFullDisk = (error: unknown): boolean => sqliteKind(error) === sqliteFull;
-
-/** SQLITE_FULL */
-const sqliteFull = 13;
+export const isFullDisk = (error: unknown): boolean => sqliteKind(error) === sqliteKinds.full;

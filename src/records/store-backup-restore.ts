@@ -3,7 +3,7 @@ import { chmod, constants, copyFile, link, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Fault } from "../core/result.ts";
 import { DatabaseTrouble } from "../process/open-sqlite.ts";
-import { sqliteKind } from "../process/sqlite-faults.ts";
+import { sqliteKind, sqliteKinds } from "../process/sqlite-faults.ts";
 import { withDraft } from "./draft-file.ts";
 import { giveToOwnerOf, oneNameOnly, placeNew, syncFile } from "./store-backup.ts";
 import { type CheckCounts, checkStore } from "./store-check.ts";
@@ -85,7 +85,7 @@ async function heldIn(path: string): Promise<typeof untold> {
     tables = readSqliteTables(path);
     return { zones: await tables.count(storeTables.zones), tokens: await tables.count(storeTables.tokens) };
   } catch (error) {
-    if (sqliteKind(error) === damaged) return untold;
+    if (sqliteKind(error) === sqliteKinds.damaged) return untold;
     throw error;
   } finally {
     await tables?.close();
@@ -147,12 +147,9 @@ function takeWhole(path: string): ReturnType<typeof takeSole> | undefined {
     return sole;
   } catch (error) {
     if (typeof sole === "object") sole.close();
-    if (sqliteKind(error) === damaged) return undefined;
+    if (sqliteKind(error) === sqliteKinds.damaged) return undefined;
     throw error;
   }
 }
-
-/** SQLITE_CORRUPT */
-const damaged = 11;
 
 type Aside = { readonly kind: "in-use" } | { readonly kind: "aside"; readonly path: string };

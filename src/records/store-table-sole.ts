@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { sqliteKind } from "../process/sqlite-faults.ts";
+import { sqliteKind, sqliteKinds } from "../process/sqlite-faults.ts";
 
 /**
  * A database file for oneself. In WAL mode every connection holds a shared lock as long as it is open, so an exclusive one is
@@ -13,7 +13,7 @@ export function takeSole(path: string): DatabaseSync | "in-use" {
     return database;
   } catch (error) {
     database.close();
-    if (sqliteKind(error) === busy) return "in-use";
+    if (sqliteKind(error) === sqliteKinds.busy) return "in-use";
     throw error;
   }
 }
@@ -26,10 +26,7 @@ export function isInUse(path: string): boolean {
     return sole === "in-use";
   } catch (error) {
     // What is no database nobody uses; whoever opens it is told.
-    if (sqliteKind(error) === noDatabase) return false;
+    if (sqliteKind(error) === sqliteKinds.noDatabase) return false;
     throw error;
   }
 }
-
-/** SQLITE_BUSY, SQLITE_NOTADB */
-const [busy, noDatabase] = [5, 26];
