@@ -158,9 +158,10 @@ function useWrite(zone: string, known: readonly Rrset[], onDone: () => void) {
   };
   return useMutation({
     mutationFn: async ({ path, body, touches }: Write) => {
-      const before = new Map(known.map((set) => [set.id, contentOf(set)]));
       const now = await lookFirst(readAgain(touches, undefined));
-      if (now.some(({ id, set }) => contentOf(set) !== before.get(id))) throw new RequestProblem(409, changedMeanwhile);
+      const before = (id: string) => known.find((set) => set.id === id);
+      if (now.some(({ id, set }) => contentOf(set) !== contentOf(before(id))))
+        throw new RequestProblem(409, changedMeanwhile);
       return request<{ readonly serial?: number }>("POST", path, body);
     },
     onSuccess: async ({ serial }, { touches, closes }) => {
