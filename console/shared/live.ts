@@ -55,7 +55,11 @@ export function useLive(
       timer = setTimeout(connect, Math.min(5_000, 500 * 2 ** failures++));
     };
     const look = async () => {
-      if (document.visibilityState !== "visible" || (await isServed(ended.signal))) return;
+      const watched = stream;
+      if (document.visibilityState !== "visible") return;
+      const served = await isServed(ended.signal);
+      // A stream that is still being opened when others are answered may wait for a connection that the network has lost.
+      if (served && (stream !== watched || stream?.readyState !== EventSource.CONNECTING)) return;
       if (document.visibilityState === "visible" && !ended.signal.aborted) lose();
     };
     // A browser has six connections to a host for all its tabs: those that nobody sees give theirs back.

@@ -170,14 +170,20 @@ describe("a service that hangs behind an open stream", () => {
     await page.clock.install();
     await page.goto(`${rig.url}/zones/${broad}`);
     await isLive();
-    await page.route("**", () => undefined);
+    // What is asked meanwhile is never answered, as on a connection that the network has lost: a stream that is tried anew too.
+    const isTriedAnew = Promise.withResolvers<void>();
+    let hangs = true;
+    await page.route("**", (route) => {
+      if (!hangs) return route.continue();
+      if (route.request().resourceType() === "eventsource") isTriedAnew.resolve();
+      return undefined;
+    });
     await page.clock.fastForward(15_000);
     await page.getByText("connecting…").waitFor();
+    await isTriedAnew.promise;
+    hangs = false;
+    await page.clock.fastForward(15_000);
+    await isLive();
     await page.unroute("**");
-    await expect
-      .poll(() => page.clock.fastForward(5_000).then(() => page.getByText("live", { exact: true }).count()), {
-        timeout: 60_000,
-      })
-      .toBe(1);
   });
 });
