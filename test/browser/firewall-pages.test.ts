@@ -109,7 +109,7 @@ describe("interfaces that are not to be had", () => {
     await isAsked;
     const told = page.getByText("The service does not answer");
     expect(await told.count()).toBe(0);
-    await expect.poll(() => page.clock.fastForward(10_000).then(() => told.count()), { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => page.clock.fastForward(10_000).then(() => told.count()), { timeout: 20_000 }).toBe(1);
     await context.close();
   });
 });

@@ -294,7 +294,7 @@ describe("a service that goes away", () => {
     await isAsked;
     const told = page.getByText("The service does not answer");
     expect(await told.count()).toBe(0);
-    await expect.poll(() => page.clock.fastForward(10_000).then(() => told.count()), { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => page.clock.fastForward(10_000).then(() => told.count()), { timeout: 20_000 }).toBe(1);
     await context.close();
   });
 
@@ -311,7 +311,7 @@ describe("a service that goes away", () => {
     await isSent;
     const told = page.getByText("The service has not answered yet");
     expect(await told.count()).toBe(0);
-    await expect.poll(() => page.clock.fastForward(10_000).then(() => told.count()), { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => page.clock.fastForward(10_000).then(() => told.count()), { timeout: 20_000 }).toBe(1);
     await told.click({ trial: true });
     expect(await axeFinds(page)).toEqual([]);
     await page.clock.fastForward(20_000);

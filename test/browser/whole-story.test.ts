@@ -120,7 +120,7 @@ describe("the updater's page", () => {
     await page.route("**/page/state", () => undefined);
     await isAsked;
     const told = page.getByText("The updating client does not answer");
-    await expect.poll(() => page.clock.fastForward(10_000).then(() => told.count()), { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => page.clock.fastForward(10_000).then(() => told.count()), { timeout: 20_000 }).toBe(1);
     await context.close();
   });
 
