@@ -2,7 +2,6 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     globalSetup: ["test/rig/own-temporary-folder.ts"],
     setupFiles: ["test/rig/seeded-laws.ts"],
     testTimeout: 120_000,
@@ -11,5 +10,10 @@ export default defineConfig({
     expect: { poll: { timeout: 30_000, interval: 20 } },
     // Most tests wait for processes and sockets: three fit on two cores.
     maxWorkers: 3,
+    projects: [
+      // Starting a process and reading the modules for each file would take longer than most of these tests.
+      { extends: true, test: { name: "src", include: ["src/**/*.test.ts"], isolate: false } },
+      { extends: true, test: { name: "test", include: ["test/**/*.test.ts"] } },
+    ],
   },
 });

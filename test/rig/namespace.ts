@@ -23,7 +23,12 @@ export const repository = join(import.meta.dirname, "..", "..");
 export const node = join(repository, "node_modules", ".bin", "node");
 
 /** As in an ordinary user's shell, but `ip` is found there as well. */
-const environment = { PATH: `${process.env.PATH}:/usr/sbin:/sbin`, HOME: "/nonexistent", LANG: "C.UTF-8" };
+const environment = {
+  PATH: `${process.env.PATH}:/usr/sbin:/sbin`,
+  HOME: "/nonexistent",
+  LANG: "C.UTF-8",
+  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+};
 
 /** `emptied`: folders that are empty there, whatever is in them elsewhere. They must exist. */
 export async function openNamespace({ emptied = [] }: { emptied?: readonly string[] } = {}): Promise<Namespace> {

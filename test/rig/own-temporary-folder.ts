@@ -8,6 +8,8 @@ export default async function ownTemporaryFolder(): Promise<() => Promise<void>>
   // PostgreSQL and other servers under test run as users of their own.
   await chmod(folder, 0o755);
   process.env.TMPDIR = folder;
+  // As `bin/moor` does it: a program that has been started before is not compiled again.
+  process.env.NODE_COMPILE_CACHE = join(folder, "compiled");
   // Something may still be writing there, or have taken away a right: that is no fault of what was tested.
   return () => rm(folder, { recursive: true, force: true, maxRetries: 5 }).catch(() => undefined);
 }
