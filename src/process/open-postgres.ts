@@ -74,8 +74,6 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
     },
     max: limits.connections,
     idleTimeoutMillis: 60_000,
-    // Two statements that do not depend on each other's answers share a round trip.
-    pipeline: true,
   });
   const outages = tellOutages(log, address.shown);
   pool.on("error", outages.failed);
@@ -206,5 +204,7 @@ function clientConfig({ config }: PostgresAddress, limits: PostgresLimits): pg.C
     idle_in_transaction_session_timeout: limits.statement,
     // A server that is gone without a word does not keep its own limits.
     query_timeout: limits.statement + 2_000,
+    // Two statements that do not depend on each other's answers share a round trip.
+    pipeline: true,
   };
 }
