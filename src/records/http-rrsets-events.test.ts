@@ -191,19 +191,34 @@ describe("GET /events", () => {
     expect(names(slow)).not.toContain("end");
   });
 
-  const another = async (of: RecordStore) => {
+  const another = async (of: RecordStore, within = patience) => {
     const counted = { open: 0 };
     const other = createHttpServer({ bodyLimit: 1024 });
     const service = createRecordService({ store: of, now: Date.now, nameservers: ["ns1.example.net"] });
     const logged: string[] = [];
     const log = createLog({ format: "text", level: "error", write: (line) => void logged.push(line) });
-    const events = { heartbeat, patience, streams: counted };
+    const events = { heartbeat, patience: within, streams: counted };
     await other.register(rrsetsApi({ service, store: of, now: Date.now, log, events }), { prefix: "/v1" });
     const at = await other.listen({ host: "127.0.0.1", port: 0 });
     const reader = await readEvents(`${at}/v1/events`, { authorization: `Bearer ${token}` });
     open.push(reader);
     return { reader, counted, logged, close: () => other.close() };
   };
+
+  it("keeps a reader that could take nothing because the service itself stood still", async () => {
+    const zone = await newZone();
+    const { reader, close } = await another(store, 1_000);
+    reader.pause();
+    const comment = "x".repeat(900);
+    const records = Array.from({ length: 50 }, (_, i) => ({ value: `192.0.2.${i}`, comment }));
+    const changes = Array.from({ length: 200 }, (_, i) => ({ name: `h${i}`, type: "A", records }));
+    await call("POST", `/zones/${zone}/changes`, { changes });
+    await new Promise(setImmediate);
+    reader.resume();
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500);
+    await reader.until(({ events }) => events.length === 200);
+    await close();
+  });
 
   it("ends for all when the service closes", async () => {
     const { reader, close } = await another(store);

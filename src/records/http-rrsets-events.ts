@@ -117,9 +117,17 @@ function sinkOf(response: ServerResponse, patience: number): EventSink {
   return async (text) => {
     if (response.destroyed) return false;
     if (response.write(text)) return true;
-    return await once(response, "drain", { signal: AbortSignal.timeout(patience) }).then(
-      () => true,
-      () => false,
-    );
+    return await drained(response, patience);
   };
 }
+
+/** In steps: while this process is not let run, nobody can take anything from it, and that time is one step at the most. */
+async function drained(response: ServerResponse, patience: number): Promise<boolean> {
+  for (let left = steps; left > 0 && response.writableNeedDrain; left--) {
+    const signal = AbortSignal.timeout(patience / steps);
+    await once(response, "drain", { signal }).catch(() => undefined);
+  }
+  return !response.writableNeedDrain;
+}
+
+const steps = 20;
