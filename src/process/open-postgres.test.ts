@@ -19,6 +19,9 @@ const welcome = Buffer.concat([message("R", 0), message("Z", "I")]);
 /** Both come in one packet where a server is stopped while somebody signs in. */
 const farewell = message("E", "SFATAL\0C57P01\0Mterminating connection due to administrator command\0\0");
 
+/** Who waits for one of these waits for longer than a test may take. */
+const never = { connect: 600_000, statement: 600_000, lock: 600_000 };
+
 const open = new Set<Socket>();
 afterEach(() => {
   for (const socket of open) socket.destroy();
@@ -36,7 +39,7 @@ async function databaseOn(greet: (socket: Socket) => void): Promise<Postgres> {
   await once(server.listen(0, "127.0.0.1"), "listening");
   const { port } = server.address() as AddressInfo;
   const address = { config: { host: "127.0.0.1", port, user: "moor", ssl: false }, shown: "the one of the test" };
-  return openPostgres(address, pino({ level: "silent" }), { ...usualLimits, patience: 200 });
+  return openPostgres(address, pino({ level: "silent" }), { ...usualLimits, ...never, patience: 200 });
 }
 
 it("a server that is stopped while it lets a connection in ends nothing but that", async () => {
@@ -55,9 +58,7 @@ it.each([
   const database = await databaseOn(greet);
   void database.read({ text: "SELECT 1" }).catch(() => undefined);
   await expect.poll(() => open.size).toBe(1);
-  const begun = performance.now();
   await database.close();
-  expect(performance.now() - begun).toBeLessThan(4_000);
   // What is sent into a connection that is gone comes back as an error; into one that only says no more it does not.
   const stillHeld = () => {
     for (const socket of open) socket.write(welcome);
@@ -75,4 +76,4 @@ it("a clock that was put back makes nobody wait longer for a database that is aw
   });
   await expect(database.read({ text: "SELECT 1" })).rejects.toBeInstanceOf(StoreBusy);
   await database.close();
-}, 4_000);
+});

@@ -16,7 +16,7 @@ beforeAll(async () => {
   postgres = openPostgres(addressOf(server.url()), log);
   await run(budgetTable);
   budgets = [open(), open(), open()];
-  for (const budget of budgets) await until(() => isThere(budget), { limit: 30_000, what: () => "a connection" });
+  for (const budget of budgets) await until(() => isThere(budget), { limit: 60_000, what: () => "a connection" });
 });
 afterAll(async () => {
   await Promise.all(budgets.map((budget) => budget.close()));
@@ -41,7 +41,7 @@ async function run(text: string): Promise<readonly unknown[]> {
 }
 
 /** Slow to fill, so that no more is there when a machine is slow. */
-const rule = { capacity: 100, perMinute: 6 };
+const rule = { capacity: 100, perMinute: 0.6 };
 
 describe("a common budget in PostgreSQL", () => {
   it("gives what there is, and then nothing", async () => {
@@ -57,7 +57,7 @@ describe("a common budget in PostgreSQL", () => {
   it("fills again, evenly and no higher than full", async () => {
     const [{ takeCalls }] = budgets;
     await takeCalls(3, 100, rule);
-    await run("UPDATE rate_budgets SET at = at - 100000 WHERE token = 3");
+    await run("UPDATE rate_budgets SET at = at - 1000000 WHERE token = 3");
     expect((await takeCalls(3, 100, rule)).granted).toBe(10);
     await run("UPDATE rate_budgets SET at = at - 10000000 WHERE token = 3");
     expect(await takeCalls(3, 40, rule)).toEqual({ granted: 40, left: 60 });
@@ -68,7 +68,7 @@ describe("a common budget in PostgreSQL", () => {
     const hear = ({ message }: Error) => complaints.push(message);
     process.on("warning", hear);
     const storm = Array.from({ length: 24 }, () =>
-      budgets.map(({ takeCalls }) => takeCalls(4, 3, { capacity: 100, perMinute: 1 })),
+      budgets.map(({ takeCalls }) => takeCalls(4, 3, { capacity: 100, perMinute: 0.1 })),
     );
     const grants = await Promise.all(storm.flat());
     expect(grants.reduce((sum, { granted }) => sum + granted, 0)).toBe(100);

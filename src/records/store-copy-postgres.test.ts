@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Fault } from "../core/result.ts";
 import { exportAccount } from "./account-export.ts";
@@ -159,9 +160,10 @@ describe("a database whose server has time limits of its own", () => {
     await admin.end();
     const slowly = async (tables: Tables) => {
       await sleep(1_000);
-      const other = await rig.server.connect(database);
       // Else the server ends it, and its lock, before the others have waited for as long as the limits are.
-      await other.query("SET idle_in_transaction_session_timeout = 0");
+      const options = names.map((name) => `-c ${name}=0`).join(" ");
+      const other = new pg.Client({ connectionString: url, options });
+      await other.connect();
       await other.query("BEGIN; LOCK accounts");
       const counting = tables.count(storeTables.accounts);
       await sleep(1_000);

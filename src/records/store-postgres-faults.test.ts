@@ -31,9 +31,7 @@ afterEach(async () => {
   await store.close();
 });
 
-/** Nothing ends because a machine is slow, but where a test says so. */
-const limits = { lock: 60_000, statement: 60_000, patience: 60_000, connect: 30_000 };
-const open = (options: Partial<PostgresStoreOptions> = {}) => rig.open(url, { limits, ...options });
+const open = (options: Partial<PostgresStoreOptions> = {}) => rig.open(url, options);
 
 /** Does something to the connections of the store that wait for what `wait` names; one row for each. */
 const waiting = async (wait: string, what = "pid"): Promise<readonly unknown[]> => {
@@ -50,7 +48,7 @@ const waiting = async (wait: string, what = "pid"): Promise<readonly unknown[]> 
 const endWaiting = async (wait: string): Promise<boolean> =>
   (await waiting(wait, "pg_terminate_backend(pid)")).length > 0;
 const oneEnded = (wait: string) =>
-  until(() => endWaiting(wait), { limit: 30_000, what: () => `nobody waits for ${wait}` });
+  until(() => endWaiting(wait), { limit: 60_000, what: () => `nobody waits for ${wait}` });
 const lockZone = () => other.query("BEGIN; SELECT 1 FROM zones FOR UPDATE");
 
 describe("a connection that is lost", () => {
@@ -85,7 +83,7 @@ describe("a connection that is lost", () => {
   it("during a commit that did not happen, and whose number the server then gives to others: it is done again, once", async () => {
     await letCommitsWait();
     const write = pool.add(store, "192.0.2.1");
-    await until(async () => (await waiting("advisory")).length > 0, { limit: 30_000, what: () => "nobody commits" });
+    await until(async () => (await waiting("advisory")).length > 0, { limit: 60_000, what: () => "nobody commits" });
     await rig.server.restart("crash");
     other = await rig.server.connect(new URL(url).pathname.slice(1));
     for (let i = 0; i < 10; i += 1) await other.query("SELECT pg_current_xact_id()");
@@ -156,10 +154,10 @@ describe("a connection that is lost", () => {
 
 describe("a store that cannot do it now", () => {
   it("says so at once when too many writes wait", async () => {
-    const narrow = await open({ mostWaiting: 3, limits: { lock: 60_000, statement: 60_000 } });
+    const narrow = await open({ mostWaiting: 3 });
     await lockZone();
     const first = pool.add(narrow, "192.0.2.0");
-    await until(async () => (await waiting("transactionid")).length > 0, { limit: 30_000, what: () => "nobody waits" });
+    await until(async () => (await waiting("transactionid")).length > 0, { limit: 60_000, what: () => "nobody waits" });
     const others = Array.from({ length: 10 }, (_, i) => pool.add(narrow, `192.0.2.${i + 1}`));
     const refused = (await Promise.allSettled(others.slice(3))).map(
       (each) => each.status === "rejected" && each.reason,

@@ -70,7 +70,8 @@ describe("a node on a database that a newer program brings forward", () => {
     await heard;
     expect(await pool.add(old, "192.0.2.2")).toBe("192.0.2.2");
     await old.look();
-    expect([outgrown, said]).toEqual([false, []]);
+    // A session that had no answer in time is opened again, and that is said: it is no matter of the schema.
+    expect([outgrown, said.filter((line) => !line.includes("session is lost"))]).toEqual([false, []]);
     await newer.close();
   });
 });

@@ -11,6 +11,7 @@ import { createLog } from "../process/log.ts";
 import { readPostgresUrl } from "../process/postgres-url.ts";
 import { StoreBusy } from "../process/store-busy.ts";
 import { makePool } from "./rig/pool-of-addresses.ts";
+import { patient } from "./rig/postgres.ts";
 import { startRecords } from "./start.ts";
 import { openPostgresStore } from "./store-postgres.ts";
 
@@ -100,7 +101,11 @@ describe("a database that no longer lets a running node in", () => {
     ["no connection left", () => limitConnections(0), () => limitConnections(-1), "lower --database-connections"],
   ];
   it.each(cases)("%s", async (_, spoil, mend, says) => {
-    const store = await openPostgresStore({ address: address(), log, limits: { patience: 200, connections: 1 } });
+    const store = await openPostgresStore({
+      address: address(),
+      log,
+      limits: { ...patient, patience: 200, connections: 1 },
+    });
     const pool = await makePool(store);
     await spoil();
     await cutAll();
@@ -128,12 +133,16 @@ describe("a database that no longer lets a running node in", () => {
   it("is left no connections on which nobody could sign in", async () => {
     const children = () =>
       readFileSync(`/proc/${server.pid()}/task/${server.pid()}/children`, "utf8").trim().split(" ");
-    const store = await openPostgresStore({ address: address(), log, limits: { patience: 50, connections: 3 } });
+    const store = await openPostgresStore({
+      address: address(),
+      log,
+      limits: { ...patient, patience: 50, connections: 3 },
+    });
     const before = children().length;
     await rm(passwordFile);
     await cutAll();
     for (let i = 0; i < 20; i += 1) await expect(store.zone(1, "any")).rejects.toThrow(StoreBusy);
-    await expect.poll(() => children().length, { timeout: 10_000 }).toBeLessThanOrEqual(before);
+    await expect.poll(() => children().length).toBeLessThanOrEqual(before);
     await store.close();
   });
 
@@ -141,7 +150,7 @@ describe("a database that no longer lets a running node in", () => {
     ["another password", () => setPassword("second-secret"), () => setPassword("first-secret")],
     ["fewer connections than it may take", () => limitConnections(2), () => limitConnections(-1)],
   ])("is told once, also while older connections go on: %s", async (_, spoil, mend) => {
-    const store = await openPostgresStore({ address: address(), log, limits: { patience: 200 } });
+    const store = await openPostgresStore({ address: address(), log, limits: { ...patient, patience: 200 } });
     const pool = await makePool(store);
     await spoil();
     for (let i = 0; i < 5; i += 1)
@@ -152,7 +161,7 @@ describe("a database that no longer lets a running node in", () => {
     await cutAll();
     // Whoever has a connection that was cut, and no time for another, is refused once more.
     const add = () => pool.add(store, "192.0.2.1").catch((error: unknown) => error);
-    await expect.poll(add, { timeout: 10_000 }).toBe("192.0.2.1");
+    await expect.poll(add).toBe("192.0.2.1");
     expect(tellings("the database is back")).toBeGreaterThanOrEqual(1);
     await store.close();
   });
@@ -194,10 +203,9 @@ describe("a database that no longer lets a running node in", () => {
 
   it("stops a program at once that starts then, with a clear word", async () => {
     await setPassword("second-secret");
-    const begun = performance.now();
-    await expect(openPostgresStore({ address: address(), log, limits: { patience: 60_000 } })).rejects.toThrow(
+    // Who tried again would do so for longer than a test may take.
+    await expect(openPostgresStore({ address: address(), log, limits: { patience: 600_000 } })).rejects.toThrow(
       /^the database postgres:\/\/service_\d+@127\.0\.0\.1:\d+\/service_\d+ cannot be used: password .*; correct the password in/,
     );
-    expect(performance.now() - begun).toBeLessThan(30_000);
   });
 });

@@ -5,6 +5,7 @@ import { readPostgresUrl } from "../process/postgres-url.ts";
 import { StoreBusy } from "../process/store-busy.ts";
 import { tieNodes } from "./node-ties.ts";
 import { makePool } from "./rig/pool-of-addresses.ts";
+import { patient } from "./rig/postgres.ts";
 import { startTlsPostgres, type TlsPostgres } from "./rig/postgres-tls.ts";
 import { openPostgresStore } from "./store-postgres.ts";
 import { readPostgresTables } from "./store-table-postgres.ts";
@@ -37,7 +38,8 @@ function addressOf(at: string, settings: Readonly<Record<string, string>> = {}) 
 }
 
 const quiet = createLog({ format: "text", write: () => undefined });
-const open = (...at: Parameters<typeof addressOf>) => openPostgresStore({ address: addressOf(...at), log: quiet });
+const open = (...at: Parameters<typeof addressOf>) =>
+  openPostgresStore({ address: addressOf(...at), log: quiet, limits: patient });
 
 describe("a server that wants TLS", () => {
   const works: [at: string, env: Record<string, string>][] = [
@@ -66,7 +68,7 @@ describe("a server that wants TLS", () => {
     const ties = tieNodes({ connect: store.connect, perMinute: 100, log: quiet });
     // Each of the three looks now and then whether the server is there.
     const kept = async () => (await sessionsNow()).filter(({ query }) => query === "SELECT 1");
-    await until(async () => (await kept()).length >= 3, { limit: 30_000, what: () => "three sessions" });
+    await until(async () => (await kept()).length >= 3, { limit: 60_000, what: () => "three sessions" });
     await expect.poll(() => ties.duties.isLeading()).toBe(true);
     expect((await sessionsNow()).map(({ ssl }) => ssl)).not.toContain(false);
     await ties.close();
@@ -125,7 +127,7 @@ describe("what cannot be used is told in words, with what to do and without the 
     const log = createLog({ format: "text", write: (line) => void said.push(line) });
     const address = addressOf("localhost?sslmode=verify-full&sslrootcert=OWN");
     // The server does not list a connection that it is just letting in: of the pool's there is one only, and that is there.
-    const store = await openPostgresStore({ address, log, limits: { patience: 200, connections: 1 } });
+    const store = await openPostgresStore({ address, log, limits: { ...patient, patience: 200, connections: 1 } });
     await server.showCertificate(0);
     await server.admin.query("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1", [
       database,
@@ -147,7 +149,10 @@ describe("what cannot be used is told in words, with what to do and without the 
 /** By who starts a service, and by who looks after its store. */
 async function expectTold(at: string, env: Readonly<Record<string, string>>, says: RegExp): Promise<void> {
   const address = addressOf(at, env);
-  const attempts = [() => openPostgresStore({ address, log: quiet }), () => readPostgresTables(address, "copy")];
+  const attempts = [
+    () => openPostgresStore({ address, log: quiet, limits: patient }),
+    () => readPostgresTables(address, "copy"),
+  ];
   for (const attempt of attempts) {
     const said = await attempt().then(String, (error: Error) => error.message);
     expect(said).toMatch(says);

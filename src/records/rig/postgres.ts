@@ -30,8 +30,11 @@ export async function startPostgresRig(flags: readonly string[] = ["fsync=off"])
   return {
     server,
     freshUrl,
-    open: async (url, options = {}) =>
-      await openPostgresStore({ address: addressOf(url ?? (await sweptUrl())), log: quiet, ...options }),
+    open: async (url, { limits, ...options } = {}) =>
+      await openPostgresStore({
+        ...{ address: addressOf(url ?? (await sweptUrl())), log: quiet, ...options },
+        limits: { ...patient, ...limits },
+      }),
     stop: server.stop,
   };
 }
@@ -48,6 +51,9 @@ async function sweep(server: PostgresServer, url: string): Promise<void> {
 }
 
 const quiet = pino({ level: "silent" });
+
+/** Nothing ends because a machine is slow, but where a test says so. */
+export const patient = { connect: 60_000, statement: 60_000, lock: 60_000, patience: 60_000 };
 
 export function addressOf(url: string): PostgresAddress {
   const address = readPostgresUrl(url, { env: {} });
