@@ -21,7 +21,7 @@ afterAll(() => {
 
 async function send(body: string) {
   const { port } = server.address() as AddressInfo;
-  const sent = ask({ agent, port, host: "127.0.0.1", method: "POST", timeout: 3_000 }).end(body);
+  const sent = ask({ agent, port, host: "127.0.0.1", method: "POST", timeout: 60_000 }).end(body);
   sent.on("timeout", () => sent.destroy(new Error("no answer")));
   const [answer] = (await once(sent, "response")) as [IncomingMessage];
   return { status: answer.statusCode, body: await text(answer), again: sent.reusedSocket };

@@ -3,9 +3,9 @@ import { connect as connectPlain } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "node:tls";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { awake } from "../../test/rig/awake.ts";
 import { ensureCertificate, type ServerCertificate } from "./certificates.ts";
 import { createHttpServer, listen } from "./http-server.ts";
 import { listenOn } from "./listen-on.ts";
@@ -64,7 +64,7 @@ it.each(Object.entries(servers))("the server %s waits for no handshake when it c
   try {
     await ask(port, undefined, "1.1");
     const closed = close().then(() => "closed");
-    expect(await Promise.race([closed, sleep(3_000, "still open")])).toBe("closed");
+    expect(await Promise.race([closed, awake(3_000).then(() => "still open")])).toBe("closed");
   } finally {
     silent.destroy();
   }

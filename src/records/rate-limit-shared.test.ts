@@ -122,12 +122,17 @@ describe("a rate limit that several nodes share", () => {
     ["slow", () => new Promise(() => undefined)],
   ];
   it.each(broken)("goes on by a budget of its own while the database is %s", async (_how, takeCalls) => {
-    const limit = createSharedRateLimit({ perMinute: 30, budget: { takeCalls }, patience: 500 });
-    const started = performance.now();
+    const limit = createSharedRateLimit({ perMinute: 30, budget: { takeCalls }, patience: 100 });
     const quotas = [];
-    for (let i = 0; i < 40; i++) quotas.push(await call(limit, 0));
+    let waited = 0;
+    for (let i = 0; i < 40; i++) {
+      const ready = limit.ready?.(1, from, 0);
+      if (ready !== undefined) waited += 1;
+      await ready;
+      quotas.push(limit.take(1, from, 0));
+    }
     expect(passed(quotas)).toBe(30);
     // Only the first call waits for it.
-    expect(performance.now() - started).toBeLessThan(10_000);
+    expect(waited).toBe(1);
   });
 });

@@ -12,7 +12,7 @@ export type EventReader = {
   readonly text: () => string;
   /** The id that a client would go on from. */
   readonly lastId: () => string | undefined;
-  /** Resolves when this is true, or fails after five seconds. */
+  /** Resolves when this is true, or fails after a minute. */
   readonly until: (ready: (reader: EventReader) => boolean) => Promise<void>;
   readonly ended: () => boolean;
   readonly pause: () => void;
@@ -64,8 +64,8 @@ export async function readEvents(url: string, headers: Record<string, string>): 
       new Promise((resolve, reject) => {
         const end = setTimeout(() => {
           waiting.delete(check);
-          reject(new Error(`this has not come within 30 seconds; the stream says:\n${text.slice(-2000)}`));
-        }, 30_000);
+          reject(new Error(`this has not come within a minute; the stream says:\n${text.slice(-2000)}`));
+        }, 60_000);
         const check = () => {
           if (!ready(reader)) return;
           clearTimeout(end);
