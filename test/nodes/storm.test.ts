@@ -62,7 +62,7 @@ async function agree(): Promise<void> {
     return found.length === 0;
   };
   const what = () => `the nodes to agree:\n${found.slice(0, 10).join("\n")}\n${said()}`;
-  await until(nothingFound, { limit: 60_000, what });
+  await until(nothingFound, { limit: 120_000, what });
 }
 
 const said = (): string => cluster.nodes.map((node) => `${node.name}:\n${node.said()}`).join("\n");
