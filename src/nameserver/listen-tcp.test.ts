@@ -23,7 +23,7 @@ const echo: Respond = async (query) => {
 };
 
 async function listen(limits: Partial<TcpLimits> = {}, respond = echo, stream?: Stream): Promise<number> {
-  const options = { respond, stream, log, limits: { ...defaultTcpLimits, ...limits } };
+  const options = { respond, stream, log, limits: { ...defaultTcpLimits, idle: 600_000, ...limits } };
   const listening = await listenTcp({ host: "127.0.0.1", port: 0 }, options);
   opened.push(listening);
   return listening.address.port;
@@ -132,12 +132,20 @@ describe("who is disconnected", () => {
 
 describe("a zone transfer", () => {
   const messages = 1_000;
-  const zone: Stream = async function* () {
-    for (let left = messages; left > 0; left--) yield Buffer.alloc(60_000);
+  const largeZone = () => {
+    const state = { ended: false };
+    const stream: Stream = async function* () {
+      try {
+        for (let left = messages; left > 0; left--) yield Buffer.alloc(60_000);
+      } finally {
+        state.ended = true;
+      }
+    };
+    return { state, stream };
   };
 
   it("goes on though nothing was taken for a while: a system with much room takes more in leaps", async () => {
-    const client = open(await listen({ idle: 50 }, echo, zone));
+    const client = open(await listen({ idle: 50 }, echo, largeZone().stream));
     client.socket.pause();
     client.socket.write(framed(0));
     await sleep(500);
@@ -147,10 +155,11 @@ describe("a zone transfer", () => {
   });
 
   it("ends when nothing is taken for too long", async () => {
-    const client = open(await listen({ idle: 50, stalled: 200 }, echo, zone));
+    const { state, stream } = largeZone();
+    const client = open(await listen({ idle: 50, stalled: 200 }, echo, stream));
     client.socket.pause();
     client.socket.write(framed(0));
-    await sleep(1_000);
+    await until(() => state.ended);
     client.socket.resume();
     await client.closed;
     expect(client.received().length).toBeLessThan(messages * 60_002);

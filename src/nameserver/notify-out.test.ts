@@ -42,16 +42,21 @@ it("tells every target at once", async () => {
 });
 
 it("folds a burst into the first notice and one more", async () => {
-  const { notifier, told } = rig(() => {}, { limits: { tries: [20], apart: 1_000, atOnce: 2 } });
+  const apart = 1_000;
+  const { notifier, told } = rig(() => {}, { limits: { tries: [20], apart, atOnce: 2 } });
+  const begun = performance.now();
   for (let i = 0; i < 100; i++) {
     notifier.changed("a.example");
     if (i % 10 === 0) await nextTurn();
   }
-  await expect.poll(() => told.length).toBe(2);
+  // A burst that a busy machine has drawn out is told of once more for each such time.
+  const most = 2 + Math.floor((performance.now() - begun) / apart);
+  await expect.poll(() => told.length).toBeGreaterThanOrEqual(2);
   await sleep(1_200);
-  expect(told.length).toBe(2);
+  const burst = told.length;
+  expect(burst).toBeLessThanOrEqual(most);
   notifier.changed("a.example");
-  await expect.poll(() => told.length).toBe(3);
+  await expect.poll(() => told.length).toBe(burst + 1);
   await notifier.close();
 });
 

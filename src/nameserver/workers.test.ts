@@ -151,7 +151,7 @@ it("goes on trying to replace a worker when the system has no thread to give", a
     return spawnWorker(start);
   });
   await threads[0]?.terminate();
-  await until(() => threads.length === 3, { limit: 15_000, what: () => `a third thread: ${said()}` });
+  await until(() => threads.length === 3, { limit: 60_000, what: () => `a third thread: ${said()}` });
   expect(said()).toMatch(/a DNS worker could not be started.*no thread to be had/);
 });
 

@@ -130,14 +130,22 @@ describe("one moor that follows another", () => {
     const port = typeof address === "object" && address ? address.port : 0;
     const { makeZone, store, dig } = secondary;
     const primaries = [unsignedServer(port)];
-    const old = await makeZone("old.example", "www 60 A 192.0.2.1", { mode: "secondary", primaries });
-    const until = Date.now() + 2_000;
-    await store.noteSecondary(old, { checked: until - 1_209_600_000, serial: 1 });
-    expect(await dig("+short", "www.old.example")).toBe("192.0.2.1");
-    await sleep(until - 500 - Date.now());
-    expect(await dig("+short", "www.old.example")).toBe("192.0.2.1");
-    await sleep(until + 50 - Date.now());
-    expect(await dig("www.old.example")).toContain("status: SERVFAIL");
+    const beforeAndAfter = async (name: string, left: number) => {
+      const old = await makeZone(name, "www 60 A 192.0.2.1", { mode: "secondary", primaries });
+      const end = Date.now() + left;
+      await store.noteSecondary(old, { checked: end - 1_209_600_000, serial: 1 });
+      const before = [await dig("+short", `www.${name}`)];
+      await sleep(Math.max(0, end - 500 - Date.now()));
+      before.push(await dig("+short", `www.${name}`));
+      const inTime = Date.now() < end;
+      await sleep(Math.max(0, end + 50 - Date.now()));
+      return { before, inTime, after: await dig(`www.${name}`) };
+    };
+    let seen = await beforeAndAfter("old2000.example", 2_000);
+    // Who is answered behind that moment has asked too late, on a busy machine.
+    for (let left = 3_000; !seen.inTime; left *= 1.5) seen = await beforeAndAfter(`old${left}.example`, left);
+    expect(seen.before).toEqual(["192.0.2.1", "192.0.2.1"]);
+    expect(seen.after).toContain("status: SERVFAIL");
     silent.close();
   });
 

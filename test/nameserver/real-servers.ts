@@ -14,7 +14,7 @@ export type ServerName = "NSD" | "Knot" | "BIND";
 
 type Place = { readonly folder: string; readonly port: number; readonly zones: readonly ZoneContent[] };
 
-/** How each server is told where to listen and what to serve; as it is by default otherwise, except for what floods. */
+/** How each server is told where to listen and what to serve; as it is by default otherwise, except for what floods and for who is slow. */
 const servers: Readonly<Record<ServerName, (place: Place) => { config: string; command: readonly string[] }>> = {
   NSD: ({ folder, port, zones }) => ({
     config: `server:
@@ -30,6 +30,7 @@ const servers: Readonly<Record<ServerName, (place: Place) => { config: string; c
   xfrdfile: "${folder}/xfrd.state"
   xfrdir: "${folder}"
   rrl-ratelimit: 0
+  tcp-timeout: 600
   minimal-responses: yes
 remote-control:
   control-enable: no
@@ -43,6 +44,8 @@ ${zones.map(({ name }) => `zone:\n  name: "${name}"\n  zonefile: "${name}.zone"\
     udp-workers: 1
     tcp-workers: 1
     background-workers: 1
+    tcp-idle-timeout: 600
+    tcp-io-timeout: 0
 database:
     storage: "${folder}"
 log:
@@ -67,6 +70,8 @@ ${zones.map(({ name }) => `  - domain: ${name}\n`).join("")}`,
   listen-on-v6 { none; };
   recursion no;
   dnssec-validation no;
+  tcp-initial-timeout 1200;
+  tcp-idle-timeout 1200;
   minimal-responses no-auth;
   zero-no-soa-ttl no;
   pid-file "${folder}/named.pid";
