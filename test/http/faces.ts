@@ -43,7 +43,7 @@ const faceOf = (process: StartedProcess, port: number, secret: Face["secret"], c
         const { request } = ca ? https : http;
         const length = body === "" ? {} : { "content-length": Buffer.byteLength(body) };
         const all = { ...secret, ...headers, ...length };
-        const asked = request({ agent, port, host: "127.0.0.1", method, path, headers: all, timeout: 15_000 });
+        const asked = request({ agent, port, host: "127.0.0.1", method, path, headers: all, timeout: 60_000 });
         asked.on("timeout", () => asked.destroy(new Error("no answer")));
         asked.on("error", (error) => reject(new Error(`${method} ${path}: ${error.message}`, { cause: error })));
         asked.on("response", (answer) => {

@@ -26,7 +26,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 /** However slow the machine is: so many writes were done. */
 const answered = ({ sent }: Storm, count: number) =>
   until(() => sent.filter(({ status = 500 }) => status < 300).length >= count, {
-    limit: 30_000,
+    limit: 60_000,
     what: () => `${count} writes to be answered`,
   });
 
