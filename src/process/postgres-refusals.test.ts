@@ -27,6 +27,16 @@ async function saidOf(at: string, connectionTimeoutMillis: number): Promise<stri
   return await migratePostgres(connect, shown, []).then(String, (error: Error) => error.message);
 }
 
+it("a server that has answered while this process stood still is not told as one that does not", async () => {
+  const welcome = Buffer.from("R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I");
+  const [host, port] = (await listening((socket) => socket.once("data", () => socket.write(welcome)))).split(":");
+  const client = new PostgresClient({ host, port: Number(port), user: "me", connectionTimeoutMillis: 400 });
+  const connected = client.connect();
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 800);
+  expect(await connected).toBe(client);
+  client.connection.stream.destroy();
+});
+
 it.each<[string, () => Promise<string>, RegExp]>([
   [
     "does not listen",

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
+import { afterAwake } from "../process/after-awake.ts";
 import { createEventStreams, type EventSink } from "./events.ts";
 import type { NoteFailure } from "./failed-requests.ts";
 import { sendError, sendFaults } from "./http-rrsets-answer.ts";
@@ -121,13 +122,14 @@ function sinkOf(response: ServerResponse, patience: number): EventSink {
   };
 }
 
-/** In steps: while this process is not let run, nobody can take anything from it, and that time is one step at the most. */
+/** Nobody can take anything from a process that stands still itself. */
 async function drained(response: ServerResponse, patience: number): Promise<boolean> {
-  for (let left = steps; left > 0 && response.writableNeedDrain; left--) {
-    const signal = AbortSignal.timeout(patience / steps);
-    await once(response, "drain", { signal }).catch(() => undefined);
-  }
-  return !response.writableNeedDrain;
+  const late = new AbortController();
+  const callOff = afterAwake(patience, () => late.abort());
+  return await once(response, "drain", { signal: late.signal })
+    .then(
+      () => true,
+      () => false,
+    )
+    .finally(callOff);
 }
-
-const steps = 20;
