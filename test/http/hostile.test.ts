@@ -12,7 +12,7 @@ import { createBroken } from "./broken-requests.ts";
 import { type Face, startFaces } from "./faces.ts";
 import { createRequests, type Description, oddParts } from "./invented-requests.ts";
 
-vi.setConfig({ testTimeout: 900_000 });
+vi.setConfig({ testTimeout: 900_000, hookTimeout: 300_000 });
 
 /** Short in every run; `MOOR_HOSTILE=2000000` for the long form. */
 const requests = Number(process.env.MOOR_HOSTILE ?? 200_000) / 100;

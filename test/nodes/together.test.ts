@@ -176,17 +176,17 @@ describe("three nodes on one PostgreSQL", () => {
     const statuses = await Promise.all(calls.map(async (call) => (await call).status));
     const passed = statuses.filter((status) => status === 200).length;
     const refilled = ((performance.now() - started) * 120) / 60_000;
-    expect(statuses.filter((status) => status !== 200 && status !== 429)).toEqual([]);
-    return { passed, most: 120 + Math.ceil(refilled) };
+    expect(statuses.filter((status) => ![200, 429, 503].includes(status))).toEqual([]);
+    return { passed, most: 120 + Math.ceil(refilled), busy: statuses.includes(503) };
   };
 
   it("count the calls of a token together", async () => {
-    let counted = { passed: 0, most: 0 };
+    let counted = { passed: 0, most: 0, busy: true };
     const isTogether = async () => {
       counted = await callOften();
-      return counted.passed <= counted.most && counted.passed >= 110;
+      return !counted.busy && counted.passed <= counted.most && counted.passed >= 110;
     };
     // While the database is slow each node counts by itself: on a busy machine that may be so, but not again and again.
-    await until(isTogether, { limit: 90_000, what: () => `110 to ${counted.most}, not ${counted.passed}` });
+    await until(isTogether, { limit: 90_000, what: () => `110 to ${counted.most}: ${JSON.stringify(counted)}` });
   });
 });
