@@ -75,6 +75,17 @@ describe("queries on one connection", () => {
     expect(client.received()).toEqual(framed(0, 65_535));
   });
 
+  it("are answered also when they have come while the process stood still", async () => {
+    const client = open(await listen({ idle: 200 }));
+    client.socket.write(framed(0));
+    await until(() => client.received().length === 14);
+    // Behind this turn of the loop timers come first.
+    await new Promise(setImmediate);
+    client.socket.write(framed(0));
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400);
+    await until(() => client.received().length === 28);
+  });
+
   it("are answered even when the client has nothing more to say", async () => {
     const client = open(await listen());
     client.socket.end(Buffer.concat([framed(1), framed(0)]));

@@ -45,11 +45,14 @@ export function serveConnection(socket: Socket, options: ConnectionOptions): voi
   let ended = false;
   let transfers = false;
   let moved = performance.now();
-  const timer = setTimeout(() => {
+  const lookAgain = (before: number) => {
+    if (moved !== before) return;
     const taking = transfers && socket.writableLength > 0 && performance.now() - moved < limits.stalled;
     if (taking) timer.refresh();
     else socket.destroy();
-  }, limits.idle);
+  };
+  // What has come while this process stood still is read first.
+  const timer = setTimeout(() => setImmediate(lookAgain, moved), limits.idle);
   const move = () => {
     moved = performance.now();
     timer.refresh();
