@@ -9,6 +9,7 @@ import { writtenZone } from "../core/written-sets.suite.ts";
 import { createLog } from "../process/log.ts";
 import { opcodes, rcodes } from "./codes.ts";
 import { createDnsCounters, type DnsCounters } from "./counters.ts";
+import { defaultLoadLimits } from "./loaded-zones.ts";
 import { emptyMessage, encodeMessage } from "./message.ts";
 import { defaultRateLimit, rateLimitMemory } from "./rate-limit.ts";
 import { refuseUnread } from "./reply.ts";
@@ -96,11 +97,19 @@ it("does not answer while something was written that it was not told", async () 
   const zones = zonesInMemory(example);
   const { port } = await setUp(zones);
   for (let i = 0; i < 8; i++) await askOverUdp(port, www);
-  zones.tell({ kind: "coming", number: 1 });
-  const asked = askOverUdp(port, www);
-  expect(await askOverUdp(port, www, 100)).toBeUndefined();
-  write(zones, "198.51.100.7");
-  expect(addressesIn(await asked)).toEqual(["198.51.100.7"]);
+  const askBetween = async (number: number) => {
+    const begun = performance.now();
+    zones.tell({ kind: "coming", number });
+    const asked = askOverUdp(port, www);
+    expect(await askOverUdp(port, www, 100)).toBeUndefined();
+    write(zones, `198.51.100.${number}`);
+    return { took: performance.now() - begun, answer: addressesIn(await asked) };
+  };
+  let number = 1;
+  let last = await askBetween(number);
+  // On a busy machine it may have taken so long that a worker does not wait for it.
+  while (last.took >= defaultLoadLimits.wait) last = await askBetween(++number);
+  expect(last.answer).toEqual([`198.51.100.${number}`]);
 });
 
 it("gives what is no plain question, or about a hidden zone, to the main thread", async () => {
