@@ -91,12 +91,12 @@ describe("turns of nodes on one PostgreSQL", () => {
     const { seen, leader } = await startNodes(2);
     /** On a slow machine a turn may have ended by itself before. */
     const endsAfter = async (strike: () => Promise<unknown>) => {
+      await leader();
       const before = seen.ends;
       await strike();
       await until(() => seen.ends > before, { limit: 60_000, what: () => "the end of a turn" });
       await leader();
     };
-    await leader();
     const client = await server.connect();
     await endsAfter(() => client.query("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'"));
     await client.end();
