@@ -3,6 +3,7 @@ import type { AgentOptions } from "node:https";
 import { boundedBy } from "./bounded-by.ts";
 import type { Endpoint } from "./config.ts";
 import { describeStop, describeTransportFault } from "./transport-faults.ts";
+import { afterWaking } from "./waking-time.ts";
 
 /** Why the other side's certificate is believed. */
 export type HttpTrust =
@@ -119,17 +120,17 @@ export async function createHttpClient(endpoint: Endpoint, given: Partial<HttpLi
 function silenceOf(outer: AbortSignal, ms: number) {
   const inner = new AbortController();
   const stop = () => inner.abort(outer.reason);
-  let timer = setTimeout(stop, ms);
+  let callOff = afterWaking(ms, stop);
   outer.addEventListener("abort", stop, { once: true });
   if (outer.aborted) stop();
   return {
     signal: inner.signal,
     heard(next: number) {
-      clearTimeout(timer);
-      timer = setTimeout(stop, next);
+      callOff();
+      callOff = afterWaking(next, stop);
     },
     [Symbol.dispose]() {
-      clearTimeout(timer);
+      callOff();
       outer.removeEventListener("abort", stop);
     },
   };

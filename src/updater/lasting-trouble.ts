@@ -1,4 +1,5 @@
 import type { Notice, Tell } from "./reporter.ts";
+import { afterWaking } from "./waking-time.ts";
 
 export type LastingTrouble = {
   readonly tell: Tell;
@@ -12,7 +13,7 @@ export type LastingTrouble = {
  * service is restarted, nobody has to get up.
  */
 export function onlyLasting(tell: Tell, patience: number): LastingTrouble {
-  const waiting = new Map<string, { latest: Notice; readonly timer: NodeJS.Timeout }>();
+  const waiting = new Map<string, { latest: Notice; readonly callOff: () => void }>();
   const told = new Set<string>();
 
   const failing = (notice: Notice) => {
@@ -23,24 +24,24 @@ export function onlyLasting(tell: Tell, patience: number): LastingTrouble {
       before.latest = notice;
       return;
     }
-    const timer = setTimeout(() => {
+    const tellLasting = () => {
       const lasted = waiting.get(key);
       waiting.delete(key);
       told.add(key);
       if (lasted) tell(lasted.latest);
-    }, patience);
-    waiting.set(key, { latest: notice, timer: timer.unref() });
+    };
+    waiting.set(key, { latest: notice, callOff: afterWaking(patience, tellLasting, { ref: false }) });
   };
   const over = (notice: Notice) => {
-    clearTimeout(waiting.get(notice.key)?.timer);
+    waiting.get(notice.key)?.callOff();
     waiting.delete(notice.key);
     if (told.delete(notice.key)) tell(notice);
   };
 
   const forget: LastingTrouble["forget"] = (isGone) => {
-    for (const [key, { timer }] of waiting) {
+    for (const [key, { callOff }] of waiting) {
       if (!isGone(key)) continue;
-      clearTimeout(timer);
+      callOff();
       waiting.delete(key);
     }
   };

@@ -1,0 +1,35 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { expect, it } from "vitest";
+import { until } from "./rig/until.ts";
+import { afterWaking } from "./waking-time.ts";
+
+/** As when its machine gives the processors to others. */
+const standStill = (ms: number) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+
+it("does not count the time for which the process stood still, and comes all the same", async () => {
+  let isOver = false;
+  afterWaking(400, () => {
+    isOver = true;
+  });
+  standStill(1_000);
+  for (let turns = 0; turns < 3; turns++) await turn();
+  expect(isOver).toBe(false);
+  await until(() => isOver);
+});
+
+it.each([1, 30, 2_500])("does not come before %d ms", async (ms) => {
+  const before = performance.now();
+  await new Promise<void>((resolve) => afterWaking(ms, resolve));
+  // Timers count whole milliseconds, from the turn that they are set in.
+  expect(performance.now() - before).toBeGreaterThan(ms - 10);
+});
+
+it("does not come when it was called off", async () => {
+  let isOver = false;
+  const callOff = afterWaking(20, () => {
+    isOver = true;
+  });
+  callOff();
+  await new Promise<void>((resolve) => afterWaking(100, resolve));
+  expect(isOver).toBe(false);
+});
