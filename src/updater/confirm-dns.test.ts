@@ -9,18 +9,19 @@ import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
 import { type ConfirmOrder, confirmDns } from "./confirm-dns.ts";
 
 let answers: (asked: number) => readonly string[];
-let asked: number;
+/** A question that comes once more, because its answer was not read in time, is no other. */
+let asked: Set<number | undefined>;
 let close: () => Promise<void>;
 let order: ConfirmOrder;
 const never = new AbortController().signal;
 
 beforeEach(async () => {
-  asked = 0;
+  asked = new Set();
   const socket = createSocket("udp4", (message, { port, address }) => {
     const { id, questions = [] } = decode(message);
     const [question] = questions;
-    asked += 1;
-    const held = answers(asked).map((data) => ({
+    asked.add(id);
+    const held = answers(asked.size).map((data) => ({
       type: question?.type as "A",
       name: question?.name ?? "",
       ttl: 1,
@@ -44,7 +45,7 @@ afterEach(() => close());
 it("is told when the servers answer with it, after they have caught up", async () => {
   answers = (n) => (n < 3 ? ["192.0.2.1"] : ["9.9.9.9"]);
   expect(await confirmDns(order, never)).toEqual({ kind: "confirmed", servers: 1 });
-  expect(asked).toBe(3);
+  expect(asked.size).toBe(3);
 });
 
 it("knows IPv6 addresses however they are written", async () => {
@@ -74,8 +75,8 @@ it("is not taken for confirmed where there is no server to ask", async () => {
 it("stops when told to", async () => {
   answers = () => ["192.0.2.1"];
   const before = performance.now();
-  await confirmDns(order, AbortSignal.timeout(100));
-  expect(performance.now() - before).toBeLessThan(15_000);
+  await confirmDns(order, AbortSignal.timeout(100), { limit: 600_000 });
+  expect(performance.now() - before).toBeLessThan(60_000);
 });
 
 describe("a server with several addresses", () => {

@@ -32,6 +32,7 @@ function openSource() {
 }
 
 const { signal } = new AbortController();
+const never = new Promise<void>(() => undefined);
 let quick: ReturnType<typeof openSource>;
 let mute: ReturnType<typeof openSource>;
 let readings: SourceReadings;
@@ -69,11 +70,9 @@ describe("sources that are asked", () => {
 
   it("are missing while they have not answered, and are not asked twice nor waited for again", async () => {
     expect(await round()).toEqual({ quick: "report" });
-    const begun = performance.now();
-    const second = readings.read(signal, () => pause(5_000));
+    const second = readings.read(signal, () => never);
     await quick.answers(reportOf("b"));
     expect([...(await second).keys()]).toEqual(["quick"]);
-    expect(performance.now() - begun).toBeLessThan(1_000);
     expect([quick.asked(), mute.asked()]).toEqual([2, 1]);
   });
 
@@ -104,11 +103,9 @@ describe("sources that are asked", () => {
     await mute.answers(failure);
     await round();
     now += 2_000;
-    const begun = performance.now();
-    const found = readings.read(signal, () => pause(20_000));
+    const found = readings.read(signal, () => never);
     await quick.answers(reportOf("a"));
     expect([...(await found).values()].map(({ kind }) => kind).sort()).toEqual(["report", "unavailable"]);
-    expect(performance.now() - begun).toBeLessThan(10_000);
     await mute.answers(reportOf("m"));
     expect(again).toBe(2);
     expect(await round()).toEqual({ quick: "report", mute: "report" });

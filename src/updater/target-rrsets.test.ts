@@ -143,10 +143,10 @@ describe("waiting for the action", () => {
       because: expect.stringMatching(/within 1.5 s/),
     });
     target.close();
-    await openTarget({ total: 60_000 });
+    await openTarget({ total: 600_000 });
     const before = performance.now();
     expect((await target.replace(order, AbortSignal.timeout(100))).kind).toBe("later");
-    expect(performance.now() - before).toBeLessThan(15_000);
+    expect(performance.now() - before).toBeLessThan(60_000);
   });
 
   test.each<[string, (question: Asked) => Reply | undefined, string, RegExp]>([

@@ -144,7 +144,7 @@ describe("watching", () => {
 
   it("looks again at once for what came to be known during a round", async () => {
     const { rounds, end } = watched({}, async (news) => void setTimeout(news, 10));
-    await until(() => rounds.length === 2, 10_000);
+    await until(() => rounds.length === 2);
     await end();
   });
 
@@ -157,14 +157,14 @@ describe("watching", () => {
 });
 
 describe("a round that somebody asks for", () => {
-  /** Of itself it makes one round, and the next after a minute. */
+  /** Of itself it makes one round, and the next after an hour. */
   const watchLong = () => {
     const stop = new AbortController();
     let wakeUp: () => void = () => undefined;
     const onWake = (wake: () => void) => {
       wakeUp = wake;
     };
-    const options = { interval: 60_000, log: log(), now: () => loop.clock.now, random: () => 0.5, onWake };
+    const options = { interval: 3_600_000, log: log(), now: () => loop.clock.now, random: () => 0.5, onWake };
     const watching = watch(loop.updater, options, stop.signal);
     const end = async () => {
       stop.abort();
@@ -185,7 +185,7 @@ describe("a round that somebody asks for", () => {
     await until(() => lines.length > 0);
     Object.assign(loop.says, { firewall: goodFirewall, service: () => undefined });
     check();
-    await until(() => loop.stored().A === "9.9.9.9", 3_000);
+    await until(() => loop.stored().A === "9.9.9.9");
     await end();
   });
 
@@ -204,7 +204,7 @@ describe("a round that somebody asks for", () => {
     await until(() => asked === 1);
     check();
     answer(goodFirewall());
-    await until(() => loop.stored().A === "9.9.9.10", 20_000);
+    await until(() => loop.stored().A === "9.9.9.10");
     await end();
   });
 });
@@ -229,7 +229,7 @@ describe("watching two record services, one of which says nothing", () => {
     const onWake = (given: () => void) => {
       wake = given;
     };
-    const options = { interval: 60_000, log: log(), now: () => loop.clock.now, random: () => 0.5, onWake };
+    const options = { interval: 3_600_000, log: log(), now: () => loop.clock.now, random: () => 0.5, onWake };
     watching = watch(loop.updater, options, stop.signal);
     await until(() => loop.stored().A === "9.9.9.9");
   });
@@ -240,14 +240,13 @@ describe("watching two record services, one of which says nothing", () => {
     silent.close();
   });
 
-  it("writes a new address to the other at once, and the last of several", async () => {
+  it("writes a new address to the other before that one has ended, and the last of several", async () => {
     for (const address of ["9.9.9.10", "9.9.9.11"]) {
-      const before = performance.now();
       loop.says.firewall = () => ({ body: { wan0: wanWith([address], []) } });
       wake();
       await until(() => loop.stored().A === address);
-      expect(performance.now() - before).toBeLessThan(3_000);
     }
+    expect(told()).not.toContain("record not replaced");
     expect(loop.writes()).toHaveLength(3);
   });
 
@@ -255,7 +254,7 @@ describe("watching two record services, one of which says nothing", () => {
     wake();
     await until(() => told().includes("record replaced by 9.9.9.9"));
     expect(told()).toEqual(["record replaced by 9.9.9.9"]);
-    await until(() => told().length === 3, 20_000);
+    await until(() => told().length === 3);
     expect(told().slice(1)).toEqual(["record not replaced", "record not replaced"]);
-  }, 30_000);
+  });
 });

@@ -39,6 +39,8 @@ export async function startEventFirewall(first: unknown, certificate?: TestCerti
     }
   };
   const server = certificate ? createSecureServer({ ...certificate, ca: undefined }, listener) : createServer(listener);
+  // The usual five seconds are over at once for a process that stands still.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const send = (text: string) => {
     for (const response of open) response.write(text);

@@ -46,6 +46,8 @@ export async function startServer(
   const listener = (request: IncomingMessage, response: ServerResponse) => void handle(request, response);
   const server = certificate ? createSecureServer({ ...certificate, ca: undefined }, listener) : createServer(listener);
   server.on("tlsClientError", () => undefined);
+  // The usual five seconds are over at once for a process that stands still.
+  server.keepAliveTimeout = 0;
   const port = await freePort();
   const listen = () =>
     new Promise<void>((resolve, reject) => server.once("error", reject).listen(port, "127.0.0.1", resolve));
