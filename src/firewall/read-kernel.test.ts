@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { Check } from "typebox/value";
 import { describe, expect, it } from "vitest";
+import { standStill } from "../../test/rig/stand-still.ts";
 import { InterfaceConfig, type WireInterface } from "../contract/interfaces.ts";
 import { readKernel } from "./read-kernel.ts";
 import { reportOf } from "./report.ts";
@@ -80,9 +81,9 @@ describe("real devices", () => {
   });
 
   it("a tentative address says so", async () => {
-    // The check for duplicates lasts a minute here: a slow machine must not see its end.
+    // The check for duplicates lasts ten minutes here: a slow machine must not see its end.
     const report = await reportAfter(`${veth}
-      echo 60 > /proc/sys/net/ipv6/conf/wan/dad_transmits
+      echo 600 > /proc/sys/net/ipv6/conf/wan/dad_transmits
       ip link set wan up; ip link set isp up
       ip addr add 2001:db8::1/64 dev wan; ip addr add 2001:db8::2/64 dev wan nodad`);
     const tentative = Object.fromEntries((report.wan?.ipv6 ?? []).map((each) => [each.ipaddr, each.tentative]));
@@ -132,6 +133,13 @@ describe("readKernel", () => {
   ])("throws, and never answers with nothing, when %s", async (_, text, limit, message) => {
     const commands = [await program(text)];
     await expect(readKernel({ commands, limit })).rejects.toThrow(message);
+  });
+
+  it("waits on for `ip` after this process stood still for longer than the limit", async () => {
+    const commands = [await program(`sleep 2.7; echo '[{"ifname":"x0","flags":[],"addr_info":[]}]'`)];
+    const reading = readKernel({ commands, limit: 2_000 });
+    standStill(2_500);
+    expect((await reading).map(({ ifname }) => ifname)).toEqual(["x0"]);
   });
 
   it("stops when told to", async () => {

@@ -1,4 +1,5 @@
 import { type ExecFileException, execFile } from "node:child_process";
+import { afterWaking } from "../process/waking-time.ts";
 
 export type RunIpOptions = {
   readonly signal?: AbortSignal;
@@ -29,12 +30,12 @@ function runOne(
 ): Promise<string | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
   const limits = {
-    timeout: limit,
     maxBuffer: 32 * 1024 * 1024,
     killSignal: "SIGKILL",
     ...(signal && { signal }),
   } as const;
-  execFile(command, args, limits, (error, stdout, stderr) => {
+  const child = execFile(command, args, limits, (error, stdout, stderr) => {
+    callOff();
     if (error === null) resolve(stdout);
     else if (error.code === "ENOENT" || printsNoJson(stderr)) resolve(undefined);
     else
@@ -42,6 +43,7 @@ function runOne(
         new Error(`\`${command} ${args.join(" ")}\` failed: ${whyFailed(error, stderr, limit)}`, { cause: error }),
       );
   });
+  const callOff = afterWaking(limit, () => child.kill("SIGKILL"));
   return promise;
 }
 

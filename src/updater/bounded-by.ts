@@ -1,4 +1,4 @@
-import { afterWaking } from "./waking-time.ts";
+import { afterWaking } from "../process/waking-time.ts";
 
 /**
  * A signal that stops with `outer`, and after `ms` in which this process ran. Let go of when done: the outer signal lives as

@@ -1,9 +1,9 @@
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, Agent as PlainAgent } from "node:http";
 import type { AgentOptions } from "node:https";
+import { afterWaking } from "../process/waking-time.ts";
 import { boundedBy } from "./bounded-by.ts";
 import type { Endpoint } from "./config.ts";
 import { describeStop, describeTransportFault } from "./transport-faults.ts";
-import { afterWaking } from "./waking-time.ts";
 
 /** Why the other side's certificate is believed. */
 export type HttpTrust =

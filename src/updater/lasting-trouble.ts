@@ -1,5 +1,5 @@
+import { afterWaking } from "../process/waking-time.ts";
 import type { Notice, Tell } from "./reporter.ts";
-import { afterWaking } from "./waking-time.ts";
 
 export type LastingTrouble = {
   readonly tell: Tell;

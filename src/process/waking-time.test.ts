@@ -1,10 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { until } from "./rig/until.ts";
+import { standStill } from "../../test/rig/stand-still.ts";
 import { afterWaking } from "./waking-time.ts";
-
-/** As when its machine gives the processors to others. */
-const standStill = (ms: number) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
 it("does not count the time for which the process stood still, and comes all the same", async () => {
   let isOver = false;
@@ -14,7 +11,7 @@ it("does not count the time for which the process stood still, and comes all the
   standStill(1_000);
   for (let turns = 0; turns < 3; turns++) await turn();
   expect(isOver).toBe(false);
-  await until(() => isOver);
+  await expect.poll(() => isOver).toBe(true);
 });
 
 it.each([1, 30, 2_500])("does not come before %d ms", async (ms) => {
