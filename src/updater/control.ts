@@ -25,11 +25,12 @@ export type ControlTools = {
 /** Answers about this process on a port of this machine. Node's own server: the watcher is to stay small. */
 export async function openControl(config: ControlConfig, tools: ControlTools): Promise<Control> {
   const http = process.getBuiltinModule("node:http");
-  const server = http.createServer({ requestTimeout: 5_000, headersTimeout: 5_000 }, (request, response) => {
+  const server = http.createServer({ requestTimeout: 30_000, headersTimeout: 15_000 }, (request, response) => {
     request.resume();
     void answer(request, response, config, tools);
   });
-  server.keepAliveTimeout = 5_000;
+  // Longer than a machine stands still: whoever asks again just then would find it closed.
+  server.keepAliveTimeout = 65_000;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(config.port, config.host, resolve);
