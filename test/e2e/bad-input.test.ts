@@ -9,8 +9,8 @@ import { openRecordsApi, type RecordsApi } from "../rig/records-api.ts";
 import { type Services, startServices } from "../rig/services.ts";
 import { makeUpdaterHome } from "../rig/updater-home.ts";
 
-// Processes start slowly on a busy machine.
-vi.setConfig({ testTimeout: 180_000 });
+// Processes start slowly on a busy machine, and more than two at once keep each other waiting.
+vi.setConfig({ testTimeout: 180_000, maxConcurrency: 2 });
 
 let inside: Namespace;
 let folder: string;

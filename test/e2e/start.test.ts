@@ -1,13 +1,10 @@
 import { closeSync, fstatSync, mkdtempSync, openSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { node, repository } from "../rig/namespace.ts";
 import { startProcess } from "../rig/started-process.ts";
 import { until } from "../rig/until.ts";
-
-// Processes start slowly on a busy machine.
-vi.setConfig({ testTimeout: 60_000 });
 
 let folder: string;
 beforeAll(() => {
@@ -46,7 +43,7 @@ describe("moor starts", () => {
     });
     closeSync(output);
     const said = () => readFileSync(printed, "utf8");
-    await until(() => said().includes("sign-in"), { limit: 30_000, what: said });
+    await until(() => said().includes("sign-in"), { limit: 90_000, what: said });
     await service.stop();
     expect(said().includes("sign-in#")).toBe(isShown);
   });

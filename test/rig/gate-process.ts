@@ -40,20 +40,21 @@ async function handle(door: Door, question: IncomingMessage, answer: ServerRespo
   const asked: Asked = { method, path: url, body: sent.toString(), at: Date.now() };
   door.asked.push(asked);
   const { rule } = door;
-  if (answerAsTold(rule, asked, answer)) return;
+  if (answerAsTold(door, rule, asked, answer)) return;
   const reply = await forward(door, question, sent);
   asked.status = reply.statusCode ?? 0;
   const body = await buffer(reply);
   // What is read may be newer than a rule that came meanwhile.
-  if (method === "GET" && answerAsTold(door.rule, asked, answer)) return;
+  if (method === "GET" && answerAsTold(door, door.rule, asked, answer)) return;
   // Kept back: the service has done it, and the updater never hears so.
   if (rule.kind === "hold" && method === "PUT") return;
   answer.writeHead(asked.status, reply.headers);
   answer.end(body);
 }
 
-function answerAsTold(rule: Rule, asked: Asked, answer: ServerResponse): boolean {
+function answerAsTold(door: Door, rule: Rule, asked: Asked, answer: ServerResponse): boolean {
   if (rule.kind !== "answer" || (rule.only ?? asked.method) !== asked.method) return false;
+  if (rule.once) door.rule = { kind: "pass" };
   asked.status = rule.status;
   answer.writeHead(rule.status, { "content-type": rule.type ?? "application/json", ...rule.headers });
   answer.end(rule.body);

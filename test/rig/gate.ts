@@ -33,6 +33,8 @@ export type Rule =
       readonly headers?: Readonly<Record<string, string>>;
       /** Other methods pass. */
       readonly only?: "PUT";
+      /** All pass after the first that was answered so. */
+      readonly once?: true;
     }
   /** A PUT is passed on, but its answer is kept back. */
   | { readonly kind: "hold" };

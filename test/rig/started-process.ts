@@ -55,7 +55,7 @@ export function startProcess(command: readonly [string, ...string[]], options: S
       await until(() => found() || over, { limit, what: () => `${pattern} from ${told()}` });
       if (!found()) throw new Error(`ended without saying ${pattern}: ${told()}`);
     },
-    async stop(signal = "SIGTERM", limit = 30_000) {
+    async stop(signal = "SIGTERM", limit = 60_000) {
       if (!over) child.kill(signal);
       const late = setTimeout(() => child.kill("SIGKILL"), limit);
       const how = await ended;

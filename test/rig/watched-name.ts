@@ -87,7 +87,8 @@ export async function watchName(
     },
     move,
     published: () => api.addresses(zoneId, name),
-    stores: (expected, limit = 80_000) =>
+    // The longer a fault has lasted, the longer the updater may wait until it tries again.
+    stores: (expected, limit = 300_000) =>
       until(() => same(home.stored(), expected), {
         ...{ limit, what: () => `${JSON.stringify(expected)} in the state; ${watched.updater.err()}` },
       }),
