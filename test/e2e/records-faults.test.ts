@@ -11,7 +11,7 @@ import { until } from "../rig/until.ts";
 import { accepted, type Harbour, openHarbour, type WatchedName, watchName } from "../rig/watched-name.ts";
 
 // Most of the time is spent waiting for the updater to try again.
-vi.setConfig({ maxConcurrency: 16, testTimeout: 600_000 });
+vi.setConfig({ maxConcurrency: 16, testTimeout: 600_000, hookTimeout: 600_000 });
 
 let inside: Namespace;
 let folder: string;

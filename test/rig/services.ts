@@ -34,7 +34,8 @@ export async function startService(
   listen: string,
 ): Promise<Service> {
   const process = startMoor(inside, [verb, "--data", data, "--listen", listen]);
-  await process.says(/ listens on https:.*\n/);
+  // It may start beside a dozen others.
+  await process.says(/ listens on https:.*\n/, 300_000);
   return { url: `https://${listen}`, process };
 }
 

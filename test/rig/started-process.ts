@@ -50,7 +50,7 @@ export function startProcess(command: readonly [string, ...string[]], options: S
     out: () => texts.out,
     err: () => texts.err,
     ended,
-    async says(pattern, limit = 60_000) {
+    async says(pattern, limit = 110_000) {
       const found = () => pattern.test(texts.out) || pattern.test(texts.err);
       await until(() => found() || over, { limit, what: () => `${pattern} from ${told()}` });
       if (!found()) throw new Error(`ended without saying ${pattern}: ${told()}`);
