@@ -1,5 +1,5 @@
 import { type ExecFileException, execFile } from "node:child_process";
-import { afterWaking } from "../process/waking-time.ts";
+import { afterAwake } from "../process/after-awake.ts";
 
 export type RunIpOptions = {
   readonly signal?: AbortSignal;
@@ -43,7 +43,7 @@ function runOne(
         new Error(`\`${command} ${args.join(" ")}\` failed: ${whyFailed(error, stderr, limit)}`, { cause: error }),
       );
   });
-  const callOff = afterWaking(limit, () => child.kill("SIGKILL"));
+  const callOff = afterAwake(limit, () => child.kill("SIGKILL"));
   return promise;
 }
 

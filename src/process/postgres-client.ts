@@ -38,6 +38,7 @@ export class PostgresClient extends pg.Client {
   /** The driver's own limit would take a server for silent whose answer has come while this process stood still. */
   #giveUpInTime(): () => void {
     if (this.#patience === 0) return () => undefined;
-    return afterAwake(this.#patience, () => this.connection.stream.destroy(new Error("timeout expired")));
+    const giveUp = () => this.connection.stream.destroy(new Error("timeout expired"));
+    return afterAwake(this.#patience, giveUp, { ref: false });
   }
 }

@@ -1,5 +1,5 @@
+import { afterAwake } from "./after-awake.ts";
 import type { SmallLog } from "./small-log.ts";
-import { afterWaking } from "./waking-time.ts";
 
 /** Something opened that must be closed: a server, a database, a watcher. */
 export type Opened = { readonly name: string; readonly close: () => void | Promise<void> };
@@ -9,7 +9,7 @@ export async function closeInReverse(opened: readonly Opened[], log: SmallLog, l
   const { promise: late, reject } = Promise.withResolvers<never>();
   // Whoever waits for it then hears of it.
   late.catch(() => undefined);
-  const callOff = afterWaking(limit, () => reject(new Error("took too long")), { ref: false });
+  const callOff = afterAwake(limit, () => reject(new Error("took too long")), { ref: false });
   for (const each of opened.toReversed()) {
     try {
       await Promise.race([each.close(), late]);

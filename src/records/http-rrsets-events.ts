@@ -125,7 +125,7 @@ function sinkOf(response: ServerResponse, patience: number): EventSink {
 /** Nobody can take anything from a process that stands still itself. */
 async function drained(response: ServerResponse, patience: number): Promise<boolean> {
   const late = new AbortController();
-  const callOff = afterAwake(patience, () => late.abort());
+  const callOff = afterAwake(patience, () => late.abort(), { ref: false });
   return await once(response, "drain", { signal: late.signal })
     .then(
       () => true,

@@ -1,4 +1,4 @@
-import { afterWaking } from "../process/waking-time.ts";
+import { afterAwake } from "../process/after-awake.ts";
 
 /**
  * A signal that stops with `outer`, and after `ms` in which this process ran. Let go of when done: the outer signal lives as
@@ -7,7 +7,7 @@ import { afterWaking } from "../process/waking-time.ts";
 export function boundedBy(outer: AbortSignal, ms: number): Disposable & { readonly signal: AbortSignal } {
   const inner = new AbortController();
   const stop = () => inner.abort(outer.reason);
-  const callOff = afterWaking(ms, () => inner.abort(new DOMException("too slow", "TimeoutError")));
+  const callOff = afterAwake(ms, () => inner.abort(new DOMException("too slow", "TimeoutError")));
   outer.addEventListener("abort", stop, { once: true });
   if (outer.aborted) stop();
   return {

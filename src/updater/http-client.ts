@@ -1,6 +1,6 @@
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, Agent as PlainAgent } from "node:http";
 import type { AgentOptions } from "node:https";
-import { afterWaking } from "../process/waking-time.ts";
+import { afterAwake } from "../process/after-awake.ts";
 import { boundedBy } from "./bounded-by.ts";
 import type { Endpoint } from "./config.ts";
 import { describeStop, describeTransportFault } from "./transport-faults.ts";
@@ -120,14 +120,14 @@ export async function createHttpClient(endpoint: Endpoint, given: Partial<HttpLi
 function silenceOf(outer: AbortSignal, ms: number) {
   const inner = new AbortController();
   const stop = () => inner.abort(outer.reason);
-  let callOff = afterWaking(ms, stop);
+  let callOff = afterAwake(ms, stop);
   outer.addEventListener("abort", stop, { once: true });
   if (outer.aborted) stop();
   return {
     signal: inner.signal,
     heard(next: number) {
       callOff();
-      callOff = afterWaking(next, stop);
+      callOff = afterAwake(next, stop);
     },
     [Symbol.dispose]() {
       callOff();

@@ -1,4 +1,4 @@
-import { afterWaking } from "../process/waking-time.ts";
+import { afterAwake } from "../process/after-awake.ts";
 import type { Notice, Tell } from "./reporter.ts";
 
 export type LastingTrouble = {
@@ -30,7 +30,7 @@ export function onlyLasting(tell: Tell, patience: number): LastingTrouble {
       told.add(key);
       if (lasted) tell(lasted.latest);
     };
-    waiting.set(key, { latest: notice, callOff: afterWaking(patience, tellLasting, { ref: false }) });
+    waiting.set(key, { latest: notice, callOff: afterAwake(patience, tellLasting, { ref: false }) });
   };
   const over = (notice: Notice) => {
     waiting.get(notice.key)?.callOff();
