@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { FastifyInstance } from "fastify";
 import { signInLink } from "../access/sign-in-link.ts";
+import type { Instant } from "../core/instant.ts";
 import type { Logger } from "../process/log.ts";
 import { type ConsoleSessions, createConsoleSessions } from "./console-sessions.ts";
 import type { ConsoleStore } from "./console-store.ts";
@@ -19,12 +20,13 @@ export type OpenConsole = {
 export function openConsole(options: {
   readonly store: RecordStore;
   readonly consoleStore: ConsoleStore;
+  readonly now: () => Instant;
   readonly log: Logger;
   readonly caFile: string | undefined;
   readonly pages: string | undefined;
 }): OpenConsole {
-  const { store, consoleStore, log, caFile } = options;
-  const sessions = createConsoleSessions(store, consoleStore, Date.now);
+  const { store, consoleStore, now, log, caFile } = options;
+  const sessions = createConsoleSessions(store, consoleStore, now);
   const readCa = caFile === undefined ? undefined : () => readFile(caFile, "utf8");
   return {
     sessions,
@@ -32,7 +34,7 @@ export function openConsole(options: {
       store,
       sessions,
       guesses: consoleStore.guesses,
-      now: Date.now,
+      now,
       log,
       readCa,
       pages: options.pages,

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { Server as TlsServer } from "node:tls";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { signInLink } from "../access/sign-in-link.ts";
+import type { Instant } from "../core/instant.ts";
 import { type TrustedProxies, trustProxies } from "../process/client-address.ts";
 import { openDataFolder } from "../process/data-folder.ts";
 import type { Duties } from "../process/duties.ts";
@@ -43,6 +44,8 @@ export type RecordsOptions = {
   /** The mailbox in the SOA of new zones; absent: hostmaster at the first name server. */
   readonly hostmaster?: string | undefined;
   readonly log: Logger;
+  /** Absent: the clock of the machine. */
+  readonly now?: () => Instant;
   /** Calls a minute that each token has, callers on this machine aside; absent: no limit. */
   readonly rateLimit?: number;
   /** Where the built pages are, when not beside this program. */
@@ -86,7 +89,7 @@ export type RunningRecords = {
 export const recordsDatabase = (dataFolder: string): string => join(dataFolder, "records.sqlite");
 
 export async function startRecords(options: RecordsOptions): Promise<RunningRecords> {
-  const { dataFolder, log } = options;
+  const { dataFolder, log, now = Date.now } = options;
   await openDataFolder(dataFolder);
   const place = options.database ?? { kind: "sqlite", path: recordsDatabase(dataFolder) };
   const opening = await openStore(place, log);
@@ -115,6 +118,7 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
     const console = openConsole({
       store,
       consoleStore,
+      now,
       log,
       caFile,
       pages: options.pages,
@@ -122,8 +126,8 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
     await serveDocs(server);
     await server.register(console.routes);
     const { nameservers, hostmaster } = options;
-    const service = createRecordService({ store, now: Date.now, nameservers, hostmaster });
-    const shared = { service, store, now: Date.now, log, ...(ties.rateLimit && { rateLimit: ties.rateLimit }) };
+    const service = createRecordService({ store, now, nameservers, hostmaster });
+    const shared = { service, store, now, log, ...(ties.rateLimit && { rateLimit: ties.rateLimit }) };
     await server.register(v1Api(shared), { prefix: "/api/v1" });
     await server.register(rrsetsApi({ ...shared, signedIn: console.sessions.signedIn, events: { streams } }), {
       prefix: "/v1",
