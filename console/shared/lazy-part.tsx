@@ -9,10 +9,18 @@ export const lazyPart = <P,>(load: () => Promise<{ readonly default: ComponentTy
   lazy(() => load().catch(() => ({ default: LoadsAnew })));
 
 const between = 1_000;
+const patience = 10_000;
 
 function LoadsAnew() {
   useEffect(() => {
-    const timer = setInterval(() => void reloadIfServed(), between);
+    let isAsked = false;
+    const look = async () => {
+      if (isAsked) return;
+      isAsked = true;
+      await reloadIfServed();
+      isAsked = false;
+    };
+    const timer = setInterval(() => void look(), between);
     return () => clearInterval(timer);
   }, []);
   return <ServiceGoneNote />;
@@ -20,7 +28,7 @@ function LoadsAnew() {
 
 /** At most once a minute: a broken service must not spin the page. */
 async function reloadIfServed(): Promise<void> {
-  const served = await fetch(location.pathname, { signal: AbortSignal.timeout(between) }).then(
+  const served = await fetch(location.pathname, { signal: AbortSignal.timeout(patience) }).then(
     ({ ok }) => ok,
     () => false,
   );

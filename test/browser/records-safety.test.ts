@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Browser, BrowserContext } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { axeFinds } from "./axe.ts";
@@ -273,6 +274,8 @@ describe("a service that goes away", () => {
     await page.getByText("connecting…").waitFor();
     await page.getByRole("link", { name: "History" }).click();
     await page.getByText("The service does not answer").waitFor();
+    // It is busy at first.
+    await page.route("**/history", (route) => sleep(1_500).then(() => route.continue()));
     await rig.startAgain();
     await page.getByRole("columnheader", { name: "Serial" }).waitFor();
     expect(page.url()).toContain("/history");
