@@ -7,7 +7,7 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     // What is waited for comes by itself; one second would be short on a busy machine.
-    expect: { poll: { timeout: 30_000, interval: 20 } },
+    expect: { poll: { timeout: 60_000, interval: 20 } },
     // Most tests wait for processes and sockets: three fit on two cores.
     maxWorkers: 3,
     projects: [

@@ -42,11 +42,17 @@ export async function colourOf(shown: Locator): Promise<readonly number[]> {
 export const dialogHasFocus = (page: Page): Promise<void> =>
   page.locator('[role="dialog"] :focus').waitFor({ state: "attached" });
 
+export type WatchedPage = Page & { readonly complaints: string[] };
+
 /** A page that fails its test on any error in it, and on any request to another host. */
-export async function openPage(
-  context: BrowserContext,
-  url: string,
-): Promise<Page & { readonly complaints: string[] }> {
+export async function openPage(context: BrowserContext, url: string): Promise<WatchedPage> {
+  const page = await openBlankPage(context, url);
+  await page.goto(url);
+  return page;
+}
+
+/** The same, before it has been led to anything at this service. */
+export async function openBlankPage(context: BrowserContext, url: string): Promise<WatchedPage> {
   const page = await context.newPage();
   const complaints: string[] = [];
   const { host } = new URL(url);
@@ -59,6 +65,25 @@ export async function openPage(
     const asked = new URL(request.url());
     if (asked.host !== host && !["data:", "blob:"].includes(asked.protocol)) complaints.push(`asked ${asked.host}`);
   });
-  await page.goto(url);
   return Object.assign(page, { complaints });
+}
+
+/**
+ * From its next load on, `page.clock` can move the page's time, and its requests are given up by nothing but `giveUp`, as if so many
+ * milliseconds had passed for them: however long a machine stands still, what hangs is still waited for.
+ */
+export async function holdTime(page: Page): Promise<{ readonly giveUp: (after: number) => Promise<unknown> }> {
+  await page.clock.install();
+  await page.addInitScript(`{
+    const asked = [];
+    AbortSignal.timeout = (limit) => {
+      const given = new AbortController();
+      asked.push({ limit, given });
+      return given.signal;
+    };
+    window.giveUp = (after) => {
+      for (const { limit, given } of asked) if (limit <= after) given.abort(new DOMException("", "TimeoutError"));
+    };
+  }`);
+  return { giveUp: (after) => page.evaluate(`giveUp(${after})`) };
 }

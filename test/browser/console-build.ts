@@ -8,12 +8,14 @@ const root = join(import.meta.dirname, "..", "..");
 /** Not where `npm run build` puts them: that may run at the same time. */
 export const builtPages = join(root, "node_modules/.cache/moor-console");
 const lock = join(root, "node_modules/.cache/moor-console-lock");
+/** Milliseconds. A few seconds are enough where nothing else is to be done. */
+const longest = 600_000;
 const madeOf = ["console/**/*.*", "src/core/**/*.ts", "src/contract/*.ts", "vite.config.ts"];
 
 /** Builds the pages when they are older than what they are made of, so that nobody tests yesterday's. One at a time. */
 export async function buildConsole(): Promise<void> {
   await mkdir(dirname(lock), { recursive: true });
-  for (let tries = 0; tries < 1_500; tries++) {
+  for (let tries = 0; tries < longest / 100; tries++) {
     const held = await mkdir(lock).then(
       () => true,
       () => false,
@@ -37,7 +39,7 @@ const runBuild = () =>
   promisify(execFile)(join(root, "node_modules/.bin/vite"), ["build", "--outDir", builtPages], {
     cwd: root,
     env: { ...process.env, NODE_ENV: "production" },
-    timeout: 120_000,
+    timeout: longest,
   });
 
 async function isOld(): Promise<boolean> {

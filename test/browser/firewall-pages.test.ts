@@ -5,11 +5,11 @@ import { promisify } from "node:util";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { axeFinds } from "./axe.ts";
-import { colourOf, openBrowser, openContext, openPage, phone, wide } from "./browser.ts";
+import { colourOf, holdTime, openBlankPage, openBrowser, openContext, openPage, phone, wide } from "./browser.ts";
 import { type FirewallRig, householdRows, startFirewallRig } from "./firewall-rig.ts";
-import { signInByLink, startRecordsRig } from "./records-rig.ts";
+import { signInByLink, signInContext, startRecordsRig } from "./records-rig.ts";
 
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 240_000 });
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 600_000 });
 
 let rig: FirewallRig;
 let browser: Browser;
@@ -24,9 +24,8 @@ afterAll(async () => {
 
 async function signedIn(user?: string) {
   const context = await openContext(browser);
-  const page = await openPage(context, rig.url);
-  await signInByLink(page, await rig.service.createSignInLink(user));
-  return { context, page };
+  await signInContext(context, await rig.service.createSignInLink(user));
+  return { context, page: await openPage(context, rig.url) };
 }
 
 describe("a key for an updater", () => {
@@ -102,14 +101,14 @@ describe("interfaces that are not to be had", () => {
 
   it("are told of when the service hangs", async () => {
     const { context, page } = await signedIn();
-    await page.clock.install();
+    await holdTime(page);
     await page.route("**/console/events", () => undefined);
     const isAsked = page.waitForRequest("**/console/events");
     await page.goto(rig.url);
     await isAsked;
     const told = page.getByText("The service does not answer");
     expect(await told.count()).toBe(0);
-    await expect.poll(() => page.clock.fastForward(10_000).then(() => told.count()), { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => page.clock.fastForward(10_000).then(() => told.count())).toBe(1);
     await context.close();
   });
 });
@@ -148,8 +147,8 @@ describe("the last day of a user", () => {
     ["Pacific/Auckland", "2027-03-01T10:59:59.000Z"],
   ] as const)("is good to its end by the clock of who sets it: %s", async ([clock, end]) => {
     const context = await openContext(browser, { clock });
-    const page = await openPage(context, rig.url);
-    await signInByLink(page, await rig.service.createSignInLink());
+    await signInContext(context, await rig.service.createSignInLink());
+    const page = await openBlankPage(context, rig.url);
     const name = clock.replace("/", ".");
     await page.goto(`${rig.url}/users?new`);
     await page.getByLabel("Name", { exact: true }).fill(name);
@@ -288,8 +287,7 @@ describe("what a session opens", () => {
   it("is nothing of another service on the same host", async () => {
     const records = await startRecordsRig();
     const context = await openContext(browser);
-    const page = await openPage(context, records.url);
-    await signInByLink(page, await records.service().createSignInLink("main"));
+    await signInContext(context, await records.service().createSignInLink("main"));
     expect((await context.request.get(`${records.url}/console/session`)).status()).toBe(200);
     for (const path of ["/console/session", "/console/people", "/console/events"])
       expect((await context.request.get(rig.url + path)).status()).toBe(401);

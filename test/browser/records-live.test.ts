@@ -1,10 +1,10 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { openBrowser, openContext, openPage } from "./browser.ts";
+import { holdTime, openBlankPage, openBrowser, openContext } from "./browser.ts";
 import { fillLargeZone } from "./harbour.ts";
-import { type RecordsRig, signInByLink, startRecordsRig } from "./records-rig.ts";
+import { type RecordsRig, signInContext, startRecordsRig } from "./records-rig.ts";
 
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 240_000 });
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 600_000 });
 
 let rig: RecordsRig;
 let browser: Browser;
@@ -22,8 +22,8 @@ beforeAll(async () => {
   for (const zone of [wide, broad]) await fillLargeZone(rig.service().store, zone, count);
   browser = await openBrowser();
   context = await openContext(browser);
-  page = await openPage(context, rig.url);
-  await signInByLink(page, await rig.service().createSignInLink("main"));
+  await signInContext(context, await rig.service().createSignInLink("main"));
+  page = await openBlankPage(context, rig.url);
   ({ csrf } = (await (await context.request.get(`${rig.url}/console/session`)).json()) as { csrf: string });
 });
 afterAll(async () => {
@@ -167,18 +167,21 @@ describe("one's own change that is heard of before its answer has come", () => {
 
 describe("a service that hangs behind an open stream", () => {
   it("is not shown as live for long, and is live again when it answers", async () => {
-    await page.clock.install();
+    const { giveUp } = await holdTime(page);
     await page.goto(`${rig.url}/zones/${broad}`);
     await isLive();
     // What is asked meanwhile is never answered, as on a connection that the network has lost: a stream that is tried anew too.
-    const isTriedAnew = Promise.withResolvers<void>();
+    const [isLookedAt, isTriedAnew] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     let hangs = true;
     await page.route("**", (route) => {
       if (!hangs) return route.continue();
       if (route.request().resourceType() === "eventsource") isTriedAnew.resolve();
+      if (route.request().url() === page.url()) isLookedAt.resolve();
       return undefined;
     });
     await page.clock.fastForward(15_000);
+    await isLookedAt.promise;
+    await giveUp(10_000);
     await page.getByText("connecting…").waitFor();
     await isTriedAnew.promise;
     hangs = false;

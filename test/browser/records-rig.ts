@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Page } from "playwright-core";
+import type { BrowserContext, Page } from "playwright-core";
+import { expect } from "vitest";
 import { createLog } from "../../src/process/log.ts";
 import { type RunningRecords, startRecords } from "../../src/records/start.ts";
 import { freePort } from "../rig/free-port.ts";
@@ -18,7 +19,7 @@ export type RecordsRig = {
 };
 
 /** The record service with its pages, in a folder of its own. */
-export async function startRecordsRig(): Promise<RecordsRig> {
+export async function startRecordsRig(now = Date.now): Promise<RecordsRig> {
   await buildConsole();
   const folder = await mkdtemp(join(tmpdir(), "moor-console-"));
   const log = createLog({ format: "json", write: () => undefined });
@@ -30,6 +31,7 @@ export async function startRecordsRig(): Promise<RecordsRig> {
       names: [],
       nameservers: ["ns1.example.net", "ns2.example.net"],
       log,
+      now,
       pages: builtPages,
     });
   let service = await start();
@@ -54,4 +56,12 @@ export async function signInByLink(page: Page, link: string): Promise<void> {
   await page.goto(link);
   await page.getByRole("button", { name: "Sign in with this link" }).click();
   await page.getByRole("navigation", { name: "Pages" }).waitFor();
+}
+
+/** As their page does it, and without one: a page costs time. */
+export async function signInContext(context: BrowserContext, link: string): Promise<void> {
+  const { origin, hash } = new URL(link);
+  const data = { link: hash.slice(1) };
+  const answer = await context.request.post(`${origin}/console/sign-in-link`, { headers: { origin }, data });
+  expect(answer.status()).toBe(204);
 }

@@ -3,7 +3,7 @@ import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
 
 /** What a token is for: its zones and its name, as people type them. */
 
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 240_000 });
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 600_000 });
 
 let { rig, page, post, close } = {} as HarbourPage;
 beforeAll(async () => {

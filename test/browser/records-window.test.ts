@@ -4,7 +4,7 @@ import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
 
 /** What the DNS console shows fits into the window, however long a name or narrow a screen. */
 
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 240_000 });
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 600_000 });
 
 let { rig, context, page, post, close } = {} as HarbourPage;
 beforeAll(async () => {
