@@ -8,8 +8,11 @@ export const axeFinds = async (page: Page): Promise<readonly string[]> => [
   ...(await findsIn(page, "light", createAxe(page).withRules(["color-contrast", "link-in-text-block"]))),
 ];
 
-/** Our pages have no frames, so axe need not gather what it found from several in a page of its own. */
-const createAxe = (page: Page) => new AxeBuilder({ page }).setLegacyMode();
+/**
+ * Our pages have no frames, so axe need not gather what it found from several in a page of its own; and what it finds in order it need
+ * not describe.
+ */
+const createAxe = (page: Page) => new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ["violations"] });
 
 async function findsIn(page: Page, colorScheme: "light" | "dark", axe: AxeBuilder): Promise<readonly string[]> {
   await page.emulateMedia({ colorScheme });

@@ -1,26 +1,26 @@
 import type { BrowserContext } from "playwright-core";
 import { expect } from "vitest";
-import { openBrowser, openContext, openPage } from "./browser.ts";
+import { openBlankPage, openBrowser, openContext, type WatchedPage } from "./browser.ts";
 import { fillHarbour } from "./harbour.ts";
-import { type RecordsRig, signInByLink, startRecordsRig } from "./records-rig.ts";
+import { type RecordsRig, signInContext, startRecordsRig } from "./records-rig.ts";
 
 export type HarbourPage = {
   readonly rig: RecordsRig;
   readonly context: BrowserContext;
-  readonly page: Awaited<ReturnType<typeof openPage>>;
+  readonly page: WatchedPage;
   /** As another tab of the same browser would. */
   readonly post: (path: string, data: unknown) => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
-/** The DNS console of the harbour in a browser, with somebody signed in. */
+/** The harbour in a browser in which somebody is signed in, and a page that is still to be led there. */
 export async function openHarbourPage(): Promise<HarbourPage> {
   const rig = await startRecordsRig();
   await fillHarbour(rig.service().store, Date.now());
   const browser = await openBrowser();
   const context = await openContext(browser);
-  const page = await openPage(context, rig.url);
-  await signInByLink(page, await rig.service().createSignInLink("main"));
+  await signInContext(context, await rig.service().createSignInLink("main"));
+  const page = await openBlankPage(context, rig.url);
   return {
     rig,
     context,

@@ -6,7 +6,7 @@ import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
 
 /** What the DNS console says to somebody who is new to it, and whether it can be found and seen. */
 
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 240_000 });
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 600_000 });
 
 let { rig, page, post, close } = {} as HarbourPage;
 beforeAll(async () => {
@@ -201,12 +201,17 @@ describe("what cannot be taken back", () => {
     await page.emulateMedia({ colorScheme });
     await open(`${harbour}?edit=mail/A`);
     expect(await isRed(page.getByRole("button", { name: "Delete…" }))).toBe(true);
-    await page.goto(rig.url);
     await post("/console/tokens", { name: `router ${colorScheme}`, scope: { access: "write" } });
     await open("/tokens");
     expect(await isRed(page.getByRole("button", { name: `Revoke router ${colorScheme}` }))).toBe(true);
-    expect(await axeFinds(page)).toEqual([]);
     await page.emulateMedia({ colorScheme: "light" });
+  });
+
+  it("has no fault that axe knows", async () => {
+    await post("/console/tokens", { name: "router for axe", scope: { access: "write" } });
+    await open("/tokens");
+    await page.getByRole("button", { name: "Revoke router for axe" }).waitFor();
+    expect(await axeFinds(page)).toEqual([]);
   });
 });
 

@@ -6,9 +6,9 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { dialogHasFocus, openBrowser, openContext, openPage } from "./browser.ts";
 import { fillLargeZone } from "./harbour.ts";
-import { type RecordsRig, signInByLink, startRecordsRig } from "./records-rig.ts";
+import { type RecordsRig, signInByLink, signInContext, startRecordsRig } from "./records-rig.ts";
 
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 240_000 });
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 600_000 });
 
 let rig: RecordsRig;
 let browser: Browser;
@@ -111,9 +111,8 @@ describe("the preparation of a name that moves", () => {
 
   it("may end with a token whose last day a person has picked", async () => {
     const context = await openContext(browser);
-    const page = await openPage(context, rig.url);
-    await signInByLink(page, await rig.service().createSignInLink("until-march"));
-    await page.goto(`${rig.url}/tokens?new`);
+    await signInContext(context, await rig.service().createSignInLink("until-march"));
+    const page = await openPage(context, `${rig.url}/tokens?new`);
     await page.getByLabel("What is it for?").fill("guest");
     await page.getByRole("combobox", { name: "It ends" }).click();
     await page.getByRole("option", { name: "after a day…" }).click();
@@ -137,8 +136,8 @@ describe("the preparation of a name that moves", () => {
 
   it("works without a mouse", async () => {
     const context = await openContext(browser);
+    await signInContext(context, await rig.service().createSignInLink("keys-only"));
     const page = await openPage(context, rig.url);
-    await signInByLink(page, await rig.service().createSignInLink("keys-only"));
     const focused = page.locator(":focus");
     const tabTo = async (name: string) => {
       await page.getByRole("button", { name }).first().waitFor();
@@ -178,8 +177,8 @@ describe("the preparation of a name that moves", () => {
 describe("zone files", () => {
   it("are imported after a preview, and faults are shown with their lines", async () => {
     const context = await openContext(browser);
+    await signInContext(context, await rig.service().createSignInLink("files"));
     const page = await openPage(context, rig.url);
-    await signInByLink(page, await rig.service().createSignInLink("files"));
     await page.getByRole("button", { name: "Make a zone" }).click();
     await page.getByLabel("Domain name").fill("files.example");
     await page.getByLabel("With the records of a zone file").check();
@@ -223,9 +222,8 @@ describe("a zone of 10,000 sets", () => {
   it("is shown, filtered and sorted, and scrolls without a stutter", async () => {
     await fillLargeZone(rig.service().store, "large.example", 10_000);
     const context = await openContext(browser);
-    const page = await openPage(context, rig.url);
-    await signInByLink(page, await rig.service().createSignInLink("main"));
-    await page.goto(`${rig.url}/zones/large.example`);
+    await signInContext(context, await rig.service().createSignInLink("main"));
+    const page = await openPage(context, `${rig.url}/zones/large.example`);
     await page.getByText(/^10,00\d record sets$/).waitFor();
     expect(await page.getByRole("row").count()).toBeLessThan(100);
 
@@ -253,11 +251,11 @@ const medianFrame = (pixels: number): string => `(async () => {
   const table = document.querySelector('[role="table"]');
   const nextFrame = () => new Promise((resolve) => requestAnimationFrame(resolve));
   const times = [];
-  for (let last = await nextFrame(); times.length < 120; ) {
+  for (let last = await nextFrame(); times.length < 60; ) {
     table.scrollTop += ${pixels};
     const now = await nextFrame();
     times.push(now - last);
     last = now;
   }
-  return times.toSorted((a, b) => a - b)[60];
+  return times.toSorted((a, b) => a - b)[30];
 })()`;
