@@ -1,3 +1,5 @@
+import { afterAwake } from "../process/after-awake.ts";
+
 /** Holds questions back while something is written that was not told yet: the first answer after a write must show it. */
 export type CatchUp = {
   /** All up to this one has been told. */
@@ -25,11 +27,11 @@ export function createCatchUp({ latest, start, limit }: CatchUpOptions): CatchUp
   const begin = (number: number): Waiting => {
     const { promise: until, resolve, reject } = Promise.withResolvers<void>();
     const late = new Error(`what was written was not told within ${limit} ms`);
-    const timer = setTimeout(() => reject(late), limit);
+    const callOff = afterAwake(limit, () => reject(late));
     // By then whoever asked may wait for something later.
     until.catch(() => undefined);
     const end = () => {
-      clearTimeout(timer);
+      callOff();
       resolve();
     };
     const begun = { until, end };

@@ -1,6 +1,7 @@
 import { apex } from "../core/name.ts";
 import { compareSerials } from "../core/serial.ts";
 import { changeZoneView, createZoneView, type ZoneContent, type ZoneView } from "../core/zone-view.ts";
+import { afterAwake } from "../process/after-awake.ts";
 import { createKeptMap } from "./kept-map.ts";
 import { createNameFilter } from "./name-filter.ts";
 import { isRootKey, keyAbove, keyOfName, type NameKey, nameOfKey } from "./name-key.ts";
@@ -217,13 +218,11 @@ const comesOrGoes = (event: ZoneNews): boolean =>
   event.changes.some((change) => change.type === "SOA" && change.owner === apex && change.kind !== "replace");
 
 async function within<T>(limit: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`the zones did not answer within ${limit} ms`)), limit);
-  });
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const callOff = afterAwake(limit, () => reject(new Error(`the zones did not answer within ${limit} ms`)));
   try {
     return await Promise.race([work, late]);
   } finally {
-    clearTimeout(timer);
+    callOff();
   }
 }

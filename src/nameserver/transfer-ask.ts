@@ -2,6 +2,7 @@ import { randomInt } from "node:crypto";
 import { createSocket } from "node:dgram";
 import { connect, isIPv6, type Socket } from "node:net";
 import type { Instant } from "../core/instant.ts";
+import { afterAwake } from "../process/after-awake.ts";
 import { headerLength } from "./codes.ts";
 import {
   decodeMessage,
@@ -41,7 +42,7 @@ export function askUdp(peer: Peer, asking: Asking, options: AskOptions): Promise
     const end = (settle: () => void) => {
       if (over) return;
       over = true;
-      clearTimeout(timer);
+      callOff();
       options.signal.removeEventListener("abort", stop);
       socket.close();
       settle();
@@ -49,7 +50,7 @@ export function askUdp(peer: Peer, asking: Asking, options: AskOptions): Promise
     const fail = (because: string, cause?: unknown) =>
       end(() => reject(new Error(`${nameOf(peer)}: ${because}`, { cause })));
     const stop = () => fail("stopped");
-    const timer = setTimeout(() => fail(`no answer in ${options.limit} ms`), options.limit);
+    const callOff = afterAwake(options.limit, () => fail(`no answer in ${options.limit} ms`));
     if (options.signal.aborted) return stop();
     options.signal.addEventListener("abort", stop, { once: true });
     socket.on("error", (error) => fail(error.message, error));

@@ -1,3 +1,5 @@
+import { afterAwake } from "./after-awake.ts";
+
 /** Undefined when all is well, otherwise why it is not. */
 export type Check = () => string | undefined | Promise<string | undefined>;
 
@@ -61,12 +63,12 @@ export const withoutReasons = ({ ready, parts }: Readiness): Readiness => ({
 
 async function troubleOf(check: Check): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string>();
-  const timer = setTimeout(() => resolve(`no answer within ${patience / 1_000} s`), patience);
+  const callOff = afterAwake(patience, () => resolve(`no answer within ${patience / 1_000} s`));
   try {
     return await Promise.race([check(), promise]);
   } catch (error) {
     return (error as Error).message;
   } finally {
-    clearTimeout(timer);
+    callOff();
   }
 }

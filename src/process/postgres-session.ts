@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
 import { backOffDelay } from "../core/back-off.ts";
+import { afterAwake } from "./after-awake.ts";
 import type { Logger } from "./log.ts";
 import { refusalOf } from "./postgres-refusals.ts";
 
@@ -120,14 +121,14 @@ export async function endClient(client: Client): Promise<void> {
 function within<T>(work: Promise<T>, limit: number, signal: AbortSignal | undefined): Promise<T> {
   return new Promise((resolve, reject) => {
     const done = () => {
-      clearTimeout(timer);
+      callOff();
       signal?.removeEventListener("abort", stop);
     };
     const stop = () => {
       done();
       reject(signal?.reason ?? new Error(`the database did not answer within ${limit} ms`));
     };
-    const timer = setTimeout(stop, limit);
+    const callOff = afterAwake(limit, stop);
     if (signal?.aborted) stop();
     else signal?.addEventListener("abort", stop);
     work.then(resolve, reject).finally(done);
