@@ -6,6 +6,7 @@ export default defineConfig({
     setupFiles: ["test/rig/seeded-laws.ts"],
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    teardownTimeout: 60_000,
     // What is waited for comes by itself; one second would be short on a busy machine.
     expect: { poll: { timeout: 60_000, interval: 20 } },
     // Most tests wait for processes and sockets: three fit on two cores.

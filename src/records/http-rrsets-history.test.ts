@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { cpuTime } from "../../test/rig/cpu-time.ts";
 import { rrsetsService } from "./rig/rrsets-service.ts";
 
 const { call, callV1, get, newSet, newToken, newZone } = rrsetsService();
@@ -7,12 +8,6 @@ const values = (...list: string[]) => ({ records: list.map((value) => ({ value }
 const serialOf = async (zone: { id: number }): Promise<number> => (await get(`/zones/${zone.id}`)).zone.serial;
 const undo = (zone: { id: number }, serial: number | string, sent = {}) =>
   call("POST", `/zones/${zone.id}/history/${serial}/undo`, undefined, sent);
-
-/** Milliseconds that this process has had: what others have had of the machine is not counted. */
-const cpuTime = (): number => {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1_000;
-};
 
 type Row = { id: number; serial: number; kind: string; name: string; type: string; before: unknown; after: unknown };
 type Page = { history: Row[]; meta: { next_before: number; rest_of_write: number | null } };
