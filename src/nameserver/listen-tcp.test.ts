@@ -1,6 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
+import { standStill } from "../../test/rig/stand-still.ts";
 import { createLog } from "../process/log.ts";
 import { defaultTcpLimits, listenTcp } from "./listen-tcp.ts";
 import type { Listening } from "./listen-udp.ts";
@@ -82,7 +83,7 @@ describe("queries on one connection", () => {
     // Behind this turn of the loop timers come first.
     await new Promise(setImmediate);
     client.socket.write(framed(0));
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400);
+    standStill(400);
     await until(() => client.received().length === 28);
   });
 

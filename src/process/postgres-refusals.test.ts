@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { afterEach, expect, it } from "vitest";
+import { standStill } from "../../test/rig/stand-still.ts";
 import { migratePostgres } from "./migrate-postgres.ts";
 import { PostgresClient } from "./postgres-client.ts";
 import { readPostgresUrl } from "./postgres-url.ts";
@@ -32,7 +33,7 @@ it("a server that has answered while this process stood still is not told as one
   const [host, port] = (await listening((socket) => socket.once("data", () => socket.write(welcome)))).split(":");
   const client = new PostgresClient({ host, port: Number(port), user: "me", connectionTimeoutMillis: 400 });
   const connected = client.connect();
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 800);
+  standStill(800);
   expect(await connected).toBe(client);
   client.connection.stream.destroy();
 });

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { standStill } from "../../test/rig/stand-still.ts";
 import { createToken, hashSecret } from "../access/secret.ts";
 import { type Scope, wholeAccount } from "../core/may.ts";
 import { createHttpServer } from "../process/http-server.ts";
@@ -215,7 +216,7 @@ describe("GET /events", () => {
     await call("POST", `/zones/${zone}/changes`, { changes });
     await new Promise(setImmediate);
     reader.resume();
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500);
+    standStill(1_500);
     await reader.until(({ events }) => events.length === 200);
     await close();
   });

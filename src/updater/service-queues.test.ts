@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { pino } from "pino";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { awake } from "../../test/rig/awake.ts";
 import { firstRecords, type Loop, openLoop } from "./rig/loop.ts";
 import { type Asked, recordService, startServer, type TestServer, wanWith } from "./rig/services.ts";
 import { until } from "./rig/until.ts";
@@ -72,21 +73,16 @@ async function watchSlow(names: string, patience = 50): Promise<void> {
   watching = watch(updater, options, stop.signal);
 }
 
-/** A second in which all that are in this process have their turns: one that stands still does not count. */
-const someTurns = async () => {
-  for (let turns = 0; turns < 50; turns++) await pause(20);
-};
-
 it("a record that is compared is looked at once in a round, however slow its service is", async () => {
   await watchSlow("  - { name: home, zone: example.org, compare: record, ipv4: wan0, target: slow }");
   await until(() => told.includes("record replaced by 9.9.9.9"));
   const before = slow.asked.length;
-  await someTurns();
+  await awake(1_000);
   expect(slow.asked.length).toBe(before);
   oks = [];
   wake();
   await until(() => slow.asked.length > before);
-  await someTurns();
+  await awake(1_000);
   expect(slow.asked.length).toBe(before + 1);
   expect(new Set(oks)).toEqual(new Set([true]));
 });
