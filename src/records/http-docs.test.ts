@@ -10,6 +10,7 @@ type Operation = {
   readonly security?: readonly object[];
 };
 type Document = {
+  readonly openapi: string;
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly tags: readonly { readonly name: string }[];
   readonly security: readonly object[];
@@ -30,6 +31,13 @@ describe("the OpenAPI document, linted", () => {
   });
   const failing = (isGood: (operation: (typeof operations)[number]) => boolean) =>
     operations.filter((operation) => !isGood(operation)).map(({ at }) => at);
+
+  it("has only types that its version knows", () => {
+    expect(document.openapi).toMatch(/^3\.0\./);
+    const types = new Set([...JSON.stringify(document).matchAll(/"type":("\w+"|\[)/g)].map(([, type]) => type));
+    const known = ["array", "boolean", "integer", "number", "object", "string", "apiKey", "http"];
+    expect([...types].filter((type) => !known.map((each) => `"${each}"`).includes(type ?? ""))).toEqual([]);
+  });
 
   it("names each operation, each otherwise", () => {
     expect(failing(({ operationId }) => /^[\w-]+$/.test(operationId ?? ""))).toEqual([]);
