@@ -1,14 +1,15 @@
 import { defineConfig } from "vitest/config";
+import { patience } from "./test/rig/patience.ts";
 
 export default defineConfig({
   test: {
     globalSetup: ["test/rig/own-temporary-folder.ts"],
     setupFiles: ["test/rig/seeded-laws.ts"],
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    teardownTimeout: 60_000,
+    testTimeout: 4 * patience,
+    hookTimeout: 4 * patience,
+    teardownTimeout: patience,
     // What is waited for comes by itself; one second would be short on a busy machine.
-    expect: { poll: { timeout: 60_000, interval: 20 } },
+    expect: { poll: { timeout: patience, interval: 20 } },
     // Most tests wait for processes and sockets: three fit on two cores.
     maxWorkers: 3,
     projects: [

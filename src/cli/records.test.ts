@@ -2,6 +2,7 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { patience } from "../../test/rig/patience.ts";
 import { startPostgres } from "../../test/rig/postgres.ts";
 import { openServiceManager } from "../../test/rig/systemd.ts";
 import { runMoor } from "./program.ts";
@@ -54,7 +55,7 @@ describe("moor records", () => {
 
   it.each(["192.0.2.1", "192.0.2.1.", "2001:db8::1"])("takes no address as a name server: %s", async (text) => {
     const { io, printed } = openTerminal(await mkdtemp(join(tmpdir(), "moor-records-")));
-    const running = { ...io, signal: AbortSignal.timeout(60_000) };
+    const running = { ...io, signal: AbortSignal.timeout(patience) };
     expect(await runMoor(["records", "--listen", "127.0.0.1:0", "--nameserver", text], running)).toBe(2);
     expect(printed.err).toBe(
       `--nameserver: ${text} is an address; an NS record takes a name, such as ns1.example.org\n`,

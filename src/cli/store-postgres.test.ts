@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { patience } from "../../test/rig/patience.ts";
 import { openSqlite } from "../process/open-sqlite.ts";
 import { fillStore } from "../records/rig/filled-store.ts";
 import { type PostgresRig, startPostgresRig } from "../records/rig/postgres.ts";
@@ -35,7 +36,7 @@ afterEach(() => {
 });
 
 async function moor(...words: readonly string[]) {
-  const { io, printed } = openTerminal(folder, AbortSignal.timeout(60_000));
+  const { io, printed } = openTerminal(folder, AbortSignal.timeout(patience));
   return { code: await runMoor(words, io), ...printed };
 }
 

@@ -62,7 +62,7 @@ it("a copy of many rows hears SIGTERM in the midst of it, and goes on later", as
   addManyRows();
   const copying = start("store copy data c.sqlite");
   const part = () => readdirSync(folder).includes("c.sqlite.part-wal");
-  await until(part, { limit: 90_000, what: () => `the copy: ${copying.err()}`, every: 5 });
+  await until(part, { what: () => `the copy: ${copying.err()}`, every: 5 });
   const ended = await copying.stop("SIGTERM");
   expect({ code: ended.code, out: ended.out }).toEqual({ code: 1, out: "" });
   expect(ended.err).toMatch(/moor: stopped by SIGTERM\. The copy is not finished/);
@@ -77,7 +77,7 @@ it("what a backup leaves that was killed goes with the next one to the same fold
   const backup = start("store backup one.sqlite --data data");
   const drafts = () =>
     readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => /^\.one\..*\/draft$/.test(name));
-  await until(() => drafts().length > 0, { limit: 90_000, what: () => `the backup: ${backup.err()}`, every: 5 });
+  await until(() => drafts().length > 0, { what: () => `the backup: ${backup.err()}`, every: 5 });
   await backup.stop("SIGKILL");
   expect(drafts()).toHaveLength(1);
   const { io } = openTerminal(folder);

@@ -12,6 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { patience } from "../../test/rig/patience.ts";
 import { fillStore } from "../records/rig/filled-store.ts";
 import { openSqliteStore } from "../records/store-sqlite.ts";
 import { readKeepHistory } from "./keep-history-option.ts";
@@ -30,7 +31,7 @@ beforeEach(async () => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 async function moor(words: string) {
-  const { io, printed } = openTerminal(folder, AbortSignal.timeout(60_000));
+  const { io, printed } = openTerminal(folder, AbortSignal.timeout(patience));
   return { code: await runMoor(words.split(" "), io), ...printed };
 }
 

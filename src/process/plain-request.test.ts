@@ -3,6 +3,7 @@ import { Agent, request as ask, createServer, type IncomingMessage, type Server 
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { patience } from "../../test/rig/patience.ts";
 import { readPlainRequest } from "./plain-request.ts";
 
 let server: Server;
@@ -21,7 +22,7 @@ afterAll(() => {
 
 async function send(body: string) {
   const { port } = server.address() as AddressInfo;
-  const sent = ask({ agent, port, host: "127.0.0.1", method: "POST", timeout: 60_000 }).end(body);
+  const sent = ask({ agent, port, host: "127.0.0.1", method: "POST", timeout: patience }).end(body);
   sent.on("timeout", () => sent.destroy(new Error("no answer")));
   const [answer] = (await once(sent, "response")) as [IncomingMessage];
   return { status: answer.statusCode, body: await text(answer), again: sent.reusedSocket };

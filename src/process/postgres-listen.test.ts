@@ -40,7 +40,6 @@ function listen(options: Partial<ListenOptions> = {}) {
   open = listening;
   const begun = (times: number) =>
     until(() => gaps.seen >= times && listening.isUp(), {
-      limit: 60_000,
       what: () => `${times} beginnings, not ${gaps.seen}`,
     });
   return { listening, heard, begun };
@@ -53,7 +52,7 @@ async function say(...notices: readonly [channel: string, payload: string][]): P
 }
 
 const hears = (heard: readonly string[], notice: string) =>
-  until(() => heard.includes(notice), { limit: 60_000, what: () => `${notice} in ${heard.join(", ")}` });
+  until(() => heard.includes(notice), { what: () => `${notice} in ${heard.join(", ")}` });
 
 describe("listening to PostgreSQL", () => {
   it("hears its channels, and no others", async () => {
@@ -81,7 +80,7 @@ describe("listening to PostgreSQL", () => {
     const { listening, heard, begun } = listen();
     await begun(1);
     cable.silence();
-    await until(() => !listening.isUp(), { limit: 60_000, what: () => "the loss" });
+    await until(() => !listening.isUp(), { what: () => "the loss" });
     cable.mend();
     await begun(2);
     await say(["wind", "calm"]);

@@ -53,7 +53,7 @@ async function startNodes(count: number) {
   }
   const leader = async (other?: number): Promise<number> => {
     const found = () => [...seen.working].find((node) => node !== other);
-    await until(() => found() !== undefined, { limit: 60_000, what: () => `a node that leads, other than ${other}` });
+    await until(() => found() !== undefined, { what: () => `a node that leads, other than ${other}` });
     return found() ?? -1;
   };
   return { seen, leader, late };
@@ -81,7 +81,7 @@ describe("turns of nodes on one PostgreSQL", () => {
     const { seen, leader, late } = await startNodes(2);
     const first = await leader();
     late.node = first;
-    await until(() => late.answers > 0, { limit: 60_000, what: () => "an answer" });
+    await until(() => late.answers > 0, { what: () => "an answer" });
     cables[first]?.silence();
     await leader(first);
     expect(seen.together).toBe(1);
@@ -94,7 +94,7 @@ describe("turns of nodes on one PostgreSQL", () => {
       await leader();
       const before = seen.ends;
       await strike();
-      await until(() => seen.ends > before, { limit: 60_000, what: () => "the end of a turn" });
+      await until(() => seen.ends > before, { what: () => "the end of a turn" });
       await leader();
     };
     const client = await server.connect();

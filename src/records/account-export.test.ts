@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { patience } from "../../test/rig/patience.ts";
 import type { Scope } from "../core/may.ts";
 import { parseRdata } from "../core/rdata/rdata.ts";
 import type { RecordType } from "../core/rdata/table.ts";
@@ -18,7 +19,7 @@ async function exported(store: RecordStore, account: Account): Promise<Files> {
   const files: Files = new Map();
   // As through a file: what UTF-8 cannot say comes back otherwise.
   const write = async (path: string, text: string) => void files.set(path, Buffer.from(text).toString());
-  await exportAccount(store, account, { write, now, signal: AbortSignal.timeout(60_000) });
+  await exportAccount(store, account, { write, now, signal: AbortSignal.timeout(patience) });
   return files;
 }
 
@@ -244,7 +245,7 @@ it("an export has every zone that stays, whichever is deleted meanwhile", async 
       files.set(path, content);
       await dropZone(one, account.id, { name: "z000.example" }, now);
     };
-    await exportAccount(one, account, { write, now, signal: AbortSignal.timeout(60_000) });
+    await exportAccount(one, account, { write, now, signal: AbortSignal.timeout(patience) });
     expect(names.filter((name) => !files.has(`zones/${name}.zone`))).toEqual([]);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { patience } from "../../test/rig/patience.ts";
 import { dropHistory, dropSomeHistory } from "./keep-history.ts";
 import type { Row } from "./store-table.ts";
 
@@ -20,7 +21,7 @@ function logOf(rows: readonly (readonly [zone: number, serial: number, at: numbe
 }
 
 const write = (serial: number, at: number, rows = 1) => Array.from({ length: rows }, () => [1, serial, at] as const);
-const all = (before: number) => ({ before, rest: 0, signal: AbortSignal.timeout(60_000) });
+const all = (before: number) => ({ before, rest: 0, signal: AbortSignal.timeout(patience) });
 
 describe("the history that is kept", () => {
   it("begins with the first change that is young enough", async () => {

@@ -16,7 +16,7 @@ beforeAll(async () => {
   postgres = openPostgres(addressOf(server.url()), log);
   await run(budgetTable);
   budgets = [open(), open(), open()];
-  for (const budget of budgets) await until(() => isThere(budget), { limit: 60_000, what: () => "a connection" });
+  for (const budget of budgets) await until(() => isThere(budget), { what: () => "a connection" });
 });
 afterAll(async () => {
   await Promise.all(budgets.map((budget) => budget.close()));

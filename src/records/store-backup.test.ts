@@ -13,6 +13,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { patience } from "../../test/rig/patience.ts";
 import type { RRset } from "../core/rrset.ts";
 import { aRecord, at } from "./rig/a-set.ts";
 import { fillStore } from "./rig/filled-store.ts";
@@ -33,10 +34,14 @@ beforeEach(async () => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const tellers = () => ({ progress: () => undefined, signal: AbortSignal.timeout(60_000) });
+const tellers = () => ({ progress: () => undefined, signal: AbortSignal.timeout(patience) });
 const backup = () => backupSqlite(path, file, tellers());
 const restore = (moveAside = false) =>
-  restoreSqlite(file, path, { moveAside, now: new Date("2026-11-15T12:00:00Z"), signal: AbortSignal.timeout(60_000) });
+  restoreSqlite(file, path, {
+    moveAside,
+    now: new Date("2026-11-15T12:00:00Z"),
+    signal: AbortSignal.timeout(patience),
+  });
 const namesIn = async (database: string) => {
   const store = openSqliteStore(database);
   const names = (await store.everyZone(0, 10)).map((zone) => zone.name);

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { patience } from "../../test/rig/patience.ts";
 import type { Fault } from "../core/result.ts";
 import { dropHistory } from "./keep-history.ts";
 import { fillStore } from "./rig/filled-store.ts";
@@ -25,7 +26,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 async function faultsOf(): Promise<readonly Fault[]> {
   const tables = readSqliteTables(path);
   const faults: Fault[] = [];
-  await checkStore(tables, { fault: (fault) => void faults.push(fault), signal: AbortSignal.timeout(60_000) });
+  await checkStore(tables, { fault: (fault) => void faults.push(fault), signal: AbortSignal.timeout(patience) });
   await tables.close();
   return faults;
 }
@@ -147,7 +148,7 @@ describe("the check of a store", () => {
     const tables = trimSqliteTables(path);
     const [row] = await tables.find(storeTables.changes, [[count]]);
     const cut = Number(row?.[placeIn(storeTables.changes, "at")]);
-    const dropped = await dropHistory(tables, { before: cut, rest: 0, signal: AbortSignal.timeout(60_000) });
+    const dropped = await dropHistory(tables, { before: cut, rest: 0, signal: AbortSignal.timeout(patience) });
     await tables.close();
     expect(dropped).toBeLessThan(count);
     expect(await faultsOf()).toEqual([]);

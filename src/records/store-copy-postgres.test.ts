@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { patience } from "../../test/rig/patience.ts";
 import type { Fault } from "../core/result.ts";
 import { exportAccount } from "./account-export.ts";
 import { dropHistory } from "./keep-history.ts";
@@ -35,7 +36,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const quietly = () => ({ tell: () => undefined, signal: AbortSignal.timeout(60_000) });
+const quietly = () => ({ tell: () => undefined, signal: AbortSignal.timeout(patience) });
 
 async function closing<T>(tables: WritableTables, work: (tables: WritableTables) => Promise<T>): Promise<T> {
   try {
@@ -45,13 +46,13 @@ async function closing<T>(tables: WritableTables, work: (tables: WritableTables)
   }
 }
 
-const sumsOf = (tables: Tables) => sumTables(tables, AbortSignal.timeout(60_000), () => undefined);
+const sumsOf = (tables: Tables) => sumTables(tables, AbortSignal.timeout(patience), () => undefined);
 
 async function exported(store: Omit<RecordStore, "close">): Promise<ReadonlyMap<string, string>> {
   const files = new Map<string, string>();
   const write = async (path: string, text: string) => void files.set(path, text);
   const account = await store.ensureAccount("main", filledAt);
-  const signal = AbortSignal.timeout(60_000);
+  const signal = AbortSignal.timeout(patience);
   await exportAccount(store as RecordStore, account, { write, now: filledAt, signal });
   return files;
 }
@@ -73,7 +74,7 @@ describe("from SQLite to PostgreSQL and back", () => {
     await closing(await readPostgresTables(addressOf(url), "copy"), async (there) => {
       await closing(readSqliteTables(file), async (here) => expect(await sumsOf(there)).toEqual(await sumsOf(here)));
       const fault = (each: Fault) => void faults.push(each);
-      const counts = await checkStore(there, { fault, signal: AbortSignal.timeout(60_000) });
+      const counts = await checkStore(there, { fault, signal: AbortSignal.timeout(patience) });
       expect(counts).toMatchObject({ zones: 2 });
     });
     expect(faults).toEqual([]);
@@ -109,7 +110,7 @@ describe("from SQLite to PostgreSQL and back", () => {
   it("is backed up as the same kind of file", async () => {
     const backup = join(folder, "backup.sqlite");
     await closing(await readPostgresTables(addressOf(url), "copy"), async (tables) => {
-      const tellers = { progress: () => undefined, signal: AbortSignal.timeout(60_000) };
+      const tellers = { progress: () => undefined, signal: AbortSignal.timeout(patience) };
       expect(await backupTables(tables, backup, tellers)).toMatchObject({ kind: "done", counts: { zones: 2 } });
     });
     await closing(readSqliteTables(backup), (one) =>
@@ -137,14 +138,14 @@ describe("from SQLite to PostgreSQL and back", () => {
       const dropped = await dropHistory(tables, {
         before: filledAt + 9_000,
         rest: 0,
-        signal: AbortSignal.timeout(60_000),
+        signal: AbortSignal.timeout(patience),
       });
       expect(dropped).toBeGreaterThan(5);
       expect(await tables.count(storeTables.changes)).toBe(count - dropped);
     });
     const faults: Fault[] = [];
     await closing(await readPostgresTables(addressOf(url), "copy"), async (tables) => {
-      await checkStore(tables, { fault: (each) => void faults.push(each), signal: AbortSignal.timeout(60_000) });
+      await checkStore(tables, { fault: (each) => void faults.push(each), signal: AbortSignal.timeout(patience) });
     });
     expect(faults).toEqual([]);
   });

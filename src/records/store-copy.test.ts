@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { patience } from "../../test/rig/patience.ts";
 import { dropZone } from "./rig/drop-zone.ts";
 import { fillStore } from "./rig/filled-store.ts";
 import { type CopyOutcome, copyTables } from "./store-copy.ts";
@@ -90,7 +91,10 @@ describe("a copy", () => {
       count: async () => 0,
       setLastNumber: async () => target.remove(storeTables.departed, [["gone.example.org"]]),
     };
-    const outcome = await copyTables(source, meddling, { tell: () => undefined, signal: AbortSignal.timeout(60_000) });
+    const outcome = await copyTables(source, meddling, {
+      tell: () => undefined,
+      signal: AbortSignal.timeout(patience),
+    });
     expect(outcome).toMatchObject({ kind: "differs", faults: [{ code: "copy-differs", where: "departed_zones" }] });
     await source.close();
     await target.close();

@@ -47,8 +47,7 @@ const waiting = async (wait: string, what = "pid"): Promise<readonly unknown[]> 
 /** Ends them, and tells whether there were any. */
 const endWaiting = async (wait: string): Promise<boolean> =>
   (await waiting(wait, "pg_terminate_backend(pid)")).length > 0;
-const oneEnded = (wait: string) =>
-  until(() => endWaiting(wait), { limit: 60_000, what: () => `nobody waits for ${wait}` });
+const oneEnded = (wait: string) => until(() => endWaiting(wait), { what: () => `nobody waits for ${wait}` });
 const lockZone = () => other.query("BEGIN; SELECT 1 FROM zones FOR UPDATE");
 
 describe("a connection that is lost", () => {
@@ -83,7 +82,7 @@ describe("a connection that is lost", () => {
   it("during a commit that did not happen, and whose number the server then gives to others: it is done again, once", async () => {
     await letCommitsWait();
     const write = pool.add(store, "192.0.2.1");
-    await until(async () => (await waiting("advisory")).length > 0, { limit: 60_000, what: () => "nobody commits" });
+    await until(async () => (await waiting("advisory")).length > 0, { what: () => "nobody commits" });
     await rig.server.restart("crash");
     other = await rig.server.connect(new URL(url).pathname.slice(1));
     for (let i = 0; i < 10; i += 1) await other.query("SELECT pg_current_xact_id()");
@@ -121,7 +120,6 @@ describe("a connection that is lost", () => {
     const shown = async () => (await other.query("SHOW synchronous_standby_names")).rows[0];
     const name = names.replaceAll("'", "");
     await until(async () => (await shown())?.synchronous_standby_names === name, {
-      limit: 60_000,
       what: () => "no new config",
     });
   };
@@ -140,7 +138,7 @@ describe("a connection that is lost", () => {
     await sleep(100);
     await rig.server.restart(how);
     const before = answered.length;
-    await until(() => answered.length > before + 20, { limit: 60_000, what: () => "nothing is written any more" });
+    await until(() => answered.length > before + 20, { what: () => "nothing is written any more" });
     going = false;
     await Promise.all(writers);
     const { values, writes, positions } = await pool.look(store);
@@ -157,7 +155,7 @@ describe("a store that cannot do it now", () => {
     const narrow = await open({ mostWaiting: 3 });
     await lockZone();
     const first = pool.add(narrow, "192.0.2.0");
-    await until(async () => (await waiting("transactionid")).length > 0, { limit: 60_000, what: () => "nobody waits" });
+    await until(async () => (await waiting("transactionid")).length > 0, { what: () => "nobody waits" });
     const others = Array.from({ length: 10 }, (_, i) => pool.add(narrow, `192.0.2.${i + 1}`));
     const refused = (await Promise.allSettled(others.slice(3))).map(
       (each) => each.status === "rejected" && each.reason,

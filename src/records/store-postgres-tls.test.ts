@@ -68,7 +68,7 @@ describe("a server that wants TLS", () => {
     const ties = tieNodes({ connect: store.connect, perMinute: 100, log: quiet });
     // Each of the three looks now and then whether the server is there.
     const kept = async () => (await sessionsNow()).filter(({ query }) => query === "SELECT 1");
-    await until(async () => (await kept()).length >= 3, { limit: 60_000, what: () => "three sessions" });
+    await until(async () => (await kept()).length >= 3, { what: () => "three sessions" });
     await expect.poll(() => ties.duties.isLeading()).toBe(true);
     expect((await sessionsNow()).map(({ ssl }) => ssl)).not.toContain(false);
     await ties.close();

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { layCable } from "../../test/rig/cable.ts";
+import { patience } from "../../test/rig/patience.ts";
 import { until } from "../../test/rig/until.ts";
 import { createLog } from "../process/log.ts";
 import { startKeepingHistory } from "./keep-history.ts";
@@ -35,7 +36,7 @@ async function query(text: string): Promise<void> {
 async function faultsAt(at: string): Promise<readonly string[]> {
   const tables = await readPostgresTables(addressOf(at), "look");
   const faults: string[] = [];
-  await checkStore(tables, { fault: ({ message }) => faults.push(message), signal: AbortSignal.timeout(60_000) });
+  await checkStore(tables, { fault: ({ message }) => faults.push(message), signal: AbortSignal.timeout(patience) });
   await tables.close();
   return faults;
 }
@@ -102,7 +103,7 @@ describe("history that is dropped over a network that goes silent", () => {
     };
     const log = createLog({ format: "text", level: "silent", write: () => undefined });
     const stop = startKeepingHistory({ open, keep: 0, now: () => filledAt, log });
-    await until(() => opened === 1, { limit: 60_000, what: () => "no round begins" });
+    await until(() => opened === 1, { what: () => "no round begins" });
     await stop();
     await cable.close();
   });

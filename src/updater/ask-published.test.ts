@@ -1,5 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { patience } from "../../test/rig/patience.ts";
 import { createAskPublished } from "./ask-published.ts";
 import { openLoop } from "./rig/loop.ts";
 import { subjectsOf } from "./subjects.ts";
@@ -79,7 +80,7 @@ describe("a record service that has asked to be left alone", () => {
     await loop.round();
     loop.says.service = () => undefined;
     const asked = loop.service.asked.length;
-    const look = () => loop.updater.published(subject, AbortSignal.timeout(60_000));
+    const look = () => loop.updater.published(subject, AbortSignal.timeout(patience));
     expect(await look()).toMatchObject({ kind: "later", because: expect.stringContaining("not to be asked before") });
     expect(loop.service.asked.length).toBe(asked);
     loop.clock.now += 61_000;

@@ -4,6 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openServiceManager } from "../../test/rig/systemd.ts";
+import { until } from "../../test/rig/until.ts";
 import { storedIn } from "../../test/rig/updater-home.ts";
 import { readHistory } from "./history.ts";
 import { type KeepTools, keepNames } from "./keep-names.ts";
@@ -11,7 +12,6 @@ import { readConfig } from "./read-config.ts";
 import { type EventFirewall, startEventFirewall } from "./rig/event-firewall.ts";
 import { type Loop, openLoop } from "./rig/loop.ts";
 import { startServer, wanWith } from "./rig/services.ts";
-import { until } from "./rig/until.ts";
 import { openStateFile } from "./state-file.ts";
 
 let loop: Loop;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { until } from "../../test/rig/until.ts";
 import { type LastingTrouble, onlyLasting } from "./lasting-trouble.ts";
 import type { Notice } from "./reporter.ts";
-import { until } from "./rig/until.ts";
 
 const patience = 60;
 let told: string[];

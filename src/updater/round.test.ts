@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
+import { until } from "../../test/rig/until.ts";
 import { summarise } from "./describe-round.ts";
 import { firstRecords, goodFirewall, type Loop, openLoop } from "./rig/loop.ts";
 import { type Asked, type Reply, wanWith } from "./rig/services.ts";
-import { until } from "./rig/until.ts";
 
 let loop: Loop;
 beforeEach(async () => {

@@ -2,11 +2,11 @@ import type { AddressInfo } from "node:net";
 import { createServer, type Socket } from "node:net";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
+import { until } from "../../test/rig/until.ts";
 import type { UpdaterConfig } from "./config.ts";
 import { type Control, openControl } from "./control.ts";
 import type { Notice } from "./reporter.ts";
 import { type Reply, startServer, type TestServer } from "./rig/services.ts";
-import { until } from "./rig/until.ts";
 import type { Status } from "./status.ts";
 import { openTelling, type Telling } from "./telling.ts";
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { until } from "./rig/until.ts";
+import { until } from "../../test/rig/until.ts";
 import { lookOf, watchFiles } from "./watch-files.ts";
 
 it("sees a file that changes by a link above it, as Kubernetes hands out new secrets", async () => {

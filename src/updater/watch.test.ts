@@ -3,10 +3,10 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { until } from "../../test/rig/until.ts";
 import { createReporter } from "./reporter.ts";
 import { goodFirewall, type Loop, openLoop } from "./rig/loop.ts";
 import { type Reply, wanWith } from "./rig/services.ts";
-import { until } from "./rig/until.ts";
 import type { Round, Updater } from "./updater.ts";
 import { watch } from "./watch.ts";
 

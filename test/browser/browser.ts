@@ -1,8 +1,9 @@
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
+import { patience } from "../rig/patience.ts";
 
 /** Debian's browser, in the form that has no window and is quicker for it; nothing is ever downloaded. */
 export const openBrowser = (): Promise<Browser> =>
-  chromium.launch({ executablePath: "/usr/bin/chromium-headless-shell", timeout: 120_000 });
+  chromium.launch({ executablePath: "/usr/bin/chromium-headless-shell", timeout: patience });
 
 export const wide = { width: 1280, height: 800 } as const;
 export const phone = { width: 390, height: 780 } as const;
@@ -26,7 +27,7 @@ export async function openContext(
     locale: "en-GB",
     timezoneId: clock,
   });
-  context.setDefaultTimeout(60_000);
+  context.setDefaultTimeout(patience);
   return context;
 }
 

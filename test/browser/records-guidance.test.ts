@@ -1,12 +1,10 @@
 import type { Locator } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { axeFinds } from "./axe.ts";
 import { colourOf, wide } from "./browser.ts";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
 
 /** What the DNS console says to somebody who is new to it, and whether it can be found and seen. */
-
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 600_000 });
 
 let { rig, page, post, close } = {} as HarbourPage;
 beforeAll(async () => {

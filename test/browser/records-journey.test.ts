@@ -3,12 +3,10 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { dialogHasFocus, openBrowser, openContext, openPage } from "./browser.ts";
 import { fillLargeZone } from "./harbour.ts";
 import { type RecordsRig, signInByLink, signInContext, startRecordsRig } from "./records-rig.ts";
-
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 600_000 });
 
 let rig: RecordsRig;
 let browser: Browser;
@@ -100,7 +98,7 @@ describe("the preparation of a name that moves", () => {
     await page.getByRole("link", { name: "Tokens" }).click();
     const used = page.getByRole("row").filter({ hasText: "router" });
     // The uses are written now and then, and the page looks now and then.
-    await expect.poll(() => used.textContent(), { timeout: 60_000 }).toMatch(/2 times/);
+    await expect.poll(() => used.textContent()).toMatch(/2 times/);
     await page.getByRole("button", { name: "Revoke router" }).click();
     await page.getByRole("button", { name: "Revoke it" }).click();
     await page.getByText("All tokens are revoked").waitFor();
@@ -129,7 +127,7 @@ describe("the preparation of a name that moves", () => {
     await page.getByRole("button", { name: "I have copied it" }).click();
     expect(await curl(token, "/api/v1/zones")).toContain("zones");
     await expect
-      .poll(() => page.getByRole("row").filter({ hasText: "guest" }).textContent(), { timeout: 60_000 })
+      .poll(() => page.getByRole("row").filter({ hasText: "guest" }).textContent())
       .toMatch(/until 31 March 2099.*, once/);
     await context.close();
   });

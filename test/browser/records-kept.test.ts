@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { axeFinds } from "./axe.ts";
 import { dialogHasFocus } from "./browser.ts";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
 import { signInByLink } from "./records-rig.ts";
 
 /** What somebody has typed is not lost by the way, and what others have changed is not written over unseen. */
-
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 600_000 });
 
 let { rig, context, page, post, close } = {} as HarbourPage;
 beforeAll(async () => {

@@ -1,8 +1,6 @@
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { dialogHasFocus } from "./browser.ts";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
-
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 600_000 });
 
 let opened: HarbourPage;
 let page: HarbourPage["page"];

@@ -1,10 +1,8 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { holdTime, openBlankPage, openBrowser, openContext } from "./browser.ts";
 import { fillLargeZone } from "./harbour.ts";
 import { type RecordsRig, signInContext, startRecordsRig } from "./records-rig.ts";
-
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 600_000 });
 
 let rig: RecordsRig;
 let browser: Browser;

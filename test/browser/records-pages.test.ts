@@ -1,13 +1,11 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { axeFinds } from "./axe.ts";
 import { openBlankPage, openBrowser, openContext, openPage, phone, type WatchedPage, wide } from "./browser.ts";
 import { fillHarbour } from "./harbour.ts";
 import { type RecordsRig, signInContext, startRecordsRig } from "./records-rig.ts";
 
 /** Every page of the DNS console, for everybody: in light and dark, wide and narrow. */
-
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 600_000 });
 
 let rig: RecordsRig;
 let browser: Browser;
@@ -131,7 +129,7 @@ describe("the first page of a new service", () => {
       return performance.now() - started;
     };
     // A machine that stands still now and then may do so in any of them, but not in all.
-    await expect.poll(load, { timeout: 120_000 }).toBeLessThan(5_000);
+    await expect.poll(load).toBeLessThan(5_000);
     await context.close();
   });
 });

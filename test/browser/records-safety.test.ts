@@ -2,13 +2,11 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Browser, BrowserContext } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { axeFinds } from "./axe.ts";
 import { dialogHasFocus, holdTime, openBlankPage, openBrowser, openContext, openPage } from "./browser.ts";
 import { fillHarbour } from "./harbour.ts";
 import { type RecordsRig, signInByLink, signInContext, startRecordsRig } from "./records-rig.ts";
-
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 600_000 });
 
 let rig: RecordsRig;
 let browser: Browser;

@@ -1,9 +1,7 @@
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { dialogHasFocus } from "./browser.ts";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
-
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 600_000 });
 
 let opened: HarbourPage;
 let page: HarbourPage["page"];

@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, describe, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, it } from "vitest";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
 
 /** What a token is for: its zones and its name, as people type them. */
-
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 600_000 });
 
 let { rig, page, post, close } = {} as HarbourPage;
 beforeAll(async () => {

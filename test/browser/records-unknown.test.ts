@@ -1,7 +1,5 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
-
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 600_000 });
 
 let opened: HarbourPage;
 let page: HarbourPage["page"];

@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { phone, wide } from "./browser.ts";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
 
 /** What the DNS console shows fits into the window, however long a name or narrow a screen. */
-
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 600_000 });
 
 let { rig, context, page, post, close } = {} as HarbourPage;
 beforeAll(async () => {

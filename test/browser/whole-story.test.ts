@@ -1,13 +1,11 @@
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { axeFinds } from "./axe.ts";
 import { holdTime, openBrowser, openContext, openPage, phone } from "./browser.ts";
 import { type FirewallRig, householdRows, startFirewallRig } from "./firewall-rig.ts";
 import { type RecordsRig, signInByLink, startRecordsRig } from "./records-rig.ts";
 import { startUpdaterRig, type UpdaterRig } from "./updater-rig.ts";
-
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 600_000 });
 
 let records: RecordsRig;
 let firewall: FirewallRig;
@@ -96,10 +94,8 @@ describe("from nothing to a name that moves", () => {
 
     await firewall.setRows(householdRows("203.0.113.12"));
     await expect.poll(() => ppp.textContent()).toContain("203.0.113.12");
-    await expect.poll(() => row.textContent(), { timeout: 60_000 }).toContain("203.0.113.12");
-    await expect
-      .poll(() => card.textContent(), { timeout: 60_000 })
-      .toContain("Stored203.0.113.12Published203.0.113.12");
+    await expect.poll(() => row.textContent()).toContain("203.0.113.12");
+    await expect.poll(() => card.textContent()).toContain("Stored203.0.113.12Published203.0.113.12");
     await card.getByText("in step", { exact: true }).waitFor();
     await page.getByRole("cell", { name: "record replaced by 203.0.113.12" }).waitFor();
     await card.getByRole("img", { name: /over time/ }).waitFor();
@@ -149,7 +145,7 @@ describe("the updater's page", () => {
     await page.getByRole("region", { name: "home.example.org A" }).waitFor();
     const before = await rounds();
     await page.getByRole("button", { name: "Check now" }).click();
-    await expect.poll(rounds, { timeout: 60_000 }).toBeGreaterThan(before);
+    await expect.poll(rounds).toBeGreaterThan(before);
     for (const origin of ["https://evil.example", records.url])
       expect((await context.request.post(`${updater.url}/page/check`, { headers: { origin } })).status()).toBe(403);
     const other = await context.request.get(`${updater.url}/page/state`, { headers: { host: "evil.example" } });

@@ -6,7 +6,7 @@ import { type HostedName, hostName, nameserver } from "../rig/hosted-name.ts";
 import { type Namespace, openNamespace } from "../rig/namespace.ts";
 
 /** A certificate for a name that only moor knows: its API takes the challenge, its nameserver shows it to the authority. */
-describe("lego, as Debian packages it", { timeout: 240_000 }, () => {
+describe("lego, as Debian packages it", () => {
   let inside: Namespace;
   let folder: string;
   let name: HostedName;

@@ -6,7 +6,7 @@ import { builtInName, type HostedName, hostName } from "../rig/hosted-name.ts";
 import { type Namespace, openNamespace } from "../rig/namespace.ts";
 
 /** Released clients as Debian packages them, not a byte changed: they believe that they speak to the original. */
-describe("installed clients", { timeout: 240_000 }, () => {
+describe("installed clients", () => {
   let inside: Namespace;
   let folder: string;
   let name: HostedName;

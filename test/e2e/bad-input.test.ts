@@ -10,7 +10,7 @@ import { type Services, startServices } from "../rig/services.ts";
 import { makeUpdaterHome } from "../rig/updater-home.ts";
 
 // Processes start slowly on a busy machine, and more than two at once keep each other waiting.
-vi.setConfig({ testTimeout: 180_000, maxConcurrency: 2 });
+vi.setConfig({ maxConcurrency: 2 });
 
 let inside: Namespace;
 let folder: string;

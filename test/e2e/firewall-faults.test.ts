@@ -10,7 +10,7 @@ import { type Service, startService } from "../rig/services.ts";
 import { accepted, type Harbour, openHarbour, type WatchedName, watchName } from "../rig/watched-name.ts";
 
 // Most of the time is spent waiting for the updater to try again.
-vi.setConfig({ maxConcurrency: 12, testTimeout: 600_000, hookTimeout: 600_000 });
+vi.setConfig({ maxConcurrency: 12 });
 
 let inside: Namespace;
 let folder: string;

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Device, makeDevice } from "../rig/device.ts";
 import { runMoor, startMoor } from "../rig/moor.ts";
 import { type Namespace, openNamespace } from "../rig/namespace.ts";
@@ -11,7 +11,6 @@ import { until } from "../rig/until.ts";
 import { makeUpdaterHome, type UpdaterHome } from "../rig/updater-home.ts";
 
 // Processes start slowly on a busy machine.
-vi.setConfig({ testTimeout: 180_000 });
 
 /** The product as its user has it: three processes that know each other's URL and nothing else. */
 let inside: Namespace;
@@ -53,12 +52,12 @@ describe("moor update, watching", () => {
     const follows = async (A: string, AAAA: string) => {
       const found = async () => JSON.stringify(await api.addresses(zone, "watched"));
       await until(async () => (await found()) === JSON.stringify({ A, AAAA }), {
-        ...{ limit: 60_000, every: 100 },
+        every: 100,
         what: () => `${A} and ${AAAA} in the records; ${updater.err()}`,
       });
       // The record is there before the updater has the answer and has stored it.
       await until(() => JSON.stringify(home.stored()) === JSON.stringify({ A, AAAA }), {
-        ...{ limit: 60_000, what: () => `${A} and ${AAAA} in ${JSON.stringify(home.stored())}` },
+        ...{ what: () => `${A} and ${AAAA} in ${JSON.stringify(home.stored())}` },
       });
     };
     await follows("9.9.1.1", "2a00:1::1");

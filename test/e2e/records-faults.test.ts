@@ -11,7 +11,7 @@ import { until } from "../rig/until.ts";
 import { accepted, type Harbour, openHarbour, type WatchedName, watchName } from "../rig/watched-name.ts";
 
 // Most of the time is spent waiting for the updater to try again.
-vi.setConfig({ maxConcurrency: 16, testTimeout: 600_000, hookTimeout: 600_000 });
+vi.setConfig({ maxConcurrency: 16 });
 
 let inside: Namespace;
 let folder: string;
@@ -136,7 +136,7 @@ describe.concurrent("kill -9 between the write and the state", () => {
     await it.records.obey({ kind: "hold" });
     await it.move(it.second);
     await until(async () => (await it.published()).A === it.second.A, {
-      ...{ limit: 60_000, every: 100, what: () => "the write that gets no answer" },
+      ...{ every: 100, what: () => "the write that gets no answer" },
     });
     await it.updater.stop("SIGKILL");
     await it.records.obey({ kind: "pass" });

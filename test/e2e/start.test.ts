@@ -43,7 +43,7 @@ describe("moor starts", () => {
     });
     closeSync(output);
     const said = () => readFileSync(printed, "utf8");
-    await until(() => said().includes("sign-in"), { limit: 90_000, what: said });
+    await until(() => said().includes("sign-in"), { what: said });
     await service.stop();
     expect(said().includes("sign-in#")).toBe(isShown);
   });

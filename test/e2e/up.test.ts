@@ -1,14 +1,13 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { makeDevice } from "../rig/device.ts";
 import { startMoor, worthTyping } from "../rig/moor.ts";
 import { type Namespace, openNamespace } from "../rig/namespace.ts";
 import type { Ended, StartedProcess } from "../rig/started-process.ts";
 
 // Processes start slowly on a busy machine.
-vi.setConfig({ testTimeout: 180_000 });
 
 /** Run as a newcomer would, but in a folder whose name a shell would cut in two. */
 let inside: Namespace;

@@ -2,12 +2,10 @@ import { join } from "node:path";
 import { connect } from "node:tls";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { NewApiKey } from "../../src/firewall/keys.ts";
 import { startProcess } from "../rig/started-process.ts";
 import { openRig, type Rig } from "./rig.ts";
-
-vi.setConfig({ testTimeout: 240_000 });
 
 let rig: Rig;
 let good: NewApiKey;

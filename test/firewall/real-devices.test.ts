@@ -52,7 +52,7 @@ async function shows(commands: readonly string[], device: string, expected: obje
       return false;
     }
   };
-  await until(fits, { limit: 60_000, what: () => `${JSON.stringify(expected)} in ${JSON.stringify(told()[device])}` });
+  await until(fits, { what: () => `${JSON.stringify(expected)} in ${JSON.stringify(told()[device])}` });
   expectDevice(await asked(), device, expected);
 }
 
@@ -206,7 +206,6 @@ describe("many changes at once", () => {
     writeFileSync(batch, lines.join("\n"));
     await inside.ip(`-batch ${batch}`);
     await until(() => told().br0?.ipv4.length === 120, {
-      limit: 60_000,
       what: () => `120 of ${told().br0?.ipv4.length}`,
     });
     expect(events().length - before).toBeLessThan(100);

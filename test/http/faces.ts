@@ -7,6 +7,7 @@ import { text } from "node:stream/consumers";
 import { connect as connectTls } from "node:tls";
 import { freePort } from "../rig/free-port.ts";
 import { node, repository } from "../rig/namespace.ts";
+import { patience } from "../rig/patience.ts";
 import { type StartedProcess, startProcess } from "../rig/started-process.ts";
 import type { Request } from "./invented-requests.ts";
 
@@ -43,7 +44,7 @@ const faceOf = (process: StartedProcess, port: number, secret: Face["secret"], c
         const { request } = ca ? https : http;
         const length = body === "" ? {} : { "content-length": Buffer.byteLength(body) };
         const all = { ...secret, ...headers, ...length };
-        const asked = request({ agent, port, host: "127.0.0.1", method, path, headers: all, timeout: 60_000 });
+        const asked = request({ agent, port, host: "127.0.0.1", method, path, headers: all, timeout: patience });
         asked.on("timeout", () => asked.destroy(new Error("no answer")));
         asked.on("error", (error) => reject(new Error(`${method} ${path}: ${error.message}`, { cause: error })));
         asked.on("response", (answer) => {

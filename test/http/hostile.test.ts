@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { interfaceEventsPath } from "../../src/contract/interface-events.ts";
 import { createRandom, type Random } from "../rig/random.ts";
 import { seed } from "../rig/seed.ts";
@@ -11,8 +11,6 @@ import { until } from "../rig/until.ts";
 import { createBroken } from "./broken-requests.ts";
 import { type Face, startFaces } from "./faces.ts";
 import { createRequests, type Description, oddParts } from "./invented-requests.ts";
-
-vi.setConfig({ testTimeout: 900_000, hookTimeout: 300_000 });
 
 /** Short in every run; `MOOR_HOSTILE=2000000` for the long form. */
 const requests = Number(process.env.MOOR_HOSTILE ?? 200_000) / 100;
@@ -45,7 +43,7 @@ let faces: Readonly<Record<(typeof names)[number], Face>>;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "moor-hostile-"));
   faces = await startFaces(folder);
-  for (const name of names) await until(() => answersWell(name), { limit: 60_000, what: () => name });
+  for (const name of names) await until(() => answersWell(name), { what: () => name });
 });
 afterAll(async () => {
   await Promise.all(names.map((name) => faces?.[name].process.stop()));

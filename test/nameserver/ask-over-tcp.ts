@@ -1,10 +1,11 @@
 import { connect } from "node:net";
 import { decodeMessage, emptyMessage, encodeMessage, type Message } from "../../src/nameserver/message.ts";
+import { patience } from "../rig/patience.ts";
 
 export type Asked = { readonly name: string; readonly type: number };
 
 /** Asks all of them over one connection, some at a time, and gives the replies in the order of the questions. */
-export function askOverTcp(port: number, questions: readonly Asked[], limit = 100_000): Promise<readonly Message[]> {
+export function askOverTcp(port: number, questions: readonly Asked[], limit = patience): Promise<readonly Message[]> {
   return new Promise((resolve, reject) => {
     const replies: Message[] = [];
     let sent = 0;

@@ -1,12 +1,13 @@
 import { createSocket } from "node:dgram";
 import { decodeMessage, encodeMessage, type Message } from "../../src/nameserver/message.ts";
+import { patience } from "../rig/patience.ts";
 import { type Asked, queryFor } from "./ask-over-tcp.ts";
 
 /** Asks once, from a port of its own; undefined when no answer comes in time. */
-export const askOverUdp = (port: number, asked: Asked, limit = 10_000): Promise<Message | undefined> =>
+export const askOverUdp = (port: number, asked: Asked, limit = patience): Promise<Message | undefined> =>
   sendOverUdp(port, encodeMessage(queryFor(asked, 1)) ?? Buffer.of(), limit);
 
-export function sendOverUdp(port: number, packet: Uint8Array, limit = 10_000): Promise<Message | undefined> {
+export function sendOverUdp(port: number, packet: Uint8Array, limit = patience): Promise<Message | undefined> {
   return new Promise((resolve, reject) => {
     const socket = createSocket("udp4");
     const end = (reply: Message | undefined) => {

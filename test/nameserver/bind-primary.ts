@@ -55,7 +55,7 @@ zone "${zone}" {
   const start = async () => {
     process = startProcess(["/usr/sbin/named", "-g", "-n", "1", "-c", join(folder, "named.conf")], {});
     const said = process.err;
-    await until(async () => (await serial()) > 0, { limit: 60_000, what: () => `BIND to start: ${said()}` });
+    await until(async () => (await serial()) > 0, { what: () => `BIND to start: ${said()}` });
   };
   const stop = async (signal?: NodeJS.Signals) => {
     await process?.stop(signal);

@@ -9,6 +9,7 @@ import { decodeMessage } from "../../src/nameserver/message.ts";
 import { createResponder, type Respond } from "../../src/nameserver/respond.ts";
 import { startNameserver } from "../../src/nameserver/start.ts";
 import { createLog } from "../../src/process/log.ts";
+import { patience } from "../rig/patience.ts";
 import { createRandom } from "../rig/random.ts";
 import { seed } from "../rig/seed.ts";
 import { askOverTcp } from "./ask-over-tcp.ts";
@@ -29,7 +30,7 @@ const seeds = seedMessages(names);
 const valid = names.map((name) => ({ name, type: 1 }));
 
 it(`${packets} damaged packets: each is quick, nothing throws, memory stays (MOOR_SEED=${seed})`, {
-  timeout: 300_000 + packets / 5,
+  timeout: 4 * patience + packets / 5,
 }, async () => {
   const troubles: unknown[] = [];
   const zones = createLoadedZones(zonesInMemory(zone));
@@ -74,7 +75,7 @@ function memory(): number {
 it.each([0, 2])(
   `${overSockets} damaged packets over UDP and TCP, %i workers: every valid query afterwards is answered`,
   {
-    timeout: 300_000 + packets / 5,
+    timeout: 4 * patience + packets / 5,
   },
   async (workers) => {
     const said: string[] = [];

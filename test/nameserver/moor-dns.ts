@@ -9,6 +9,7 @@ import { createLog } from "../../src/process/log.ts";
 import { newRecordId } from "../../src/records/new-id.ts";
 import { plainSettings, type RecordStore, type Zone, type ZoneSettings } from "../../src/records/store.ts";
 import { openSqliteStore } from "../../src/records/store-sqlite.ts";
+import { patience } from "../rig/patience.ts";
 
 /** The nameserver in this process, on a store in memory unless a file is given. */
 export type MoorDns = {
@@ -86,7 +87,7 @@ export const everyone = [parseNetwork("127.0.0.0/8")].flatMap((network) => netwo
 /** What a program has said, whether or not it was content. */
 export function run(program: string, words: readonly string[], input = ""): Promise<string> {
   return new Promise((resolve) => {
-    const child = execFile(program, words, { timeout: 60_000 }, (_, out, err) => resolve(`${out}${err}`.trim()));
+    const child = execFile(program, words, { timeout: patience }, (_, out, err) => resolve(`${out}${err}`.trim()));
     // One that reads nothing may be gone before it is told anything.
     child.stdin?.on("error", () => undefined).end(input);
   });

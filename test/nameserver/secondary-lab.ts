@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { prepareWithMoor, startMoor } from "../rig/moor.ts";
 import { type Namespace, openNamespace, repository } from "../rig/namespace.ts";
+import { patience } from "../rig/patience.ts";
 import { openRecordsApi, type RecordsApi } from "../rig/records-api.ts";
 import type { StartedProcess } from "../rig/started-process.ts";
 import { until } from "../rig/until.ts";
@@ -107,7 +108,7 @@ export async function openLab(): Promise<Lab> {
       if (name === "powerdns" && first) await shell(blockOf("powerdns"));
       return inside.start(commands[name]);
     },
-    untilAnswers: async (server, question, answer, limit = 60_000) => {
+    untilAnswers: async (server, question, answer, limit = patience) => {
       let last = "";
       const holds = async () => {
         last = await dig(server, "+short", ...question.split(" "));

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { dropHistory } from "../../src/records/keep-history.ts";
 import type { Zone } from "../../src/records/store.ts";
 import { trimSqliteTables } from "../../src/records/store-table-sqlite.ts";
+import { patience } from "../rig/patience.ts";
 import { everyone, type MoorDns, startMoorDns } from "./moor-dns.ts";
 
 /** A change log that is cut where its history is not to be kept any longer. */
@@ -41,7 +42,7 @@ it("who is not too far behind gets what has changed, everybody else the whole zo
   const rows = await moor.store.historyOf(zone, { limit: 100 });
   const before = rows.find((row) => row.serial === serial - 2)?.at ?? 0;
   const tables = trimSqliteTables(file);
-  const dropped = await dropHistory(tables, { before, rest: 0, signal: AbortSignal.timeout(60_000) });
+  const dropped = await dropHistory(tables, { before, rest: 0, signal: AbortSignal.timeout(patience) });
   await tables.close();
   expect(dropped).toBeGreaterThan(3);
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { patience } from "../rig/patience.ts";
 import { until } from "../rig/until.ts";
 import { disagreements } from "./agreement.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
@@ -9,7 +10,7 @@ import { writeOf } from "./written-names.ts";
 
 /** Each fault comes once in any case; with more seconds they come again and again, at nodes of chance. */
 const seconds = Number(process.env.MOOR_NODES_SECONDS ?? 0);
-vi.setConfig({ testTimeout: 300_000 + seconds * 1_000, hookTimeout: 180_000 });
+vi.setConfig({ testTimeout: 4 * patience + seconds * 1_000 });
 
 let cluster: Cluster;
 let storm: Storm;
@@ -33,7 +34,6 @@ describe("three nodes on one PostgreSQL, under load while things break", () => {
         const before = storm.counts.written;
         await fault.strike(cluster, node);
         await until(() => storm.counts.written > before + 20, {
-          limit: 60_000,
           what: () => `writes to go on after: ${fault.name}\n${said()}`,
         });
         expect(storm.wrongs.map((wrong) => `${wrong}, in or before: ${fault.name}`)).toEqual([]);
@@ -47,7 +47,6 @@ describe("three nodes on one PostgreSQL, under load while things break", () => {
     expect(notIn(await writesInLog())).toEqual([]);
     // A reader whose node has lost its database hears within a look of that node at the log, not at once.
     await until(() => notIn(storm.told).length === 0, {
-      limit: 60_000,
       what: () => `events of ${notIn(storm.told).join(", ")}\n${said()}`,
     });
     expect(storm.counts.read).toBeGreaterThan(100);
@@ -62,7 +61,7 @@ async function agree(): Promise<void> {
     return found.length === 0;
   };
   const what = () => `the nodes to agree:\n${found.slice(0, 10).join("\n")}\n${said()}`;
-  await until(nothingFound, { limit: 120_000, what });
+  await until(nothingFound, { what });
 }
 
 const said = (): string => cluster.nodes.map((node) => `${node.name}:\n${node.said()}`).join("\n");

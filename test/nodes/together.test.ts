@@ -1,14 +1,13 @@
 import { createSocket } from "node:dgram";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { addressesIn, askOverUdp } from "../nameserver/ask-over-udp.ts";
 import { until } from "../rig/until.ts";
 import { type Api, openApi } from "./api.ts";
 import { type Cluster, type Node, startCluster } from "./cluster.ts";
 
 // Processes start slowly on a busy machine.
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 let cluster: Cluster;
 let api: Api;
@@ -69,7 +68,7 @@ async function noticesOfOne(name: string): Promise<number | undefined> {
   const [before, turnsBefore] = [told.notices.length, turns()];
   const written = await api.call(at(0), "POST", "/api/v1/records", newRecord(name, "10.0.1.1"));
   expect(written.status).toBe(200);
-  await until(() => told.notices.length > before, { limit: 60_000, what: () => "a notice" });
+  await until(() => told.notices.length > before, { what: () => "a notice" });
   let slowest = 0;
   for (let last = performance.now(), left = 50; left > 0; left--) {
     await sleep(10);
@@ -94,7 +93,7 @@ describe("three nodes on one PostgreSQL", () => {
       await until(
         async () =>
           addressesIn(await askOverUdp(at(1).dns, { name: `lag${i}.calm.example`, type: 1 }))[0] !== undefined,
-        { limit: 60_000, every: 1, what: () => `lag${i} at ${at(1).name}, ${answered - started} ms after it was sent` },
+        { every: 1, what: () => `lag${i} at ${at(1).name}, ${answered - started} ms after it was sent` },
       );
       delays.push(performance.now() - answered);
     }
@@ -103,17 +102,17 @@ describe("three nodes on one PostgreSQL", () => {
   });
 
   it("send one notice for one change, and go on sending when the node that did so is killed", async () => {
-    await until(() => told.notices.length > 0, { limit: 60_000, what: () => "a first notice" });
+    await until(() => told.notices.length > 0, { what: () => "a first notice" });
     let count: number | undefined;
     for (let i = 1; count === undefined; i++) count = await noticesOfOne(`noticed${i}`);
     expect(count).toBe(1);
     const leading = () => cluster.nodes.findIndex((node) => turnsOf(node).at(-1) === "this node leads");
-    await until(() => leading() >= 0, { limit: 60_000, what: () => "a node that leads" });
+    await until(() => leading() >= 0, { what: () => "a node that leads" });
     const leader = leading();
     const killed = performance.now();
     await at(leader).kill();
     await api.call(at(leader + 1), "POST", "/api/v1/records", newRecord("noticed-again", "10.0.1.2"));
-    await until(() => (told.notices.at(-1) ?? 0) > killed, { limit: 60_000, what: () => "a notice of another node" });
+    await until(() => (told.notices.at(-1) ?? 0) > killed, { what: () => "a notice of another node" });
     await at(leader).start();
   });
 
@@ -164,7 +163,7 @@ describe("three nodes on one PostgreSQL", () => {
     let source = 0;
     // Five are free at a node that has heard of no others. On a busy machine a node may not have heard yet, but not for ever.
     await until(async () => (await triesLeft(`198.51.100.${++source}`)) < 5, {
-      ...{ limit: 60_000, what: () => `what was tried at another, from ${source} addresses` },
+      ...{ what: () => `what was tried at another, from ${source} addresses` },
     });
   });
 
@@ -187,6 +186,6 @@ describe("three nodes on one PostgreSQL", () => {
       return !counted.busy && counted.passed <= counted.most && counted.passed >= 110;
     };
     // While the database is slow each node counts by itself: on a busy machine that may be so, but not again and again.
-    await until(isTogether, { limit: 90_000, what: () => `110 to ${counted.most}: ${JSON.stringify(counted)}` });
+    await until(isTogether, { what: () => `110 to ${counted.most}: ${JSON.stringify(counted)}` });
   });
 });

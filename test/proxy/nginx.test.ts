@@ -44,7 +44,7 @@ END`);
   await moor.says(/ listens on http:.*\n/);
   inside.start(["nginx", "-c", "/etc/nginx/nginx.conf"]);
   const ready = async () => (await curl(home, "/health/ready")).status === 200;
-  await until(ready, { limit: 60_000, what: () => "nginx to find the node that runs" });
+  await until(ready, { what: () => "nginx to find the node that runs" });
 });
 afterAll(async () => {
   await inside?.close();

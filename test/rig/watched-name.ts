@@ -3,6 +3,7 @@ import { type Device, makeDevice } from "./device.ts";
 import { type Door, type Gate, startGate, type Write } from "./gate.ts";
 import { startMoor } from "./moor.ts";
 import type { Namespace } from "./namespace.ts";
+import { patience } from "./patience.ts";
 import { openRecordsApi, type RecordsApi } from "./records-api.ts";
 import { type Services, startServices } from "./services.ts";
 import type { StartedProcess } from "./started-process.ts";
@@ -43,7 +44,7 @@ export type WatchedName = {
   move(to: Pair): Promise<void>;
   published(): Promise<Readonly<Record<string, string>>>;
   /** Waits until the updater has stored these. */
-  stores(expected: Pair, limit?: number): Promise<void>;
+  stores(expected: Pair): Promise<void>;
 };
 
 export type Pair = { readonly A: string; readonly AAAA: string };
@@ -88,9 +89,9 @@ export async function watchName(
     move,
     published: () => api.addresses(zoneId, name),
     // The longer a fault has lasted, the longer the updater may wait until it tries again.
-    stores: (expected, limit = 300_000) =>
+    stores: (expected) =>
       until(() => same(home.stored(), expected), {
-        ...{ limit, what: () => `${JSON.stringify(expected)} in the state; ${watched.updater.err()}` },
+        ...{ limit: 2 * patience, what: () => `${JSON.stringify(expected)} in the state; ${watched.updater.err()}` },
       }),
   };
   await watched.stores(first);

@@ -2,14 +2,12 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { request } from "undici";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { recordsDatabase } from "../../src/records/start.ts";
 import { startProcess } from "../rig/started-process.ts";
 import { until } from "../rig/until.ts";
 import { faultsIn, prepareData, valuesIn } from "./store-files.ts";
 import { allowed, moor, type Sent, type Service, startService, startStorm } from "./storm.ts";
-
-vi.setConfig({ testTimeout: 300_000 });
 
 const zone = "disk.example";
 const env = { PATH: `${process.env.PATH}:/usr/sbin:/sbin`, HOME: "/nonexistent" };
@@ -50,18 +48,18 @@ describe("a disk that is full", () => {
     const service = await startService(disk, onDisk("12m"));
     const storm = startStorm(service, token, zone, 0);
     try {
-      await until(() => storm.sent.filter(isDone).length > 50, { limit: 60_000, what: () => "fifty writes" });
+      await until(() => storm.sent.filter(isDone).length > 50, { what: () => "fifty writes" });
       await beside(service, fill);
-      await until(() => storm.sent.some(isRefused), { limit: 60_000, what: () => "a write that is refused" });
+      await until(() => storm.sent.some(isRefused), { what: () => "a write that is refused" });
       const refusedFrom = storm.sent.length;
       await until(() => storm.sent.slice(refusedFrom).filter(isRefused).length > 50, {
-        ...{ limit: 60_000, what: () => "fifty more, without a hang" },
+        ...{ what: () => "fifty more, without a hang" },
       });
       expect((await read(service)).statusCode).toBe(200);
       await beside(service, "rm fill");
       const roomFrom = storm.sent.length;
       await until(() => storm.sent.slice(roomFrom).filter(isDone).length > 50, {
-        ...{ limit: 60_000, what: () => "fifty writes after there was room" },
+        ...{ what: () => "fifty writes after there was room" },
       });
     } finally {
       await storm.stop();
@@ -78,9 +76,9 @@ describe("a disk that is full", () => {
   it("loses nothing when the service is killed and started again on it", async () => {
     const service = await startService(disk, onDisk("12m"));
     const storm = startStorm(service, token, zone, 0);
-    await until(() => storm.sent.filter(isDone).length > 50, { limit: 60_000, what: () => "fifty writes" });
+    await until(() => storm.sent.filter(isDone).length > 50, { what: () => "fifty writes" });
     await beside(service, fill);
-    await until(() => storm.sent.some(isRefused), { limit: 60_000, what: () => "a write that is refused" });
+    await until(() => storm.sent.some(isRefused), { what: () => "a write that is refused" });
     await expectKept(service, await stopped(storm));
   });
 });

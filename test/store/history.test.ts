@@ -15,6 +15,7 @@ import { createRecordService } from "../../src/records/service.ts";
 import type { LoggedChange, RecordStore } from "../../src/records/store.ts";
 import { openSqliteStore } from "../../src/records/store-sqlite.ts";
 import { trimSqliteTables } from "../../src/records/store-table-sqlite.ts";
+import { patience } from "../rig/patience.ts";
 
 let folder: string;
 let store: RecordStore;
@@ -41,7 +42,7 @@ beforeAll(async () => {
   // All but the last two writes are too old.
   const keep = history.at(-2)?.at ?? filledAt;
   const tables = trimSqliteTables(path);
-  await dropHistory(tables, { before: keep, rest: 0, signal: AbortSignal.timeout(60_000) });
+  await dropHistory(tables, { before: keep, rest: 0, signal: AbortSignal.timeout(patience) });
   await tables.close();
 });
 afterAll(async () => {

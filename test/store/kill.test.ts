@@ -4,13 +4,14 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { recordsDatabase } from "../../src/records/start.ts";
+import { patience } from "../rig/patience.ts";
 import { until } from "../rig/until.ts";
 import { faultsIn, logIn, prepareData, valuesIn } from "./store-files.ts";
 import { allowed, check, runMoor, type Sent, type Storm, startService, startStorm } from "./storm.ts";
 
 /** `npm run test:faults` sets more. */
 const kills = Number(process.env.MOOR_KILLS ?? 5);
-vi.setConfig({ testTimeout: 180_000 + kills * 10_000 });
+vi.setConfig({ testTimeout: 4 * patience + kills * 10_000 });
 
 let folder: string;
 let data: string;
@@ -26,7 +27,6 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 /** However slow the machine is: so many writes were done. */
 const answered = ({ sent }: Storm, count: number) =>
   until(() => sent.filter(({ status = 500 }) => status < 300).length >= count, {
-    limit: 60_000,
     what: () => `${count} writes to be answered`,
   });
 

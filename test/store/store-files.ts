@@ -8,6 +8,7 @@ import { checkStore } from "../../src/records/store-check.ts";
 import { openSqliteStore } from "../../src/records/store-sqlite.ts";
 import { eachPart, type Row, storeTables } from "../../src/records/store-table.ts";
 import { readSqliteTables } from "../../src/records/store-table-sqlite.ts";
+import { patience } from "../rig/patience.ts";
 import { runMoor } from "./storm.ts";
 
 /** A data folder with a token and a zone, that no service uses yet. Gives the token. */
@@ -31,7 +32,7 @@ export async function faultsIn(database: string): Promise<readonly Fault[]> {
   const tables = readSqliteTables(database);
   const faults: Fault[] = [];
   try {
-    await checkStore(tables, { fault: (fault) => void faults.push(fault), signal: AbortSignal.timeout(60_000) });
+    await checkStore(tables, { fault: (fault) => void faults.push(fault), signal: AbortSignal.timeout(patience) });
   } finally {
     await tables.close();
   }

@@ -7,7 +7,7 @@ import { createReporter } from "../../src/updater/reporter.ts";
 import { makeCertificate } from "../../src/updater/rig/certificates.ts";
 import { type Loop, openLoop } from "../../src/updater/rig/loop.ts";
 import type { Asked } from "../../src/updater/rig/services.ts";
-import { until } from "../../src/updater/rig/until.ts";
+import { until } from "../rig/until.ts";
 import { hostileAddresses } from "./hostile-addresses.ts";
 import { hostileFirewalls } from "./hostile-firewalls.ts";
 import { after, before, type Certificates, type HostileRow, moved } from "./hostile-row.ts";

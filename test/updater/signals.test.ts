@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, it, test } from "vitest";
 import { type Loop, openLoop } from "../../src/updater/rig/loop.ts";
 import { wanWith } from "../../src/updater/rig/services.ts";
 import { node, repository } from "../rig/namespace.ts";
@@ -8,7 +8,6 @@ import { type StartedProcess, startProcess } from "../rig/started-process.ts";
 import { until } from "../rig/until.ts";
 
 // Processes start slowly on a busy machine.
-vi.setConfig({ testTimeout: 120_000 });
 
 /** The real program, and an hour between two looks: what happens sooner was asked for. */
 let loop: Loop;
@@ -50,7 +49,7 @@ test.each(["SIGTERM", "SIGINT"] as const)("%s ends it in good order, also in the
   loop.says.service = ({ method }) => (method === "PUT" ? { body: { a: 1 }, fault: "hang" } : undefined);
   say(12);
   watcher.child.kill("SIGUSR1");
-  await until(() => loop.writes().length === 3, { limit: 60_000, what: () => "a write" });
+  await until(() => loop.writes().length === 3, { what: () => "a write" });
   expect(await watcher.stop(signal)).toMatchObject({ code: 0, err: expect.stringMatching(/stopped\n$/) });
   expect(loop.stored()).toEqual({ A: "9.9.9.9", AAAA: "2a00::9" });
 });

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { readConfig } from "../../src/updater/read-config.ts";
 import {
   recordService,
@@ -13,8 +13,6 @@ import {
 } from "../../src/updater/rig/services.ts";
 import { openStateFile } from "../../src/updater/state-file.ts";
 import { openUpdater, type Updater } from "../../src/updater/updater.ts";
-
-vi.setConfig({ testTimeout: 240_000 });
 
 /** Two updating clients, each with a state of its own, and one record between them. */
 let folder: string;

@@ -1,4 +1,5 @@
 import { type ClientRequest, type IncomingMessage, request } from "node:http";
+import { patience } from "../../../test/rig/patience.ts";
 import type { ChangeEvent } from "../../contract/change-events.ts";
 
 export type Received = { readonly id: string; readonly event: string; readonly data: ChangeEvent; readonly at: number };
@@ -64,8 +65,8 @@ export async function readEvents(url: string, headers: Record<string, string>): 
       new Promise((resolve, reject) => {
         const end = setTimeout(() => {
           waiting.delete(check);
-          reject(new Error(`this has not come within a minute; the stream says:\n${text.slice(-2000)}`));
-        }, 60_000);
+          reject(new Error(`this has not come within ${patience} ms; the stream says:\n${text.slice(-2000)}`));
+        }, patience);
         const check = () => {
           if (!ready(reader)) return;
           clearTimeout(end);

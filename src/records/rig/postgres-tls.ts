@@ -57,7 +57,7 @@ export async function startTlsPostgres(): Promise<TlsPostgres> {
   const settle = async (wanted: string | undefined): Promise<void> => {
     await admin.query("SELECT pg_reload_conf()");
     const is = async () => (await fingerprintAt(server.url())) === wanted;
-    await until(is, { limit: 60_000, what: () => "the new settings" });
+    await until(is, { what: () => "the new settings" });
   };
   let shown: string | undefined;
   const showCertificate = async (days: number): Promise<void> => {

@@ -1,4 +1,5 @@
 import { pino } from "pino";
+import { patience } from "../../../test/rig/patience.ts";
 import { type PostgresServer, startPostgres } from "../../../test/rig/postgres.ts";
 import { type PostgresAddress, readPostgresUrl } from "../../process/postgres-url.ts";
 import { openPostgresStore, type PostgresStore, type PostgresStoreOptions } from "../store-postgres.ts";
@@ -53,7 +54,7 @@ async function sweep(server: PostgresServer, url: string): Promise<void> {
 const quiet = pino({ level: "silent" });
 
 /** Nothing ends because a machine is slow, but where a test says so. */
-export const patient = { connect: 60_000, statement: 60_000, lock: 60_000, patience: 60_000 };
+export const patient = { connect: patience, statement: patience, lock: patience, patience };
 
 export function addressOf(url: string): PostgresAddress {
   const address = readPostgresUrl(url, { env: {} });
