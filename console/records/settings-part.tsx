@@ -57,11 +57,13 @@ function General({ zone }: { readonly zone: RrsetsZone }) {
         <UsualTtl
           key={zone.ttl}
           ttl={zone.ttl}
+          busy={write.isPending}
           onSave={(ttl) => write.mutate({ method: "POST", path: "/actions/change_ttl", body: { ttl } })}
         />
         <Labels
           key={labelsText(zone.labels)}
           labels={labelsText(zone.labels)}
+          busy={write.isPending}
           onSave={(labels) => write.mutate({ method: "PUT", path: "", body: { labels: readLabels(labels) } })}
         />
         <Switch
@@ -82,7 +84,7 @@ function General({ zone }: { readonly zone: RrsetsZone }) {
   );
 }
 
-function UsualTtl(props: { readonly ttl: number; readonly onSave: (ttl: number) => void }) {
+function UsualTtl(props: { readonly ttl: number; readonly busy: boolean; readonly onSave: (ttl: number) => void }) {
   const [ttl, setTtl] = useState(String(props.ttl));
   const seconds = Number(ttl);
   const kept = ttlInWords(seconds);
@@ -98,7 +100,7 @@ function UsualTtl(props: { readonly ttl: number; readonly onSave: (ttl: number) 
       />
       <Button
         variant="default"
-        disabled={kept === undefined || seconds === props.ttl}
+        disabled={props.busy || kept === undefined || seconds === props.ttl}
         onClick={() => props.onSave(seconds)}
       >
         Save TTL
@@ -107,7 +109,7 @@ function UsualTtl(props: { readonly ttl: number; readonly onSave: (ttl: number) 
   );
 }
 
-function Labels(props: { readonly labels: string; readonly onSave: (labels: string) => void }) {
+function Labels(props: { readonly labels: string; readonly busy: boolean; readonly onSave: (labels: string) => void }) {
   const [labels, setLabels] = useState(props.labels);
   return (
     <Group align="flex-end">
@@ -118,7 +120,7 @@ function Labels(props: { readonly labels: string; readonly onSave: (labels: stri
         onChange={(event) => setLabels(event.currentTarget.value)}
         style={{ flex: 1 }}
       />
-      <Button variant="default" disabled={labels === props.labels} onClick={() => props.onSave(labels)}>
+      <Button variant="default" disabled={props.busy || labels === props.labels} onClick={() => props.onSave(labels)}>
         Save labels
       </Button>
     </Group>

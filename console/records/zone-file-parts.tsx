@@ -1,4 +1,5 @@
 import { Alert, Button, FileButton as MantineFileButton } from "@mantine/core";
+import { useRef } from "react";
 import { type Fault, faultInWords } from "../../src/core/result.ts";
 
 const shown = 20;
@@ -27,12 +28,15 @@ export function FaultList({ faults }: { readonly faults: readonly Fault[] }) {
 }
 
 export function FileButton({ onText }: { readonly onText: (text: string) => void }) {
+  // A browser says nothing of a file that is chosen again, as one does who has mended it.
+  const forget = useRef<() => void>(null);
+  const take = (file: File | null) => {
+    void file?.text().then(onText);
+    forget.current?.();
+  };
   return (
     <div>
-      <MantineFileButton
-        onChange={(file) => void file?.text().then(onText)}
-        inputProps={{ "aria-label": "Zone file to read" }}
-      >
+      <MantineFileButton onChange={take} resetRef={forget} inputProps={{ "aria-label": "Zone file to read" }}>
         {(props) => (
           <Button {...props} size="compact-sm" variant="default">
             Choose a file…
