@@ -51,7 +51,11 @@ export async function openRig(more: Partial<FirewallOptions> = {}): Promise<Rig>
     const auth = key === undefined ? {} : { auth: `${key.key}:${key.secret}` };
     const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
     const asked = request({ host, port, path, method, agent, ...auth, headers: { ...length, ...headers } }, resolve);
-    asked.once("error", reject);
+    // A connection that was kept may be closed by the service in the moment in which it is used again.
+    const isClosed = () => method === "GET" && asked.reusedSocket;
+    asked.once("error", (error) =>
+      isClosed() ? resolve(open(path, { ...(key && { key }), headers })) : reject(error),
+    );
     asked.end(body);
     return promise;
   };

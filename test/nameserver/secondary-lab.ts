@@ -68,6 +68,8 @@ export async function openLab(): Promise<Lab> {
   for (const { title, text } of blocks.filter((block) => block.title.startsWith("/"))) {
     await shell(`cat > ${title} <<'END'\n${text}END`);
   }
+  // Knot asks again an hour after a primary that took five seconds to answer.
+  await shell(`printf 'server:\\n    tcp-remote-io-timeout: ${patience}\\n' >> /etc/knot/knot.conf`);
   const data = join(folder, "data");
   const files = { tokenFile: join(folder, "token"), caFile: join(data, "ca.pem") };
   await prepareWithMoor(inside, ["token", "add", "--data", data, "--to", files.tokenFile]);
