@@ -67,6 +67,8 @@ async function noticesOfOne(name: string): Promise<number | undefined> {
   const turns = () => cluster.nodes.flatMap(turnsOf).length;
   const [before, turnsBefore] = [told.notices.length, turns()];
   const written = await api.call(at(0), "POST", "/api/v1/records", newRecord(name, "10.0.1.1"));
+  // A node that was too slow to answer may have written it, or not.
+  if ([0, 503].includes(written.status)) return undefined;
   expect(written.status).toBe(200);
   await until(() => told.notices.length > before, { what: () => "a notice" });
   let slowest = 0;

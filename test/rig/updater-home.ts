@@ -24,13 +24,16 @@ export function makeUpdaterHome(folder: string, settings: UpdaterSettings): Upda
   mkdirSync(folder, { recursive: true });
   const config = join(folder, "moor.yaml");
   const stateFile = join(folder, "moor-state.json");
+  const { records, tokenFile, caFile } = settings;
+  // A write that is given up may have been done, and is sent again: on a slow machine there would be two.
+  const target = `api: v1, url: "${records}", token: { file: "${tokenFile}" }, ca: "${caFile}", timeout: 60s`;
   writeFileSync(
     config,
     `interval: 1s
 sources:
-  wall: { url: "${settings.firewall}", keyFile: "${settings.keyFile}", ca: "${settings.caFile}" }
+  wall: { url: "${settings.firewall}", keyFile: "${settings.keyFile}", ca: "${caFile}" }
 targets:
-  dns: { api: v1, url: "${settings.records}", token: { file: "${settings.tokenFile}" }, ca: "${settings.caFile}" }
+  dns: { ${target} }
 names:
   - { name: ${settings.name}, zone: ${settings.zone}, ipv4: ${settings.device}, ipv6: ${settings.device} }
 `,
