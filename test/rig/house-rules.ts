@@ -116,4 +116,5 @@ function roomOf(path: string): string {
 }
 
 /** Tests stand beside the code; what only they use is in a folder `rig` or in a suite. */
-const isTest = (path: string): boolean => /\.(?:test|suite)\.tsx?$|(?:^|\/)(?:test|rig)\//.test(path);
+const isTest = (path: string): boolean =>
+  /\.(?:test|suite)\.tsx?$|(?:^|\/)(?:test|rig)\/|^vitest\.config\.ts$/.test(path);
