@@ -57,7 +57,7 @@ describe("moor update, watching", () => {
       });
       // The record is there before the updater has the answer and has stored it.
       await until(() => JSON.stringify(home.stored()) === JSON.stringify({ A, AAAA }), {
-        ...{ what: () => `${A} and ${AAAA} in ${JSON.stringify(home.stored())}` },
+        what: () => `${A} and ${AAAA} in ${JSON.stringify(home.stored())}`,
       });
     };
     await follows("9.9.1.1", "2a00:1::1");

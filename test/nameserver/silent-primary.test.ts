@@ -42,7 +42,7 @@ const follow = (name: string, ...primaries: readonly PrimaryServer[]) =>
   secondary.makeZone(name, "", { mode: "secondary", primaries });
 const says = (name: string, address: string) =>
   until(async () => (await secondary.dig("+short", name)) === address, {
-    ...{ what: () => `${name} ${address}: ${secondary.log()}` },
+    what: () => `${name} ${address}: ${secondary.log()}`,
   });
 
 it("does not hold up a change that another primary of the zone tells of", async () => {

@@ -165,7 +165,7 @@ describe("three nodes on one PostgreSQL", () => {
     let source = 0;
     // Five are free at a node that has heard of no others. On a busy machine a node may not have heard yet, but not for ever.
     await until(async () => (await triesLeft(`198.51.100.${++source}`)) < 5, {
-      ...{ what: () => `what was tried at another, from ${source} addresses` },
+      what: () => `what was tried at another, from ${source} addresses`,
     });
   });
 

@@ -53,13 +53,13 @@ describe("a disk that is full", () => {
       await until(() => storm.sent.some(isRefused), { what: () => "a write that is refused" });
       const refusedFrom = storm.sent.length;
       await until(() => storm.sent.slice(refusedFrom).filter(isRefused).length > 50, {
-        ...{ what: () => "fifty more, without a hang" },
+        what: () => "fifty more, without a hang",
       });
       expect((await read(service)).statusCode).toBe(200);
       await beside(service, "rm fill");
       const roomFrom = storm.sent.length;
       await until(() => storm.sent.slice(roomFrom).filter(isDone).length > 50, {
-        ...{ what: () => "fifty writes after there was room" },
+        what: () => "fifty writes after there was room",
       });
     } finally {
       await storm.stop();
