@@ -7,7 +7,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { askOverTcp } from "../nameserver/ask-over-tcp.ts";
 import { freePort } from "../rig/free-port.ts";
 import { node, repository } from "../rig/namespace.ts";
-import { patience } from "../rig/patience.ts";
 import { type StartedProcess, startProcess } from "../rig/started-process.ts";
 import { until } from "../rig/until.ts";
 
@@ -53,7 +52,7 @@ describe("more connections to the record service than it may have files", () => 
     for (const socket of crowd) socket.resume();
     await service.says(/too many connections are open/);
     expect((await fetch(`http://127.0.0.1:${ports.metrics}/health/ready`)).status).toBe(200);
-    expect(await askOverTcp(ports.dns, [{ name: "none.example.", type: 1 }], patience)).toHaveLength(1);
+    expect(await askOverTcp(ports.dns, [{ name: "none.example.", type: 1 }])).toHaveLength(1);
     await until(() => crowd.every(isClosed), { what: () => "the end of those who say nothing" });
     expect(await askLive()).toBe(200);
     expect(service.err().match(/too many connections are open/g)).toHaveLength(1);

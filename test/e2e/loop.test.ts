@@ -10,8 +10,6 @@ import { type Services, startServices } from "../rig/services.ts";
 import { until } from "../rig/until.ts";
 import { makeUpdaterHome, type UpdaterHome } from "../rig/updater-home.ts";
 
-// Processes start slowly on a busy machine.
-
 /** The product as its user has it: three processes that know each other's URL and nothing else. */
 let inside: Namespace;
 let folder: string;

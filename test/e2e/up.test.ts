@@ -7,8 +7,6 @@ import { startMoor, worthTyping } from "../rig/moor.ts";
 import { type Namespace, openNamespace } from "../rig/namespace.ts";
 import type { Ended, StartedProcess } from "../rig/started-process.ts";
 
-// Processes start slowly on a busy machine.
-
 /** Run as a newcomer would, but in a folder whose name a shell would cut in two. */
 let inside: Namespace;
 let cwd: string;

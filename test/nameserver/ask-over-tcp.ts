@@ -5,14 +5,14 @@ import { patience } from "../rig/patience.ts";
 export type Asked = { readonly name: string; readonly type: number };
 
 /** Asks all of them over one connection, some at a time, and gives the replies in the order of the questions. */
-export function askOverTcp(port: number, questions: readonly Asked[], limit = patience): Promise<readonly Message[]> {
+export function askOverTcp(port: number, questions: readonly Asked[]): Promise<readonly Message[]> {
   return new Promise((resolve, reject) => {
     const replies: Message[] = [];
     let sent = 0;
     let received = 0;
     let unread: Buffer = Buffer.of();
     const socket = connect(port, "127.0.0.1");
-    const timer = setTimeout(() => finish(new Error(`${received} of ${questions.length} answered in time`)), limit);
+    const timer = setTimeout(() => finish(new Error(`${received} of ${questions.length} answered in time`)), patience);
     const finish = (error?: Error) => {
       clearTimeout(timer);
       socket.destroy();

@@ -19,7 +19,7 @@ export type Lab = {
   readonly startServer: (name: ServerName) => Promise<StartedProcess>;
   readonly dig: (server: ServerName | "moor", ...words: readonly string[]) => Promise<string>;
   /** Waits until the server gives this to `dig +short`. */
-  readonly untilAnswers: (server: ServerName, question: string, answer: string, limit?: number) => Promise<void>;
+  readonly untilAnswers: (server: ServerName, question: string, answer: string) => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
@@ -110,14 +110,13 @@ export async function openLab(): Promise<Lab> {
       if (name === "powerdns" && first) await shell(blockOf("powerdns"));
       return inside.start(commands[name]);
     },
-    untilAnswers: async (server, question, answer, limit = patience) => {
+    untilAnswers: async (server, question, answer) => {
       let last = "";
       const holds = async () => {
         last = await dig(server, "+short", ...question.split(" "));
         return last === answer;
       };
       await until(holds, {
-        limit,
         every: 50,
         what: () => `${server} to answer ${question} with ${answer}, not ${last}`,
       });

@@ -7,8 +7,6 @@ import { until } from "../rig/until.ts";
 import { type Api, openApi } from "./api.ts";
 import { type Cluster, type Node, startCluster } from "./cluster.ts";
 
-// Processes start slowly on a busy machine.
-
 let cluster: Cluster;
 let api: Api;
 let told: Told;

@@ -11,9 +11,9 @@ export type StartedProcess = {
   readonly err: () => string;
   readonly ended: Promise<Ended>;
   /** Waits until its output, both streams together, has the text; fails at once when the process ends without it. */
-  says(pattern: RegExp, limit?: number): Promise<void>;
+  says(pattern: RegExp): Promise<void>;
   /** Sends the signal and waits for the end; a process that does not end in time is killed, and that is a failure. */
-  stop(signal?: NodeJS.Signals, limit?: number): Promise<Ended>;
+  stop(signal?: NodeJS.Signals): Promise<Ended>;
 };
 
 export type Ended = {
@@ -51,17 +51,18 @@ export function startProcess(command: readonly [string, ...string[]], options: S
     out: () => texts.out,
     err: () => texts.err,
     ended,
-    async says(pattern, limit = patience) {
+    async says(pattern) {
       const found = () => pattern.test(texts.out) || pattern.test(texts.err);
-      await until(() => found() || over, { limit, what: () => `${pattern} from ${told()}` });
+      await until(() => found() || over, { what: () => `${pattern} from ${told()}` });
       if (!found()) throw new Error(`ended without saying ${pattern}: ${told()}`);
     },
-    async stop(signal = "SIGTERM", limit = patience) {
+    async stop(signal = "SIGTERM") {
       if (!over) child.kill(signal);
-      const late = setTimeout(() => child.kill("SIGKILL"), limit);
+      const late = setTimeout(() => child.kill("SIGKILL"), patience);
       const how = await ended;
       clearTimeout(late);
-      if (how.signal === "SIGKILL" && signal !== "SIGKILL") throw new Error(`did not stop in ${limit} ms: ${told()}`);
+      if (how.signal === "SIGKILL" && signal !== "SIGKILL")
+        throw new Error(`did not stop in ${patience} ms: ${told()}`);
       return how;
     },
   };

@@ -10,8 +10,6 @@ import { type Services, startServices } from "../rig/services.ts";
 import type { StartedProcess } from "../rig/started-process.ts";
 import { until } from "../rig/until.ts";
 
-// Processes start slowly on a busy machine.
-
 /** The real services, and clients that would poll only once in an hour: what comes sooner was pushed. */
 let inside: Namespace;
 let folder: string;

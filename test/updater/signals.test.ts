@@ -7,8 +7,6 @@ import { node, repository } from "../rig/namespace.ts";
 import { type StartedProcess, startProcess } from "../rig/started-process.ts";
 import { until } from "../rig/until.ts";
 
-// Processes start slowly on a busy machine.
-
 /** The real program, and an hour between two looks: what happens sooner was asked for. */
 let loop: Loop;
 let watcher: StartedProcess;
