@@ -6,7 +6,13 @@ import { readConfig } from "./read-config.ts";
 
 /** The schema for editors and the reader are two texts: what one knows, the other must. */
 const repository = join(import.meta.dirname, "..", "..");
-type Shape = { readonly properties?: Readonly<Record<string, unknown>>; readonly oneOf?: readonly Shape[] };
+type Shape = {
+  readonly properties?: Readonly<Record<string, unknown>>;
+  readonly oneOf?: readonly Shape[];
+  /** Of an entry of one kind, and of all other kinds. */
+  readonly then?: Shape;
+  readonly else?: Shape;
+};
 const schema = JSON.parse(readFileSync(join(repository, "moor.schema.json"), "utf8")) as Shape & {
   readonly $defs: Readonly<Record<string, Shape>>;
 };
@@ -38,6 +44,17 @@ test.each<[string, string, Shape | undefined]>([
   ["heartbeat", "heartbeat: { HERE }", schema.$defs.heartbeat],
 ])("%s has the same settings in both", (_, text, shape) => {
   expect(settingsAt(text).toSorted()).toEqual(Object.keys(shape?.properties ?? {}).toSorted());
+});
+
+test.each<[string, "then" | "else"]>([
+  ["mail", "then"],
+  ["webhook", "else"],
+  ["ntfy", "else"],
+])("a notice by %s has the same settings in both", (kind, branch) => {
+  const { notify } = schema.$defs;
+  const refused = notify?.[branch]?.properties ?? {};
+  const allowed = Object.keys(notify?.properties ?? {}).filter((setting) => refused[setting] !== false);
+  expect(settingsAt(`notify: [{ kind: ${kind}, HERE }]`).toSorted()).toEqual(allowed.toSorted());
 });
 
 it("the sample has every setting", () => {

@@ -4,35 +4,41 @@ import { readChoice } from "./read-choice.ts";
 import { readDuration } from "./read-duration.ts";
 import { endpointKeys, missing, readEndpoint } from "./read-endpoint.ts";
 import { readSecret, type Surroundings } from "./read-secret.ts";
-import type { Spot, YamlReader } from "./yaml-reader.ts";
+import type { Fields, Spot, YamlReader } from "./yaml-reader.ts";
 
 /** `notify:`, a list of places that are told when something fails and when that is over. */
 export function readNotify(yaml: YamlReader, at: Spot, around: Surroundings): readonly NotifyConfig[] {
   return yaml.items(at, "notify").flatMap((item) => readNotice(yaml, item, around) ?? []);
 }
 
+const overHttp = ["kind", ...endpointKeys, "token"] as const;
+const byMail = ["kind", "server", "user", "password", "from", "to"] as const;
+const settingsOf = { webhook: overHttp, ntfy: overHttp, mail: byMail };
+const kinds = ["webhook", "ntfy", "mail"] as const;
+const ofAnyKind = [...new Set([...overHttp, ...byMail])];
+type Setting = (typeof ofAnyKind)[number];
+
 function readNotice(yaml: YamlReader, item: Spot, around: Surroundings): NotifyConfig | undefined {
-  const known = ["kind", ...endpointKeys, "token", "server", "user", "password", "from", "to"] as const;
-  const fields = yaml.fields(item, "an entry of notify", known);
+  const spot = yaml.isMapping(item) ? new Map(yaml.entries(item, "notify")).get("kind") : undefined;
+  const kind = spot?.node ? readChoice(yaml, spot, "kind of notify", kinds) : undefined;
+  const what = kind === undefined ? "an entry of notify" : `notify by ${kind}`;
+  const fields = yaml.fields<Setting>(item, what, kind === undefined ? ofAnyKind : settingsOf[kind]);
   if (!fields) return undefined;
-  const spot = fields.get("kind");
-  const kinds = ["webhook", "ntfy", "mail"] as const;
-  if (!spot) return yaml.fault(item, missing("this entry of notify has no kind", `add \`kind: ${kinds.join("|")}\``));
-  const kind = readChoice(yaml, spot, "kind of notify", kinds);
+  if (!spot?.node) return yaml.fault(item, missing(`${what} has no kind`, `add \`kind: ${kinds.join("|")}\``));
   if (kind === undefined) return undefined;
-  if (kind === "mail") return readMail(yaml, item, around);
-  const endpoint = readEndpoint(yaml, fields, `notify by ${kind}`, around, true);
+  if (kind === "mail") return readMail(yaml, fields, around);
+  const endpoint = readEndpoint(yaml, fields, what, around, true);
   const tokenSpot = fields.get("token");
-  const token = tokenSpot && readSecret(yaml, tokenSpot, `token of notify by ${kind}`, around);
+  const token = tokenSpot && readSecret(yaml, tokenSpot, `token of ${what}`, around);
   return endpoint && { kind, endpoint, ...(token ? { token } : {}) };
 }
 
-function readMail(yaml: YamlReader, item: Spot, around: Surroundings): MailConfig | undefined {
-  const fields = yaml.fields(item, "notify by mail", ["kind", "server", "user", "password", "from", "to"]);
-  const serverSpot = fields?.get("server");
-  const fromSpot = fields?.get("from");
-  const toSpot = fields?.get("to");
-  if (!fields || !serverSpot || !fromSpot || !toSpot) {
+function readMail(yaml: YamlReader, fields: Fields<Setting>, around: Surroundings): MailConfig | undefined {
+  const { self: item } = fields;
+  const serverSpot = fields.get("server");
+  const fromSpot = fields.get("from");
+  const toSpot = fields.get("to");
+  if (!serverSpot || !fromSpot || !toSpot) {
     return yaml.fault(item, missing("mail needs server, from and to", "add `server: smtps://mail.example.org`"));
   }
   const text = yaml.text(serverSpot, "server of mail") ?? "";
