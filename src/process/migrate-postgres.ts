@@ -7,7 +7,9 @@ import {
   stepsFor,
   tooNew,
 } from "./migration-steps.ts";
+import { expectOwnSession } from "./postgres-own-session.ts";
 import { reasonOf } from "./postgres-refusals.ts";
+import { endClient } from "./postgres-session.ts";
 
 /** Advisory locks are numbers: "moor", and which of its locks. */
 const lock = "1836019570, 2";
@@ -29,6 +31,7 @@ export async function migratePostgres(
   let client: Client | undefined;
   try {
     client = await connect();
+    await expectOwnSession(client, connect, shown);
     await look(client);
     const before = await schemaOf(client);
     if (stepsFor(steps, before).length === 0) return;
@@ -55,7 +58,7 @@ export async function migratePostgres(
     throw new DatabaseTrouble(`the database ${shown} cannot be used: ${reasonOf(error)}`, { cause: error });
   } finally {
     // What was begun and not committed goes with the connection.
-    await client?.end();
+    if (client !== undefined) await endClient(client);
   }
 }
 

@@ -1,19 +1,26 @@
 import { once } from "node:events";
-import { type AddressInfo, createServer, type Socket } from "node:net";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { afterEach, expect, it } from "vitest";
 import { standStill } from "../../test/rig/stand-still.ts";
 import { migratePostgres } from "./migrate-postgres.ts";
 import { PostgresClient } from "./postgres-client.ts";
 import { readPostgresUrl } from "./postgres-url.ts";
 
-const servers = new Set<ReturnType<typeof createServer>>();
+const servers = new Set<Server>();
+const sockets = new Set<Socket>();
 afterEach(() => {
   for (const server of servers) server.close();
   servers.clear();
+  for (const socket of sockets) socket.destroy();
+  sockets.clear();
 });
 
 async function listening(meet: (socket: Socket) => void): Promise<string> {
-  const server = createServer((socket) => meet(socket.on("error", () => undefined))).listen(0, "127.0.0.1");
+  // A server that hangs does not notice who has gone.
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    sockets.add(socket);
+    meet(socket.on("error", () => undefined));
+  }).listen(0, "127.0.0.1");
   servers.add(server);
   await once(server, "listening");
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -28,8 +35,9 @@ async function saidOf(at: string, connectionTimeoutMillis: number): Promise<stri
   return await migratePostgres(connect, shown, []).then(String, (error: Error) => error.message);
 }
 
+const welcome = Buffer.from("R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I");
+
 it("a server that has answered while this process stood still is not told as one that does not", async () => {
-  const welcome = Buffer.from("R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I");
   const [host, port] = (await listening((socket) => socket.once("data", () => socket.write(welcome)))).split(":");
   const client = new PostgresClient({ host, port: Number(port), user: "me", connectionTimeoutMillis: 400 });
   const connected = client.connect();
@@ -48,6 +56,14 @@ it.each<[string, () => Promise<string>, RegExp]>([
     "takes the connection and is silent",
     async () => `${await listening(() => undefined)}/x`,
     /timeout expired; nothing there answers: .* whether a firewall drops the packets$/,
+  ],
+  [
+    "lets a first connection in and then is silent",
+    async () => {
+      let met = 0;
+      return `${await listening((socket) => socket.once("data", () => (met++ === 0 ? socket.write(welcome) : undefined)))}/x`;
+    },
+    /timeout expired; nothing there answers/,
   ],
   [
     "takes the connection and ends it",

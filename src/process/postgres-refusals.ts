@@ -76,6 +76,8 @@ const wordless: readonly (readonly [RegExp, string])[] = [
 
 const upTodo = "see whether the server is up, and the host and port in the address";
 const wayTodo = "see whether this machine has a network and a route to it";
+/** PgBouncer and its like: moor has a pool of its own, and settings and sessions that it needs. */
+export const poolerTodo = "name the server itself, not the pooler before it";
 const rightsTodo = "have its owner let this user make and change tables there, or name a database of its own";
 
 /** Of what is no refusal: the server may be there the next time, or do it the next time. */
@@ -95,5 +97,6 @@ const todos: Readonly<Record<string, string>> = {
 const wordlessTodos: readonly (readonly [RegExp, string])[] = [
   [/^timeout expired/, "nothing there answers: see whether the server is up, and whether a firewall drops the packets"],
   [/^Connection terminated/, upTodo],
+  [/^unsupported startup parameter/, `a pooler stands between: ${poolerTodo}`],
   [/^There was an error establishing an SSL connection/, `perhaps it is no PostgreSQL: ${upTodo}`],
 ];

@@ -1,0 +1,38 @@
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { freePort } from "../../../test/rig/free-port.ts";
+import type { PostgresServer } from "../../../test/rig/postgres.ts";
+import { startProcess } from "../../../test/rig/started-process.ts";
+
+export type PgBouncer = { readonly port: number; readonly stop: () => Promise<void> };
+
+/** Between a server and those who come to this port; `settings` as in its own config. */
+export async function startPgBouncer(server: PostgresServer, settings: readonly string[]): Promise<PgBouncer> {
+  const folder = await mkdtemp(join(tmpdir(), "moor-pgbouncer-"));
+  const port = await freePort();
+  const { username, password } = new URL(server.url());
+  const config = join(folder, "pgbouncer.ini");
+  await writeFile(
+    config,
+    ["[databases]", `* = host=127.0.0.1 port=${server.port} user=${username} password=${password}`, "[pgbouncer]"]
+      .concat("listen_addr = 127.0.0.1", `listen_port = ${port}`, "unix_socket_dir =", "auth_type = any", settings, "")
+      .join("\n"),
+  );
+  // It does not run as root, and whom it runs as instead must get to its config.
+  await chmod(folder, 0o755);
+  const user = process.getuid?.() === 0 ? ["-u", "nobody"] : [];
+  const bouncer = startProcess(["/usr/sbin/pgbouncer", ...user, config], {});
+  const stop = async () => {
+    // Told otherwise it may wait until all who are connected have gone.
+    await bouncer.stop("SIGQUIT");
+    await rm(folder, { recursive: true });
+  };
+  try {
+    await bouncer.says(/process up/);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { port, stop };
+}
