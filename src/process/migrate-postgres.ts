@@ -31,7 +31,7 @@ export async function migratePostgres(
   let client: Client | undefined;
   try {
     client = await connect();
-    await expectOwnSession(client, connect, shown);
+    await expectOwnSession(client, connect);
     await look(client);
     const before = await schemaOf(client);
     if (stepsFor(steps, before).length === 0) return;

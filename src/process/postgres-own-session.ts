@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import type { Client } from "pg";
-import { DatabaseTrouble } from "./migration-steps.ts";
 import { poolerTodo } from "./postgres-refusals.ts";
 import { endClient } from "./postgres-session.ts";
 
@@ -8,7 +7,7 @@ import { endClient } from "./postgres-session.ts";
  * Behind a pooler that shares its sessions between transactions, locks and notices are those of whoever comes next: two nodes would lead
  * at once, and none would hear of what another has written. It shows where one connection finds what another has set.
  */
-export async function expectOwnSession(client: Client, connect: () => Promise<Client>, shown: string): Promise<void> {
+export async function expectOwnSession(client: Client, connect: () => Promise<Client>): Promise<void> {
   const other = await connect();
   try {
     const mine = await mark(client);
@@ -19,8 +18,8 @@ export async function expectOwnSession(client: Client, connect: () => Promise<Cl
   } finally {
     await endClient(other);
   }
-  throw new DatabaseTrouble(
-    `the database ${shown} cannot be used: a pooler stands between that shares its sessions, so that nodes would not hear of each other; ${poolerTodo}`,
+  throw new Error(
+    `a pooler stands between that shares its sessions, so that nodes would not hear of each other; ${poolerTodo}`,
   );
 }
 
