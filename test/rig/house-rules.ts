@@ -24,13 +24,15 @@ const house: Readonly<Record<string, Room>> = {
   "src/access": { from: below },
   "src/process": { from: below },
   ...Object.fromEntries(features.map((feature) => [feature, { from: below }])),
-  "src/cli": { from: [...below, ...features] },
+  // What feeds the nameserver from the store: the one place where two features meet.
+  "src/publish": { from: [...below, "src/records", "src/nameserver"] },
+  "src/cli": { from: [...below, ...features, "src/publish"] },
   bin: { from: ["src/cli", "src/process"] },
   console: { from: ["src/core", "src/contract"], browser: true },
   // Benches start the same real processes as the tests do.
-  bench: { from: [...below, ...features, "src/cli", "bin", "test"] },
-  scripts: { from: [...below, ...features, "src/cli", "bin", "test"] },
-  test: { from: [...below, ...features, "src/cli", "bin", "bench", "console", "."] },
+  bench: { from: [...below, ...features, "src/publish", "src/cli", "bin", "test"] },
+  scripts: { from: [...below, ...features, "src/publish", "src/cli", "bin", "test"] },
+  test: { from: [...below, ...features, "src/publish", "src/cli", "bin", "bench", "console", "."] },
   ".": { from: [] },
 };
 
