@@ -1,6 +1,6 @@
 import { createToken, hashSecret } from "../src/access/secret.ts";
 import { wholeAccount } from "../src/core/may.ts";
-import type { RRset } from "../src/core/rrset.ts";
+import type { RRset } from "../src/core/records/rrset.ts";
 import { newRecordId, newZoneId } from "../src/records/new-id.ts";
 import { recordsDatabase } from "../src/records/start.ts";
 import { plainSettings } from "../src/records/store.ts";

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Pool } from "undici";
 import { createToken, hashSecret } from "../src/access/secret.ts";
 import { wholeAccount } from "../src/core/may.ts";
-import { nameToWire } from "../src/core/name-wire.ts";
+import { nameToWire } from "../src/core/names/wire.ts";
 import { transferIn } from "../src/nameserver/transfer-in.ts";
 import { createRecordService } from "../src/records/service.ts";
 import { recordsDatabase } from "../src/records/start.ts";

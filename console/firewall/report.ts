@@ -1,7 +1,7 @@
 import type { WireInterface } from "../../src/contract/interfaces.ts";
 import { reportFromWire } from "../../src/contract/interfaces-client.ts";
-import { type Family, families } from "../../src/core/address.ts";
-import { type Considered, chooseAddress } from "../../src/core/choose-address.ts";
+import { type Family, families } from "../../src/core/addresses/address.ts";
+import { type Considered, chooseAddress } from "../../src/core/addresses/choose-address.ts";
 
 export type WireReport = Readonly<Record<string, WireInterface>>;
 

@@ -1,5 +1,5 @@
 import { Redirect, Route, useRoute, useSearch } from "wouter";
-import { nameToUnicode } from "../../src/core/unicode-name.ts";
+import { nameToUnicode } from "../../src/core/names/unicode.ts";
 import { lazyPart } from "../shared/lazy-part.tsx";
 import { SessionGate } from "../shared/session.tsx";
 import { SignedInFrame } from "../shared/signed-in.tsx";

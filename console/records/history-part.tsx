@@ -3,7 +3,7 @@ import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-q
 import { useState } from "react";
 import type { ChangedSet, ChangedZone, ChangeEvent } from "../../src/contract/change-events.ts";
 import type { RrsetsZone } from "../../src/contract/rrsets.ts";
-import { nameToUnicode } from "../../src/core/unicode-name.ts";
+import { nameToUnicode } from "../../src/core/names/unicode.ts";
 import { counted } from "../shared/counted.ts";
 import { Problem } from "../shared/problem.tsx";
 import { RequestProblem } from "../shared/request.ts";

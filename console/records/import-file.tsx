@@ -2,7 +2,7 @@ import { Button, Group, Loader, Stack, Text, Textarea } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useDeferredValue, useMemo, useState } from "react";
 import type { Rrset, RrsetsZone } from "../../src/contract/rrsets.ts";
-import { nameToUnicode } from "../../src/core/unicode-name.ts";
+import { nameToUnicode } from "../../src/core/names/unicode.ts";
 import { Dialog } from "../shared/dialog.tsx";
 import { useLookFirst } from "../shared/look-first.ts";
 import { Problem } from "../shared/problem.tsx";

@@ -1,8 +1,8 @@
 import { Paper, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { RrsetsZone } from "../../src/contract/rrsets.ts";
-import { absoluteName } from "../../src/core/name.ts";
-import { nameToUnicode } from "../../src/core/unicode-name.ts";
+import { absoluteName } from "../../src/core/names/name.ts";
+import { nameToUnicode } from "../../src/core/names/unicode.ts";
 import { counted } from "../shared/counted.ts";
 import { Problem } from "../shared/problem.tsx";
 import type { Request } from "../shared/request.ts";

@@ -2,8 +2,8 @@ import { Group, MultiSelect, Radio, Select, Text, TextInput } from "@mantine/cor
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import type { MadeToken } from "../../src/contract/console.ts";
+import { parseNetwork } from "../../src/core/addresses/network.ts";
 import type { Scope } from "../../src/core/may.ts";
-import { parseNetwork } from "../../src/core/network.ts";
 import { isRecordType, recordTypes } from "../../src/core/rdata/table.ts";
 import { type Fault, fail, faultInWords, ok, type Result } from "../../src/core/result.ts";
 import { endOfDay } from "../shared/days.ts";

@@ -1,5 +1,5 @@
 import type { Rrset } from "../../src/contract/rrsets.ts";
-import { nameToUnicode } from "../../src/core/unicode-name.ts";
+import { nameToUnicode } from "../../src/core/names/unicode.ts";
 import { nameHolds, searchedText } from "./shown-name.ts";
 import { shownValue } from "./shown-value.ts";
 

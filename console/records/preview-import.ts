@@ -1,15 +1,15 @@
 import type { Rrset } from "../../src/contract/rrsets.ts";
 import { lowestTtl } from "../../src/contract/rrsets-limits.ts";
-import { checkNewSets } from "../../src/core/check-new-sets.ts";
-import { checkZone } from "../../src/core/check-zone.ts";
-import { lostServers } from "../../src/core/lost-servers.ts";
+import { lostServers } from "../../src/core/names/lost-servers.ts";
 import { parseRdata } from "../../src/core/rdata/rdata.ts";
 import { isRecordType } from "../../src/core/rdata/table.ts";
+import { checkNewSets } from "../../src/core/records/check-new-sets.ts";
+import { checkZone } from "../../src/core/records/check-zone.ts";
+import { setKey } from "../../src/core/records/rrset.ts";
 import type { Fault } from "../../src/core/result.ts";
-import { setKey } from "../../src/core/rrset.ts";
-import { parseZoneFile } from "../../src/core/zone-file.ts";
-import { lowTtls } from "../../src/core/zone-file-low-ttls.ts";
-import { type FileSet, placeInFile } from "../../src/core/zone-file-sets.ts";
+import { lowTtls } from "../../src/core/zone-file/low-ttls.ts";
+import { parseZoneFile } from "../../src/core/zone-file/parse.ts";
+import { type FileSet, placeInFile } from "../../src/core/zone-file/sets.ts";
 import { withoutSerial } from "./put-sets.ts";
 import { toldFaults } from "./told-faults.ts";
 

@@ -1,6 +1,6 @@
 import type { Scope, SetRule } from "../../src/core/may.ts";
-import { absoluteName } from "../../src/core/name.ts";
-import { nameToUnicode } from "../../src/core/unicode-name.ts";
+import { absoluteName } from "../../src/core/names/name.ts";
+import { nameToUnicode } from "../../src/core/names/unicode.ts";
 
 /** "may write A and AAAA of home.example.org, until 1 March 2027" */
 export function scopeInWords({ access, zones, sets, expires, networks }: Scope): string {

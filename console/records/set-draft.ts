@@ -1,12 +1,12 @@
 import type { Rrset } from "../../src/contract/rrsets.ts";
 import { mostRecords } from "../../src/contract/rrsets-limits.ts";
-import { checkOwners } from "../../src/core/check-zone.ts";
+import { asAscii, nameToUnicode } from "../../src/core/names/unicode.ts";
 import { hostName } from "../../src/core/rdata/field-name.ts";
 import { parseRdata } from "../../src/core/rdata/rdata.ts";
 import { definitionOf, isRecordType, type RecordType } from "../../src/core/rdata/table.ts";
+import { checkOwners } from "../../src/core/records/check-zone.ts";
+import type { RRset } from "../../src/core/records/rrset.ts";
 import { faultInWords } from "../../src/core/result.ts";
-import type { RRset } from "../../src/core/rrset.ts";
-import { asAscii, nameToUnicode } from "../../src/core/unicode-name.ts";
 import { toldFaults } from "./told-faults.ts";
 import { isTtl, ttlFault } from "./ttl.ts";
 import { typedOwner } from "./typed-owner.ts";

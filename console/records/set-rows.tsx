@@ -5,7 +5,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { useRef } from "react";
 import { Link, useSearchParams } from "wouter";
 import type { Rrset, RrsetsZone } from "../../src/contract/rrsets.ts";
-import { nameToUnicode } from "../../src/core/unicode-name.ts";
+import { nameToUnicode } from "../../src/core/names/unicode.ts";
 import { changed } from "../shared/search-part.ts";
 import type { SortBy } from "./order-sets.ts";
 import { shownValue } from "./shown-value.ts";

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useLocation } from "wouter";
 import type { RrsetsZone } from "../../src/contract/rrsets.ts";
-import { nameToUnicode } from "../../src/core/unicode-name.ts";
+import { nameToUnicode } from "../../src/core/names/unicode.ts";
 import { counted } from "../shared/counted.ts";
 import { download } from "../shared/download.ts";
 import { Problem } from "../shared/problem.tsx";

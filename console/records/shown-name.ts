@@ -1,4 +1,4 @@
-import { asAscii, nameToUnicode } from "../../src/core/unicode-name.ts";
+import { asAscii, nameToUnicode } from "../../src/core/names/unicode.ts";
 
 /** Names are shown in the letters of their language and kept in ASCII; people type either. */
 

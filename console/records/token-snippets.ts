@@ -1,5 +1,5 @@
 import type { Scope } from "../../src/core/may.ts";
-import { absoluteName } from "../../src/core/name.ts";
+import { absoluteName } from "../../src/core/names/name.ts";
 
 export type Snippet = { readonly name: string; readonly about: string; readonly text: string };
 

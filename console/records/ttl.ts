@@ -1,5 +1,5 @@
 import { lowestTtl } from "../../src/contract/rrsets-limits.ts";
-import { highestTtl } from "../../src/core/rrset.ts";
+import { highestTtl } from "../../src/core/records/rrset.ts";
 import { durationInWords } from "../shared/words-of-time.ts";
 
 export const isTtl = (seconds: number): boolean =>

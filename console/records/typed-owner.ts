@@ -1,6 +1,6 @@
-import { parseOwner } from "../../src/core/name.ts";
+import { parseOwner } from "../../src/core/names/name.ts";
+import { parseTyped } from "../../src/core/names/unicode.ts";
 import { type Fault, fail, type Result } from "../../src/core/result.ts";
-import { parseTyped } from "../../src/core/unicode-name.ts";
 
 /** A name in the zone, as somebody typed it: whole only with a dot at its end. */
 export function typedOwner(text: string, zone: string): Result<string> {

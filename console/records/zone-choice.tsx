@@ -2,7 +2,7 @@ import { MultiSelect } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { nameToUnicode } from "../../src/core/unicode-name.ts";
+import { nameToUnicode } from "../../src/core/names/unicode.ts";
 import { useSession } from "../shared/session.tsx";
 import { findZones } from "./api.ts";
 import { nameHolds, searchedZone } from "./shown-name.ts";

@@ -4,7 +4,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Suspense, useEffect, useRef, useState } from "react";
 import { Link } from "wouter";
 import type { RrsetsZone } from "../../src/contract/rrsets.ts";
-import { nameToUnicode } from "../../src/core/unicode-name.ts";
+import { nameToUnicode } from "../../src/core/names/unicode.ts";
 import { counted } from "../shared/counted.ts";
 import { lazyPart } from "../shared/lazy-part.tsx";
 import { Problem } from "../shared/problem.tsx";

@@ -1,5 +1,5 @@
 import type { UpdaterDecision } from "../../src/contract/updater-page.ts";
-import { parseAddress } from "../../src/core/address.ts";
+import { parseAddress } from "../../src/core/addresses/address.ts";
 import { type Span, spansOf } from "../shared/spans.ts";
 
 /** The addresses that were written for a name, from the decisions, which come newest first. */

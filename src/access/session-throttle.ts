@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
+import { householdOf } from "../core/addresses/peer-address.ts";
 import type { Instant } from "../core/instant.ts";
-import { householdOf } from "../core/peer-address.ts";
 
 /** How many wrong guesses are free, and how long the next one waits after that: doubling, up to a limit. */
 const free = { pair: 5, source: 30 } as const;

@@ -1,6 +1,6 @@
-import type { Change } from "../core/changes.ts";
-import { apex, ownerOf } from "../core/name.ts";
-import type { ZoneContent } from "../core/zone-view.ts";
+import { apex, ownerOf } from "../core/names/name.ts";
+import type { Change } from "../core/records/changes.ts";
+import type { ZoneContent } from "../core/records/zone-view.ts";
 import { type CatalogChange, catalogContent, createCatalogLog, toSetChange } from "../nameserver/catalog.ts";
 import type { ZoneEvent } from "../nameserver/zone-source.ts";
 import type { Logger } from "../process/log.ts";

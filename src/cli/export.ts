@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { nearest } from "../core/nearest.ts";
+import { nearest } from "../core/names/nearest.ts";
 import { openDataFolder, replaceFile } from "../process/data-folder.ts";
 import { asDiskTrouble } from "../process/disk-faults.ts";
 import { exportAccount } from "../records/account-export.ts";

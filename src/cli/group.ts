@@ -1,4 +1,4 @@
-import { parseNetwork } from "../core/network.ts";
+import { parseNetwork } from "../core/addresses/network.ts";
 import type { Group } from "../firewall/groups.ts";
 import { nameFault } from "../firewall/name-fault.ts";
 import type { CommandIo } from "./command-io.ts";

@@ -1,5 +1,5 @@
 import { type Command, Help, type Option } from "commander";
-import { nearest } from "../core/nearest.ts";
+import { nearest } from "../core/names/nearest.ts";
 import { bracketed, type ListenAddress } from "../process/listen-address.ts";
 
 /** Help says what a verb is for, and a usage error leads to the help of its own verb. */

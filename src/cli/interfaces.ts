@@ -1,6 +1,6 @@
-import { type Family, families } from "../core/address.ts";
-import { type Considered, chooseAddress } from "../core/choose-address.ts";
-import type { InterfaceReport } from "../core/interface-report.ts";
+import { type Family, families } from "../core/addresses/address.ts";
+import { type Considered, chooseAddress } from "../core/addresses/choose-address.ts";
+import type { InterfaceReport } from "../core/addresses/interface-report.ts";
 import type { UpdaterConfig } from "../updater/config.ts";
 import { describeChoice, refusalWords } from "../updater/describe-round.ts";
 import { type PlannedUpdate, planRound, publishedOf } from "../updater/plan-round.ts";

@@ -1,5 +1,5 @@
-import { parseZoneName } from "../core/name.ts";
-import { parseTyped } from "../core/unicode-name.ts";
+import { parseZoneName } from "../core/names/name.ts";
+import { parseTyped } from "../core/names/unicode.ts";
 import { askTarget, type TargetOptions } from "./ask-target.ts";
 import type { CommandIo } from "./command-io.ts";
 import { printTable } from "./print-table.ts";

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { nearest } from "../core/nearest.ts";
+import { nearest } from "../core/names/nearest.ts";
 import { ok, type Result } from "../core/result.ts";
 import { shellWord } from "../process/shell-word.ts";
 import type { UpdaterConfig } from "../updater/config.ts";

@@ -1,4 +1,4 @@
-import { apex } from "../core/name.ts";
+import { apex } from "../core/names/name.ts";
 import { createNotifier, type NotifierOptions } from "../nameserver/notify-out.ts";
 import { isNews, type ZoneNews, type ZoneSource } from "../nameserver/zone-source.ts";
 import type { EndWork } from "../process/duties.ts";

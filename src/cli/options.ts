@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { parseAddress } from "../core/address.ts";
-import { parseMailbox } from "../core/mailbox.ts";
-import { asAscii } from "../core/unicode-name.ts";
+import { parseAddress } from "../core/addresses/address.ts";
+import { parseMailbox } from "../core/names/mailbox.ts";
+import { asAscii } from "../core/names/unicode.ts";
 import type { ListenAddress } from "../process/listen-address.ts";
 import { tokenNameFault } from "../records/token-name.ts";
 

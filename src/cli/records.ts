@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { parseAddress } from "../core/address.ts";
-import { parseName } from "../core/name.ts";
-import { parseTyped } from "../core/unicode-name.ts";
+import { parseAddress } from "../core/addresses/address.ts";
+import { parseName } from "../core/names/name.ts";
+import { parseTyped } from "../core/names/unicode.ts";
 import { alsoAt, bracketed, type ListenAddress, urlOf } from "../process/listen-address.ts";
 import { isLoopbackName } from "../process/loopback-name.ts";
 import { closeInReverse, type Opened } from "../process/shutdown.ts";

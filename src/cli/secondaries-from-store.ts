@@ -1,6 +1,6 @@
 import type { Instant } from "../core/instant.ts";
 import type { RecordType } from "../core/rdata/table.ts";
-import { timersIn } from "../core/soa-timers.ts";
+import { timersIn } from "../core/records/soa-timers.ts";
 import type { NewContent, SecondaryZone } from "../nameserver/secondary-refresh.ts";
 import type { SecondaryPorts } from "../nameserver/secondary-zones.ts";
 import type { Peer } from "../nameserver/transfer-ask.ts";

@@ -1,4 +1,4 @@
-import { asAscii } from "../core/unicode-name.ts";
+import { asAscii } from "../core/names/unicode.ts";
 import { visible } from "../core/visible-text.ts";
 import { askTarget, type TargetOptions } from "./ask-target.ts";
 import type { CommandIo } from "./command-io.ts";

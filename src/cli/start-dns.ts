@@ -1,4 +1,4 @@
-import type { Network } from "../core/network.ts";
+import type { Network } from "../core/addresses/network.ts";
 import { createDnsCounters } from "../nameserver/counters.ts";
 import type { NotifyTarget } from "../nameserver/notify-out.ts";
 import { startSecondaries } from "../nameserver/secondary-zones.ts";

@@ -1,10 +1,10 @@
+import { parseNetwork } from "../core/addresses/network.ts";
 import type { Instant } from "../core/instant.ts";
 import { type Scope, type SetRule, wholeAccount } from "../core/may.ts";
-import { ownerOf, parseOwner, parseZoneName } from "../core/name.ts";
-import { parseNetwork } from "../core/network.ts";
+import { ownerOf, parseOwner, parseZoneName } from "../core/names/name.ts";
+import { nameToAscii, nameToUnicode, parseTyped } from "../core/names/unicode.ts";
 import { parseType, type RecordType } from "../core/rdata/table.ts";
 import { fail, ok, type Result } from "../core/result.ts";
-import { nameToAscii, nameToUnicode, parseTyped } from "../core/unicode-name.ts";
 import { minute } from "./print-table.ts";
 import { readDay } from "./read-day.ts";
 

@@ -1,7 +1,7 @@
-import { parseName } from "../core/name.ts";
-import { parseNetwork } from "../core/network.ts";
+import { parseNetwork } from "../core/addresses/network.ts";
+import { parseName } from "../core/names/name.ts";
+import { parseTyped } from "../core/names/unicode.ts";
 import { type Fault, fail, ok, type Result } from "../core/result.ts";
-import { parseTyped } from "../core/unicode-name.ts";
 import { defaultCatalog } from "../nameserver/catalog.ts";
 import type { NotifyTarget } from "../nameserver/notify-out.ts";
 import { readListen } from "./options.ts";

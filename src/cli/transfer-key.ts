@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
 import type { Instant } from "../core/instant.ts";
 import type { Scope } from "../core/may.ts";
-import { parseName } from "../core/name.ts";
+import { parseName } from "../core/names/name.ts";
 import { readFileIfThere } from "../process/data-folder.ts";
 import type { NewTransferKey, TransferKey } from "../records/transfer-keys.ts";
 import type { CommandIo } from "./command-io.ts";

@@ -1,8 +1,8 @@
 import { isIPv6 } from "node:net";
-import { parseAddress } from "../core/address.ts";
+import { parseAddress } from "../core/addresses/address.ts";
+import type { Network } from "../core/addresses/network.ts";
+import { comesFrom } from "../core/addresses/peer-address.ts";
 import { may } from "../core/may.ts";
-import type { Network } from "../core/network.ts";
-import { comesFrom } from "../core/peer-address.ts";
 import type { NotifyTarget } from "../nameserver/notify-out.ts";
 import type { Secondaries } from "../nameserver/secondary-zones.ts";
 import type { Peer } from "../nameserver/transfer-ask.ts";

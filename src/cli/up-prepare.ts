@@ -1,10 +1,10 @@
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { createToken, hashSecret } from "../access/secret.ts";
-import { parseAddress } from "../core/address.ts";
-import { scopeOf } from "../core/address-scope.ts";
+import { parseAddress } from "../core/addresses/address.ts";
+import { scopeOf } from "../core/addresses/scope.ts";
 import { wholeAccount } from "../core/may.ts";
-import { nearest } from "../core/nearest.ts";
+import { nearest } from "../core/names/nearest.ts";
 import { keysFile, openAccess } from "../firewall/access-store.ts";
 import { shortKey } from "../firewall/keys.ts";
 import { readKernel } from "../firewall/read-kernel.ts";

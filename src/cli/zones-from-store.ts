@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Change } from "../core/changes.ts";
-import { apex } from "../core/name.ts";
-import type { RRset } from "../core/rrset.ts";
-import { compareSerials, serialOf } from "../core/serial.ts";
-import { timersIn } from "../core/soa-timers.ts";
-import type { ZoneContent } from "../core/zone-view.ts";
+import { apex } from "../core/names/name.ts";
+import type { Change } from "../core/records/changes.ts";
+import type { RRset } from "../core/records/rrset.ts";
+import { compareSerials, serialOf } from "../core/records/serial.ts";
+import { timersIn } from "../core/records/soa-timers.ts";
+import type { ZoneContent } from "../core/records/zone-view.ts";
 import type { ChangesBetween } from "../nameserver/transfer-out.ts";
 import type { ZoneEvent, ZoneSource } from "../nameserver/zone-source.ts";
 import type { Logger } from "../process/log.ts";

@@ -1,4 +1,4 @@
-import type { InterfaceReport, ReportedInterface, ReportedIpv6 } from "../core/interface-report.ts";
+import type { InterfaceReport, ReportedInterface, ReportedIpv6 } from "../core/addresses/interface-report.ts";
 
 /**
  * What a client may rely on from any firewall since release 21.7.8 (spec 2.4), moor's or an OPNsense: anything else may be

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { highestTtl } from "../core/rrset.ts";
+import { highestTtl } from "../core/records/rrset.ts";
 
 /**
  * The v1 API of the record service: what goes over the wire, in the key order that its clients rely on. Field meanings:

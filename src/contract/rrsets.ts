@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { highestTtl } from "../core/rrset.ts";
+import { highestTtl } from "../core/records/rrset.ts";
 import { ChangeEvent } from "./change-events.ts";
 import { lowestTtl, mostChanges, mostRecords } from "./rrsets-limits.ts";
 

@@ -1,7 +1,7 @@
-import { type AnswerSet, answerQuestion, type QuestionType } from "./answer.ts";
-import { printLabels } from "./label.ts";
-import { labelsOf } from "./name.ts";
-import type { ZoneView } from "./zone-view.ts";
+import { printLabels } from "./names/label.ts";
+import { labelsOf } from "./names/name.ts";
+import { type AnswerSet, answerQuestion, type QuestionType } from "./records/answer.ts";
+import type { ZoneView } from "./records/zone-view.ts";
 
 export const printSets = (sets: readonly AnswerSet[]): string[] =>
   sets.flatMap(({ name, ttl, set }) => set.values.map((value) => `${printLabels(name)}. ${ttl} ${set.type} ${value}`));

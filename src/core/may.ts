@@ -1,6 +1,6 @@
+import { parseNetwork } from "./addresses/network.ts";
+import { comesFrom } from "./addresses/peer-address.ts";
 import type { Instant } from "./instant.ts";
-import { parseNetwork } from "./network.ts";
-import { comesFrom } from "./peer-address.ts";
 import type { RecordType } from "./rdata/table.ts";
 
 /** What a token opens. What is absent is not limited; an empty list opens nothing. */

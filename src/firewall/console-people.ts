@@ -1,8 +1,8 @@
 import { hostname } from "node:os";
 import { hashSecret } from "../access/secret.ts";
 import type { ConsoleGroup, ConsolePeople, MadeKey, UserWish } from "../contract/console-firewall.ts";
-import { parseAddress } from "../core/address.ts";
-import { parseNetwork } from "../core/network.ts";
+import { parseAddress } from "../core/addresses/address.ts";
+import { parseNetwork } from "../core/addresses/network.ts";
 import type { AccessStore } from "./access-store.ts";
 import type { Actor } from "./audit.ts";
 import { shortKey } from "./keys.ts";

@@ -1,4 +1,4 @@
-import { householdOf } from "../core/peer-address.ts";
+import { householdOf } from "../core/addresses/peer-address.ts";
 
 /** Who guessed, and how often in a row. Bounded: beyond `most` sources the one that was quiet longest is forgotten. */
 export type FailedLogins = {

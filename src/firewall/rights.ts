@@ -1,5 +1,5 @@
-import { parseNetwork } from "../core/network.ts";
-import { comesFrom } from "../core/peer-address.ts";
+import { parseNetwork } from "../core/addresses/network.ts";
+import { comesFrom } from "../core/addresses/peer-address.ts";
 import { type Privilege, privileges } from "./privileges.ts";
 
 /** Whose key it is, and what he holds himself and by his groups. */

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
-import { backOffDelay } from "../core/back-off.ts";
+import { backOffDelay } from "../core/updates/back-off.ts";
 import type { SmallLog } from "../process/small-log.ts";
 import { runIp, usualCommands } from "./run-ip.ts";
 

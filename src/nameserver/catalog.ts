@@ -1,7 +1,7 @@
-import type { Change } from "../core/changes.ts";
-import type { RRset } from "../core/rrset.ts";
-import { compareSerials } from "../core/serial.ts";
-import type { ZoneContent } from "../core/zone-view.ts";
+import type { Change } from "../core/records/changes.ts";
+import type { RRset } from "../core/records/rrset.ts";
+import { compareSerials } from "../core/records/serial.ts";
+import type { ZoneContent } from "../core/records/zone-view.ts";
 
 /** The zone that lists all others, so that they appear on secondaries by themselves (RFC 9432). */
 

@@ -1,5 +1,5 @@
-import { nodeOf } from "../core/answer.ts";
-import type { ZoneNode } from "../core/zone-view.ts";
+import { nodeOf } from "../core/records/answer.ts";
+import type { ZoneNode } from "../core/records/zone-view.ts";
 import { flags, rcodes } from "./codes.ts";
 import { createKeptMap } from "./kept-map.ts";
 import type { LoadedZone, LoadedZones } from "./loaded-zones.ts";

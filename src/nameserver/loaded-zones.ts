@@ -1,6 +1,6 @@
-import { apex } from "../core/name.ts";
-import { compareSerials } from "../core/serial.ts";
-import { changeZoneView, createZoneView, type ZoneContent, type ZoneView } from "../core/zone-view.ts";
+import { apex } from "../core/names/name.ts";
+import { compareSerials } from "../core/records/serial.ts";
+import { changeZoneView, createZoneView, type ZoneContent, type ZoneView } from "../core/records/zone-view.ts";
 import { afterAwake } from "../process/after-awake.ts";
 import { createKeptMap } from "./kept-map.ts";
 import { createNameFilter } from "./name-filter.ts";

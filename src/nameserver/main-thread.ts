@@ -1,5 +1,5 @@
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
-import type { ZoneContent } from "../core/zone-view.ts";
+import type { ZoneContent } from "../core/records/zone-view.ts";
 import { createCatchUp } from "./catch-up.ts";
 import type { Reply } from "./respond.ts";
 import { alone, type FromWorker, type ToWorker, type WorkerQuestion, type WorkerStart } from "./worker-messages.ts";

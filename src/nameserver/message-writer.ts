@@ -1,4 +1,4 @@
-import type { Label } from "../core/label.ts";
+import type { Label } from "../core/names/label.ts";
 import { maximumMessage } from "./codes.ts";
 import { compressibleLayout } from "./rdata-layout.ts";
 

@@ -1,7 +1,7 @@
 import dnsPacket from "dns-packet";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { printLabels } from "../core/label.ts";
+import { printLabels } from "../core/names/label.ts";
 import { decodeMessage, emptyMessage, encodeMessage, type Message, type ResourceRecord } from "./message.ts";
 
 const plain: Message = {

@@ -1,4 +1,4 @@
-import { labelsOf } from "../core/name.ts";
+import { labelsOf } from "../core/names/name.ts";
 import { flags, headerLength, maximumMessage, types } from "./codes.ts";
 import { type Edns, ednsFromRecord, writeEdns } from "./edns.ts";
 import { createMessageWriter, type MessageWriter } from "./message-writer.ts";

@@ -1,5 +1,5 @@
-import { printLabels } from "../core/label.ts";
-import { labelsOf } from "../core/name.ts";
+import { printLabels } from "../core/names/label.ts";
+import { labelsOf } from "../core/names/name.ts";
 
 /**
  * A name as messages carry it, one character a byte, in lower case and with the root's zero at its end: what is looked up for

@@ -1,5 +1,5 @@
-import type { AnswerSet } from "../core/answer.ts";
-import type { ViewSet, ZoneView } from "../core/zone-view.ts";
+import type { AnswerSet } from "../core/records/answer.ts";
+import type { ViewSet, ZoneView } from "../core/records/zone-view.ts";
 import { headerLength } from "./codes.ts";
 import { createMessageWriter } from "./message-writer.ts";
 import { writeSets } from "./write-sets.ts";

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { diffSets } from "../core/changes.ts";
-import { labelsOf } from "../core/name.ts";
+import { labelsOf } from "../core/names/name.ts";
+import { diffSets } from "../core/records/changes.ts";
+import { changeZoneView, createZoneView } from "../core/records/zone-view.ts";
 import { writtenSets, writtenZone } from "../core/written-sets.suite.ts";
-import { changeZoneView, createZoneView } from "../core/zone-view.ts";
 import { decodeMessage } from "./message.ts";
 import { createMessageWriter } from "./message-writer.ts";
 import { createPackedZones, type PackedZones } from "./packed-zones.ts";

@@ -1,4 +1,4 @@
-import { setAt, type ViewSet, type ZoneView } from "../core/zone-view.ts";
+import { setAt, type ViewSet, type ZoneView } from "../core/records/zone-view.ts";
 import { headerLength } from "./codes.ts";
 import { type PackOptions, packRecords } from "./transfer-pack.ts";
 import { wholeZone } from "./transfer-records.ts";

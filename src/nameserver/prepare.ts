@@ -1,7 +1,7 @@
-import { type Answer, type AnswerSet, answerQuestion, type QuestionType } from "../core/answer.ts";
-import type { Label } from "../core/label.ts";
+import type { Label } from "../core/names/label.ts";
 import { typeFromCode } from "../core/rdata/table.ts";
-import type { ViewSet } from "../core/zone-view.ts";
+import { type Answer, type AnswerSet, answerQuestion, type QuestionType } from "../core/records/answer.ts";
+import type { ViewSet } from "../core/records/zone-view.ts";
 import { classes, flags, headerLength, maximumMessage, rcodes, types } from "./codes.ts";
 import type { LoadedZone } from "./loaded-zones.ts";
 import { createMessageWriter } from "./message-writer.ts";

@@ -1,6 +1,6 @@
-import { addressBytes, parseIpv6 } from "../core/address.ts";
+import { addressBytes, parseIpv6 } from "../core/addresses/address.ts";
+import { isLoopback } from "../core/addresses/peer-address.ts";
 import type { Instant } from "../core/instant.ts";
-import { isLoopback } from "../core/peer-address.ts";
 
 /** What shall become of a reply: sent, cut short so that a real client asks again over TCP, or not sent at all. */
 export type Passage = "send" | "cut" | "drop";

@@ -1,4 +1,4 @@
-import { type Label, lowerByte, printLabels } from "../core/label.ts";
+import { type Label, lowerByte, printLabels } from "../core/names/label.ts";
 import { headerLength } from "./codes.ts";
 
 /** A name, in labels, as canonical text, and as bytes without pointers. */

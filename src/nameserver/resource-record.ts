@@ -1,4 +1,4 @@
-import { highestTtl } from "../core/rrset.ts";
+import { highestTtl } from "../core/records/rrset.ts";
 import { types } from "./codes.ts";
 import type { ResourceRecord } from "./message.ts";
 

@@ -1,6 +1,6 @@
 import type { Instant } from "../core/instant.ts";
-import { compareSerials } from "../core/serial.ts";
-import type { SoaTimers } from "../core/soa-timers.ts";
+import { compareSerials } from "../core/records/serial.ts";
+import type { SoaTimers } from "../core/records/soa-timers.ts";
 import { nameOf, type Peer } from "./transfer-ask.ts";
 import { askSerial, type Current, type Transferred, transferIn } from "./transfer-in.ts";
 

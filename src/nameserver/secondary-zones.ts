@@ -1,5 +1,5 @@
+import { unmapped } from "../core/addresses/peer-address.ts";
 import type { Instant } from "../core/instant.ts";
-import { unmapped } from "../core/peer-address.ts";
 import type { Logger } from "../process/log.ts";
 import { countTransfer, type DnsCounters } from "./counters.ts";
 import { type RefreshOutcome, type RefreshPorts, refreshZone, type SecondaryZone } from "./secondary-refresh.ts";

@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import { nameToWire } from "../core/name-wire.ts";
+import { nameToWire } from "../core/names/wire.ts";
 import type { ListenAddress } from "../process/listen-address.ts";
 import type { Logger } from "../process/log.ts";
 import { type CatchUp, createCatchUp } from "./catch-up.ts";

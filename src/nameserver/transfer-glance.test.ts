@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { nameToWire } from "../core/name-wire.ts";
+import { nameToWire } from "../core/names/wire.ts";
 import { emptyMessage, encodeMessage, type Message } from "./message.ts";
 import { asksBelow, glanceAt } from "./transfer-glance.ts";
 import { signRequest } from "./tsig-client.ts";

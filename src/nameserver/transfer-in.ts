@@ -1,8 +1,8 @@
-import { ownerOf } from "../core/name.ts";
+import { ownerOf } from "../core/names/name.ts";
 import { parseRdata, rdataFromWire, rdataToWire } from "../core/rdata/rdata.ts";
 import { typeFromCode } from "../core/rdata/table.ts";
-import { compareSerials, serialOf } from "../core/serial.ts";
-import type { ZoneLine, ZoneStep } from "../core/zone-lines.ts";
+import { compareSerials, serialOf } from "../core/records/serial.ts";
+import type { ZoneLine, ZoneStep } from "../core/records/zone-lines.ts";
 import { classes, opcodes, rcodes, types } from "./codes.ts";
 import type { Message, ResourceRecord } from "./message.ts";
 import { soaSerialOf, ttlOf } from "./resource-record.ts";

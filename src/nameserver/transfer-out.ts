@@ -1,7 +1,7 @@
-import type { Change } from "../core/changes.ts";
-import { labelsOf } from "../core/name.ts";
-import { compareSerials } from "../core/serial.ts";
-import type { ZoneView } from "../core/zone-view.ts";
+import { labelsOf } from "../core/names/name.ts";
+import type { Change } from "../core/records/changes.ts";
+import { compareSerials } from "../core/records/serial.ts";
+import type { ZoneView } from "../core/records/zone-view.ts";
 import { flags, opcodes, rcodes, types } from "./codes.ts";
 import { udpRoomFor } from "./edns.ts";
 import type { LoadedZones } from "./loaded-zones.ts";

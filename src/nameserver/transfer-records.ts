@@ -1,11 +1,11 @@
-import type { Change } from "../core/changes.ts";
-import type { Label } from "../core/label.ts";
-import { absoluteName, apex, labelsOf } from "../core/name.ts";
+import type { Label } from "../core/names/label.ts";
+import { absoluteName, apex, labelsOf } from "../core/names/name.ts";
 import { parseRdata, rdataToWire } from "../core/rdata/rdata.ts";
 import { typeCode } from "../core/rdata/table.ts";
-import { type RRset, setKey } from "../core/rrset.ts";
-import { withSerial } from "../core/serial.ts";
-import { setAt, setsOfView, type ViewSet, wireOf, type ZoneView } from "../core/zone-view.ts";
+import type { Change } from "../core/records/changes.ts";
+import { type RRset, setKey } from "../core/records/rrset.ts";
+import { withSerial } from "../core/records/serial.ts";
+import { setAt, setsOfView, type ViewSet, wireOf, type ZoneView } from "../core/records/zone-view.ts";
 import type { TransferRecord } from "./transfer-pack.ts";
 
 /** All of a zone: the SOA, everything else, the SOA (RFC 5936 section 2.2). What is in it is settled when this is called. */

@@ -1,6 +1,6 @@
-import type { Unmet } from "../core/dns-update.ts";
 import type { Instant } from "../core/instant.ts";
-import { nameToWire } from "../core/name-wire.ts";
+import { nameToWire } from "../core/names/wire.ts";
+import type { Unmet } from "../core/records/dns-update.ts";
 import { classes, opcodes, rcodes, types } from "./codes.ts";
 import { countTransfer, type DnsCounters } from "./counters.ts";
 import { udpRoomFor } from "./edns.ts";

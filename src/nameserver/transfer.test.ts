@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Change, diffSets } from "../core/changes.ts";
-import { absoluteName } from "../core/name.ts";
-import type { RRset } from "../core/rrset.ts";
+import { absoluteName } from "../core/names/name.ts";
+import { type Change, diffSets } from "../core/records/changes.ts";
+import type { RRset } from "../core/records/rrset.ts";
+import { setsAfterSteps } from "../core/records/zone-lines.ts";
+import type { ZoneContent } from "../core/records/zone-view.ts";
 import { writtenSets } from "../core/written-sets.suite.ts";
-import { setsAfterSteps } from "../core/zone-lines.ts";
-import type { ZoneContent } from "../core/zone-view.ts";
 import { createLoadedZones } from "./loaded-zones.ts";
 import { decodeMessage, emptyMessage, type Message, type ResourceRecord } from "./message.ts";
 import { createPackedZones } from "./packed-zones.ts";

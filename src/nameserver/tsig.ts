@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { nameFromWire, nameToWire } from "../core/name-wire.ts";
+import { nameFromWire, nameToWire } from "../core/names/wire.ts";
 import { classes, headerLength, types } from "./codes.ts";
 import { createNameReader } from "./read-name.ts";
 

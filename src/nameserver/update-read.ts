@@ -1,7 +1,7 @@
-import type { Prerequisite, RecordUpdate } from "../core/dns-update.ts";
-import { ownerOf } from "../core/name.ts";
+import { ownerOf } from "../core/names/name.ts";
 import { rdataFromWire } from "../core/rdata/rdata.ts";
 import { type RecordType, typeFromCode } from "../core/rdata/table.ts";
+import type { Prerequisite, RecordUpdate } from "../core/records/dns-update.ts";
 import { classes, rcodes, types } from "./codes.ts";
 import type { Message, ResourceRecord } from "./message.ts";
 import { ttlOf } from "./resource-record.ts";

@@ -4,7 +4,7 @@ import { addressesIn, askOverUdp, sendOverUdp } from "../../test/nameserver/ask-
 import { type ZonesInMemory, zonesInMemory } from "../../test/nameserver/zones-in-memory.ts";
 import { freePort } from "../../test/rig/free-port.ts";
 import { until } from "../../test/rig/until.ts";
-import { nameToWire } from "../core/name-wire.ts";
+import { nameToWire } from "../core/names/wire.ts";
 import { writtenZone } from "../core/written-sets.suite.ts";
 import { createLog } from "../process/log.ts";
 import { opcodes, rcodes } from "./codes.ts";

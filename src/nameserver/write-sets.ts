@@ -1,6 +1,6 @@
-import type { AnswerSet } from "../core/answer.ts";
 import { typeCode } from "../core/rdata/table.ts";
-import { wireOf } from "../core/zone-view.ts";
+import type { AnswerSet } from "../core/records/answer.ts";
+import { wireOf } from "../core/records/zone-view.ts";
 import { classes } from "./codes.ts";
 import type { MessageWriter } from "./message-writer.ts";
 

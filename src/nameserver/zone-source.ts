@@ -1,5 +1,5 @@
-import type { Change } from "../core/changes.ts";
-import type { ZoneContent } from "../core/zone-view.ts";
+import type { Change } from "../core/records/changes.ts";
+import type { ZoneContent } from "../core/records/zone-view.ts";
 
 /** Where the nameserver gets its zones from; it reads one when it is first asked for, and then only follows its changes. */
 export type ZoneSource = {

@@ -2,7 +2,7 @@ import { createPrivateKey, randomBytes, X509Certificate } from "node:crypto";
 import { link, rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { parseAddress } from "../core/address.ts";
+import { parseAddress } from "../core/addresses/address.ts";
 import { readFileIfThere, replaceFile } from "./data-folder.ts";
 import type { Pair } from "./issue-certificate.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseNetwork } from "../core/network.ts";
+import { parseNetwork } from "../core/addresses/network.ts";
 import { type ProxyHeader, trustProxies } from "./client-address.ts";
 
 const networks = ["127.0.0.1", "10.0.0.0/8", "2001:db8:99::/48"].flatMap((text) => parseNetwork(text) ?? []);

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { type Address, parseAddress, parseIpv4 } from "../core/address.ts";
-import { isInNetwork, type Network } from "../core/network.ts";
+import { type Address, parseAddress, parseIpv4 } from "../core/addresses/address.ts";
+import { isInNetwork, type Network } from "../core/addresses/network.ts";
 
 /** Whose word about callers is believed, and in which header it stands. */
 export type TrustedProxies = {

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { afterEach, describe, expect, it } from "vitest";
-import { parseNetwork } from "../core/network.ts";
+import { parseNetwork } from "../core/addresses/network.ts";
 import { trustProxies } from "./client-address.ts";
 import { createHttpServer, listen } from "./http-server.ts";
 import { giveLastAnswers } from "./last-answers.ts";

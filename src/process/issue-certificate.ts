@@ -13,7 +13,7 @@ import {
   X509Certificate as X509,
   X509CertificateGenerator,
 } from "@peculiar/x509";
-import { parseAddress } from "../core/address.ts";
+import { parseAddress } from "../core/addresses/address.ts";
 
 /** PEM texts. */
 export type Pair = { readonly cert: string; readonly key: string };

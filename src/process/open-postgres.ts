@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import { backOffDelay } from "../core/back-off.ts";
+import { backOffDelay } from "../core/updates/back-off.ts";
 import type { Logger } from "./log.ts";
 import { PostgresClient } from "./postgres-client.ts";
 import { createCommitMarks } from "./postgres-commit-marks.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
-import { backOffDelay } from "../core/back-off.ts";
+import { backOffDelay } from "../core/updates/back-off.ts";
 import { afterAwake } from "./after-awake.ts";
 import type { Logger } from "./log.ts";
 import { refusalOf } from "./postgres-refusals.ts";

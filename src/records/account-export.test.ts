@@ -4,7 +4,7 @@ import { patience } from "../../test/rig/patience.ts";
 import type { Scope } from "../core/may.ts";
 import { parseRdata } from "../core/rdata/rdata.ts";
 import type { RecordType } from "../core/rdata/table.ts";
-import type { RRset } from "../core/rrset.ts";
+import type { RRset } from "../core/records/rrset.ts";
 import { exportAccount } from "./account-export.ts";
 import { importObstacles, importZone } from "./account-import.ts";
 import { readAccount } from "./account-read.ts";

@@ -1,9 +1,9 @@
 import { hash } from "node:crypto";
 import type { Scope } from "../core/may.ts";
-import { type RRset, setKey, type ZoneRecord } from "../core/rrset.ts";
-import { parseZoneFile } from "../core/zone-file.ts";
-import { printZoneFile } from "../core/zone-file-print.ts";
-import type { FileRecord } from "../core/zone-file-sets.ts";
+import { type RRset, setKey, type ZoneRecord } from "../core/records/rrset.ts";
+import { parseZoneFile } from "../core/zone-file/parse.ts";
+import { printZoneFile } from "../core/zone-file/print.ts";
+import type { FileRecord } from "../core/zone-file/sets.ts";
 import {
   type Manifest,
   manifestFile,

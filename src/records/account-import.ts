@@ -1,7 +1,7 @@
 import type { Instant } from "../core/instant.ts";
+import { type RRset, setKey, type ZoneRecord } from "../core/records/rrset.ts";
+import { compareSerials, withSerial } from "../core/records/serial.ts";
 import type { Fault } from "../core/result.ts";
-import { type RRset, setKey, type ZoneRecord } from "../core/rrset.ts";
-import { compareSerials, withSerial } from "../core/serial.ts";
 import type { ReadZone } from "./account-read.ts";
 import { newRecordIds, newZoneId } from "./new-id.ts";
 import type { Account, RecordStore, WriteView, Zone, ZoneSettings } from "./store.ts";

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
+import { highestTtl } from "../core/records/rrset.ts";
 import { type Fault, fail, failAll, ok, type Result } from "../core/result.ts";
-import { highestTtl } from "../core/rrset.ts";
 
 /** The file beside the zone files of an exported account: what those cannot hold. No secret is in it, nor the hash of one. */
 export const manifestFile = "manifest.json";

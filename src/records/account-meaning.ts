@@ -1,4 +1,4 @@
-import { parseAddress } from "../core/address.ts";
+import { parseAddress } from "../core/addresses/address.ts";
 import type { Scope } from "../core/may.ts";
 import { type Fault, faultInWords } from "../core/result.ts";
 import { type Manifest, manifestFault, type ZoneEntry } from "./account-manifest.ts";

@@ -1,12 +1,12 @@
 import { hash } from "node:crypto";
-import { checkNewSets } from "../core/check-new-sets.ts";
-import { checkZone } from "../core/check-zone.ts";
-import { apex, parseZoneName } from "../core/name.ts";
+import { apex, parseZoneName } from "../core/names/name.ts";
+import { checkNewSets } from "../core/records/check-new-sets.ts";
+import { checkZone } from "../core/records/check-zone.ts";
+import { type RRset, setKey } from "../core/records/rrset.ts";
+import { serialOf } from "../core/records/serial.ts";
 import { type Fault, fail, failAll, ok, type Result } from "../core/result.ts";
-import { type RRset, setKey } from "../core/rrset.ts";
-import { serialOf } from "../core/serial.ts";
-import { parseZoneFile } from "../core/zone-file.ts";
-import { type FileSet, placeInFile } from "../core/zone-file-sets.ts";
+import { parseZoneFile } from "../core/zone-file/parse.ts";
+import { type FileSet, placeInFile } from "../core/zone-file/sets.ts";
 import { fileFault, manifestFile, readManifest, type SetBeyond, type ZoneEntry } from "./account-manifest.ts";
 import { faultsOfZones, type NamedScope, readTokens } from "./account-meaning.ts";
 

@@ -1,7 +1,7 @@
 import type { Instant } from "../core/instant.ts";
 import { may, type Operation, ownersSeen, type Refusal, type Scope, typesSeen } from "../core/may.ts";
+import type { RRset } from "../core/records/rrset.ts";
 import type { Fault } from "../core/result.ts";
-import type { RRset } from "../core/rrset.ts";
 import type { PlacedRecord, RecordStore, SetQuery, Zone, ZoneKey } from "./store.ts";
 
 /** Who asks, from where, and what that one may do. */

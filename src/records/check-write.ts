@@ -1,8 +1,8 @@
-import { diffSets } from "../core/changes.ts";
-import { checkNewSets } from "../core/check-new-sets.ts";
-import { checkOwners } from "../core/check-zone.ts";
+import { diffSets } from "../core/records/changes.ts";
+import { checkNewSets } from "../core/records/check-new-sets.ts";
+import { checkOwners } from "../core/records/check-zone.ts";
+import { type RRset, setKey } from "../core/records/rrset.ts";
 import type { Fault } from "../core/result.ts";
-import { type RRset, setKey } from "../core/rrset.ts";
 import type { WriteView, Zone } from "./store.ts";
 
 /** Why a zone cannot become so, whoever wants it: every fault at once. */

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { compareSerials, nextSerial } from "../core/serial.ts";
+import { compareSerials, nextSerial } from "../core/records/serial.ts";
 import type { NewZone, Zone } from "./store.ts";
 
 /**

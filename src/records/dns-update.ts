@@ -1,16 +1,16 @@
+import type { Instant } from "../core/instant.ts";
+import { may } from "../core/may.ts";
+import { apex } from "../core/names/name.ts";
 import {
   type Prerequisite,
   type RecordUpdate,
   type Unmet,
   unmetPrerequisite,
   updatedSets,
-} from "../core/dns-update.ts";
-import type { Instant } from "../core/instant.ts";
-import { may } from "../core/may.ts";
-import { apex } from "../core/name.ts";
+} from "../core/records/dns-update.ts";
+import type { RRset } from "../core/records/rrset.ts";
+import { serialOf } from "../core/records/serial.ts";
 import type { Fault } from "../core/result.ts";
-import type { RRset } from "../core/rrset.ts";
-import { serialOf } from "../core/serial.ts";
 import { checkWrite } from "./check-write.ts";
 import { newRecordId } from "./new-id.ts";
 import type { Decision, RecordStore, WriteView } from "./store.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Address, addressBytes, addressFromBytes, parseAddress } from "../core/address.ts";
-import { isInNetwork } from "../core/network.ts";
+import { type Address, addressBytes, addressFromBytes, parseAddress } from "../core/addresses/address.ts";
+import { isInNetwork } from "../core/addresses/network.ts";
 import { movedAddress, pointHost } from "./dyndns-edit.ts";
 import { aRecord, aSet } from "./rig/a-set.ts";
 

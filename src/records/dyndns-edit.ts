@@ -1,9 +1,9 @@
-import { type Address, addressBytes, addressFromBytes, parseAddress } from "../core/address.ts";
-import { scopeOf } from "../core/address-scope.ts";
-import { joinedAt } from "../core/host-part.ts";
+import { type Address, addressBytes, addressFromBytes, parseAddress } from "../core/addresses/address.ts";
+import { joinedAt } from "../core/addresses/host-part.ts";
+import type { Network } from "../core/addresses/network.ts";
+import { scopeOf } from "../core/addresses/scope.ts";
 import type { Instant } from "../core/instant.ts";
-import type { Network } from "../core/network.ts";
-import type { RRset, ZoneRecord } from "../core/rrset.ts";
+import type { RRset, ZoneRecord } from "../core/records/rrset.ts";
 import type { WantedAddresses } from "./dyndns-request.ts";
 
 /** The sets of one host as they shall be, and the addresses that it then has of those that were asked for. */

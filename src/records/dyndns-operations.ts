@@ -1,5 +1,5 @@
-import { enclosing, ownerOf } from "../core/name.ts";
-import type { RRset } from "../core/rrset.ts";
+import { enclosing, ownerOf } from "../core/names/name.ts";
+import type { RRset } from "../core/records/rrset.ts";
 import type { Actor, Sight } from "./actor.ts";
 import { checkWrite } from "./check-write.ts";
 import { pointHost } from "./dyndns-edit.ts";

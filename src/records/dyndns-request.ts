@@ -1,7 +1,7 @@
-import { type Address, parseAddress } from "../core/address.ts";
-import { labelsOf, parseName } from "../core/name.ts";
-import { type Network, parseNetwork } from "../core/network.ts";
-import { unmapped } from "../core/peer-address.ts";
+import { type Address, parseAddress } from "../core/addresses/address.ts";
+import { type Network, parseNetwork } from "../core/addresses/network.ts";
+import { unmapped } from "../core/addresses/peer-address.ts";
+import { labelsOf, parseName } from "../core/names/name.ts";
 
 /** What a router asks for: these hosts shall have these addresses. A prefix moves the network part of what a host has. */
 export type WantedAddresses = {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { RRset } from "../core/rrset.ts";
+import type { RRset } from "../core/records/rrset.ts";
 import { editMany } from "./edit-many.ts";
 import { createRecord, type RecordContent } from "./edit-record.ts";
 import { plainSettings, type Zone } from "./store.ts";

@@ -1,6 +1,6 @@
 import type { Instant } from "../core/instant.ts";
+import { type RRset, setKey, type ZoneRecord } from "../core/records/rrset.ts";
 import type { Fault } from "../core/result.ts";
-import { type RRset, setKey, type ZoneRecord } from "../core/rrset.ts";
 import { checkWrite } from "./check-write.ts";
 import type { RecordContent } from "./edit-record.ts";
 import type { PlacedRecord, WriteView } from "./store.ts";

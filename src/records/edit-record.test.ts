@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type RRset, setKey } from "../core/rrset.ts";
+import { type RRset, setKey } from "../core/records/rrset.ts";
 import { createRecord, deleteRecord, type RecordContent, replaceRecord } from "./edit-record.ts";
 import { plainSettings, type Zone } from "./store.ts";
 

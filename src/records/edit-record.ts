@@ -1,7 +1,7 @@
 import type { Instant } from "../core/instant.ts";
 import type { RecordType } from "../core/rdata/table.ts";
+import type { RRset, ZoneRecord } from "../core/records/rrset.ts";
 import type { Fault } from "../core/result.ts";
-import type { RRset, ZoneRecord } from "../core/rrset.ts";
 import { checkWrite } from "./check-write.ts";
 import type { Decide, PlacedRecord, WriteView } from "./store.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { RRset } from "../core/rrset.ts";
+import type { RRset } from "../core/records/rrset.ts";
 import { placed, setAt, withComments, withLess, withMore, withValues } from "./edit-set.ts";
 import type { Value } from "./rrsets-values.ts";
 

@@ -1,6 +1,6 @@
 import type { Instant } from "../core/instant.ts";
+import type { RRset, ZoneRecord } from "../core/records/rrset.ts";
 import { fail, ok, type Result } from "../core/result.ts";
-import type { RRset, ZoneRecord } from "../core/rrset.ts";
 import { duplicateValue, type Place, type Value } from "./rrsets-values.ts";
 
 /** What the record-set API can do to one set. `set` is undefined where there is none; so is the result where none is left. */

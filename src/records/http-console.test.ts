@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { parseNetwork } from "../core/network.ts";
+import { parseNetwork } from "../core/addresses/network.ts";
 import { createLog } from "../process/log.ts";
 import { type RunningRecords, startRecords } from "./start.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { RRset, ZoneRecord } from "../core/rrset.ts";
+import type { RRset, ZoneRecord } from "../core/records/rrset.ts";
 import { createKnownRows } from "./known-rows.ts";
 import { dropZone } from "./rig/drop-zone.ts";
 import { plainSettings, type RecordStore, type WriteRequest } from "./store.ts";

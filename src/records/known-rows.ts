@@ -1,4 +1,4 @@
-import type { RRset } from "../core/rrset.ts";
+import type { RRset } from "../core/records/rrset.ts";
 import type { PlacedRecord, Zone, ZoneKey } from "./store.ts";
 import { atZoneSerial } from "./store-rows.ts";
 import type { Reads } from "./store-sqlite-read.ts";

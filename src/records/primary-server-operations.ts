@@ -1,5 +1,5 @@
-import { parseAddress } from "../core/address.ts";
-import { scopeOf } from "../core/address-scope.ts";
+import { parseAddress } from "../core/addresses/address.ts";
+import { scopeOf } from "../core/addresses/scope.ts";
 import type { Fault } from "../core/result.ts";
 import { type Actor, missing, type NotDone, refused, type Sight } from "./actor.ts";
 import { newZoneId } from "./new-id.ts";

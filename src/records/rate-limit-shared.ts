@@ -1,5 +1,5 @@
+import { isLoopback } from "../core/addresses/peer-address.ts";
 import type { Instant } from "../core/instant.ts";
-import { isLoopback } from "../core/peer-address.ts";
 import { createRateLimit, quotaOf, type RateLimit } from "./rate-limit.ts";
 
 /** The calls that all nodes have between them, a token at a time. */

@@ -1,5 +1,5 @@
+import { isLoopback } from "../core/addresses/peer-address.ts";
 import type { Instant } from "../core/instant.ts";
-import { isLoopback } from "../core/peer-address.ts";
 
 /** What is left to one token. Every face writes it into headers of its own. */
 export type Quota = {

@@ -1,7 +1,7 @@
+import { parseNetwork } from "../core/addresses/network.ts";
 import { isObject } from "../core/is-object.ts";
 import type { Scope, SetRule } from "../core/may.ts";
-import { parseName, parseZoneName } from "../core/name.ts";
-import { parseNetwork } from "../core/network.ts";
+import { parseName, parseZoneName } from "../core/names/name.ts";
 import { isRecordType } from "../core/rdata/table.ts";
 import type { Fault } from "../core/result.ts";
 

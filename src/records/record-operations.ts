@@ -1,4 +1,4 @@
-import { parseOwner } from "../core/name.ts";
+import { parseOwner } from "../core/names/name.ts";
 import { isRecordType } from "../core/rdata/table.ts";
 import { type Actor, missing, type NotDone, type Sight } from "./actor.ts";
 import { createRecord, deleteRecord, holds, replaceRecord } from "./edit-record.ts";

@@ -1,7 +1,7 @@
-import { parseOwner } from "../core/name.ts";
+import { parseOwner } from "../core/names/name.ts";
 import { parseRdata } from "../core/rdata/rdata.ts";
 import type { RecordType } from "../core/rdata/table.ts";
-import type { RRset } from "../core/rrset.ts";
+import type { RRset } from "../core/records/rrset.ts";
 import { type Actor, denied, missing, type NotDone, placeOf, refused, type Sight } from "./actor.ts";
 import { soaStays } from "./check-write.ts";
 import type { RecordContent } from "./edit-record.ts";

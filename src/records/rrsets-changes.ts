@@ -1,5 +1,5 @@
+import type { RRset } from "../core/records/rrset.ts";
 import type { Fault } from "../core/result.ts";
-import type { RRset } from "../core/rrset.ts";
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "./actor.ts";
 import { checkWrite, soaStays, zoneFaults } from "./check-write.ts";
 import { type Fresh, placed, setAt } from "./edit-set.ts";

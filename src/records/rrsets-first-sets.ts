@@ -1,9 +1,9 @@
 import type { Instant } from "../core/instant.ts";
-import { apex } from "../core/name.ts";
+import { apex } from "../core/names/name.ts";
+import { type RRset, setKey } from "../core/records/rrset.ts";
+import { withSerial } from "../core/records/serial.ts";
 import { type Fault, failAll, ok, type Result } from "../core/result.ts";
-import { type RRset, setKey } from "../core/rrset.ts";
-import { withSerial } from "../core/serial.ts";
-import type { ZoneFile } from "../core/zone-file.ts";
+import type { ZoneFile } from "../core/zone-file/parse.ts";
 import { withValues } from "./edit-set.ts";
 import { newRecordIds } from "./new-id.ts";
 import { readPlace, readValues } from "./rrsets-values.ts";

@@ -1,7 +1,7 @@
-import { type Change, invertChanges, sameSet } from "../core/changes.ts";
+import { type Change, invertChanges, sameSet } from "../core/records/changes.ts";
+import { type RRset, setKey, type ZoneRecord } from "../core/records/rrset.ts";
+import { withSerial } from "../core/records/serial.ts";
 import type { Fault } from "../core/result.ts";
-import { type RRset, setKey, type ZoneRecord } from "../core/rrset.ts";
-import { withSerial } from "../core/serial.ts";
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "./actor.ts";
 import { checkWrite, soaStays, zoneFaults } from "./check-write.ts";
 import { newRecordIds } from "./new-id.ts";

@@ -1,9 +1,9 @@
 import { longestComment, lowestTtl, mostChanges, mostRecords } from "../contract/rrsets-limits.ts";
-import { parseAddress } from "../core/address.ts";
+import { parseAddress } from "../core/addresses/address.ts";
 import { isObject } from "../core/is-object.ts";
 import { isRecordType } from "../core/rdata/table.ts";
+import { highestTtl } from "../core/records/rrset.ts";
 import { type Fault, fail, failAll, ok, type Result } from "../core/result.ts";
-import { highestTtl } from "../core/rrset.ts";
 import type { SetChange } from "./rrsets-changes.ts";
 import { badInput } from "./rrsets-faults.ts";
 import { type Labels, readLabels } from "./rrsets-labels.ts";

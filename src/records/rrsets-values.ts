@@ -1,10 +1,10 @@
-import { parseOwner } from "../core/name.ts";
+import { parseOwner } from "../core/names/name.ts";
 import { parseRdata } from "../core/rdata/rdata.ts";
 import { isRecordType, type RecordType } from "../core/rdata/table.ts";
+import { tokenize } from "../core/rdata/tokens.ts";
+import type { ZoneRecord } from "../core/records/rrset.ts";
+import { withSerial } from "../core/records/serial.ts";
 import { type Fault, fail, ok, type Result } from "../core/result.ts";
-import type { ZoneRecord } from "../core/rrset.ts";
-import { withSerial } from "../core/serial.ts";
-import { tokenize } from "../core/tokens.ts";
 import type { Zone } from "./store.ts";
 
 /** Names and values as the record-set API takes them: stricter than zone files, so that nothing is taken otherwise than meant. */

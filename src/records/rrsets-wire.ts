@@ -1,7 +1,7 @@
 import type { ChangedSet, ChangedZone, ChangeEvent } from "../contract/change-events.ts";
 import type { Rrset, RrsetsZone, WireAction } from "../contract/rrsets.ts";
 import type { Instant } from "../core/instant.ts";
-import type { RRset } from "../core/rrset.ts";
+import type { RRset } from "../core/records/rrset.ts";
 import { utcText } from "../core/utc-text.ts";
 import { shownValue } from "./rrsets-values.ts";
 import type { Action, LoggedChange, PrimaryServer, Zone, ZoneSettings } from "./store.ts";

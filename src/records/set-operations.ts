@@ -1,6 +1,6 @@
 import { ownersSeen, typesSeen } from "../core/may.ts";
+import type { RRset } from "../core/records/rrset.ts";
 import { type Fault, ok, type Result } from "../core/result.ts";
-import type { RRset } from "../core/rrset.ts";
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "./actor.ts";
 import { checkWrite, soaStays, zoneFaults } from "./check-write.ts";
 import { type Fresh, placed, setAt, withComments, withLess, withMore, withValues } from "./edit-set.ts";

@@ -1,4 +1,4 @@
-import { parseZoneName } from "../core/name.ts";
+import { parseZoneName } from "../core/names/name.ts";
 import type { Fault } from "../core/result.ts";
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "./actor.ts";
 import type { RecordServiceOptions } from "./service-options.ts";

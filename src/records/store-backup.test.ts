@@ -14,7 +14,7 @@ import { basename, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { patience } from "../../test/rig/patience.ts";
-import type { RRset } from "../core/rrset.ts";
+import type { RRset } from "../core/records/rrset.ts";
 import { aRecord, at } from "./rig/a-set.ts";
 import { fillStore } from "./rig/filled-store.ts";
 import { backupSqlite, backupTables, placeNew } from "./store-backup.ts";

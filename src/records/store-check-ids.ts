@@ -1,4 +1,4 @@
-import type { RRset } from "../core/rrset.ts";
+import type { RRset } from "../core/records/rrset.ts";
 import { named, restoreIt, type Step } from "./store-check-step.ts";
 import { eachPart, keyOf, type Row, storeTables, type Tables } from "./store-table.ts";
 

@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
 import { isObject } from "../core/is-object.ts";
-import { apex } from "../core/name.ts";
-import type { RRset } from "../core/rrset.ts";
-import { compareSerials } from "../core/serial.ts";
+import { apex } from "../core/names/name.ts";
+import type { RRset } from "../core/records/rrset.ts";
+import { compareSerials } from "../core/records/serial.ts";
 import type { LoggedChange } from "./store.ts";
 import { readSet } from "./store-check-set.ts";
 import { type Accounts, checkAccount, named, parsed, restoreIt, type Step } from "./store-check-step.ts";

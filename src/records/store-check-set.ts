@@ -1,8 +1,8 @@
 import { isObject } from "../core/is-object.ts";
-import { parseOwner } from "../core/name.ts";
+import { parseOwner } from "../core/names/name.ts";
 import { parseRdata } from "../core/rdata/rdata.ts";
 import { isRecordType } from "../core/rdata/table.ts";
-import { parseTtl, type RRset, type ZoneRecord } from "../core/rrset.ts";
+import { parseTtl, type RRset, type ZoneRecord } from "../core/records/rrset.ts";
 import { parsed, restoreIt, type Step } from "./store-check-step.ts";
 import type { SetRow } from "./store-rows.ts";
 

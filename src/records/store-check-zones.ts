@@ -1,7 +1,7 @@
-import { checkOwners } from "../core/check-zone.ts";
 import { isObject } from "../core/is-object.ts";
-import { apex, parseZoneName } from "../core/name.ts";
-import { type RRset, setKey } from "../core/rrset.ts";
+import { apex, parseZoneName } from "../core/names/name.ts";
+import { checkOwners } from "../core/records/check-zone.ts";
+import { type RRset, setKey } from "../core/records/rrset.ts";
 import { checkIndexed, checkUnheld } from "./store-check-ids.ts";
 import { readSet } from "./store-check-set.ts";
 import { type Accounts, checkAccount, named, parsed, restoreIt, type Step } from "./store-check-step.ts";

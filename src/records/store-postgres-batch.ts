@@ -1,4 +1,4 @@
-import type { RRset } from "../core/rrset.ts";
+import type { RRset } from "../core/records/rrset.ts";
 import { serialAfter } from "./departed-zones.ts";
 import { keysKept } from "./kept-actions.ts";
 import type { Action, LoggedChange, NewZone, Once, WriteRequest, WriteView, Zone, ZoneKey } from "./store.ts";

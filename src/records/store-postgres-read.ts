@@ -1,4 +1,4 @@
-import { enclosing } from "../core/name.ts";
+import { enclosing } from "../core/names/name.ts";
 import type { Postgres } from "../process/open-postgres.ts";
 import { joinReads } from "./joined-reads.ts";
 import type { RecordStore, Zone } from "./store.ts";

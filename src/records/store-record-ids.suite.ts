@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { RRset, ZoneRecord } from "../core/rrset.ts";
+import type { RRset, ZoneRecord } from "../core/records/rrset.ts";
 import { aRecord, aSet, at } from "./rig/a-set.ts";
 import { plainSettings, type RecordStore, type Zone } from "./store.ts";
 

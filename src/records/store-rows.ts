@@ -1,7 +1,7 @@
 import type { Scope } from "../core/may.ts";
 import type { RecordType } from "../core/rdata/table.ts";
-import type { RRset, ZoneRecord } from "../core/rrset.ts";
-import { withSerial } from "../core/serial.ts";
+import type { RRset, ZoneRecord } from "../core/records/rrset.ts";
+import { withSerial } from "../core/records/serial.ts";
 import type { LoggedChange, PlacedRecord, Token, Zone, ZoneSettings } from "./store.ts";
 import type { TransferKey } from "./transfer-keys.ts";
 

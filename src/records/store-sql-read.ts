@@ -1,5 +1,5 @@
 import { type CompiledQuery, type Expression, expressionBuilder, type RawBuilder, type SqlBool, sql } from "kysely";
-import type { RRset } from "../core/rrset.ts";
+import type { RRset } from "../core/records/rrset.ts";
 import type { HistoryQuery, LabelTest, Order, Page, RecordStore, SetPageQuery, Zone, ZoneQuery } from "./store.ts";
 import { changeFromRow, setFromRow, zoneFromRow } from "./store-rows.ts";
 import type { ActionRow, Sql, Tables } from "./store-sql.ts";

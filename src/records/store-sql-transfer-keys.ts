@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import { apex } from "../core/name.ts";
-import { soaIn } from "../core/soa-timers.ts";
+import { apex } from "../core/names/name.ts";
+import { soaIn } from "../core/records/soa-timers.ts";
 import type { Zone } from "./store.ts";
 import { type KeyRow, keyFromRow, type SetRow, setFromRow } from "./store-rows.ts";
 import type { Sql } from "./store-sql.ts";

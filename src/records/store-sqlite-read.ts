@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
-import { enclosing } from "../core/name.ts";
-import type { RRset } from "../core/rrset.ts";
+import { enclosing } from "../core/names/name.ts";
+import type { RRset } from "../core/records/rrset.ts";
 import type { SetQuery, Zone, ZoneKey } from "./store.ts";
 import {
   type ChangeRow,

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Change } from "../core/changes.ts";
-import type { RRset } from "../core/rrset.ts";
+import type { Change } from "../core/records/changes.ts";
+import type { RRset } from "../core/records/rrset.ts";
 import type { KnownRows } from "./known-rows.ts";
 import type { LoggedChange, Zone } from "./store.ts";
 import { asAllRead, marksToText } from "./store-rows.ts";

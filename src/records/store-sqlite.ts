@@ -1,4 +1,4 @@
-import type { RRset } from "../core/rrset.ts";
+import type { RRset } from "../core/records/rrset.ts";
 import type { MigrationStep } from "../process/migration-steps.ts";
 import { openSqlite } from "../process/open-sqlite.ts";
 import { prepareDepartedZones } from "./departed-zones.ts";

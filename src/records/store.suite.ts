@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { RRset } from "../core/rrset.ts";
+import type { RRset } from "../core/records/rrset.ts";
 import { aRecord, aSet, at } from "./rig/a-set.ts";
 import { dropZone } from "./rig/drop-zone.ts";
 import {

@@ -1,8 +1,8 @@
-import type { Change } from "../core/changes.ts";
 import type { Instant } from "../core/instant.ts";
 import type { Scope } from "../core/may.ts";
 import type { RecordType } from "../core/rdata/table.ts";
-import type { RRset, ZoneRecord } from "../core/rrset.ts";
+import type { Change } from "../core/records/changes.ts";
+import type { RRset, ZoneRecord } from "../core/records/rrset.ts";
 import type { StoreCounters } from "./store-counters.ts";
 import type { TransferStore } from "./transfer-keys.ts";
 

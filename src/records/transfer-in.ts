@@ -1,8 +1,8 @@
-import { checkZone } from "../core/check-zone.ts";
 import type { Instant } from "../core/instant.ts";
-import { apex } from "../core/name.ts";
+import { apex } from "../core/names/name.ts";
+import { checkZone } from "../core/records/check-zone.ts";
+import { setsAfterSteps, setsFromLines, type ZoneLine, type ZoneStep } from "../core/records/zone-lines.ts";
 import type { Fault } from "../core/result.ts";
-import { setsAfterSteps, setsFromLines, type ZoneLine, type ZoneStep } from "../core/zone-lines.ts";
 import { newRecordId } from "./new-id.ts";
 import type { RecordStore, Zone } from "./store.ts";
 

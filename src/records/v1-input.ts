@@ -1,6 +1,6 @@
 import { isKnownType } from "../core/rdata/table.ts";
+import { parseTtl } from "../core/records/rrset.ts";
 import { type Fault, fail, ok, type Result } from "../core/result.ts";
-import { parseTtl } from "../core/rrset.ts";
 import type { ServerDraft } from "./primary-server-operations.ts";
 import type { RecordDraft } from "./record-rules.ts";
 import { readV1Value } from "./v1-text.ts";

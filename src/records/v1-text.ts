@@ -1,5 +1,5 @@
 import type { RecordType } from "../core/rdata/table.ts";
-import { quote } from "../core/tokens.ts";
+import { quote } from "../core/rdata/tokens.ts";
 
 /** A value of the v1 API: what is given back for it, and what it says in the syntax of zone files. */
 export type V1Value = { readonly value: string; readonly text: string };

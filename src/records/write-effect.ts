@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Change, diffSets } from "../core/changes.ts";
 import type { Instant } from "../core/instant.ts";
-import type { RRset } from "../core/rrset.ts";
-import { nextSerial } from "../core/serial.ts";
+import { type Change, diffSets } from "../core/records/changes.ts";
+import type { RRset } from "../core/records/rrset.ts";
+import { nextSerial } from "../core/records/serial.ts";
 import type { LoggedChange, Zone, ZoneSettings } from "./store.ts";
 
 export type Wanted = {

@@ -1,8 +1,8 @@
 import type { Instant } from "../core/instant.ts";
-import { apex, parseZoneName } from "../core/name.ts";
+import { apex, parseZoneName } from "../core/names/name.ts";
+import type { RRset } from "../core/records/rrset.ts";
+import { nextSerial } from "../core/records/serial.ts";
 import type { Fault } from "../core/result.ts";
-import type { RRset } from "../core/rrset.ts";
-import { nextSerial } from "../core/serial.ts";
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "./actor.ts";
 import { newRecordId, newZoneId } from "./new-id.ts";
 import type { Publisher, RecordServiceOptions } from "./service-options.ts";

@@ -1,5 +1,5 @@
 import type { Instant } from "../core/instant.ts";
-import { timersIn } from "../core/soa-timers.ts";
+import { timersIn } from "../core/records/soa-timers.ts";
 import type { RecordStore, Zone } from "./store.ts";
 import type { SecondaryState } from "./transfer-keys.ts";
 

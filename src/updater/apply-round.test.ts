@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from "vitest";
-import { parseIpv4 } from "../core/address.ts";
+import { parseIpv4 } from "../core/addresses/address.ts";
 import { type ApplyTools, openApplying, previewRound } from "./apply-round.ts";
 import type { PlannedUpdate } from "./plan-round.ts";
 import { createRecall } from "./recall.ts";

@@ -1,4 +1,4 @@
-import { parseAddress } from "../core/address.ts";
+import { parseAddress } from "../core/addresses/address.ts";
 import type { Confirmation } from "./confirm-dns.ts";
 import type { PlannedUpdate } from "./plan-round.ts";
 import type { Recall } from "./recall.ts";

@@ -1,6 +1,6 @@
-import type { Family } from "../core/address.ts";
-import type { HostPart } from "../core/host-part.ts";
-import type { UpdateRules } from "../core/plan-update.ts";
+import type { Family } from "../core/addresses/address.ts";
+import type { HostPart } from "../core/addresses/host-part.ts";
+import type { UpdateRules } from "../core/updates/plan-update.ts";
 import type { HttpTrust } from "./http-client.ts";
 
 /** A config file after every check: files are read, references hold, nothing is left to default. */

@@ -1,6 +1,6 @@
 import type { Resolver } from "node:dns/promises";
 import { setTimeout as pause } from "node:timers/promises";
-import { type Family, parseAddress } from "../core/address.ts";
+import { type Family, parseAddress } from "../core/addresses/address.ts";
 import { bracketed } from "../process/listen-address.ts";
 
 /** Whether the world sees what was written. A record that is written and not answered is written all the same. */

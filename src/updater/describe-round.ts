@@ -1,6 +1,6 @@
-import type { Considered } from "../core/choose-address.ts";
-import type { PassedOver } from "../core/choose-in-order.ts";
-import type { NoUpdate, Plan, WaitReason } from "../core/plan-update.ts";
+import type { Considered } from "../core/addresses/choose-address.ts";
+import type { PassedOver } from "../core/addresses/choose-in-order.ts";
+import type { NoUpdate, Plan, WaitReason } from "../core/updates/plan-update.ts";
 import { visible } from "../core/visible-text.ts";
 import type { UpdateResult } from "./apply-round.ts";
 import { firstFew } from "./first-few.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { backOffDelay, jittered } from "../core/back-off.ts";
+import { backOffDelay, jittered } from "../core/updates/back-off.ts";
 import type { AddressSource, SourceReading } from "./source.ts";
 
 export type Follower = {

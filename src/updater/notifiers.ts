@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { backOffDelay } from "../core/back-off.ts";
+import { backOffDelay } from "../core/updates/back-off.ts";
 import { isLoopbackName } from "../process/loopback-name.ts";
 import type { SmallLog } from "../process/small-log.ts";
 import type { MailConfig, NotifyConfig } from "./config.ts";

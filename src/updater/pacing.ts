@@ -1,5 +1,5 @@
-import { backOffDelay } from "../core/back-off.ts";
 import type { Instant } from "../core/instant.ts";
+import { backOffDelay } from "../core/updates/back-off.ts";
 
 const backOff = { base: 2_000, cap: 300_000 };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from "vitest";
-import type { ReportedInterface } from "../core/interface-report.ts";
-import type { Plan } from "../core/plan-update.ts";
+import type { ReportedInterface } from "../core/addresses/interface-report.ts";
+import type { Plan } from "../core/updates/plan-update.ts";
 import type { NameRules } from "./config.ts";
 import { planRound } from "./plan-round.ts";
 import { createRecall, type Recall } from "./recall.ts";

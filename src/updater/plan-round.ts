@@ -1,8 +1,8 @@
-import { carpRole } from "../core/carp-role.ts";
-import type { Choice, Considered } from "../core/choose-address.ts";
-import { chooseInOrder, type OrderedChoosing, type PassedOver } from "../core/choose-in-order.ts";
+import { carpRole } from "../core/addresses/carp-role.ts";
+import type { Choice, Considered } from "../core/addresses/choose-address.ts";
+import { chooseInOrder, type OrderedChoosing, type PassedOver } from "../core/addresses/choose-in-order.ts";
 import type { Instant } from "../core/instant.ts";
-import { type Plan, planUpdate } from "../core/plan-update.ts";
+import { type Plan, planUpdate } from "../core/updates/plan-update.ts";
 import { firstFew } from "./first-few.ts";
 import type { Recall } from "./recall.ts";
 import type { SourceReading } from "./source.ts";

@@ -1,5 +1,5 @@
-import type { Family } from "../core/address.ts";
-import { hostPartOfMac, parseHostPart, usualPrefixLength } from "../core/host-part.ts";
+import type { Family } from "../core/addresses/address.ts";
+import { hostPartOfMac, parseHostPart, usualPrefixLength } from "../core/addresses/host-part.ts";
 import type { FamilyConfig } from "./config.ts";
 import { missing } from "./read-endpoint.ts";
 import type { Fields, Spot, YamlReader } from "./yaml-reader.ts";

@@ -1,5 +1,5 @@
 import { type ReadableInterface, reportFromWire } from "../contract/interfaces-client.ts";
-import type { InterfaceReport } from "../core/interface-report.ts";
+import type { InterfaceReport } from "../core/addresses/interface-report.ts";
 import { isObject } from "../core/is-object.ts";
 import { visible } from "../core/visible-text.ts";
 

@@ -1,8 +1,8 @@
-import { type Family, families, recordTypeOf } from "../core/address.ts";
-import { absoluteName, parseOwner, parseZoneName } from "../core/name.ts";
-import { nearest } from "../core/nearest.ts";
-import { highestTtl } from "../core/rrset.ts";
-import { parseTyped } from "../core/unicode-name.ts";
+import { type Family, families, recordTypeOf } from "../core/addresses/address.ts";
+import { absoluteName, parseOwner, parseZoneName } from "../core/names/name.ts";
+import { nearest } from "../core/names/nearest.ts";
+import { parseTyped } from "../core/names/unicode.ts";
+import { highestTtl } from "../core/records/rrset.ts";
 import type { FamilyConfig, NameConfig, NameRules } from "./config.ts";
 import { missing } from "./read-endpoint.ts";
 import { readFamily } from "./read-family.ts";

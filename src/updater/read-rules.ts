@@ -1,5 +1,5 @@
-import { parseAddress } from "../core/address.ts";
-import { mostChangesPerHour } from "../core/plan-update.ts";
+import { parseAddress } from "../core/addresses/address.ts";
+import { mostChangesPerHour } from "../core/updates/plan-update.ts";
 import type { NameRules } from "./config.ts";
 import { readChoice } from "./read-choice.ts";
 import { readDuration } from "./read-duration.ts";

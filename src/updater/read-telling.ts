@@ -1,4 +1,4 @@
-import { parseAddress } from "../core/address.ts";
+import { parseAddress } from "../core/addresses/address.ts";
 import type { ControlConfig, Endpoint, HeartbeatConfig, MailConfig, NotifyConfig } from "./config.ts";
 import { readChoice } from "./read-choice.ts";
 import { readDuration } from "./read-duration.ts";

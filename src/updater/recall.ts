@@ -1,5 +1,5 @@
 import type { Instant } from "../core/instant.ts";
-import { changesThatCount, mostChangesPerHour } from "../core/plan-update.ts";
+import { changesThatCount, mostChangesPerHour } from "../core/updates/plan-update.ts";
 
 /** What this process has seen of each name and family, as far as the rules ask for it. A restart forgets it. */
 export type Recall = {

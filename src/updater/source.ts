@@ -1,4 +1,4 @@
-import type { InterfaceReport } from "../core/interface-report.ts";
+import type { InterfaceReport } from "../core/addresses/interface-report.ts";
 
 /** A place that knows addresses. `unavailable` is not an empty report: nothing is known, so nothing is done. */
 export type AddressSource = {

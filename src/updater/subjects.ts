@@ -1,6 +1,6 @@
-import { type Family, recordTypeOf } from "../core/address.ts";
-import type { OrderedPolicy } from "../core/choose-in-order.ts";
-import { absoluteName } from "../core/name.ts";
+import { type Family, recordTypeOf } from "../core/addresses/address.ts";
+import type { OrderedPolicy } from "../core/addresses/choose-in-order.ts";
+import { absoluteName } from "../core/names/name.ts";
 import type { FamilyConfig, NameConfig, NameRules, UpdaterConfig } from "./config.ts";
 import type { ReplaceOrder } from "./target.ts";
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { ReadableAction, ReadableRRset } from "../contract/rrsets-client.ts";
-import { parseAddress, recordTypeOf } from "../core/address.ts";
-import { absoluteName } from "../core/name.ts";
+import { parseAddress, recordTypeOf } from "../core/addresses/address.ts";
+import { absoluteName } from "../core/names/name.ts";
 import type { TargetConfig } from "./config.ts";
 import type { HttpClient } from "./http-client.ts";
 import { createRRsetsCalls, type RRsetsCalls, type SetName } from "./rrsets-calls.ts";

@@ -1,6 +1,6 @@
 import type { ReadableRecord, ReadableZone, RecordReplacement } from "../contract/records-v1-client.ts";
-import { parseAddress, recordTypeOf } from "../core/address.ts";
-import { absoluteName, parseOwner } from "../core/name.ts";
+import { parseAddress, recordTypeOf } from "../core/addresses/address.ts";
+import { absoluteName, parseOwner } from "../core/names/name.ts";
 import type { TargetConfig } from "./config.ts";
 import type { HttpClient } from "./http-client.ts";
 import { noZone, unknownCall } from "./service-answer.ts";

@@ -1,4 +1,4 @@
-import type { Family } from "../core/address.ts";
+import type { Family } from "../core/addresses/address.ts";
 
 /** A place that holds records. Nothing here throws for what a service may answer. */
 export type RecordTarget = {

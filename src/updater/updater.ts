@@ -1,5 +1,5 @@
 import type { Instant } from "../core/instant.ts";
-import { absoluteName } from "../core/name.ts";
+import { absoluteName } from "../core/names/name.ts";
 import { type ApplyTools, openApplying, previewRound, type UpdateResult } from "./apply-round.ts";
 import type { UpdaterConfig } from "./config.ts";
 import { confirmDns } from "./confirm-dns.ts";

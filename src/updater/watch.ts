@@ -1,5 +1,5 @@
-import { jittered } from "../core/back-off.ts";
 import type { Instant } from "../core/instant.ts";
+import { jittered } from "../core/updates/back-off.ts";
 import type { SmallLog } from "../process/small-log.ts";
 import { createReporter, type Reporter } from "./reporter.ts";
 import { longestPause } from "./rhythm.ts";

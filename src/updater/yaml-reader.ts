@@ -10,7 +10,7 @@ import {
   parseDocument,
   visit,
 } from "yaml";
-import { nearest } from "../core/nearest.ts";
+import { nearest } from "../core/names/nearest.ts";
 import type { Fault } from "../core/result.ts";
 
 /** Reads a YAML document piece by piece and collects what is wrong with it, each fault with its line and column. */

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import { dname } from "../../src/core/dname.ts";
-import { nameFromWire } from "../../src/core/name-wire.ts";
+import { nameFromWire } from "../../src/core/names/wire.ts";
 import { recordTypes, typeCode } from "../../src/core/rdata/table.ts";
+import { dname } from "../../src/core/records/dname.ts";
+import type { ZoneContent } from "../../src/core/records/zone-view.ts";
 import { writtenSets } from "../../src/core/written-sets.suite.ts";
-import type { ZoneContent } from "../../src/core/zone-view.ts";
 import type { Message, ResourceRecord } from "../../src/nameserver/message.ts";
 import { startNameserver } from "../../src/nameserver/start.ts";
 import { createLog } from "../../src/process/log.ts";

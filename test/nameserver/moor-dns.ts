@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { startDns, type TransferOptions } from "../../src/cli/start-dns.ts";
+import { parseNetwork } from "../../src/core/addresses/network.ts";
 import { type Scope, wholeAccount } from "../../src/core/may.ts";
-import { parseNetwork } from "../../src/core/network.ts";
-import type { RRset } from "../../src/core/rrset.ts";
+import type { RRset } from "../../src/core/records/rrset.ts";
 import { writtenSets } from "../../src/core/written-sets.suite.ts";
 import { createLog } from "../../src/process/log.ts";
 import { newRecordId } from "../../src/records/new-id.ts";

@@ -1,9 +1,9 @@
-import { dname } from "../../src/core/dname.ts";
 import { parseRdata } from "../../src/core/rdata/rdata.ts";
 import { isRecordType, type RecordType } from "../../src/core/rdata/table.ts";
-import type { RRset, ZoneRecord } from "../../src/core/rrset.ts";
+import { dname } from "../../src/core/records/dname.ts";
+import type { RRset, ZoneRecord } from "../../src/core/records/rrset.ts";
+import type { ZoneContent } from "../../src/core/records/zone-view.ts";
 import { dnameData } from "../../src/core/written-sets.suite.ts";
-import type { ZoneContent } from "../../src/core/zone-view.ts";
 import { pick, type Random } from "../rig/random.ts";
 
 /** Values of every type that stands at ordinary names; `%` is a host, inside the zone or not. */

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ZoneContent } from "../../src/core/zone-view.ts";
+import type { ZoneContent } from "../../src/core/records/zone-view.ts";
 import { freePort } from "../rig/free-port.ts";
 import { askOverTcp } from "./ask-over-tcp.ts";
 import { zoneFile } from "./random-zone.ts";

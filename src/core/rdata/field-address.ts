@@ -1,4 +1,11 @@
-import { type Address, addressBytes, addressFromBytes, type Family, parseIpv4, parseIpv6 } from "../address.ts";
+import {
+  type Address,
+  addressBytes,
+  addressFromBytes,
+  type Family,
+  parseIpv4,
+  parseIpv6,
+} from "../addresses/address.ts";
 import { fail, ok } from "../result.ts";
 import { type FieldKind, quotedFault } from "./field.ts";
 

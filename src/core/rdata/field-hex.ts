@@ -1,7 +1,7 @@
 import { type Fault, fail, ok } from "../result.ts";
-import type { Token } from "../tokens.ts";
 import { type FieldKind, quotedFault } from "./field.ts";
 import { readBytes, writeBytes } from "./field-text.ts";
+import type { Token } from "./tokens.ts";
 
 /** Bytes in hexadecimal up to the end, in as many words as the writer liked; at least one byte. */
 export const hexToEnd: FieldKind<string> = {

@@ -1,5 +1,5 @@
-import { parseTarget } from "../name.ts";
-import { writeName } from "../name-wire.ts";
+import { parseTarget } from "../names/name.ts";
+import { writeName } from "../names/wire.ts";
 import { fail } from "../result.ts";
 import { type FieldKind, quotedFault } from "./field.ts";
 

@@ -1,6 +1,6 @@
 import { type Fault, fail, ok, type Result } from "../result.ts";
-import { quote, type Token, tokenBytes } from "../tokens.ts";
 import { type FieldKind, quotedFault, type WireReader } from "./field.ts";
+import { quote, type Token, tokenBytes } from "./tokens.ts";
 
 const maximumString = 255;
 

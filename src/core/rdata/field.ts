@@ -1,5 +1,5 @@
 import type { Fault, Result } from "../result.ts";
-import type { Token } from "../tokens.ts";
+import type { Token } from "./tokens.ts";
 
 /** Names with the dot at their end, strings as bytes (one character a byte), addresses in canonical text. */
 export type FieldValue = number | string | readonly string[];

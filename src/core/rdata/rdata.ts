@@ -1,9 +1,9 @@
-import { nameFromWire } from "../name-wire.ts";
+import { nameFromWire } from "../names/wire.ts";
 import { type Fault, fail, ok, type Result } from "../result.ts";
-import { type Token, tokenize } from "../tokens.ts";
 import type { FieldDefinition, FieldValue, FieldValues, TypeDefinition, WireReader } from "./field.ts";
 import { genericData, isGenericMark } from "./field-hex.ts";
 import { definitionOf, isKnownType, type RecordType } from "./table.ts";
+import { type Token, tokenize } from "./tokens.ts";
 
 /** What a record says. `text` is canonical: two of one type mean the same exactly when their texts are equal. */
 export type Rdata = {

@@ -1,7 +1,7 @@
-import { addressBytes, addressFromBytes, type Family, parseAddress } from "../address.ts";
+import { addressBytes, addressFromBytes, type Family, parseAddress } from "../addresses/address.ts";
 import { type Fault, fail, ok, type Result } from "../result.ts";
-import { quote, tokenBytes } from "../tokens.ts";
 import { parseDecimal } from "./field-number.ts";
+import { quote, tokenBytes } from "./tokens.ts";
 
 /** One parameter of an SVCB record: its key's number, and its value as the bytes of a message, one character a byte. */
 export type SvcParam = { readonly key: number; readonly value: string };

@@ -1,4 +1,4 @@
-import type { RRset, ZoneRecord } from "../../core/rrset.ts";
+import type { RRset, ZoneRecord } from "../../core/records/rrset.ts";
 import { plainSettings, type RecordStore, type WriteRequest, type Zone } from "../store.ts";
 
 const at = Date.UTC(2026, 10, 15, 12);

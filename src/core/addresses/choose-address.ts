@@ -1,0 +1,166 @@
+import { type Address, addressBytes, type Family, parseAddress } from "./address.ts";
+import { type HostPart, withHostPart } from "./host-part.ts";
+import type { InterfaceReport, ReportedIpv4, ReportedIpv6 } from "./interface-report.ts";
+import { sharesPrefix } from "./network.ts";
+import { gate, type PublicRule, type UnfitScope } from "./publish-gate.ts";
+import { scopeOf } from "./scope.ts";
+
+export type AddressPolicy = {
+  readonly device: string;
+  readonly family: Family;
+  readonly public?: PublicRule;
+  /** Only the address that this virtual host id (CARP) stands for. */
+  readonly vhid?: string;
+  /** For a machine behind the firewall: the interface gives the prefix alone. */
+  readonly host?: HostPart;
+  /** What names were given by this policy before. The first of them that is as good as the best stays. */
+  readonly published?: readonly string[];
+};
+
+/**
+ * `none` is knowledge: the interface was read and has no fit address. `unknown-interface` and `unknown` are the lack of
+ * it. Neither ever erases a record.
+ */
+export type Choice =
+  | { readonly kind: "address"; readonly address: Address }
+  | { readonly kind: "none"; readonly because: "no-addresses" | "no-fit-address" }
+  | { readonly kind: "unknown"; readonly because: string }
+  | { readonly kind: "unknown-interface"; readonly device: string; readonly known: readonly string[] };
+
+export type Refusal =
+  | UnfitScope
+  | "malformed"
+  | "wrong-family"
+  | "deprecated"
+  | "tentative"
+  | "detached"
+  | "other-vhid"
+  | "no-prefix"
+  | "not-first"
+  | "ula-behind-global"
+  | "reserved-behind-others"
+  | "virtual-behind-own"
+  | "shorter-lifetime"
+  | "behind-published"
+  | "later-in-report";
+
+/** What became of one reported address, in report order. */
+export type Considered = { readonly text: string; readonly verdict: "taken" | Refusal };
+
+export type Choosing = { readonly choice: Choice; readonly considered: readonly Considered[] };
+
+export function chooseAddress(report: InterfaceReport, policy: AddressPolicy): Choosing {
+  const { device, family } = policy;
+  const reported = report.get(device);
+  if (!reported) return { choice: { kind: "unknown-interface", device, known: [...report.keys()] }, considered: [] };
+  const candidates = family === "ipv4" ? considerIpv4(reported.ipv4, policy) : considerIpv6(reported.ipv6, policy);
+  return { choice: choiceOf(candidates), considered: candidates.map(({ text, verdict }) => ({ text, verdict })) };
+}
+
+type Candidate = { readonly text: string; readonly address?: Address; readonly verdict: "taken" | Refusal };
+
+function choiceOf(candidates: readonly Candidate[]): Choice {
+  const taken = candidates.find(({ verdict }) => verdict === "taken")?.address;
+  if (taken) return { kind: "address", address: taken };
+  return { kind: "none", because: candidates.length === 0 ? "no-addresses" : "no-fit-address" };
+}
+
+/** Spec 2.4: the element at index 0 and no other, so an unfit first one means none rather than an alias. */
+function considerIpv4(entries: readonly ReportedIpv4[], policy: AddressPolicy): Candidate[] {
+  const first = policy.vhid === undefined ? 0 : entries.findIndex(({ vhid }) => vhid === policy.vhid);
+  return entries.map((entry, index) => {
+    if (isOtherVhid(entry, policy)) return { text: entry.text, verdict: "other-vhid" };
+    const read = readAddress(entry.text, policy);
+    if (read.verdict !== "taken") return read;
+    return index === first ? read : { ...read, verdict: "not-first" };
+  });
+}
+
+function considerIpv6(entries: readonly ReportedIpv6[], policy: AddressPolicy): Candidate[] {
+  const fit = entries.map((entry) => considerAlone(entry, policy));
+  const ranked = entries.map((entry, index) => rank(fit[index], entry, index));
+  const best = ranked.reduce(
+    (leader, next) => (!leader || (next && outranked(leader, next)) ? next : leader),
+    undefined,
+  );
+  const taken = best && (stayingOf(ranked, best, policy) ?? best);
+  return fit.map((candidate, index) => {
+    const own = ranked[index];
+    if (!taken || !own || own === taken) return candidate;
+    return { ...candidate, verdict: outranked(own, taken) ?? "behind-published" };
+  });
+}
+
+/**
+ * Lifetimes in one network differ by when each was renewed last: were the longest taken, a name with two addresses would move
+ * with every renewal. In another network a longer one may mean that the provider has changed the prefix.
+ */
+function stayingOf(ranked: readonly (Ranked | undefined)[], best: Ranked, { published = [] }: AddressPolicy) {
+  const asGood = ranked.filter((each) => each && isAsGood(each, best));
+  return published.map((text) => asGood.find((each) => each?.address.text === text)).find((each) => each);
+}
+
+const isAsGood = (one: Ranked, best: Ranked): boolean =>
+  one.reach === best.reach &&
+  one.virtual === best.virtual &&
+  Number.isFinite(one.lifetime) === Number.isFinite(best.lifetime) &&
+  sharesPrefix(addressBytes(one.address), { family: "ipv6", bytes: addressBytes(best.address), length: 64 });
+
+/** What can be said about an address without looking at its neighbours. The flags may lie, so the text is read as well. */
+function considerAlone(entry: ReportedIpv6, policy: AddressPolicy): Candidate {
+  if (isOtherVhid(entry, policy)) return { text: entry.text, verdict: "other-vhid" };
+  if (entry.linkLocal) return { text: entry.text, verdict: "link-local" };
+  const read = readAddress(entry.text, policy);
+  if (read.verdict !== "taken" || !read.address) return read;
+  if (entry.deprecated) return { ...read, verdict: "deprecated" };
+  if (entry.tentative) return { ...read, verdict: "tentative" };
+  if (entry.detached) return { ...read, verdict: "detached" };
+  const { host } = policy;
+  if (!host) return read;
+  // A single address, as DHCPv6 hands it out, says nothing about the network that is routed here.
+  if (!host.lengthIsGiven && (entry.prefixLength ?? 0) > host.prefixLength) return { ...read, verdict: "no-prefix" };
+  return { ...read, address: withHostPart(read.address, host) };
+}
+
+const isOtherVhid = (entry: { readonly vhid?: string }, { vhid }: AddressPolicy) =>
+  vhid !== undefined && entry.vhid !== vhid;
+
+function readAddress(text: string, policy: AddressPolicy): Candidate {
+  const address = parseAddress(text);
+  if (!address) return { text, verdict: "malformed" };
+  const verdict = gate(address, policy.family, policy.public);
+  return verdict.kind === "refuse" ? { text, verdict: verdict.because } : { text, address, verdict: "taken" };
+}
+
+type Ranked = {
+  readonly address: Address;
+  readonly reach: Reach;
+  /** Of a CARP pair: it belongs to whichever machine is the master. */
+  readonly virtual: boolean;
+  readonly lifetime: number;
+  readonly index: number;
+};
+type Reach = "wide" | "ula" | "reserved";
+
+const reachOrder: readonly Reach[] = ["wide", "ula", "reserved"];
+
+/** An address listed without lifetime does not run out: static addresses, and every address before release 25.7.10. */
+function rank(candidate: Candidate | undefined, entry: ReportedIpv6, index: number): Ranked | undefined {
+  if (candidate?.verdict !== "taken" || !candidate.address) return undefined;
+  const { address } = candidate;
+  const scope = scopeOf(address);
+  const reach = scope === "ula" || scope === "reserved" ? scope : "wide";
+  const lifetime = entry.validLifetime ?? Number.POSITIVE_INFINITY;
+  return { address, reach, virtual: entry.vhid !== undefined, lifetime, index };
+}
+
+/** Why `one` stands behind `other`, or undefined when it does not. */
+function outranked(one: Ranked, other: Ranked): Refusal | undefined {
+  if (one.reach !== other.reach) {
+    if (reachOrder.indexOf(one.reach) < reachOrder.indexOf(other.reach)) return undefined;
+    return one.reach === "ula" ? "ula-behind-global" : "reserved-behind-others";
+  }
+  if (one.virtual !== other.virtual) return one.virtual ? "virtual-behind-own" : undefined;
+  if (one.lifetime !== other.lifetime) return one.lifetime < other.lifetime ? "shorter-lifetime" : undefined;
+  return one.index > other.index ? "later-in-report" : undefined;
+}

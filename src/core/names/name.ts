@@ -1,0 +1,155 @@
+import { type Fault, fail, ok, type Result } from "../result.ts";
+import {
+  fitsInName,
+  type Label,
+  type LabelledText,
+  nameTooLong,
+  printLabel,
+  printLabels,
+  readLabels,
+} from "./label.ts";
+
+/**
+ * Names are texts in one canonical form, so that equal names are equal texts: lower case, escapes only where needed.
+ * Absolute names have no dot at the end, and the root is the empty text. An owner is a name relative to its zone.
+ */
+export const apex = "@";
+
+/** Absolute, whether or not a dot ends it. */
+export function parseName(text: string, where = "name"): Result<string> {
+  if (isPlain(text)) return ok(text);
+  if (text === ".") return ok("");
+  const read = readName(text, where);
+  return read.ok ? finish(read.value.labels, where) : read;
+}
+
+/** A name that a zone can have: host name characters, two labels or more. Whether its last label is real is not asked. */
+export function parseZoneName(text: string, where = "name"): Result<string> {
+  if (text === ".") return fail(singleLabel(where));
+  const name = readName(text, where);
+  if (!name.ok) return name;
+  const { labels } = name.value;
+  const faults = labels.flatMap((label) => zoneLabelFaults(label, where));
+  if (labels.length < 2) faults.push(singleLabel(where));
+  return faults.length > 0 ? fail(...faults) : finish(labels, where);
+}
+
+/**
+ * The owner that a text means inside a zone. A dot at the end makes it absolute; without one it is relative even when it
+ * ends with the zone's name, as zone files have it. The bare zone name alone is taken for the apex: clients send it so.
+ */
+export function parseOwner(text: string, zoneName: string, where = "name"): Result<string> {
+  if (text === apex || text === "" || text === zoneName) return ok(apex);
+  if (isPlain(text) && text.length + zoneName.length + 3 <= 255) return ok(text);
+  const read = readName(text, where);
+  if (!read.ok) return read;
+  const { labels, absolute } = read.value;
+  const name = printLabels(labels);
+  if (absolute) {
+    if (!fitsInName(labels)) return fail(nameTooLong(where));
+    const owner = ownerOf(name, zoneName);
+    return owner === undefined ? fail(outOfZone(text, zoneName, where)) : ok(owner);
+  }
+  if (name === zoneName) return ok(apex);
+  return fitsInName([...labels, ...labelsOf(zoneName)]) ? ok(name) : fail(nameTooLong(where));
+}
+
+/** What a record points at: canonical and absolute, printed with the dot. Without a dot the text is relative. */
+export function parseTarget(text: string, zoneName: string, where = "value"): Result<string> {
+  if (text.endsWith(".") && isPlain(text.slice(0, -1))) return ok(text);
+  if (text === apex) return ok(`${zoneName}.`);
+  if (text === ".") return ok(text);
+  const read = readName(text, where);
+  if (!read.ok) return read;
+  const { labels, absolute } = read.value;
+  const name = finish(absolute ? labels : [...labels, ...labelsOf(zoneName)], where);
+  return name.ok ? ok(`${name.value}.`) : name;
+}
+
+export const absoluteName = (owner: string, zoneName: string): string =>
+  owner === apex ? zoneName : `${owner}.${zoneName}`;
+
+/** The other way: undefined when the name is not inside the zone. Both canonical. */
+export function ownerOf(name: string, zoneName: string): string | undefined {
+  if (name === zoneName) return apex;
+  const cut = name.length - zoneName.length - 1;
+  // A dot that is itself escaped is inside a label and divides nothing.
+  if (cut < 1 || !name.endsWith(zoneName) || name[cut] !== "." || endsInEscape(name.slice(0, cut))) return undefined;
+  return name.slice(0, cut);
+}
+
+/** The labels of a canonical name, or of an owner other than the apex; a text that is neither is a bug. */
+export function labelsOf(name: string): readonly Label[] {
+  if (name === "") return [];
+  if (!name.includes("\\")) return name.split(".");
+  const read = readLabels(name, "name");
+  if (!("labels" in read)) throw new Error("not a canonical name");
+  return read.labels;
+}
+
+/** A name and every name above it but the root. */
+export function enclosing(name: string): readonly string[] {
+  const labels = labelsOf(name);
+  return labels.map((_, i) => printLabels(labels.slice(i)));
+}
+
+const plainName = /^[a-z0-9_*-]{1,63}(?:\.[a-z0-9_*-]{1,63})*$/;
+const isPlain = (text: string): boolean => text.length <= 253 && plainName.test(text);
+
+/** 255 bytes, each written as `\DDD`: nothing longer is looked at, however long it is. */
+const longestText = 1020;
+
+function readName(text: string, where: string): Result<LabelledText> {
+  if (text === "" || text === ".") return fail(emptyName(where));
+  if (text.length > longestText) return fail(nameTooLong(where));
+  const read = readLabels(text, where);
+  return "labels" in read ? ok(read) : fail(...read);
+}
+
+const finish = (labels: readonly Label[], where: string): Result<string> =>
+  fitsInName(labels) ? ok(printLabels(labels)) : fail(nameTooLong(where));
+
+const endsInEscape = (text: string): boolean => (/\\+$/.exec(text)?.[0].length ?? 0) % 2 === 1;
+
+function zoneLabelFaults(label: Label, where: string): Fault[] {
+  const faults: Fault[] = [];
+  if (label.startsWith("-")) {
+    faults.push({
+      code: "label-starts-with-dash",
+      where,
+      message: `the label ${printLabel(label)} starts with a dash`,
+      todo: "start each label of a zone's name with a letter or a digit",
+    });
+  }
+  // The slash serves classless reverse zones (RFC 2317).
+  if (!/^[a-z0-9_/-]*$/.test(label)) {
+    faults.push({
+      code: "bad-character",
+      where,
+      message: `the label ${printLabel(label)} has a character that a zone's name cannot have`,
+      todo: "use letters, digits, '-' and '_'",
+    });
+  }
+  return faults;
+}
+
+const emptyName = (where: string): Fault => ({
+  code: "empty-name",
+  where,
+  message: "the name is empty",
+  todo: "give a name such as www or example.org.",
+});
+
+const singleLabel = (where: string): Fault => ({
+  code: "single-label",
+  where,
+  message: "a zone's name has at least two labels",
+  todo: "give a name such as example.org",
+});
+
+const outOfZone = (text: string, zoneName: string, where: string): Fault => ({
+  code: "out-of-zone",
+  where,
+  message: `the name ${text.length > 80 ? `${text.slice(0, 80)}...` : text} is not inside the zone ${zoneName}`,
+  todo: `use a name that ends with ${zoneName}. or a relative name without the dot at its end`,
+});

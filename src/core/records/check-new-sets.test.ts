@@ -1,0 +1,80 @@
+import { describe, expect, it } from "vitest";
+import type { RecordType } from "../rdata/table.ts";
+import { checkNewSets } from "./check-new-sets.ts";
+
+const set = (owner: string, type: RecordType, values: readonly string[] = []) => ({
+  owner,
+  type,
+  records: values.map((rdata) => ({ rdata })),
+});
+const many = (count: number, value: (i: number) => string) => Array.from({ length: count }, (_, i) => value(i));
+
+describe("a set that is too large for a DNS message", () => {
+  const addresses = (count: number) => many(count, (i) => `10.0.${i >> 8}.${i & 255}`);
+  const ofSize = (count: number) => set("www", "A", addresses(count));
+  const codes = (before: readonly number[], after: number) =>
+    checkNewSets(before.map(ofSize), [ofSize(after)]).map(({ code, where }) => `${code} ${where}`);
+
+  it("is refused", () => {
+    expect(codes([], 4_000)).toEqual([]);
+    expect(codes([], 5_000)).toEqual(["set-too-large www A"]);
+    expect(codes([4_000], 5_000)).toEqual(["set-too-large www A"]);
+  });
+
+  it("is refused also when it has fewer records than before, if it was small enough then", () => {
+    const texts = (count: number, length: number) => {
+      const values = many(count, (i) => `"${i}${"x".repeat(length)}"`);
+      return set("www", "TXT", values);
+    };
+    expect(checkNewSets([texts(500, 9)], [texts(400, 200)]).map(({ code }) => code)).toEqual(["set-too-large"]);
+  });
+
+  it("that is there already may become smaller or stay, and not grow", () => {
+    expect(codes([5_000], 4_999)).toEqual([]);
+    expect(codes([5_000], 5_000)).toEqual([]);
+    expect(codes([5_000], 5_001)).toEqual(["set-too-large www A"]);
+  });
+});
+
+describe("an NS record at a wildcard name", () => {
+  const place = (owner: string, type: RecordType = "NS") => set(owner, type);
+  const refused = (...[before, wanted]: Parameters<typeof checkNewSets>) =>
+    checkNewSets(before, wanted).map(({ where }) => where);
+
+  it.each(["*", "*.w", "*.a.b"])("is refused: %s", (owner) => {
+    expect(refused([], [place(owner), place("www")])).toEqual([`${owner} NS`]);
+    expect(refused([place(owner, "A")], [place(owner)])).toEqual([`${owner} NS`]);
+  });
+
+  it("may stay where it is already", () => {
+    expect(refused([place("*.w")], [place("*.w"), place("*.v")])).toEqual(["*.v NS"]);
+  });
+
+  it.each([
+    ["*.w", "A"],
+    ["@", "NS"],
+    ["a.*.w", "NS"],
+    ["*w", "NS"],
+  ] as const)("is nothing else: %s %s", (owner, type) => {
+    expect(refused([], [place(owner, type)])).toEqual([]);
+  });
+});
+
+describe("a second DNAME record at a name", () => {
+  const targets = (count: number) => many(count, (i) => `\\# 3 01${61 + i}00`);
+  const dnames = (count: number) => set("d", "TYPE39", targets(count));
+  const refused = (before: readonly number[], after: number) =>
+    checkNewSets(before.map(dnames), [dnames(after)]).map(({ code, where }) => `${code} ${where}`);
+
+  it("is refused", () => {
+    expect(refused([], 1)).toEqual([]);
+    expect(refused([], 2)).toEqual(["dname-single d TYPE39"]);
+    expect(refused([1], 2)).toEqual(["dname-single d TYPE39"]);
+  });
+
+  it("that is there already may stay or go, and no other comes", () => {
+    expect(refused([3], 3)).toEqual([]);
+    expect(refused([3], 2)).toEqual([]);
+    expect(refused([2], 3)).toEqual(["dname-single d TYPE39"]);
+  });
+});

@@ -1,0 +1,132 @@
+import { apex } from "../names/name.ts";
+import type { Fault } from "../result.ts";
+import { type RRset, setKey } from "./rrset.ts";
+
+/**
+ * Whether these sets may stand together: every fault at once. Give all sets that an owner would have, for the owners
+ * that a write touches; what is not given is not looked at, so a write costs the same in a zone of any size.
+ */
+export function checkOwners(sets: readonly RRset[]): readonly Fault[] {
+  const faults: Fault[] = [];
+  for (const setsAtOwner of byOwner(sets)) {
+    for (const set of setsAtOwner) checkSet(set, faults);
+    checkTogether(setsAtOwner, faults);
+  }
+  return faults;
+}
+
+/** The same for all sets of a zone, which must then also have its SOA. */
+export function checkZone(sets: readonly RRset[]): readonly Fault[] {
+  const faults = [...checkOwners(sets)];
+  if (!sets.some((set) => set.type === "SOA" && set.owner === apex)) {
+    faults.push({
+      code: "soa-missing",
+      where: setKey(apex, "SOA"),
+      message: "the zone has no SOA record",
+      todo: "add one SOA record at @",
+    });
+  }
+  return faults;
+}
+
+function byOwner(sets: readonly RRset[]): readonly (readonly RRset[])[] {
+  const [first] = sets;
+  if (first === undefined || sets.every((set) => set.owner === first.owner)) return [sets];
+  return [...Map.groupBy(sets, (set) => set.owner).values()];
+}
+
+function checkSet(set: RRset, faults: Fault[]): void {
+  const where = setKey(set.owner, set.type);
+  if (set.records.length === 0) {
+    faults.push({
+      code: "empty-set",
+      where,
+      message: `the ${set.type} set at ${set.owner} has no records`,
+      todo: "give it at least one record, or delete the set",
+    });
+  }
+  if (set.records.length > 1) checkDuplicates(set, where, faults);
+  if (set.type === "CNAME") checkCname(set, where, faults);
+  if (set.type === "SOA") checkSoa(set, where, faults);
+}
+
+function checkDuplicates(set: RRset, where: string, faults: Fault[]): void {
+  const seen = new Set<string>();
+  for (const record of set.records) {
+    if (seen.has(record.rdata)) {
+      faults.push({
+        code: "duplicate-value",
+        where,
+        message: `the ${set.type} set at ${set.owner} has the value ${shortened(record.value)} twice`,
+        todo: "leave one of them out",
+      });
+    }
+    seen.add(record.rdata);
+  }
+}
+
+function checkCname(set: RRset, where: string, faults: Fault[]): void {
+  if (set.owner === apex) {
+    faults.push({
+      code: "cname-at-apex",
+      where,
+      message: "a CNAME cannot stand at the zone's own name, which has an SOA record",
+      todo: "use A and AAAA records there",
+    });
+  }
+  if (set.records.length > 1) {
+    faults.push({
+      code: "cname-and-other",
+      where,
+      message: `${set.owner} has more than one CNAME record`,
+      todo: "an alias has one target: keep one record",
+    });
+  }
+}
+
+function checkSoa(set: RRset, where: string, faults: Fault[]): void {
+  if (set.owner !== apex) {
+    faults.push({
+      code: "soa-not-at-apex",
+      where,
+      message: `an SOA record stands only at the zone's own name, not at ${set.owner}`,
+      todo: "remove it, or make a zone of that name",
+    });
+  }
+  if (set.records.length > 1) {
+    faults.push({ code: "soa-single", where, message: "a zone has exactly one SOA record", todo: "keep one of them" });
+  }
+}
+
+/** RFC 1034 section 3.6.2: a name with a CNAME has nothing else. */
+function checkTogether(sets: readonly RRset[], faults: Fault[]): void {
+  if (sets.length < 2) return;
+  const types = new Set(sets.map((set) => set.type));
+  if (types.size < sets.length) checkTwice(sets, faults);
+  const cname = sets.find((set) => set.type === "CNAME");
+  if (cname === undefined || types.size === 1) return;
+  const others = [...types].filter((type) => type !== "CNAME").join(", ");
+  faults.push({
+    code: "cname-and-other",
+    where: setKey(cname.owner, "CNAME"),
+    message: `${cname.owner} has a CNAME record and also ${others}`,
+    todo: "a name with a CNAME record has nothing else: remove one or the other",
+  });
+}
+
+function checkTwice(sets: readonly RRset[], faults: Fault[]): void {
+  const seen = new Set<string>();
+  for (const set of sets) {
+    if (seen.has(set.type)) {
+      faults.push({
+        code: "duplicate-set",
+        where: setKey(set.owner, set.type),
+        message: `the ${set.type} set at ${set.owner} is given twice`,
+        todo: "put all its records into one set",
+      });
+    }
+    seen.add(set.type);
+  }
+}
+
+const shortened = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}...` : text);

@@ -1,0 +1,150 @@
+import { describe, expect, it } from "vitest";
+import { writtenSets } from "../written-sets.suite.ts";
+import { type Prerequisite, type RecordUpdate, unmetPrerequisite, updatedSets } from "./dns-update.ts";
+
+const soa = "ns1.example.org. hostmaster.example.org.";
+const sets = writtenSets(
+  "example.org",
+  `@ 600 SOA ${soa} 5 1 2 3 4
+   @ 600 NS ns1.example.org.
+   @ - TXT "x"
+   www - A 192.0.2.1
+   www - A 192.0.2.2
+   www - TXT "x"
+   alias 600 CNAME www.example.org.
+   moved 600 TYPE39 \\# 3 016100`,
+);
+const context = { zoneTtl: 600, now: 9, ids: ["new"] };
+
+const after = (...updates: readonly RecordUpdate[]) =>
+  updatedSets(sets, updates, context)
+    .map((set) => `${set.owner} ${set.ttl ?? "-"} ${set.type} ${set.records.map((record) => record.rdata).join(" ")}`)
+    .sort();
+/** What has gone, then what has come. */
+const changed = (...updates: readonly RecordUpdate[]) => {
+  const [before, now] = [after(), after(...updates)];
+  const gone = before.filter((line) => !now.includes(line)).map((line) => `-${line}`);
+  return [...gone, ...now.filter((line) => !before.includes(line)).map((line) => `+${line}`)];
+};
+const add = (owner: string, type: "A" | "CNAME" | "SOA" | "TYPE39", rdata: string, ttl = 600): RecordUpdate => ({
+  kind: "add",
+  owner,
+  type,
+  ttl,
+  rdata,
+});
+const remove = (owner: string, type: "A" | "CNAME" | "NS" | "SOA", rdata: string): RecordUpdate => ({
+  kind: "delete-record",
+  owner,
+  type,
+  rdata,
+});
+
+describe("updates (RFC 2136 section 3.4.2)", () => {
+  it.each<[string, RecordUpdate, readonly string[]]>([
+    ["a TTL that is the zone's is not the set's own", add("new", "A", "192.0.2.9"), ["+new - A 192.0.2.9"]],
+    [
+      "another TTL is, for the whole set",
+      add("www", "A", "192.0.2.1", 60),
+      ["-www - A 192.0.2.1 192.0.2.2", "+www 60 A 192.0.2.1 192.0.2.2"],
+    ],
+    [
+      "one value more",
+      add("www", "A", "192.0.2.9"),
+      ["-www - A 192.0.2.1 192.0.2.2", "+www - A 192.0.2.1 192.0.2.2 192.0.2.9"],
+    ],
+    ["a value that is there", add("www", "A", "192.0.2.2"), []],
+    ["an older SOA is left out", add("@", "SOA", `${soa} 4 1 2 3 9`), []],
+    ["another SOA with the same serial is left out", add("@", "SOA", `${soa} 5 1 2 3 9`), []],
+    [
+      "a newer SOA counts",
+      add("@", "SOA", `${soa} 6 1 2 3 9`),
+      [`-@ 600 SOA ${soa} 5 1 2 3 4`, `+@ 600 SOA ${soa} 6 1 2 3 9`],
+    ],
+    ["an SOA elsewhere is left out", add("www", "SOA", `${soa} 6 1 2 3 9`), []],
+    [
+      "an alias replaces an alias",
+      add("alias", "CNAME", "b.example."),
+      ["-alias 600 CNAME www.example.org.", "+alias 600 CNAME b.example."],
+    ],
+    [
+      "a DNAME replaces a DNAME",
+      add("moved", "TYPE39", "\\# 3 016200"),
+      ["-moved 600 TYPE39 \\# 3 016100", "+moved 600 TYPE39 \\# 3 016200"],
+    ],
+    ["an alias does not come beside data", add("www", "CNAME", "b.example."), []],
+    ["data does not come beside an alias", add("alias", "A", "192.0.2.9"), []],
+    ["one value less", remove("www", "A", "192.0.2.1"), ["-www - A 192.0.2.1 192.0.2.2", "+www - A 192.0.2.2"]],
+    [
+      "with its last value a set goes",
+      remove("alias", "CNAME", "www.example.org."),
+      ["-alias 600 CNAME www.example.org."],
+    ],
+    ["what is not there cannot go", remove("www", "A", "192.0.2.7"), []],
+    ["the last name server stays", remove("@", "NS", "ns1.example.org."), []],
+    ["the SOA stays", remove("@", "SOA", `${soa} 5 1 2 3 4`), []],
+    ["a set goes", { kind: "delete-set", owner: "www", type: "A" }, ["-www - A 192.0.2.1 192.0.2.2"]],
+    ["the name servers stay as a set", { kind: "delete-set", owner: "@", type: "NS" }, []],
+    [
+      "all that a name has goes",
+      { kind: "delete-name", owner: "www" },
+      ["-www - A 192.0.2.1 192.0.2.2", '-www - TXT "x"'],
+    ],
+    ["what a zone needs stays at its own name", { kind: "delete-name", owner: "@" }, ['-@ - TXT "x"']],
+  ])("%s", (_, update, expected) => {
+    expect(changed(update)).toEqual(expected);
+  });
+
+  it("are done in their order", () => {
+    const gone = ["-www - A 192.0.2.1 192.0.2.2", '-www - TXT "x"'];
+    const deletion: RecordUpdate = { kind: "delete-name", owner: "www" };
+    expect(changed(deletion, add("www", "CNAME", "b.example."))).toEqual([...gone, "+www - CNAME b.example."]);
+    expect(changed(add("www", "CNAME", "b.example."), deletion)).toEqual(gone);
+  });
+
+  it("give a new record an id, and leave an alias that is replaced the one it has", () => {
+    const updates = [add("alias", "CNAME", "b.example."), add("new", "A", "192.0.2.9")];
+    const idsOf = (owner: string, among: typeof sets) =>
+      among.find((set) => set.owner === owner)?.records.map(({ id }) => id);
+    const now = updatedSets(sets, updates, { ...context, ids: ["first", "second"] });
+    expect(idsOf("alias", now)).toEqual(idsOf("alias", sets));
+    expect(idsOf("new", now)).toEqual(["second"]);
+  });
+
+  it("leave on a set what people have written on it", () => {
+    const marked = sets.map((set) => ({ ...set, labels: { env: "prod" } }));
+    const now = updatedSets(marked, [add("www", "A", "192.0.2.9"), add("alias", "CNAME", "b.example.")], context);
+    expect(now.filter((set) => set.labels === undefined)).toEqual([]);
+  });
+
+  it("of what is there already change nothing", () => {
+    const updates = [add("www", "A", "192.0.2.1"), add("alias", "CNAME", "www.example.org.")];
+    expect(updatedSets(sets, updates, context)).toEqual(sets);
+  });
+
+  it("leave alone what they do not name", () => {
+    const [first] = updatedSets(sets, [add("www", "A", "192.0.2.9")], context);
+    expect(first).toBe(sets[0]);
+  });
+});
+
+describe("prerequisites (RFC 2136 section 3.2)", () => {
+  const is = (rdata: string): Prerequisite => ({ kind: "set-is", owner: "www", type: "A", rdata });
+  it.each<[string | undefined, readonly Prerequisite[]]>([
+    [undefined, [{ kind: "name-in-use", owner: "www" }]],
+    ["name-missing", [{ kind: "name-in-use", owner: "nobody" }]],
+    [undefined, [{ kind: "name-not-in-use", owner: "nobody" }]],
+    ["name-exists", [{ kind: "name-not-in-use", owner: "www" }]],
+    [undefined, [{ kind: "set-exists", owner: "www", type: "A" }]],
+    ["set-missing", [{ kind: "set-exists", owner: "www", type: "AAAA" }]],
+    [undefined, [{ kind: "set-absent", owner: "www", type: "AAAA" }]],
+    ["set-exists", [{ kind: "set-absent", owner: "www", type: "A" }]],
+    [undefined, [is("192.0.2.2"), is("192.0.2.1")]],
+    ["set-missing", [is("192.0.2.1")]],
+    ["set-missing", [is("192.0.2.1"), is("192.0.2.3")]],
+    ["set-missing", [is("192.0.2.1"), is("192.0.2.2"), is("192.0.2.3")]],
+    ["name-missing", [is("192.0.2.1"), { kind: "name-in-use", owner: "nobody" }]],
+  ])("%s: %j", (expected, prerequisites) => {
+    expect(unmetPrerequisite(sets, prerequisites)).toBe(expected);
+  });
+});

@@ -1,0 +1,42 @@
+import type { Instant } from "../instant.ts";
+import type { RecordType } from "../rdata/table.ts";
+import { fail, ok, type Result } from "../result.ts";
+
+/** All records of one owner and type (RFC 2181 section 5): they share a TTL; null means the zone's own. */
+export type RRset = {
+  readonly owner: string;
+  readonly type: RecordType;
+  readonly ttl: number | null;
+  readonly records: readonly ZoneRecord[];
+  /** What people have written on it; says nothing in DNS. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** While true, no write may change or remove the set. */
+  readonly locked?: boolean;
+};
+
+/** One value of a set. `rdata` is canonical and what the rules compare; `name` and `value` are given back as sent. */
+export type ZoneRecord = {
+  readonly id: string;
+  readonly name: string;
+  readonly value: string;
+  readonly rdata: string;
+  readonly comment: string;
+  readonly created: Instant;
+  readonly modified: Instant;
+};
+
+/** RFC 2181 section 8. */
+export const highestTtl = 2_147_483_647;
+
+export function parseTtl(value: unknown, where = "ttl"): Result<number> {
+  if (typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= highestTtl) return ok(value);
+  return fail({
+    code: "bad-ttl",
+    where,
+    message: `a TTL is a whole number of seconds from 0 to ${highestTtl}`,
+    todo: "send a number such as 300, or leave it out to use the zone's",
+  });
+}
+
+/** No owner contains a bare blank, so two different sets never share a key. */
+export const setKey = (owner: string, type: RecordType): string => `${owner} ${type}`;

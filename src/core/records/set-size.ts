@@ -1,0 +1,48 @@
+import { printLabels } from "../names/label.ts";
+import { labelsOf } from "../names/name.ts";
+import { parseRdata, rdataToWire } from "../rdata/rdata.ts";
+import type { RecordType } from "../rdata/table.ts";
+
+/** What a DNS message of 65,535 bytes has for one set, beside its head, the longest question and EDNS. */
+const room = 65_535 - 12 - (255 + 4) - 11;
+/** Of each record: its name, which points at the question's, type, class, TTL and length. */
+const head = 12;
+/** Bytes of data that need no reading. */
+const known: Readonly<Partial<Record<RecordType, number>>> = { A: 4, AAAA: 16 };
+/** Data that is a name with so many bytes before it: what such names have in common at their ends is written once. */
+const beforeName: Readonly<Partial<Record<RecordType, number>>> = { NS: 0, CNAME: 0, PTR: 0, MX: 2 };
+const pointer = 2;
+
+type SetData = { readonly type: RecordType; readonly records: readonly { readonly rdata: string }[] };
+
+/** No DNS message could hold such a set: whoever asks for it would be told of a failure. */
+export function isTooLarge({ type, records }: SetData): boolean {
+  // Data is seldom longer than its text and an address: most sets need no further look.
+  const most = records.reduce((sum, { rdata }) => sum + head + 16 + rdata.length, 0);
+  if (most <= room) return false;
+  const ends = new Set<string>();
+  return records.reduce((sum, { rdata }) => sum + head + sizeOf(type, rdata, ends), 0) > room;
+}
+
+/** `ends` are those of names that were counted before. */
+function sizeOf(type: RecordType, rdata: string, ends: Set<string>): number {
+  const bytes = known[type];
+  if (bytes !== undefined) return bytes;
+  const before = beforeName[type];
+  if (before !== undefined) return before + sizeOfName(rdata.slice(rdata.lastIndexOf(" ") + 1, -1), ends);
+  // What is stored is absolute: no zone is needed to read it.
+  const read = parseRdata(type, rdata, "invalid");
+  return read.ok ? rdataToWire(read.value).length : 0;
+}
+
+function sizeOfName(name: string, ends: Set<string>): number {
+  const labels = labelsOf(name);
+  let size = pointer;
+  for (const [i, label] of labels.entries()) {
+    const end = printLabels(labels.slice(i));
+    if (ends.has(end)) break;
+    ends.add(end);
+    size += 1 + label.length;
+  }
+  return size;
+}

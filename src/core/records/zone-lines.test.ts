@@ -1,0 +1,38 @@
+import { expect, it } from "vitest";
+import { writtenSets } from "../written-sets.suite.ts";
+import { setsAfterSteps, setsFromLines } from "./zone-lines.ts";
+
+const before = writtenSets("example.org", "www 300 A 192.0.2.1\nwww 300 A 192.0.2.2").map((set) => ({
+  ...set,
+  labels: { team: "web" },
+  records: set.records.map((record, i) => ({ ...record, id: `old${i}` })),
+}));
+const how = { now: 9, newId: () => "new" };
+const line = (rdata: string, ttl = 300) => ({ owner: "www", type: "A", ttl, rdata }) as const;
+
+it("keeps ids, times and labels of what is still there", () => {
+  const [set] = setsFromLines([line("192.0.2.2"), line("192.0.2.3")], before, how);
+  expect(set?.labels).toEqual({ team: "web" });
+  expect(set?.records.map(({ id, modified }) => [id, modified])).toEqual([
+    ["old1", 0],
+    ["new", 9],
+  ]);
+});
+
+it("takes the shortest TTL of a set, and each value once", () => {
+  const [set] = setsFromLines([line("192.0.2.2", 60), line("192.0.2.3"), line("192.0.2.3")], [], how);
+  expect(set).toMatchObject({ ttl: 60, records: [{ rdata: "192.0.2.2" }, { rdata: "192.0.2.3" }] });
+});
+
+it("goes step by step, and not at all when something is not there to be taken away", () => {
+  const steps = [
+    { removed: [line("192.0.2.1")], added: [line("192.0.2.5")] },
+    { removed: [line("192.0.2.5")], added: [line("192.0.2.6")] },
+  ];
+  const values = setsAfterSteps(steps, before, 600, how)?.flatMap((set) => set.records.map((record) => record.rdata));
+  expect(values).toEqual(["192.0.2.2", "192.0.2.6"]);
+  expect(setsAfterSteps([{ removed: [line("192.0.2.9")], added: [] }], before, 600, how)).toBeUndefined();
+  expect(setsAfterSteps([{ removed: [line("192.0.2.1"), line("192.0.2.2")], added: [] }], before, 600, how)).toEqual(
+    [],
+  );
+});

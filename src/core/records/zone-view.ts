@@ -1,0 +1,181 @@
+import type { Label } from "../names/label.ts";
+import { apex, labelsOf } from "../names/name.ts";
+import { parseRdata, type Rdata, rdataToWire } from "../rdata/rdata.ts";
+import type { RecordType } from "../rdata/table.ts";
+import type { Change } from "./changes.ts";
+import { dname } from "./dname.ts";
+import type { RRset } from "./rrset.ts";
+import { withSerial } from "./serial.ts";
+
+/**
+ * One zone as a tree of labels, for answering. A name that has no sets but names below it is a node like any other, so
+ * empty non-terminals need no rule of their own, and a wildcard is the child `*` of its parent (RFC 4592).
+ *
+ * It changes in place, a whole change between two questions, so that a change costs the same in a zone of any size. The
+ * counters tell whoever keeps an answer whether it still holds; see `answer.ts`.
+ */
+export type ZoneView = {
+  readonly name: string;
+  readonly labels: readonly Label[];
+  readonly apex: ZoneNode;
+  /** What sets without a TTL of their own have. */
+  readonly ttl: number;
+  serial: number;
+  /** How many sets there are. */
+  size: number;
+  /** Grows when a set comes or goes. */
+  shape: number;
+  /** Grows when a delegation comes or goes, or a DNAME set changes: other sets then speak for the names below. */
+  cuts: number;
+  /** How many DNAME sets there are: in nearly every zone none, and then none is looked for. */
+  dnames: number;
+};
+
+export type ZoneNode = {
+  sets: readonly ViewSet[];
+  children: Map<Label, ZoneNode> | undefined;
+};
+
+/** A set as it stands; a changed one is another. */
+export type ViewSet = {
+  readonly type: RecordType;
+  readonly ttl: number;
+  /** Canonical texts. */
+  readonly values: readonly string[];
+  /** No longer in its zone. */
+  gone: boolean;
+  /** Read when first asked for. */
+  rdata: readonly Rdata[] | undefined;
+  /** As messages carry them; made when first asked for. */
+  wire: readonly Uint8Array[] | undefined;
+};
+
+export type ZoneContent = {
+  readonly name: string;
+  readonly ttl: number;
+  readonly serial: number;
+  readonly sets: readonly RRset[];
+};
+
+/** A zone without an SOA set has no answers; to ask for its view is a bug. */
+export function createZoneView(zone: ZoneContent): ZoneView {
+  const { name, ttl, serial } = zone;
+  const view: ZoneView = {
+    name,
+    labels: labelsOf(name),
+    apex: { sets: [], children: undefined },
+    ttl,
+    serial,
+    size: 0,
+    shape: 0,
+    cuts: 0,
+    dnames: 0,
+  };
+  for (const set of zone.sets) placeSet(view, set.owner, set.type, set);
+  if (setAt(view.apex, "SOA") === undefined) throw new Error(`the zone ${name} has no SOA record`);
+  renewSoa(view, serial);
+  return view;
+}
+
+/** Applies one write. The SOA set takes the serial whether or not the changes name it. */
+export function changeZoneView(view: ZoneView, serial: number, changes: readonly Change[]): void {
+  for (const { owner, type, after } of changes) placeSet(view, owner, type, after);
+  renewSoa(view, serial);
+}
+
+export const setAt = (node: ZoneNode, type: RecordType): ViewSet | undefined =>
+  node.sets.find((set) => set.type === type);
+
+/** Values were read when they were written, so that one that cannot be read is a bug. */
+export function rdataOf(set: ViewSet): readonly Rdata[] {
+  set.rdata ??= set.values.map((text) => {
+    const read = parseRdata(set.type, text, "");
+    if (!read.ok) throw new Error(`the value of a ${set.type} record cannot be read: ${text}`);
+    return read.value;
+  });
+  return set.rdata;
+}
+
+export function wireOf(set: ViewSet): readonly Uint8Array[] {
+  set.wire ??= rdataOf(set).map(rdataToWire);
+  return set.wire;
+}
+
+/** All sets of the zone, the SOA first, as a transfer wants them. Owners are in absolute labels. */
+export function* setsOfView(view: ZoneView): Generator<{ readonly name: readonly Label[]; readonly set: ViewSet }> {
+  const soa = setAt(view.apex, "SOA");
+  if (soa) yield { name: view.labels, set: soa };
+  const waiting: { readonly name: readonly Label[]; readonly node: ZoneNode }[] = [
+    { name: view.labels, node: view.apex },
+  ];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { name, node } = next;
+    for (const set of node.sets) if (set !== soa) yield { name, set };
+    for (const [label, child] of node.children ?? []) waiting.push({ name: [label, ...name], node: child });
+  }
+}
+
+function placeSet(view: ZoneView, owner: string, type: RecordType, after: RRset | null): void {
+  const labels = owner === apex ? [] : labelsOf(owner);
+  const path = pathTo(view.apex, labels, after !== null);
+  const node = path?.at(-1);
+  if (path === undefined || node === undefined) return;
+  const old = setAt(node, type);
+  const set = after === null || after.records.length === 0 ? undefined : toViewSet(after, view.ttl);
+  if (old !== undefined) old.gone = true;
+  node.sets = [...node.sets.filter((each) => each !== old), ...(set ? [set] : [])];
+  view.size += (set ? 1 : 0) - (old ? 1 : 0);
+  if ((old === undefined) !== (set === undefined)) {
+    view.shape += 1;
+    if (type === "NS" && node !== view.apex) view.cuts += 1;
+    if (type === dname) view.dnames += set ? 1 : -1;
+  }
+  if (type === dname) view.cuts += 1;
+  if (set === undefined) prune(path, labels);
+}
+
+/** The nodes from the apex down to the owner; undefined when it is not there and shall not be made. */
+function pathTo(from: ZoneNode, labels: readonly Label[], make: boolean): readonly ZoneNode[] | undefined {
+  const path = [from];
+  let node = from;
+  for (let i = labels.length - 1; i >= 0; i--) {
+    const label = labels[i] ?? "";
+    let child = node.children?.get(label);
+    if (child === undefined) {
+      if (!make) return undefined;
+      child = { sets: [], children: undefined };
+      node.children ??= new Map();
+      node.children.set(label, child);
+    }
+    node = child;
+    path.push(node);
+  }
+  return path;
+}
+
+/** Takes away nodes that hold nothing and lead nowhere, from the owner upwards. */
+function prune(path: readonly ZoneNode[], labels: readonly Label[]): void {
+  for (let depth = path.length - 1; depth > 0; depth--) {
+    const node = path[depth];
+    const parent = path[depth - 1];
+    if (!node || !parent || node.sets.length > 0 || node.children !== undefined) return;
+    parent.children?.delete(labels[labels.length - depth] ?? "");
+    if (parent.children?.size === 0) parent.children = undefined;
+  }
+}
+
+function toViewSet(set: RRset, zoneTtl: number): ViewSet {
+  const values = set.records.map((record) => record.rdata);
+  return { type: set.type, ttl: set.ttl ?? zoneTtl, values, gone: false, rdata: undefined, wire: undefined };
+}
+
+/** Always another set: what was answered with the old one holds no longer, even when only something else has changed. */
+function renewSoa(view: ZoneView, serial: number): void {
+  view.serial = serial;
+  const soa = setAt(view.apex, "SOA");
+  if (soa === undefined) return;
+  soa.gone = true;
+  const values = soa.values.map((text) => withSerial(text, serial));
+  const renewed = { ...soa, values, gone: false, rdata: undefined, wire: undefined };
+  view.apex.sets = view.apex.sets.map((set) => (set === soa ? renewed : set));
+}

@@ -1,0 +1,85 @@
+import { describe, expect, test } from "vitest";
+import { parseZoneFile } from "./parse.ts";
+import { zoneNameIn } from "./zone-name.ts";
+
+const limit = 16 * 1024 * 1024;
+
+/** Enough that what is not linear takes minutes. */
+const size = 1024 * 1024;
+
+describe("a megabyte of", () => {
+  test.each([
+    ["parentheses", "("],
+    ["parentheses on lines", "(\n"],
+    ["closing parentheses", ")\n"],
+    ["quotes", '"'],
+    ["quotes on lines", '"\n'],
+    ["quotes behind =", 'a="\n'],
+    ["escapes", "\\"],
+    ["escaped quotes", '\\"'],
+    ["short words", "a "],
+    ["dots", "."],
+    ["labels", "a."],
+    ["lines with a name", "a\n"],
+    ["directives", "$INCLUDE x\n"],
+    ["carriage returns", "\r"],
+    ["one long string", "a TXT \\000\\000"],
+  ])("%s are refused, with a bounded number of faults", (_, unit) => {
+    const text = unit.repeat(size / unit.length);
+    const file = parseZoneFile(text, "example.org");
+    expect(file.ok ? [] : file.faults.length).toSatisfy((count: number) => count >= 1 && count <= 1_001);
+    expect(zoneNameIn(text)).toBeUndefined();
+  });
+
+  test.each(["\n", " ", ";"])("%j say nothing", (unit) => {
+    expect(parseZoneFile(unit.repeat(size), "example.org")).toMatchObject({ ok: true, value: { sets: [] } });
+  });
+});
+
+test("more is not looked at", () => {
+  const text = ";".repeat(limit + 1);
+  expect(parseZoneFile(text, "example.org")).toMatchObject({ ok: false, faults: [{ code: "file-too-long" }] });
+  expect(zoneNameIn(text)).toBeUndefined();
+});
+
+test("the fault behind which reading stopped says so", () => {
+  const file = parseZoneFile("a\n".repeat(5_000), "example.org");
+  expect(file.ok ? undefined : file.faults.at(-1)).toMatchObject({ code: "too-many-faults", where: "line 1000" });
+});
+
+test("the largest record is read, and one beyond it refused", () => {
+  const strings = (count: number) => `a TXT (${'""\n'.repeat(count)})`;
+  expect(parseZoneFile(strings(65_535), "example.org")).toMatchObject({ ok: true });
+  expect(parseZoneFile(strings(65_536), "example.org")).toMatchObject({ faults: [{ code: "rdata-too-long" }] });
+  expect(parseZoneFile(strings(80_000), "example.org")).toMatchObject({ faults: [{ code: "entry-too-long" }] });
+});
+
+describe("100,000 records", () => {
+  const lines = Array.from({ length: 100_000 }, (_, i) => `A 10.${(i >> 16) & 255}.${(i >> 8) & 255}.${i & 255}`);
+
+  /** The time is about half a second on two idle cores; what is not linear takes minutes. */
+  test.each([
+    ["of as many names", lines.map((line, i) => `host${i}\t300\tIN\t${line} ; host`).join("\n"), 100_000],
+    ["of one name", `a TXT x\n ${lines.join("\n ")}`, 2],
+    ["of one name and many types", lines.map((_, i) => `a TYPE${1_000 + (i % 60_000)} \\# 1 ab`).join("\n"), 60_000],
+  ])("%s", (_, text, sets) => {
+    const file = parseZoneFile(text, "example.org");
+    expect(file.ok && file.value.sets.length).toBe(sets);
+  });
+});
+
+describe("the zone that a file is for", () => {
+  test.each([
+    ["$ORIGIN Example.org.\n@ SOA a. b. 1 2 3 4 5", "example.org"],
+    ["example.org. 300 IN SOA ( a. b. 1\n2 3 4 5 )", "example.org"],
+    ["$ORIGIN org.\n$TTL 5\nexample A 192.0.2.1\n SOA a. b. 1 2 3 4 5\n$ORIGIN net.", "example.org"],
+    ["$ORIGIN .\nexample.org SOA a. b. 1 2 3 4 5", "example.org"],
+    ["$ORIGIN example.org.\nwww A 192.0.2.1", "example.org"],
+    ["@ SOA a. b. 1 2 3 4 5", undefined],
+    ["example.org SOA a. b. 1 2 3 4 5", undefined],
+    ["", undefined],
+    ["$ORIGIN a..b.\n$ORIGIN", undefined],
+  ])("%j", (text, name) => {
+    expect(zoneNameIn(text)).toBe(name);
+  });
+});

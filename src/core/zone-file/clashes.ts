@@ -1,0 +1,23 @@
+import { checkOwners } from "../records/check-zone.ts";
+import type { RRset } from "../records/rrset.ts";
+import type { Fault } from "../result.ts";
+import { type FileSet, placeInFile } from "./sets.ts";
+
+/** Sets of a file that cannot stand together, at their lines. Whether the zone has its SOA record is not looked at. */
+export const clashesIn = (sets: readonly FileSet[]): readonly Fault[] =>
+  placeInFile(checkOwners(sets.map(withoutIds)), sets);
+
+const withoutIds = ({ owner, type, ttl, records }: FileSet): RRset => ({
+  owner,
+  type,
+  ttl,
+  records: records.map(({ value, rdata, comment }) => ({
+    id: "",
+    name: owner,
+    value,
+    rdata,
+    comment,
+    created: 0,
+    modified: 0,
+  })),
+});

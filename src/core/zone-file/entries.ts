@@ -1,0 +1,162 @@
+import { readToken, type Token } from "../rdata/tokens.ts";
+import type { Fault } from "../result.ts";
+
+/** A record or a directive of a zone file (RFC 1035 section 5.1), over as many lines as its parentheses span. */
+export type Entry = {
+  /** The number of its first line. */
+  readonly line: number;
+  /** It began with a blank, so its owner is not written. */
+  readonly indented: boolean;
+  readonly tokens: readonly Token[];
+  /** What stands behind the semicolon on its last line. */
+  readonly comment: string;
+  /** Why it could not be cut into tokens; there may be more of them than are given. */
+  readonly fault: Fault | undefined;
+};
+
+export const atLine = (line: number): string => `line ${line}`;
+
+/** `$TTL`, `$ORIGIN` and others that begin so; without a name, any of them. */
+export const isDirective = (token: Token | undefined, name?: "$ORIGIN" | "$TTL"): boolean =>
+  token !== undefined &&
+  !token.quoted &&
+  token.raw.startsWith("$") &&
+  (name === undefined || token.raw.toUpperCase() === name);
+
+export const maximumLength = 16 * 1024 * 1024;
+
+/** The longest data, 65,535 bytes, is a TXT record of as many empty strings. */
+const maximumTokens = 70_000;
+
+/** Entries one after the other; lines that say nothing are none. Each character is looked at once. */
+export function* readEntries(text: string): Generator<Entry> {
+  let open: OpenEntry | undefined;
+  let line = 0;
+  // A byte order mark is no part of the text.
+  for (let start = text.startsWith("\ufeff") ? 1 : 0; start < text.length; ) {
+    const end = lineEnd(text, start);
+    const content = text.slice(start, text[end - 1] === "\r" && end > start ? end - 1 : end);
+    start = end + 1;
+    line += 1;
+    if (open === undefined && content === "") continue;
+    open ??= newEntry(line, content);
+    readLine(open, content, line);
+    if (open.depth > 0) continue;
+    if (open.tokens.length > 0 || open.fault !== undefined) yield open;
+    open = undefined;
+  }
+  if (open !== undefined) yield { ...open, fault: open.fault ?? openParenthesis(open.openedAt) };
+}
+
+type OpenEntry = {
+  readonly line: number;
+  readonly indented: boolean;
+  readonly tokens: Token[];
+  comment: string;
+  fault: Fault | undefined;
+  depth: number;
+  /** The line of the parenthesis that is still open. */
+  openedAt: number;
+};
+
+const newEntry = (line: number, content: string): OpenEntry => ({
+  line,
+  indented: /^[ \t]/.test(content),
+  tokens: [],
+  comment: "",
+  fault: undefined,
+  depth: 0,
+  openedAt: line,
+});
+
+function lineEnd(text: string, start: number): number {
+  const end = text.indexOf("\n", start);
+  return end < 0 ? text.length : end;
+}
+
+const delimiters = " \t;()";
+
+function readLine(entry: OpenEntry, content: string, line: number): void {
+  entry.comment = "";
+  if (unprintable.test(content)) entry.fault ??= badCharacter(line);
+  for (let at = 0; at < content.length; ) {
+    const character = content.charAt(at);
+    if (character === ";") {
+      entry.comment = content.slice(at + 1).trim();
+      return;
+    }
+    if (character === "(" || character === ")") turn(entry, character, line);
+    if (delimiters.includes(character)) {
+      at += 1;
+      continue;
+    }
+    const end = readPart(entry, content, at);
+    if (end === undefined) {
+      entry.fault ??= badQuotes(line);
+      return;
+    }
+    at = end;
+  }
+}
+
+/** The token that starts here; where it ends, or undefined when its quotes are wrong. */
+function readPart(entry: OpenEntry, content: string, at: number): number | undefined {
+  plain.lastIndex = at;
+  // Most have neither quotes nor escapes.
+  const read = plain.test(content)
+    ? { token: { raw: content.slice(at, plain.lastIndex), quoted: false }, end: plain.lastIndex }
+    : readToken(content, at, delimiters);
+  if (read === undefined) return undefined;
+  if (entry.tokens.length === maximumTokens) entry.fault ??= entryTooLong(entry.line);
+  else entry.tokens.push(read.token);
+  return read.end;
+}
+
+function turn(entry: OpenEntry, character: "(" | ")", line: number): void {
+  if (character === "(") {
+    if (entry.depth === 0) entry.openedAt = line;
+    entry.depth += 1;
+  } else if (entry.depth > 0) {
+    entry.depth -= 1;
+  } else {
+    entry.fault ??= extraParenthesis(line);
+  }
+}
+
+const plain = /[^ \t;()"\\]+(?=[ \t;()]|$)/y;
+const unprintable = /[\0\r]/;
+
+const badCharacter = (line: number): Fault => ({
+  code: "bad-character",
+  where: atLine(line),
+  message: "there is a NUL or a carriage return inside the line",
+  todo: "save the file as plain text; write such a byte as \\000 or \\013",
+});
+
+const badQuotes = (line: number): Fault => ({
+  code: "bad-quotes",
+  where: atLine(line),
+  message: "a quote is not closed on its line, or stands in the middle of a word",
+  todo: 'write each string as "...", with \\" for a quote inside it',
+});
+
+const entryTooLong = (line: number): Fault => ({
+  code: "entry-too-long",
+  where: atLine(line),
+  message: `the record that starts here has more than ${maximumTokens} parts`,
+  todo: "look for a parenthesis that should be closed earlier",
+});
+
+const openParenthesis = (line: number): Fault => ({
+  code: "bad-parentheses",
+  where: atLine(line),
+  message: "the parenthesis that opens here is never closed, so nothing behind it could be read",
+  todo: "close it with )",
+});
+
+const extraParenthesis = (line: number): Fault => ({
+  code: "bad-parentheses",
+  where: atLine(line),
+  message: "a parenthesis is closed that was not opened",
+  todo: "remove the ), or open it with ( before",
+});

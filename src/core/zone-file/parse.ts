@@ -1,0 +1,223 @@
+import { ownerOf, parseOwner, parseTarget } from "../names/name.ts";
+import { isGenericMark } from "../rdata/field-hex.ts";
+import { type Rdata, rdataFromTokens } from "../rdata/rdata.ts";
+import { isKnownType } from "../rdata/table.ts";
+import type { Token } from "../rdata/tokens.ts";
+import { type Fault, fail, ok, type Result } from "../result.ts";
+import { clashesIn } from "./clashes.ts";
+import { atLine, type Entry, isDirective, maximumLength, readEntries } from "./entries.ts";
+import { parseFileTtl, type RecordHead, readHead } from "./head.ts";
+import { addRecord, type FileSet, finishSets, type GrowingSets } from "./sets.ts";
+
+/** What a zone file says. */
+export type ZoneFile = {
+  /** The TTL of the first `$TTL`: the zone's default, that sets without a TTL of their own have. */
+  readonly ttl: number | undefined;
+  readonly sets: readonly FileSet[];
+  /** Not wrong, but taken otherwise than it is written. */
+  readonly notes: readonly Fault[];
+};
+
+const maximumFaults = 1_000;
+
+/**
+ * A master file (RFC 1035 section 5). Its origins may be any names, but every owner is inside the zone. Sets that cannot
+ * stand together are told beside other faults, so that a file need not be corrected twice; alone they are for the zone's check.
+ */
+export function parseZoneFile(text: string, zoneName: string): Result<ZoneFile> {
+  if (text.length > maximumLength) return fail(fileTooLong);
+  const reading = newReading(zoneName);
+  for (const entry of readEntries(text)) {
+    readEntry(reading, entry);
+    if (reading.faults.length >= maximumFaults) return fail(...reading.faults, tooManyFaults(entry.line));
+  }
+  const { sets, notes } = finishSets(reading.sets, reading.zoneTtl);
+  if (reading.faults.length > 0)
+    return fail(...reading.faults, ...(reading.isOriginLost ? [] : clashesIn(sets).slice(0, maximumFaults)));
+  return ok({ ttl: reading.zoneTtl, sets, notes: [...reading.notes, ...notes] });
+}
+
+type Reading = {
+  readonly zoneName: string;
+  readonly sets: GrowingSets;
+  readonly faults: Fault[];
+  readonly notes: Fault[];
+  origin: string;
+  /** From a bad `$ORIGIN` on names may stand elsewhere than they are read, and clash with none. */
+  isOriginLost: boolean;
+  /** Of the record before; "faulty" when that was not understood, which is said once and not for each that follows. */
+  owner: { readonly kind: "none" | "faulty" } | { readonly kind: "known"; readonly owner: string };
+  zoneTtl: number | undefined;
+  /** What `$TTL` says now, and what the record before said. */
+  defaultTtl: number | undefined;
+  lastTtl: number | undefined;
+};
+
+const newReading = (zoneName: string): Reading => ({
+  zoneName,
+  sets: new Map(),
+  faults: [],
+  notes: [],
+  origin: zoneName,
+  isOriginLost: false,
+  owner: { kind: "none" },
+  zoneTtl: undefined,
+  defaultTtl: undefined,
+  lastTtl: undefined,
+});
+
+function readEntry(reading: Reading, entry: Entry): void {
+  const where = atLine(entry.line);
+  const [first] = entry.tokens;
+  if (entry.fault !== undefined) {
+    reading.faults.push(entry.fault);
+    if (!entry.indented) reading.owner = { kind: "faulty" };
+  } else if (isDirective(first)) {
+    readDirective(reading, entry.tokens, where);
+  } else {
+    if (!entry.indented && first !== undefined) readOwner(reading, first, where);
+    readRecord(reading, entry, where);
+  }
+}
+
+function readDirective(reading: Reading, tokens: readonly Token[], where: string): void {
+  const [name, value, ...rest] = tokens;
+  const known = isDirective(name, "$ORIGIN") || isDirective(name, "$TTL");
+  const before = reading.faults.length;
+  if (!known || value === undefined || rest.length > 0) {
+    reading.faults.push(known ? badDirective(name?.raw ?? "", where) : directiveRefused(name?.raw ?? "", where));
+  } else if (isDirective(name, "$ORIGIN")) {
+    const origin = parseTarget(value.raw, reading.origin, where);
+    if (origin.ok) reading.origin = origin.value.slice(0, -1);
+    else reading.faults.push(...origin.faults);
+  } else {
+    const ttl = parseFileTtl(value.raw, where);
+    if (!ttl.ok) reading.faults.push(...ttl.faults);
+    else reading.defaultTtl = ttl.value;
+    reading.zoneTtl ??= reading.defaultTtl;
+  }
+  if (isDirective(name, "$ORIGIN") && reading.faults.length > before) reading.isOriginLost = true;
+}
+
+function readOwner(reading: Reading, token: Token, where: string): void {
+  const owner = token.quoted ? fail(quotedOwner(where)) : ownerIn(reading, token.raw, where);
+  if (!owner.ok) reading.faults.push(...owner.faults);
+  reading.owner = owner.ok ? { kind: "known", owner: owner.value } : { kind: "faulty" };
+}
+
+function ownerIn({ origin, zoneName }: Reading, text: string, where: string): Result<string> {
+  // The short way for most; the zone's own bare name, which people mean otherwise elsewhere, does not take it.
+  if (origin === zoneName && !text.includes(".")) return parseOwner(text, zoneName, where);
+  const name = parseTarget(text, origin, where);
+  if (!name.ok) return name;
+  const owner = ownerOf(name.value.slice(0, -1), zoneName);
+  return owner === undefined ? fail(outOfZone(name.value, zoneName, where)) : ok(owner);
+}
+
+function readRecord(reading: Reading, entry: Entry, where: string): void {
+  if (reading.owner.kind === "none") {
+    reading.faults.push(missingOwner(where));
+    reading.owner = { kind: "faulty" };
+  }
+  const head = readHead(entry.tokens, entry.indented ? 0 : 1, where);
+  if (!head.ok) {
+    reading.faults.push(...head.faults);
+    return;
+  }
+  const ttl = ttlOf(reading, head.value, where);
+  const data = entry.tokens.slice(head.value.next);
+  const rdata = rdataFromTokens(head.value.type, data, reading.origin, "");
+  if (!rdata.ok) {
+    reading.faults.push(...rdata.faults.map((fault) => dataFault(fault, head.value.type, where)));
+  } else if (reading.owner.kind === "known") {
+    const value = reading.origin === reading.zoneName ? asWritten(rdata.value, data) : rdata.value.text;
+    addRecord(
+      reading.sets,
+      { owner: reading.owner.owner, type: head.value.type, ttl },
+      { value, rdata: rdata.value.text, comment: entry.comment, line: entry.line },
+    );
+  }
+}
+
+/** Its own; else what `$TTL` says; else, without one, that of the record before (RFC 1035); else the zone's. */
+function ttlOf(reading: Reading, head: RecordHead, where: string): number | null {
+  if (head.ttl !== undefined) {
+    reading.lastTtl = head.ttl;
+    return head.ttl;
+  }
+  if (reading.defaultTtl !== undefined) return reading.defaultTtl === reading.zoneTtl ? null : reading.defaultTtl;
+  if (reading.lastTtl === undefined) return null;
+  if (reading.notes.length === 0) reading.notes.push(lastTtlTaken(reading.lastTtl, where));
+  return reading.lastTtl;
+}
+
+/** Texts always in quotes: without them an API may take blanks and semicolons for part of one text. */
+function asWritten(rdata: Rdata, tokens: readonly Token[]): string {
+  if (isKnownType(rdata.type) && isGenericMark(tokens[0])) return rdata.text;
+  const quoted = rdata.type === "TXT";
+  return tokens.map((token) => (quoted || token.quoted ? `"${token.raw}"` : token.raw)).join(" ");
+}
+
+/** The data's own place is empty, or a dot and the name of a field. */
+const dataFault = (fault: Fault, type: string, where: string): Fault => ({
+  ...fault,
+  where,
+  message: `${type}${fault.where.replace(".", " ")}: ${fault.message}`,
+});
+
+const fileTooLong: Fault = {
+  code: "file-too-long",
+  where: "file",
+  message: `the zone file is longer than ${maximumLength} characters`,
+  todo: "divide the zone",
+};
+
+const tooManyFaults = (line: number): Fault => ({
+  code: "too-many-faults",
+  where: atLine(line),
+  message: `there are ${maximumFaults} faults up to here; the rest of the file was not read`,
+  todo: "correct these first, and check that this is a zone file",
+});
+
+const badDirective = (name: string, where: string): Fault => ({
+  code: "bad-directive",
+  where,
+  message: `${name} takes exactly one value`,
+  todo: "write it as $ORIGIN example.org. or $TTL 3600",
+});
+
+const directiveRefused = (name: string, where: string): Fault => ({
+  code: "directive-refused",
+  where,
+  message: `the directive ${name.slice(0, 40)} is not taken here`,
+  todo: /^\$include$/i.test(name)
+    ? "put the text of the other file in its place: a file that is sent cannot read others"
+    : "write the records out; the directives are $ORIGIN and $TTL",
+});
+
+const quotedOwner = (where: string): Fault => ({
+  code: "bad-quotes",
+  where,
+  message: "a name takes no quotes",
+  todo: "write the name as it is",
+});
+
+const missingOwner = (where: string): Fault => ({
+  code: "missing-owner",
+  where,
+  message: "the record has no name, and there is none before it whose name it could have",
+  todo: "write a name, or @ for the zone itself, at the very start of the line",
+});
+
+const outOfZone = (name: string, zoneName: string, where: string): Fault => ({
+  code: "out-of-zone",
+  where,
+  message: `the name ${name} is not inside the zone ${zoneName}`,
+  todo: `remove the record, or use a name that ends with ${zoneName}.`,
+});
+
+const lastTtlTaken = (ttl: number, where: string): Fault => ({
+  code: "last-ttl-taken",
+  where,
+  message: `the file has no $TTL, so from here on records without a TTL take the last one that was written, here ${ttl}`,
+});

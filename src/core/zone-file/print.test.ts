@@ -1,0 +1,181 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { parseRdata } from "../rdata/rdata.ts";
+import { type RecordType, recordTypes } from "../rdata/table.ts";
+import { writtenAs } from "../rdata/written-values.suite.ts";
+import { parseZoneFile } from "./parse.ts";
+import { type PrintableSet, type PrintableZone, printZoneFile, type ZoneFileLayout } from "./print.ts";
+
+const zone: PrintableZone = {
+  name: "example.org",
+  ttl: 86_400,
+  sets: [
+    { owner: "www", type: "A", ttl: 900, records: [{ rdata: "8.8.8.8", comment: "" }] },
+    {
+      owner: "@",
+      type: "NS",
+      ttl: null,
+      records: [
+        { rdata: "ns1.example.org.", comment: "first\r\n one " },
+        { rdata: "ns2.example.org.", comment: "" },
+      ],
+    },
+    { owner: "a", type: "A", ttl: 0, records: [{ rdata: "192.0.2.1", comment: "" }] },
+    { owner: "@", type: "A", ttl: null, records: [{ rdata: "192.0.2.2", comment: "" }] },
+    { owner: "@", type: "SOA", ttl: null, records: [{ rdata: "ns1. me. 1 2 3 4 5", comment: "" }] },
+  ],
+};
+
+test("the layout of v1", () => {
+  expect(printZoneFile(zone, "v1")).toBe(
+    [
+      "$ORIGIN example.org.",
+      "$TTL 86400",
+      "; SOA Records",
+      "@\t\tIN\tSOA\tns1. me. 1 2 3 4 5",
+      "; NS Records",
+      "@\t\tIN\tNS\tns1.example.org. ; first  one",
+      "@\t\tIN\tNS\tns2.example.org.",
+      "; A Records",
+      "@\t\tIN\tA\t192.0.2.2",
+      "a\t0\tIN\tA\t192.0.2.1",
+      "www\t900\tIN\tA\t8.8.8.8",
+      "",
+    ].join("\n"),
+  );
+});
+
+test("the layout of rrsets", () => {
+  expect(printZoneFile(zone, "rrsets")).toBe(
+    [
+      "$ORIGIN\texample.org.",
+      "$TTL\t86400",
+      "",
+      "@\tIN\tSOA\tns1. me. 1 2 3 4 5",
+      "",
+      "@\tIN\tNS\tns1.example.org. ; first  one",
+      "@\tIN\tNS\tns2.example.org.",
+      "@\tIN\tA\t192.0.2.2",
+      "a\tIN\t0\tA\t192.0.2.1",
+      "www\tIN\t900\tA\t8.8.8.8",
+      "",
+    ].join("\n"),
+  );
+});
+
+const owner = fc.constantFrom(
+  "@",
+  "*",
+  "www",
+  "in",
+  "300",
+  "a.b",
+  "\\$ttl",
+  "\\@",
+  "a\\.b\\;c",
+  "\\000\\255",
+  '\\(x\\"',
+);
+const ttl = fc.option(fc.integer({ min: 0, max: 2_147_483_647 }));
+const comment = fc.oneof(fc.constant(""), fc.string({ unit: "grapheme" }), fc.constantFrom("; (", '"', "$TTL", "\\"));
+const oneLine = comment.map((text) => text.replaceAll(/[\0\r\n]/g, " ").trim());
+
+const canonical = (type: RecordType, text: string): string => {
+  const rdata = parseRdata(type, text, "example.org");
+  if (!rdata.ok) throw new Error(`${type} ${text}`);
+  return rdata.value.text;
+};
+
+const set: fc.Arbitrary<PrintableSet> = fc.constantFrom<RecordType>(...recordTypes, "TYPE65280").chain((type) =>
+  fc.record({
+    owner,
+    type: fc.constant(type),
+    ttl,
+    records: fc.uniqueArray(
+      fc.record({ rdata: writtenAs(type).map((text) => canonical(type, text)), comment: oneLine }),
+      { minLength: 1, maxLength: 3, selector: (record) => record.rdata },
+    ),
+  }),
+);
+
+const zones: fc.Arbitrary<PrintableZone> = fc.record({
+  name: fc.constant("example.org"),
+  ttl: fc.integer({ min: 0, max: 2_147_483_647 }),
+  sets: fc.uniqueArray(set, { maxLength: 8, selector: (each) => `${each.owner} ${each.type}` }),
+});
+
+/** Order aside. */
+const content = ({ sets }: { readonly sets: readonly PrintableSet[] }) =>
+  sets
+    .flatMap((each) =>
+      each.records.map((record) => JSON.stringify([each.owner, each.type, each.ttl, record.rdata, record.comment])),
+    )
+    .toSorted();
+
+describe.each<ZoneFileLayout>(["v1", "rrsets"])("laws of %s", (layout) => {
+  test("what is printed reads as the same zone, and prints the same again", () => {
+    fc.assert(
+      fc.property(zones, (given) => {
+        const text = printZoneFile(given, layout);
+        const file = parseZoneFile(text, given.name);
+        if (!file.ok) throw new Error(JSON.stringify(file.faults));
+        expect(file.value.ttl).toBe(given.ttl);
+        expect(file.value.notes).toEqual([]);
+        expect(content(file.value)).toEqual(content(given));
+        expect(printZoneFile({ ...given, sets: file.value.sets }, layout)).toBe(text);
+      }),
+    );
+  });
+
+  test("what is given back as written means what is stored", () => {
+    fc.assert(
+      fc.property(zones, (given) => {
+        const file = parseZoneFile(printZoneFile(given, layout), given.name);
+        for (const { type, records } of file.ok ? file.value.sets : [])
+          for (const { value, rdata } of records) expect(canonical(type, value)).toBe(rdata);
+      }),
+    );
+  });
+});
+
+test("any text is read or refused, never thrown at; what is read prints and reads the same", () => {
+  const piece = fc.constantFrom(
+    "$TTL ",
+    "$ORIGIN ",
+    "a",
+    "@",
+    " ",
+    "\t",
+    "\n",
+    "\r\n",
+    "(",
+    ")",
+    ";",
+    '"',
+    "\\",
+    "IN ",
+    "A ",
+    "TXT ",
+    "192.0.2.1",
+    "300 ",
+    "\\# 1 ab",
+    ".",
+  );
+  const text = fc.oneof(
+    fc.array(piece).map((pieces) => pieces.join("")),
+    fc.string({ unit: "binary" }),
+  );
+  fc.assert(
+    fc.property(text, (given) => {
+      const file = parseZoneFile(given, "example.org");
+      if (!file.ok) {
+        expect(file.faults.length).toBeGreaterThan(0);
+        return;
+      }
+      const whole = { name: "example.org", ttl: file.value.ttl ?? 1, sets: file.value.sets };
+      const again = parseZoneFile(printZoneFile(whole, "v1"), "example.org");
+      expect(again.ok && content(again.value)).toEqual(content(file.value));
+    }),
+    { numRuns: 2_000 },
+  );
+});

@@ -1,0 +1,111 @@
+import type { RecordType } from "../rdata/table.ts";
+import { setKey } from "../records/rrset.ts";
+import type { Fault } from "../result.ts";
+import { atLine } from "./entries.ts";
+
+/** A set as `RRset` has it, of records that have no ids and times yet. */
+export type FileSet = {
+  readonly owner: string;
+  readonly type: RecordType;
+  /** Null: the zone's own. */
+  readonly ttl: number | null;
+  readonly records: readonly FileRecord[];
+};
+
+export type FileRecord = {
+  /** As written, or canonical where that would mean something else outside of the file. */
+  readonly value: string;
+  /** Canonical. */
+  readonly rdata: string;
+  readonly comment: string;
+  readonly line: number;
+};
+
+export type RecordPlace = { readonly owner: string; readonly type: RecordType; readonly ttl: number | null };
+
+/** Sets in the making, by their keys. */
+export type GrowingSets = Map<string, GrowingSet>;
+
+type GrowingSet = RecordPlace & {
+  readonly records: FileRecord[];
+  /** Places in `records` by data; most sets are too small to need it. */
+  places: Map<string, number> | undefined;
+  lowest: number | undefined;
+  highest: number | undefined;
+  usesDefault: boolean;
+  /** The line of the first record with another TTL than the first one. */
+  differsAt: number | undefined;
+};
+
+/** Records that say the same are one (RFC 2181 section 5). */
+export function addRecord(sets: GrowingSets, place: RecordPlace, record: FileRecord): void {
+  const key = setKey(place.owner, place.type);
+  let set = sets.get(key);
+  if (set === undefined) {
+    set = emptySet(place);
+    sets.set(key, set);
+  }
+  const at = placeOf(set, record.rdata);
+  const twin = set.records[at];
+  if (twin === undefined) {
+    set.places?.set(record.rdata, at);
+    set.records.push(record);
+  } else if (twin.comment === "") {
+    set.records[at] = { ...twin, comment: record.comment };
+  }
+  if (place.ttl === null) {
+    set.usesDefault = true;
+  } else {
+    set.lowest = Math.min(place.ttl, set.lowest ?? place.ttl);
+    set.highest = Math.max(place.ttl, set.highest ?? place.ttl);
+  }
+  if (place.ttl !== set.ttl) set.differsAt ??= record.line;
+}
+
+/** The records of a set have one TTL (RFC 2181 section 5.2): the lowest, so that none is kept longer than was asked. */
+export function finishSets(
+  sets: GrowingSets,
+  fileTtl: number | undefined,
+): { readonly sets: readonly FileSet[]; readonly notes: readonly Fault[] } {
+  const notes: Fault[] = [];
+  const finished: FileSet[] = [];
+  for (const { owner, type, records, lowest, highest, usesDefault, differsAt } of sets.values()) {
+    const ttl = lowest === undefined || (usesDefault && (fileTtl ?? lowest) < lowest) ? null : lowest;
+    const mixed = lowest !== highest || (usesDefault && lowest !== fileTtl);
+    if (differsAt !== undefined && mixed) notes.push(mixedTtl(setKey(owner, type), ttl ?? fileTtl, differsAt));
+    finished.push({ owner, type, ttl, records });
+  }
+  return { sets: finished, notes };
+}
+
+/** Faults whose places are keys of sets, as the zone's check gives them, with the lines where those sets begin. */
+export function placeInFile(faults: readonly Fault[], sets: readonly FileSet[]): readonly Fault[] {
+  const lines = new Map(sets.map((set) => [setKey(set.owner, set.type), set.records[0]?.line]));
+  return faults.map((fault) => {
+    const line = lines.get(fault.where);
+    return line === undefined ? fault : { ...fault, where: atLine(line) };
+  });
+}
+
+/** Where the record with this data stands, or will stand. */
+function placeOf(set: GrowingSet, rdata: string): number {
+  if (set.records.length > 8) set.places ??= new Map(set.records.map((record, i) => [record.rdata, i]));
+  const at = set.places === undefined ? set.records.findIndex((each) => each.rdata === rdata) : set.places.get(rdata);
+  return at === undefined || at < 0 ? set.records.length : at;
+}
+
+const emptySet = (place: RecordPlace): GrowingSet => ({
+  ...place,
+  records: [],
+  places: undefined,
+  lowest: undefined,
+  highest: undefined,
+  usesDefault: false,
+  differsAt: undefined,
+});
+
+const mixedTtl = (key: string, ttl: number | undefined, line: number): Fault => ({
+  code: "mixed-ttl",
+  where: atLine(line),
+  message: `the records of ${key} have different TTLs; all take the lowest, ${ttl}`,
+});

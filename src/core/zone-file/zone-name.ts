@@ -1,0 +1,29 @@
+import { parseTarget } from "../names/name.ts";
+import type { Token } from "../rdata/tokens.ts";
+import { isDirective, maximumLength, readEntries } from "./entries.ts";
+import { readHead } from "./head.ts";
+
+/** The zone that a file is for, when nobody says it: the owner of its SOA record, or else its last origin. */
+export function zoneNameIn(text: string): string | undefined {
+  if (text.length > maximumLength) return undefined;
+  let origin: string | undefined;
+  let owner: string | undefined;
+  for (const { tokens, indented } of readEntries(text)) {
+    const [first, second] = tokens;
+    if (isDirective(first, "$ORIGIN")) {
+      origin = absolute(second, origin ?? "") ?? origin;
+    } else if (!isDirective(first)) {
+      if (!indented) owner = absolute(first, origin);
+      const head = readHead(tokens, indented ? 0 : 1, "");
+      if (head.ok && head.value.type === "SOA") return owner;
+    }
+  }
+  return origin;
+}
+
+/** Without an origin only a name with a dot at its end is one. */
+function absolute(token: Token | undefined, origin: string | undefined): string | undefined {
+  if (token === undefined || token.quoted || (origin === undefined && !token.raw.endsWith("."))) return undefined;
+  const name = parseTarget(token.raw, origin ?? "");
+  return name.ok ? name.value.slice(0, -1) : undefined;
+}
