@@ -2,7 +2,7 @@ import { pino } from "pino";
 import { createToken, hashSecret } from "../src/access/secret.ts";
 import { wholeAccount } from "../src/core/may.ts";
 import type { RRset } from "../src/core/records/rrset.ts";
-import { readPostgresUrl } from "../src/process/postgres-url.ts";
+import { readPostgresUrl } from "../src/process/postgres/url.ts";
 import { newRecordId, newZoneId } from "../src/records/new-id.ts";
 import { plainSettings, type RecordStore } from "../src/records/store.ts";
 import { openPostgresStore } from "../src/records/store-postgres.ts";

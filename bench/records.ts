@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createToken, hashSecret } from "../src/access/secret.ts";
 import { wholeAccount } from "../src/core/may.ts";
-import { ensureCertificate } from "../src/process/certificates.ts";
+import { ensureCertificate } from "../src/process/tls/certificates.ts";
 import { createRecordService } from "../src/records/service.ts";
 import { recordsDatabase } from "../src/records/start.ts";
 import { openSqliteStore } from "../src/records/store-sqlite.ts";

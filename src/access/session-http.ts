@@ -1,5 +1,5 @@
 import type { Instant } from "../core/instant.ts";
-import type { PlainRequest } from "../process/plain-request.ts";
+import type { PlainRequest } from "../process/http/plain-request.ts";
 import { isPassword, passwordLength } from "./password.ts";
 import type { Session, Sessions } from "./session.ts";
 import { dropCookie, isOwnOrigin, sessionOf, setCookie } from "./session-cookie.ts";

@@ -1,5 +1,5 @@
 import type { Generated, Selectable } from "kysely";
-import type { RunSql, SqlText } from "../process/sql-text.ts";
+import type { RunSql, SqlText } from "../process/database/sql-text.ts";
 import type { SessionStore, StoredSession } from "./session.ts";
 
 export type SessionTables = {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import { ensureCertificate } from "../process/certificates.ts";
+import { ensureCertificate } from "../process/tls/certificates.ts";
 import { ca } from "./ca.ts";
 import { openTerminal } from "./rig/terminal.ts";
 

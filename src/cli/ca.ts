@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { resolve } from "node:path";
-import { caFileIn, readAuthorityCertificate } from "../process/certificates.ts";
+import { caFileIn, readAuthorityCertificate } from "../process/tls/certificates.ts";
 import type { CommandIo } from "./command-io.ts";
 
 /** What clients import, and the fingerprint by which a person can tell that it is the right one. */

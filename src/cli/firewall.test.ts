@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { openServiceManager } from "../../test/rig/systemd.ts";
-import { ensureCertificate } from "../process/certificates.ts";
+import { ensureCertificate } from "../process/tls/certificates.ts";
 import { firewall } from "./firewall.ts";
 import { keyAdd } from "./key.ts";
 import { openTerminal } from "./rig/terminal.ts";

@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { StoreBusy } from "../process/store-busy.ts";
+import { StoreBusy } from "../process/database/store-busy.ts";
 import type { ChangeListener, LoggedChange, RecordStore } from "../records/store.ts";
 import { followLog } from "./follow-log.ts";
 

@@ -1,5 +1,5 @@
+import { StoreBusy } from "../process/database/store-busy.ts";
 import type { Logger } from "../process/log.ts";
-import { StoreBusy } from "../process/store-busy.ts";
 import type { ChangeListener, LoggedChange, RecordStore } from "../records/store.ts";
 
 export type LogListener = {

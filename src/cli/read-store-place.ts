@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { CommanderError } from "commander";
-import { readPostgresUrl } from "../process/postgres-url.ts";
+import { readPostgresUrl } from "../process/postgres/url.ts";
 import type { StorePlace } from "../records/open-store.ts";
 import { recordsDatabase } from "../records/start.ts";
 import type { CommandIo } from "./command-io.ts";

@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { isFullDisk } from "../process/disk-faults.ts";
+import { isFullDisk } from "../process/sqlite/disk-faults.ts";
 import { dropHistory } from "../records/keep-history.ts";
 import type { StorePlace } from "../records/open-store.ts";
 import { trimTables } from "../records/store-table-open.ts";

@@ -1,5 +1,5 @@
 import { dirname, resolve } from "node:path";
-import { asDiskTrouble } from "../process/disk-faults.ts";
+import { asDiskTrouble } from "../process/sqlite/disk-faults.ts";
 import type { StorePlace } from "../records/open-store.ts";
 import { expectFree, giveToOwnerOf, placeNew, syncFile } from "../records/store-backup.ts";
 import { type CopyOutcome, copyTables, type TableSum } from "../records/store-copy.ts";

@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import type { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { patience } from "../../test/rig/patience.ts";
-import { openSqlite } from "../process/open-sqlite.ts";
+import { openSqlite } from "../process/sqlite/open.ts";
 import { fillStore } from "../records/rig/filled-store.ts";
 import { type PostgresRig, startPostgresRig } from "../records/rig/postgres.ts";
 import { migrations } from "../records/schema-sqlite.ts";

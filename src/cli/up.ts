@@ -1,10 +1,10 @@
 import { relative, resolve } from "node:path";
 import { startFirewall } from "../firewall/start.ts";
-import { caFileIn } from "../process/certificates.ts";
 import type { ListenAddress } from "../process/listen-address.ts";
 import { createLog, type Logger } from "../process/log.ts";
 import { shellWord } from "../process/shell-word.ts";
 import { closeInReverse, type Opened } from "../process/shutdown.ts";
+import { caFileIn } from "../process/tls/certificates.ts";
 import { startRecords } from "../records/start.ts";
 import { summarise } from "../updater/describe-round.ts";
 import { describeRhythm } from "../updater/rhythm.ts";

@@ -1,8 +1,8 @@
 import { printDnsMetrics } from "../nameserver/print-metrics.ts";
+import { openMetricsListener } from "../process/http/metrics-listener.ts";
 import { inTime } from "../process/in-time.ts";
 import type { ListenAddress } from "../process/listen-address.ts";
 import { family, type Sample } from "../process/metrics.ts";
-import { openMetricsListener } from "../process/metrics-listener.ts";
 import { openProcessMetrics } from "../process/metrics-process.ts";
 import type { Opened } from "../process/shutdown.ts";
 import { version } from "../process/version.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { hashWithSalt } from "../access/api-key.ts";
-import { openSqlite } from "../process/open-sqlite.ts";
+import { openSqlite } from "../process/sqlite/open.ts";
 import { type AccessStore, openAccess } from "./access-store.ts";
 import { migrations } from "./schema-access.ts";
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { SessionStore } from "../access/session.ts";
 import { openSessionStore } from "../access/session-store-sqlite.ts";
-import { openSqlite } from "../process/open-sqlite.ts";
+import { openSqlite } from "../process/sqlite/open.ts";
 import { type Audit, openAudit } from "./audit.ts";
 import { type GroupStore, openGroups } from "./groups.ts";
 import { type KeyStore, openKeyStore } from "./keys.ts";

@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { signInLink } from "../access/sign-in-link.ts";
 import { openDataFolder } from "../process/data-folder.ts";
+import { listenOn } from "../process/http/listen-on.ts";
+import { closeServer, createTlsServer, showPair } from "../process/http/tls-server.ts";
 import { addressesOf, hereOf, type ListenAddress, urlOf } from "../process/listen-address.ts";
-import { listenOn } from "../process/listen-on.ts";
 import { closeInReverse, type Opened } from "../process/shutdown.ts";
 import type { SmallLog } from "../process/small-log.ts";
-import { type CertificateFiles, openTlsMaterial } from "../process/tls-material.ts";
-import { closeServer, createTlsServer, showPair } from "../process/tls-server.ts";
+import { type CertificateFiles, openTlsMaterial } from "../process/tls/material.ts";
 import { keysFile, openAccess } from "./access-store.ts";
 import { type FirewallConfig, noConfig } from "./config.ts";
 import { foldReads } from "./fold-reads.ts";

@@ -1,6 +1,6 @@
 import { createServer, isIPv6, type Server, type Socket } from "node:net";
+import { boundTo } from "../process/http/listen-on.ts";
 import type { ListenAddress } from "../process/listen-address.ts";
-import { boundTo } from "../process/listen-on.ts";
 import type { Logger } from "../process/log.ts";
 import { createDnsCounters, type DnsCounters } from "./counters.ts";
 import { listenFailure } from "./listen-failure.ts";

@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { asDiskTrouble } from "../process/disk-faults.ts";
-import { DatabaseTrouble } from "../process/migration-steps.ts";
+import { DatabaseTrouble } from "../process/database/migration-steps.ts";
+import { asDiskTrouble } from "../process/sqlite/disk-faults.ts";
 import { isInUse, takeSole } from "./store-table-sole.ts";
 
 /**

@@ -1,7 +1,7 @@
 import type { Instant } from "../core/instant.ts";
+import { StoreBusy } from "../process/database/store-busy.ts";
 import { createFewLines } from "../process/few-lines.ts";
 import type { Logger } from "../process/log.ts";
-import { StoreBusy } from "../process/store-busy.ts";
 
 export type FailedRequest = Error & { readonly statusCode?: number };
 

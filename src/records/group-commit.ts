@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
+import { StoreBusy } from "../process/database/store-busy.ts";
 import { observe } from "../process/metrics.ts";
-import { asStoreBusy } from "../process/sqlite-faults.ts";
-import { StoreBusy } from "../process/store-busy.ts";
+import { asStoreBusy } from "../process/sqlite/faults.ts";
 import type { StoreCounters } from "./store-counters.ts";
 import type { DiskSync } from "./wal-sync.ts";
 

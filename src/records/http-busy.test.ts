@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { asStoreBusy } from "../process/sqlite-faults.ts";
+import { asStoreBusy } from "../process/sqlite/faults.ts";
 import { remoteCallers } from "./rig/remote-callers.ts";
 
 /** As `node:sqlite` throws it when there is no room. */

@@ -3,9 +3,9 @@ import { createSignIn, forged, json, type PlainAnswer, problem } from "../access
 import type { SharedGuesses } from "../access/session-throttle.ts";
 import type { Instant } from "../core/instant.ts";
 import { faultInWords } from "../core/result.ts";
+import type { PlainRequest } from "../process/http/plain-request.ts";
+import { createStaticPages } from "../process/http/static-pages.ts";
 import type { Logger } from "../process/log.ts";
-import type { PlainRequest } from "../process/plain-request.ts";
-import { createStaticPages } from "../process/static-pages.ts";
 import type { Actor } from "./actor.ts";
 import { type ConsoleSessions, consoleService } from "./console-sessions.ts";
 import { consoleTokens, readTokenWish } from "./console-tokens.ts";

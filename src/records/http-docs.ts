@@ -1,7 +1,7 @@
 import swagger from "@fastify/swagger";
 import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyInstance } from "fastify";
-import { pageHeaders } from "../process/static-pages.ts";
+import { pageHeaders } from "../process/http/static-pages.ts";
 
 /** The OpenAPI document of all routes registered after this, as JSON at `/docs/json` and as a page at `/docs`. */
 export async function serveDocs(server: FastifyInstance): Promise<void> {

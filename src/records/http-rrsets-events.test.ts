@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { standStill } from "../../test/rig/stand-still.ts";
 import { createToken, hashSecret } from "../access/secret.ts";
 import { type Scope, wholeAccount } from "../core/may.ts";
-import { createHttpServer } from "../process/http-server.ts";
+import { createHttpServer } from "../process/http/server.ts";
 import { createLog } from "../process/log.ts";
 import { rrsetsApi } from "./http-rrsets.ts";
 import { type EventReader, readEvents } from "./rig/event-reader.ts";

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Instant } from "../core/instant.ts";
+import { StoreBusy } from "../process/database/store-busy.ts";
 import type { Logger } from "../process/log.ts";
-import { StoreBusy } from "../process/store-busy.ts";
 import type { Actor } from "./actor.ts";
 import { actorOf } from "./authenticate.ts";
 import { createFailureNotes, type FailedRequest, type NoteFailure, toldOf } from "./failed-requests.ts";

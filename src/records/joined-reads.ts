@@ -1,4 +1,4 @@
-import { StoreBusy } from "../process/store-busy.ts";
+import { StoreBusy } from "../process/database/store-busy.ts";
 
 export type JoinedOptions<Key, Value> = {
   /** One question for many keys; gives the answer to each, in their order. */

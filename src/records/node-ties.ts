@@ -1,7 +1,7 @@
 import type { Client } from "pg";
 import { type Duties, leadAlways } from "../process/duties.ts";
 import type { Logger } from "../process/log.ts";
-import { takeTurns } from "../process/postgres-turn.ts";
+import { takeTurns } from "../process/postgres/turn.ts";
 import { createRateLimit, type RateLimit } from "./rate-limit.ts";
 import { createSharedRateLimit } from "./rate-limit-shared.ts";
 import { openPostgresBudget } from "./rate-limit-shared-postgres.ts";

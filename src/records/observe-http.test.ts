@@ -5,8 +5,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import { createToken, hashSecret } from "../access/secret.ts";
 import { parseNetwork } from "../core/addresses/network.ts";
 import { wholeAccount } from "../core/may.ts";
+import { createRequestCounters } from "../process/http/request-counters.ts";
 import { createLog } from "../process/log.ts";
-import { createRequestCounters } from "../process/request-counters.ts";
 import { printRecordMetrics } from "./print-metrics.ts";
 import { type RecordsOptions, type RunningRecords, startRecords } from "./start.ts";
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { StoreBusy } from "../process/database/store-busy.ts";
 import { type Health, withoutReasons } from "../process/health.ts";
 import type { Logger } from "../process/log.ts";
-import { StoreBusy } from "../process/store-busy.ts";
 import { createFailureNotes, type FailedRequest, toldOf } from "./failed-requests.ts";
 
 export type ObserveOptions = {

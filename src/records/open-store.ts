@@ -1,8 +1,8 @@
 import type { Client } from "pg";
+import type { DatabaseTrouble } from "../process/database/migration-steps.ts";
 import type { Logger } from "../process/log.ts";
-import type { DatabaseTrouble } from "../process/migration-steps.ts";
-import type { ConnectionCount } from "../process/open-postgres.ts";
-import type { PostgresAddress } from "../process/postgres-url.ts";
+import type { ConnectionCount } from "../process/postgres/open.ts";
+import type { PostgresAddress } from "../process/postgres/url.ts";
 import type { ConsoleStore } from "./console-store.ts";
 import { migrations } from "./schema-sqlite.ts";
 import type { RecordStore } from "./store.ts";

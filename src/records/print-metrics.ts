@@ -1,7 +1,7 @@
+import type { CountedRoute, RequestCounters } from "../process/http/request-counters.ts";
 import { inTime } from "../process/in-time.ts";
 import { family, histogramFamily, type Sample } from "../process/metrics.ts";
-import type { ConnectionCount } from "../process/open-postgres.ts";
-import type { CountedRoute, RequestCounters } from "../process/request-counters.ts";
+import type { ConnectionCount } from "../process/postgres/open.ts";
 import type { RecordStore } from "./store.ts";
 
 export type RecordMetrics = {

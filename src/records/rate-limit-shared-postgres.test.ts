@@ -2,7 +2,7 @@ import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type PostgresServer, startPostgres } from "../../test/rig/postgres.ts";
 import { until } from "../../test/rig/until.ts";
-import { openPostgres, type Postgres } from "../process/open-postgres.ts";
+import { openPostgres, type Postgres } from "../process/postgres/open.ts";
 import { createSharedRateLimit } from "./rate-limit-shared.ts";
 import { budgetTable, openPostgresBudget, type PostgresBudget } from "./rate-limit-shared-postgres.ts";
 import { addressOf } from "./rig/postgres.ts";

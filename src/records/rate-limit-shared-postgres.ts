@@ -1,6 +1,6 @@
 import type { Client, QueryConfig } from "pg";
 import type { Logger } from "../process/log.ts";
-import { keepSession } from "../process/postgres-session.ts";
+import { keepSession } from "../process/postgres/session.ts";
 import type { CommonBudget } from "./rate-limit-shared.ts";
 
 /**

@@ -1,5 +1,5 @@
-import type { MigrationStep } from "../process/migration-steps.ts";
-import { commitMarksTable } from "../process/postgres-commit-marks.ts";
+import type { MigrationStep } from "../process/database/migration-steps.ts";
+import { commitMarksTable } from "../process/postgres/commit-marks.ts";
 import { budgetTable } from "./rate-limit-shared-postgres.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { MigrationStep } from "../process/migration-steps.ts";
+import type { MigrationStep } from "../process/database/migration-steps.ts";
 import { transferTables } from "./schema-transfer.ts";
 import { consoleTables } from "./store-sqlite-console.ts";
 

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Fault } from "../core/result.ts";
 import { asNewFile } from "../process/data-folder.ts";
-import { DatabaseTrouble } from "../process/open-sqlite.ts";
+import { DatabaseTrouble } from "../process/sqlite/open.ts";
 import { withDraft } from "./draft-file.ts";
 import { type CheckCounts, type CheckTellers, checkStore } from "./store-check.ts";
 import { type CopyProgress, copyTables } from "./store-copy.ts";

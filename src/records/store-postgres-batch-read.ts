@@ -1,4 +1,4 @@
-import type { Rows, Statement } from "../process/postgres-statement.ts";
+import type { Rows, Statement } from "../process/postgres/statement.ts";
 import type { NewZone, Once, Zone } from "./store.ts";
 import { type KeptKey, type Loaded, type Need, ownersOf, type Place, type PlacedSet } from "./store-postgres-batch.ts";
 import { type ZoneRow, zoneFromRow } from "./store-rows.ts";

@@ -1,4 +1,4 @@
-import type { Statement } from "../process/postgres-statement.ts";
+import type { Statement } from "../process/postgres/statement.ts";
 import type { Outcome } from "./store-postgres-batch.ts";
 
 /** The channel on which every node hears that the change log has grown, and up to where. */

@@ -1,7 +1,7 @@
 import type { Logger } from "../process/log.ts";
-import { schemaChannel } from "../process/migrate-postgres.ts";
-import type { Postgres } from "../process/open-postgres.ts";
-import { listenTo } from "../process/postgres-listen.ts";
+import { listenTo } from "../process/postgres/listen.ts";
+import { schemaChannel } from "../process/postgres/migrate.ts";
+import type { Postgres } from "../process/postgres/open.ts";
 import { createChangeFeed } from "./change-feed.ts";
 import type { LoggedChange } from "./store.ts";
 import { changesChannel } from "./store-postgres-batch-write.ts";

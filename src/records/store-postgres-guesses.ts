@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Guess, SharedGuesses } from "../access/session-throttle.ts";
-import type { Postgres } from "../process/open-postgres.ts";
+import type { Postgres } from "../process/postgres/open.ts";
 
 /** The channel on which every node hears that somebody guessed a password wrongly. */
 export const guessesChannel = "moor_guesses";

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { MigrationStep } from "../process/database/migration-steps.ts";
+import { StoreBusy } from "../process/database/store-busy.ts";
 import { createLog } from "../process/log.ts";
-import type { MigrationStep } from "../process/migration-steps.ts";
-import { StoreBusy } from "../process/store-busy.ts";
 import { makePool, type poolOf } from "./rig/pool-of-addresses.ts";
 import { type PostgresRig, startPostgresRig } from "./rig/postgres.ts";
 import { postgresMigrations } from "./schema-postgres.ts";

@@ -1,7 +1,7 @@
 import type pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { RRset } from "../core/records/rrset.ts";
-import { type Statement, toQuery } from "../process/postgres-statement.ts";
+import { type Statement, toQuery } from "../process/postgres/statement.ts";
 import { type PostgresRig, startPostgresRig } from "./rig/postgres.ts";
 import { plainSettings, type WriteRequest } from "./store.ts";
 import { createBatch } from "./store-postgres-batch.ts";

@@ -1,4 +1,4 @@
-import type { Statement } from "../process/postgres-statement.ts";
+import type { Statement } from "../process/postgres/statement.ts";
 import { actionsKept, keysKept, purgedAtOnce, purgeEvery } from "./kept-actions.ts";
 import type { Outcome } from "./store-postgres-batch.ts";
 

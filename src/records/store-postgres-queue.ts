@@ -1,6 +1,6 @@
+import { StoreBusy } from "../process/database/store-busy.ts";
 import { observe } from "../process/metrics.ts";
-import type { Postgres } from "../process/open-postgres.ts";
-import { StoreBusy } from "../process/store-busy.ts";
+import type { Postgres } from "../process/postgres/open.ts";
 import type { LoggedChange } from "./store.ts";
 import type { StoreCounters } from "./store-counters.ts";
 import { type Batch, createBatch, RunAlone, SpoiledBatch } from "./store-postgres-batch.ts";

@@ -1,5 +1,5 @@
 import { enclosing } from "../core/names/name.ts";
-import type { Postgres } from "../process/open-postgres.ts";
+import type { Postgres } from "../process/postgres/open.ts";
 import { joinReads } from "./joined-reads.ts";
 import type { RecordStore, Zone } from "./store.ts";
 import type { PlacedSet } from "./store-postgres-batch.ts";

@@ -1,8 +1,8 @@
 import type { CompiledQuery } from "kysely";
+import { postgresText, type RunSql } from "../process/database/sql-text.ts";
 import { observe } from "../process/metrics.ts";
-import type { Postgres } from "../process/open-postgres.ts";
-import type { Rows, Statement } from "../process/postgres-statement.ts";
-import { postgresText, type RunSql } from "../process/sql-text.ts";
+import type { Postgres } from "../process/postgres/open.ts";
+import type { Rows, Statement } from "../process/postgres/statement.ts";
 import type { StoreCounters } from "./store-counters.ts";
 import type { Sql, Tables } from "./store-sql.ts";
 

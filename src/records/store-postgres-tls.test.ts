@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { until } from "../../test/rig/until.ts";
+import { StoreBusy } from "../process/database/store-busy.ts";
 import { createLog } from "../process/log.ts";
-import { readPostgresUrl } from "../process/postgres-url.ts";
-import { StoreBusy } from "../process/store-busy.ts";
+import { readPostgresUrl } from "../process/postgres/url.ts";
 import { tieNodes } from "./node-ties.ts";
 import { makePool } from "./rig/pool-of-addresses.ts";
 import { patient } from "./rig/postgres.ts";

@@ -1,5 +1,5 @@
-import type { Postgres } from "../process/open-postgres.ts";
-import type { Statement } from "../process/postgres-statement.ts";
+import type { Postgres } from "../process/postgres/open.ts";
+import type { Statement } from "../process/postgres/statement.ts";
 import { joinReads } from "./joined-reads.ts";
 import type { RecordStore, Token } from "./store.ts";
 import { tokensChannel } from "./store-postgres-feed.ts";

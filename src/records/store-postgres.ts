@@ -1,20 +1,20 @@
 import type { Client } from "pg";
 import { createSessionStore } from "../access/session-store-sql.ts";
+import type { DatabaseTrouble, MigrationStep } from "../process/database/migration-steps.ts";
+import { StoreBusy } from "../process/database/store-busy.ts";
 import type { Logger } from "../process/log.ts";
-import { migratePostgres } from "../process/migrate-postgres.ts";
-import type { DatabaseTrouble, MigrationStep } from "../process/migration-steps.ts";
+import { dropOldMarks } from "../process/postgres/commit-marks.ts";
+import { onlyReads } from "../process/postgres/faults.ts";
+import { migratePostgres } from "../process/postgres/migrate.ts";
 import {
   type ConnectionCount,
   openPostgres,
   type Postgres,
   type PostgresLimits,
   usualLimits,
-} from "../process/open-postgres.ts";
-import { dropOldMarks } from "../process/postgres-commit-marks.ts";
-import { onlyReads } from "../process/postgres-faults.ts";
-import type { PostgresAddress } from "../process/postgres-url.ts";
-import { StoreBusy } from "../process/store-busy.ts";
-import { watchSchema } from "../process/watch-schema.ts";
+} from "../process/postgres/open.ts";
+import type { PostgresAddress } from "../process/postgres/url.ts";
+import { watchSchema } from "../process/postgres/watch-schema.ts";
 import type { ConsoleStore } from "./console-store.ts";
 import { postgresMigrations } from "./schema-postgres.ts";
 import type { RecordStore } from "./store.ts";

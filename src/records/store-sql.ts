@@ -1,6 +1,6 @@
 import type { Generated } from "kysely";
 import type { SessionTables } from "../access/session-store-sql.ts";
-import type { RunSql, SqlText } from "../process/sql-text.ts";
+import type { RunSql, SqlText } from "../process/database/sql-text.ts";
 import type { ChangeRow, KeyRow, SetRow, TokenRow, ZoneRow } from "./store-rows.ts";
 
 /** The tables of `schema-sqlite.ts` and `schema-postgres.ts`, to write queries for. */

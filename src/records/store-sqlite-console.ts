@@ -1,6 +1,6 @@
 import { openSessionStore, sessionTables } from "../access/session-store-sqlite.ts";
-import type { MigrationStep } from "../process/migration-steps.ts";
-import { openSqlite } from "../process/open-sqlite.ts";
+import type { MigrationStep } from "../process/database/migration-steps.ts";
+import { openSqlite } from "../process/sqlite/open.ts";
 import type { ConsoleStore } from "./console-store.ts";
 import { rareQueries } from "./store-sqlite-rare.ts";
 

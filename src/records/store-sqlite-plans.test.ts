@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openSqlite } from "../process/open-sqlite.ts";
+import { openSqlite } from "../process/sqlite/open.ts";
 import { migrations } from "./schema-sqlite.ts";
 import { type LoggedChange, plainSettings, type Zone } from "./store.ts";
 import { sqliteQueries } from "./store-sqlite-sql.ts";

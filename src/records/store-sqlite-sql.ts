@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { CompiledQuery } from "kysely";
-import { type RunSql, sqliteText } from "../process/sql-text.ts";
+import { type RunSql, sqliteText } from "../process/database/sql-text.ts";
 import type { Commit } from "./group-commit.ts";
 import type { Sql, Tables } from "./store-sql.ts";
 import { createSqlConsole } from "./store-sql-console.ts";

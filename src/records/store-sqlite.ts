@@ -1,6 +1,6 @@
 import type { RRset } from "../core/records/rrset.ts";
-import type { MigrationStep } from "../process/migration-steps.ts";
-import { openSqlite } from "../process/open-sqlite.ts";
+import type { MigrationStep } from "../process/database/migration-steps.ts";
+import { openSqlite } from "../process/sqlite/open.ts";
 import { prepareDepartedZones } from "./departed-zones.ts";
 import { watchForeignCommits } from "./foreign-commits.ts";
 import { createGroupCommit } from "./group-commit.ts";

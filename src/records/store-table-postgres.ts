@@ -1,11 +1,11 @@
 import type pg from "pg";
-import { migratePostgres, schemaOf } from "../process/migrate-postgres.ts";
-import { DatabaseTrouble } from "../process/migration-steps.ts";
-import { type PostgresLimits, usualLimits } from "../process/open-postgres.ts";
-import { PostgresClient } from "../process/postgres-client.ts";
-import { reasonOf } from "../process/postgres-refusals.ts";
-import { endClient } from "../process/postgres-session.ts";
-import type { PostgresAddress } from "../process/postgres-url.ts";
+import { DatabaseTrouble } from "../process/database/migration-steps.ts";
+import { PostgresClient } from "../process/postgres/client.ts";
+import { migratePostgres, schemaOf } from "../process/postgres/migrate.ts";
+import { type PostgresLimits, usualLimits } from "../process/postgres/open.ts";
+import { reasonOf } from "../process/postgres/refusals.ts";
+import { endClient } from "../process/postgres/session.ts";
+import type { PostgresAddress } from "../process/postgres/url.ts";
 import { postgresMigrations } from "./schema-postgres.ts";
 import {
   type CopyTarget,

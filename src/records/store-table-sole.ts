@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { sqliteKind, sqliteKinds } from "../process/sqlite-faults.ts";
+import { sqliteKind, sqliteKinds } from "../process/sqlite/faults.ts";
 
 /**
  * A database file for oneself. In WAL mode every connection holds a shared lock as long as it is open, so an exclusive one is

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import type { Client } from "pg";
-import { hasTable } from "../process/migrate-postgres.ts";
-import { DatabaseTrouble } from "../process/migration-steps.ts";
+import { DatabaseTrouble } from "../process/database/migration-steps.ts";
+import { hasTable } from "../process/postgres/migrate.ts";
 
 /** A copy into a file goes to a file beside it, which gets its name when all of it is there. */
 export const partOf = (path: string): string => `${path}.part`;

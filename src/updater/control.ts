@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { hashSecret, sameHash } from "../access/secret.ts";
-import { boundTo } from "../process/listen-on.ts";
-import { isLoopbackName } from "../process/loopback-name.ts";
+import { boundTo } from "../process/http/listen-on.ts";
+import { isLoopbackName } from "../process/http/loopback-name.ts";
 import { metricsType } from "../process/metrics.ts";
 import type { ControlConfig, UpdaterConfig } from "./config.ts";
 import type { UpdaterPage } from "./http-page.ts";

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isOwnOrigin } from "../access/session-cookie.ts";
 import type { Instant } from "../core/instant.ts";
-import { createStaticPages } from "../process/static-pages.ts";
+import { createStaticPages } from "../process/http/static-pages.ts";
 import { createAskPublished } from "./ask-published.ts";
 import type { UpdaterConfig } from "./config.ts";
 import { readHistory } from "./history.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { backOffDelay } from "../core/updates/back-off.ts";
-import { isLoopbackName } from "../process/loopback-name.ts";
+import { isLoopbackName } from "../process/http/loopback-name.ts";
 import type { SmallLog } from "../process/small-log.ts";
 import type { MailConfig, NotifyConfig } from "./config.ts";
 import type { HttpClient, HttpRequest } from "./http-client.ts";

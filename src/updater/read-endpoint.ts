@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import { isLoopbackName } from "../process/loopback-name.ts";
+import { isLoopbackName } from "../process/http/loopback-name.ts";
 import type { Endpoint } from "./config.ts";
 import type { HttpTrust } from "./http-client.ts";
 import { readDuration } from "./read-duration.ts";

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createToken, hashSecret } from "../../src/access/secret.ts";
 import { zonesFromStore } from "../../src/cli/zones-from-store.ts";
 import { wholeAccount } from "../../src/core/may.ts";
-import { createHttpServer } from "../../src/process/http-server.ts";
+import { createHttpServer } from "../../src/process/http/server.ts";
 import { createLog } from "../../src/process/log.ts";
 import { rrsetsApi } from "../../src/records/http-rrsets.ts";
 import { dropHistory } from "../../src/records/keep-history.ts";

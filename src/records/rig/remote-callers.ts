@@ -1,7 +1,7 @@
 import { createToken, hashSecret } from "../../access/secret.ts";
 import type { Instant } from "../../core/instant.ts";
 import { type Scope, wholeAccount } from "../../core/may.ts";
-import { createHttpServer } from "../../process/http-server.ts";
+import { createHttpServer } from "../../process/http/server.ts";
 import { createLog } from "../../process/log.ts";
 import { dyndnsApi } from "../http-dyndns.ts";
 import { rrsetsApi } from "../http-rrsets.ts";

@@ -1,0 +1,99 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { type Address, parseAddress, parseIpv4 } from "../../core/addresses/address.ts";
+import { isInNetwork, type Network } from "../../core/addresses/network.ts";
+
+/** Whose word about callers is believed, and in which header it stands. */
+export type TrustedProxies = {
+  readonly networks: readonly Network[];
+  /** One of them only: the other one a proxy passes on as its caller sent it. */
+  readonly header: ProxyHeader;
+};
+
+export type ProxyHeader = (typeof proxyHeaders)[number];
+export const proxyHeaders = ["x-forwarded-for", "forwarded"] as const;
+
+export type ProxyTrust = {
+  readonly isTrusted: (peer: string) => boolean;
+  /** The caller's address: the peer's own, unless that is a trusted proxy. */
+  readonly clientOf: (peer: string, headers: IncomingHttpHeaders) => string;
+  /** What the caller spoke, when a trusted proxy says so. */
+  readonly schemeOf: (peer: string, headers: IncomingHttpHeaders) => "http" | "https" | undefined;
+};
+
+const longestHeader = 2_000;
+const answersKept = 1_000;
+
+/**
+ * Each proxy adds at the right whom it saw. So from the right, the first that is no proxy of ours is the caller; what stands
+ * further left is only what that one claims. At anything that is no address the walk ends with the hop before it.
+ */
+export function trustProxies({ networks, header }: TrustedProxies): ProxyTrust {
+  const isTrusted = (peer: string): boolean => {
+    const address = readNode(peer);
+    return address !== undefined && networks.some((network) => isInNetwork(address, network));
+  };
+  const trusted = keep(isTrusted);
+  const clientIn = keep((claimed: string) => {
+    let client: string | undefined;
+    for (const hop of hopsOf(claimed, header).toReversed()) {
+      const address = readNode(hop);
+      if (address === undefined) break;
+      client = address.text;
+      if (!isTrusted(client)) break;
+    }
+    return client;
+  });
+  return {
+    isTrusted: trusted,
+    clientOf: (peer, headers) => {
+      const claimed = headers[header];
+      if (typeof claimed !== "string" || !trusted(peer)) return peer;
+      return clientIn(claimed.slice(-longestHeader)) ?? peer;
+    },
+    schemeOf: (peer, headers) => (trusted(peer) ? schemeIn(headers, header) : undefined),
+  };
+}
+
+function hopsOf(claimed: string, header: ProxyHeader): readonly string[] {
+  const elements = claimed.split(",");
+  return header === "x-forwarded-for" ? elements : elements.map((element) => parameterIn(element, "for") ?? "");
+}
+
+/** RFC 7239 section 4: `for=192.0.2.43;proto=https`, values quoted or not. */
+function parameterIn(element: string, name: string): string | undefined {
+  const pair = element
+    .split(";")
+    .map((each) => each.trim())
+    .find((each) => each.toLowerCase().startsWith(`${name}=`));
+  return pair?.slice(name.length + 1).replace(/^"(.*)"$/, "$1");
+}
+
+function schemeIn(headers: IncomingHttpHeaders, header: ProxyHeader): "http" | "https" | undefined {
+  const claimed = headers[header === "forwarded" ? "forwarded" : "x-forwarded-proto"];
+  const last = typeof claimed === "string" ? claimed.split(",").at(-1)?.trim() : undefined;
+  const scheme = (header === "forwarded" ? last && parameterIn(last, "proto") : last)?.toLowerCase();
+  return scheme === "http" || scheme === "https" ? scheme : undefined;
+}
+
+/** An address as proxies write it: with or without port, IPv6 in brackets or bare, IPv4 perhaps inside IPv6. */
+function readNode(text: string): Address | undefined {
+  const trimmed = text.trim();
+  const [, bracketed] = /^\[([^\]]+)\](?::\d{1,5})?$/.exec(trimmed) ?? [];
+  const [, before] = /^([^:]+):\d{1,5}$/.exec(trimmed) ?? [];
+  const bare = bracketed ?? before ?? trimmed;
+  const [, mapped] = /^::ffff:([\d.]+)$/i.exec(bare) ?? [];
+  return mapped === undefined ? parseAddress(bare) : parseIpv4(mapped);
+}
+
+/** The same few callers come again and again. */
+function keep<T>(answer: (text: string) => T): (text: string) => T {
+  const known = new Map<string, T>();
+  return (text) => {
+    const found = known.get(text);
+    if (found !== undefined) return found;
+    const given = answer(text);
+    if (known.size >= answersKept) known.clear();
+    known.set(text, given);
+    return given;
+  };
+}

@@ -1,0 +1,109 @@
+import type { Server } from "node:net";
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
+import { type ListenAddress, listenTrouble } from "../listen-address.ts";
+import type { ProxyTrust } from "./client-address.ts";
+import { closeAsAnswered, untilNobodyWaits } from "./last-answers.ts";
+import { boundTo } from "./listen-on.ts";
+import { addressesOfHost, listenInto } from "./localhost.ts";
+import { followConnections } from "./open-connections.ts";
+import type { RequestCounters } from "./request-counters.ts";
+import { createRequestIds } from "./request-id.ts";
+import { handshake } from "./tls-server.ts";
+
+export type HttpServerOptions = {
+  /** Without it the server speaks plain HTTP: only behind a proxy, and in benchmarks. */
+  readonly tls?: { readonly cert: string; readonly key: string };
+  readonly bodyLimit: number;
+  /** Whose word about callers is believed; absent: nobody's. */
+  readonly proxies?: ProxyTrust | undefined;
+  /** Answers a path whose percent escapes are no text: it names nothing, so no route and no hook is asked. */
+  readonly sendBadPath?: (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
+  /** Absent: requests are not counted. */
+  readonly counters?: RequestCounters | undefined;
+  /** Milliseconds in which requests that are under way may be answered when it closes. */
+  readonly closeWithin?: number;
+};
+
+/** A server with every wait bounded. Requests are not logged one by one: that costs more than answering them. */
+export function createHttpServer(options: HttpServerOptions): FastifyInstance {
+  const { sendBadPath } = options;
+  const limits = {
+    bodyLimit: options.bodyLimit,
+    requestTimeout: 30_000,
+    connectionTimeout: 60_000,
+    keepAliveTimeout: 65_000,
+    // `answerBeforeClosing` ends the others.
+    forceCloseConnections: "idle",
+    return503OnClosing: false,
+    logger: false,
+    // What answers GET answers HEAD (RFC 9110, 9.1): load balancers ask so, and clients that only want to know if a token is good.
+    exposeHeadRoutes: true,
+    // The client DNS::Hetzner writes two slashes before an id.
+    routerOptions: { maxParamLength: 300, ignoreDuplicateSlashes: true },
+    genReqId: createRequestIds(options.proxies),
+    ...(sendBadPath && {
+      frameworkErrors: (_error: Error, request: FastifyRequest, reply: FastifyReply) =>
+        void sendBadPath(request, reply),
+    }),
+  } as const;
+  const counted = options.counters && { ServerResponse: options.counters.Response };
+  const made = options.tls
+    ? fastify({ ...limits, https: { ...options.tls, ...handshake, ...counted } })
+    : fastify({ ...limits, http: { ...counted } });
+  const server = made as unknown as FastifyInstance;
+  nameCallers(server, options.proxies);
+  options.counters?.follow(server);
+  answerBeforeClosing(server, options.closeWithin ?? 2_000);
+  return server;
+}
+
+function answerBeforeClosing(server: FastifyInstance, limit: number): void {
+  followConnections(server.server);
+  let end = () => {};
+  server.addHook("preClose", async () => {
+    end = closeAsAnswered(server.server, limit);
+    await untilNobodyWaits();
+  });
+  server.addHook("onClose", async () => end());
+}
+
+/** Fastify can do this too, but believes whatever text stands where an address should, and has none once a connection is closed. */
+function nameCallers(server: FastifyInstance, proxies: ProxyTrust | undefined): void {
+  const peerOf = ({ raw }: FastifyRequest) => raw.socket.remoteAddress ?? "";
+  server.decorateRequest("ip", {
+    getter(this: FastifyRequest) {
+      return proxies ? proxies.clientOf(peerOf(this), this.raw.headers) : peerOf(this);
+    },
+  });
+  if (proxies === undefined) return;
+  server.decorateRequest("protocol", {
+    getter(this: FastifyRequest) {
+      return proxies.schemeOf(peerOf(this), this.raw.headers) ?? ("encrypted" in this.raw.socket ? "https" : "http");
+    },
+  });
+}
+
+/** Listens, or says in people's words why it cannot. */
+export async function listen(
+  server: FastifyInstance,
+  at: ListenAddress,
+  option?: string,
+  findAddresses = addressesOfHost,
+): Promise<ListenAddress> {
+  // Fastify would listen on each address of localhost with a server of its own, which `answerBeforeClosing` does not see.
+  const [host = at.host, ...others] = await findAddresses(at.host);
+  let also: readonly Server[] = [];
+  let closed: Promise<unknown> | undefined;
+  server.addHook("preClose", async () => {
+    closed = Promise.all(also.map((each) => new Promise((done) => each.close(done))));
+  });
+  server.addHook("onClose", async () => void (await closed));
+  try {
+    await server.listen({ host, port: at.port });
+  } catch (error) {
+    throw new Error(listenTrouble(error as NodeJS.ErrnoException, at, option), { cause: error });
+  }
+  const bound = boundTo(server.server, at);
+  also = await listenInto(server.server, others, bound.port);
+  return bound;
+}

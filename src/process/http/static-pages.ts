@@ -1,0 +1,106 @@
+import { readFile } from "node:fs/promises";
+import { extname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** Which of the built pages a service shows. */
+export type PageName = "records" | "firewall" | "updater";
+
+export type PageAnswer = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Buffer;
+};
+
+export type StaticPagesOptions = {
+  readonly page: PageName;
+  /** Paths that the page itself tells apart; all show the same file. */
+  readonly isPage: (path: string) => boolean;
+  readonly folder?: string | undefined;
+};
+
+/** In a clone this file runs as it is, and the pages are built beside it; the package has all of it in one folder. */
+const builtPages = (): string =>
+  fileURLToPath(
+    new URL(import.meta.url.endsWith(".ts") ? "../../../dist/console/" : "../../../console/", import.meta.url),
+  );
+
+/** Nothing from elsewhere, nothing inline but styles (the component library sets some), and no page around ours. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+/** For every page that is served beside ours, too. */
+export const pageHeaders = {
+  "content-security-policy": policy,
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+} as const;
+
+const types: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".woff2": "font/woff2",
+};
+
+/** Undefined for paths that are not the pages'. Files are read when first asked for, and kept. */
+export function createStaticPages({ page, isPage, folder = builtPages() }: StaticPagesOptions) {
+  const files = new Map<string, Promise<Buffer | undefined>>();
+  const fileOf = (name: string): Promise<Buffer | undefined> => {
+    const known = files.get(name);
+    if (known !== undefined) return known;
+    const reading = readIfThere(join(folder, name));
+    files.set(name, reading);
+    // Only what was read is kept: whoever asks for made-up names must not fill the memory.
+    const forget = () => files.delete(name);
+    void reading.then((content) => content === undefined && forget(), forget);
+    return reading;
+  };
+
+  return async (path: string, acceptEncoding: string | undefined): Promise<PageAnswer | undefined> => {
+    const asset = assetPath.exec(path)?.[1];
+    if (asset === undefined && !isPage(path)) return undefined;
+    const name = asset === undefined ? `${page}.html` : `assets/${asset}`;
+    const zipped = acceptEncoding?.includes("gzip") ? await fileOf(`${name}.gz`) : undefined;
+    const body = zipped ?? (await fileOf(name));
+    if (body === undefined) return asset === undefined ? notBuilt : { status: 404, headers: plain, body: "not found" };
+    const headers = {
+      ...pageHeaders,
+      "content-type": types[extname(name)] ?? "application/octet-stream",
+      // The names of the other files change with their content.
+      "cache-control": asset === undefined ? "no-cache" : "public, max-age=31536000, immutable",
+      vary: "Accept-Encoding",
+      ...(zipped && { "content-encoding": "gzip" }),
+    };
+    return { status: 200, headers, body };
+  };
+}
+
+/** Longer names than a disk takes name none of the files. */
+const assetPath = /^\/assets\/([\w.-]{1,100})$/;
+const plain = { "content-type": "text/plain; charset=utf-8" };
+
+const notBuilt: PageAnswer = {
+  status: 503,
+  headers: plain,
+  body: "The pages are not built yet. Build them with: npm run build:console\n",
+};
+
+async function readIfThere(path: string): Promise<Buffer | undefined> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    if (["ENOENT", "EISDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
+    throw error;
+  }
+}

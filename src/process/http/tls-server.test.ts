@@ -1,0 +1,71 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { connect as connectPlain } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { connect } from "node:tls";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { awake } from "../../../test/rig/awake.ts";
+import { ensureCertificate, type ServerCertificate } from "../tls/certificates.ts";
+import { listenOn } from "./listen-on.ts";
+import { createHttpServer, listen } from "./server.ts";
+import { closeServer, createTlsServer } from "./tls-server.ts";
+
+let folder: string;
+let certificate: ServerCertificate;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "moor-tls-server-"));
+  certificate = await ensureCertificate(folder, [], new Date());
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const anyPort = { host: "127.0.0.1", port: 0 };
+
+const servers = {
+  "of the firewall service": async () => {
+    const server = createTlsServer(certificate, (_request, response) => void response.end("hello"));
+    return { port: (await listenOn(server, anyPort)).port, close: () => closeServer(server) };
+  },
+  "of the record service": async () => {
+    const server = createHttpServer({ tls: certificate, bodyLimit: 1_000, closeWithin: 100 });
+    server.get("/", async () => "hello");
+    return { port: (await listen(server, anyPort)).port, close: () => server.close() };
+  },
+};
+
+/** What a client gets that offers these protocols in its handshake. */
+async function ask(port: number, offered: readonly string[] | undefined, version: string): Promise<string> {
+  const socket = connect({
+    ...{ host: "127.0.0.1", port, ca: certificate.ca },
+    ...(offered && { ALPNProtocols: [...offered] }),
+  });
+  socket.write(`GET / HTTP/${version}\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+  return await text(socket);
+}
+
+it.each(
+  Object.entries(servers).flatMap(([name, start]) => [
+    { name, start, offered: undefined, version: "1.1" },
+    { name, start, offered: ["h2", "http/1.1"], version: "1.1" },
+    { name, start, offered: ["http/1.0"], version: "1.0" },
+  ]),
+)("the server $name answers HTTP/$version to who offers $offered", async ({ start, offered, version }) => {
+  const { port, close } = await start();
+  try {
+    expect(await ask(port, offered, version)).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*hello/);
+  } finally {
+    await close();
+  }
+});
+
+it.each(Object.entries(servers))("the server %s waits for no handshake when it closes", async (_, start) => {
+  const { port, close } = await start();
+  const silent = connectPlain(port, "127.0.0.1").on("error", () => undefined);
+  try {
+    await ask(port, undefined, "1.1");
+    const closed = close().then(() => "closed");
+    expect(await Promise.race([closed, awake(3_000).then(() => "still open")])).toBe("closed");
+  } finally {
+    silent.destroy();
+  }
+});

@@ -1,0 +1,48 @@
+import { randomUUID } from "node:crypto";
+import type { Statement } from "./statement.ts";
+
+/**
+ * A transaction leaves a mark of its own, so that whoever lost the connection during its commit can see whether it happened. Its
+ * number would not do: after a crash the server gives numbers of transactions that left no trace to others.
+ */
+export type CommitMark = {
+  /** To be sent right before COMMIT. */
+  readonly leave: Statement;
+  /** Gives a row when the transaction has committed. */
+  readonly find: Statement;
+  /** It is known how the transaction ended: the next one may have its place. */
+  readonly free: () => void;
+};
+
+export const commitMarksTable = `
+  CREATE TABLE commit_marks (
+    place TEXT COLLATE "C" PRIMARY KEY,
+    number BIGINT NOT NULL,
+    at TIMESTAMPTZ NOT NULL
+  ) WITH (fillfactor = 50);
+`;
+
+/** Places of programs that have ended; nobody asks for these any more. */
+export const dropOldMarks = "DELETE FROM commit_marks WHERE at < now() - interval '1 day'";
+
+/** As many places are taken as transactions run at once, so that the table stays as small as that. */
+export function createCommitMarks(): () => CommitMark {
+  const program = randomUUID();
+  const places: string[] = [];
+  let [made, number] = [0, 0];
+  return () => {
+    const place = places.pop() ?? `${program} ${made++}`;
+    const values = [place, ++number];
+    return {
+      leave: {
+        name: "leave mark",
+        text:
+          "INSERT INTO commit_marks (place, number, at) VALUES ($1, $2, now()) " +
+          "ON CONFLICT (place) DO UPDATE SET number = excluded.number, at = excluded.at",
+        values,
+      },
+      find: { text: "SELECT 1 FROM commit_marks WHERE place = $1 AND number = $2", values },
+      free: () => void places.push(place),
+    };
+  };
+}

@@ -1,0 +1,104 @@
+import { pino } from "pino";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { type Cable, layCable } from "../../../test/rig/cable.ts";
+import { type PostgresServer, startPostgres } from "../../../test/rig/postgres.ts";
+import { until } from "../../../test/rig/until.ts";
+import { type Listening, type ListenOptions, listenTo } from "./listen.ts";
+
+let server: PostgresServer;
+let cable: Cable;
+let open: Listening | undefined;
+
+beforeAll(async () => {
+  server = await startPostgres();
+  cable = await layCable(server.port);
+});
+afterEach(async () => {
+  await open?.close();
+  open = undefined;
+});
+afterAll(async () => {
+  await cable.close();
+  await server.stop();
+});
+
+const log = pino({ level: "silent" });
+
+function listen(options: Partial<ListenOptions> = {}) {
+  const heard: string[] = [];
+  const gaps = { seen: 0 };
+  const listening = listenTo({
+    connect: () => server.connect("postgres", cable.port),
+    channels: ["tide", "wind"],
+    onNotice: (channel, payload) => heard.push(`${channel}: ${payload}`),
+    onGap: () => {
+      gaps.seen += 1;
+    },
+    log,
+    ...options,
+  });
+  open = listening;
+  const begun = (times: number) =>
+    until(() => gaps.seen >= times && listening.isUp(), {
+      what: () => `${times} beginnings, not ${gaps.seen}`,
+    });
+  return { listening, heard, begun };
+}
+
+async function say(...notices: readonly [channel: string, payload: string][]): Promise<void> {
+  const client = await server.connect();
+  for (const [channel, payload] of notices) await client.query("SELECT pg_notify($1, $2)", [channel, payload]);
+  await client.end();
+}
+
+const hears = (heard: readonly string[], notice: string) =>
+  until(() => heard.includes(notice), { what: () => `${notice} in ${heard.join(", ")}` });
+
+describe("listening to PostgreSQL", () => {
+  it("hears its channels, and no others", async () => {
+    const { heard, begun } = listen();
+    await begun(1);
+    await say(["tide", "in"], ["rain", "no"], ["wind", "up"]);
+    await hears(heard, "wind: up");
+    expect(heard).toEqual(["tide: in", "wind: up"]);
+  });
+
+  it("begins again, and says so, when its connection is ended", async () => {
+    const { heard, begun } = listen();
+    await begun(1);
+    const client = await server.connect();
+    await client.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()",
+    );
+    await client.end();
+    await begun(2);
+    await say(["tide", "back"]);
+    await hears(heard, "tide: back");
+  });
+
+  it("notices a server that is gone without a word, and that it is back", async () => {
+    const { listening, heard, begun } = listen();
+    await begun(1);
+    cable.silence();
+    await until(() => !listening.isUp(), { what: () => "the loss" });
+    cable.mend();
+    await begun(2);
+    await say(["wind", "calm"]);
+    await hears(heard, "wind: calm");
+  });
+
+  it("outlives a restart of the server", async () => {
+    const { heard, begun } = listen();
+    await begun(1);
+    await server.restart("crash");
+    await begun(2);
+    await say(["tide", "again"]);
+    await hears(heard, "tide: again");
+  });
+
+  it("closes while there is no server to be found", async () => {
+    const never = () => new Promise<never>(() => undefined);
+    const { listening } = listen({ connect: never, timing: { patience: 600_000 } });
+    await listening.close();
+  });
+});

@@ -1,0 +1,33 @@
+import type { Client } from "pg";
+import type { Logger } from "../log.ts";
+import { keepSession, type SessionTiming } from "./session.ts";
+
+export type ListenOptions = {
+  /** Gives a client that is connected; called again whenever the connection is lost. */
+  readonly connect: () => Promise<Client>;
+  readonly channels: readonly string[];
+  readonly onNotice: (channel: string, payload: string) => void;
+  /**
+   * Listening has begun, for the first time or again: what was said before is not known, so everything must be looked at.
+   * From here on no notice is missed until the next call.
+   */
+  readonly onGap: () => void;
+  readonly log: Logger;
+  readonly timing?: Partial<SessionTiming>;
+  readonly random?: () => number;
+};
+
+export type Listening = {
+  /** False while notices may be missed: what is remembered on the strength of them must not be trusted then. */
+  readonly isUp: () => boolean;
+  readonly close: () => Promise<void>;
+};
+
+/** `LISTEN` on a connection of its own, for as long as the program runs. A lost connection is noticed within 5 seconds. */
+export function listenTo({ channels, onNotice, onGap, ...session }: ListenOptions): Listening {
+  const begin = async (client: Client): Promise<void> => {
+    client.on("notification", ({ channel, payload }) => onNotice(channel, payload ?? ""));
+    await client.query(channels.map((channel) => `LISTEN ${client.escapeIdentifier(channel)}`).join("; "));
+  };
+  return keepSession({ ...session, begin, ready: onGap, what: "notices" });
+}

@@ -1,0 +1,79 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { pino } from "pino";
+import { afterEach, expect, it, onTestFinished, vi } from "vitest";
+import { StoreBusy } from "../database/store-busy.ts";
+import { openPostgres, type Postgres, usualLimits } from "./open.ts";
+
+const message = (kind: string, ...parts: readonly (string | number)[]): Buffer => {
+  const body = Buffer.concat(parts.map((part) => (typeof part === "string" ? Buffer.from(part) : int32(part))));
+  return Buffer.concat([Buffer.from(kind), int32(body.length + 4), body]);
+};
+const int32 = (value: number): Buffer => {
+  const bytes = Buffer.alloc(4);
+  bytes.writeInt32BE(value);
+  return bytes;
+};
+
+const welcome = Buffer.concat([message("R", 0), message("Z", "I")]);
+/** Both come in one packet where a server is stopped while somebody signs in. */
+const farewell = message("E", "SFATAL\0C57P01\0Mterminating connection due to administrator command\0\0");
+
+/** Who waits for one of these waits for longer than a test may take. */
+const never = { connect: 600_000, statement: 600_000, lock: 600_000 };
+
+const open = new Set<Socket>();
+afterEach(() => {
+  for (const socket of open) socket.destroy();
+});
+
+/** A database on a server that does only this for whoever comes. */
+async function databaseOn(greet: (socket: Socket) => void): Promise<Postgres> {
+  // Whose program hangs does not hear that the other side has ended.
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    open.add(socket);
+    socket.on("error", () => undefined).on("close", () => open.delete(socket));
+    socket.once("data", () => greet(socket));
+  });
+  onTestFinished(() => void server.close());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+  const address = { config: { host: "127.0.0.1", port, user: "moor", ssl: false }, shown: "the one of the test" };
+  return openPostgres(address, pino({ level: "silent" }), { ...usualLimits, ...never, patience: 200 });
+}
+
+it("a server that is stopped while it lets a connection in ends nothing but that", async () => {
+  const database = await databaseOn((socket) => socket.end(Buffer.concat([welcome, farewell])));
+  await expect(database.read({ text: "SELECT 1" })).rejects.toBeInstanceOf(StoreBusy);
+  await database.close();
+});
+
+const done = Buffer.concat([message("C", "SELECT 0\0"), message("Z", "I")]);
+
+it.each([
+  ["lets nobody in", () => undefined],
+  ["answers nobody", (socket: Socket) => void socket.write(welcome)],
+  ["answered once", (socket: Socket) => void socket.once("data", () => socket.write(done)).write(welcome)],
+])("a server that hangs and %s does not hold up the end", async (_, greet) => {
+  const database = await databaseOn(greet);
+  void database.read({ text: "SELECT 1" }).catch(() => undefined);
+  await expect.poll(() => open.size).toBe(1);
+  await database.close();
+  // What is sent into a connection that is gone comes back as an error; into one that only says no more it does not.
+  const stillHeld = () => {
+    for (const socket of open) socket.write(welcome);
+    return open.size;
+  };
+  await expect.poll(stillHeld).toBe(0);
+});
+
+it("a clock that was put back makes nobody wait longer for a database that is away", async () => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const database = await databaseOn((socket) => {
+    vi.setSystemTime(Date.now() - 3_600_000);
+    socket.destroy();
+  });
+  await expect(database.read({ text: "SELECT 1" })).rejects.toBeInstanceOf(StoreBusy);
+  await database.close();
+});

@@ -1,0 +1,210 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { backOffDelay } from "../../core/updates/back-off.ts";
+import { StoreBusy } from "../database/store-busy.ts";
+import type { Logger } from "../log.ts";
+import { PostgresClient } from "./client.ts";
+import { createCommitMarks } from "./commit-marks.ts";
+import { faultOf, inabilityOf, type PostgresFault } from "./faults.ts";
+import { tellOutages } from "./outages.ts";
+import { type Committed, type Ending, type Rows, type Statement, toQuery } from "./statement.ts";
+import { resultOf } from "./transaction.ts";
+import type { PostgresAddress } from "./url.ts";
+
+/** A pool of connections to one database. Everything it waits for has a limit; what it cannot do now throws `StoreBusy`. */
+export type Postgres = {
+  /** One statement that only reads: it is repeated when the connection is lost. */
+  readonly read: (statement: Statement) => Promise<Rows>;
+  /**
+   * `work` must be repeatable: it is run again when another transaction was in the way or the connection was lost before the
+   * commit. It happens once or, when this rejects with anything but a `StoreBusy` that says otherwise, not at all.
+   */
+  readonly transact: <T>(
+    work: (run: (statement: Statement) => Promise<Rows>) => Promise<Ending<T>>,
+  ) => Promise<Committed<T>>;
+  /** As `read`, for somebody who waits to hear how things are: it is tried again for half a second only. */
+  readonly look: (statement: Statement) => Promise<Rows>;
+  /** A connection of one's own, outside the pool. */
+  readonly connect: () => Promise<pg.Client>;
+  readonly connections: () => ConnectionCount;
+  /** What is under way is ended first, unless that takes long. */
+  readonly close: () => Promise<void>;
+};
+
+/** Of the pool, now. `waiting` is work that wants one. */
+export type ConnectionCount = { readonly used: number; readonly idle: number; readonly waiting: number };
+
+export type PostgresLimits = {
+  readonly connections: number;
+  /** How many may wait for a connection; those beyond are refused at once. */
+  readonly waiting: number;
+  /** Milliseconds, from here on. To connect, or to get a connection of the pool. */
+  readonly connect: number;
+  readonly statement: number;
+  readonly lock: number;
+  /** How long something is tried again while the database cannot be reached. */
+  readonly patience: number;
+};
+
+export const usualLimits: PostgresLimits = {
+  connections: 10,
+  waiting: 1_000,
+  connect: 5_000,
+  statement: 10_000,
+  lock: 5_000,
+  patience: 4_000,
+};
+
+const mostRepeats = 10;
+const lookPatience = 500;
+const closePatience = 1_000;
+const farewellPatience = 500;
+
+export function openPostgres(address: PostgresAddress, log: Logger, limits: PostgresLimits = usualLimits): Postgres {
+  const config = clientConfig(address, limits);
+  const open = new Set<pg.Client>();
+  const pool = new pg.Pool({
+    ...config,
+    Client: class extends PostgresClient {
+      constructor(given?: pg.ClientConfig) {
+        super(given);
+        open.add(this);
+        this.once("end", () => open.delete(this));
+      }
+    },
+    max: limits.connections,
+    idleTimeoutMillis: 60_000,
+  });
+  const outages = tellOutages(log, address.shown);
+  pool.on("error", outages.failed);
+  pool.on("connect", outages.connected);
+  const mark = createCommitMarks();
+  const underWay = new Set<Promise<unknown>>();
+
+  const withClient = async <T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
+    const client = await pool.connect();
+    let broken: Error | undefined;
+    const note = (error: Error) => {
+      broken = error;
+    };
+    client.on("error", note);
+    try {
+      return await work(client);
+    } catch (error) {
+      // Behind a server that cannot do it, another may stand by the next time.
+      if (["lost", "unable"].includes(faultOf(error))) broken = error as Error;
+      throw error;
+    } finally {
+      client.off("error", note);
+      client.release(broken);
+    }
+  };
+
+  const insist = async <T>(attempt: () => Promise<T>, patience = limits.patience): Promise<T> => {
+    if (underWay.size >= limits.connections + limits.waiting)
+      throw new StoreBusy("too much is waiting for the database");
+    const work = repeated(attempt, patience);
+    underWay.add(work);
+    try {
+      return await work;
+    } finally {
+      underWay.delete(work);
+    }
+  };
+
+  /** Again until it is done, or there is no point in it, or patience is at its end. */
+  const repeated = async <T>(attempt: () => Promise<T>, patience: number): Promise<T> => {
+    const since = performance.now();
+    for (let failures = 1; ; failures += 1) {
+      try {
+        const result = await attempt();
+        outages.worked();
+        return result;
+      } catch (error) {
+        const fault = faultOf(error);
+        // Refused is only who comes: another may give back a connection that is there.
+        const isAway = fault === "lost" || fault === "refused";
+        if (isAway) outages.failed(error as Error);
+        const pause = backOffDelay(failures, Math.random(), backOff[isAway ? "away" : "repeat"]);
+        const again = fault === "repeat" ? failures < mostRepeats : isAway;
+        if (!again || performance.now() + pause - since > patience) throw asTold(error, fault);
+        await sleep(pause);
+      }
+    }
+  };
+
+  const ask = (statement: Statement, patience?: number): Promise<Rows> =>
+    insist(() => withClient((client) => client.query(toQuery(statement))), patience);
+
+  return {
+    read: (statement) => ask(statement),
+    transact: (work) =>
+      insist(() =>
+        resultOf(work, {
+          withClient,
+          limit: limits.patience * 2,
+          mark,
+        }),
+      ),
+    look: (statement) => ask(statement, lookPatience),
+    connect: () => new PostgresClient(config).connect(),
+    connections: () => {
+      const { totalCount, idleCount: idle, waitingCount: waiting } = pool;
+      return { used: totalCount - idle, idle, waiting };
+    },
+    close: async () => {
+      // The pool forgets those who still wait for a connection.
+      await Promise.race([Promise.allSettled(underWay), sleep(closePatience, undefined, { ref: false })]);
+      const ending = pool.end();
+      await Promise.race([ending, sleep(farewellPatience, undefined, { ref: false })]);
+      // A server that hangs answers no farewell.
+      for (const client of open) client.connection.stream.destroy();
+      await ending;
+    },
+  };
+}
+
+const backOff = { away: { base: 50, cap: 1_000 }, repeat: { base: 2, cap: 50 } } as const;
+
+function asTold(error: unknown, fault: PostgresFault): unknown {
+  switch (fault) {
+    case "lost":
+      return new StoreBusy("the database cannot be reached", { cause: error, retryAfter: 5, isLogged: true });
+    case "refused":
+      return new StoreBusy("the database does not let this service in", {
+        cause: error,
+        retryAfter: 5,
+        isLogged: true,
+      });
+    case "slow":
+    case "repeat":
+      return new StoreBusy("the database is too busy", { cause: error });
+    case "unable":
+      return new StoreBusy(inabilityOf(error) ?? "the database cannot do it", { cause: error, retryAfter: 10 });
+    case "other":
+      return error;
+    default:
+      return fault satisfies never;
+  }
+}
+
+/**
+ * Nearly every query finds a few rows by a key, whatever the statistics of a young table say: planned once, by an index. Planning
+ * anew cost as much as the rest, and a table of a few pages was read through for every record.
+ */
+const plans = "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c jit=off";
+
+function clientConfig({ config }: PostgresAddress, limits: PostgresLimits): pg.ClientConfig {
+  return {
+    ...config,
+    options: [plans, config.options ?? ""].join(" "),
+    connectionTimeoutMillis: limits.connect,
+    statement_timeout: limits.statement,
+    lock_timeout: limits.lock,
+    idle_in_transaction_session_timeout: limits.statement,
+    // A server that is gone without a word does not keep its own limits.
+    query_timeout: limits.statement + 2_000,
+    // Two statements that do not depend on each other's answers share a round trip.
+    pipeline: true,
+  };
+}

@@ -1,0 +1,40 @@
+import type { Logger } from "../log.ts";
+import { refusalOf } from "./refusals.ts";
+
+/** Says once that the database is away or lets nobody in, and once that it is back. */
+export type Outages = {
+  readonly failed: (error: Error) => void;
+  /** A new connection was made. */
+  readonly connected: () => void;
+  /** Something was done on a connection. */
+  readonly worked: () => void;
+};
+
+export function tellOutages(log: Logger, shown: string): Outages {
+  let since: number | undefined;
+  let isLost = false;
+  let isRefused = false;
+  return {
+    failed: (error) => {
+      since ??= Date.now();
+      const because = refusalOf(error);
+      if (because === undefined) {
+        if (!isLost && !isRefused) log.error({ err: error, database: shown }, "the database cannot be reached");
+        isLost = true;
+      } else {
+        if (!isRefused) log.error({ because, database: shown }, "the database does not let this service in");
+        isRefused = true;
+      }
+    },
+    connected: () => {
+      isRefused = false;
+    },
+    worked: () => {
+      // Who is in stays in, whatever those hear who come.
+      if (since === undefined || isRefused) return;
+      log.info({ database: shown, seconds: Math.round((Date.now() - since) / 1000) }, "the database is back");
+      since = undefined;
+      isLost = false;
+    },
+  };
+}

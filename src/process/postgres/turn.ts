@@ -1,0 +1,80 @@
+import type { Client } from "pg";
+import { createDuties, type Duties } from "../duties.ts";
+import type { Logger } from "../log.ts";
+import { keepSession } from "./session.ts";
+
+export type TurnOptions = {
+  /** Gives a client that is connected, for this purpose alone. */
+  readonly connect: () => Promise<Client>;
+  readonly log: Logger;
+  readonly random?: () => number;
+};
+
+/** Advisory locks are numbers: "moor", and which of its locks. */
+const lock = "1836019570, 1";
+
+/**
+ * A node leads for `lease` after it has asked something that was answered. The server frees the lock of a node that has said
+ * nothing for `deserted`: later than that, so that two never lead, and early enough that another has it within 5 seconds.
+ */
+const timing = { probe: 1_000, patience: 1_500, slowest: 1_000 };
+const lease = timing.probe + timing.patience;
+const deserted = 3_000;
+
+/**
+ * One node at a time leads: the one whose session holds the lock. A node that is killed loses it with its connection; one
+ * whose network is cut loses it by its silence. Needs a session of its own at the server, so no pool of transactions between.
+ */
+export function takeTurns({ connect, log, random }: TurnOptions): Duties {
+  const duties = createDuties(log);
+  let end: NodeJS.Timeout | undefined;
+
+  const stepDown = (): void => {
+    clearTimeout(end);
+    if (!duties.isLeading()) return;
+    log.warn("this node leads no more");
+    duties.stepDown();
+  };
+  /** Counted from the question: nobody knows how long the answer was on its way, nor how late it was looked at. */
+  const leadUntil = (over: number): void => {
+    clearTimeout(end);
+    const left = over - performance.now();
+    if (left <= 0) stepDown();
+    else end = setTimeout(stepDown, left).unref();
+    if (left <= 0 || duties.isLeading()) return;
+    log.info("this node leads: it does what must be done once");
+    duties.lead();
+  };
+  const tryToLead = async (client: Client): Promise<void> => {
+    const over = performance.now() + lease;
+    if (duties.isLeading()) {
+      await client.query("SELECT 1");
+      if (duties.isLeading() && session.isUp()) leadUntil(over);
+      return;
+    }
+    // One that holds the lock already is given it again.
+    const { rows } = await client.query<{ taken: boolean }>(`SELECT pg_try_advisory_lock(${lock}) AS taken`);
+    if (rows[0]?.taken && session.isUp()) leadUntil(over);
+  };
+  const session = keepSession({
+    connect,
+    begin: async (client) => {
+      await client.query(`SET idle_session_timeout = ${deserted}; SET tcp_user_timeout = ${deserted}`);
+    },
+    ask: tryToLead,
+    lost: stepDown,
+    log,
+    what: "turn",
+    timing,
+    ...(random && { random }),
+  });
+  return {
+    whenLeading: duties.whenLeading,
+    isLeading: duties.isLeading,
+    close: async () => {
+      clearTimeout(end);
+      await duties.close();
+      await session.close();
+    },
+  };
+}

@@ -1,0 +1,123 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { passwordIn } from "./passfile.ts";
+import { readPostgresUrl } from "./url.ts";
+
+const read = (text: string, env: Record<string, string> = {}, passwordFile?: string) => {
+  const result = readPostgresUrl(text, { env: { HOME: "/nonexistent", ...env }, passwordFile });
+  if (!result.ok) throw new Error(result.faults.map((fault) => fault.message).join());
+  return result.value;
+};
+const passwordOf = async (...args: Parameters<typeof read>) => {
+  const { password } = read(...args).config;
+  return typeof password === "function" ? await password() : password;
+};
+
+describe("the address of a PostgreSQL database", () => {
+  it.for([
+    ["postgres://moor@db.example.org/dns", {}, "postgres://moor@db.example.org:5432/dns"],
+    ["postgresql://moor@db:6543/dns", {}, "postgres://moor@db:6543/dns"],
+    ["postgres://moor@[2001:db8::1]/dns", {}, "postgres://moor@[2001:db8::1]:5432/dns"],
+    ["postgres://moor@/dns?host=/run/postgresql", {}, "postgres://moor@/run/postgresql:5432/dns"],
+    ["postgres:///", { PGHOST: "h", PGUSER: "u", PGDATABASE: "d", PGPORT: "1" }, "postgres://u@h:1/d"],
+  ] as const)("%s is shown as it is meant", ([text, env, shown]) => {
+    expect(read(text, env).shown).toBe(shown);
+  });
+
+  it.for([
+    ["its own", "postgres://moor:p%40ss@db/x", {}, "p@ss"],
+    ["one with a comma", "postgres://moor:p,w@db/x", {}, "p,w"],
+    ["that of the environment", "postgres://moor@db/x", { PGPASSWORD: "env" }, "env"],
+  ] as const)("has a password: %s, and shows none", async ([, text, env, password]) => {
+    expect(await passwordOf(text, env)).toBe(password);
+    if (password) expect(JSON.stringify(read(text, env))).not.toContain(password);
+  });
+
+  it("says what to do where a password is asked for and there is none", async () => {
+    await expect(passwordOf("postgres://moor@db/x")).rejects.toThrow(
+      /there is none; give it in --database-password-file/,
+    );
+    const file = join(mkdtempSync(join(tmpdir(), "moor-password-")), "password");
+    await expect(passwordOf("postgres://moor:url@db/x", {}, file)).rejects.toThrow(
+      /its file cannot be read: ENOENT.*password/,
+    );
+    writeFileSync(file, "\n");
+    await expect(passwordOf("postgres://moor:url@db/x", {}, file)).rejects.toThrow(
+      /password is empty; write it there$/,
+    );
+  });
+
+  it.for([
+    ["postgres://moor:100%@db/x", {}, "--database has a % that begins no escape: write %25 for it"],
+    ["postgres://moor@db/x", { PGPORT: "abc" }, "PGPORT must be a port from 1 to 65535"],
+    [
+      "postgres://moor@db/x",
+      { PGSSLMODE: "prefer" },
+      "PGSSLMODE takes sslmode=disable, require, verify-ca or verify-full",
+    ],
+    ["postgres://moor@a:1,b:2/x", {}, "--database names several hosts; name one:"],
+    ["postgres://moor@a,b/x", {}, "--database names several hosts; name one:"],
+    ["postgres://moor@db:0/x", {}, "--database has a port that is none"],
+    ["postgres://db/x?sslmode=require&sslrootcert=system", {}, "sslrootcert=system only with sslmode=verify-full"],
+    ["postgres://moor@a/x?connect_timeout=9", {}, "moor does not know, leave it out: connect_timeout"],
+  ] as const)("%s with %j is a fault, and told where", ([text, env, told]) => {
+    const result = readPostgresUrl(text, { env });
+    const faults = result.ok ? [] : result.faults.map(({ where, message }) => `${where} ${message}`);
+    expect(faults).toEqual([expect.stringContaining(told)]);
+  });
+
+  it("takes the authorities of the system by the name that libpq has for them", () => {
+    const { ssl } = read("postgres://moor@db/x?sslrootcert=system").config;
+    expect(ssl).toMatchObject({ rejectUnauthorized: true });
+    expect(ssl).not.toHaveProperty("ca");
+  });
+
+  it("takes the password of a file first, as it is then", async () => {
+    const file = join(mkdtempSync(join(tmpdir(), "moor-password-")), "password");
+    writeFileSync(file, "from file\n");
+    expect(await passwordOf("postgres://moor:url@db/x", { PGPASSWORD: "env" }, file)).toBe("from file");
+  });
+
+  it.for([
+    ["postgres://moor@db/x?sslmode=disable", false],
+    ["postgres://moor@127.0.0.1/x", false],
+    ["postgres://moor@/x?host=/run/postgresql&sslmode=prefer", false],
+    ["postgres://moor@localhost/x?sslmode=require", { rejectUnauthorized: false }],
+    ["postgres://moor@db/x?sslmode=verify-ca", { rejectUnauthorized: true, checkServerIdentity: expect.anything() }],
+    ["postgres://moor@db/x", { rejectUnauthorized: true }],
+  ] as const)("%s has the TLS it says", ([text, ssl]) => {
+    const given = read(text).config.ssl;
+    if (ssl === false) expect(given).toBe(false);
+    else expect(given).toMatchObject(ssl);
+    if (text.endsWith("db/x")) expect(given).not.toHaveProperty("checkServerIdentity");
+  });
+
+  it.for([
+    "mysql://moor@db/x",
+    "nonsense with secret",
+    "postgres://moor:secret@db/x?sslmode=maybe",
+    "postgres://moor:secret@db/x?sslrootcert=/nonexistent",
+    "postgres://moor:secret@db/x?sslrootcert=/dev/null",
+    "postgres://moor:secret@db/x?colour=blue",
+  ])("%s is refused without telling what stands in it", (text) => {
+    const result = readPostgresUrl(text, { env: {} });
+    expect(result.ok).toBe(false);
+    expect(JSON.stringify(result)).not.toContain("secret");
+  });
+});
+
+describe("a passfile", () => {
+  const key = { host: "db", port: 5432, database: "dns", user: "moor" };
+  it.for([
+    ["db:5432:dns:moor:yes", "yes"],
+    ["# a comment\n\nother:*:*:*:no\n*:*:*:moor:yes", "yes"],
+    ["db:5432:dns:moor:a\\:b\\\\c", "a:b\\c"],
+    ["db:5432:dns:other:no", undefined],
+    ["db:5432:dns:moor", undefined],
+    ["", undefined],
+  ] as const)("%j gives %j", ([text, password]) => {
+    expect(passwordIn(text, key)).toBe(password);
+  });
+});

@@ -1,0 +1,151 @@
+import { X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import type { ConnectionOptions } from "node:tls";
+import type { ClientConfig } from "pg";
+import { fail, ok, type Result } from "../../core/result.ts";
+import { bracketed } from "../listen-address.ts";
+import { passwordFromPassfile } from "./passfile.ts";
+import { NothingToTell } from "./refusals.ts";
+
+/** Which database, and how to get to it. `shown` has no secret in it. */
+export type PostgresAddress = { readonly config: ClientConfig; readonly shown: string };
+
+export type PasswordSources = {
+  /** Read at every connection, so that a password may be changed without a restart. */
+  readonly passwordFile?: string | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+};
+
+/** `postgres://user@host:5432/database?sslmode=…`, with the words and defaults that other clients of PostgreSQL know. */
+export function readPostgresUrl(text: string, sources: PasswordSources): Result<PostgresAddress> {
+  if (severalHosts.test(text)) {
+    return fault("names several hosts; name one: an address or a proxy that leads to the server that takes writes");
+  }
+  const url = parsed(text);
+  if (url === undefined) {
+    return fault("is not an address such as postgres://moor@db.example.org/moor");
+  }
+  const said = decoded(url);
+  if (said === undefined) return fault("has a % that begins no escape: write %25 for it");
+  const unknown = [...url.searchParams.keys()].filter((key) => !parameters.has(key));
+  if (unknown.length > 0) return fault(`has a parameter that moor does not know, leave it out: ${unknown.join(", ")}`);
+  const { env } = sources;
+  const asked = (name: string, variable: string) => url.searchParams.get(name) ?? env[variable];
+  const host = asked("host", url.hostname === "" ? "PGHOST" : "") ?? (said.host || "localhost");
+  const port = Number(url.port || env.PGPORT || 5432);
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) {
+    return url.port === "" ? fault("must be a port from 1 to 65535", "PGPORT") : fault("has a port that is none");
+  }
+  const user = said.user || env.PGUSER || env.USER || "postgres";
+  const database = said.database || env.PGDATABASE || user;
+  const mode = asked("sslmode", "PGSSLMODE") ?? defaultMode(host);
+  if (!modes.has(mode) && !host.startsWith("/")) {
+    const where = url.searchParams.has("sslmode") ? "--database" : "PGSSLMODE";
+    return fault("takes sslmode=disable, require, verify-ca or verify-full", where);
+  }
+  const ca = asked("sslrootcert", "PGSSLROOTCERT");
+  if (ca === "system" && mode !== "verify-full") return fault("takes sslrootcert=system only with sslmode=verify-full");
+  const tls = tlsFor(mode, {
+    host,
+    // The authorities that Node comes with.
+    ca: ca === "system" ? undefined : ca,
+    cert: asked("sslcert", "PGSSLCERT"),
+    key: asked("sslkey", "PGSSLKEY"),
+  });
+  if (!tls.ok) return tls;
+  const options = asked("options", "PGOPTIONS");
+  return ok({
+    config: {
+      ...{ host, port, user, database, ssl: tls.value },
+      ...(options !== undefined && { options }),
+      application_name: asked("application_name", "PGAPPNAME") ?? "moor",
+      password: passwordFor(said.password, sources, { host, port, database, user }),
+    },
+    shown: `postgres://${user}@${bracketed(host)}:${port}/${database}`,
+  });
+}
+
+/** A comma before the @ belongs to the password. */
+const severalHosts = /^postgres(?:ql)?:\/\/[^/?#]*,(?![^/?#]*@)|[?&]host=[^&]*,/i;
+const modes = new Set(["disable", "require", "verify-ca", "verify-full"]);
+const parameters = new Set(["host", "sslmode", "sslrootcert", "sslcert", "sslkey", "options", "application_name"]);
+
+const fault = (message: string, where = "--database"): Result<never> => fail({ code: "bad-database", where, message });
+
+/** A URL with a user and no host is how a socket in the file system is meant, which `URL` does not take. */
+function parsed(text: string): URL | undefined {
+  const url = URL.parse(text) ?? URL.parse(text.replace(/^(\w+:\/\/[^/?#]*@)(?=\/)/, "$1localhost"));
+  return url !== null && /^postgres(?:ql)?:$/.test(url.protocol) ? url : undefined;
+}
+
+function decoded(url: URL) {
+  try {
+    return {
+      host: decodeURIComponent(url.hostname).replace(/^\[(.*)\]$/, "$1"),
+      user: decodeURIComponent(url.username),
+      password: decodeURIComponent(url.password),
+      database: decodeURIComponent(url.pathname.slice(1)),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Over a network nobody between may read or answer; who wants less says so. */
+const defaultMode = (host: string): string =>
+  host.startsWith("/") || /^(?:localhost|127(?:\.\d+){3}|::1)$/.test(host) ? "disable" : "verify-full";
+
+type TlsFiles = Readonly<Record<"ca" | "cert" | "key", string | undefined>> & { readonly host: string };
+
+/** https://www.postgresql.org/docs/current/libpq-ssl.html: with a root certificate, `require` checks it too. */
+function tlsFor(mode: string, { host, ...files }: TlsFiles): Result<false | ConnectionOptions> {
+  if (mode === "disable" || host.startsWith("/")) return ok(false);
+  let read: ConnectionOptions;
+  try {
+    const present = Object.entries(files).filter((entry): entry is [string, string] => entry[1] !== undefined);
+    read = Object.fromEntries(present.map(([name, path]) => [name, readFileSync(path, "utf8")]));
+  } catch (error) {
+    return fault(`names a file that cannot be read: ${(error as Error).message}`);
+  }
+  // Node takes an empty file for none, and would trust the authorities it comes with instead.
+  if (files.ca !== undefined && !isCertificate(read.ca)) return fault(`names ${files.ca}, in which is no certificate`);
+  const checked = mode !== "require" || files.ca !== undefined;
+  const anyName = mode === "verify-full" ? {} : { checkServerIdentity: () => undefined };
+  return ok({ ...read, rejectUnauthorized: checked, ...anyName });
+}
+
+function isCertificate(text: ConnectionOptions["ca"]): boolean {
+  try {
+    return new X509Certificate(String(text)).subject !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+function passwordFor(
+  inUrl: string,
+  { passwordFile, env }: PasswordSources,
+  key: Parameters<typeof passwordFromPassfile>[1],
+): () => Promise<string> {
+  return async () => {
+    const password =
+      passwordFile === undefined
+        ? inUrl || env.PGPASSWORD || (await passwordFromPassfile(env, key))
+        : await passwordInFile(passwordFile);
+    if (password) return password;
+    throw new NothingToTell(
+      passwordFile === undefined
+        ? "it asks for a password, and there is none; give it in --database-password-file, in PGPASSWORD or in a passfile"
+        : `it asks for a password, and the file ${passwordFile} is empty; write it there`,
+    );
+  };
+}
+
+async function passwordInFile(path: string): Promise<string> {
+  try {
+    return (await readFile(path, "utf8")).replace(/\r?\n$/, "");
+  } catch (error) {
+    throw new NothingToTell(`it asks for a password, and its file cannot be read: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,60 @@
+import {
+  type DatabaseTrouble,
+  type MigrationStep,
+  type SchemaState,
+  stepsFor,
+  tooNew,
+} from "../database/migration-steps.ts";
+import { StoreBusy } from "../database/store-busy.ts";
+import type { Logger } from "../log.ts";
+import { schemaStatement } from "./migrate.ts";
+import type { Postgres } from "./open.ts";
+
+export type WatchedSchema = {
+  /** It writes nothing more, and is not well, from the moment on that the schema is known to be too new. */
+  readonly postgres: Postgres;
+  /** The schema may be another. */
+  readonly look: () => void;
+  /** Settles when it has become too new for this program. */
+  readonly outgrown: Promise<DatabaseTrouble>;
+};
+
+export type WatchOptions = {
+  readonly steps: readonly MigrationStep[];
+  /** The database, as it may be shown. */
+  readonly shown: string;
+  readonly log: Logger;
+};
+
+/** A newer program may bring the database forward while this one works on it, and by more than this one can live with. */
+export function watchSchema(postgres: Postgres, { steps, shown, log }: WatchOptions): WatchedSchema {
+  const outgrown = Promise.withResolvers<DatabaseTrouble>();
+  let trouble: DatabaseTrouble | undefined;
+
+  const look = async (): Promise<void> => {
+    const [state] = (await postgres.read({ text: schemaStatement })).rows as SchemaState[];
+    if (state === undefined || trouble !== undefined || stepsFor(steps, state) !== "too-new") return;
+    trouble = tooNew(shown, steps, state);
+    log.error(
+      { schema: state.taken, known: steps.length },
+      "the database was brought forward by a newer moor; nothing more is written to it",
+    );
+    outgrown.resolve(trouble);
+  };
+  const refuse = (): never => {
+    throw new StoreBusy("this node is too old for its database", { cause: trouble, retryAfter: 10, isLogged: true });
+  };
+  return {
+    postgres: {
+      ...postgres,
+      transact: async (work) => (trouble === undefined ? await postgres.transact(work) : refuse()),
+      look: async (statement) => {
+        if (trouble !== undefined) throw trouble;
+        return await postgres.look(statement);
+      },
+    },
+    // What cannot be read now is looked at again soon; that the database is away is said elsewhere.
+    look: () => void look().catch(() => undefined),
+    outgrown: outgrown.promise,
+  };
+}

@@ -1,0 +1,145 @@
+import { createPrivateKey, randomBytes, X509Certificate } from "node:crypto";
+import { link, rm } from "node:fs/promises";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { parseAddress } from "../../core/addresses/address.ts";
+import { readFileIfThere, replaceFile } from "../data-folder.ts";
+import type { Pair } from "./issue-certificate.ts";
+
+export type ServerCertificate = Pair & {
+  /** The authority's certificate, PEM: what clients import. */
+  readonly ca: string;
+  readonly caFile: string;
+};
+
+/** Services that share a folder share its authority; each has a certificate of its own, since each has names of its own. */
+export type PairName = "server" | "firewall";
+
+const day = 24 * 60 * 60 * 1000;
+
+/**
+ * The private authority in `folder` and a server certificate from it: made when missing, made again when the server
+ * certificate ends within 30 days, is of a time that has not come, or does not name one of `names`. The authority is
+ * never replaced: clients imported it.
+ */
+export async function ensureCertificate(
+  folder: string,
+  names: readonly string[],
+  now: Date,
+  pairName: PairName = "server",
+): Promise<ServerCertificate> {
+  const authority = (await readAuthority(folder)) ?? (await makeAuthority(folder, now));
+  const wanted = [...new Set(["localhost", "127.0.0.1", "::1", hostname(), ...names])];
+  const present = await readPair(folder, pairName);
+  const server =
+    present && stillGood(present, wanted, authority.cert, now)
+      ? present
+      : await makeServerPair(folder, pairName, authority, wanted, now);
+  return { ...server, ca: authority.cert, caFile: caFileIn(folder) };
+}
+
+/** What clients import. */
+export const caFileIn = (folder: string): string => join(folder, "ca.pem");
+
+/** Undefined when no service was ever started on this folder. */
+export const readAuthorityCertificate = async (folder: string): Promise<string | undefined> =>
+  (await readAuthority(folder))?.cert;
+
+/**
+ * Key and certificate come into being together, in one file that only one process can make: whoever starts at the same
+ * moment finds it there and takes it. `ca.pem` is a copy of the half that is not secret.
+ */
+async function makeAuthority(folder: string, now: Date): Promise<Pair> {
+  const { issueAuthority } = await import("./issue-certificate.ts");
+  const { cert, key } = await issueAuthority(now);
+  await createWhole(join(folder, "ca.key"), key + cert);
+  const authority = await readAuthority(folder);
+  if (authority === undefined) throw new Error(`${join(folder, "ca.key")} is not the key of ${caFileIn(folder)}`);
+  return authority;
+}
+
+/** `ca.pem` is looked for first: whoever makes both makes it last. */
+async function readAuthority(folder: string): Promise<Pair | undefined> {
+  const published = await readFileIfThere(caFileIn(folder));
+  const key = await readFileIfThere(join(folder, "ca.key"));
+  if (key === undefined && published !== undefined) throw damaged(folder, "ca.pem is there and ca.key is not");
+  if (key === undefined) return undefined;
+  const within = /-----BEGIN CERTIFICATE-----[\s\S]*-----END CERTIFICATE-----\n/.exec(key)?.[0];
+  if (within !== undefined && within !== published) await replaceFile(caFileIn(folder), within, 0o644);
+  const cert = within ?? published;
+  return cert === undefined ? undefined : checkAuthority(folder, { cert, key });
+}
+
+function checkAuthority(folder: string, pair: Pair): Pair {
+  try {
+    if (belongTogether(pair)) return pair;
+  } catch {
+    // What cannot be read fits no more than what belongs elsewhere.
+  }
+  throw damaged(folder, "ca.key and ca.pem are no key with its certificate");
+}
+
+const damaged = (folder: string, what: string): Error =>
+  new Error(
+    `the private authority in ${folder} is damaged: ${what}\n` +
+      "Put good copies of both in their place. Or remove both, and have every client trust the new one that is then made.",
+  );
+
+/** The whole content or nothing, and never over a file that is there. */
+async function createWhole(path: string, content: string): Promise<void> {
+  const draft = `${path}.${randomBytes(4).toString("hex")}`;
+  try {
+    await replaceFile(draft, content, 0o600);
+    await link(draft, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+// The library behind issue-certificate is large and needed once a year, so it is loaded on use.
+async function makeServerPair(
+  folder: string,
+  pairName: PairName,
+  authority: Pair,
+  names: readonly string[],
+  now: Date,
+): Promise<Pair> {
+  const { issueServerCertificate } = await import("./issue-certificate.ts");
+  const pair = await issueServerCertificate(authority, names, now);
+  await replaceFile(join(folder, `${pairName}.key`), pair.key, 0o600);
+  await replaceFile(join(folder, `${pairName}.pem`), pair.cert, 0o644);
+  return pair;
+}
+
+function stillGood(pair: Pair, names: readonly string[], ca: string, now: Date): boolean {
+  try {
+    const certificate = new X509Certificate(pair.cert);
+    const authority = new X509Certificate(ca);
+    const covers = (name: string) => (parseAddress(name) ? certificate.checkIP(name) : certificate.checkHost(name));
+    return (
+      certificate.validToDate.getTime() - now.getTime() > 30 * day &&
+      // Made while the clock was ahead. Before the authority's own time it is the clock that is behind, and no other is better.
+      (certificate.validFromDate <= now || now < authority.validFromDate) &&
+      belongTogether(pair) &&
+      certificate.verify(authority.publicKey) &&
+      names.every((name) => covers(name) !== undefined)
+    );
+  } catch {
+    // Files that are damaged are made again like those that have ended.
+    return false;
+  }
+}
+
+/** Two files are replaced one after the other: between the two they do not fit. */
+export const belongTogether = ({ cert, key }: Pair): boolean =>
+  new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
+
+async function readPair(folder: string, name: string): Promise<Pair | undefined> {
+  const [cert, key] = await Promise.all([
+    readFileIfThere(join(folder, `${name}.pem`)),
+    readFileIfThere(join(folder, `${name}.key`)),
+  ]);
+  return cert === undefined || key === undefined ? undefined : { cert, key };
+}

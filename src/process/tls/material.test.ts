@@ -1,0 +1,256 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { connect, createSecureContext } from "node:tls";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { listenOn } from "../http/listen-on.ts";
+import { closeServer, createTlsServer } from "../http/tls-server.ts";
+import { createLog } from "../log.ts";
+import { ensureCertificate } from "./certificates.ts";
+import type { Pair } from "./issue-certificate.ts";
+import { openTlsMaterial, type TlsOptions } from "./material.ts";
+
+let folder: string;
+let logged: string[];
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "moor-tls-"));
+  logged = [];
+});
+
+const days = (count: number) => new Date(Date.UTC(2026, 10, 15) + count * 86_400_000);
+
+async function followed(options: Partial<TlsOptions> = {}) {
+  const shown: Pair[] = [];
+  const material = await openTlsMaterial({
+    folder,
+    pairName: "firewall",
+    names: () => [],
+    log: createLog({ format: "json", write: (line) => logged.push(line) }),
+    every: 20,
+    ...options,
+  });
+  material.follow((pair) => shown.push(pair));
+  onTestFinished(material.close);
+  return { material, shown };
+}
+
+describe("the private authority's certificate", () => {
+  it("is renewed while the service runs, before it ends", async () => {
+    let now = days(0);
+    const { material, shown } = await followed({ now: () => now });
+    now = days(360);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(shown).toEqual([]);
+    now = days(367);
+    await expect.poll(() => shown.length).toBe(1);
+    expect(new X509Certificate(shown[0]?.cert ?? "").validToDate.getTime()).toBeGreaterThan(days(700).getTime());
+    const ca = new X509Certificate(await readFile(material.caFile ?? ""));
+    expect(new X509Certificate(shown[0]?.cert ?? "").verify(ca.publicKey)).toBe(true);
+  });
+
+  it("says when it is no good at this time", async () => {
+    let now = days(0);
+    const { material } = await followed({ now: () => now, every: 1_000_000 });
+    expect(material.trouble()).toBeUndefined();
+    now = days(5_000);
+    expect(material.trouble()).toMatch(/^the certificate has ended on 20\d\d-/);
+    now = days(-5_000);
+    expect(material.trouble()).toMatch(/^the certificate is not valid before 20\d\d-/);
+  });
+
+  it.each<[string, (pem: string) => string]>([
+    ["with the line ends of Windows", (pem) => pem.replaceAll("\n", "\r\n")],
+    ["without one at its end", (pem) => pem.trimEnd()],
+  ])("may be saved %s", async (_, saved) => {
+    const { cert } = await ensureCertificate(folder, [], days(0), "firewall");
+    await writeFile(join(folder, "firewall.pem"), saved(cert));
+    const { material } = await followed({ now: () => days(1) });
+    expect(await readFile(join(folder, "firewall.pem"), "utf8")).toBe(saved(cert));
+    expect(material.trouble()).toBeUndefined();
+    expect(() => createSecureContext(material.pair)).not.toThrow();
+  });
+
+  it("says when the authority is no good at this time, and what to do", async () => {
+    let now = days(0);
+    const { material, shown } = await followed({ now: () => now });
+    now = days(21 * 365);
+    await expect.poll(() => shown.length).toBe(1);
+    expect(material.trouble()).toMatch(
+      /^the private authority has ended on 2046-.*; if the clock is right, remove ca\.key/,
+    );
+    await expect.poll(() => logged.join("")).toContain("the private authority has ended");
+  });
+
+  it("is made again soon when the clock is put right, although the end is looked for once in an hour", async () => {
+    await ensureCertificate(folder, [], days(0), "firewall");
+    let now = days(3_650);
+    const { material, shown } = await followed({ now: () => now, every: 1_000_000, namesEvery: 20 });
+    now = days(1);
+    await expect.poll(() => shown.length).toBe(1);
+    expect(material.trouble()).toBeUndefined();
+    expect(logged.map((line) => JSON.parse(line).msg)).toEqual(["a new certificate is in use"]);
+  });
+
+  it("follows the addresses of the machine", async () => {
+    let names = ["192.0.2.1"];
+    const { shown } = await followed({ names: () => names });
+    names = ["192.0.2.2"];
+    await expect.poll(() => shown.length).toBe(1);
+    expect(new X509Certificate(shown[0]?.cert ?? "").checkIP("192.0.2.2")).toBe("192.0.2.2");
+  });
+
+  it("follows them long before it would be looked at for its end", async () => {
+    let names = ["192.0.2.1"];
+    const { shown } = await followed({ names: () => names, every: 1_000_000, namesEvery: 20 });
+    await rm(join(folder, "firewall.pem"));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await expect(readFile(join(folder, "firewall.pem"))).rejects.toThrow(/ENOENT/);
+    names = ["192.0.2.2"];
+    await expect.poll(() => shown.length).toBe(1);
+    expect(new X509Certificate(shown[0]?.cert ?? "").checkIP("192.0.2.2")).toBe("192.0.2.2");
+  });
+
+  it("stays while the machine's addresses cannot be told, and follows them afterwards", async () => {
+    let names = (): readonly string[] => ["192.0.2.1"];
+    const { shown } = await followed({ names: () => names(), every: 1_000_000, namesEvery: 20 });
+    let asked = 0;
+    names = () => {
+      asked += 1;
+      throw new Error("too many open files");
+    };
+    await expect.poll(() => asked).toBeGreaterThan(3);
+    expect(shown).toEqual([]);
+    expect(logged).toEqual([expect.stringContaining("too many open files")]);
+    names = () => ["192.0.2.2"];
+    await expect.poll(() => shown.length).toBe(1);
+  });
+
+  it("is shown to the next connection, and the one before is not cut off", async () => {
+    let names = ["before.test"];
+    const { material } = await followed({ names: () => names });
+    const server = createTlsServer(material.pair, (_, response) => response.end("x"));
+    onTestFinished(() => closeServer(server));
+    material.follow((pair) => server.setSecureContext(pair));
+    const { port } = await listenOn(server, { host: "127.0.0.1", port: 0 });
+    const ca = await readFile(material.caFile ?? "");
+    const shownTo = (servername: string) =>
+      new Promise<string>((resolve, reject) => {
+        const socket = connect({ host: "127.0.0.1", port, ca, servername }, () => {
+          resolve(socket.getPeerX509Certificate()?.subjectAltName ?? "");
+          socket.end();
+        });
+        socket.once("error", reject);
+      });
+    expect(await shownTo("before.test")).toContain("before.test");
+    names = ["after.test"];
+    await expect.poll(() => shownTo("after.test").catch(() => "")).toContain("after.test");
+  });
+});
+
+describe("the operator's files", () => {
+  const files = () => ({ cert: join(folder, "own.pem"), key: join(folder, "own.key") });
+  const put = async (names: readonly string[]) => {
+    const pair = await ensureCertificate(await mkdtemp(join(tmpdir(), "moor-tls-own-")), names, new Date());
+    await replace(files().cert, pair.cert);
+    return { ...pair, finish: () => replace(files().key, pair.key) };
+  };
+  /** At once: half a file would be a fault of its own. */
+  const replace = async (path: string, text: string) => {
+    await writeFile(`${path}.new`, text);
+    await rename(`${path}.new`, path);
+  };
+
+  it("are used as they are, without an authority of ours, whatever the machine is called", async () => {
+    const own = await put(["own.test"]);
+    await own.finish();
+    const names = () => {
+      throw new Error("no need to ask");
+    };
+    const { material } = await followed({ files: files(), names });
+    expect(material).toMatchObject({ pair: { cert: own.cert, key: own.key } });
+    expect(material).not.toHaveProperty("caFile");
+    await expect(readFile(join(folder, "ca.key"))).rejects.toThrow(/ENOENT/);
+  });
+
+  it("are told of in the log when they have ended, once, and not when an authority in their chain has", async () => {
+    const old = await ensureCertificate(await mkdtemp(join(tmpdir(), "moor-tls-old-")), [], days(-8_000));
+    const { cert, finish } = await put(["own.test"]);
+    await replace(files().cert, cert + old.ca);
+    await finish();
+    const { material } = await followed({ files: files(), now: () => days(30) });
+    expect(material.trouble()).toBeUndefined();
+    await replace(files().key, old.key);
+    await replace(files().cert, old.cert);
+    await expect.poll(material.trouble).toMatch(/^the certificate has ended on 20/);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(logged.filter((line) => line.includes("has ended on"))).toHaveLength(1);
+  });
+
+  it("may say in a comment that the key is not ENCRYPTED", async () => {
+    const own = await put(["own.test"]);
+    const key = `# not ENCRYPTED\n${own.key}`;
+    await writeFile(files().key, key);
+    expect((await followed({ files: files() })).material).toMatchObject({ pair: { key } });
+  });
+
+  it("are read again when both have changed, and not in between", async () => {
+    await (await put(["own.test"])).finish();
+    const { shown } = await followed({ files: files() });
+    const next = await put(["next.test"]);
+    await expect.poll(() => logged.join("")).toContain("is not the key of the certificate");
+    expect(shown).toEqual([]);
+    await next.finish();
+    await expect.poll(() => shown).toEqual([{ cert: next.cert, key: next.key }]);
+    expect(logged.filter((line) => line.includes("the old one stays"))).toHaveLength(1);
+  });
+
+  const broken: Record<string, () => Promise<unknown>> = {
+    missing: async () => undefined,
+    "not of one another": async () => {
+      await (await put(["a"])).finish();
+      await put(["b"]);
+    },
+    "not PEM": async () => {
+      await (await put(["a"])).finish();
+      await writeFile(files().cert, "x");
+    },
+    "cut off": async () => {
+      const { cert, finish } = await put(["a"]);
+      await finish();
+      await writeFile(files().cert, cert.slice(0, 200));
+    },
+    "followed by a chain that is cut off": async () => {
+      const { cert, finish } = await put(["a"]);
+      await finish();
+      await writeFile(files().cert, cert + cert.slice(0, 200));
+    },
+    exchanged: async () => {
+      const { cert, key } = await put(["a"]);
+      await writeFile(files().cert, key);
+      await writeFile(files().key, cert);
+    },
+    "without a key": async () => {
+      const { cert } = await put(["a"]);
+      await writeFile(files().key, cert);
+    },
+    locked: async () => {
+      const { key } = await put(["a"]);
+      const lock = { type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "secret" } as const;
+      await writeFile(files().key, createPrivateKey(key).export(lock));
+    },
+  };
+  it.each([
+    ["missing", /^there is no file .*own\.pem; --cert and --key name PEM files/],
+    ["not of one another", /is not the key/],
+    ["not PEM", /own.pem is no PEM file/],
+    ["cut off", /own\.pem holds no certificate that can be read \(.+\); --cert names/],
+    ["followed by a chain that is cut off", /own\.pem holds no certificate that can be read \(.+\); --cert names/],
+    ["exchanged", /own\.pem holds no certificate that can be read/],
+    ["without a key", /own\.key holds no key that can be read \(.+\); --key names/],
+    ["locked", /own\.key is locked with a passphrase; give one without/],
+  ])("stop the start when they are %s", async (how, message) => {
+    await broken[how]?.();
+    await expect(followed({ files: files() })).rejects.toThrow(message);
+  });
+});

@@ -1,0 +1,179 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { createSecureContext } from "node:tls";
+import type { SmallLog } from "../small-log.ts";
+import { belongTogether, caFileIn, ensureCertificate, type PairName } from "./certificates.ts";
+import type { Pair } from "./issue-certificate.ts";
+
+/** The certificate a server shows, and its successors: nothing has to be restarted for them. */
+export type TlsMaterial = {
+  readonly pair: Pair;
+  /** What clients must trust; not there when the operator brings the certificate. */
+  readonly caFile?: string;
+  /** Hands over every new pair: `follow((pair) => showPair(server, pair))`. */
+  readonly follow: (use: (pair: Pair) => void) => void;
+  /** Why the certificate that is shown is no good at this time; undefined when it is. */
+  readonly trouble: () => string | undefined;
+  readonly close: () => void;
+};
+
+export type TlsOptions = {
+  readonly folder: string;
+  readonly pairName: PairName;
+  /** Asked again each time: a machine's addresses change. */
+  readonly names: () => readonly string[];
+  /** The operator's own certificate and key, instead of one from the private authority. */
+  readonly files?: CertificateFiles;
+  readonly log: SmallLog;
+  readonly now?: () => Date;
+  /** Milliseconds between two looks. */
+  readonly every?: number;
+  /** Milliseconds between two looks whether there are other names. */
+  readonly namesEvery?: number;
+};
+
+export type CertificateFiles = { readonly cert: string; readonly key: string };
+
+/** Renewal is due 30 days before the end; a look costs the reading of four small files. */
+const hour = 60 * 60 * 1000;
+const tenSeconds = 10_000;
+/** A new address waits no longer for a certificate that names it. To list a machine's addresses costs next to nothing. */
+const minute = 60_000;
+
+/** `ca`: of our own authority. In a chain that is not ours an old one may stand for old clients. */
+type Loaded = Pair & { readonly ca?: string };
+
+export async function openTlsMaterial(options: TlsOptions): Promise<TlsMaterial> {
+  const { folder, pairName, names, files, now = () => new Date() } = options;
+  const load = async (): Promise<Loaded> => {
+    if (files !== undefined) return await readFiles(files);
+    const { cert, key, ca } = await ensureCertificate(folder, names(), now(), pairName);
+    // The authority is shown too, for clients to get to know: it stays when this certificate is made anew.
+    return { cert: `${cert.trimEnd()}\n${ca}`, key, ca };
+  };
+  const first = await load();
+  const watch = createWatch(load, first, options);
+  return {
+    pair: { cert: first.cert, key: first.key },
+    ...(files === undefined && { caFile: caFileIn(folder) }),
+    follow: watch.start,
+    trouble: watch.unfit,
+    close: watch.stop,
+  };
+}
+
+function createWatch(load: () => Promise<Loaded>, first: Loaded, options: TlsOptions) {
+  const { files, log, names, namesEvery = minute, now = () => new Date() } = options;
+  const every = options.every ?? (files === undefined ? hour : tenSeconds);
+  const pause = Math.min(every, namesEvery);
+  let timer: NodeJS.Timeout | undefined;
+  let [shown, trouble] = [first, ""];
+  const namesNow = () => (files === undefined ? names().join() : "");
+  let [lookedAt, lookedFor] = [performance.now(), namesNow()];
+
+  const unfit = () => unfitness(shown, now());
+  let told: string | undefined;
+  const tell = () => {
+    const because = unfit();
+    if (because !== undefined && because !== told) log.warn(because);
+    told = because;
+  };
+  tell();
+
+  // Timers may come a little early. A clock that was put right is no news of any file, so what is unfit is always looked at.
+  const isDue = () => performance.now() - lookedAt > every - pause / 2 || unfit() !== undefined;
+
+  const look = async (use: (pair: Pair) => void) => {
+    try {
+      const named = namesNow();
+      if (!isDue() && named === lookedFor) return;
+      lookedAt = performance.now();
+      const found = await load();
+      lookedFor = named;
+      if (found.cert !== shown.cert || found.key !== shown.key) {
+        use({ cert: found.cert, key: found.key });
+        shown = found;
+        log.info("a new certificate is in use");
+      }
+      trouble = "";
+    } catch (error) {
+      const message = (error as Error).message;
+      if (message !== trouble) log.warn({ err: error }, "the new certificate cannot be used; the old one stays");
+      trouble = message;
+    }
+  };
+
+  const stop = () => {
+    clearTimeout(timer);
+    timer = undefined;
+  };
+
+  const start = (use: (pair: Pair) => void) => {
+    const again = async () => {
+      await look(use);
+      tell();
+      if (timer !== undefined) arm();
+    };
+    const arm = () => {
+      timer = setTimeout(() => void again(), pause).unref();
+    };
+    stop();
+    arm();
+  };
+  return { start, stop, unfit };
+}
+
+function unfitness({ cert, ca }: Loaded, now: Date): string | undefined {
+  const faults = [outside("the certificate", cert, now)];
+  const above = ca === undefined ? undefined : outside("the private authority", ca, now);
+  if (above !== undefined) faults.push(above, newAuthority);
+  return faults.filter((fault) => fault !== undefined).join("; ") || undefined;
+}
+
+/** Of several in one text it is the first. */
+function outside(what: string, pem: string, now: Date): string | undefined {
+  const { validFromDate, validToDate } = new X509Certificate(pem);
+  if (now < validFromDate) return `${what} is not valid before ${validFromDate.toISOString()}`;
+  return now > validToDate ? `${what} has ended on ${validToDate.toISOString()}` : undefined;
+}
+
+const newAuthority =
+  "if the clock is right, remove ca.key and ca.pem, start again, and have every client trust the one that is then made";
+
+async function readFiles({ cert, key }: CertificateFiles): Promise<Pair> {
+  const pair = { cert: await readPem(cert), key: await readPem(key) };
+  expectReadable(
+    () => createSecureContext({ cert: pair.cert }),
+    `${cert} holds no certificate that can be read`,
+    "--cert names the certificate, with its chain behind it",
+  );
+  if (locked.test(pair.key)) throw new Error(`${key} is locked with a passphrase; give one without`);
+  expectReadable(
+    () => createPrivateKey(pair.key),
+    `${key} holds no key that can be read`,
+    "--key names the key of the certificate",
+  );
+  if (!belongTogether(pair)) throw new Error(`${key} is not the key of the certificate in ${cert}`);
+  return pair;
+}
+
+/** As keys are locked today, and as old programs lock them. */
+const locked = /^(?:-----BEGIN |Proc-Type: *4, *)ENCRYPTED/m;
+
+/** What OpenSSL says names neither the file nor what is wrong with it. */
+function expectReadable(read: () => unknown, what: string, todo: string): void {
+  try {
+    read();
+  } catch (error) {
+    throw new Error(`${what} (${(error as Error).message}); ${todo}`);
+  }
+}
+
+async function readPem(file: string): Promise<string> {
+  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    const why = error.code === "ENOENT" ? `there is no file ${file}` : `${file} cannot be read (${error.code})`;
+    throw new Error(`${why}; --cert and --key name PEM files that this user may read`, { cause: error });
+  });
+  if (!text.includes("-----BEGIN ")) throw new Error(`${file} is no PEM file: there is no -----BEGIN in it`);
+  return text;
+}
