@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { hashSecret } from "../src/access/secret.ts";
 import { wholeAccount } from "../src/core/may.ts";
 import { writtenSets } from "../src/core/written-sets.suite.ts";
-import { decodeMessage, encodeMessage } from "../src/nameserver/message.ts";
+import { decodeMessage, encodeMessage } from "../src/nameserver/wire/message.ts";
 import { newRecordId } from "../src/records/new-id.ts";
 import { recordsDatabase } from "../src/records/start.ts";
 import { plainSettings } from "../src/records/store.ts";

@@ -9,7 +9,7 @@ import { Pool } from "undici";
 import { createToken, hashSecret } from "../src/access/secret.ts";
 import { wholeAccount } from "../src/core/may.ts";
 import { nameToWire } from "../src/core/names/wire.ts";
-import { transferIn } from "../src/nameserver/transfer-in.ts";
+import { transferIn } from "../src/nameserver/transfer/in.ts";
 import { createRecordService } from "../src/records/service.ts";
 import { recordsDatabase } from "../src/records/start.ts";
 import { openSqliteStore } from "../src/records/store-sqlite.ts";

@@ -1,8 +1,8 @@
 import { apex, ownerOf } from "../core/names/name.ts";
 import type { Change } from "../core/records/changes.ts";
 import type { ZoneContent } from "../core/records/zone-view.ts";
-import { type CatalogChange, catalogContent, createCatalogLog, toSetChange } from "../nameserver/catalog.ts";
-import type { ZoneEvent } from "../nameserver/zone-source.ts";
+import type { ZoneEvent } from "../nameserver/answer/zone-source.ts";
+import { type CatalogChange, catalogContent, createCatalogLog, toSetChange } from "../nameserver/transfer/catalog.ts";
 import type { Logger } from "../process/log.ts";
 import type { LoggedChange, RecordStore } from "../records/store.ts";
 

@@ -1,6 +1,6 @@
 import { apex } from "../core/names/name.ts";
-import { createNotifier, type NotifierOptions } from "../nameserver/notify-out.ts";
-import { isNews, type ZoneNews, type ZoneSource } from "../nameserver/zone-source.ts";
+import { isNews, type ZoneNews, type ZoneSource } from "../nameserver/answer/zone-source.ts";
+import { createNotifier, type NotifierOptions } from "../nameserver/transfer/notify-out.ts";
 import type { EndWork } from "../process/duties.ts";
 import type { RecordStore } from "../records/store.ts";
 

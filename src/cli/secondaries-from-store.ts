@@ -1,10 +1,10 @@
 import type { Instant } from "../core/instant.ts";
 import type { RecordType } from "../core/rdata/table.ts";
 import { timersIn } from "../core/records/soa-timers.ts";
-import type { NewContent, SecondaryZone } from "../nameserver/secondary-refresh.ts";
-import type { SecondaryPorts } from "../nameserver/secondary-zones.ts";
-import type { Peer } from "../nameserver/transfer-ask.ts";
-import { isTsigAlgorithm, type TsigKey } from "../nameserver/tsig.ts";
+import type { Peer } from "../nameserver/transfer/ask.ts";
+import type { NewContent, SecondaryZone } from "../nameserver/transfer/secondary-refresh.ts";
+import type { SecondaryPorts } from "../nameserver/transfer/secondary-zones.ts";
+import { isTsigAlgorithm, type TsigKey } from "../nameserver/wire/tsig.ts";
 import type { Logger } from "../process/log.ts";
 import type { PrimaryServer, RecordStore, Zone } from "../records/store.ts";
 import { storeTransfer } from "../records/transfer-in.ts";

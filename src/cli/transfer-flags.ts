@@ -2,8 +2,8 @@ import { parseNetwork } from "../core/addresses/network.ts";
 import { parseName } from "../core/names/name.ts";
 import { parseTyped } from "../core/names/unicode.ts";
 import { type Fault, fail, ok, type Result } from "../core/result.ts";
-import { defaultCatalog } from "../nameserver/catalog.ts";
-import type { NotifyTarget } from "../nameserver/notify-out.ts";
+import { defaultCatalog } from "../nameserver/transfer/catalog.ts";
+import type { NotifyTarget } from "../nameserver/transfer/notify-out.ts";
 import { readListen } from "./options.ts";
 import type { TransferOptions } from "./start-dns.ts";
 

@@ -1,4 +1,4 @@
-import { printDnsMetrics } from "../nameserver/print-metrics.ts";
+import { printDnsMetrics } from "../nameserver/metrics/print.ts";
 import { openMetricsListener } from "../process/http/metrics-listener.ts";
 import { inTime } from "../process/in-time.ts";
 import type { ListenAddress } from "../process/listen-address.ts";

@@ -2,8 +2,8 @@ import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { createLog } from "../process/log.ts";
-import { emptyMessage, encodeMessage } from "./message.ts";
 import { startNameserver } from "./start.ts";
+import { emptyMessage, encodeMessage } from "./wire/message.ts";
 
 const question = encodeMessage({ ...emptyMessage, id: 1, questions: [{ name: "a.example", type: 1, class: 1 }] });
 

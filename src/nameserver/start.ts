@@ -2,17 +2,17 @@ import { randomInt } from "node:crypto";
 import { nameToWire } from "../core/names/wire.ts";
 import type { ListenAddress } from "../process/listen-address.ts";
 import type { Logger } from "../process/log.ts";
-import { type CatchUp, createCatchUp } from "./catch-up.ts";
-import { createDnsCounters, type DnsCounters } from "./counters.ts";
-import { followZones } from "./followed-zones.ts";
-import { listenTcp } from "./listen-tcp.ts";
-import { type Listening, listenUdp } from "./listen-udp.ts";
-import { defaultLoadLimits } from "./loaded-zones.ts";
-import { createRateLimit, defaultRateLimit, rateLimitMemory } from "./rate-limit.ts";
-import { createResponder, type RespondTo } from "./respond.ts";
-import { createExchange, type TransferPorts } from "./transfer-respond.ts";
-import { startWorkers } from "./workers.ts";
-import type { ZoneSource } from "./zone-source.ts";
+import { type CatchUp, createCatchUp } from "./answer/catch-up.ts";
+import { followZones } from "./answer/followed-zones.ts";
+import { defaultLoadLimits } from "./answer/loaded-zones.ts";
+import { createResponder, type RespondTo } from "./answer/respond.ts";
+import type { ZoneSource } from "./answer/zone-source.ts";
+import { createRateLimit, defaultRateLimit, rateLimitMemory } from "./listen/rate-limit.ts";
+import { listenTcp } from "./listen/tcp.ts";
+import { type Listening, listenUdp } from "./listen/udp.ts";
+import { startWorkers } from "./listen/workers.ts";
+import { createDnsCounters, type DnsCounters } from "./metrics/counters.ts";
+import { createExchange, type TransferPorts } from "./transfer/respond.ts";
 
 export type NameserverOptions = {
   /** Each over UDP and TCP. Port 0 takes a free one, the same for both. */

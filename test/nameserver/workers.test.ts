@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { hashSecret } from "../../src/access/secret.ts";
 import { wholeAccount } from "../../src/core/may.ts";
 import { writtenSets } from "../../src/core/written-sets.suite.ts";
-import { rcodes } from "../../src/nameserver/codes.ts";
+import { rcodes } from "../../src/nameserver/wire/codes.ts";
 import { recordsDatabase } from "../../src/records/start.ts";
 import { plainSettings } from "../../src/records/store.ts";
 import { openSqliteStore } from "../../src/records/store-sqlite.ts";

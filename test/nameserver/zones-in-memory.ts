@@ -1,7 +1,7 @@
 import { type Change, diffSets } from "../../src/core/records/changes.ts";
 import type { RRset } from "../../src/core/records/rrset.ts";
 import type { ZoneContent } from "../../src/core/records/zone-view.ts";
-import type { ZoneEvent, ZoneSource } from "../../src/nameserver/zone-source.ts";
+import type { ZoneEvent, ZoneSource } from "../../src/nameserver/answer/zone-source.ts";
 
 /** Zones that a test puts, changes and removes; what was asked of them is counted. */
 export type ZonesInMemory = ZoneSource & {

@@ -1,0 +1,85 @@
+import { expect, it, onTestFinished } from "vitest";
+import { standStill } from "../../../test/rig/stand-still.ts";
+import { createCatchUp } from "./catch-up.ts";
+
+function setUp({ start = 0, limit = 60_000 } = {}) {
+  let latest = start;
+  const catchUp = createCatchUp({ latest: () => latest, start, limit });
+  const coming = () => {
+    latest = (latest + 1) | 0;
+    return latest;
+  };
+  return { ...catchUp, coming };
+}
+
+it("has nobody wait when all has been told", () => {
+  const { wait, told, coming } = setUp();
+  expect(wait()).toBeUndefined();
+  told(coming());
+  expect(wait()).toBeUndefined();
+});
+
+it("holds everybody until what had come when they asked has been told, and no longer", async () => {
+  const { wait, told, coming } = setUp();
+  const order: string[] = [];
+  const asks = async (who: string) => {
+    await wait();
+    order.push(who);
+  };
+  const first = coming();
+  const early = [asks("a"), asks("b")];
+  const second = coming();
+  const late = asks("c");
+  await new Promise(setImmediate);
+  expect(order).toEqual([]);
+  told(first);
+  await Promise.all(early);
+  await new Promise(setImmediate);
+  expect(order).toEqual(["a", "b"]);
+  told(second);
+  await late;
+  expect(wait()).toBeUndefined();
+});
+
+it("counts around the end of 32 bits", async () => {
+  const { wait, told, coming } = setUp({ start: 2 ** 31 - 1 });
+  const next = coming();
+  expect(next).toBeLessThan(0);
+  const waiting = wait();
+  expect(waiting).toBeInstanceOf(Promise);
+  told(next);
+  await waiting;
+  expect(wait()).toBeUndefined();
+});
+
+it("gives up on what is never told", async () => {
+  const { wait, told, coming } = setUp({ limit: 5 });
+  const number = coming();
+  await expect(wait()).rejects.toThrow("within 5 ms");
+  told(number);
+  expect(wait()).toBeUndefined();
+});
+
+it("does not give up on what was told while the process stood still", async () => {
+  const { wait, told, coming } = setUp({ limit: 50 });
+  const number = coming();
+  const waiting = wait();
+  // Timers come before the second turn.
+  setImmediate(() => setImmediate(told, number));
+  standStill(100);
+  await expect(waiting).resolves.toBeUndefined();
+});
+
+it("ends nobody's program when nobody waits any more for what is never told", async () => {
+  const { wait, coming } = setUp({ limit: 5 });
+  const unheard: unknown[] = [];
+  const hear = (error: unknown) => void unheard.push(error);
+  process.on("unhandledRejection", hear);
+  onTestFinished(() => void process.off("unhandledRejection", hear));
+  coming();
+  void wait();
+  coming();
+  await expect(wait()).rejects.toThrow("within 5 ms");
+  await new Promise(setImmediate);
+  expect(unheard).toEqual([]);
+});

@@ -1,0 +1,56 @@
+import { afterAwake } from "../../process/after-awake.ts";
+
+/** Holds questions back while something is written that was not told yet: the first answer after a write must show it. */
+export type CatchUp = {
+  /** All up to this one has been told. */
+  readonly told: (number: number) => void;
+  /** Undefined when there is nothing to wait for; rejects when it takes too long. What comes later is not waited for. */
+  readonly wait: () => Promise<void> | undefined;
+};
+
+export type CatchUpOptions = {
+  /** The number of what came last. Numbers count up, through 32 bits and around. */
+  readonly latest: () => number;
+  /** What has been told already. */
+  readonly start: number;
+  /** Milliseconds to wait at most. */
+  readonly limit: number;
+};
+
+type Waiting = { readonly until: Promise<void>; readonly end: () => void };
+
+export function createCatchUp({ latest, start, limit }: CatchUpOptions): CatchUp {
+  const waiting = new Map<number, Waiting>();
+  let seen = start;
+  const has = (number: number) => ((seen - number) | 0) >= 0;
+
+  const begin = (number: number): Waiting => {
+    const { promise: until, resolve, reject } = Promise.withResolvers<void>();
+    const late = new Error(`what was written was not told within ${limit} ms`);
+    const callOff = afterAwake(limit, () => reject(late));
+    // By then whoever asked may wait for something later.
+    until.catch(() => undefined);
+    const end = () => {
+      callOff();
+      resolve();
+    };
+    const begun = { until, end };
+    waiting.set(number, begun);
+    return begun;
+  };
+  return {
+    told: (number) => {
+      if (has(number)) return;
+      seen = number;
+      for (const [each, { end }] of waiting) {
+        if (!has(each)) continue;
+        waiting.delete(each);
+        end();
+      }
+    },
+    wait: () => {
+      const number = latest();
+      return has(number) ? undefined : (waiting.get(number) ?? begin(number)).until;
+    },
+  };
+}

@@ -1,0 +1,318 @@
+import { describe, expect, it } from "vitest";
+import { zonesInMemory } from "../../../test/nameserver/zones-in-memory.ts";
+import { setsOfView, type ZoneContent } from "../../core/records/zone-view.ts";
+import { writtenSets, writtenZone } from "../../core/written-sets.suite.ts";
+import { createLoadedZones, defaultLoadLimits, type LoadedZone } from "./loaded-zones.ts";
+import { keyOfName } from "./name-key.ts";
+import type { ZoneSource } from "./zone-source.ts";
+
+const zone = (name: string, text = "www - A 192.0.2.1", serial = 1) => writtenZone(name, text, serial);
+const soaLine = "@ 3600 SOA ns1 hostmaster 1 7200 900 1209600 300\n";
+
+function follow(source: ZoneSource, limits = defaultLoadLimits) {
+  const zones = createLoadedZones(source, limits);
+  source.follow(zones.apply);
+  return { ...zones, where: async (name: string) => (await zones.find(keyOfName(name)))?.view.name };
+}
+
+const values = (loaded: LoadedZone | undefined, type: string): readonly string[] =>
+  loaded ? [...setsOfView(loaded.view)].filter(({ set }) => set.type === type).flatMap(({ set }) => set.values) : [];
+
+describe("the zone of a name", () => {
+  const source = zonesInMemory(zone("example.org"), zone("sub.example.org"), zone("a\\.b.example.net"));
+  it.each([
+    ["example.org", "example.org"],
+    ["www.example.org", "example.org"],
+    ["a.b.c.example.org", "example.org"],
+    ["sub.example.org", "sub.example.org"],
+    ["x.sub.example.org", "sub.example.org"],
+    ["badsub.example.org", "example.org"],
+    ["org", undefined],
+    ["example.net", undefined],
+    ["x.a\\.b.example.net", "a\\.b.example.net"],
+    ["", undefined],
+  ])("%s", async (name, expected) => {
+    expect(await follow(source).where(name)).toBe(expected);
+  });
+});
+
+describe("asking the source", () => {
+  it("happens once for a name, whether it is there or not", async () => {
+    const source = zonesInMemory(zone("example.org"));
+    const zones = follow(source);
+    for (let i = 0; i < 3; i++) {
+      await zones.where("www.example.org");
+      await zones.where("www.example.net");
+    }
+    expect(source.asked).toEqual({ closest: 2, load: 1 });
+    expect(zones.find(keyOfName("www.example.org"))).not.toBeInstanceOf(Promise);
+    expect(zones.find(keyOfName("www.example.net"))).toBeUndefined();
+  });
+
+  it("loads a zone once, however many ask at the same time", async () => {
+    const source = zonesInMemory(zone("example.org"));
+    const zones = follow(source);
+    const found = await Promise.all(Array.from({ length: 50 }, (_, i) => zones.where(`h${i}.example.org`)));
+    expect(new Set(found)).toEqual(new Set(["example.org"]));
+    expect(source.asked.load).toBe(1);
+  });
+
+  it("that took longer than loading the zone finds the one that is there, and every change of it", async () => {
+    const source = zonesInMemory(zone("example.org"));
+    const slow = Promise.withResolvers<void>();
+    const closest: ZoneSource["closest"] = async (names) => {
+      if (names.includes("late.example.org")) await slow.promise;
+      return await source.closest(names);
+    };
+    const zones = follow({ ...source, closest });
+    const late = zones.find(keyOfName("late.example.org"));
+    const first = await zones.find(keyOfName("www.example.org"));
+    slow.resolve();
+    expect(await late).toBe(first);
+    expect([source.asked.load, zones.count(), first?.current]).toEqual([1, 1, true]);
+    source.write("example.org", writtenSets("example.org", `${soaLine}www - A 192.0.2.9`));
+    expect(values(first, "A")).toEqual(["192.0.2.9"]);
+  });
+
+  it("is given up after its time", async () => {
+    const never = new Promise<never>(() => {});
+    const source: ZoneSource = { closest: () => "example.org", load: () => never, follow: () => () => {} };
+    await expect(follow(source, { ...defaultLoadLimits, wait: 20 }).where("example.org")).rejects.toThrow("20 ms");
+    const silent: ZoneSource = { ...source, closest: () => new Promise(() => {}) };
+    await expect(follow(silent, { ...defaultLoadLimits, find: 30 }).where("example.org")).rejects.toThrow("30 ms");
+  });
+
+  it("is tried again after it failed", async () => {
+    const good = zonesInMemory(zone("example.org"));
+    let left = 1;
+    const load: ZoneSource["load"] = async (name) => {
+      if (left-- > 0) throw new Error("disk");
+      return await good.load(name);
+    };
+    const zones = follow({ ...good, load });
+    await expect(zones.where("example.org")).rejects.toThrow("disk");
+    expect(await zones.where("example.org")).toBe("example.org");
+  });
+});
+
+describe("following", () => {
+  it("applies a change in place", async () => {
+    const source = zonesInMemory(zone("example.org"));
+    const zones = follow(source);
+    const loaded = await zones.find(keyOfName("example.org"));
+    source.write("example.org", writtenSets("example.org", `${soaLine}www - A 192.0.2.2`));
+    expect(values(loaded, "A")).toEqual(["192.0.2.2"]);
+    expect(values(loaded, "SOA")[0]).toContain(" 2 7200");
+    expect(source.asked.load).toBe(1);
+  });
+
+  it("passes over a change that the zone was loaded with", async () => {
+    const source = zonesInMemory(zone("example.org", "www - A 192.0.2.9", 5));
+    const zones = follow(source);
+    const loaded = await zones.find(keyOfName("example.org"));
+    const [old] = writtenSets("example.org", "www - A 192.0.2.1");
+    if (old === undefined) throw new Error("no set");
+    const change = { kind: "create", owner: "www", type: "A", before: null, after: old } as const;
+    source.tell({ kind: "changed", zone: "example.org", serial: 4, changes: [change] });
+    expect(values(loaded, "A")).toEqual(["192.0.2.9"]);
+  });
+
+  it("takes a write in parts", async () => {
+    const source = zonesInMemory(zone("example.org"));
+    const zones = follow(source);
+    const loaded = await zones.find(keyOfName("example.org"));
+    for (const owner of ["a", "b"]) {
+      const [after] = writtenSets("example.org", `${owner} - TXT "x"`);
+      if (after === undefined) throw new Error("no set");
+      const change = { kind: "create", owner, type: "TXT", before: null, after } as const;
+      source.tell({ kind: "changed", zone: "example.org", serial: 2, changes: [change] });
+    }
+    expect(values(loaded, "TXT")).toHaveLength(2);
+  });
+
+  it("finds a zone that came after its name was asked for", async () => {
+    const source = zonesInMemory(zone("example.org"));
+    const zones = follow(source);
+    expect(await zones.where("www.sub.example.org")).toBe("example.org");
+    source.put(zone("sub.example.org"));
+    expect(await zones.where("www.sub.example.org")).toBe("sub.example.org");
+    source.remove("sub.example.org");
+    expect(await zones.where("www.sub.example.org")).toBe("example.org");
+  });
+
+  it("lets go of what it knew when changes were missed", async () => {
+    const source = zonesInMemory(zone("example.org"));
+    const zones = follow(source);
+    const before = await zones.find(keyOfName("example.org"));
+    source.tell({ kind: "lost" });
+    expect(before?.current).toBe(false);
+    expect(await zones.find(keyOfName("example.org"))).not.toBe(before);
+  });
+
+  it("reads again a zone that became another", async () => {
+    const source = zonesInMemory(zone("example.org"));
+    const zones = follow(source);
+    const before = await zones.find(keyOfName("example.org"));
+    source.tell({ kind: "replaced", zone: "example.org" });
+    expect(await zones.find(keyOfName("example.org"))).not.toBe(before);
+    expect(source.asked.load).toBe(2);
+  });
+});
+
+it("a zone whose serial is half the circle away, so that nobody can tell which is newer, is read again", async () => {
+  const source = zonesInMemory(zone("example.org"));
+  const zones = follow(source);
+  const before = await zones.find(keyOfName("example.org"));
+  source.tell({ kind: "changed", zone: "example.org", serial: 1 + 2 ** 31, changes: [] });
+  expect(await zones.find(keyOfName("example.org"))).not.toBe(before);
+  expect(source.asked.load).toBe(2);
+});
+
+describe("what happens while a zone is being loaded", () => {
+  /** The first load hangs until it is let go, and gives what stood when it began. */
+  function slowSource(...initial: readonly ZoneContent[]) {
+    const source = zonesInMemory(...initial);
+    const gate = Promise.withResolvers<void>();
+    const load: ZoneSource["load"] = async (name) => {
+      const content = await source.load(name);
+      await gate.promise;
+      return content;
+    };
+    return { ...source, load, letGo: gate.resolve };
+  }
+
+  it("is a change: it is applied afterwards", async () => {
+    const source = slowSource(zone("example.org"));
+    const found = follow(source).find(keyOfName("example.org"));
+    await Promise.resolve();
+    await Promise.resolve();
+    source.write("example.org", writtenSets("example.org", `${soaLine}www - A 192.0.2.2`));
+    source.letGo();
+    expect(values(await found, "A")).toEqual(["192.0.2.2"]);
+  });
+
+  it("is one change after another: all are applied, once", async () => {
+    const source = slowSource(zone("example.org"));
+    const found = follow(source).find(keyOfName("example.org"));
+    await new Promise(setImmediate);
+    for (const last of [2, 3, 4]) {
+      source.write("example.org", writtenSets("example.org", `${soaLine}www - A 192.0.2.${last}`));
+    }
+    source.letGo();
+    expect(values(await found, "A")).toEqual(["192.0.2.4"]);
+  });
+
+  it("is its end: it is not found", async () => {
+    const source = slowSource(zone("example.org"));
+    const found = follow(source).find(keyOfName("example.org"));
+    await new Promise(setImmediate);
+    source.remove("example.org");
+    source.letGo();
+    expect(await found).toBeUndefined();
+  });
+
+  it("is its end and a new start: the new one is found", async () => {
+    const source = slowSource(zone("example.org"));
+    const found = follow(source).find(keyOfName("example.org"));
+    await new Promise(setImmediate);
+    source.remove("example.org");
+    source.put(zone("example.org", "www - A 192.0.2.7"));
+    source.letGo();
+    expect(values(await found, "A")).toEqual(["192.0.2.7"]);
+  });
+});
+
+it("a zone that comes while its name is looked up is not missed", async () => {
+  const source = zonesInMemory();
+  const gate = Promise.withResolvers<void>();
+  const closest: ZoneSource["closest"] = async (names) => {
+    const found = await source.closest(names);
+    await gate.promise;
+    return found;
+  };
+  const zones = follow({ ...source, closest });
+  const found = zones.where("www.example.org");
+  await new Promise(setImmediate);
+  source.put(zone("example.org"));
+  gate.resolve();
+  expect(await found).toBe("example.org");
+});
+
+describe("once the names are known", () => {
+  async function learned(...initial: readonly ZoneContent[]) {
+    const source = zonesInMemory(...initial);
+    const zones = follow(source);
+    await zones.learn();
+    return { source, zones };
+  }
+
+  it("no invented name is asked about", async () => {
+    const { source, zones } = await learned(zone("example.org"));
+    await zones.where("www.example.org");
+    for (let i = 0; i < 100; i++) await zones.where(`n${i}.example.${i % 2 ? "org" : "net"}`);
+    expect(source.asked).toEqual({ closest: 1, load: 1 });
+  });
+
+  it("a zone that comes is found", async () => {
+    const { source, zones } = await learned(zone("example.org"));
+    expect(await zones.where("www.sub.example.org")).toBe("example.org");
+    source.put(zone("sub.example.org"));
+    source.put(zone("example.net"));
+    expect(await zones.where("www.sub.example.org")).toBe("sub.example.org");
+    expect(await zones.where("www.example.net")).toBe("example.net");
+  });
+
+  it("they are not relied on after changes were missed, until they are read again", async () => {
+    const { source, zones } = await learned();
+    const quiet = { ...source, follow: () => () => {} };
+    quiet.put(zone("example.org"));
+    source.tell({ kind: "lost" });
+    expect(await zones.where("www.example.org")).toBe("example.org");
+  });
+
+  it("being lost while they are read is not taken for being known", async () => {
+    const source = zonesInMemory();
+    const gate = Promise.withResolvers<void>();
+    const names = async function* () {
+      await gate.promise;
+      yield [];
+    };
+    const zones = follow({ ...source, names });
+    const learning = zones.learn();
+    source.tell({ kind: "lost" });
+    gate.resolve();
+    await learning;
+    await zones.where("www.example.org");
+    expect(source.asked.closest).toBe(1);
+  });
+});
+
+describe("memory", () => {
+  const names = Array.from({ length: 200 }, (_, i) => `z${i}.example`);
+
+  it("holds no more sets than it may, and what is in use longest", async () => {
+    const source = zonesInMemory(...names.map((name) => zone(name)));
+    const zones = follow(source, { ...defaultLoadLimits, sets: 40 });
+    for (const name of names) {
+      await zones.where(name);
+      await zones.where("z0.example");
+    }
+    expect(zones.count()).toBe(20);
+    expect(source.asked.load).toBe(200);
+  });
+
+  it("makes room even when everything is in use", async () => {
+    const zones = follow(zonesInMemory(...names.map((name) => zone(name))), { ...defaultLoadLimits, sets: 40 });
+    for (const name of names) {
+      await zones.where(name);
+      for (const other of names.slice(0, 3)) await zones.where(other);
+    }
+    expect(zones.count()).toBeLessThanOrEqual(20);
+  });
+
+  it("keeps a zone that alone is larger than it may be", async () => {
+    const zones = follow(zonesInMemory(zone("example.org")), { ...defaultLoadLimits, sets: 1 });
+    expect(await zones.where("example.org")).toBe("example.org");
+    expect(zones.count()).toBe(1);
+  });
+});

@@ -1,0 +1,228 @@
+import { apex } from "../../core/names/name.ts";
+import { compareSerials } from "../../core/records/serial.ts";
+import { changeZoneView, createZoneView, type ZoneContent, type ZoneView } from "../../core/records/zone-view.ts";
+import { afterAwake } from "../../process/after-awake.ts";
+import { createKeptMap } from "./kept-map.ts";
+import { createNameFilter } from "./name-filter.ts";
+import { isRootKey, keyAbove, keyOfName, type NameKey, nameOfKey } from "./name-key.ts";
+import type { NegativeTail } from "./negative-tail.ts";
+import { isNews, type ZoneEvent, type ZoneNews, type ZoneSource } from "./zone-source.ts";
+
+/** The zones that were asked for, each followed from then on. */
+export type LoadedZones = {
+  /** The zone that a name is in. A promise only when the source has to be asked; it rejects when that fails. */
+  readonly find: (name: NameKey) => LoadedZone | undefined | Promise<LoadedZone | undefined>;
+  /** Whether the first `end` characters of a key are surely no zone's name. */
+  readonly isNoZone: (key: string, end: number) => boolean;
+  readonly apply: (event: ZoneEvent) => void;
+  /** Reads the names of all zones. Until it has, and once changes were missed, the source is asked about each new name. */
+  readonly learn: () => Promise<void>;
+  /** How many zones are held. */
+  readonly count: () => number;
+};
+
+export type LoadedZone = {
+  readonly view: ZoneView;
+  /** Ends when the zone is no longer followed: what was prepared from its view is then worth nothing. */
+  current: boolean;
+  /** Grows when a zone comes or goes below it: names may then be in that one. */
+  below: number;
+  /** It was asked for since it was last looked at. */
+  used: boolean;
+  /** How its negative answers end; made when first needed, and again when the SOA is another. */
+  tail: NegativeTail | undefined;
+};
+
+export type LoadLimits = {
+  /** Sets held in memory, all zones together. Zones that were not asked for lately leave first. */
+  readonly sets: number;
+  /** Names that are remembered as no zone's. */
+  readonly absent: number;
+  /** Milliseconds that a zone may take to load. */
+  readonly wait: number;
+  /** Milliseconds to find which zone a name is in: who asks has little patience, and goes to another server. */
+  readonly find: number;
+  /** Any number: makes it hard to guess which names are mistaken for a zone's. */
+  readonly seed: number;
+};
+
+export const defaultLoadLimits: LoadLimits = { sets: 1_000_000, absent: 50_000, wait: 5_000, find: 2_000, seed: 0 };
+
+/** How often a zone may come or go under a question before it is given up. */
+const tries = 4;
+
+/** How many zones are passed over, at most, before one leaves that is in use. */
+const secondChances = 32;
+
+export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits): LoadedZones {
+  const zones = new Map<NameKey, LoadedZone>();
+  const loading = new Map<string, { readonly result: Promise<LoadedZone | undefined>; readonly missed: ZoneNews[] }>();
+  const absent = createKeptMap<true>(limits.absent);
+  let names = createNameFilter(limits.seed);
+  let learned = false;
+  let generation = 0;
+  let held = 0;
+
+  const isSurelyNone = (name: NameKey): boolean => (learned && !names.mayHold(name)) || absent.get(name) !== undefined;
+
+  const learn = async (): Promise<void> => {
+    const filter = names;
+    if (source.names === undefined) return;
+    for await (const part of source.names()) for (const name of part) filter.add(keyOfName(name));
+    learned = filter === names;
+  };
+
+  const find = (name: NameKey, left = tries): ReturnType<LoadedZones["find"]> => {
+    let unknown: NameKey[] | undefined;
+    let nearest: LoadedZone | undefined;
+    // The root is nobody's zone here.
+    for (let candidate = name; !isRootKey(candidate); candidate = keyAbove(candidate)) {
+      nearest = zones.get(candidate);
+      if (nearest !== undefined) break;
+      if (isSurelyNone(candidate)) continue;
+      unknown ??= [];
+      unknown.push(candidate);
+    }
+    if (nearest) nearest.used = true;
+    return unknown === undefined ? nearest : ask(name, unknown, nearest, left);
+  };
+
+  const ask = (name: NameKey, unknown: readonly NameKey[], nearest: LoadedZone | undefined, left: number) => {
+    if (left === 0) throw new Error("zones come and go faster than they can be found");
+    const asked = generation;
+    const settle = (closest: string | undefined): ReturnType<LoadedZones["find"]> => {
+      if (generation !== asked || nearest?.current === false) return find(name, left - 1);
+      const found = closest === undefined ? undefined : keyOfName(closest);
+      for (const each of unknown) {
+        if (each === found) break;
+        absent.set(each, true);
+      }
+      if (closest === undefined || found === undefined) return nearest;
+      // Another question may have brought it meanwhile: a second one would be followed, and the first no more.
+      return zones.get(found) ?? load(closest);
+    };
+    const closest = source.closest(unknown.map(nameOfKey));
+    return closest instanceof Promise ? within(limits.find, closest).then(settle) : settle(closest);
+  };
+
+  const load = (name: string): Promise<LoadedZone | undefined> => {
+    const underway = loading.get(name);
+    if (underway) return underway.result;
+    const missed: ZoneNews[] = [];
+    const result = read(name, missed).finally(() => loading.delete(name));
+    loading.set(name, { result, missed });
+    return result;
+  };
+
+  const read = async (name: string, missed: ZoneNews[]): Promise<LoadedZone | undefined> => {
+    for (let i = 0; i < tries; i++) {
+      const content = await within(limits.wait, source.load(name));
+      // Whether the content is from before or after cannot be told, so it is read again.
+      if (missed.some((event) => event.kind !== "changed" || comesOrGoes(event))) {
+        missed.length = 0;
+        continue;
+      }
+      return content && hold(content, missed);
+    }
+    throw new Error(`the zone ${name} changes faster than it can be loaded`);
+  };
+
+  const hold = (content: ZoneContent, missed: readonly ZoneNews[]): LoadedZone => {
+    const zone: LoadedZone = { view: createZoneView(content), current: true, below: 0, used: false, tail: undefined };
+    zones.set(keyOfName(content.name), zone);
+    held += zone.view.size;
+    // What is applied while the zone counts as loading is noted as missed once more: of a list that grows there is no end.
+    for (const event of [...missed]) apply(event);
+    makeRoom(zone);
+    return zone;
+  };
+
+  const drop = (name: NameKey): void => {
+    const zone = zones.get(name);
+    if (zone === undefined) return;
+    zone.current = false;
+    held -= zone.view.size;
+    zones.delete(name);
+  };
+
+  /** The map is in order of loading; a zone that was asked for since it was last looked at may go to the end of it. */
+  const makeRoom = (newest: LoadedZone): void => {
+    let chances = secondChances;
+    for (const [name, zone] of zones) {
+      if (held <= limits.sets || zones.size === 1) return;
+      if (zone === newest || (zone.used && chances > 0)) {
+        chances -= 1;
+        zone.used = false;
+        zones.delete(name);
+        zones.set(name, zone);
+      } else {
+        drop(name);
+      }
+    }
+  };
+
+  const comeOrGo = (name: NameKey): void => {
+    generation += 1;
+    names.add(name);
+    absent.delete(name);
+    drop(name);
+    for (let above = keyAbove(name); !isRootKey(above); above = keyAbove(above)) {
+      const enclosing = zones.get(above);
+      if (enclosing === undefined) continue;
+      enclosing.below += 1;
+      return;
+    }
+  };
+
+  const change = (event: Extract<ZoneNews, { kind: "changed" }>): void => {
+    const key = keyOfName(event.zone);
+    const zone = zones.get(key);
+    const order = zone && compareSerials(event.serial, zone.view.serial);
+    // Of the same serial it may be the rest of a write; what is there already becomes what it is.
+    if (zone && (order === 1 || order === 0)) {
+      const before = zone.view.size;
+      changeZoneView(zone.view, event.serial, event.changes);
+      held += zone.view.size - before;
+    } else if (zone && order === undefined) {
+      comeOrGo(key);
+    }
+  };
+
+  const apply = (event: ZoneEvent): void => {
+    if (!isNews(event)) return;
+    if (event.kind === "lost") {
+      generation += 1;
+      names = createNameFilter(limits.seed);
+      learned = false;
+      absent.clear();
+      for (const name of [...zones.keys()]) drop(name);
+      for (const { missed } of loading.values()) missed.push(event);
+      return;
+    }
+    loading.get(event.zone)?.missed.push(event);
+    if (event.kind === "replaced" || comesOrGoes(event)) comeOrGo(keyOfName(event.zone));
+    else change(event);
+  };
+
+  return {
+    find: (name) => find(name),
+    isNoZone: (key, end) => learned && !names.mayHold(key, end),
+    apply,
+    learn,
+    count: () => zones.size,
+  };
+}
+
+const comesOrGoes = (event: ZoneNews): boolean =>
+  event.kind === "changed" &&
+  event.changes.some((change) => change.type === "SOA" && change.owner === apex && change.kind !== "replace");
+
+async function within<T>(limit: number, work: Promise<T>): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const callOff = afterAwake(limit, () => reject(new Error(`the zones did not answer within ${limit} ms`)));
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    callOff();
+  }
+}

@@ -1,0 +1,29 @@
+import { printLabels } from "../../core/names/label.ts";
+import { labelsOf } from "../../core/names/name.ts";
+
+/**
+ * A name as messages carry it, one character a byte, in lower case and with the root's zero at its end: what is looked up for
+ * every question must not be written anew for it. The end of one, from any label on, is the key of a name above.
+ */
+export type NameKey = string;
+
+export function keyOfName(name: string): NameKey {
+  let key = "";
+  for (const label of labelsOf(name)) key += String.fromCharCode(label.length) + label;
+  return `${key}\0`;
+}
+
+/** Without its first label. The root has none above it. */
+export const keyAbove = (key: NameKey): NameKey => key.slice(1 + key.charCodeAt(0));
+
+export const isRootKey = (key: NameKey): boolean => key.length <= 1;
+
+export function labelsOfKey(key: NameKey): readonly string[] {
+  const labels: string[] = [];
+  for (let at = 0; key.charCodeAt(at) > 0; at += 1 + key.charCodeAt(at)) {
+    labels.push(key.slice(at + 1, at + 1 + key.charCodeAt(at)));
+  }
+  return labels;
+}
+
+export const nameOfKey = (key: NameKey): string => printLabels(labelsOfKey(key));

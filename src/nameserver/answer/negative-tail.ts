@@ -1,0 +1,45 @@
+import type { AnswerSet } from "../../core/records/answer.ts";
+import type { ViewSet, ZoneView } from "../../core/records/zone-view.ts";
+import { headerLength } from "../wire/codes.ts";
+import { createMessageWriter } from "../wire/message-writer.ts";
+import { writeSets } from "../wire/write-sets.ts";
+
+/**
+ * The SOA record as it ends every negative answer of a zone. It is written once, as if the zone's own name had been
+ * asked for: with a longer name in front of it, all that its pointers lead to lies as much further back.
+ */
+export type NegativeTail = {
+  readonly soa: ViewSet;
+  readonly bytes: Buffer;
+  /** Where its pointers are, and where they lead. */
+  readonly pointers: readonly { readonly at: number; readonly to: number }[];
+  /** The bytes of the zone's name. */
+  readonly nameLength: number;
+};
+
+export function createNegativeTail(view: ZoneView, soa: AnswerSet): NegativeTail {
+  const writer = createMessageWriter();
+  writer.bytes(new Uint8Array(headerLength));
+  writer.name(view.labels);
+  const nameLength = writer.length() - headerLength;
+  writer.u32(0);
+  const start = writer.length();
+  writeSets(writer, [soa]);
+  const message = writer.finish();
+  return {
+    soa: soa.set,
+    bytes: Buffer.from(message.subarray(start)),
+    pointers: writer.pointers().map((at) => ({ at: at - start, to: message.readUInt16BE(at) & 0x3fff })),
+    nameLength,
+  };
+}
+
+/** Puts it behind a question that ends at `end`. */
+export function placeTail({ bytes, pointers, nameLength }: NegativeTail, reply: Buffer, end: number): void {
+  reply.set(bytes, end);
+  const further = end - (headerLength + nameLength + 4);
+  for (const { at, to } of pointers) {
+    reply[end + at] = 0xc0 | ((to + further) >> 8);
+    reply[end + at + 1] = (to + further) & 0xff;
+  }
+}

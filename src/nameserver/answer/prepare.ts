@@ -1,0 +1,149 @@
+import type { Label } from "../../core/names/label.ts";
+import { typeFromCode } from "../../core/rdata/table.ts";
+import { type Answer, type AnswerSet, answerQuestion, type QuestionType } from "../../core/records/answer.ts";
+import type { ViewSet } from "../../core/records/zone-view.ts";
+import { classes, flags, headerLength, maximumMessage, rcodes, types } from "../wire/codes.ts";
+import { createMessageWriter } from "../wire/message-writer.ts";
+import { writeSets } from "../wire/write-sets.ts";
+import type { LoadedZone } from "./loaded-zones.ts";
+import { createNegativeTail, type NegativeTail } from "./negative-tail.ts";
+
+/** An answer to be made a client's: the id, the case of the question and the OPT record are all that it differs in. */
+export type Prepared = WrittenAnswer | NegativeAnswer;
+
+type WrittenAnswer = {
+  readonly kind: "written";
+  readonly bytes: Buffer;
+  /** Where the records begin that may be left out when there is no room (RFC 2181 section 9). */
+  readonly withoutExtras: number;
+  /** Where the question ends. */
+  readonly questionEnd: number;
+  /** Undefined for what is not worth keeping, or not safe to. */
+  readonly rests: RestsOn | undefined;
+};
+
+/** Names that are not there can be invented faster than answers to them written: theirs are put together from parts. */
+export type NegativeAnswer = {
+  readonly kind: "negative";
+  readonly tail: NegativeTail;
+  /** The flags and the code. */
+  readonly bits: number;
+  readonly rests: RestsOn | undefined;
+};
+
+/** On what an answer rests; see `Answer.open`. */
+type RestsOn = {
+  readonly zone: LoadedZone;
+  readonly below: number;
+  readonly cuts: number;
+  /** Undefined when sets may come and go without changing the answer. */
+  readonly shape: number | undefined;
+  readonly sets: readonly ViewSet[];
+};
+
+/** Whether what was prepared is still what the zone would answer. */
+export function stillHolds({ rests }: Prepared): boolean {
+  if (rests === undefined) return false;
+  const { zone, sets, shape } = rests;
+  if (!zone.current || rests.below !== zone.below || rests.cuts !== zone.view.cuts) return false;
+  if (shape !== undefined && shape !== zone.view.shape) return false;
+  for (const set of sets) if (set.gone) return false;
+  return true;
+}
+
+export const isNoName = (prepared: Prepared): boolean =>
+  prepared.kind === "negative" && (prepared.bits & 0xf) === rcodes.nxDomain;
+
+export type Asked = { readonly key: string; readonly name: readonly Label[]; readonly type: number };
+
+/** Gives undefined when the answer is larger than any message. */
+export type Prepare = (zone: LoadedZone, asked: Asked) => Prepared | undefined;
+
+export function createPrepare(): Prepare {
+  const scratch = Buffer.allocUnsafeSlow(maximumMessage);
+  return (zone, asked) => {
+    const { below } = zone;
+    const { cuts, shape } = zone.view;
+    const answer = answerQuestion(zone.view, asked.name, questionType(asked.type));
+    const rests =
+      answer.forManyNames || isOfParent(zone, asked)
+        ? undefined
+        : { zone, below, cuts, shape: answer.open ? shape : undefined, sets: setsIn(answer) };
+    if (isNegative(answer)) return { kind: "negative", tail: tailFor(zone, answer), bits: bitsOf(answer), rests };
+    return writeAnswer(answer, asked, scratch, rests);
+  };
+}
+
+const setsIn = ({ answer, authority, additional }: Answer): readonly ViewSet[] =>
+  [...answer, ...authority, ...additional].map((each) => each.set);
+
+function writeAnswer(
+  answer: Answer,
+  { key, name, type }: Asked,
+  scratch: Buffer,
+  rests: RestsOn | undefined,
+): WrittenAnswer | undefined {
+  const writer = createMessageWriter(maximumMessage, scratch);
+  writer.u16(0);
+  writer.u16(bitsOf(answer));
+  writer.u16(1);
+  writer.u16(countRecords(answer.answer));
+  writer.u16(countRecords(answer.authority));
+  writer.u16(countRecords(answer.additional));
+  writer.name(name);
+  writer.u16(type);
+  writer.u16(classes.in);
+  writeSets(writer, answer.answer);
+  writeSets(writer, answer.authority);
+  const beforeAdditional = writer.length();
+  writeSets(writer, answer.additional);
+  if (!writer.fits()) return undefined;
+  return {
+    kind: "written",
+    rests,
+    questionEnd: headerLength + key.length + 2,
+    bytes: Buffer.from(writer.finish()),
+    // A referral without its glue leads nowhere: then the answer counts as cut (RFC 9471 section 3.1).
+    withoutExtras: isReferral(answer) ? writer.length() : beforeAdditional,
+  };
+}
+
+function tailFor(zone: LoadedZone, answer: Answer): NegativeTail {
+  const [soa] = answer.authority;
+  if (soa === undefined) throw new Error("a negative answer without its SOA");
+  if (zone.tail?.soa !== soa.set) zone.tail = createNegativeTail(zone.view, soa);
+  return zone.tail;
+}
+
+const isNegative = ({ kind }: Answer): boolean => kind === "no-name" || kind === "no-data";
+
+const bitsOf = (answer: Answer): number =>
+  flags.response | (answer.kind === "referral" ? 0 : flags.authoritative) | rcodeOf(answer);
+
+/** A zone's own DS set is its parent's, which may come here without touching this zone. */
+const isOfParent = (zone: LoadedZone, { name, type }: Asked): boolean =>
+  type === types.ds && name.length === zone.view.labels.length;
+
+const questionType = (code: number): QuestionType => (code === types.any ? "ANY" : typeFromCode(code));
+
+const isReferral = (answer: Answer): boolean => answer.kind === "referral" || answer.end === "referral";
+
+function rcodeOf(answer: Answer): number {
+  switch (answer.kind) {
+    case "no-name":
+      return rcodes.nxDomain;
+    case "alias":
+      // RFC 6604 section 3: the code speaks of the last name of the chain.
+      return answer.end === "no-name" ? rcodes.nxDomain : answer.end === "too-long" ? rcodes.yxDomain : rcodes.noError;
+    case "too-long":
+      return rcodes.yxDomain;
+    case "not-ours":
+      return rcodes.refused;
+    case "found":
+    case "referral":
+    case "no-data":
+      return rcodes.noError;
+  }
+}
+
+const countRecords = (sets: readonly AnswerSet[]): number => sets.reduce((sum, { set }) => sum + set.values.length, 0);

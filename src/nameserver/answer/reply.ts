@@ -1,0 +1,117 @@
+import { flags, headerLength, maximumMessage, types } from "../wire/codes.ts";
+import { bareOptLength, ednsUdpSize, udpRoomFor } from "../wire/edns.ts";
+import type { Query } from "../wire/read-query.ts";
+import { placeTail } from "./negative-tail.ts";
+import type { NegativeAnswer, Prepared } from "./prepare.ts";
+
+export type Transport = "udp" | "tcp";
+
+/** What was prepared, made this client's: within its size, with its id, its case and, when it speaks EDNS, an OPT record. */
+export function replyWith(prepared: Prepared, query: Query, transport: Transport): Buffer {
+  const room = roomFor(query, transport) - (query.edns ? bareOptLength : 0);
+  if (prepared.kind === "negative") return replyNegative(prepared, query, room);
+  const { bytes, withoutExtras, questionEnd } = prepared;
+  if (bytes.length <= room) return finish(bytes, bytes.length, query);
+  if (withoutExtras <= room) {
+    const reply = finish(bytes, withoutExtras, query);
+    reply.writeUInt16BE(query.edns ? 1 : 0, 10);
+    return reply;
+  }
+  const reply = finish(bytes, questionEnd, query);
+  reply.writeUInt16BE(reply.readUInt16BE(2) | flags.truncated, 2);
+  reply.fill(0, 6, 10);
+  reply.writeUInt16BE(query.edns ? 1 : 0, 10);
+  return reply;
+}
+
+/** The question goes back as it came, and behind it what all negative answers of its zone end with. */
+export function replyNegative({ tail, bits }: Omit<NegativeAnswer, "rests">, query: Query, room: number): Buffer {
+  const { bytes, end, edns } = query;
+  const fits = end + tail.bytes.length <= room;
+  const length = fits ? end + tail.bytes.length : end;
+  const reply = Buffer.allocUnsafe(edns ? length + bareOptLength : length);
+  bytes.copy(reply, 0, 0, end);
+  const asked = (bytes[2] ?? 0) & (flags.recursionDesired >> 8);
+  reply[2] = (bits >> 8) | asked | (fits ? 0 : flags.truncated >> 8);
+  reply[3] = bits & 0xff;
+  reply[8] = 0;
+  reply[9] = fits ? 1 : 0;
+  reply[10] = 0;
+  reply[11] = edns ? 1 : 0;
+  if (fits) placeTail(tail, reply, end);
+  if (edns) reply.set(edns.dnssecOk ? bareOptWithDo : bareOpt, length);
+  return reply;
+}
+
+/** The question and a code. */
+export function replyWithCode(query: Query, rcode: number): Buffer {
+  const { bytes, end } = query;
+  const reply = finish(bytes, end, query);
+  writeFlags(reply, bytes, rcode);
+  reply.writeUInt16BE(1, 4);
+  reply.fill(0, 6, 10);
+  reply.writeUInt16BE(query.edns ? 1 : 0, 10);
+  if (query.edns) reply[end + 5] = rcode >>> 4;
+  return reply;
+}
+
+/** For what could not be read: the header alone. */
+export function refuseUnread(bytes: Buffer, rcode: number): Buffer {
+  const reply = Buffer.alloc(headerLength);
+  reply.set(bytes.subarray(0, 2));
+  writeFlags(reply, bytes, rcode);
+  return reply;
+}
+
+/** A reply as if there had been no room for it, so that the client asks again over TCP. */
+export function cutShort(reply: Buffer, query: Buffer): Buffer {
+  const opt = optAtEnd(reply);
+  const short = Buffer.concat([reply.subarray(0, Math.min(endOfQuestion(query), reply.length)), opt]);
+  short.writeUInt16BE(short.readUInt16BE(2) | flags.truncated, 2);
+  short.fill(0, 6, headerLength);
+  if (opt.length > 0) short[headerLength - 1] = 1;
+  return short;
+}
+
+/** RFC 6891 section 7: a reply without it says that EDNS is not known here. */
+function optAtEnd(reply: Buffer): Buffer {
+  const last = reply.subarray(-bareOptLength);
+  const hasOpt = reply.readUInt16BE(10) > 0 && last.subarray(0, 5).equals(bareOpt.subarray(0, 5));
+  return hasOpt ? last : reply.subarray(0, 0);
+}
+
+const roomFor = ({ edns }: Query, transport: Transport): number =>
+  transport === "tcp" ? maximumMessage : udpRoomFor(edns);
+
+function finish(source: Buffer, length: number, query: Query): Buffer {
+  const { bytes, edns } = query;
+  const reply = Buffer.allocUnsafe(length + (edns ? bareOptLength : 0));
+  reply.set(length === source.length ? source : source.subarray(0, length));
+  reply[0] = bytes[0] ?? 0;
+  reply[1] = bytes[1] ?? 0;
+  reply[2] = ((reply[2] ?? 0) & 0xfe) | ((bytes[2] ?? 0) & 1);
+  if (query.mixedCase) bytes.copy(reply, headerLength, headerLength, query.end);
+  if (edns) {
+    reply.set(edns.dnssecOk ? bareOptWithDo : bareOpt, length);
+    const additionals = (((reply[10] ?? 0) << 8) | (reply[11] ?? 0)) + 1;
+    reply[10] = additionals >> 8;
+    reply[11] = additionals & 0xff;
+  }
+  return reply;
+}
+
+export const bareOpt = Buffer.of(0, 0, types.opt, ednsUdpSize >> 8, ednsUdpSize & 0xff, 0, 0, 0, 0, 0, 0);
+/** The DO bit goes back as it came (RFC 3225 section 3). */
+const bareOptWithDo = Buffer.of(0, 0, types.opt, ednsUdpSize >> 8, ednsUdpSize & 0xff, 0, 0, 0x80, 0, 0, 0);
+
+/** Of the query's flags, its opcode and the wish for recursion go back. */
+function writeFlags(reply: Buffer, query: Buffer, rcode: number): void {
+  const asked = query.readUInt16BE(2);
+  reply.writeUInt16BE(flags.response | (asked & (0x7800 | flags.recursionDesired)) | (rcode & 0xf), 2);
+}
+
+function endOfQuestion(query: Buffer): number {
+  let at = headerLength;
+  for (let length = query[at] ?? 0; length !== 0; length = query[at] ?? 0) at += 1 + length;
+  return at + 5;
+}

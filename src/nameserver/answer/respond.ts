@@ -1,0 +1,96 @@
+import { classes, rcodes, types } from "../wire/codes.ts";
+import { type Query, readQuery } from "../wire/read-query.ts";
+import { createEnclosers } from "./enclosers.ts";
+import { createKeptMap } from "./kept-map.ts";
+import type { LoadedZone, LoadedZones } from "./loaded-zones.ts";
+import { isRootKey, keyAbove, labelsOfKey, type NameKey } from "./name-key.ts";
+import { createPrepare, isNoName, type Prepared, stillHolds } from "./prepare.ts";
+import { refuseUnread, replyWith, replyWithCode, type Transport } from "./reply.ts";
+
+/** Bytes in, bytes out; undefined when the best answer is none. A promise only when a zone has to be loaded first. */
+export type Respond = (query: Buffer, transport: Transport) => Reply | Promise<Reply>;
+
+export type Reply = Buffer | undefined;
+
+/** The same where it matters who asks. */
+export type RespondTo = (query: Buffer, transport: Transport, from: string) => Reply | Promise<Reply>;
+
+/** Over TCP, the messages that a zone transfer is made of; undefined for what is no question for one. */
+export type Stream = (query: Buffer, from: string) => AsyncIterable<Buffer> | undefined;
+
+export type ResponderOptions = {
+  readonly zones: LoadedZones;
+  /** Told when a zone that should be there could not be had; the client gets SERVFAIL. */
+  readonly onTrouble: (error: unknown) => void;
+  /** How many answers are kept as bytes. */
+  readonly keep?: number;
+};
+
+/** Authoritative answers only; it holds no socket, so that any thread can have one. */
+export function createResponder(options: ResponderOptions): Respond {
+  const { zones, onTrouble } = options;
+  const prepare = createPrepare();
+  const kept = createKeptMap<Prepared>(options.keep ?? 20_000);
+  const enclosers = createEnclosers(zones, 1_000);
+
+  const answerFrom = (zone: LoadedZone | undefined, query: Query, transport: Transport) => {
+    if (zone === undefined) return replyWithCode(query, rcodes.refused);
+    const prepared = prepare(zone, { key: query.key, name: labelsOfKey(query.key), type: query.type });
+    if (prepared === undefined) return replyWithCode(query, rcodes.servFail);
+    if (prepared.rests) kept.set(query.key, prepared);
+    else if (isNoName(prepared)) enclosers.note(zone, query.key.slice(0, -2));
+    return replyWith(prepared, query, transport);
+  };
+
+  const failed = (error: unknown, query: Query): Buffer => {
+    onTrouble(error);
+    return replyWithCode(query, rcodes.servFail);
+  };
+
+  return (bytes, transport) => {
+    const query = readQuery(bytes);
+    if (query.kind === "silence") return undefined;
+    if (query.kind === "refusal") return refuseUnread(query.bytes, query.rcode);
+    const rcode = refusalOf(query);
+    if (rcode !== undefined) return replyWithCode(query, rcode);
+    const prepared = kept.get(query.key);
+    if (prepared !== undefined && stillHolds(prepared)) return replyWith(prepared, query, transport);
+    const noName = enclosers.noName(query.key, query.key.length - 2);
+    if (noName !== undefined) return replyWith(noName, query, transport);
+    try {
+      const zone = zoneFor(zones, query.key.slice(0, -2), query.type);
+      if (!(zone instanceof Promise)) return answerFrom(zone, query, transport);
+      return zone.then((found) => answerFrom(found, query, transport)).catch((error) => failed(error, query));
+    } catch (error) {
+      return failed(error, query);
+    }
+  };
+}
+
+/** The code for what is refused before any zone is looked at. */
+function refusalOf(query: Query): number | undefined {
+  if (query.edns !== undefined && query.edns.version !== 0) return rcodes.badVers;
+  if (query.class !== classes.in) return rcodes.refused;
+  switch (query.type) {
+    case types.ixfr:
+    case types.axfr:
+      return rcodes.refused;
+    case types.maila:
+    case types.mailb:
+      return rcodes.notImp;
+    case types.opt:
+    case types.tsig:
+    case types.tkey:
+      return rcodes.formErr;
+    default:
+      return undefined;
+  }
+}
+
+/** A DS set stands on the parent's side of a cut: the parent is asked for it when it is here (RFC 4035 section 3.1.4.1). */
+function zoneFor(zones: LoadedZones, name: NameKey, type: number): ReturnType<LoadedZones["find"]> {
+  if (type !== types.ds || isRootKey(name)) return zones.find(name);
+  const parent = zones.find(keyAbove(name));
+  if (parent instanceof Promise) return parent.then((found) => found ?? zones.find(name));
+  return parent ?? zones.find(name);
+}

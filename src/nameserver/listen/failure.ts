@@ -1,0 +1,31 @@
+import type { ListenAddress } from "../../process/listen-address.ts";
+
+/** Why the nameserver cannot listen, and what to do. */
+export function listenFailure(error: NodeJS.ErrnoException, at: ListenAddress, protocol: "UDP" | "TCP"): Error {
+  return new Error(words(error, at, protocol), { cause: error });
+}
+
+function words(error: NodeJS.ErrnoException, { host, port }: ListenAddress, protocol: "UDP" | "TCP"): string {
+  const where = `${protocol} port ${port} on ${host}`;
+  switch (error.code) {
+    case "EADDRINUSE":
+      return (
+        `${where} is in use by another program; "ss -lnp sport = :${port}" names it. ` +
+        "Stop that one, or choose another address or port with --dns HOST:PORT"
+      );
+    case "EACCES":
+    case "EPERM":
+      return (
+        `${where} needs a permission that moor does not have. Give its systemd unit the line ` +
+        "AmbientCapabilities=CAP_NET_BIND_SERVICE, or choose a port above 1023 with --dns HOST:PORT"
+      );
+    case "EADDRNOTAVAIL":
+      return `this machine has no address ${host}; choose one of its own with --dns HOST:PORT`;
+    case "EAI_AGAIN":
+      return `${host} is no address, and DNS does not answer for such a name now; write one such as 127.0.0.1:${port} or [::1]:${port}`;
+    case "ENOTFOUND":
+      return `${host} is not an address of this machine; write one such as 127.0.0.1:${port} or [::1]:${port}`;
+    default:
+      return `cannot listen on ${where}: ${error.message}`;
+  }
+}

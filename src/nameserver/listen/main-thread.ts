@@ -1,0 +1,88 @@
+import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
+import type { ZoneContent } from "../../core/records/zone-view.ts";
+import { createCatchUp } from "../answer/catch-up.ts";
+import type { Reply } from "../answer/respond.ts";
+import type { ZoneEvent, ZoneSource } from "../answer/zone-source.ts";
+import { alone, type FromWorker, type ToWorker, type WorkerQuestion, type WorkerStart } from "./worker-messages.ts";
+
+/** The main thread as a worker sees it: where its zones come from, and what may do more than answer. */
+export type MainThread = ZoneSource & {
+  /** Until all is known here that was written before; undefined when it is. */
+  readonly wait: () => Promise<void> | undefined;
+  readonly pass: (packet: Buffer, from: string) => Promise<Reply>;
+};
+
+export type MainThreadOptions = Pick<WorkerStart, "coming" | "told"> & {
+  /** Milliseconds to wait for news at most. */
+  readonly limit: number;
+  readonly close: () => void;
+};
+
+export function openMainThread(port: MessagePort, options: MainThreadOptions): MainThread {
+  const coming = new Int32Array(options.coming);
+  const catchUp = createCatchUp({ latest: () => Atomics.load(coming, 0), start: options.told, limit: options.limit });
+  const asked = new Map<number, PromiseWithResolvers<unknown>>();
+  const listeners = new Set<(event: ZoneEvent) => void>();
+  let lastId = 0;
+
+  const ask = (question: WorkerQuestion): Promise<unknown> => {
+    lastId += 1;
+    const waiting = Promise.withResolvers<unknown>();
+    asked.set(lastId, waiting);
+    port.postMessage({ kind: "asks", id: lastId, question } satisfies FromWorker);
+    return waiting.promise;
+  };
+
+  const answered = (id: number): PromiseWithResolvers<unknown> | undefined => {
+    const waiting = asked.get(id);
+    asked.delete(id);
+    return waiting;
+  };
+
+  const take = (message: ToWorker): void => {
+    switch (message.kind) {
+      case "answer":
+        answered(message.id)?.resolve(message.value);
+        break;
+      case "no-answer":
+        answered(message.id)?.reject(new Error("the main thread has no answer"));
+        break;
+      case "news":
+        for (const event of message.news) for (const listener of listeners) listener(event);
+        catchUp.told(message.told);
+        break;
+      case "close":
+        options.close();
+        break;
+    }
+  };
+  port.on("message", take);
+
+  return {
+    names: async function* () {
+      for (let first = true; ; first = false) {
+        const part = (await ask({ kind: "names", first })) as readonly string[] | undefined;
+        if (part === undefined) return;
+        yield part;
+      }
+    },
+    closest: (names) => ask({ kind: "closest", names }) as Promise<string | undefined>,
+    load: (zone) => ask({ kind: "load", zone }) as Promise<ZoneContent | undefined>,
+    follow: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    wait: () => {
+      if (catchUp.wait() === undefined) return undefined;
+      // The news are mostly here already, behind the question in this thread's queue.
+      for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
+        take(next.message as ToWorker);
+      }
+      return catchUp.wait();
+    },
+    pass: async (packet, from) => {
+      const reply = (await ask({ kind: "packet", bytes: alone(packet), from })) as Uint8Array | undefined;
+      return reply && Buffer.from(reply.buffer, reply.byteOffset, reply.length);
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import { addressBytes, parseIpv6 } from "../../core/addresses/address.ts";
+import { isLoopback } from "../../core/addresses/peer-address.ts";
+import type { Instant } from "../../core/instant.ts";
+
+/** What shall become of a reply: sent, cut short so that a real client asks again over TCP, or not sent at all. */
+export type Passage = "send" | "cut" | "drop";
+
+export type RateLimit = (client: string, reply: Buffer, now: Instant) => Passage;
+
+export type RateLimitOptions = {
+  /** Replies of one kind to one network within a second; bursts up to as many. */
+  readonly perSecond: number;
+  /** Every so many of those over the limit is cut short instead of dropped. */
+  readonly slip: number;
+  /** Networks remembered at a time; the memory for them is taken once. */
+  readonly slots: number;
+  /** Any number: makes it hard to guess which networks share a slot. */
+  readonly seed: number;
+  /** Of `rateLimitMemory`; shared when several threads shall count together. */
+  readonly memory?: ArrayBuffer | SharedArrayBuffer;
+};
+
+export const defaultRateLimit = { perSecond: 500, slip: 2, slots: 32_768 } as const;
+
+/** Bytes for so many slots. */
+export const rateLimitMemory = (slots: number): number => 24 * slots;
+
+/**
+ * Keeps moor from being used to flood others in whose name queries are sent: a bucket of tokens for each client network
+ * (/24, /56) and kind of reply. Networks that meet in a slot take it from each other, each with a full bucket. Threads that
+ * share the buckets may now and then overlook what another took at the same moment: a reply more, not a limit more.
+ */
+export function createRateLimit(options: RateLimitOptions): RateLimit {
+  const { perSecond, slip, slots, seed } = options;
+  const memory = options.memory ?? new ArrayBuffer(rateLimitMemory(slots));
+  const tokens = new Float64Array(memory, 0, slots);
+  const times = new Float64Array(memory, 8 * slots, slots);
+  const holders = new Uint32Array(memory, 16 * slots, slots);
+  const over = new Uint32Array(memory, 20 * slots, slots);
+  return (client, reply, now) => {
+    if (isLoopback(client)) return "send";
+    const holder = hash(`${networkOf(client)} ${kindOf(reply)}`, seed);
+    const slot = holder % slots;
+    if (holders[slot] !== holder || times[slot] === 0) {
+      holders[slot] = holder;
+      tokens[slot] = perSecond;
+      over[slot] = 0;
+    } else {
+      const earned = ((now - (times[slot] ?? now)) * perSecond) / 1_000;
+      tokens[slot] = Math.min(perSecond, (tokens[slot] ?? 0) + Math.max(0, earned));
+    }
+    times[slot] = now;
+    if ((tokens[slot] ?? 0) >= 1) {
+      tokens[slot] = (tokens[slot] ?? 0) - 1;
+      return "send";
+    }
+    over[slot] = (over[slot] ?? 0) + 1;
+    return slip > 0 && (over[slot] ?? 0) % slip === 0 ? "cut" : "drop";
+  };
+}
+
+/** The part of an address that one customer of a provider has, more or less. */
+export function networkOf(client: string): string {
+  if (client.includes(".")) return client.slice(client.lastIndexOf(":") + 1, client.lastIndexOf("."));
+  const address = parseIpv6(client.split("%")[0] ?? "");
+  return address ? addressBytes(address).subarray(0, 7).join(":") : client;
+}
+
+/** By code, and whether there is an answer in it: what a flood repeats, and what a real client asks besides. */
+const kindOf = (reply: Buffer): string =>
+  `${(reply[3] ?? 0) & 0xf}${(reply[6] ?? 0) | (reply[7] ?? 0) ? "answer" : "none"}`;
+
+/** FNV-1a. */
+function hash(text: string, seed: number): number {
+  let value = (0x811c9dc5 ^ seed) >>> 0;
+  for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193) >>> 0;
+  return value;
+}

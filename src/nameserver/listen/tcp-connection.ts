@@ -1,0 +1,158 @@
+import type { Socket } from "node:net";
+import type { Logger } from "../../process/log.ts";
+import type { Reply, RespondTo, Stream } from "../answer/respond.ts";
+import { countReply } from "../metrics/counters.ts";
+import { headerLength } from "../wire/codes.ts";
+
+export type TcpLimits = {
+  readonly connections: number;
+  /** Milliseconds without a whole query, or without taking what was answered. */
+  readonly idle: number;
+  /**
+   * Milliseconds without taking more of a zone transfer. The system has room for megabytes, and asks for the next ones when a
+   * third of them is gone: on a slow line that is long after.
+   */
+  readonly stalled: number;
+  /** Queries of one connection that wait for their answer. */
+  readonly waiting: number;
+  /** Bytes answered to one connection that it has not taken. */
+  readonly unread: number;
+};
+
+export type ConnectionOptions = {
+  readonly respond: RespondTo;
+  readonly stream: Stream | undefined;
+  /** By response code; the messages of a zone transfer are no replies of their own. */
+  readonly counts: Float64Array;
+  readonly limits: TcpLimits;
+  /** Called for every whole query. */
+  readonly asked: () => void;
+  readonly log: Logger;
+};
+
+/**
+ * Queries as they come, each behind its length (RFC 7766), answered as soon as each can be. Reading stops while too much is
+ * unanswered or untaken; who neither asks a whole question nor takes its answers for too long is disconnected.
+ */
+export function serveConnection(socket: Socket, options: ConnectionOptions): void {
+  const { respond, stream, counts, limits, asked, log } = options;
+  const from = socket.remoteAddress ?? "";
+  let unread: Buffer = Buffer.of();
+  /** Behind `unread`; joined to it only when that makes a query whole, so that bytes that trickle in are copied once. */
+  let trickled: Buffer[] = [];
+  let missing = 0;
+  let waiting = 0;
+  let ended = false;
+  let transfers = false;
+  let moved = performance.now();
+  const lookAgain = (before: number) => {
+    if (moved !== before) return;
+    const taking = transfers && socket.writableLength > 0 && performance.now() - moved < limits.stalled;
+    if (taking) timer.refresh();
+    else socket.destroy();
+  };
+  // What has come while this process stood still is read first.
+  const timer = setTimeout(() => setImmediate(lookAgain, moved), limits.idle);
+  const move = () => {
+    moved = performance.now();
+    timer.refresh();
+  };
+
+  const mayRead = () => waiting < limits.waiting && socket.writableLength < limits.unread;
+
+  const write = (reply: Reply) => {
+    if (reply === undefined || socket.destroyed) return;
+    const framed = Buffer.allocUnsafe(reply.length + 2);
+    framed.writeUInt16BE(reply.length, 0);
+    framed.set(reply, 2);
+    socket.write(framed);
+  };
+
+  const answer = (reply: Reply) => {
+    if (reply !== undefined) countReply(counts, reply);
+    write(reply);
+  };
+
+  const wait = async (reply: Promise<Reply>) => {
+    waiting += 1;
+    try {
+      answer(await reply);
+    } catch (error) {
+      log.debug({ err: error }, "no reply");
+    } finally {
+      waiting -= 1;
+      work();
+    }
+  };
+
+  const writeAll = async (messages: AsyncIterable<Buffer>) => {
+    transfers = true;
+    for await (const message of messages) {
+      write(message);
+      if (socket.destroyed) return undefined;
+      if (socket.writableLength >= limits.unread) await taken(socket);
+    }
+    return undefined;
+  };
+
+  const answerWhole = () => {
+    let at = 0;
+    missing = 0;
+    while (mayRead() && at + 2 <= unread.length) {
+      const length = unread.readUInt16BE(at);
+      if (length < headerLength) return void socket.destroy();
+      const end = at + 2 + length;
+      missing = end - unread.length;
+      if (missing > 0) break;
+      asked();
+      move();
+      const query = unread.subarray(at + 2, end);
+      const messages = stream?.(query, from);
+      const reply = messages ? writeAll(messages) : respond(query, "tcp", from);
+      if (reply instanceof Promise) void wait(reply);
+      else answer(reply);
+      at = end;
+    }
+    if (at > 0) unread = unread.subarray(at);
+  };
+
+  const work = () => {
+    if (socket.destroyed) return;
+    socket.cork();
+    answerWhole();
+    socket.uncork();
+    if (mayRead()) socket.resume();
+    else socket.pause();
+    if (ended && waiting === 0 && mayRead()) socket.end();
+  };
+
+  socket.on("data", (chunk) => {
+    trickled.push(chunk);
+    missing -= chunk.length;
+    if (missing > 0) return;
+    unread = unread.length === 0 && trickled.length === 1 ? chunk : Buffer.concat([unread, ...trickled]);
+    trickled = [];
+    work();
+  });
+  socket.on("drain", () => {
+    move();
+    work();
+  });
+  socket.on("end", () => {
+    ended = true;
+    work();
+  });
+  socket.on("error", () => socket.destroy());
+  socket.on("close", () => clearTimeout(timer));
+}
+
+/** Until all that was written has gone, or the client has. */
+function taken(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      socket.off("drain", done).off("close", done);
+      resolve();
+    };
+    socket.on("drain", done).on("close", done);
+  });
+}

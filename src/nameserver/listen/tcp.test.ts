@@ -1,0 +1,202 @@
+import { connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, describe, expect, it } from "vitest";
+import { standStill } from "../../../test/rig/stand-still.ts";
+import { createLog } from "../../process/log.ts";
+import type { Respond, Stream } from "../answer/respond.ts";
+import { defaultTcpLimits, listenTcp } from "./tcp.ts";
+import type { TcpLimits } from "./tcp-connection.ts";
+import type { Listening } from "./udp.ts";
+
+const log = createLog({ format: "text", level: "silent", write: () => {} });
+const opened: Listening[] = [];
+const sockets: Socket[] = [];
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  for (const each of opened.splice(0)) await each.close();
+});
+
+/** Says back what it is asked; a query that begins with 1 is answered later, one with 2 never. */
+const echo: Respond = async (query) => {
+  if (query[0] === 2) return await new Promise<never>(() => {});
+  if (query[0] === 1) await sleep(30);
+  return Buffer.from(query);
+};
+
+async function listen(limits: Partial<TcpLimits> = {}, respond = echo, stream?: Stream): Promise<number> {
+  const options = { respond, stream, log, limits: { ...defaultTcpLimits, idle: 600_000, ...limits } };
+  const listening = await listenTcp({ host: "127.0.0.1", port: 0 }, options);
+  opened.push(listening);
+  return listening.address.port;
+}
+
+type Client = { readonly socket: Socket; readonly received: () => Buffer; readonly closed: Promise<unknown> };
+
+function open(port: number): Client {
+  const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+  sockets.push(socket);
+  const chunks: Buffer[] = [];
+  socket.on("data", (chunk) => chunks.push(chunk));
+  socket.on("error", () => {});
+  const closed = new Promise((resolve) => socket.once("close", resolve).once("end", resolve));
+  return { socket, received: () => Buffer.concat(chunks), closed };
+}
+
+const framed = (first: number, length = 12): Buffer =>
+  Buffer.concat([Buffer.of(length >> 8, length & 0xff, first), Buffer.alloc(length - 1)]);
+
+async function until(what: () => boolean): Promise<void> {
+  for (let left = 3_000; left > 0 && !what(); left--) await sleep(10);
+  expect(what()).toBe(true);
+}
+
+describe("queries on one connection", () => {
+  it("may come at once, and are answered as each is ready", async () => {
+    const client = open(await listen());
+    client.socket.write(Buffer.concat([framed(1), framed(0, 13), framed(0, 14)]));
+    await until(() => client.received().length === 14 + 15 + 16);
+    expect(client.received().readUInt16BE(0)).toBe(13);
+    expect(client.received().subarray(-14)).toEqual(framed(1));
+  });
+
+  it("may come byte by byte", async () => {
+    const client = open(await listen());
+    client.socket.setNoDelay(true);
+    for (const byte of Buffer.concat([framed(0), framed(0)])) {
+      client.socket.write(Buffer.of(byte));
+      await sleep(1);
+    }
+    await until(() => client.received().length === 28);
+  });
+
+  it("may be as long as a message can be", async () => {
+    const client = open(await listen());
+    client.socket.write(framed(0, 65_535));
+    await until(() => client.received().length === 65_537);
+    expect(client.received()).toEqual(framed(0, 65_535));
+  });
+
+  it("are answered also when they have come while the process stood still", async () => {
+    const client = open(await listen({ idle: 200 }));
+    client.socket.write(framed(0));
+    await until(() => client.received().length === 14);
+    // Behind this turn of the loop timers come first.
+    await new Promise(setImmediate);
+    client.socket.write(framed(0));
+    standStill(400);
+    await until(() => client.received().length === 28);
+  });
+
+  it("are answered even when the client has nothing more to say", async () => {
+    const client = open(await listen());
+    client.socket.end(Buffer.concat([framed(1), framed(0)]));
+    await client.closed;
+    expect(client.received().length).toBe(28);
+  });
+});
+
+describe("who is disconnected", () => {
+  it("is silent for too long", async () => {
+    const client = open(await listen({ idle: 80 }));
+    await client.closed;
+  });
+
+  it("never ends its query, however often it sends a byte", async () => {
+    const client = open(await listen({ idle: 150 }));
+    client.socket.write(Buffer.of(0, 200));
+    const trickle = setInterval(() => client.socket.write(Buffer.of(0)), 20);
+    await client.closed;
+    clearInterval(trickle);
+  });
+
+  it("sends less than a header", async () => {
+    const client = open(await listen());
+    client.socket.write(Buffer.of(0, 11));
+    await client.closed;
+  });
+
+  it("asks and asks but takes no answer", async () => {
+    const client = open(await listen({ idle: 200, unread: 64 * 1024 }));
+    client.socket.pause();
+    const flood = Buffer.concat(Array<Buffer>(20).fill(framed(0, 60_000)));
+    const keep = setInterval(() => client.socket.write(flood), 10);
+    await new Promise((resolve) => client.socket.once("close", resolve));
+    clearInterval(keep);
+  });
+
+  it("is the one idle longest when there is no more room", async () => {
+    const port = await listen({ connections: 2 });
+    const [first, second] = [open(port), open(port)];
+    first.socket.write(framed(0));
+    await until(() => first.received().length === 14);
+    second.socket.write(framed(0));
+    await until(() => second.received().length === 14);
+    first.socket.write(framed(0));
+    await until(() => first.received().length === 28);
+    const third = open(port);
+    third.socket.write(framed(0));
+    await until(() => third.received().length === 14);
+    await second.closed;
+    first.socket.write(framed(0));
+    await until(() => first.received().length === 42);
+  });
+});
+
+describe("a zone transfer", () => {
+  const messages = 1_000;
+  const largeZone = () => {
+    const state = { ended: false };
+    const stream: Stream = async function* () {
+      try {
+        for (let left = messages; left > 0; left--) yield Buffer.alloc(60_000);
+      } finally {
+        state.ended = true;
+      }
+    };
+    return { state, stream };
+  };
+
+  it("goes on though nothing was taken for a while: a system with much room takes more in leaps", async () => {
+    const client = open(await listen({ idle: 50 }, echo, largeZone().stream));
+    client.socket.pause();
+    client.socket.write(framed(0));
+    await sleep(500);
+    client.socket.resume();
+    await client.closed;
+    expect(client.received().length).toBe(messages * 60_002);
+  });
+
+  it("ends when nothing is taken for too long", async () => {
+    const { state, stream } = largeZone();
+    const client = open(await listen({ idle: 50, stalled: 200 }, echo, stream));
+    client.socket.pause();
+    client.socket.write(framed(0));
+    await until(() => state.ended);
+    client.socket.resume();
+    await client.closed;
+    expect(client.received().length).toBeLessThan(messages * 60_002);
+  });
+});
+
+it("a connection whose queries all wait is not read from, and others are served", async () => {
+  let asked = 0;
+  const counting: Respond = (query, transport) => {
+    asked += 1;
+    return echo(query, transport);
+  };
+  const port = await listen({ waiting: 4 }, counting);
+  const greedy = open(port);
+  greedy.socket.write(Buffer.concat(Array<Buffer>(50).fill(framed(2))));
+  await until(() => asked === 4);
+  await sleep(100);
+  expect(asked).toBe(4);
+  const other = open(port);
+  other.socket.write(framed(0));
+  await until(() => other.received().length === 14);
+});
+
+it("a port in use is said to be so", async () => {
+  const port = await listen();
+  const again = listenTcp({ host: "127.0.0.1", port }, { respond: echo, log });
+  await expect(again).rejects.toThrow(`TCP port ${port} on 127.0.0.1 is in use`);
+});

@@ -1,0 +1,128 @@
+import { createSocket, type Socket } from "node:dgram";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, describe, expect, it } from "vitest";
+import { createLog } from "../../process/log.ts";
+import type { Respond } from "../answer/respond.ts";
+import type { Passage } from "./rate-limit.ts";
+import { type Listening, listenUdp } from "./udp.ts";
+
+const log = createLog({ format: "text", level: "silent", write: () => {} });
+const question = Buffer.from("00010001", "hex");
+const query = Buffer.concat([
+  Buffer.from("abcd01000001000000000000", "hex"),
+  Buffer.from("\x03www\x00", "latin1"),
+  question,
+]);
+const reply = Buffer.concat([Buffer.from("abcd85000001000100000000", "hex"), query.subarray(12), Buffer.alloc(40, 7)]);
+
+const opened: Listening[] = [];
+const sockets: Socket[] = [];
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.close();
+  for (const each of opened.splice(0)) await each.close();
+});
+
+async function serve(respond: Respond, passage: Passage = "send") {
+  const listening = await listenUdp({ host: "127.0.0.1", port: 0 }, { respond, rateLimit: () => passage, log });
+  opened.push(listening);
+  const socket = createSocket("udp4");
+  sockets.push(socket);
+  const received: Buffer[] = [];
+  socket.on("message", (message) => received.push(message));
+  const ask = (bytes: Buffer) => socket.send(bytes, listening.address.port, "127.0.0.1");
+  return { ask, received, port: listening.address.port };
+}
+
+async function until(what: () => boolean): Promise<void> {
+  for (let left = 3_000; left > 0 && !what(); left--) await sleep(10);
+  expect(what()).toBe(true);
+}
+
+describe("a reply", () => {
+  it.each([
+    ["at once", () => reply],
+    ["later", async () => await sleep(20, reply)],
+  ])("given %s is sent to who asked", async (_, respond) => {
+    const { ask, received } = await serve(respond);
+    ask(query);
+    await until(() => received.length === 1);
+    expect(received).toEqual([reply]);
+  });
+
+  it("over the limit is cut to its question, with the sign to come over TCP", async () => {
+    const { ask, received } = await serve(() => reply, "cut");
+    ask(query);
+    await until(() => received.length === 1);
+    expect(received[0]?.toString("hex")).toBe(`abcd87000001000000000000${query.subarray(12).toString("hex")}`);
+  });
+
+  it("keeps its OPT record when it is cut", async () => {
+    const opt = Buffer.from("00002904d0000080000000", "hex");
+    const spoken = Buffer.concat([reply, opt]);
+    spoken.writeUInt16BE(1, 10);
+    const { ask, received } = await serve(() => spoken, "cut");
+    ask(query);
+    await until(() => received.length === 1);
+    const question = query.subarray(12).toString("hex");
+    expect(received[0]?.toString("hex")).toBe(`abcd87000001000000000001${question}${opt.toString("hex")}`);
+  });
+
+  it("of a header alone stays one when it is cut", async () => {
+    const { ask, received } = await serve(() => Buffer.from("abcd80010000000000000000", "hex"), "cut");
+    ask(Buffer.from("abcd0100000100000000000005", "hex"));
+    await until(() => received.length === 1);
+    expect(received[0]?.toString("hex")).toBe("abcd82010000000000000000");
+  });
+
+  it("may be dropped, or none at all, and the next is sent", async () => {
+    const passages: Passage[] = ["drop", "send"];
+    const listening = await listenUdp(
+      { host: "127.0.0.1", port: 0 },
+      { respond: (bytes) => (bytes.length < 12 ? undefined : reply), rateLimit: () => passages.shift() ?? "send", log },
+    );
+    opened.push(listening);
+    const socket = createSocket("udp4");
+    sockets.push(socket);
+    const received: Buffer[] = [];
+    socket.on("message", (message) => received.push(message));
+    for (const bytes of [Buffer.of(1), query, query]) socket.send(bytes, listening.address.port, "127.0.0.1");
+    await until(() => received.length === 1);
+    await sleep(30);
+    expect(received).toHaveLength(1);
+  });
+});
+
+it("only so many wait; the rest are not taken until some are done", async () => {
+  let asked = 0;
+  const gate = Promise.withResolvers<Buffer>();
+  const { ask, received } = await serve(() => {
+    asked += 1;
+    return gate.promise;
+  });
+  // Some may be lost in the kernel when they come faster than they are read.
+  for (let sent = 0; asked < 1_000 && sent < 100_000; sent += 50) {
+    for (let i = 0; i < 50; i++) ask(query);
+    await sleep(2);
+  }
+  for (let i = 0; i < 50; i++) ask(query);
+  await sleep(100);
+  expect(asked).toBe(1_000);
+  gate.resolve(reply);
+  await until(() => received.length > 0);
+  ask(query);
+  await until(() => asked > 1_000);
+});
+
+it("a port in use is said to be so", async () => {
+  const { port } = await serve(() => reply);
+  const again = listenUdp({ host: "127.0.0.1", port }, { respond: () => reply, rateLimit: () => "send", log });
+  await expect(again).rejects.toThrow(`UDP port ${port} on 127.0.0.1 is in use`);
+});
+
+it("several may share a port when told so", async () => {
+  const options = { respond: () => reply, rateLimit: () => "send" as const, log, reusePort: true };
+  const first = await listenUdp({ host: "127.0.0.1", port: 0 }, options);
+  const second = await listenUdp(first.address, options);
+  opened.push(first, second);
+  expect(second.address).toEqual(first.address);
+});

@@ -1,0 +1,105 @@
+import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
+import { lookup } from "node:dns";
+import { isIPv6 } from "node:net";
+import type { ListenAddress } from "../../process/listen-address.ts";
+import type { Logger } from "../../process/log.ts";
+import { cutShort } from "../answer/reply.ts";
+import type { Reply, RespondTo } from "../answer/respond.ts";
+import { countLimited, countReply, createDnsCounters, type DnsCounters } from "../metrics/counters.ts";
+import { listenFailure } from "./failure.ts";
+import type { RateLimit } from "./rate-limit.ts";
+
+export type Listening = { readonly address: ListenAddress; readonly close: () => Promise<void> };
+
+export type UdpOptions = {
+  readonly respond: RespondTo;
+  readonly rateLimit: RateLimit;
+  readonly counters?: DnsCounters;
+  readonly log: Pick<Logger, "debug">;
+  /** Lets several threads or processes share the port. */
+  readonly reusePort?: boolean;
+};
+
+/** Queries that wait for a zone; more are not taken, and their clients ask again. */
+const maximumWaiting = 1_000;
+const receiveBuffer = 4 * 1024 * 1024;
+
+export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise<Listening> {
+  const { respond, rateLimit, log, counters = createDnsCounters() } = options;
+  const socket = createSocket({
+    type: isIPv6(at.host) ? "udp6" : "udp4",
+    ipv6Only: isIPv6(at.host) && at.host !== "::",
+    reusePort: options.reusePort ?? false,
+    lookup: lookupOnce(),
+  });
+  let waiting = 0;
+
+  const send = (reply: Reply, query: Buffer, client: RemoteInfo) => {
+    if (reply === undefined) return;
+    countReply(counters.udp, reply);
+    const passage = rateLimit(client.address, reply, Date.now());
+    if (passage !== "send") countLimited(counters, passage);
+    if (passage === "drop") return;
+    socket.send(passage === "cut" ? cutShort(reply, query) : reply, client.port, client.address);
+  };
+
+  const wait = async (reply: Promise<Reply>, query: Buffer, client: RemoteInfo) => {
+    waiting += 1;
+    try {
+      send(await reply, query, client);
+    } finally {
+      waiting -= 1;
+    }
+  };
+
+  socket.on("message", (query, client) => {
+    // Port 0 cannot be sent to; only forged packets come from there.
+    if (client.port === 0 || waiting >= maximumWaiting) return;
+    const reply = respond(query, "udp", client.address);
+    if (reply instanceof Promise)
+      void wait(reply, query, client).catch((error) => log.debug({ err: error }, "no reply"));
+    else send(reply, query, client);
+  });
+
+  await bind(socket, at);
+  socket.on("error", (error) => log.debug({ err: error }, "a reply could not be sent"));
+  setReceiveBuffer(socket);
+  const { port } = socket.address();
+  let closed: Promise<void> | undefined;
+  const close = () => {
+    closed ??= new Promise((resolve) => socket.close(() => resolve()));
+    return closed;
+  };
+  return { address: { host: at.host, port }, close };
+}
+
+function bind(socket: Socket, { host, port }: ListenAddress): Promise<void> {
+  return new Promise((resolve, reject) => {
+    socket.once("error", (error) => reject(listenFailure(error, { host, port }, "UDP")));
+    socket.bind(port, host, () => {
+      socket.removeAllListeners("error");
+      resolve();
+    });
+  });
+}
+
+/** Only the own address may be a name; those of clients never are, and must not wait for the next tick to be looked up. */
+function lookupOnce(): (host: string, family: unknown, give: LookupResult) => void {
+  let bound = false;
+  return (host, family, give) => {
+    if (bound) give(null, host, 0);
+    else lookup(host, { family: family === 6 ? 6 : 4 }, give);
+    bound = true;
+  };
+}
+
+type LookupResult = (error: NodeJS.ErrnoException | null, address: string, family: number) => void;
+
+/** For bursts; a system that allows less gives less. */
+function setReceiveBuffer(socket: Socket): void {
+  try {
+    socket.setRecvBufferSize(receiveBuffer);
+  } catch {
+    // The system's own size stays.
+  }
+}

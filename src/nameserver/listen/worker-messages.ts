@@ -1,0 +1,45 @@
+import type { ListenAddress } from "../../process/listen-address.ts";
+import type { ZoneNews } from "../answer/zone-source.ts";
+
+/** What a worker is started with. */
+export type WorkerStart = {
+  readonly listen: readonly ListenAddress[];
+  /** One 32-bit number that all threads see: the count of what was written, raised before whoever wrote has an answer. */
+  readonly coming: SharedArrayBuffer;
+  /** The count that this worker starts at. */
+  readonly told: number;
+  /** The zone that only the main thread answers for, as it is on the wire. */
+  readonly hidden: Uint8Array | undefined;
+  readonly rateLimit: WorkerRateLimit;
+  /** Where it counts what it answers. */
+  readonly counters: SharedArrayBuffer;
+};
+
+export type WorkerRateLimit = {
+  readonly seed: number;
+  /** Shared, so that a client has the same limit however many threads it reaches. */
+  readonly memory: SharedArrayBuffer;
+};
+
+/** What a worker asks of the main thread; each has an answer under its id. */
+export type WorkerQuestion =
+  | { readonly kind: "closest"; readonly names: readonly string[] }
+  | { readonly kind: "load"; readonly zone: string }
+  /** The names of all zones: the first part, or the one after the last that was given. */
+  | { readonly kind: "names"; readonly first: boolean }
+  /** A packet that is not a plain question: transfers, updates and notices are for the main thread. */
+  | { readonly kind: "packet"; readonly bytes: Uint8Array; readonly from: string };
+
+export type FromWorker =
+  | { readonly kind: "asks"; readonly id: number; readonly question: WorkerQuestion }
+  | { readonly kind: "listens" };
+
+export type ToWorker =
+  | { readonly kind: "answer"; readonly id: number; readonly value: unknown }
+  /** Why is known to the main thread, and was told there. */
+  | { readonly kind: "no-answer"; readonly id: number }
+  | { readonly kind: "news"; readonly news: readonly ZoneNews[]; readonly told: number }
+  | { readonly kind: "close" };
+
+/** The bytes in memory of their own: with a part of memory, all of it would be sent. */
+export const alone = (bytes: Uint8Array): Uint8Array => new Uint8Array(bytes);

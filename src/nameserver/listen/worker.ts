@@ -1,0 +1,44 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { followZones } from "../answer/followed-zones.ts";
+import { defaultLoadLimits } from "../answer/loaded-zones.ts";
+import { createResponder, type RespondTo } from "../answer/respond.ts";
+import { createDnsCounters } from "../metrics/counters.ts";
+import { asksBelow, glanceAt } from "../transfer/glance.ts";
+import { openMainThread } from "./main-thread.ts";
+import { createRateLimit, defaultRateLimit } from "./rate-limit.ts";
+import { type Listening, listenUdp } from "./udp.ts";
+import type { FromWorker, WorkerStart } from "./worker-messages.ts";
+
+/** For the thread that shall run it: where this file is, and what to call. */
+export const worker = { module: import.meta.url, run };
+
+/**
+ * A thread that answers plain questions over UDP. It has zones of its own, had from the main thread, and does not answer
+ * before it knows all that had been written when the question came. Everything else goes to the main thread and comes back.
+ */
+async function run(): Promise<void> {
+  const port = parentPort;
+  if (port === null) throw new Error("not a worker");
+  const { listen, coming, told, hidden, rateLimit: limit, counters: memory } = workerData as WorkerStart;
+  const opened: Listening[] = [];
+  const close = async () => {
+    for (const each of opened) await each.close();
+    port.close();
+  };
+  const main = openMainThread(port, { coming, told, limit: defaultLoadLimits.wait, close: () => void close() });
+  // What goes wrong with a zone does so in the main thread, and is told there.
+  const onTrouble = () => undefined;
+  const { zones } = followZones(main, { seed: limit.seed, onTrouble });
+  const answer = createResponder({ zones, onTrouble });
+  const respond: RespondTo = (bytes, transport, from) => {
+    const glance = glanceAt(bytes);
+    if (glance === "silence") return undefined;
+    if (glance !== "plain" || (hidden && asksBelow(bytes, hidden))) return main.pass(bytes, from);
+    return main.wait()?.then(() => answer(bytes, transport)) ?? answer(bytes, transport);
+  };
+  const rateLimit = createRateLimit({ ...defaultRateLimit, ...limit });
+  const counters = createDnsCounters(memory);
+  const log = { debug: () => undefined };
+  for (const at of listen) opened.push(await listenUdp(at, { respond, rateLimit, counters, log, reusePort: true }));
+  port.postMessage({ kind: "listens" } satisfies FromWorker);
+}

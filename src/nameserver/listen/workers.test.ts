@@ -1,0 +1,172 @@
+import type { Worker } from "node:worker_threads";
+import { afterEach, expect, it } from "vitest";
+import { addressesIn, askOverUdp, sendOverUdp } from "../../../test/nameserver/ask-over-udp.ts";
+import { type ZonesInMemory, zonesInMemory } from "../../../test/nameserver/zones-in-memory.ts";
+import { freePort } from "../../../test/rig/free-port.ts";
+import { until } from "../../../test/rig/until.ts";
+import { nameToWire } from "../../core/names/wire.ts";
+import { writtenZone } from "../../core/written-sets.suite.ts";
+import { createLog } from "../../process/log.ts";
+import { defaultLoadLimits } from "../answer/loaded-zones.ts";
+import { refuseUnread } from "../answer/reply.ts";
+import { createDnsCounters, type DnsCounters } from "../metrics/counters.ts";
+import { startNameserver } from "../start.ts";
+import { opcodes, rcodes } from "../wire/codes.ts";
+import { emptyMessage, encodeMessage } from "../wire/message.ts";
+import { defaultRateLimit, rateLimitMemory } from "./rate-limit.ts";
+import { spawnWorker, startWorkers } from "./workers.ts";
+
+const example = writtenZone("example.org", "www 300 A 192.0.2.1\nalias 300 CNAME www");
+const www = { name: "www.example.org", type: 1 };
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+/** Two workers behind one port. */
+async function setUp(zones: ZonesInMemory, hidden?: string, spawn = spawnWorker) {
+  let said = "";
+  const log = createLog({
+    format: "text",
+    write: (line) => {
+      said += line;
+    },
+  });
+  const port = await freePort();
+  const threads: Worker[] = [];
+  const passed: string[] = [];
+  const counters: DnsCounters[] = [];
+  const workers = await startWorkers({
+    count: 2,
+    source: zones,
+    respond: (bytes, _, from) => {
+      passed.push(from);
+      return refuseUnread(bytes, rcodes.notAuth);
+    },
+    start: {
+      listen: [{ host: "127.0.0.1", port }],
+      hidden: hidden === undefined ? undefined : nameToWire(hidden),
+      rateLimit: { seed: 1, memory: new SharedArrayBuffer(rateLimitMemory(defaultRateLimit.slots)) },
+    },
+    newCounters: () => {
+      const made = createDnsCounters();
+      counters.push(made);
+      return made.memory;
+    },
+    onTrouble: (error) => log.error({ err: error }, "trouble"),
+    log,
+    spawn: (start) => {
+      const thread = spawn(start);
+      threads.push(thread);
+      return thread;
+    },
+  });
+  closers.push(workers.close);
+  return { port, threads, passed, counters, said: () => said };
+}
+
+const withAddress = (address: string) =>
+  writtenZone("example.org", `www 300 A ${address}\nalias 300 CNAME www`).sets.filter((set) => set.type !== "SOA");
+
+const write = (zones: ZonesInMemory, address: string) =>
+  zones.write("example.org", [...example.sets.filter((set) => set.type === "SOA"), ...withAddress(address)]);
+
+it("answers rightly right after every write, whichever worker is asked", async () => {
+  const zones = zonesInMemory(example);
+  const { port } = await setUp(zones);
+  for (let i = 0; i < 200; i++) {
+    const address = `198.51.100.${i}`;
+    write(zones, address);
+    expect(addressesIn(await askOverUdp(port, { name: "alias.example.org", type: 1 }))).toEqual([address]);
+  }
+  // Each worker has loaded the zone once and followed it from there.
+  expect(zones.asked.load).toBe(2);
+});
+
+it("counts what each worker answers where the main thread sees it", async () => {
+  const { port, counters } = await setUp(zonesInMemory(example));
+  for (let i = 0; i < 16; i++) await askOverUdp(port, www);
+  for (let i = 0; i < 4; i++) await askOverUdp(port, { name: "gone.example.org", type: 1 });
+  const byCode = (code: number) => counters.reduce((sum, { udp }) => sum + (udp[code] ?? 0), 0);
+  expect(counters).toHaveLength(2);
+  await expect.poll(() => [byCode(rcodes.noError), byCode(rcodes.nxDomain)]).toEqual([16, 4]);
+});
+
+it("does not answer while something was written that it was not told", async () => {
+  const zones = zonesInMemory(example);
+  const { port } = await setUp(zones);
+  for (let i = 0; i < 8; i++) await askOverUdp(port, www);
+  const askBetween = async (number: number) => {
+    const begun = performance.now();
+    zones.tell({ kind: "coming", number });
+    const asked = askOverUdp(port, www);
+    expect(await askOverUdp(port, www, 100)).toBeUndefined();
+    write(zones, `198.51.100.${number}`);
+    return { took: performance.now() - begun, answer: addressesIn(await asked) };
+  };
+  let number = 1;
+  let last = await askBetween(number);
+  // On a busy machine it may have taken so long that a worker does not wait for it.
+  while (last.took >= defaultLoadLimits.wait) last = await askBetween(++number);
+  expect(last.answer).toEqual([`198.51.100.${number}`]);
+});
+
+it("gives what is no plain question, or about a hidden zone, to the main thread", async () => {
+  const { port, passed } = await setUp(zonesInMemory(example), "catalog.invalid");
+  const question = { name: "example.org", type: 6, class: 1 };
+  const notice = encodeMessage({ ...emptyMessage, id: 7, opcode: opcodes.notify, questions: [question] });
+  const replies = [
+    await sendOverUdp(port, notice ?? Buffer.of()),
+    await askOverUdp(port, { name: "example.org", type: 252 }),
+    await askOverUdp(port, { name: "x.catalog.invalid", type: 16 }),
+  ];
+  expect(replies.map((reply) => reply?.rcode)).toEqual([rcodes.notAuth, rcodes.notAuth, rcodes.notAuth]);
+  expect(passed).toEqual(["127.0.0.1", "127.0.0.1", "127.0.0.1"]);
+});
+
+it("knows zones that come and go", async () => {
+  const zones = zonesInMemory(example);
+  const { port } = await setUp(zones);
+  const codeOf = async (name: string) => (await askOverUdp(port, { name, type: 1 }))?.rcode;
+  expect(await codeOf("www.new.example")).toBe(rcodes.refused);
+  zones.put(writtenZone("new.example", "www 300 A 192.0.2.9"));
+  for (let i = 0; i < 8; i++) expect(await codeOf("www.new.example")).toBe(rcodes.noError);
+  zones.remove("new.example");
+  for (let i = 0; i < 8; i++) expect(await codeOf("www.new.example")).toBe(rcodes.refused);
+});
+
+it("replaces a worker that ends, and says so", async () => {
+  const zones = zonesInMemory(example);
+  const { port, threads, said } = await setUp(zones);
+  expect(threads).toHaveLength(2);
+  await threads[0]?.terminate();
+  write(zones, "198.51.100.8");
+  await until(() => threads.length === 3, { what: () => `a third thread: ${said()}` });
+  await threads[1]?.terminate();
+  await until(() => threads.length === 4, { what: () => `a fourth thread: ${said()}` });
+  await until(async () => addressesIn(await askOverUdp(port, www, 100))[0] === "198.51.100.8", {
+    what: () => `an answer: ${said()}`,
+  });
+  expect(said()).toContain("a DNS worker ended and is replaced");
+});
+
+it("goes on trying to replace a worker when the system has no thread to give", async () => {
+  let spawned = 0;
+  const { threads, said } = await setUp(zonesInMemory(example), undefined, (start) => {
+    spawned += 1;
+    if (spawned === 3) throw new Error("no thread to be had");
+    return spawnWorker(start);
+  });
+  await threads[0]?.terminate();
+  await until(() => threads.length === 3, { what: () => `a third thread: ${said()}` });
+  expect(said()).toMatch(/a DNS worker could not be started.*no thread to be had/);
+});
+
+it("leaves no room on its port for others", async () => {
+  const zones = zonesInMemory(example);
+  const { port } = await setUp(zones);
+  const log = createLog({ format: "text", level: "silent", write: () => undefined });
+  const listen = [{ host: "127.0.0.1", port }];
+  await expect(startNameserver({ listen, source: zones, log })).rejects.toThrow(`UDP port ${port}`);
+});

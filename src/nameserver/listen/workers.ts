@@ -1,0 +1,164 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
+import type { Logger } from "../../process/log.ts";
+import type { RespondTo } from "../answer/respond.ts";
+import { isNews, type ZoneNews, type ZoneSource } from "../answer/zone-source.ts";
+import { worker as program } from "./worker.ts";
+import { alone, type FromWorker, type ToWorker, type WorkerQuestion, type WorkerStart } from "./worker-messages.ts";
+
+/** Threads that answer plain questions over UDP, all on the same ports: the system shares the clients out among them. */
+export type Workers = { readonly close: () => Promise<void> };
+
+export type WorkersOptions = {
+  readonly count: number;
+  readonly source: ZoneSource;
+  /** For packets that are no plain questions. */
+  readonly respond: RespondTo;
+  readonly start: Omit<WorkerStart, "coming" | "told" | "counters">;
+  /** Memory for the counters of one more thread. */
+  readonly newCounters: () => SharedArrayBuffer;
+  /** Told when a worker asked for something that could not be had. */
+  readonly onTrouble: (error: unknown) => void;
+  readonly log: Logger;
+  /** How a thread is made. */
+  readonly spawn?: Spawn;
+};
+
+export type Spawn = (start: WorkerStart) => Worker;
+
+/** Milliseconds: one that ends sooner is not replaced at once, and one that does not close in time is ended. */
+const soon = 10_000;
+const pause = 1_000;
+const closing = 2_000;
+
+/** They all listen when this resolves. One that dies is replaced until they are closed. */
+export async function startWorkers(options: WorkersOptions): Promise<Workers> {
+  const { source, log, spawn = spawnWorker } = options;
+  const coming = new SharedArrayBuffer(4);
+  const count = new Int32Array(coming);
+  const stop = new AbortController();
+  const running = new Set<Worker>();
+
+  const unfollow = source.follow((event) => {
+    if (event.kind === "coming") Atomics.store(count, 0, event.number);
+  });
+
+  /** Resolves when it listens; throws at once when there is no thread to be had. */
+  const startOne = (): Promise<void> => {
+    const started = Date.now();
+    const told = Atomics.load(count, 0);
+    const worker = spawn({ ...options.start, coming, told, counters: options.newCounters() });
+    running.add(worker);
+    const unserve = serve(worker, told, options);
+    const listens = new Promise<void>((resolve, reject) => {
+      worker.on("message", (message: FromWorker) => message.kind === "listens" && resolve());
+      worker.once("error", reject);
+      worker.once("exit", () => reject(new Error("a worker ended before it listened")));
+    });
+    worker.once("error", (error) => log.error({ err: error }, "a DNS worker failed"));
+    worker.once("exit", () => {
+      unserve();
+      running.delete(worker);
+      if (!stop.signal.aborted) void replace(started).catch(() => undefined);
+    });
+    return listens;
+  };
+
+  const replace = async (started: number): Promise<void> => {
+    await sleep(Date.now() - started < soon ? pause : 0, undefined, { signal: stop.signal });
+    log.warn("a DNS worker ended and is replaced; others answer meanwhile");
+    let listens: Promise<void> | undefined;
+    while (listens === undefined) {
+      try {
+        listens = startOne();
+      } catch (error) {
+        log.error({ err: error }, "a DNS worker could not be started; it is tried again");
+        await sleep(pause, undefined, { signal: stop.signal });
+      }
+    }
+    await listens;
+  };
+
+  const close = async () => {
+    stop.abort();
+    unfollow();
+    await Promise.all([...running].map(closeWorker));
+  };
+  try {
+    await Promise.all(Array.from({ length: options.count }, async () => startOne()));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { close };
+}
+
+/** The file itself does nothing when it is loaded, as any other. */
+export const spawnWorker: Spawn = (start) =>
+  new Worker('import(require("node:worker_threads").workerData.module).then(({ worker }) => worker.run())', {
+    eval: true,
+    workerData: { ...start, module: program.module },
+  });
+
+async function closeWorker(worker: Worker): Promise<void> {
+  const ended = new Promise((resolve) => worker.once("exit", resolve));
+  worker.postMessage({ kind: "close" } satisfies ToWorker);
+  const timer = setTimeout(() => void worker.terminate(), closing);
+  await ended;
+  clearTimeout(timer);
+}
+
+/** Tells a worker the news, and answers what it asks. */
+function serve(worker: Worker, start: number, { source, respond, onTrouble }: WorkersOptions): () => void {
+  let news: ZoneNews[] = [];
+  let told = start;
+  let behind = false;
+  const send = () => {
+    post(worker, { kind: "news", news, told });
+    news = [];
+  };
+  const unfollow = source.follow((event) => {
+    if (isNews(event)) news.push(event);
+    if (event.kind === "coming") behind = true;
+    if (event.kind === "told") [told, behind] = [event.number, false];
+    // What belongs to one write goes in one message.
+    if (event.kind === "told" || !behind) send();
+  });
+  const answers = createAnswers(source, respond);
+  worker.on("message", (message: FromWorker) => {
+    if (message.kind !== "asks") return;
+    const { id } = message;
+    answers(message.question).then(
+      (value) => post(worker, { kind: "answer", id, value }),
+      (error: unknown) => {
+        onTrouble(error);
+        post(worker, { kind: "no-answer", id });
+      },
+    );
+  });
+  return unfollow;
+}
+
+const post = (worker: Worker, message: ToWorker): void => worker.postMessage(message);
+
+function createAnswers(source: ZoneSource, respond: RespondTo): (question: WorkerQuestion) => Promise<unknown> {
+  let names: AsyncIterator<readonly string[]> | undefined;
+  return async (question) => {
+    switch (question.kind) {
+      case "closest":
+        return await source.closest(question.names);
+      case "load":
+        return await source.load(question.zone);
+      case "names": {
+        if (question.first) names = source.names?.()[Symbol.asyncIterator]();
+        const part = await names?.next();
+        return part === undefined || part.done ? undefined : part.value;
+      }
+      case "packet": {
+        const { bytes, from } = question;
+        const reply = await respond(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), "udp", from);
+        return reply && alone(reply);
+      }
+    }
+  };
+}

@@ -1,0 +1,138 @@
+import { randomInt } from "node:crypto";
+import { createSocket } from "node:dgram";
+import { connect, isIPv6, type Socket } from "node:net";
+import type { Instant } from "../../core/instant.ts";
+import { afterAwake } from "../../process/after-awake.ts";
+import { headerLength } from "../wire/codes.ts";
+import {
+  decodeMessage,
+  emptyMessage,
+  encodeMessage,
+  type Message,
+  type Question,
+  type ResourceRecord,
+} from "../wire/message.ts";
+import type { TsigKey } from "../wire/tsig.ts";
+import { type CheckReply, createReplyCheck, signRequest } from "../wire/tsig-client.ts";
+
+/** Another nameserver, and the key that both have. */
+export type Peer = {
+  readonly host: string;
+  readonly port: number;
+  readonly key: TsigKey | undefined;
+  /** The address to ask from; the system's choice when left out. */
+  readonly from?: string | undefined;
+};
+
+export type Asking = {
+  readonly opcode: number;
+  readonly question: Question;
+  readonly authorities?: readonly ResourceRecord[];
+  readonly authoritative?: boolean;
+};
+
+export type AskOptions = { readonly signal: AbortSignal; readonly limit: number; readonly now: () => Instant };
+
+/** One question in one datagram; rejects when no trusted answer comes in time. */
+export function askUdp(peer: Peer, asking: Asking, options: AskOptions): Promise<Message> {
+  const { bytes, check, isReply } = prepare(peer, asking, options.now);
+  return new Promise((resolve, reject) => {
+    const socket = createSocket(isIPv6(peer.host) ? "udp6" : "udp4");
+    let over = false;
+    const end = (settle: () => void) => {
+      if (over) return;
+      over = true;
+      callOff();
+      options.signal.removeEventListener("abort", stop);
+      socket.close();
+      settle();
+    };
+    const fail = (because: string, cause?: unknown) =>
+      end(() => reject(new Error(`${nameOf(peer)}: ${because}`, { cause })));
+    const stop = () => fail("stopped");
+    const callOff = afterAwake(options.limit, () => fail(`no answer in ${options.limit} ms`));
+    if (options.signal.aborted) return stop();
+    options.signal.addEventListener("abort", stop, { once: true });
+    socket.on("error", (error) => fail(error.message, error));
+    // Only what came from the peer itself arrives at a connected socket.
+    socket.on("message", (packet) => {
+      if (!isReply(packet)) return;
+      const checked = check(packet);
+      const decoded = "message" in checked ? decodeMessage(checked.message) : undefined;
+      // A forged reply must not end the wait for the real one.
+      if (decoded?.ok) end(() => resolve(decoded.message));
+      else if ("fault" in checked && isRefusal(packet)) fail(checked.fault);
+    });
+    const send = () => socket.connect(peer.port, peer.host, () => socket.send(bytes));
+    if (peer.from === undefined) send();
+    else socket.bind(0, peer.from, send);
+  });
+}
+
+/** `covered`: everything so far is signed, or need not be. What comes last must be. */
+export type Part = { readonly message: Message; readonly covered: boolean };
+
+/** One question over TCP, and the messages of its answer until the caller has enough. Each must come within the limit. */
+export async function* askTcp(peer: Peer, asking: Asking, options: AskOptions): AsyncGenerator<Part> {
+  const { bytes, check, isReply, covered } = prepare(peer, asking, options.now);
+  const socket = connect({ host: peer.host, port: peer.port, ...(peer.from && { localAddress: peer.from }) });
+  socket.setTimeout(options.limit, () => socket.destroy(new Error(`silent for ${options.limit} ms`)));
+  const stop = () => socket.destroy(new Error("stopped"));
+  options.signal.addEventListener("abort", stop, { once: true });
+  if (options.signal.aborted) stop();
+  try {
+    const framed = Buffer.alloc(2 + bytes.length);
+    framed.writeUInt16BE(bytes.length);
+    framed.set(bytes, 2);
+    socket.write(framed);
+    for await (const packet of packets(socket)) {
+      if (!isReply(packet)) throw new Error("an answer to another question");
+      const checked = check(packet);
+      if ("fault" in checked) throw new Error(checked.fault);
+      const decoded = decodeMessage(checked.message);
+      if (!decoded.ok) throw new Error(`a message that cannot be read: ${decoded.because}`);
+      yield { message: decoded.message, covered: covered() };
+    }
+    throw new Error("the connection ended early");
+  } catch (error) {
+    throw new Error(`${nameOf(peer)}: ${(error as Error).message}`, { cause: error });
+  } finally {
+    options.signal.removeEventListener("abort", stop);
+    socket.destroy();
+  }
+}
+
+function prepare(peer: Peer, asking: Asking, now: () => Instant) {
+  const id = randomInt(65_536);
+  const plain = encodeMessage({ ...emptyMessage, ...asking, id, questions: [asking.question] });
+  if (plain === undefined) throw new Error("a question too long");
+  const isReply = (packet: Buffer) =>
+    packet.length >= headerLength && packet.readUInt16BE(0) === id && ((packet[2] ?? 0) & 0x80) !== 0;
+  if (peer.key === undefined) {
+    const check: CheckReply = (packet) => ({ message: packet });
+    return { bytes: plain, isReply, check, covered: () => true };
+  }
+  const { bytes, mac } = signRequest(plain, peer.key, now());
+  const { check, complete } = createReplyCheck(peer.key, mac, now);
+  return { bytes, isReply, check, covered: complete };
+}
+
+/** A server that does not know the key, or finds the time wrong, says NOTAUTH without a signature that could be checked. */
+const isRefusal = (packet: Buffer): boolean => ((packet[3] ?? 0) & 0xf) !== 0;
+
+async function* packets(socket: Socket): AsyncGenerator<Buffer> {
+  let unread: Buffer = Buffer.of();
+  for await (const chunk of socket as AsyncIterable<Buffer>) {
+    unread = unread.length === 0 ? chunk : Buffer.concat([unread, chunk]);
+    let at = 0;
+    while (at + 2 <= unread.length) {
+      const end = at + 2 + unread.readUInt16BE(at);
+      if (end > unread.length) break;
+      yield unread.subarray(at + 2, end);
+      at = end;
+    }
+    unread = unread.subarray(at);
+  }
+}
+
+export const nameOf = ({ host, port }: Pick<Peer, "host" | "port">): string => `${host} port ${port}`;

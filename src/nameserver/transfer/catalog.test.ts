@@ -1,0 +1,50 @@
+import { expect, it } from "vitest";
+import { setKey } from "../../core/records/rrset.ts";
+import { applyChanges } from "../../core/rig/apply-changes.ts";
+import { catalogContent, createCatalogLog, toSetChange } from "./catalog.ts";
+
+const member = (id: number) => ({ id, zone: `z${id}.example` });
+const came = (id: number) => toSetChange({ kind: "came", member: member(id) });
+const went = (id: number) => toSetChange({ kind: "went", member: member(id) });
+const keys = (sets: ReturnType<typeof applyChanges>) => sets.map((set) => setKey(set.owner, set.type)).sort();
+
+it("is what RFC 9432 asks for: version 2, a PTR record a zone, an NS that leads nowhere", () => {
+  const { sets, serial } = catalogContent("catalog.example", 7, [member(1), member(2)]);
+  expect(serial).toBe(7);
+  expect(sets.map((set) => `${set.owner} ${set.type} ${set.records[0]?.rdata}`)).toEqual([
+    "@ SOA invalid. invalid. 7 60 30 1209600 60",
+    "@ NS invalid.",
+    'version TXT "2"',
+    "z1.zones PTR z1.example.",
+    "z2.zones PTR z2.example.",
+  ]);
+});
+
+it("changes into what it would be anew", () => {
+  const before = catalogContent("catalog.example", 1, [member(1), member(2)]).sets;
+  const after = catalogContent("catalog.example", 1, [member(2), member(3)]).sets;
+  expect(keys(applyChanges(before, [came(3), went(1)]))).toEqual(keys(after));
+});
+
+it("knows its changes since the start, as many as it keeps", () => {
+  const log = createCatalogLog(10, 3);
+  log.add(12, [came(1)]);
+  log.add(15, [came(2), came(3)]);
+  expect(log.between(9, 15)).toBeUndefined();
+  expect(log.between(10, 15)).toEqual([came(1), came(2), came(3)]);
+  expect(log.between(13, 15)).toEqual([came(2), came(3)]);
+  expect(log.between(10, 12)).toEqual([came(1)]);
+  expect(log.between(15, 99)).toEqual([]);
+  log.add(20, [went(1)]);
+  expect(log.between(10, 20)).toBeUndefined();
+  expect(log.between(15, 20)).toEqual([went(1)]);
+});
+
+it("takes more changes at once than a stack holds", () => {
+  const log = createCatalogLog(10, 3);
+  log.add(
+    12,
+    Array.from({ length: 200_000 }, () => came(1)),
+  );
+  expect(log.between(10, 12)).toBeUndefined();
+});

@@ -1,0 +1,135 @@
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import { expect, it } from "vitest";
+import { createLog } from "../../process/log.ts";
+import { createNotifier, type NotifierOptions } from "./notify-out.ts";
+
+type Told = { readonly host: string; readonly zone: string };
+
+function rig(answer: (told: Told, count: number) => Promise<void> | void, options: Partial<NotifierOptions> = {}) {
+  const told: Told[] = [];
+  let said = "";
+  const log = createLog({
+    format: "text",
+    write: (line) => {
+      said += line;
+    },
+  });
+  const notifier = createNotifier({
+    targets: [{ host: "192.0.2.1", port: 53, keyName: undefined }],
+    peerOf: async ({ host, port }) => ({ host, port, key: undefined }),
+    ask: async ({ host }, { question }, { signal }) => {
+      const each = { host, zone: question.name };
+      told.push(each);
+      await Promise.race([
+        answer(each, told.length),
+        new Promise((_, reject) => signal.addEventListener("abort", reject)),
+      ]);
+    },
+    now: Date.now,
+    log,
+    limits: { tries: [20, 20, 20], apart: 30, atOnce: 2 },
+    ...options,
+  });
+  return { notifier, told, said: () => said };
+}
+
+it("tells every target at once", async () => {
+  const targets = ["192.0.2.1", "192.0.2.2"].map((host) => ({ host, port: 53, keyName: undefined }));
+  const { notifier, told } = rig(() => {}, { targets });
+  notifier.changed("a.example");
+  await expect.poll(() => told.map((each) => each.host)).toEqual(["192.0.2.1", "192.0.2.2"]);
+  await notifier.close();
+});
+
+it("folds a burst into the first notice and one more", async () => {
+  const apart = 1_000;
+  const { notifier, told } = rig(() => {}, { limits: { tries: [20], apart, atOnce: 2 } });
+  const begun = performance.now();
+  for (let i = 0; i < 100; i++) {
+    notifier.changed("a.example");
+    if (i % 10 === 0) await nextTurn();
+  }
+  // A burst that a busy machine has drawn out is told of once more for each such time.
+  const most = 2 + Math.floor((performance.now() - begun) / apart);
+  await expect.poll(() => told.length).toBeGreaterThanOrEqual(2);
+  await sleep(1_200);
+  const burst = told.length;
+  expect(burst).toBeLessThanOrEqual(most);
+  notifier.changed("a.example");
+  await expect.poll(() => told.length).toBe(burst + 1);
+  await notifier.close();
+});
+
+it("tells again until it is answered, and of a silent target once", async () => {
+  const { notifier, told, said } = rig(async (_, count) => {
+    if (count < 3) throw new Error("no answer");
+  });
+  notifier.changed("a.example");
+  await expect.poll(() => told.length).toBe(3);
+  await sleep(150);
+  expect(told.length).toBe(3);
+  expect(said()).toBe("");
+  await notifier.close();
+
+  const silent = rig(async () => {
+    throw new Error("no answer");
+  });
+  silent.notifier.changed("a.example");
+  await expect.poll(silent.said).toContain("does not answer notices");
+  silent.notifier.changed("b.example");
+  await expect.poll(() => silent.told.length).toBe(6);
+  await sleep(150);
+  expect(silent.told.length).toBe(6);
+  expect(silent.said().match(/does not answer notices/g)).toHaveLength(1);
+  await silent.notifier.close();
+});
+
+it("tells of many zones a few at a time, all of them in the end", async () => {
+  let open = 0;
+  let most = 0;
+  const { notifier, told } = rig(
+    async () => {
+      most = Math.max(most, ++open);
+      await sleep(2);
+      open -= 1;
+    },
+    { limits: { tries: [100], apart: 0, atOnce: 3 } },
+  );
+  for (let i = 0; i < 50; i++) notifier.changed(`z${i}.example`);
+  while (told.length < 50) await sleep(5);
+  expect(most).toBe(3);
+  expect(new Set(told.map((each) => each.zone)).size).toBe(50);
+  await notifier.close();
+});
+
+it("ends at once while it waits for an answer", async () => {
+  const { notifier, told } = rig(() => new Promise<void>(() => {}));
+  notifier.changed("a.example");
+  await expect.poll(() => told.length).toBe(1);
+  await notifier.close();
+  notifier.changed("b.example");
+  expect(told.length).toBe(1);
+});
+
+it("says that a key is not there", async () => {
+  const { notifier, told, said } = rig(() => {}, {
+    targets: [{ host: "192.0.2.1", port: 53, keyName: "gone" }],
+    peerOf: async () => undefined,
+  });
+  notifier.changed("a.example");
+  await expect.poll(said).toContain("there is no transfer key gone");
+  expect(told).toEqual([]);
+  await notifier.close();
+});
+
+it("tells again in its time after the clock was put back", async () => {
+  let clock = Date.now();
+  const noAnswer = async () => {
+    clock -= 3_600_000;
+    throw new Error("no answer");
+  };
+  const { notifier, told } = rig(noAnswer, { now: () => clock });
+  notifier.changed("a.example");
+  await expect.poll(() => told.length).toBe(3);
+  await notifier.close();
+});

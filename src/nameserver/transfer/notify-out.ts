@@ -1,0 +1,123 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Instant } from "../../core/instant.ts";
+import type { Logger } from "../../process/log.ts";
+import { classes, opcodes, types } from "../wire/codes.ts";
+import { type Asking, type AskOptions, nameOf, type Peer } from "./ask.ts";
+
+/** Tells other nameservers that a zone has changed (RFC 1996). */
+export type Notifier = {
+  readonly changed: (zone: string) => void;
+  readonly close: () => Promise<void>;
+};
+
+/** Where to; the key is looked up for each notice, so that one that was revoked is not used again. */
+export type NotifyTarget = { readonly host: string; readonly port: number; readonly keyName: string | undefined };
+
+export type NotifierOptions = {
+  readonly targets: readonly NotifyTarget[];
+  /** Undefined when the key of the target is not known. */
+  readonly peerOf: (target: NotifyTarget) => Promise<Peer | undefined>;
+  readonly ask: (peer: Peer, asking: Asking, options: AskOptions) => Promise<unknown>;
+  readonly now: () => Instant;
+  readonly log: Logger;
+  readonly limits?: NotifyLimits;
+};
+
+export type NotifyLimits = {
+  /** Milliseconds to wait for an answer, one for each try. */
+  readonly tries: readonly number[];
+  /** Milliseconds between two notices of one zone: what changes meanwhile is told by the second. */
+  readonly apart: number;
+  /** Zones told at one time to one target. */
+  readonly atOnce: number;
+};
+
+const defaultLimits: NotifyLimits = { tries: [1_000, 2_000, 4_000, 8_000, 16_000], apart: 10, atOnce: 64 };
+
+export function createNotifier(options: NotifierOptions): Notifier {
+  const stop = new AbortController();
+  const lines = options.targets.map((target) => createLine(target, options, stop.signal));
+  return {
+    changed: (zone) => {
+      for (const line of lines) line.changed(zone);
+    },
+    close: async () => {
+      stop.abort();
+      await Promise.all(lines.map((line) => line.ended()));
+    },
+  };
+}
+
+/** One target: each zone waits, is being told, or is told and has changed again meanwhile. */
+function createLine(target: NotifyTarget, options: NotifierOptions, signal: AbortSignal) {
+  const { log, limits = defaultLimits } = options;
+  const waiting = new Set<string>();
+  const telling = new Map<string, Promise<void>>();
+  let silent = false;
+
+  const answered = (yes: boolean, because: string) => {
+    if (yes === !silent) return;
+    silent = !yes;
+    const fields = { nameserver: nameOf(target) };
+    if (silent)
+      log.warn({ ...fields, because }, "a nameserver does not answer notices; it is told again with each change");
+    else log.info(fields, "the nameserver answers notices again");
+  };
+
+  const tell = async (zone: string): Promise<void> => {
+    let because = "";
+    for (const limit of limits.tries) {
+      const peer = await options.peerOf(target);
+      if (peer === undefined) return answered(false, `there is no transfer key ${target.keyName}`);
+      const asked = options.now();
+      try {
+        await options.ask(peer, noticeOf(zone), { signal, limit, now: options.now });
+        return answered(true, "");
+      } catch (error) {
+        if (signal.aborted) return;
+        because = (error as Error).message;
+        // A refusal may come at once; what is not there now may be there soon.
+        await sleep(Math.min(limit, Math.max(0, asked + limit - options.now())), undefined, { signal });
+        // What has changed since is told by the same notice.
+        waiting.delete(zone);
+      }
+    }
+    answered(false, because);
+  };
+
+  const run = async (zone: string): Promise<void> => {
+    try {
+      await Promise.all([tell(zone), sleep(limits.apart, undefined, { signal })]);
+    } catch (error) {
+      if (!signal.aborted) log.error({ err: error, zone }, "a notice could not be sent");
+    } finally {
+      telling.delete(zone);
+      pump();
+    }
+  };
+
+  const pump = () => {
+    for (const zone of waiting) {
+      if (signal.aborted || telling.size >= limits.atOnce) return;
+      if (telling.has(zone)) continue;
+      waiting.delete(zone);
+      telling.set(zone, run(zone));
+    }
+  };
+
+  return {
+    changed: (zone: string) => {
+      waiting.add(zone);
+      pump();
+    },
+    ended: async () => {
+      await Promise.all(telling.values());
+    },
+  };
+}
+
+const noticeOf = (zone: string): Asking => ({
+  opcode: opcodes.notify,
+  authoritative: true,
+  question: { name: zone, type: types.soa, class: classes.in },
+});

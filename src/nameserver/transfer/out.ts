@@ -1,0 +1,128 @@
+import { labelsOf } from "../../core/names/name.ts";
+import type { Change } from "../../core/records/changes.ts";
+import { compareSerials } from "../../core/records/serial.ts";
+import type { ZoneView } from "../../core/records/zone-view.ts";
+import type { LoadedZones } from "../answer/loaded-zones.ts";
+import { keyOfName } from "../answer/name-key.ts";
+import { bareOpt, type Transport } from "../answer/reply.ts";
+import { flags, opcodes, rcodes, types } from "../wire/codes.ts";
+import { udpRoomFor } from "../wire/edns.ts";
+import type { Message } from "../wire/message.ts";
+import { createMessageWriter } from "../wire/message-writer.ts";
+import { soaSerialOf } from "../wire/resource-record.ts";
+import { type PackOptions, packRecords, type TransferRecord } from "./pack.ts";
+import type { PackedZones } from "./packed-zones.ts";
+import { soaOf, wholeZone, zoneDifference } from "./records.ts";
+
+/**
+ * All changes that lead from one serial of a zone to another, oldest first. Undefined when they are not known any more, or
+ * are such that a difference would not tell all: then the whole zone is sent.
+ */
+export type ChangesBetween = (zone: string, from: number, to: number) => Promise<readonly Change[] | undefined>;
+
+export type TransferRequest = {
+  readonly message: Message;
+  readonly transport: Transport;
+  /** Bytes to leave free in each message for a signature. */
+  readonly room: number;
+};
+
+export type TransferOutOptions = {
+  readonly zones: LoadedZones;
+  readonly changesBetween: ChangesBetween;
+  readonly packed: PackedZones;
+};
+
+/** The messages of an answer to AXFR (RFC 5936) or IXFR (RFC 1995), for one who may have the zone. */
+export async function* transferOut(
+  request: TransferRequest,
+  { zones, changesBetween, packed }: TransferOutOptions,
+): AsyncGenerator<Buffer> {
+  const { message, transport } = request;
+  const [question] = message.questions;
+  if (question === undefined) return;
+  const incremental = question.type === types.ixfr;
+  if (transport === "udp" && !incremental) return yield codeReply(message, rcodes.formErr);
+  const since = incremental ? serialIn(message) : undefined;
+  if (incremental && since === undefined) return yield codeReply(message, rcodes.formErr);
+  const zone = await zones.find(keyOfName(question.name));
+  if (zone?.view.name !== question.name) return yield codeReply(message, rcodes.notAuth);
+  const { view } = zone;
+  const changes = since === undefined ? undefined : await changesSince(view, since, changesBetween);
+  // Between here and the end of this call nothing else runs: the view stays as it is until the records are settled.
+  const records = changes === "none" ? [soaOf(view)] : changes && zoneDifference(view, since ?? 0, changes);
+  if (transport === "udp") yield* packForUdp(records, view, request);
+  else yield* records ? packRecords(records, packing(view, request)) : packed.messages(view, packing(view, request));
+}
+
+/** The question and a code. */
+export function codeReply(message: Message, rcode: number): Buffer {
+  return Buffer.concat([headOf(message, rcode), tailOf(message, rcode)]);
+}
+
+type Records = Iterable<TransferRecord>;
+type Changes = readonly Change[] | undefined;
+
+/** `none` when the client has all there is (RFC 1995 section 2). Read again when the zone has changed meanwhile. */
+async function changesSince(view: ZoneView, since: number, between: ChangesBetween): Promise<Changes | "none"> {
+  for (let tries = 3; tries > 0; tries--) {
+    const { serial } = view;
+    if (compareSerials(since, serial) !== -1) return "none";
+    const changes = await between(view.name, since, serial);
+    if (view.serial === serial) return changes;
+  }
+  return undefined;
+}
+
+const packing = (view: ZoneView, { message, room }: TransferRequest): PackOptions => ({
+  head: headOf(message, rcodes.noError),
+  zoneLabels: view.labels.length,
+  tail: tailOf(message, rcodes.noError),
+  room,
+});
+
+/** What does not fit one datagram is answered by the SOA alone: the client then comes by TCP (RFC 1995 section 2). */
+function* packForUdp(records: Records | undefined, view: ZoneView, request: TransferRequest): Generator<Buffer> {
+  const { message, room } = request;
+  const pack = (some: Records) => packRecords(some, packing(view, request));
+  const limit = udpRoomFor(message.edns) - room;
+  const [first, second] = pack(records ?? wholeZone(view));
+  if (first !== undefined && second === undefined && first.length <= limit) return yield first;
+  for (const only of pack([soaOf(view)])) {
+    only.writeUInt16BE(only.readUInt16BE(2) | flags.truncated, 2);
+    yield only;
+  }
+}
+
+/** The serial that the client has: in the SOA of the authority section. */
+function serialIn({ authorities }: Message): number | undefined {
+  const [soa] = authorities;
+  return soa && soaSerialOf(soa);
+}
+
+/** Header and question. The counts of records are for whoever adds them. */
+function headOf(message: Message, rcode: number): Buffer {
+  const writer = createMessageWriter();
+  const asked = message.recursionDesired ? flags.recursionDesired : 0;
+  const authority = rcode === rcodes.noError && message.opcode !== opcodes.update ? flags.authoritative : 0;
+  writer.u16(message.id);
+  writer.u16(flags.response | (message.opcode << 11) | authority | asked | (rcode & 0xf));
+  writer.u16(message.questions.length);
+  writer.u16(0);
+  writer.u16(0);
+  writer.u16(message.edns ? 1 : 0);
+  for (const { name, type, class: of } of message.questions) {
+    writer.name(labelsOf(name));
+    writer.u16(type);
+    writer.u16(of);
+  }
+  return Buffer.from(writer.finish());
+}
+
+/** The upper bits of the code stand in the OPT record. */
+function tailOf(message: Message, rcode: number): Buffer {
+  if (message.edns === undefined) return Buffer.of();
+  const opt = Buffer.from(bareOpt);
+  opt[5] = rcode >>> 4;
+  return opt;
+}

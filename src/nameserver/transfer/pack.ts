@@ -1,0 +1,79 @@
+import type { Label } from "../../core/names/label.ts";
+import { maximumMessage } from "../wire/codes.ts";
+
+/** One record of a transfer; the name is absolute. */
+export type TransferRecord = {
+  readonly name: readonly Label[];
+  readonly type: number;
+  readonly ttl: number;
+  readonly data: Uint8Array;
+};
+
+export type PackOptions = {
+  /** Header and question; every message of the answer begins with them. */
+  readonly head: Buffer;
+  /** How many labels of each name stand in the question, at its end. */
+  readonly zoneLabels: number;
+  /** Behind the records: an OPT record, or nothing. */
+  readonly tail: Buffer;
+  /** Bytes to leave free for a signature. */
+  readonly room: number;
+};
+
+/** Large enough that headers and signatures cost little, small enough that the first message leaves soon. */
+const fillTo = 32_768;
+const pointable = 0x4000;
+const questionName = 0xc00c;
+
+/**
+ * Records into messages (RFC 5936 section 2.2). Names end in a pointer to the question, which every message repeats: nearly as
+ * short as full compression, and no index of names has to be kept. Throws when one record is larger than any message.
+ */
+export function* packRecords(records: Iterable<TransferRecord>, options: PackOptions): Generator<Buffer> {
+  const { head, zoneLabels, tail, room } = options;
+  const hardLimit = maximumMessage - room - tail.length;
+  const page = Buffer.allocUnsafeSlow(maximumMessage);
+  page.set(head);
+  let at = head.length;
+  let count = 0;
+  let lastName: readonly Label[] | undefined;
+  let lastAt = 0;
+
+  const close = (): Buffer => {
+    page.set(tail, at);
+    const message = Buffer.from(page.subarray(0, at + tail.length));
+    message.writeUInt16BE(count, 6);
+    message.writeUInt16BE(tail.length > 0 ? 1 : 0, 10);
+    at = head.length;
+    count = 0;
+    lastName = undefined;
+    return message;
+  };
+
+  for (const { name, type, ttl, data } of records) {
+    const most = 257 + 10 + data.length;
+    if (count > 0 && at + most > Math.min(fillTo, hardLimit)) yield close();
+    if (at + most > hardLimit) throw new Error("a record is larger than a message");
+    if (name === lastName && lastAt < pointable) {
+      at = page.writeUInt16BE(0xc000 | lastAt, at);
+    } else {
+      [lastName, lastAt] = [name, at];
+      for (let i = 0; i < name.length - zoneLabels; i++) {
+        const label = name[i] ?? "";
+        page[at++] = label.length;
+        for (let j = 0; j < label.length; j++) page[at++] = label.charCodeAt(j);
+      }
+      at = page.writeUInt16BE(questionName, at);
+    }
+    at = page.writeUInt16BE(type, at);
+    at = page.writeUInt16BE(1, at);
+    at = page.writeUInt32BE(ttl, at);
+    at = page.writeUInt16BE(data.length, at);
+    // Short data is the rule, and a call takes longer than a few bytes.
+    if (data.length > 32) page.set(data, at);
+    else for (let i = 0; i < data.length; i++) page[at + i] = data[i] ?? 0;
+    at += data.length;
+    count += 1;
+  }
+  if (count > 0) yield close();
+}

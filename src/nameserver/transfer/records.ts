@@ -1,0 +1,99 @@
+import type { Label } from "../../core/names/label.ts";
+import { absoluteName, apex, labelsOf } from "../../core/names/name.ts";
+import { parseRdata, rdataToWire } from "../../core/rdata/rdata.ts";
+import { typeCode } from "../../core/rdata/table.ts";
+import type { Change } from "../../core/records/changes.ts";
+import { type RRset, setKey } from "../../core/records/rrset.ts";
+import { withSerial } from "../../core/records/serial.ts";
+import { setAt, setsOfView, type ViewSet, wireOf, type ZoneView } from "../../core/records/zone-view.ts";
+import type { TransferRecord } from "./pack.ts";
+
+/** All of a zone: the SOA, everything else, the SOA (RFC 5936 section 2.2). What is in it is settled when this is called. */
+export function wholeZone(view: ZoneView): Iterable<TransferRecord> {
+  return chained([...setsOfView(view)], soaOf(view));
+}
+
+/** The SOA as it stands. */
+export function soaOf(view: ZoneView): TransferRecord {
+  const set = setAt(view.apex, "SOA");
+  const [record] = set ? recordsOf(view.labels, set) : [];
+  if (record === undefined) throw new Error(`the zone ${view.name} has no SOA record`);
+  return record;
+}
+
+/**
+ * What turns the zone of serial `from` into this one, all versions between in one step (RFC 1995 section 5). `changes` are all
+ * since then, oldest first. Undefined when the whole zone is shorter.
+ */
+export function zoneDifference(
+  view: ZoneView,
+  from: number,
+  changes: readonly Change[],
+): readonly TransferRecord[] | undefined {
+  const removed: TransferRecord[] = [];
+  const added: TransferRecord[] = [];
+  const soa = soaOf(view);
+  let oldSoa = soaAt(view, from, undefined);
+  for (const { before, after } of condensed(changes)) {
+    if ((before ?? after)?.type === "SOA") {
+      oldSoa = soaAt(view, from, before ?? undefined);
+      continue;
+    }
+    const [old, fresh] = [linesOf(before, view.ttl), linesOf(after, view.ttl)];
+    for (const [line, of] of old) if (!fresh.has(line)) removed.push(toRecord(view, of));
+    for (const [line, of] of fresh) if (!old.has(line)) added.push(toRecord(view, of));
+  }
+  if (removed.length + added.length > view.size) return undefined;
+  return [soa, oldSoa, ...removed, soa, ...added, soa];
+}
+
+/** A set before the first of its changes and after the last. */
+type Span = { readonly before: RRset | null; readonly after: RRset | null };
+
+function condensed(changes: readonly Change[]): Iterable<Span> {
+  const spans = new Map<string, Span>();
+  for (const { owner, type, before, after } of changes) {
+    const key = setKey(owner, type);
+    spans.set(key, { before: spans.has(key) ? (spans.get(key)?.before ?? null) : before, after });
+  }
+  return spans.values();
+}
+
+type Line = { readonly owner: string; readonly type: RRset["type"]; readonly ttl: number; readonly rdata: string };
+
+/** What of a set is seen in DNS: a comment or a label is not. */
+function linesOf(set: RRset | null, zoneTtl: number): ReadonlyMap<string, Line> {
+  if (set === null) return new Map();
+  const { owner, type } = set;
+  const ttl = set.ttl ?? zoneTtl;
+  return new Map(set.records.map(({ rdata }) => [`${ttl} ${rdata}`, { owner, type, ttl, rdata }]));
+}
+
+function toRecord(view: ZoneView, { owner, type, ttl, rdata }: Line): TransferRecord {
+  const read = parseRdata(type, rdata, "");
+  if (!read.ok) throw new Error(`the value of a ${type} record cannot be read: ${rdata}`);
+  return { name: labelsOf(absoluteName(owner, view.name)), type: typeCode(type), ttl, data: rdataToWire(read.value) };
+}
+
+function soaAt(view: ZoneView, serial: number, set: RRset | undefined): TransferRecord {
+  const now = setAt(view.apex, "SOA");
+  const rdata = withSerial(set?.records[0]?.rdata ?? now?.values[0] ?? "", serial);
+  return toRecord(view, { owner: apex, type: "SOA", ttl: (set ? set.ttl : now?.ttl) ?? view.ttl, rdata });
+}
+
+function* chained(
+  sets: readonly { readonly name: readonly Label[]; readonly set: ViewSet }[],
+  end: TransferRecord,
+): Generator<TransferRecord> {
+  for (const { name, set } of sets) {
+    // Delegating to another iterator for each set would take as long as all the rest.
+    const type = typeCode(set.type);
+    for (const data of wireOf(set)) yield { name, type, ttl: set.ttl, data };
+  }
+  yield end;
+}
+
+function recordsOf(name: readonly Label[], set: ViewSet): readonly TransferRecord[] {
+  const type = typeCode(set.type);
+  return wireOf(set).map((data) => ({ name, type, ttl: set.ttl, data }));
+}

@@ -1,0 +1,176 @@
+import fc from "fast-check";
+import { beforeEach, describe, expect, it } from "vitest";
+import { writtenZone } from "../../core/written-sets.suite.ts";
+import { createLoadedZones } from "../answer/loaded-zones.ts";
+import { createResponder } from "../answer/respond.ts";
+import { decodeMessage, emptyMessage, encodeMessage, type Message } from "../wire/message.ts";
+import { readTsig, type TsigKey } from "../wire/tsig.ts";
+import { signRequest } from "../wire/tsig-client.ts";
+import type { UpdateRequest } from "../wire/update-read.ts";
+import { createExchange, type TransferPorts, type UpdateOutcome } from "./respond.ts";
+
+const key: TsigKey = { name: "k", algorithm: "hmac-sha256", secret: Buffer.alloc(32, 1) };
+const now = 1_700_000_000_000;
+const contents = [
+  writtenZone("example.org", "@ 60 NS ns1\nwww 60 A 192.0.2.1"),
+  writtenZone("catalog.example", "version 0 TXT 2"),
+];
+const zones = createLoadedZones({
+  names: async function* () {
+    yield contents.map((zone) => zone.name);
+  },
+  closest: async (names) => names.find((name) => contents.some((zone) => zone.name === name)),
+  load: async (name) => contents.find((zone) => zone.name === name),
+  follow: () => () => {},
+});
+
+let updates: UpdateRequest[];
+let outcome: UpdateOutcome;
+const troubles: unknown[] = [];
+beforeEach(() => {
+  updates = [];
+  outcome = "done";
+});
+const ports: TransferPorts = {
+  keyNamed: async (name) => (name === key.name ? key : undefined),
+  mayTransfer: async (_, asker) => asker.key !== undefined || asker.from === "192.0.2.53",
+  changesBetween: async () => undefined,
+  update: async (request) => {
+    updates.push(request);
+    return outcome;
+  },
+  notified: async (zone, { from }) =>
+    zone !== "example.org" ? "not-ours" : from === "192.0.2.53" ? "taken" : "refused",
+  hidden: "catalog.example",
+};
+const onTrouble = (error: unknown) => troubles.push(error);
+const { respond, stream } = createExchange({
+  respond: createResponder({ zones, onTrouble }),
+  zones,
+  ports,
+  now: () => now,
+  onTrouble,
+});
+
+const message = (more: Partial<Message> & { name?: string; type?: number }): Message => ({
+  id: 9,
+  ...emptyMessage,
+  questions: [{ name: more.name ?? "example.org", type: more.type ?? 6, class: 1 }],
+  ...more,
+});
+const bytesOf = (more: Parameters<typeof message>[0]): Buffer => encodeMessage(message(more)) ?? Buffer.of();
+const signed = (more: Parameters<typeof message>[0], by = key): Buffer => signRequest(bytesOf(more), by, now).bytes;
+
+async function replyTo(bytes: Buffer, from = "203.0.113.1"): Promise<Message & { signedReply: boolean }> {
+  const reply = await respond(bytes, "udp", from);
+  if (reply === undefined) throw new Error("no reply");
+  const tsig = readTsig(reply);
+  const decoded = decodeMessage(typeof tsig === "string" ? reply : tsig.message);
+  if (!decoded.ok) throw new Error(decoded.because);
+  return { ...decoded.message, signedReply: typeof tsig !== "string" && tsig.tsig.mac.length > 0 };
+}
+
+const ofChaos = (type: number) => ({ questions: [{ name: "example.org", type, class: 3 }] });
+const laterEdns = { udpSize: 1_232, version: 1, dnssecOk: false, options: [] };
+
+describe("what is replied", () => {
+  it.each([
+    ["to a plain question", bytesOf({ name: "www.example.org", type: 1 }), "", { rcode: 0, signedReply: false }],
+    ["to a signed one", signed({ name: "www.example.org", type: 1 }), "", { rcode: 0, signedReply: true }],
+    ["to a wrong key", signed({}, { ...key, name: "other" }), "", { rcode: 9, signedReply: false }],
+    ["to a wrong secret", signed({}, { ...key, secret: Buffer.of(1) }), "", { rcode: 9, signedReply: false }],
+    ["to a stranger who asks for the list of zones", bytesOf({ name: "catalog.example" }), "", { rcode: 5 }],
+    ["to one who may have it", bytesOf({ name: "catalog.example" }), "192.0.2.53", { rcode: 0 }],
+    ["to IXFR by a stranger", bytesOf({ type: 251 }), "", { rcode: 5 }],
+    ["to AXFR over UDP", bytesOf({ type: 252 }), "192.0.2.53", { rcode: 1 }],
+    ["to a notice of a primary", bytesOf({ opcode: 4 }), "192.0.2.53", { rcode: 0, opcode: 4, authoritative: true }],
+    ["to a notice of a stranger", bytesOf({ opcode: 4 }), "", { rcode: 5 }],
+    ["to a notice of a foreign zone", bytesOf({ opcode: 4, name: "example.net" }), "192.0.2.53", { rcode: 9 }],
+    ["to a notice of something else", bytesOf({ opcode: 4, type: 1 }), "192.0.2.53", { rcode: 4 }],
+    ["to an unsigned update", bytesOf({ opcode: 5 }), "192.0.2.53", { rcode: 5 }],
+    ["to a signed update", signed({ opcode: 5 }), "", { rcode: 0, opcode: 5, signedReply: true }],
+    ["to an update of another class", signed({ ...ofChaos(6), opcode: 5 }), "", { rcode: 9, signedReply: true }],
+    ["to an update of no zone", signed({ opcode: 5, type: 1 }), "", { rcode: 1, signedReply: true }],
+    ["to another opcode", bytesOf({ opcode: 2 }), "", { rcode: 4 }],
+    ["to IXFR of another class", bytesOf(ofChaos(251)), "192.0.2.53", { rcode: 5 }],
+    ["to a notice of another class", bytesOf({ ...ofChaos(6), opcode: 4 }), "192.0.2.53", { rcode: 9 }],
+    ["to IXFR of a later EDNS", bytesOf({ type: 251, edns: laterEdns }), "192.0.2.53", { rcode: 16 }],
+    ["to a notice of a later EDNS", bytesOf({ opcode: 4, edns: laterEdns }), "192.0.2.53", { rcode: 16 }],
+    ["to an update of a later EDNS", signed({ opcode: 5, edns: laterEdns }), "", { rcode: 16, signedReply: true }],
+  ] as const)("%s", async (_, bytes, from, expected) => {
+    expect(await replyTo(bytes, from)).toMatchObject({ id: 9, response: true, ...expected });
+  });
+
+  const inZone = (more: object) => ({ name: "www.example.org", type: 1, class: 1, ttl: 0, data: Buffer.of(), ...more });
+  it.each([
+    [
+      "an owner outside of the zone",
+      { authorities: [inZone({ name: "example.net", ttl: 60, data: Buffer.alloc(4) })] },
+      10,
+    ],
+    ["a prerequisite with a TTL", { answers: [inZone({ class: 255, ttl: 1 })] }, 1],
+    ["an address of three bytes", { authorities: [inZone({ ttl: 60, data: Buffer.alloc(3) })] }, 1],
+    ["a deletion with a TTL", { authorities: [inZone({ class: 255, ttl: 1 })] }, 1],
+    ["a value to delete with a TTL", { authorities: [inZone({ class: 254, ttl: 1, data: Buffer.alloc(4) })] }, 1],
+    ["a class that means nothing", { authorities: [inZone({ class: 3 })] }, 1],
+    ["a type of questions", { authorities: [inZone({ type: 252, class: 255 })] }, 1],
+  ])("to an update with %s", async (_, more, rcode) => {
+    expect(await replyTo(signed({ opcode: 5, ...more }))).toMatchObject({ rcode });
+    expect(updates).toEqual([]);
+  });
+
+  it("to an update counts a TTL with its highest bit set as none (RFC 2181 section 8)", async () => {
+    const authorities = [0x7fff_ffff, 0x8000_0000].map((ttl) => inZone({ ttl, data: Buffer.alloc(4) }));
+    expect(await replyTo(signed({ opcode: 5, authorities }))).toMatchObject({ rcode: 0 });
+    expect(updates[0]?.updates).toMatchObject([{ ttl: 0x7fff_ffff }, { ttl: 0 }]);
+  });
+
+  it.each([
+    ["refused", 5],
+    ["not-ours", 9],
+    ["name-exists", 6],
+    ["name-missing", 3],
+    ["set-exists", 7],
+    ["set-missing", 8],
+  ] as const)("to an update that ends with %s", async (ended, rcode) => {
+    outcome = ended;
+    expect(await replyTo(signed({ opcode: 5 }))).toMatchObject({ rcode });
+  });
+
+  it("is nothing to a response", () => {
+    expect(respond(bytesOf({ response: true, opcode: 5 }), "udp", "")).toBeUndefined();
+  });
+});
+
+it("streams a zone over TCP, each message signed", async () => {
+  const messages: Buffer[] = [];
+  for await (const each of stream(signed({ type: 252 }), "203.0.113.1") ?? []) messages.push(each);
+  expect(messages.map((each) => typeof readTsig(each))).toEqual(["object"]);
+  expect(stream(bytesOf({ type: 6 }), "")).toBeUndefined();
+});
+
+it("survives damage of every kind, with a reply that can be read", async () => {
+  const update = signed({
+    opcode: 5,
+    authorities: [{ name: "a.example.org", type: 1, class: 1, ttl: 5, data: Buffer.alloc(4) }],
+  });
+  const seeds = [
+    update,
+    signed({ type: 251 }),
+    bytesOf({ opcode: 4 }),
+    signed({ name: "www.example.org", type: 1 }),
+    bytesOf({ type: 252 }),
+  ];
+  const damage = fc.array(fc.tuple(fc.nat(200), fc.nat(255)), { maxLength: 4 });
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...seeds), damage, fc.nat(200), async (seed, places, cut) => {
+      const bytes = Buffer.from(seed.subarray(0, cut > 150 ? seed.length : cut));
+      for (const [place, value] of places) if (place < bytes.length) bytes[place] = value;
+      const reply = await respond(bytes, "udp", "192.0.2.53");
+      if (reply) expect(reply.length).toBeGreaterThanOrEqual(12);
+      for await (const each of stream(bytes, "192.0.2.53") ?? []) expect(each.length).toBeGreaterThanOrEqual(12);
+    }),
+    { numRuns: 3_000 },
+  );
+  expect(troubles).toEqual([]);
+});

@@ -1,0 +1,206 @@
+import type { Instant } from "../../core/instant.ts";
+import { nameToWire } from "../../core/names/wire.ts";
+import type { Unmet } from "../../core/records/dns-update.ts";
+import type { LoadedZones } from "../answer/loaded-zones.ts";
+import { cutShort, refuseUnread, type Transport } from "../answer/reply.ts";
+import type { Reply, Respond, RespondTo, Stream } from "../answer/respond.ts";
+import { countTransfer, type DnsCounters } from "../metrics/counters.ts";
+import { classes, opcodes, rcodes, types } from "../wire/codes.ts";
+import { udpRoomFor } from "../wire/edns.ts";
+import { decodeMessage, type Message } from "../wire/message.ts";
+import { type TsigKey, tsigRoom } from "../wire/tsig.ts";
+import { checkRequest, type Signer } from "../wire/tsig-server.ts";
+import { readUpdate, type UpdateRequest } from "../wire/update-read.ts";
+import { asksBelow, glanceAt } from "./glance.ts";
+import { type ChangesBetween, codeReply, transferOut } from "./out.ts";
+import { createPackedZones } from "./packed-zones.ts";
+
+/** Who asks: the address, and the key when the request is rightly signed with one. */
+export type Asker = { readonly from: string; readonly key: string | undefined };
+
+/** What the nameserver needs for everything but plain questions. */
+export type TransferPorts = {
+  readonly keyNamed: (name: string) => Promise<TsigKey | undefined>;
+  readonly mayTransfer: (zone: string, asker: Asker) => Promise<boolean>;
+  readonly changesBetween: ChangesBetween;
+  readonly update: (request: UpdateRequest, asker: Asker) => Promise<UpdateOutcome>;
+  /** Another server says that a zone has changed. */
+  readonly notified: (zone: string, asker: Asker) => Promise<"taken" | "refused" | "not-ours">;
+  /** The zone that only those may ask about who may transfer it: it names all others. */
+  readonly hidden: string | undefined;
+};
+
+export type UpdateOutcome = "done" | "not-ours" | "refused" | Unmet;
+
+export type ExchangeOptions = {
+  /** For plain questions. */
+  readonly respond: Respond;
+  readonly zones: LoadedZones;
+  readonly ports: TransferPorts;
+  readonly now: () => Instant;
+  readonly onTrouble: (error: unknown) => void;
+  readonly counters?: DnsCounters;
+};
+
+/** Everything that can be asked of the nameserver: questions, signed or not, transfers, notices and updates. */
+export function createExchange(options: ExchangeOptions): { readonly respond: RespondTo; readonly stream: Stream } {
+  const { respond: answer, zones, ports, onTrouble, counters } = options;
+  const packed = createPackedZones();
+  const { changesBetween } = ports;
+  const hidden = ports.hidden === undefined ? undefined : nameToWire(ports.hidden);
+
+  const failed = (message: Message | undefined, bytes: Buffer, error: unknown): Buffer => {
+    onTrouble(error);
+    return message ? codeReply(message, rcodes.servFail) : refuseUnread(bytes, rcodes.servFail);
+  };
+
+  const count = ({ questions: [question] }: Message, result: "done" | "refused" | "failed") => {
+    if (counters) countTransfer(counters, "out", question?.type === types.ixfr ? "ixfr" : "axfr", result);
+  };
+
+  const answerSigned = async (request: Request): Promise<Reply> => {
+    const { bytes, message, asker } = request;
+    switch (message.opcode) {
+      case opcodes.query: {
+        const secret = hidden !== undefined && asksBelow(bytes, hidden);
+        if (secret && !(await ports.mayTransfer(ports.hidden ?? "", asker))) return codeReply(message, rcodes.refused);
+        return await answer(bytes, request.transport);
+      }
+      case opcodes.notify:
+        return codeReply(message, await noticeCode(message, asker, ports));
+      case opcodes.update:
+        return codeReply(message, await updateCode(message, asker, ports));
+      default:
+        return await answer(bytes, request.transport);
+    }
+  };
+
+  const respondTo = async (bytes: Buffer, transport: Transport, from: string): Promise<Reply> => {
+    const request = await readRequest(bytes, transport, from, options);
+    if ("reply" in request) return request.reply;
+    const reply = await answerSigned(request).catch((error: unknown) => failed(request.message, bytes, error));
+    return reply && signed(reply, request);
+  };
+
+  const transfer = async function* (bytes: Buffer, transport: Transport, from: string): AsyncGenerator<Buffer> {
+    const request = await readRequest(bytes, transport, from, options);
+    if ("reply" in request) return yield request.reply;
+    const { message, sign, room, asker } = request;
+    try {
+      const [question] = message.questions;
+      if (question === undefined || message.questions.length > 1) return yield sign(codeReply(message, rcodes.formErr));
+      if (question.class !== classes.in || !(await ports.mayTransfer(question.name, asker))) {
+        count(message, "refused");
+        return yield sign(codeReply(message, rcodes.refused));
+      }
+      let given = true;
+      for await (const each of transferOut({ message, transport, room }, { zones, changesBetween, packed })) {
+        given = ((each[3] ?? 0) & 0xf) === rcodes.noError;
+        yield sign(each);
+      }
+      count(message, given ? "done" : "refused");
+    } catch (error) {
+      count(message, "failed");
+      yield sign(failed(message, bytes, error));
+    }
+  };
+
+  const firstOf = async (messages: AsyncIterable<Buffer>): Promise<Reply> => {
+    for await (const message of messages) return message;
+    return undefined;
+  };
+
+  return {
+    respond: (bytes, transport, from) => {
+      switch (glanceAt(bytes)) {
+        case "silence":
+          return undefined;
+        case "plain":
+          if (hidden !== undefined && asksBelow(bytes, hidden)) return respondTo(bytes, transport, from);
+          return answer(bytes, transport);
+        case "transfer":
+          return firstOf(transfer(bytes, transport, from));
+        case "other":
+          return respondTo(bytes, transport, from);
+      }
+    },
+    stream: (bytes, from) => (glanceAt(bytes) === "transfer" ? transfer(bytes, "tcp", from) : undefined),
+  };
+}
+
+type Request = {
+  /** Without the signature. */
+  readonly bytes: Buffer;
+  readonly message: Message;
+  readonly transport: Transport;
+  readonly asker: Asker;
+  readonly sign: Signer;
+  readonly room: number;
+};
+
+/** The request and whose it is, or what to reply to one that is wrong in itself. */
+async function readRequest(
+  bytes: Buffer,
+  transport: Transport,
+  from: string,
+  { ports, now, onTrouble }: ExchangeOptions,
+): Promise<Request | { readonly reply: Buffer }> {
+  try {
+    const checked = await checkRequest(bytes, ports.keyNamed, now);
+    if (checked.kind === "malformed") return { reply: refuseUnread(bytes, rcodes.formErr) };
+    const plain = checked.kind === "unsigned" ? bytes : checked.message;
+    const decoded = decodeMessage(plain);
+    if (!decoded.ok) return { reply: refuseUnread(bytes, rcodes.formErr) };
+    const { message } = decoded;
+    if (checked.kind === "failed") return { reply: checked.sign(codeReply(message, rcodes.notAuth)) };
+    const key = checked.kind === "signed" ? checked.key : undefined;
+    const sign = checked.kind === "signed" ? checked.sign : (reply: Buffer) => reply;
+    if (message.edns !== undefined && message.edns.version !== 0) {
+      return { reply: sign(codeReply(message, rcodes.badVers)) };
+    }
+    const asker = { from, key: key?.name };
+    return { bytes: plain, message, transport, asker, sign, room: key ? tsigRoom(key) : 0 };
+  } catch (error) {
+    onTrouble(error);
+    return { reply: refuseUnread(bytes, rcodes.servFail) };
+  }
+}
+
+/** A datagram has room for so much, signature included; what does not fit is asked for again over TCP. */
+function signed(reply: Buffer, { bytes, message, transport, sign, room }: Request): Buffer {
+  if (room === 0) return reply;
+  return sign(transport === "udp" && reply.length + room > udpRoomFor(message.edns) ? cutShort(reply, bytes) : reply);
+}
+
+async function noticeCode(message: Message, asker: Asker, ports: TransferPorts): Promise<number> {
+  const [question] = message.questions;
+  if (question === undefined || message.questions.length > 1) return rcodes.formErr;
+  // RFC 1996 section 3.8: nothing but an SOA is ever told of.
+  if (question.type !== types.soa) return rcodes.notImp;
+  if (question.class !== classes.in) return rcodes.notAuth;
+  switch (await ports.notified(question.name, asker)) {
+    case "taken":
+      return rcodes.noError;
+    case "refused":
+      return rcodes.refused;
+    case "not-ours":
+      return rcodes.notAuth;
+  }
+}
+
+async function updateCode(message: Message, asker: Asker, ports: TransferPorts): Promise<number> {
+  if (asker.key === undefined) return rcodes.refused;
+  const request = readUpdate(message);
+  if (typeof request === "number") return request;
+  return codeOf[await ports.update(request, asker)];
+}
+
+const codeOf: Readonly<Record<UpdateOutcome, number>> = {
+  done: rcodes.noError,
+  "not-ours": rcodes.notAuth,
+  refused: rcodes.refused,
+  "name-exists": rcodes.yxDomain,
+  "name-missing": rcodes.nxDomain,
+  "set-exists": rcodes.yxRrset,
+  "set-missing": rcodes.nxRrset,
+};

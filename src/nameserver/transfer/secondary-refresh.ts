@@ -1,0 +1,140 @@
+import type { Instant } from "../../core/instant.ts";
+import { compareSerials } from "../../core/records/serial.ts";
+import type { SoaTimers } from "../../core/records/soa-timers.ts";
+import { nameOf, type Peer } from "./ask.ts";
+import { askSerial, type Current, type Transferred, transferIn } from "./in.ts";
+
+export type SecondaryZone = {
+  readonly name: string;
+  readonly primaries: readonly Peer[];
+  /** What was transferred last; undefined when nothing has been. */
+  readonly current: Current | undefined;
+  readonly timers: SoaTimers | undefined;
+  readonly checked: Instant | undefined;
+};
+
+export type NewContent = Exclude<Transferred, { kind: "same" | "older" }>;
+
+export type RefreshPorts = {
+  /** The zone as it stands; undefined when it is no secondary zone. */
+  readonly look: (zone: string) => Promise<SecondaryZone | undefined>;
+  /** Writes it down. `does-not-fit`: the steps are for another version. Throws when the zone is not a good one. */
+  readonly store: (zone: string, content: NewContent) => Promise<"done" | "does-not-fit">;
+  /** The primary has just said that this is its serial. */
+  readonly checked: (zone: string, serial: number) => Promise<void>;
+};
+
+export type RefreshOutcome =
+  | { readonly kind: "same" | "whole" | "steps"; readonly serial: number; readonly refresh: number }
+  /** All that the primaries have is older than what one of them gave before. */
+  | { readonly kind: "behind"; readonly serial: number; readonly refresh: number; readonly because: string }
+  | { readonly kind: "failed"; readonly because: string };
+
+/** Milliseconds for a question, and for each message of a transfer. */
+const questionLimit = 2_000;
+const messageLimit = 20_000;
+/** For all of one zone, however slowly it comes. */
+const transferLimit = 600_000;
+const mostRecords = 1_000_000;
+
+type Waiting = { readonly signal: AbortSignal; readonly now: () => Instant };
+
+/**
+ * Asks the primaries in their order until one has something new: the first may be behind the others. One that does not tell
+ * its serial comes last, and only when no other has told it.
+ */
+export async function refreshZone(zone: SecondaryZone, ports: RefreshPorts, waiting: Waiting): Promise<RefreshOutcome> {
+  const reasons: string[] = [];
+  const older: string[] = [];
+  const silent: Peer[] = [];
+  let same = false;
+  const ended = async (serial: number) => {
+    await ports.checked(zone.name, serial);
+    const after = (await ports.look(zone.name))?.timers ?? zone.timers;
+    return { serial, refresh: after?.refresh ?? 3_600 };
+  };
+  const isOlder = (peer: Peer, serial: number) => older.push(`${nameOf(peer)} has serial ${serial}`);
+  const fetch = async (peer: Peer, onOlder: (serial: number) => void): Promise<RefreshOutcome | undefined> => {
+    try {
+      const content = await transferIn(zone.name, peer, zone.current, limited(waiting));
+      if (content.kind === "same") same = true;
+      else if (content.kind === "older") onOlder(content.serial);
+      else {
+        await storeFrom(peer, zone, content, ports, waiting);
+        return { kind: content.kind, ...(await ended(content.serial)) };
+      }
+    } catch (error) {
+      reasons.push((error as Error).message);
+    }
+    return undefined;
+  };
+  for (const peer of zone.primaries) {
+    if (waiting.signal.aborted) break;
+    const told = await glanceAt(peer, zone, waiting);
+    if (told.kind === "same") same = true;
+    else if (told.kind === "older") isOlder(peer, told.serial);
+    else if (told.kind === "silent") silent.push(peer);
+    else {
+      const outcome = await fetch(peer, (serial) =>
+        reasons.push(`${nameOf(peer)}: it tells of a newer version, but gives the one with serial ${serial}`),
+      );
+      if (outcome) return outcome;
+    }
+  }
+  for (const peer of silent) {
+    if (waiting.signal.aborted || same || older.length > 0) break;
+    const outcome = await fetch(peer, (serial) => isOlder(peer, serial));
+    if (outcome) return outcome;
+  }
+  const serial = zone.current?.serial ?? 0;
+  if (same) return { kind: "same", ...(await ended(serial)) };
+  if (older.length > 0) return { kind: "behind", because: older.join("; "), ...(await ended(serial)) };
+  return { kind: "failed", because: reasons.join("; ") || "it has no primary server" };
+}
+
+type Glance =
+  | { readonly kind: "same" | "newer" }
+  | { readonly kind: "older"; readonly serial: number }
+  /** Nobody is there, or such questions are not answered: only the transfer itself can tell. */
+  | { readonly kind: "silent" };
+
+async function glanceAt(peer: Peer, { name, current }: SecondaryZone, waiting: Waiting): Promise<Glance> {
+  if (current === undefined) return { kind: "newer" };
+  const serial = await serialAt(peer, name, waiting);
+  if (serial === undefined) return { kind: "silent" };
+  if (serial === current.serial) return { kind: "same" };
+  return compareSerials(serial, current.serial) === 1 ? { kind: "newer" } : { kind: "older", serial };
+}
+
+async function serialAt(peer: Peer, zone: string, waiting: Waiting): Promise<number | undefined> {
+  try {
+    return await askSerial(zone, peer, { ...waiting, limit: questionLimit });
+  } catch {
+    return undefined;
+  }
+}
+
+async function storeFrom(
+  peer: Peer,
+  { name }: SecondaryZone,
+  content: NewContent,
+  ports: RefreshPorts,
+  waiting: Waiting,
+): Promise<void> {
+  const store = (given: NewContent) =>
+    ports.store(name, given).catch((error: unknown) => {
+      throw new Error(`${nameOf(peer)}: ${(error as Error).message}`, { cause: error });
+    });
+  if ((await store(content)) === "done") return;
+  const whole = await transferIn(name, peer, undefined, limited(waiting));
+  if (whole.kind !== "whole" || (await store(whole)) !== "done") {
+    throw new Error(`${nameOf(peer)}: the transfer does not fit the zone`);
+  }
+}
+
+const limited = ({ signal, now }: Waiting) => ({
+  signal: AbortSignal.any([signal, AbortSignal.timeout(transferLimit)]),
+  now,
+  limit: messageLimit,
+  mostRecords,
+});

@@ -1,0 +1,218 @@
+import { unmapped } from "../../core/addresses/peer-address.ts";
+import type { Instant } from "../../core/instant.ts";
+import type { Logger } from "../../process/log.ts";
+import { countTransfer, type DnsCounters } from "../metrics/counters.ts";
+import { nameOf } from "./ask.ts";
+import type { Asker } from "./respond.ts";
+import { type RefreshOutcome, type RefreshPorts, refreshZone, type SecondaryZone } from "./secondary-refresh.ts";
+
+/** Zones whose records come from other servers: asked for when their SOA says so, and whenever a primary tells of a change. */
+export type Secondaries = {
+  readonly notified: (zone: string, asker: Asker) => Promise<"taken" | "refused" | "not-ours">;
+  /** A zone came, went, or has other primaries. */
+  readonly look: (zone: string) => void;
+  /** To be said when `refreshes` has come to say yes: the primaries of all zones are asked. */
+  readonly takeOver: () => void;
+  readonly close: () => Promise<void>;
+};
+
+export type SecondaryPorts = RefreshPorts & {
+  readonly list: () => Promise<readonly string[]>;
+  /** Too long without its primaries: it must not be answered from any more (RFC 1034 section 4.3.5). */
+  readonly expired: (zone: string) => void;
+};
+
+export type SecondariesOptions = {
+  readonly ports: SecondaryPorts;
+  readonly log: Logger;
+  readonly now: () => Instant;
+  readonly random: () => number;
+  /** Zones asked for at one time, of all primaries and of one: one that says nothing must not hold up the others' zones. */
+  readonly atOnce?: { readonly all: number; readonly each: number };
+  /**
+   * False while another node asks the primaries: then this one does so only for a notice that came to it, and otherwise looks
+   * whether what the other has stored is still good.
+   */
+  readonly refreshes: () => boolean;
+  readonly counters?: DnsCounters;
+};
+
+/** Milliseconds. An SOA that says less than a second would never leave its primary alone; a timer holds no more than days. */
+const shortest = 1_000;
+const longest = 86_400_000;
+/** Seconds, for a zone that has not been had yet and so has no SOA that would say it. */
+const firstRetry = 10;
+
+export function startSecondaries(options: SecondariesOptions): Secondaries {
+  const { ports, log, now, random, atOnce = { all: 64, each: 8 }, refreshes, counters } = options;
+  const stop = new AbortController();
+  const zones = new Map<string, Followed>();
+  const queues = new Map<string, Queue>();
+  const noticed = new Set<string>();
+  const running = new Map<string, Promise<void>>();
+
+  /** Of the zones of one primary. */
+  const queueOf = (primary: string): Queue => {
+    const queue = queues.get(primary) ?? { waiting: new Set(), running: 0 };
+    queues.set(primary, queue);
+    return queue;
+  };
+  const pump = () => {
+    for (const [primary, queue] of queues) {
+      for (const name of queue.waiting) {
+        if (stop.signal.aborted || running.size >= atOnce.all) return;
+        if (queue.running >= atOnce.each) break;
+        if (running.has(name)) continue;
+        queue.waiting.delete(name);
+        running.set(name, runIn(queue, primary, name));
+      }
+    }
+  };
+  const ask = (name: string) => {
+    const { timer, primary = notKnown } = zones.get(name) ?? {};
+    clearTimeout(timer);
+    queueOf(primary).waiting.add(name);
+    pump();
+  };
+  const askIn = (name: string, seconds: number) => {
+    const followed = zones.get(name);
+    if (followed === undefined || stop.signal.aborted) return;
+    clearTimeout(followed.timer);
+    const wait = Math.min(Math.max(seconds * 1_000, shortest), longest);
+    // Not all at once, though all were loaded at once.
+    followed.timer = setTimeout(() => ask(name), wait * (0.9 + 0.1 * random()));
+  };
+
+  const runIn = async (queue: Queue, primary: string, name: string): Promise<void> => {
+    queue.running += 1;
+    try {
+      const zone = await ports.look(name);
+      if (zone === undefined) {
+        clearTimeout(zones.get(name)?.timer);
+        zones.delete(name);
+        noticed.delete(name);
+      } else if (noticed.has(name) || refreshes()) {
+        if (primary === primaryOf(zone)) await refresh(name, zone);
+        else waitForTurn(name, primaryOf(zone));
+      } else {
+        watch(name, zone);
+      }
+    } catch (error) {
+      if (!stop.signal.aborted) log.error({ err: error, zone: name }, "a secondary zone could not be looked at");
+      askIn(name, firstRetry);
+    } finally {
+      queue.running -= 1;
+      // Primaries come and go.
+      if (queue.running === 0 && queue.waiting.size === 0) queues.delete(primary);
+      running.delete(name);
+      pump();
+    }
+  };
+
+  const follow = (name: string): Followed => {
+    const followed = zones.get(name) ?? { ...notAskedYet };
+    zones.set(name, followed);
+    return followed;
+  };
+  const expire = (name: string, followed: Followed, zone: SecondaryZone) => {
+    if (followed.expired) return;
+    followed.expired = true;
+    if (zone.timers) log.error({ zone: name }, "the zone is too old to be answered from");
+    ports.expired(name);
+  };
+  const watch = (name: string, zone: SecondaryZone) => {
+    const followed = follow(name);
+    const left = secondsLeft(zone, now());
+    if (left <= 0) expire(name, followed, zone);
+    else followed.expired = false;
+    askIn(name, left > 0 ? left : (zone.timers?.retry ?? firstRetry));
+  };
+  /** It was asked for before its primary was known, or has another one now. */
+  const waitForTurn = (name: string, primary: string) => {
+    follow(name).primary = primary;
+    queueOf(primary).waiting.add(name);
+  };
+  const refresh = async (name: string, zone: SecondaryZone) => {
+    noticed.delete(name);
+    const followed = follow(name);
+    const outcome = await refreshZone(zone, ports, { signal: stop.signal, now });
+    if (stop.signal.aborted) return;
+    if (counters) countIn(counters, outcome, zone);
+    if (outcome.kind === "failed") {
+      const { because } = outcome;
+      if (followed.failing !== because) log.warn({ zone: name, because }, "no primary server gives the zone");
+      followed.failing = because;
+      const left = secondsLeft(zone, now());
+      if (left <= 0) expire(name, followed, zone);
+      return askIn(
+        name,
+        left > 0 ? Math.min(left, zone.timers?.retry ?? firstRetry) : (zone.timers?.retry ?? firstRetry),
+      );
+    }
+    const behind = outcome.kind === "behind";
+    if (behind && !followed.behind) {
+      const { serial, because } = outcome;
+      log.warn({ zone: name, serial, because }, "no primary server has the zone as new as it is here; it is kept");
+    }
+    if (outcome.kind === "whole" || outcome.kind === "steps" || (followed.failing !== undefined && !behind))
+      log.info({ zone: name, serial: outcome.serial }, "zone transferred");
+    zones.set(name, Object.assign(followed, { failing: undefined, expired: false, behind }));
+    askIn(name, outcome.refresh);
+  };
+
+  const all = async () => {
+    for (const name of await ports.list()) ask(name);
+  };
+  const takeOver = () =>
+    void all().catch((error: unknown) => log.error({ err: error }, "the secondary zones could not be listed"));
+  if (!refreshes()) takeOver();
+
+  return {
+    notified: async (name, asker) => {
+      const zone = await ports.look(name);
+      if (zone === undefined) return "not-ours";
+      const from = unmapped(asker.from);
+      if (!zone.primaries.some(({ host, key }) => host === from || (key && key.name === asker.key))) return "refused";
+      noticed.add(name);
+      ask(name);
+      return "taken";
+    },
+    look: ask,
+    takeOver,
+    close: async () => {
+      stop.abort();
+      for (const { timer } of zones.values()) clearTimeout(timer);
+      await Promise.all(running.values());
+    },
+  };
+}
+
+/** What did not come would have been a difference, had there been something to differ from. */
+function countIn(counters: DnsCounters, { kind }: RefreshOutcome, { current }: SecondaryZone): void {
+  if (kind === "failed") countTransfer(counters, "in", current === undefined ? "axfr" : "ixfr", "failed");
+  else countTransfer(counters, "in", kind === "whole" ? "axfr" : kind === "steps" ? "ixfr" : "check", "done");
+}
+
+type Queue = { readonly waiting: Set<string>; running: number };
+
+const notKnown = "";
+/** The first stands for all of them: it is asked first. */
+const primaryOf = ({ primaries: [first] }: SecondaryZone): string => (first ? nameOf(first) : "none");
+
+type Followed = {
+  timer: NodeJS.Timeout | undefined;
+  /** The first of them, as far as is known. */
+  primary: string | undefined;
+  /** Why it was not had when it was last asked for. */
+  failing: string | undefined;
+  expired: boolean;
+  behind: boolean;
+};
+
+const notAskedYet: Readonly<Followed> = {
+  ...{ timer: undefined, primary: undefined, failing: undefined, expired: false, behind: false },
+};
+
+function secondsLeft({ checked, timers }: SecondaryZone, now: Instant): number {
+  return checked === undefined || timers === undefined ? 0 : timers.expire - (now - checked) / 1_000;
+}

@@ -1,0 +1,191 @@
+import { labelsOf } from "../../core/names/name.ts";
+import { flags, headerLength, maximumMessage, types } from "./codes.ts";
+import { type Edns, ednsFromRecord, writeEdns } from "./edns.ts";
+import { createMessageWriter, type MessageWriter } from "./message-writer.ts";
+import { expandRdata } from "./rdata-layout.ts";
+import { createNameReader, type ReadName } from "./read-name.ts";
+
+/** A whole DNS message (RFC 1035 section 4). Names are canonical, so in lower case. */
+export type Message = {
+  readonly id: number;
+  readonly opcode: number;
+  /** All twelve bits of it: the upper eight are in the OPT record, and are lost without one. */
+  readonly rcode: number;
+  readonly response: boolean;
+  readonly authoritative: boolean;
+  readonly truncated: boolean;
+  readonly recursionDesired: boolean;
+  readonly recursionAvailable: boolean;
+  readonly authenticData: boolean;
+  readonly checkingDisabled: boolean;
+  readonly questions: readonly Question[];
+  readonly answers: readonly ResourceRecord[];
+  readonly authorities: readonly ResourceRecord[];
+  /** Without the OPT record. */
+  readonly additionals: readonly ResourceRecord[];
+  readonly edns: Edns | undefined;
+};
+
+/** A plain query without a question: what a message is made from. */
+export const emptyMessage: Omit<Message, "id" | "questions"> = {
+  opcode: 0,
+  rcode: 0,
+  response: false,
+  authoritative: false,
+  truncated: false,
+  recursionDesired: false,
+  recursionAvailable: false,
+  authenticData: false,
+  checkingDisabled: false,
+  answers: [],
+  authorities: [],
+  additionals: [],
+  edns: undefined,
+};
+
+export type Question = { readonly name: string; readonly type: number; readonly class: number };
+
+export type ResourceRecord = Question & {
+  readonly ttl: number;
+  /** As it stands outside of a message: names in it are whole. */
+  readonly data: Uint8Array;
+};
+
+/** Why bytes are no message. */
+export type Malformed = "short" | "bad-name" | "bad-data" | "bad-opt" | "two-opts" | "two-questions" | "bytes-behind";
+
+export type Decoded =
+  | { readonly ok: true; readonly message: Message }
+  | { readonly ok: false; readonly because: Malformed };
+
+/** Strict: every byte belongs to something. Time and memory are bounded by the length of the bytes. */
+export function decodeMessage(bytes: Uint8Array): Decoded {
+  if (bytes.length < headerLength) return malformed("short");
+  const cursor: Cursor = { bytes, at: headerLength, readName: createNameReader(bytes) };
+  const bits = u16(bytes, 2);
+  // RFC 9619: no message of any kind that moor takes part in has more.
+  if (u16(bytes, 4) > 1) return malformed("two-questions");
+  const questions = readAll(cursor, u16(bytes, 4), readQuestion);
+  if (typeof questions === "string") return malformed(questions);
+  const answers = readAll(cursor, u16(bytes, 6), readRecord);
+  if (typeof answers === "string") return malformed(answers);
+  const authorities = readAll(cursor, u16(bytes, 8), readRecord);
+  if (typeof authorities === "string") return malformed(authorities);
+  const additionals = readAll(cursor, u16(bytes, 10), readRecord);
+  if (typeof additionals === "string") return malformed(additionals);
+  if (cursor.at !== bytes.length) return malformed("bytes-behind");
+  const opt = findOpt(answers, authorities, additionals);
+  if (typeof opt === "string") return malformed(opt);
+  const message: Message = {
+    id: u16(bytes, 0),
+    opcode: (bits >> 11) & 0xf,
+    rcode: (bits & 0xf) | (opt ? (opt.ttl >>> 24) << 4 : 0),
+    response: (bits & flags.response) !== 0,
+    authoritative: (bits & flags.authoritative) !== 0,
+    truncated: (bits & flags.truncated) !== 0,
+    recursionDesired: (bits & flags.recursionDesired) !== 0,
+    recursionAvailable: (bits & flags.recursionAvailable) !== 0,
+    authenticData: (bits & flags.authenticData) !== 0,
+    checkingDisabled: (bits & flags.checkingDisabled) !== 0,
+    questions,
+    answers,
+    authorities,
+    additionals: additionals.filter((record) => record !== opt?.record),
+    edns: opt?.edns,
+  };
+  return { ok: true, message };
+}
+
+/** Undefined when it does not fit the limit. */
+export function encodeMessage(message: Message, limit = maximumMessage): Buffer | undefined {
+  const writer = createMessageWriter(limit);
+  writer.u16(message.id);
+  writer.u16(flagBits(message));
+  writer.u16(message.questions.length);
+  writer.u16(message.answers.length);
+  writer.u16(message.authorities.length);
+  writer.u16(message.additionals.length + (message.edns ? 1 : 0));
+  for (const question of message.questions) {
+    writer.name(labelsOf(question.name));
+    writer.u16(question.type);
+    writer.u16(question.class);
+  }
+  for (const record of message.answers) writeRecord(writer, record);
+  for (const record of message.authorities) writeRecord(writer, record);
+  if (message.edns) writeEdns(writer, message.edns, message.rcode);
+  for (const record of message.additionals) writeRecord(writer, record);
+  return writer.fits() ? writer.finish() : undefined;
+}
+
+type Cursor = { readonly bytes: Uint8Array; at: number; readonly readName: ReadName };
+
+const malformed = (because: Malformed): Decoded => ({ ok: false, because });
+
+const u16 = (bytes: Uint8Array, at: number): number => ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0);
+const u32 = (bytes: Uint8Array, at: number): number => u16(bytes, at) * 0x10000 + u16(bytes, at + 2);
+
+function readAll<T extends object>(
+  cursor: Cursor,
+  count: number,
+  readOne: (cursor: Cursor) => T | Malformed,
+): readonly T[] | Malformed {
+  const all: T[] = [];
+  for (let i = 0; i < count; i++) {
+    const one = readOne(cursor);
+    if (typeof one === "string") return one;
+    all.push(one);
+  }
+  return all;
+}
+
+function readQuestion(cursor: Cursor): Question | Malformed {
+  const { bytes } = cursor;
+  if (cursor.at >= bytes.length) return "short";
+  const read = cursor.readName(cursor.at, bytes.length);
+  if (read === undefined) return "bad-name";
+  if (read.end + 4 > bytes.length) return "short";
+  cursor.at = read.end + 4;
+  return { name: read.name.text, type: u16(bytes, read.end), class: u16(bytes, read.end + 2) };
+}
+
+function readRecord(cursor: Cursor): ResourceRecord | Malformed {
+  const head = readQuestion(cursor);
+  if (typeof head === "string") return head;
+  const { bytes, at } = cursor;
+  if (at + 6 > bytes.length) return "short";
+  const start = at + 6;
+  const end = start + u16(bytes, at + 4);
+  if (end > bytes.length) return "short";
+  const data = expandRdata(head.type, bytes, { start, end }, cursor.readName);
+  if (data === undefined) return "bad-data";
+  cursor.at = end;
+  return { ...head, ttl: u32(bytes, at), data };
+}
+
+type Opt = { readonly record: ResourceRecord; readonly ttl: number; readonly edns: Edns };
+
+/** RFC 6891 section 6.1.1: at most one, among the additionals, at the root. */
+function findOpt(...sections: readonly (readonly ResourceRecord[])[]): Opt | undefined | Malformed {
+  const found = sections.flatMap((section) => section.filter((record) => record.type === types.opt));
+  const [record, second] = found;
+  if (record === undefined) return undefined;
+  if (second !== undefined) return "two-opts";
+  if (record.name !== "" || !sections.at(-1)?.includes(record)) return "bad-opt";
+  const edns = ednsFromRecord(record.class, record.ttl, record.data);
+  return edns === undefined ? "bad-opt" : { record, ttl: record.ttl, edns };
+}
+
+const flagBits = (message: Message): number =>
+  (message.response ? flags.response : 0) |
+  (message.opcode << 11) |
+  (message.authoritative ? flags.authoritative : 0) |
+  (message.truncated ? flags.truncated : 0) |
+  (message.recursionDesired ? flags.recursionDesired : 0) |
+  (message.recursionAvailable ? flags.recursionAvailable : 0) |
+  (message.authenticData ? flags.authenticData : 0) |
+  (message.checkingDisabled ? flags.checkingDisabled : 0) |
+  (message.rcode & 0xf);
+
+function writeRecord(writer: MessageWriter, record: ResourceRecord): void {
+  writer.record({ ...record, labels: labelsOf(record.name) });
+}

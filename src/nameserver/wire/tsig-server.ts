@@ -1,0 +1,95 @@
+import { timingSafeEqual } from "node:crypto";
+import type { Instant } from "../../core/instant.ts";
+import {
+  appendTsig,
+  computeMac,
+  macLength,
+  priorMac,
+  readTsig,
+  type Tsig,
+  type TsigKey,
+  timers,
+  tsigErrors,
+  tsigFudge,
+  variables,
+} from "./tsig.ts";
+
+/** Signs the messages of one answer, in their order. */
+export type Signer = (message: Buffer) => Buffer;
+
+/** Whose request it is, as far as its signature tells. */
+export type CheckedRequest =
+  | { readonly kind: "unsigned" }
+  | { readonly kind: "malformed" }
+  /** The reply is NOTAUTH; `sign` adds the record that says why. */
+  | { readonly kind: "failed"; readonly message: Buffer; readonly sign: Signer }
+  | { readonly kind: "signed"; readonly key: TsigKey; readonly message: Buffer; readonly sign: Signer };
+
+/** RFC 8945 section 5.2: key, then signature, then time, then length. A shortened signature is never enough. */
+export async function checkRequest(
+  bytes: Buffer,
+  keyNamed: (name: string) => Promise<TsigKey | undefined>,
+  now: () => Instant,
+): Promise<CheckedRequest> {
+  const read = readTsig(bytes);
+  if (typeof read === "string") return { kind: read };
+  const { tsig, message } = read;
+  const failed = (error: number): CheckedRequest => ({
+    kind: "failed",
+    message,
+    sign: (m) => unsigned(m, tsig, error),
+  });
+  const key = await keyNamed(tsig.keyName);
+  if (key === undefined || key.algorithm !== tsig.algorithm) return failed(tsigErrors.badKey);
+  const full = macLength(key.algorithm);
+  if (tsig.mac.length > full || tsig.mac.length < Math.max(10, full / 2)) return { kind: "malformed" };
+  const mac = computeMac(key, [message, variables(tsig)]);
+  if (!timingSafeEqual(mac.subarray(0, tsig.mac.length), tsig.mac)) return failed(tsigErrors.badSig);
+  const clock = Math.floor(now() / 1000);
+  if (Math.abs(clock - tsig.time) > tsig.fudge) {
+    return { kind: "failed", message, sign: (m) => signedLate(m, tsig, key, clock) };
+  }
+  if (tsig.mac.length !== full) return failed(tsigErrors.badTrunc);
+  return { kind: "signed", key, message, sign: createSigner(key, tsig.mac, now) };
+}
+
+/** The first message signs all of its record, later ones only its times (section 5.3.1). */
+function createSigner(key: TsigKey, requestMac: Uint8Array, now: () => Instant): Signer {
+  let prior = requestMac;
+  let first = true;
+  return (message) => {
+    const tsig = recordOf(key, message, { time: Math.floor(now() / 1000), error: 0, other: none });
+    const mac = computeMac(key, [priorMac(prior), message, first ? variables(tsig) : timers(tsig)]);
+    first = false;
+    prior = mac;
+    return appendTsig(message, { ...tsig, mac });
+  };
+}
+
+const none = new Uint8Array();
+
+type Told = Pick<Tsig, "time" | "error" | "other">;
+
+const recordOf = (key: TsigKey, message: Buffer, { time, error, other }: Told): Tsig => ({
+  keyName: key.name,
+  algorithm: key.algorithm,
+  time,
+  fudge: tsigFudge,
+  mac: none,
+  originalId: message.readUInt16BE(0),
+  error,
+  other,
+});
+
+/** Sections 5.2.1 and 5.2.2: there is no key, or none that both sides have, to sign this with. */
+const unsigned = (message: Buffer, tsig: Tsig, error: number): Buffer =>
+  appendTsig(message, { ...tsig, mac: none, originalId: message.readUInt16BE(0), error, other: none });
+
+/** Section 5.2.3: signed, with the time of the request, and with that of the server as a hint. */
+function signedLate(message: Buffer, request: Tsig, key: TsigKey, clock: number): Buffer {
+  const other = Buffer.alloc(6);
+  other.writeUIntBE(clock, 0, 6);
+  const tsig = recordOf(key, message, { time: request.time, error: tsigErrors.badTime, other });
+  const mac = computeMac(key, [priorMac(request.mac), message, variables(tsig)]);
+  return appendTsig(message, { ...tsig, mac });
+}

@@ -1,0 +1,174 @@
+import { createHmac } from "node:crypto";
+import { nameFromWire, nameToWire } from "../../core/names/wire.ts";
+import { classes, headerLength, types } from "./codes.ts";
+import { createNameReader } from "./read-name.ts";
+
+/** Transaction signatures (RFC 8945): the record itself, and what a signature is computed over. */
+
+/** Under the names that messages carry. MD5 and SHA-1 only for primaries that know nothing better. */
+const digests = {
+  "hmac-md5.sig-alg.reg.int": "md5",
+  "hmac-sha1": "sha1",
+  "hmac-sha256": "sha256",
+  "hmac-sha384": "sha384",
+  "hmac-sha512": "sha512",
+} as const;
+
+export type TsigAlgorithm = keyof typeof digests;
+
+export type TsigKey = { readonly name: string; readonly algorithm: TsigAlgorithm; readonly secret: Uint8Array };
+
+export const tsigErrors = { badSig: 16, badKey: 17, badTime: 18, badTrunc: 22 } as const;
+
+/** Seconds that the clocks of both sides may be apart. */
+export const tsigFudge = 300;
+
+export type Tsig = {
+  readonly keyName: string;
+  readonly algorithm: string;
+  /** Seconds since 1970. */
+  readonly time: number;
+  readonly fudge: number;
+  readonly mac: Uint8Array;
+  readonly originalId: number;
+  readonly error: number;
+  readonly other: Uint8Array;
+};
+
+export type SignedMessage = {
+  readonly tsig: Tsig;
+  /** What was signed: without the record, and with the id that the signer gave. */
+  readonly message: Buffer;
+};
+
+export const isTsigAlgorithm = (name: string): name is TsigAlgorithm => Object.hasOwn(digests, name);
+
+/** The record is the last one of a message, or not there; anywhere else or half there it is an error (section 5.1). */
+export function readTsig(bytes: Buffer): SignedMessage | "unsigned" | "malformed" {
+  const last = lastRecord(bytes);
+  if (last === undefined) return "malformed";
+  if (last.start === undefined || last.type !== types.tsig) return last.tsigBefore ? "malformed" : "unsigned";
+  const name = createNameReader(bytes)(last.start, bytes.length);
+  const tsig = name && !last.tsigBefore && readRecord(bytes, name.end, name.name.text);
+  if (!tsig) return "malformed";
+  const message = Buffer.from(bytes.subarray(0, last.start));
+  message.writeUInt16BE(tsig.originalId, 0);
+  message.writeUInt16BE(bytes.readUInt16BE(10) - 1, 10);
+  return { tsig, message };
+}
+
+/** What a signature is computed over: an earlier one, messages, and what the record says of itself. */
+export function computeMac(key: TsigKey, parts: readonly Uint8Array[]): Buffer {
+  const hmac = createHmac(digests[key.algorithm], key.secret);
+  for (const part of parts) hmac.update(part);
+  return hmac.digest();
+}
+
+export const macLength = (algorithm: TsigAlgorithm): number => lengths[algorithm];
+
+const lengths: Readonly<Record<TsigAlgorithm, number>> = {
+  "hmac-md5.sig-alg.reg.int": 16,
+  "hmac-sha1": 20,
+  "hmac-sha256": 32,
+  "hmac-sha384": 48,
+  "hmac-sha512": 64,
+};
+
+/** An earlier signature, as it goes into the next one (section 5.3.1). */
+export function priorMac(mac: Uint8Array): Buffer {
+  const part = Buffer.alloc(2 + mac.length);
+  part.writeUInt16BE(mac.length);
+  part.set(mac, 2);
+  return part;
+}
+
+/** Section 4.3.3. */
+export function variables({ keyName, algorithm, time, fudge, error, other }: Omit<Tsig, "mac" | "originalId">): Buffer {
+  const rest = Buffer.alloc(4);
+  rest.writeUInt16BE(error, 0);
+  rest.writeUInt16BE(other.length, 2);
+  const classAndTtl = Buffer.from([0, classes.any, 0, 0, 0, 0]);
+  return Buffer.concat([nameToWire(keyName), classAndTtl, nameToWire(algorithm), timers({ time, fudge }), rest, other]);
+}
+
+/** All that the later messages of one answer sign of their record (section 5.3.1). */
+export function timers({ time, fudge }: Pick<Tsig, "time" | "fudge">): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeUIntBE(time, 0, 6);
+  bytes.writeUInt16BE(fudge, 6);
+  return bytes;
+}
+
+export function appendTsig(message: Buffer, tsig: Tsig): Buffer {
+  const [name, algorithm] = [nameToWire(tsig.keyName), nameToWire(tsig.algorithm)];
+  const head = Buffer.alloc(10);
+  head.writeUInt16BE(types.tsig, 0);
+  head.writeUInt16BE(classes.any, 2);
+  head.writeUInt16BE(algorithm.length + 16 + tsig.mac.length + tsig.other.length, 8);
+  const tail = Buffer.alloc(6);
+  tail.writeUInt16BE(tsig.originalId, 0);
+  tail.writeUInt16BE(tsig.error, 2);
+  tail.writeUInt16BE(tsig.other.length, 4);
+  const signed = Buffer.concat([message, name, head, algorithm, timers(tsig), priorMac(tsig.mac), tail, tsig.other]);
+  signed.writeUInt16BE(message.readUInt16BE(10) + 1, 10);
+  return signed;
+}
+
+/** How many bytes a signature by this key adds to a message. */
+export const tsigRoom = ({ name, algorithm }: TsigKey): number =>
+  nameToWire(name).length + nameToWire(algorithm).length + 10 + 16 + lengths[algorithm];
+
+type LastRecord = { readonly start: number | undefined; readonly type: number; readonly tsigBefore: boolean };
+
+function lastRecord(bytes: Buffer): LastRecord | undefined {
+  if (bytes.length < headerLength) return undefined;
+  let at: number | undefined = headerLength;
+  for (let left = bytes.readUInt16BE(4); left > 0 && at !== undefined; left--) {
+    const end = skipName(bytes, at);
+    at = end === undefined ? undefined : end + 4;
+  }
+  let start: number | undefined;
+  let type = 0;
+  let tsigBefore = false;
+  for (let left = bytes.readUInt16BE(6) + bytes.readUInt16BE(8) + bytes.readUInt16BE(10); left > 0; left--) {
+    if (at === undefined) return undefined;
+    const end = skipName(bytes, at);
+    if (end === undefined || end + 10 > bytes.length) return undefined;
+    if (start !== undefined && type === types.tsig) tsigBefore = true;
+    start = at;
+    type = bytes.readUInt16BE(end);
+    at = end + 10 + bytes.readUInt16BE(end + 8);
+  }
+  if (at !== bytes.length) return undefined;
+  return { start: bytes.readUInt16BE(10) === 0 ? undefined : start, type, tsigBefore };
+}
+
+function skipName(bytes: Buffer, start: number): number | undefined {
+  for (let at = start; at < bytes.length; ) {
+    const length = bytes[at] ?? 0;
+    if (length === 0) return at + 1;
+    if (length >= 0xc0) return at + 2;
+    if (length > 63) return undefined;
+    at += 1 + length;
+  }
+  return undefined;
+}
+
+function readRecord(bytes: Buffer, at: number, keyName: string): Tsig | undefined {
+  if (bytes.readUInt16BE(at + 2) !== classes.any || bytes.readUInt32BE(at + 4) !== 0) return undefined;
+  const algorithm = nameFromWire(bytes, at + 10);
+  if (algorithm === undefined || algorithm.end + 10 > bytes.length) return undefined;
+  const { end } = algorithm;
+  const macEnd = end + 10 + bytes.readUInt16BE(end + 8);
+  if (macEnd + 6 > bytes.length || macEnd + 6 + bytes.readUInt16BE(macEnd + 4) !== bytes.length) return undefined;
+  return {
+    keyName,
+    algorithm: algorithm.name,
+    time: bytes.readUIntBE(end, 6),
+    fudge: bytes.readUInt16BE(end + 6),
+    mac: Buffer.from(bytes.subarray(end + 10, macEnd)),
+    originalId: bytes.readUInt16BE(macEnd),
+    error: bytes.readUInt16BE(macEnd + 2),
+    other: Buffer.from(bytes.subarray(macEnd + 6)),
+  };
+}
