@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { createToken, hashSecret } from "../src/access/secret.ts";
 import { wholeAccount } from "../src/core/may.ts";
 import { ensureCertificate } from "../src/process/tls/certificates.ts";
-import { createRecordService } from "../src/records/service.ts";
+import { createRecordService } from "../src/records/service/service.ts";
 import { recordsDatabase } from "../src/records/start.ts";
-import { openSqliteStore } from "../src/records/store-sqlite.ts";
+import { openSqliteStore } from "../src/records/store/sqlite/store.ts";
 import { besideHelloHeads, type Call, measureBesideHello } from "./beside-hello.ts";
 import type { Table } from "./run.ts";
 

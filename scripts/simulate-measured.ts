@@ -10,9 +10,9 @@ import { createToken, hashSecret } from "../src/access/secret.ts";
 import { wholeAccount } from "../src/core/may.ts";
 import { nameToWire } from "../src/core/names/wire.ts";
 import { transferIn } from "../src/nameserver/transfer/in.ts";
-import { createRecordService } from "../src/records/service.ts";
+import { createRecordService } from "../src/records/service/service.ts";
 import { recordsDatabase } from "../src/records/start.ts";
-import { openSqliteStore } from "../src/records/store-sqlite.ts";
+import { openSqliteStore } from "../src/records/store/sqlite/store.ts";
 import type { Measured } from "../test/scale/arithmetic.ts";
 
 export type Scale = { readonly zones: number; readonly writes: number };

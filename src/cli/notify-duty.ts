@@ -2,7 +2,7 @@ import { apex } from "../core/names/name.ts";
 import { isNews, type ZoneNews, type ZoneSource } from "../nameserver/answer/zone-source.ts";
 import { createNotifier, type NotifierOptions } from "../nameserver/transfer/notify-out.ts";
 import type { EndWork } from "../process/duties.ts";
-import type { RecordStore } from "../records/store.ts";
+import type { RecordStore } from "../records/store/port.ts";
 
 export type NotifyDuty = {
   readonly store: RecordStore;

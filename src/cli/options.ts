@@ -3,7 +3,7 @@ import { parseAddress } from "../core/addresses/address.ts";
 import { parseMailbox } from "../core/names/mailbox.ts";
 import { asAscii } from "../core/names/unicode.ts";
 import type { ListenAddress } from "../process/listen-address.ts";
-import { tokenNameFault } from "../records/token-name.ts";
+import { tokenNameFault } from "../records/service/token-name.ts";
 
 /** For verbs that work on what a service keeps. */
 export const dataFolder = ["--data <folder>", "the data folder of the service", readFolder, "./moor-data"] as const;

@@ -6,9 +6,9 @@ import type { NewContent, SecondaryZone } from "../nameserver/transfer/secondary
 import type { SecondaryPorts } from "../nameserver/transfer/secondary-zones.ts";
 import { isTsigAlgorithm, type TsigKey } from "../nameserver/wire/tsig.ts";
 import type { Logger } from "../process/log.ts";
-import type { PrimaryServer, RecordStore, Zone } from "../records/store.ts";
-import { storeTransfer } from "../records/transfer-in.ts";
-import { expiryOf } from "../records/zone-status.ts";
+import { storeTransfer } from "../records/service/from-transfer.ts";
+import { expiryOf } from "../records/service/zones/status.ts";
+import type { PrimaryServer, RecordStore, Zone } from "../records/store/port.ts";
 
 /** The store as the keeper of secondary zones. */
 export function secondaryPorts(

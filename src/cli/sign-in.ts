@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { keysFile } from "../firewall/access-store.ts";
 import * as firewallConsole from "../firewall/console-link.ts";
 import { findDatabase } from "../process/data-folder.ts";
-import * as recordsConsole from "../records/console-open.ts";
+import * as recordsConsole from "../records/open-console.ts";
 import type { CommandIo } from "./command-io.ts";
 import type { DatabaseOptions } from "./database-options.ts";
 import { logTo } from "./log-to.ts";

@@ -9,7 +9,7 @@ import { type Duties, leadAlways } from "../process/duties.ts";
 import type { ListenAddress } from "../process/listen-address.ts";
 import type { Logger } from "../process/log.ts";
 import { closeInReverse, type Opened } from "../process/shutdown.ts";
-import type { RecordStore } from "../records/store.ts";
+import type { RecordStore } from "../records/store/port.ts";
 import { isSoa, notifySecondaries } from "./notify-duty.ts";
 import { secondaryPorts } from "./secondaries-from-store.ts";
 import { peerOf, transferPorts } from "./transfers-from-store.ts";

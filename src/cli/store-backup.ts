@@ -1,18 +1,18 @@
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { openDataFolder } from "../process/data-folder.ts";
-import { withDraft } from "../records/draft-file.ts";
 import type { StorePlace } from "../records/open-store.ts";
-import { type BackupOutcome, type BackupTellers, backupSqlite, backupTables } from "../records/store-backup.ts";
+import { type BackupOutcome, type BackupTellers, backupSqlite, backupTables } from "../records/tools/backup.ts";
+import type { CopyProgress } from "../records/tools/copy.ts";
+import { withDraft } from "../records/tools/draft-file.ts";
 import {
   expectBackup,
   type Faulty,
   type RestoreOutcome,
   restoreSqlite,
   withCheckedCopy,
-} from "../records/store-backup-restore.ts";
-import type { CopyProgress } from "../records/store-copy.ts";
-import { readTables } from "../records/store-table-open.ts";
+} from "../records/tools/restore.ts";
+import { readTables } from "../records/tools/tables/open.ts";
 import type { CommandIo } from "./command-io.ts";
 import type { DatabaseOptions } from "./database-options.ts";
 import { readStorePlace } from "./read-store-place.ts";

@@ -1,5 +1,5 @@
-import { checkStore } from "../records/store-check.ts";
-import { readTables } from "../records/store-table-open.ts";
+import { checkStore } from "../records/tools/check/check.ts";
+import { readTables } from "../records/tools/tables/open.ts";
 import type { CommandIo } from "./command-io.ts";
 import type { DatabaseOptions } from "./database-options.ts";
 import { readStorePlace } from "./read-store-place.ts";

@@ -1,9 +1,9 @@
 import { statSync } from "node:fs";
 import { isFullDisk } from "../process/sqlite/disk-faults.ts";
-import { dropHistory } from "../records/keep-history.ts";
 import type { StorePlace } from "../records/open-store.ts";
-import { trimTables } from "../records/store-table-open.ts";
-import { takeSole } from "../records/store-table-sole.ts";
+import { dropHistory } from "../records/tools/keep-history.ts";
+import { trimTables } from "../records/tools/tables/open.ts";
+import { takeSole } from "../records/tools/tables/sole.ts";
 import type { CommandIo } from "./command-io.ts";
 import type { DatabaseOptions } from "./database-options.ts";
 import { readStorePlace } from "./read-store-place.ts";

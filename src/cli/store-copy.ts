@@ -1,12 +1,12 @@
 import { dirname, resolve } from "node:path";
 import { asDiskTrouble } from "../process/sqlite/disk-faults.ts";
 import type { StorePlace } from "../records/open-store.ts";
-import { expectFree, giveToOwnerOf, placeNew, syncFile } from "../records/store-backup.ts";
-import { type CopyOutcome, copyTables, type TableSum } from "../records/store-copy.ts";
-import type { CopyTarget, Tables } from "../records/store-table.ts";
-import { readTables } from "../records/store-table-open.ts";
-import { copySqliteTables } from "../records/store-table-sqlite.ts";
-import { partOf } from "../records/unfinished-copy.ts";
+import { partOf } from "../records/store/unfinished-copy.ts";
+import { expectFree, giveToOwnerOf, placeNew, syncFile } from "../records/tools/backup.ts";
+import { type CopyOutcome, copyTables, type TableSum } from "../records/tools/copy.ts";
+import { readTables } from "../records/tools/tables/open.ts";
+import { copySqliteTables } from "../records/tools/tables/sqlite.ts";
+import type { CopyTarget, Tables } from "../records/tools/tables/table.ts";
 import type { CommandIo } from "./command-io.ts";
 import type { DatabaseOptions } from "./database-options.ts";
 import { printTable } from "./print-table.ts";
@@ -85,7 +85,7 @@ async function intoServer(
   { address }: Extract<StorePlace, { kind: "postgres" }>,
   io: CommandIo,
 ): Promise<CopyOutcome> {
-  const { writePostgresTables } = await import("../records/store-table-postgres.ts");
+  const { writePostgresTables } = await import("../records/tools/tables/postgres.ts");
   const target = await writePostgresTables(address, source, io.signal);
   if (target.goesOn) io.err(`${address.shown} has a copy that was broken off; it goes on.\n`);
   return await copyInto(tables, target, io);

@@ -8,8 +8,8 @@ import { patience } from "../../test/rig/patience.ts";
 import { openSqlite } from "../process/sqlite/open.ts";
 import { fillStore } from "../records/rig/filled-store.ts";
 import { type PostgresRig, startPostgresRig } from "../records/rig/postgres.ts";
-import { migrations } from "../records/schema-sqlite.ts";
-import { openSqliteStore } from "../records/store-sqlite.ts";
+import { migrations } from "../records/store/sqlite/schema.ts";
+import { openSqliteStore } from "../records/store/sqlite/store.ts";
 import { runMoor } from "./program.ts";
 import { openTerminal } from "./rig/terminal.ts";
 

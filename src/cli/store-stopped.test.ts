@@ -7,7 +7,7 @@ import { node, repository } from "../../test/rig/namespace.ts";
 import { startProcess } from "../../test/rig/started-process.ts";
 import { until } from "../../test/rig/until.ts";
 import { fillStore } from "../records/rig/filled-store.ts";
-import { openSqliteStore } from "../records/store-sqlite.ts";
+import { openSqliteStore } from "../records/store/sqlite/store.ts";
 import { runMoor } from "./program.ts";
 import { openTerminal } from "./rig/terminal.ts";
 

@@ -1,4 +1,4 @@
-import type { CheckCounts } from "../records/store-check.ts";
+import type { CheckCounts } from "../records/tools/check/check.ts";
 
 export const faultsInWords = (count: number): string => (count === 1 ? "one fault" : `${count} faults`);
 

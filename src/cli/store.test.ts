@@ -14,7 +14,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { patience } from "../../test/rig/patience.ts";
 import { fillStore } from "../records/rig/filled-store.ts";
-import { openSqliteStore } from "../records/store-sqlite.ts";
+import { openSqliteStore } from "../records/store/sqlite/store.ts";
 import { readKeepHistory } from "./keep-history-option.ts";
 import { runMoor } from "./program.ts";
 import { openTerminal } from "./rig/terminal.ts";

@@ -2,7 +2,7 @@ import { createToken, hashSecret } from "../access/secret.ts";
 import type { Scope } from "../core/may.ts";
 import { apex, ownerOf } from "../core/names/name.ts";
 import { nameToUnicode } from "../core/names/unicode.ts";
-import type { RecordStore, Token } from "../records/store.ts";
+import type { RecordStore, Token } from "../records/store/port.ts";
 import type { CommandIo } from "./command-io.ts";
 import type { DatabaseOptions } from "./database-options.ts";
 import { minute, printTable } from "./print-table.ts";

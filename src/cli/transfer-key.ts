@@ -4,7 +4,7 @@ import type { Instant } from "../core/instant.ts";
 import type { Scope } from "../core/may.ts";
 import { parseName } from "../core/names/name.ts";
 import { readFileIfThere } from "../process/data-folder.ts";
-import type { NewTransferKey, TransferKey } from "../records/transfer-keys.ts";
+import type { NewTransferKey, TransferKey } from "../records/store/transfer-keys.ts";
 import type { CommandIo } from "./command-io.ts";
 import type { DatabaseOptions } from "./database-options.ts";
 import { minute, printTable } from "./print-table.ts";

@@ -10,9 +10,9 @@ import type { Secondaries } from "../nameserver/transfer/secondary-zones.ts";
 import type { TsigKey } from "../nameserver/wire/tsig.ts";
 import type { ListenAddress } from "../process/listen-address.ts";
 import type { Logger } from "../process/log.ts";
-import { type DnsUpdated, updateFromDns } from "../records/dns-update.ts";
-import type { RecordStore } from "../records/store.ts";
-import type { TransferKey } from "../records/transfer-keys.ts";
+import { type DnsUpdated, updateFromDns } from "../records/service/from-dns-update.ts";
+import type { RecordStore } from "../records/store/port.ts";
+import type { TransferKey } from "../records/store/transfer-keys.ts";
 import { keyOfZone } from "./secondaries-from-store.ts";
 import type { StoreZones } from "./zones-from-store.ts";
 

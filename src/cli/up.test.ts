@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { keysFile, openAccess } from "../firewall/access-store.ts";
 import { recordsDatabase } from "../records/start.ts";
-import { openSqliteStore } from "../records/store-sqlite.ts";
+import { openSqliteStore } from "../records/store/sqlite/store.ts";
 import { runMoor } from "./program.ts";
 
 let other: Server;

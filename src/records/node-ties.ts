@@ -2,9 +2,9 @@ import type { Client } from "pg";
 import { type Duties, leadAlways } from "../process/duties.ts";
 import type { Logger } from "../process/log.ts";
 import { takeTurns } from "../process/postgres/turn.ts";
-import { createRateLimit, type RateLimit } from "./rate-limit.ts";
-import { createSharedRateLimit } from "./rate-limit-shared.ts";
-import { openPostgresBudget } from "./rate-limit-shared-postgres.ts";
+import { createRateLimit, type RateLimit } from "./limits/rate-limit.ts";
+import { createSharedRateLimit } from "./limits/shared.ts";
+import { openPostgresBudget } from "./limits/shared-postgres.ts";
 
 /** What a node does together with those that have the same database: take turns in what must be done once, and count calls. */
 export type NodeTies = {

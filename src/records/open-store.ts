@@ -3,12 +3,12 @@ import type { DatabaseTrouble } from "../process/database/migration-steps.ts";
 import type { Logger } from "../process/log.ts";
 import type { ConnectionCount } from "../process/postgres/open.ts";
 import type { PostgresAddress } from "../process/postgres/url.ts";
-import type { ConsoleStore } from "./console-store.ts";
-import { migrations } from "./schema-sqlite.ts";
-import type { RecordStore } from "./store.ts";
-import { openSqliteStore } from "./store-sqlite.ts";
-import { openConsoleStore } from "./store-sqlite-console.ts";
-import { startWalCheckpoints } from "./wal-checkpoints.ts";
+import type { ConsoleStore } from "./store/console-store.ts";
+import type { RecordStore } from "./store/port.ts";
+import { openConsoleStore } from "./store/sqlite/console.ts";
+import { migrations } from "./store/sqlite/schema.ts";
+import { openSqliteStore } from "./store/sqlite/store.ts";
+import { startWalCheckpoints } from "./store/sqlite/wal-checkpoints.ts";
 
 /** Where a service keeps its records. */
 export type StorePlace =
@@ -61,7 +61,7 @@ function openFile(path: string, log: Logger): OpenStore {
 
 /** What speaks to PostgreSQL is loaded only where there is one. */
 async function openServer(place: Extract<StorePlace, { kind: "postgres" }>, log: Logger): Promise<OpenStore> {
-  const { openPostgresStore } = await import("./store-postgres.ts");
+  const { openPostgresStore } = await import("./store/postgres/store.ts");
   const { address, connections } = place;
   const store = await openPostgresStore({ address, log, ...(connections && { limits: { connections } }) });
   const { console, look, connect, connections: count, outgrown, close } = store;

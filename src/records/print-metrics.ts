@@ -2,7 +2,7 @@ import type { CountedRoute, RequestCounters } from "../process/http/request-coun
 import { inTime } from "../process/in-time.ts";
 import { family, histogramFamily, type Sample } from "../process/metrics.ts";
 import type { ConnectionCount } from "../process/postgres/open.ts";
-import type { RecordStore } from "./store.ts";
+import type { RecordStore } from "./store/port.ts";
 
 export type RecordMetrics = {
   readonly requests: RequestCounters;

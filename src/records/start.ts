@@ -17,17 +17,17 @@ import type { Logger } from "../process/log.ts";
 import { leaveHalfTheFiles } from "../process/open-files.ts";
 import { closeInReverse, type Opened } from "../process/shutdown.ts";
 import { type CertificateFiles, openTlsMaterial } from "../process/tls/material.ts";
-import { openConsole } from "./console-open.ts";
-import { serveDocs } from "./http-docs.ts";
-import { dyndnsApi } from "./http-dyndns.ts";
-import { rrsetsApi, sendNoPath } from "./http-rrsets.ts";
-import { sendNoRoute, v1Api } from "./http-v1.ts";
+import { serveDocs } from "./http/docs.ts";
+import { dyndnsApi } from "./http/dyndns.ts";
+import { observeHttp } from "./http/observe.ts";
+import { rrsetsApi, sendNoPath } from "./http-rrsets/routes.ts";
+import { sendNoRoute, v1Api } from "./http-v1/routes.ts";
 import { tieNodes } from "./node-ties.ts";
-import { observeHttp } from "./observe-http.ts";
+import { openConsole } from "./open-console.ts";
 import { openStore, type StorePlace } from "./open-store.ts";
 import { printRecordMetrics } from "./print-metrics.ts";
-import { createRecordService } from "./service.ts";
-import type { RecordStore } from "./store.ts";
+import { createRecordService } from "./service/service.ts";
+import type { RecordStore } from "./store/port.ts";
 
 export type RecordsOptions = {
   /** For certificates, and for the database when no other place is named. */

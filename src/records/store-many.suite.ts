@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { aSet, at } from "./rig/a-set.ts";
 import { dropZone } from "./rig/drop-zone.ts";
-import { type LoggedChange, plainSettings, type RecordStore, type WriteRequest, type Zone } from "./store.ts";
+import { type LoggedChange, plainSettings, type RecordStore, type WriteRequest, type Zone } from "./store/port.ts";
 
 /** What every RecordStore does with writes to many records and zones. `open` gives an empty store of its own each time. */
 export function describeManyWrites(name: string, open: () => Promise<RecordStore>): void {

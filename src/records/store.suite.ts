@@ -12,7 +12,7 @@ import {
   type Zone,
   type ZoneQuery,
   type ZoneSettings,
-} from "./store.ts";
+} from "./store/port.ts";
 
 /** What every RecordStore does. `open` gives an empty store of its own each time. */
 export function describeStore(name: string, open: () => Promise<RecordStore>): void {

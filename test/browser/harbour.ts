@@ -1,7 +1,7 @@
 import { wholeAccount } from "../../src/core/may.ts";
-import type { Actor } from "../../src/records/actor.ts";
-import { createRecordService } from "../../src/records/service.ts";
-import type { RecordStore } from "../../src/records/store.ts";
+import { createRecordService } from "../../src/records/service/service.ts";
+import type { Actor } from "../../src/records/service/sight.ts";
+import type { RecordStore } from "../../src/records/store/port.ts";
 
 const hour = 3_600_000;
 

@@ -6,9 +6,9 @@ import { type Scope, wholeAccount } from "../../src/core/may.ts";
 import type { RRset } from "../../src/core/records/rrset.ts";
 import { writtenSets } from "../../src/core/written-sets.suite.ts";
 import { createLog } from "../../src/process/log.ts";
-import { newRecordId } from "../../src/records/new-id.ts";
-import { plainSettings, type RecordStore, type Zone, type ZoneSettings } from "../../src/records/store.ts";
-import { openSqliteStore } from "../../src/records/store-sqlite.ts";
+import { newRecordId } from "../../src/records/service/edit/new-id.ts";
+import { plainSettings, type RecordStore, type Zone, type ZoneSettings } from "../../src/records/store/port.ts";
+import { openSqliteStore } from "../../src/records/store/sqlite/store.ts";
 import { patience } from "../rig/patience.ts";
 
 /** The nameserver in this process, on a store in memory unless a file is given. */

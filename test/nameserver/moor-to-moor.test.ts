@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { dnameTo } from "../../src/core/written-sets.suite.ts";
-import type { PrimaryServer, Zone } from "../../src/records/store.ts";
+import type { PrimaryServer, Zone } from "../../src/records/store/port.ts";
 import { freePort } from "../rig/free-port.ts";
 import { until } from "../rig/until.ts";
 import { everyone, type MoorDns, startMoorDns } from "./moor-dns.ts";

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { dropHistory } from "../../src/records/keep-history.ts";
-import type { Zone } from "../../src/records/store.ts";
-import { trimSqliteTables } from "../../src/records/store-table-sqlite.ts";
+import type { Zone } from "../../src/records/store/port.ts";
+import { dropHistory } from "../../src/records/tools/keep-history.ts";
+import { trimSqliteTables } from "../../src/records/tools/tables/sqlite.ts";
 import { patience } from "../rig/patience.ts";
 import { everyone, type MoorDns, startMoorDns } from "./moor-dns.ts";
 

@@ -2,12 +2,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { wholeAccount } from "../../src/core/may.ts";
 import type { Fault } from "../../src/core/result.ts";
-import { createRecordService } from "../../src/records/service.ts";
+import { createRecordService } from "../../src/records/service/service.ts";
 import { recordsDatabase } from "../../src/records/start.ts";
-import { checkStore } from "../../src/records/store-check.ts";
-import { openSqliteStore } from "../../src/records/store-sqlite.ts";
-import { eachPart, type Row, storeTables } from "../../src/records/store-table.ts";
-import { readSqliteTables } from "../../src/records/store-table-sqlite.ts";
+import { openSqliteStore } from "../../src/records/store/sqlite/store.ts";
+import { checkStore } from "../../src/records/tools/check/check.ts";
+import { readSqliteTables } from "../../src/records/tools/tables/sqlite.ts";
+import { eachPart, type Row, storeTables } from "../../src/records/tools/tables/table.ts";
 import { patience } from "../rig/patience.ts";
 import { runMoor } from "./storm.ts";
 

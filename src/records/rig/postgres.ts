@@ -2,7 +2,7 @@ import { pino } from "pino";
 import { patience } from "../../../test/rig/patience.ts";
 import { type PostgresServer, startPostgres } from "../../../test/rig/postgres.ts";
 import { type PostgresAddress, readPostgresUrl } from "../../process/postgres/url.ts";
-import { openPostgresStore, type PostgresStore, type PostgresStoreOptions } from "../store-postgres.ts";
+import { openPostgresStore, type PostgresStore, type PostgresStoreOptions } from "../store/postgres/store.ts";
 
 export type PostgresRig = {
   readonly server: PostgresServer;

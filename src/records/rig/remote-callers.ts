@@ -3,13 +3,13 @@ import type { Instant } from "../../core/instant.ts";
 import { type Scope, wholeAccount } from "../../core/may.ts";
 import { createHttpServer } from "../../process/http/server.ts";
 import { createLog } from "../../process/log.ts";
-import { dyndnsApi } from "../http-dyndns.ts";
-import { rrsetsApi } from "../http-rrsets.ts";
-import { v1Api } from "../http-v1.ts";
-import { createRateLimit } from "../rate-limit.ts";
-import { createRecordService } from "../service.ts";
-import type { RecordStore } from "../store.ts";
-import { openSqliteStore } from "../store-sqlite.ts";
+import { dyndnsApi } from "../http/dyndns.ts";
+import { rrsetsApi } from "../http-rrsets/routes.ts";
+import { v1Api } from "../http-v1/routes.ts";
+import { createRateLimit } from "../limits/rate-limit.ts";
+import { createRecordService } from "../service/service.ts";
+import type { RecordStore } from "../store/port.ts";
+import { openSqliteStore } from "../store/sqlite/store.ts";
 
 /** For tests: the APIs without a socket, called from any address at any time; `faults` stand in for parts of the store. */
 export async function remoteCallers(perMinute: number, faults: Partial<RecordStore> = {}) {

@@ -7,7 +7,7 @@ import { createToken, hashSecret } from "../../access/secret.ts";
 import { type Scope, wholeAccount } from "../../core/may.ts";
 import { createLog } from "../../process/log.ts";
 import { type RunningRecords, recordsDatabase, startRecords } from "../start.ts";
-import { openSqliteStore } from "../store-sqlite.ts";
+import { openSqliteStore } from "../store/sqlite/store.ts";
 
 type Sent = { readonly body?: string | Buffer; readonly headers?: Record<string, string>; readonly token?: string };
 

@@ -1,0 +1,81 @@
+import { hash } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { readAccount } from "./read.ts";
+
+const file = "@ IN SOA ns1.example.net. hostmaster.example.net. 1 7200 900 1209600 300\nwww IN A 192.0.2.1\n";
+
+const zone = {
+  name: "example.org",
+  files: [{ path: "zones/example.org.zone", sha256: hash("sha256", file, "hex") }],
+  ...{ mode: "primary", ttl: 3_600, labels: { team: "web" }, locked: false },
+  primaries: [{ address: "192.0.2.53", port: 53, tsig: { algorithm: "hmac-sha256" } }],
+  sets: [{ owner: "www", type: "A", labels: { "example.org/role": "" } }],
+};
+const scope = { access: "write", zones: ["example.org"], sets: [{ owner: "www", types: ["A"] }], networks: ["::/0"] };
+const manifest = { format: "moor account", version: 1, zones: [zone], tokens: [{ name: "updater", scope }] };
+
+const withZone = (change: object) => ({ ...manifest, zones: [{ ...zone, ...change }] });
+const withScope = (change: object) => ({ ...manifest, tokens: [{ name: "updater", scope: { ...scope, ...change } }] });
+const read = (value: unknown) =>
+  readAccount(async (path) => (path === "manifest.json" ? JSON.stringify(value) : file), { edited: false });
+
+describe("a manifest", () => {
+  it("is read, with canonical names", async () => {
+    const found = await read(withScope({ zones: ["Example.ORG."] }));
+    expect(found).toMatchObject({ ok: true, value: { tokens: [{ name: "updater", scope }] } });
+  });
+
+  const cases: [what: string, value: unknown, where: string, message: string][] = [
+    ["a network that is none", withScope({ networks: ["garbage"] }), "tokens/0/scope/networks[0]", "no network"],
+    ["a token's zone that is none", withScope({ zones: ["../x"] }), "tokens/0/scope/zones[0]", "no name of a zone"],
+    ["a type that is none", withScope({ sets: [{ types: ["NOPE"] }] }), "tokens/0/scope/sets[0]", "record types"],
+    ["an owner that is none", withScope({ sets: [{ owner: "a..b" }] }), "tokens/0/scope/sets[0]", "no name"],
+    ["an end that is none", withScope({ expires: -1 }), "tokens/0/scope/expires", "a time"],
+    [
+      "a primary server that is none",
+      withZone({ primaries: [{ address: "not an address", port: 53 }] }),
+      "zones/0/primaries/0/address",
+      "not an IP address",
+    ],
+    [
+      "an address that is written otherwise",
+      withZone({ primaries: [{ address: "2001:DB8::1", port: 53 }] }),
+      "zones/0/primaries/0/address",
+      "2001:db8::1",
+    ],
+    [
+      "an algorithm that is none",
+      withZone({ primaries: [{ address: "192.0.2.53", port: 53, tsig: { algorithm: "rot13" } }] }),
+      "zones/0/primaries/0/tsig/algorithm",
+      "one of hmac-md5",
+    ],
+    ["a label that is none", withZone({ labels: { "bad key!!": "" } }), "zones/0/labels.bad key!!", "not a label key"],
+    [
+      "a set's label that is none",
+      withZone({ sets: [{ owner: "www", type: "A", labels: { a: "b c" } }] }),
+      "zones/0/sets/0/labels.a",
+      "not a label value",
+    ],
+    ["a field of which nothing is known", { ...manifest, versionX: 1 }, "", "nothing is known of versionX"],
+    ["a field that is missing", withZone({ mode: undefined }), "zones/0", "mode is missing"],
+    ["a field of another kind", withZone({ locked: "no" }), "zones/0/locked", "it must be true or false"],
+    ["a word that is none of some", withZone({ mode: "both" }), "zones/0/mode", "one of primary, secondary"],
+    ["a number that is too large", withZone({ ttl: 2 ** 40 }), "zones/0/ttl", "2147483647 or less"],
+    ["a newer version", { ...manifest, version: 2, more: [] }, "", "made by a newer moor"],
+    ["another format", { name: "x" }, "", "no manifest of an account"],
+    ["no object", null, "", "no manifest of an account"],
+  ];
+  it.each(cases)("is refused with %s", async (_, value, where, message) => {
+    expect(await read(value)).toEqual({
+      ok: false,
+      faults: [
+        {
+          code: expect.any(String),
+          where: `manifest.json${where === "" ? "" : ` at ${where}`}`,
+          message: expect.stringContaining(message),
+          todo: expect.any(String),
+        },
+      ],
+    });
+  });
+});

@@ -1,0 +1,43 @@
+import { parseAddress } from "../../core/addresses/address.ts";
+import type { Scope } from "../../core/may.ts";
+import { type Fault, faultInWords } from "../../core/result.ts";
+import { tsigAlgorithms } from "../http-rrsets/input.ts";
+import { readLabels } from "../http-rrsets/labels.ts";
+import { readScope } from "../service/read-scope.ts";
+import { type Manifest, manifestFault, type ZoneEntry } from "./manifest.ts";
+
+/** What no API would have taken, in a manifest that has the right shape. What zone files say is not looked at. */
+export function faultsOfZones(zones: readonly ZoneEntry[]): readonly Fault[] {
+  return zones.flatMap((zone, i) => [
+    ...faultsOfLabels(zone.labels, `zones/${i}/labels`),
+    ...zone.primaries.flatMap((server, j) => faultsOfPrimary(server, `zones/${i}/primaries/${j}`)),
+    ...zone.sets.flatMap(({ labels = {} }, j) => faultsOfLabels(labels, `zones/${i}/sets/${j}/labels`)),
+  ]);
+}
+
+/** The tokens with canonical names. */
+export function readTokens(tokens: Manifest["tokens"], faults: Fault[]): readonly NamedScope[] {
+  return tokens.map(({ name, scope }, i) => {
+    const found: Fault[] = [];
+    const read = readScope(scope, found, Number.POSITIVE_INFINITY);
+    for (const fault of found) faults.push(manifestFault(`tokens/${i}/scope/${fault.where}`, faultInWords(fault)));
+    return { name, scope: read };
+  });
+}
+
+export type NamedScope = { readonly name: string; readonly scope: Scope };
+
+function faultsOfLabels(labels: ZoneEntry["labels"], place: string): readonly Fault[] {
+  const read = readLabels(labels, place);
+  return read.ok ? [] : read.faults.map(({ where, message }) => manifestFault(where, `this ${message}`));
+}
+
+function faultsOfPrimary({ address, tsig }: ZoneEntry["primaries"][number], place: string): readonly Fault[] {
+  const known = parseAddress(address)?.text;
+  const faults: Fault[] = [];
+  if (known === undefined) faults.push(manifestFault(`${place}/address`, "this is not an IP address"));
+  else if (known !== address) faults.push(manifestFault(`${place}/address`, `this address is to be written ${known}`));
+  if (tsig && !tsigAlgorithms.includes(tsig.algorithm))
+    faults.push(manifestFault(`${place}/tsig/algorithm`, `it must be one of ${tsigAlgorithms.join(", ")}`));
+  return faults;
+}

@@ -1,0 +1,178 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parseNetwork } from "../../core/addresses/network.ts";
+import { createLog } from "../../process/log.ts";
+import { type RunningRecords, startRecords } from "../start.ts";
+
+/** The console's own calls, without a browser; behind a proxy, so that plain HTTP will do. */
+
+const proxies = {
+  networks: [parseNetwork("127.0.0.1")].flatMap((network) => network ?? []),
+  header: "x-forwarded-for",
+} as const;
+
+let folder: string;
+let service: RunningRecords;
+let log = "";
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "moor-http-console-"));
+  service = await startRecords({
+    ...{ dataFolder: folder, names: [], nameservers: ["ns1.example.net"] as const, plainHttp: true, proxies },
+    listen: { host: "127.0.0.1", port: 0 },
+    log: createLog({
+      format: "json",
+      write: (line) => {
+        log += line;
+      },
+    }),
+  });
+});
+afterAll(async () => {
+  await service.close();
+  await rm(folder, { recursive: true });
+});
+
+const call = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+  fetch(service.url + path, {
+    method,
+    headers: { origin: service.url, ...(body !== undefined && { "content-type": "application/json" }), ...headers },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+
+/** What the page sends once somebody is in. */
+async function signIn(account: string): Promise<Record<string, string>> {
+  const link = new URL(await service.createSignInLink(account)).hash.slice(1);
+  const entered = await call("POST", "/console/sign-in-link", { link });
+  const cookie = entered.headers.get("set-cookie")?.split(";")[0] ?? "";
+  const { csrf } = (await (await call("GET", "/console/session", undefined, { cookie })).json()) as { csrf: string };
+  return { cookie, "x-csrf-token": csrf };
+}
+
+describe("the console's calls", () => {
+  it.for([
+    ["GET", "/console/session"],
+    ["GET", "/console/sessions"],
+    ["DELETE", "/console/sessions/1"],
+    ["GET", "/console/tokens"],
+    ["POST", "/console/tokens"],
+    ["PUT", "/console/password"],
+    ["POST", "/console/sign-out"],
+    ["GET", "/console/anything"],
+  ] as const)("%s %s is for those who are signed in", async ([method, path]) => {
+    expect((await call(method, path)).status).toBe(401);
+  });
+
+  it("make a token that works, show it never again, and put no secret into the log", async () => {
+    const headers = await signIn("main");
+    const made = await call("POST", "/console/tokens", { name: "router", scope: { access: "read" } }, headers);
+    expect(made.status).toBe(201);
+    const { secret } = (await made.json()) as { secret: string };
+    expect((await call("GET", "/v1/zones", undefined, { authorization: `Bearer ${secret}` })).status).toBe(200);
+    const listed = await (await call("GET", "/console/tokens", undefined, headers)).text();
+    expect(listed).toContain("router");
+    for (const text of [listed, log]) expect(text).not.toContain(secret);
+    expect(log).toContain("token made");
+  });
+
+  it.for([
+    ["GET", "/v1/zones", 200],
+    ["GET", "/v1/nothing", 404],
+    ["PATCH", "/v1/zones", 405],
+    ["GET", "/v1/zones/nothing.example", 404],
+    ["POST", "/v1/zones", 400],
+  ] as const)("are answered as those of a token, over several lines: %s %s", async ([method, path, status]) => {
+    const headers = await signIn("main");
+    const made = await call("POST", "/console/tokens", { name: "any", scope: { access: "write" } }, headers);
+    const { secret } = (await made.json()) as { secret: string };
+    const answer = async (by: Record<string, string>) => {
+      const got = await fetch(service.url + path, {
+        method,
+        headers: { origin: service.url, ...by },
+        ...(method === "POST" && { body: "{" }),
+      });
+      expect([got.status, got.headers.get("content-type")]).toEqual([status, "application/json; charset=utf-8"]);
+      return await got.text();
+    };
+    const toToken = await answer({ authorization: `Bearer ${secret}` });
+    expect(toToken).toMatch(/^\{\n {4}"/);
+    expect(await answer(headers)).toBe(toToken);
+  });
+
+  it("show the records of a secondary zone, which the record-set API keeps from its clients, and change none", async () => {
+    const headers = await signIn("main");
+    const zone = { name: "second.example", mode: "secondary", primary_nameservers: [{ address: "192.0.2.53" }] };
+    expect((await call("POST", "/v1/zones", zone, headers)).status).toBe(201);
+    const made = await call("POST", "/console/tokens", { name: "client", scope: { access: "write" } }, headers);
+    const { secret } = (await made.json()) as { secret: string };
+    const of = "/v1/zones/second.example/rrsets";
+    for (const path of [of, `${of}/@/SOA`]) {
+      expect([path, (await call("GET", path, undefined, headers)).status]).toEqual([path, 200]);
+      expect((await call("GET", path, undefined, { authorization: `Bearer ${secret}` })).status).toBe(422);
+    }
+    const set = { name: "www", type: "A", records: [{ value: "192.0.2.1" }] };
+    expect((await call("POST", of, set, headers)).status).toBe(422);
+  });
+
+  it("refuse a token wish with faults, and bodies that are no JSON or too long", async () => {
+    const headers = await signIn("main");
+    expect((await call("POST", "/console/tokens", { name: "", scope: {} }, headers)).status).toBe(422);
+    const scope = { access: "read", zones: ["a..b"], networks: ["10.0.0.300"] };
+    const strange = await call("POST", "/console/tokens", { name: "router", scope }, headers);
+    expect(await strange.json()).toEqual({
+      error: {
+        message:
+          "zones[0]: this is no name of a zone; give one such as example.org. " +
+          "networks[0]: this is no network; give one such as 192.0.2.0/24",
+      },
+    });
+    const form = { ...headers, "content-type": "text/plain", origin: service.url };
+    expect((await fetch(`${service.url}/console/tokens`, { method: "POST", headers: form, body: "x" })).status).toBe(
+      415,
+    );
+    expect((await call("POST", "/console/tokens", { name: "x".repeat(70_000) }, headers)).status).toBe(413);
+  });
+
+  it("ask for a long password, and for the present one before a new one", async () => {
+    const headers = await signIn("sailor");
+    for (const next of ["nine char", "x".repeat(1_001)]) {
+      const refused = await call("PUT", "/console/password", { next }, headers);
+      expect(refused.status).toBe(422);
+      expect(await refused.text()).toContain("10 to 1000 characters");
+    }
+    const set = await call("PUT", "/console/password", { next: "long enough for all" }, headers);
+    expect(set.status).toBe(204);
+    expect((await call("GET", "/console/session", undefined, headers)).status).toBe(401);
+    const again = await signIn("sailor");
+    expect((await call("PUT", "/console/password", { next: "another long one" }, again)).status).toBe(422);
+    const right = { current: "long enough for all", next: "another long one" };
+    expect((await call("PUT", "/console/password", right, again)).status).toBe(204);
+    const entered = await call("POST", "/console/sign-in", { name: "sailor", password: "another long one" });
+    expect(entered.status).toBe(204);
+  });
+
+  it("slow down guesses from where the proxy says they come, and nobody else's", async () => {
+    const guess = (from: string) =>
+      call(
+        "POST",
+        "/console/sign-in",
+        { name: "main", password: "guess" },
+        { "x-forwarded-for": `198.51.100.99, ${from}` },
+      );
+    for (let i = 0; i < 5; i++) expect((await guess("192.0.2.1")).status).toBe(401);
+    expect((await guess("192.0.2.1")).status).toBe(429);
+    expect((await guess("192.0.2.2")).status).toBe(401);
+  });
+
+  it("know the session in the record-set API, and a token there counts more than the session", async () => {
+    const headers = await signIn("main");
+    expect((await call("GET", "/v1/zones", undefined, headers)).status).toBe(200);
+    expect((await call("GET", "/v1/zones", undefined, { ...headers, authorization: "Bearer wrong" })).status).toBe(401);
+    const zone = { name: "example.org", mode: "primary" };
+    expect((await call("POST", "/v1/zones", zone, { cookie: headers.cookie ?? "" })).status).toBe(401);
+    expect((await call("POST", "/v1/zones", zone, headers)).status).toBe(201);
+    const history = await (await call("GET", "/v1/zones/example.org/history", undefined, headers)).text();
+    expect(history).toContain("main (console)");
+  });
+});

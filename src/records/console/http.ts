@@ -1,0 +1,125 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { createSignIn, forged, json, type PlainAnswer, problem } from "../../access/session-http.ts";
+import type { SharedGuesses } from "../../access/session-throttle.ts";
+import type { Instant } from "../../core/instant.ts";
+import { faultInWords } from "../../core/result.ts";
+import type { PlainRequest } from "../../process/http/plain-request.ts";
+import { createStaticPages } from "../../process/http/static-pages.ts";
+import type { Logger } from "../../process/log.ts";
+import type { Actor } from "../service/sight.ts";
+import type { RecordStore } from "../store/port.ts";
+import { type ConsoleSessions, consoleService } from "./sessions.ts";
+import { consoleTokens, readTokenWish } from "./tokens.ts";
+
+export type ConsoleOptions = {
+  readonly store: RecordStore;
+  readonly sessions: ConsoleSessions;
+  readonly guesses: SharedGuesses | undefined;
+  readonly now: () => Instant;
+  readonly log: Logger;
+  /** What clients must trust, as PEM text; absent behind a proxy that speaks TLS. */
+  readonly readCa: (() => Promise<string>) | undefined;
+  /** Where the built pages are, when not beside this program. */
+  readonly pages: string | undefined;
+};
+
+/** The pages, and what they ask for beyond the public APIs: signing in, sessions and tokens. */
+export function serveConsole(options: ConsoleOptions) {
+  const pages = createStaticPages({ page: "records", isPage: (path) => pagePaths.test(path), folder: options.pages });
+  const answerTo = createAnswering(options);
+  return async (server: FastifyInstance): Promise<void> => {
+    server.removeAllContentTypeParsers();
+    // A form on another site cannot send this type without asking first.
+    server.addContentTypeParser(
+      "application/json",
+      { parseAs: "string", bodyLimit: 64 * 1024 },
+      (_request, body, done) => done(null, body),
+    );
+    server.all("/console/*", { schema: { hide: true } }, async (request, reply) =>
+      send(reply, (await answerTo(toPlain(request))) ?? problem(404, "There is nothing here.")),
+    );
+    for (const path of [
+      "/",
+      "/sign-in",
+      "/tokens",
+      "/tokens/",
+      "/account",
+      "/account/",
+      "/zones",
+      "/zones/*",
+      "/assets/*",
+    ]) {
+      server.get(path, { schema: { hide: true } }, async (request, reply) => {
+        const answer = await pages(pathOf(request), request.headers["accept-encoding"]);
+        return send(reply, answer ?? problem(404, "There is nothing here."));
+      });
+    }
+  };
+}
+
+const pagePaths = /^\/(?:sign-in|tokens|account|zones(?:\/[^/]+){0,2})?\/?$/;
+
+function createAnswering({ store, sessions, guesses, now, log, readCa }: ConsoleOptions) {
+  const tokens = consoleTokens(store, now);
+  const signIn = createSignIn({
+    service: consoleService,
+    sessions: sessions.sessions,
+    people: sessions.people,
+    guesses,
+    now,
+    note: (what, fields) => log.info(fields, `console: ${what}`),
+  });
+
+  const forSignedIn = async (
+    { method, path, body, id: request }: PlainRequest,
+    actor: Actor,
+  ): Promise<PlainAnswer | undefined> => {
+    if (path === "/console/tokens" && method === "GET") return json(200, { tokens: await tokens.list(actor.account) });
+    if (path === "/console/tokens" && method === "POST") {
+      const wish = readTokenWish(parsed(body));
+      if (!wish.ok)
+        return problem(422, wish.faults.map((fault) => `${fault.where}: ${faultInWords(fault)}`).join(". "));
+      const made = await tokens.make(actor.account, wish.value);
+      log.info({ actor: actor.label, id: made.token.id, request }, "console: token made");
+      return json(201, made);
+    }
+    const id = method === "DELETE" ? /^\/console\/tokens\/(\d{1,15})$/.exec(path)?.[1] : undefined;
+    if (id === undefined) return undefined;
+    if (!(await tokens.revoke(actor.account, Number(id)))) return problem(404, "There is no such token.");
+    log.info({ actor: actor.label, id: Number(id), request }, "console: token revoked");
+    return { status: 204, headers: {}, body: "" };
+  };
+
+  return async (request: PlainRequest): Promise<PlainAnswer | undefined> => {
+    if (request.path === "/console/ca.pem" && readCa !== undefined)
+      return { status: 200, headers: { "content-type": "application/x-pem-file" }, body: await readCa() };
+    const answered = await signIn(request);
+    if (answered !== undefined) return answered;
+    const actor = await sessions.actorOf({ ...request, ip: request.from });
+    if (actor === "forged") return forged;
+    if (actor === "none") return problem(401, "Sign in first.");
+    return await forSignedIn(request, actor);
+  };
+}
+
+const pathOf = ({ url }: FastifyRequest): string => url.split("?", 1)[0] ?? "/";
+
+const toPlain = (request: FastifyRequest): PlainRequest => ({
+  method: request.method,
+  path: pathOf(request),
+  headers: request.headers,
+  body: typeof request.body === "string" ? request.body : "",
+  from: request.ip,
+  id: request.id,
+});
+
+const send = (reply: FastifyReply, { status, headers, body }: Omit<PlainAnswer, "body"> & { body: string | Buffer }) =>
+  reply.code(status).headers(headers).send(body);
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+import { readTokenWish } from "./tokens.ts";
+
+const wish = (scope: unknown, name: unknown = "router") => readTokenWish({ name, scope });
+
+describe("a token that somebody wants", () => {
+  it("is taken with everything that a scope can say", () => {
+    const scope = {
+      access: "write",
+      zones: ["example.org"],
+      sets: [{ owner: "home", types: ["A", "AAAA"] }, { owner: "@" }],
+      expires: 1_900_000_000_000,
+      networks: ["192.0.2.0/24", "2001:db8::1"],
+    };
+    expect(wish(scope)).toEqual({ ok: true, value: { name: "router", scope } });
+  });
+
+  it("has canonical names, and nothing that was not asked for", () => {
+    expect(wish({ access: "read", zones: ["Example.ORG."], owner: "x" }, "  router ")).toEqual({
+      ok: true,
+      value: { name: "router", scope: { access: "read", zones: ["example.org"] } },
+    });
+  });
+
+  it.for([
+    ["no scope", undefined],
+    ["no access", {}],
+    ["another access", { access: "all" }],
+    ["no zones in the list of zones", { access: "read", zones: [] }],
+    ["a zone that is none", { access: "read", zones: ["not a name"] }],
+    ["an owner that is none", { access: "read", sets: [{ owner: "a..b" }] }],
+    ["an owner of a wrong type", { access: "read", sets: [{ owner: 7 }] }],
+    ["a type that is none", { access: "read", sets: [{ types: ["A", "NONE"] }] }],
+    ["no types in the list of types", { access: "read", sets: [{ types: [] }] }],
+    ["a network that is none", { access: "read", networks: ["192.0.2.0/33"] }],
+    ["an end that is none", { access: "read", expires: "soon" }],
+    ["an end before all time", { access: "read", expires: 0 }],
+    ["too many rules", { access: "read", sets: Array.from({ length: 101 }, () => ({})) }],
+  ] as const)("is refused with %s", ([, scope]) => {
+    expect(wish(scope).ok).toBe(false);
+  });
+
+  it.for([[""], ["  "], [undefined], ["x".repeat(101)], ["a\0b"], ["a\ud800b"]])(
+    "is refused under the name %o",
+    ([name]) => {
+      expect(wish({ access: "read" }, name ?? null).ok).toBe(false);
+    },
+  );
+});

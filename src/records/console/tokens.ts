@@ -1,0 +1,50 @@
+import { createToken, hashSecret } from "../../access/secret.ts";
+import type { MadeToken, TokenEntry, TokenWish } from "../../contract/console.ts";
+import type { Instant } from "../../core/instant.ts";
+import { isObject } from "../../core/is-object.ts";
+import { type Fault, fail, ok, type Result } from "../../core/result.ts";
+import { badToken, readScope } from "../service/read-scope.ts";
+import { tokenNameFault } from "../service/token-name.ts";
+import type { RecordStore, Token } from "../store/port.ts";
+
+const most = 100;
+
+/** A token as somebody wants it, or everything that is wrong with the wish. */
+export function readTokenWish(body: unknown): Result<TokenWish> {
+  if (!isObject(body) || !isObject(body.scope)) return fail(badToken("scope", "a token needs a name and a scope"));
+  const { name } = body;
+  const faults: Fault[] = [];
+  const wrong = tokenNameFault(name);
+  if (wrong !== undefined) faults.push(badToken("name", wrong));
+  const scope = readScope(body.scope, faults, most);
+  return faults.length > 0 || typeof name !== "string" ? fail(...faults) : ok({ name: name.trim(), scope });
+}
+
+/** Tokens as one account sees its own. */
+export function consoleTokens(store: RecordStore, now: () => Instant) {
+  return {
+    list: async (account: number): Promise<readonly TokenEntry[]> =>
+      (await store.tokens()).filter((token) => token.account === account).map(toEntry),
+
+    make: async (account: number, { name, scope }: TokenWish): Promise<MadeToken> => {
+      const secret = createToken();
+      const token = await store.addToken({ account, name, hash: hashSecret(secret), scope, created: now() });
+      return { token: toEntry(token), secret };
+    },
+
+    revoke: async (account: number, id: number): Promise<boolean> => {
+      const own = (await store.tokens()).some((token) => token.id === id && token.account === account);
+      return own && (await store.revokeToken(id, now()));
+    },
+  };
+}
+
+const toEntry = ({ id, name, scope, created, revoked, lastUsed, uses }: Token): TokenEntry => ({
+  id,
+  name,
+  scope,
+  created: new Date(created).toISOString(),
+  revoked: revoked === undefined ? null : new Date(revoked).toISOString(),
+  lastUsed: lastUsed === undefined ? null : new Date(lastUsed).toISOString(),
+  uses,
+});

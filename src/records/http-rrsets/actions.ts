@@ -1,0 +1,107 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { Type } from "typebox";
+import { answers, queries } from "../../contract/rrsets.ts";
+import type { Fault } from "../../core/result.ts";
+import type { RecordService } from "../service/service.ts";
+import { missing } from "../service/sight.ts";
+import type { Action, ActionQuery } from "../store/port.ts";
+import { sendError, sendFaults, sendPage, zoneAt } from "./answer.ts";
+import { answerTo, errorAnswer } from "./errors.ts";
+import { badInput } from "./faults.ts";
+import { orderAt, pagingAt, type Query, textsAt } from "./paging.ts";
+import { errors, zoneParams } from "./schema.ts";
+import { actionToWire } from "./wire.ts";
+
+const tags = ["actions"];
+const statuses: readonly string[] = ["running", "success", "error"];
+/** What can be sorted by. All actions are finished, so some of it says the same of all. */
+const fields = ["id", "command", "status", "progress", "started", "finished"] as const;
+
+/** The same actions in three places, as the original has them. */
+export function rrsetsActionRoutes(api: FastifyInstance, { rrsets }: RecordService): void {
+  const response = (schema: object) => ({ 200: schema, ...errors });
+  const list = { tags, querystring: queries.actions, response: response(answers.actions) };
+  const single = { tags, response: response(answers.action) };
+  const params = Type.Object({ id: Type.String() });
+  const zoneAndId = Type.Object({ z: zoneParams.properties.z, id: Type.String() });
+
+  const sendOne = async (request: FastifyRequest, reply: FastifyReply, zone?: number) => {
+    const { id } = request.params as { id: string };
+    const wanted = /^\d{1,16}$/.test(id) ? await found(request, { ids: [Number(id)], ...(zone && { zone }) }) : [];
+    const [action] = wanted;
+    return action === undefined
+      ? sendError(reply, errorAnswer(404, "not_found", "action not found"))
+      : reply.send({ action: actionToWire(action) });
+  };
+  const found = async (request: FastifyRequest, query: Pick<ActionQuery, "ids" | "zone">): Promise<readonly Action[]> =>
+    (await rrsets.actions(request.actor, { ...query, page: 1, perPage: mostIds })).items;
+
+  const sendList = async (request: FastifyRequest, reply: FastifyReply, zone?: number) => {
+    const faults: Fault[] = [];
+    const { none, ...query } = actionQueryAt(request.query as Query, faults);
+    if (faults.length > 0) return sendFaults(reply, faults);
+    const asked = { ...query, ...(zone && { zone }) };
+    const page = none ? { items: [], total: 0 } : await rrsets.actions(request.actor, asked);
+    return sendPage(request, reply, { actions: page.items.map(actionToWire) }, query, page.total);
+  };
+
+  api.get("/zones/actions", { schema: { ...list, summary: "List actions" } }, (request, reply) =>
+    sendList(request, reply),
+  );
+  api.get("/zones/actions/:id", { schema: { ...single, params, summary: "Read an action" } }, (request, reply) =>
+    sendOne(request, reply),
+  );
+  api.get("/actions/:id", { schema: { ...single, params, summary: "Read an action" } }, (request, reply) =>
+    sendOne(request, reply),
+  );
+
+  const byId = { ...list, querystring: queries.actionsById };
+  api.get("/actions", { schema: { ...byId, summary: "Read actions by their ids" } }, async (request, reply) => {
+    const faults: Fault[] = [];
+    const ids = idsAt(request.query as Query, faults);
+    if (ids.length === 0 && faults.length === 0) faults.push(badInput("id", "is missing"));
+    if (faults.length > 0) return sendFaults(reply, faults);
+    return reply.send({ actions: (await found(request, { ids })).map(actionToWire) });
+  });
+
+  api.get(
+    "/zones/:z/actions",
+    { schema: { ...list, params: zoneParams, summary: "List actions of a zone" } },
+    async (request, reply) => {
+      const zone = await rrsets.openZone(request.actor, zoneAt(request));
+      return zone ? await sendList(request, reply, zone.number) : sendError(reply, answerTo(missing("zone")));
+    },
+  );
+
+  api.get(
+    "/zones/:z/actions/:id",
+    { schema: { ...single, params: zoneAndId, summary: "Read an action of a zone", deprecated: true } },
+    async (request, reply) => {
+      const zone = await rrsets.openZone(request.actor, zoneAt(request));
+      return zone ? await sendOne(request, reply, zone.number) : sendError(reply, answerTo(missing("zone")));
+    },
+  );
+}
+
+const mostIds = 1_000;
+
+function idsAt(query: Query, faults: Fault[]): readonly number[] {
+  const texts = textsAt(query, "id");
+  if (texts.length > mostIds) faults.push(badInput("id", `may be given ${mostIds} times at the most`));
+  if (!texts.every((text) => /^\d{1,16}$/.test(text))) faults.push(badInput("id", "must be an integer"));
+  return texts.map(Number);
+}
+
+/** Actions in any state but `success` there are none. */
+function actionQueryAt(query: Query, faults: Fault[]) {
+  const wanted = textsAt(query, "status");
+  if (!wanted.every((status) => statuses.includes(status))) {
+    faults.push(badInput("status", `must be one of ${statuses.join(", ")}`));
+  }
+  const ids = idsAt(query, faults);
+  const order = orderAt(query, fields, faults).flatMap(({ by, descending }) =>
+    by === "status" || by === "progress" ? [] : [{ by: by === "finished" ? ("started" as const) : by, descending }],
+  );
+  const none = wanted.length > 0 && !wanted.includes("success");
+  return { ...pagingAt(query, 50, faults), order, ...(ids.length > 0 && { ids }), none };
+}

@@ -1,0 +1,105 @@
+import { hash } from "node:crypto";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { longestKey } from "../../contract/rrsets-limits.ts";
+import { type Fault, fail, ok, type Result as Read } from "../../core/result.ts";
+import { sendRefused } from "../http/refused-requests.ts";
+import type { Asked, SetTarget } from "../service/set-operations.ts";
+import { type NotDone, refused } from "../service/sight.ts";
+import type { Action, ZoneKey } from "../store/port.ts";
+import { answerTo, type ErrorAnswer } from "./errors.ts";
+import { badInput } from "./faults.ts";
+import { readBody } from "./input.ts";
+import { linkHeader, type Paging, paginationToWire } from "./paging.ts";
+import { actionToWire } from "./wire.ts";
+
+/** How a request of the record-set API becomes a call of the service, and its outcome an answer. */
+
+type Keys = Readonly<Record<string, unknown>>;
+type Done<Result> = Extract<Result, { readonly kind: "done" }>;
+type Outcome = { readonly kind: "done"; readonly action: Action | undefined };
+
+/** Reads the body, does it, and answers with the action and whatever else `tell` says. */
+export async function act<Input, Result extends Outcome | NotDone>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  call: {
+    readonly read: (keys: Keys, faults: Fault[]) => Input;
+    readonly run: (input: Input, asked: Asked) => Promise<Result>;
+    readonly tell?: (done: Done<NoInfer<Result>>) => Promise<object> | object;
+    readonly status?: number | ((done: Done<NoInfer<Result>>) => number);
+    /** Where the usual words do not fit. */
+    readonly refusal?: (notDone: NotDone) => ErrorAnswer;
+  },
+): Promise<FastifyReply> {
+  const input = readBody(request.body, call.read);
+  const asked = input.ok ? onceAt(request) : input;
+  if (!input.ok || !asked.ok) return sendError(reply, answerTo(refused(asked.ok ? [] : asked.faults)));
+  const outcome = await call.run(input.value, asked.value);
+  if (!isDone(outcome)) return sendError(reply, (call.refusal ?? answerTo)(outcome as NotDone));
+  const { status = 201, tell } = call;
+  const action = outcome.action === undefined ? {} : { action: actionToWire(outcome.action) };
+  const told = tell === undefined ? {} : await tell(outcome);
+  return reply.code(typeof status === "number" ? status : status(outcome)).send({ ...told, ...action });
+}
+
+const isDone = <Result extends Outcome | NotDone>(outcome: Result): outcome is Done<Result> & Outcome =>
+  outcome.kind === "done";
+
+export const sendError = (reply: FastifyReply, { status, body }: ErrorAnswer): FastifyReply =>
+  status === 422 ? sendRefused(reply, body) : reply.code(status).send(body);
+
+export const sendFaults = (reply: FastifyReply, faults: readonly Fault[]): FastifyReply =>
+  sendError(reply, answerTo(refused(faults)));
+
+/** A list with what page of it this is. */
+export function sendPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  list: Readonly<Record<string, readonly unknown[]>>,
+  paging: Paging,
+  total: number,
+): FastifyReply {
+  const pagination = paginationToWire(paging, total);
+  // A path that begins with two slashes would be a reference to another host.
+  const path = (request.url.split("?")[0] ?? "").replaceAll(/\/{2,}/g, "/");
+  // A host that cannot stand in an address is left out; the path alone is a reference too.
+  const origin = /^[\w.:[\]-]+$/.test(request.host) ? `${request.protocol}://${request.host}` : "";
+  return reply.header("link", linkHeader(`${origin}${path}`, pagination)).send({ ...list, meta: { pagination } });
+}
+
+/** Only POSTs are made to count once by a key: the others do so by themselves. */
+function onceAt(request: FastifyRequest): Read<Asked> {
+  const key = request.method === "POST" ? request.headers["idempotency-key"] : undefined;
+  if (key === undefined) return ok({});
+  if (typeof key !== "string" || key === "" || key.length > longestKey) {
+    return fail(badInput("Idempotency-Key", `must have 1 to ${longestKey} characters`));
+  }
+  const body = textOf(request.body);
+  if (body === undefined) return fail(badInput("body", "is nested too deeply"));
+  const sent = `${request.method} ${request.url}\n${body}`;
+  return ok({ once: { key, fingerprint: hash("sha256", sent, "base64url") } });
+}
+
+/** JSON can be read to any depth, but not written. */
+function textOf(body: unknown): string | undefined {
+  try {
+    return JSON.stringify(body) ?? "";
+  } catch {
+    return undefined;
+  }
+}
+
+type Params = { readonly z: string; readonly n?: string; readonly t?: string };
+
+/** A number is a zone's id; no zone has a name of digits alone. */
+export function zoneAt(request: FastifyRequest): ZoneKey {
+  const { z } = request.params as Params;
+  return /^\d{1,15}$/.test(z) ? { number: Number(z) } : { name: z.toLowerCase() };
+}
+
+export function setAt(request: FastifyRequest): SetTarget {
+  const { n = "", t = "" } = request.params as Params;
+  return { zone: zoneAt(request), name: n, type: t };
+}
+
+export const nothingRead = (): undefined => undefined;

@@ -1,0 +1,88 @@
+import type { Actor } from "../service/sight.ts";
+import type { LoggedChange, RecordStore } from "../store/port.ts";
+import { changeToWire } from "./wire.ts";
+
+/** Where events are written to; resolves false when the reader does not take them and should be let go. */
+export type EventSink = (text: string) => Promise<boolean>;
+
+export type EventStreams = {
+  /** Sends what the actor may see behind `position` and then whatever comes, until the signal or the sink ends it. */
+  readonly follow: (actor: Actor, position: number, sink: EventSink, signal: AbortSignal) => Promise<void>;
+  readonly close: () => void;
+};
+
+type MaySee = (actor: Actor, change: LoggedChange) => boolean;
+type Batch = { readonly events: readonly Event[]; readonly last: number };
+type Event = { readonly change: LoggedChange; readonly text: string };
+
+const batchSize = 500;
+const batchesKept = 8;
+
+/**
+ * The change log as streams. Each reader goes through the log at its own pace, so a slow one holds up nobody and no event
+ * waits in memory; those who are abreast share one reading of it.
+ */
+export function createEventStreams(store: RecordStore, maySee: MaySee): EventStreams {
+  const batches = new Map<number, Promise<Batch>>();
+  const waiting = new Set<() => void>();
+  let version = 0;
+  const end = store.onChange(() => {
+    version += 1;
+    batches.clear();
+    const woken = [...waiting];
+    for (const wake of woken) wake();
+  });
+
+  const batchAfter = (position: number): Promise<Batch> => {
+    const known = batches.get(position);
+    if (known !== undefined) return known;
+    if (batches.size >= batchesKept) batches.clear();
+    const read = readBatch(store, position);
+    batches.set(position, read);
+    // Who comes again after a failure must not be given the same one.
+    read.catch(() => batches.get(position) === read && batches.delete(position));
+    return read;
+  };
+
+  const grown = (signal: AbortSignal): Promise<void> =>
+    new Promise((resolve) => {
+      const wake = () => {
+        signal.removeEventListener("abort", wake);
+        waiting.delete(wake);
+        resolve();
+      };
+      signal.addEventListener("abort", wake);
+      waiting.add(wake);
+    });
+
+  return {
+    follow: async (actor, from, sink, signal) => {
+      let position = from;
+      while (!signal.aborted) {
+        const seen = version;
+        const { events, last } = await batchAfter(position);
+        const text = events.map((event) => (isFor(actor, event, maySee) ? event.text : "")).join("");
+        position = last;
+        if (text !== "" && !(await sink(text))) return;
+        // Between these two lines nothing else can run, so no change is slept through.
+        if (events.length === 0 && version === seen && !signal.aborted) await grown(signal);
+      }
+    },
+    close: end,
+  };
+}
+
+const isFor = (actor: Actor, { change }: Event, maySee: MaySee): boolean =>
+  change.account === actor.account && maySee(actor, change);
+
+async function readBatch(store: RecordStore, position: number): Promise<Batch> {
+  const changes = await store.changesAfter(position, batchSize);
+  return {
+    events: changes.map((change) => ({ change, text: eventText(change) })),
+    last: changes.at(-1)?.position ?? position,
+  };
+}
+
+/** https://html.spec.whatwg.org/multipage/server-sent-events.html: JSON has no line breaks, so the data is one line. */
+const eventText = (change: LoggedChange): string =>
+  `id: ${change.position}\nevent: change\ndata: ${JSON.stringify(changeToWire(change))}\n\n`;

@@ -1,0 +1,86 @@
+import type { FastifyInstance } from "fastify";
+import { Type } from "typebox";
+import { answers, bodies, queries } from "../../contract/rrsets.ts";
+import type { Fault } from "../../core/result.ts";
+import type { RecordService } from "../service/service.ts";
+import { act, nothingRead, sendError, sendFaults, zoneAt } from "./answer.ts";
+import { answerTo, errorAnswer } from "./errors.ts";
+import { changesFromKeys } from "./input.ts";
+import { numberAt, pagingAt, type Query } from "./paging.ts";
+import { errors, zoneParams } from "./schema.ts";
+import { changeToWire } from "./wire.ts";
+
+const tags = ["changes"];
+
+/** Not in the original API: many sets at once, what was done before, and taking it back. */
+export function rrsetsChangeRoutes(api: FastifyInstance, { rrsets }: RecordService): void {
+  const tellSerial = ({ serial }: { readonly serial: number }) => ({ serial });
+
+  api.post(
+    "/zones/:z/changes",
+    {
+      schema: {
+        tags,
+        summary: "Change many record sets in one transaction",
+        params: zoneParams,
+        body: bodies.changes,
+        response: { 201: answers.changes, ...errors },
+      },
+    },
+    (request, reply) =>
+      act(request, reply, {
+        read: changesFromKeys,
+        run: (wanted, asked) => rrsets.changeSets(request.actor, zoneAt(request), wanted, asked),
+        tell: tellSerial,
+      }),
+  );
+
+  api.get<{ Querystring: Query }>(
+    "/zones/:z/history",
+    {
+      schema: {
+        tags,
+        summary: "What was done to a zone, newest first",
+        params: zoneParams,
+        querystring: queries.history,
+        response: { 200: answers.history, ...errors },
+      },
+    },
+    async (request, reply) => {
+      const faults: Fault[] = [];
+      const { perPage: limit } = pagingAt(request.query, 100, faults);
+      const before = numberAt(request.query, "before", faults);
+      if (faults.length > 0) return sendFaults(reply, faults);
+      const query = { limit, ...(before !== undefined && { before }) };
+      const outcome = await rrsets.history(request.actor, zoneAt(request), query);
+      if (outcome.kind !== "done") return sendError(reply, answerTo(outcome));
+      const { rows, next = null, rest = null } = outcome;
+      return reply.send({ history: rows.map(changeToWire), meta: { next_before: next, rest_of_write: rest } });
+    },
+  );
+
+  api.post(
+    "/zones/:z/history/:serial/undo",
+    {
+      schema: {
+        tags,
+        summary: "Take back what the write with this serial did",
+        params: Type.Object({ ...zoneParams.properties, serial: Type.String() }),
+        response: { 201: answers.changes, ...errors },
+      },
+    },
+    async (request, reply) => {
+      const { serial } = request.params as { serial: string };
+      if (!/^\d{1,10}$/.test(serial)) return sendError(reply, noSuchChange);
+      return await act(request, reply, {
+        read: nothingRead,
+        run: (_, asked) => rrsets.undo(request.actor, zoneAt(request), Number(serial), asked),
+        tell: tellSerial,
+        refusal: (notDone) =>
+          notDone.kind === "missing" && notDone.what !== "zone" ? noSuchChange : answerTo(notDone),
+      });
+    },
+  );
+}
+
+const noSuchChange = errorAnswer(404, "not_found", "there was no change with this serial");

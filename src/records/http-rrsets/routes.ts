@@ -1,0 +1,183 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
+import type { Instant } from "../../core/instant.ts";
+import { StoreBusy } from "../../process/database/store-busy.ts";
+import type { Logger } from "../../process/log.ts";
+import { actorOf } from "../http/authenticate.ts";
+import { createFailureNotes, type FailedRequest, type NoteFailure, toldOf } from "../http/failed-requests.ts";
+import { type BodyRead, parseBody } from "../http/parse-body.ts";
+import { noteRefusals } from "../http/refused-requests.ts";
+import type { RateLimit } from "../limits/rate-limit.ts";
+import type { RecordService } from "../service/service.ts";
+import type { Actor } from "../service/sight.ts";
+import type { RecordStore } from "../store/port.ts";
+import { rrsetsActionRoutes } from "./actions.ts";
+import { sendError } from "./answer.ts";
+import { rrsetsChangeRoutes } from "./changes.ts";
+import { deniedAnswer, type ErrorAnswer, errorAnswer } from "./errors.ts";
+import { rrsetsEventRoutes } from "./events.ts";
+import { onceHeaders } from "./schema.ts";
+import { rrsetsSetActionRoutes, rrsetsSetRoutes } from "./sets.ts";
+import { rrsetsZoneActionRoutes, rrsetsZoneRoutes } from "./zones.ts";
+
+export type RrsetsOptions = {
+  readonly service: RecordService;
+  readonly store: RecordStore;
+  readonly now: () => Instant;
+  readonly log: Logger;
+  /** Absent: none. */
+  readonly rateLimit?: RateLimit;
+  /** For requests without a token: who is signed in to the console, if its own page sent them. */
+  readonly signedIn?: (request: FastifyRequest) => Promise<Actor | undefined>;
+  /** Milliseconds between signs of life on event streams, and how long a reader may take. */
+  readonly events?: { readonly heartbeat?: number; readonly patience?: number; readonly streams?: { open: number } };
+};
+
+/** The record-set API, to be registered under `/v1`: transport rules here, resources in the route files. */
+export function rrsetsApi(options: RrsetsOptions) {
+  const { service, store, log } = options;
+  return async (api: FastifyInstance): Promise<void> => {
+    api.decorateRequest("actor");
+    noteRefusals(api, log, options.now);
+    const noteFailure = createFailureNotes(log, options.now);
+    api.removeAllContentTypeParsers();
+    api.addContentTypeParser("application/json", { parseAs: "buffer" }, readJson);
+    // Requests are read by rrsets-input.ts, which tells every fault at once; the schemas of the routes only document them.
+    api.setValidatorCompiler(() => () => true);
+    api.setSerializerCompiler(() => spacedJson);
+    // Also where a route has no schema for the status.
+    api.setReplySerializer(spacedJson);
+    api.addHook("onRequest", async (request, reply) => admit(options, request, reply));
+    api.setErrorHandler((error, _request, reply) => sendFailure(error as FailedRequest, reply, noteFailure));
+    api.setNotFoundHandler((_request, reply) => sendRaw(reply, noRoute));
+    const routes: Route[] = [];
+    api.addHook("onRoute", (route) => noteRoute(route, routes));
+    rrsetsZoneRoutes(api, service);
+    rrsetsZoneActionRoutes(api, service);
+    rrsetsActionRoutes(api, service);
+    rrsetsSetRoutes(api, service);
+    rrsetsSetActionRoutes(api, service);
+    rrsetsChangeRoutes(api, service);
+    const stillGood = async (request: FastifyRequest) => (await actorFor(options, request)) !== undefined;
+    rrsetsEventRoutes(api, { service, store, stillGood, noteFailure, ...options.events });
+    refuseOtherMethods(api, routes);
+  };
+}
+
+/** As the original prints it: there are scripts that read it with `grep`, line by line. */
+const spacedJson = (body: unknown): string => JSON.stringify(body, null, 4);
+
+/** Who has a token that is good for this method, and calls left. Answers to others say nothing about the service. */
+async function admit(options: RrsetsOptions, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  reply.headers(forBrowsers);
+  if (request.method === "OPTIONS") return await reply.code(204).headers(preflight).send();
+  // Whatever the client says it sends, readJson reads it; a type that cannot be parsed would end the request before that.
+  request.raw.headers["content-type"] = "application/json";
+  const actor = await actorFor(options, request);
+  if (actor === undefined) return await sendRaw(reply, unknownToken);
+  request.actor = actor;
+  reply.header("x-correlation-id", request.id);
+  const waiting =
+    actor.token === undefined ? undefined : options.rateLimit?.ready?.(actor.token, request.ip, options.now());
+  if (waiting !== undefined) await waiting;
+  const limited = limit(options, request, reply);
+  if (limited) return await sendRaw(reply, limited);
+  const reads = request.method === "GET" || request.method === "HEAD";
+  if (actor.scope.access === "read" && !reads) return await sendRaw(reply, deniedAnswer("read-only"));
+  return undefined;
+}
+
+async function actorFor({ store, now, signedIn }: RrsetsOptions, request: FastifyRequest) {
+  const { authorization, "auth-api-token": older } = request.headers;
+  // lexicon carries its token to this API as it did to the older one.
+  const carried = authorization ?? (older === undefined ? undefined : `Bearer ${String(older)}`);
+  if (carried === undefined) return await signedIn?.(request);
+  const secret = /^bearer +(\S{1,200})$/i.exec(carried)?.[1];
+  return secret === undefined ? undefined : await actorOf(store, secret, request, now());
+}
+
+function limit({ rateLimit, now }: RrsetsOptions, { actor, ip }: FastifyRequest, reply: FastifyReply) {
+  if (rateLimit === undefined || actor.token === undefined) return undefined;
+  const quota = rateLimit.take(actor.token, ip, now());
+  reply.headers({
+    "ratelimit-limit": quota.limit,
+    "ratelimit-remaining": quota.remaining,
+    "ratelimit-reset": Math.ceil(quota.fullAt / 1000),
+  });
+  if (quota.retryAfter === undefined) return undefined;
+  reply.header("retry-after", quota.retryAfter);
+  return errorAnswer(429, "rate_limit_exceeded", "rate limit exceeded");
+}
+
+const forBrowsers = {
+  "access-control-allow-origin": "*",
+  "access-control-expose-headers": "Link,X-Correlation-ID",
+  vary: "Accept-Encoding",
+};
+const preflight = {
+  "access-control-allow-methods": "OPTIONS,GET,POST,PUT,PATCH,DELETE",
+  "access-control-allow-headers": "X-Requested-With,Authorization,Content-Type,Idempotency-Key,Last-Event-ID",
+  "access-control-max-age": "86400",
+};
+
+/** For paths that are refused before this API is asked. */
+export const sendNoPath = (reply: FastifyReply): FastifyReply => sendRaw(reply.headers(forBrowsers), noRoute);
+
+const unknownToken = errorAnswer(401, "unauthorized", "the token you have provided is invalid");
+const noRoute = errorAnswer(404, "not_found", "there is no such path");
+const notJson = errorAnswer(400, "json_error", "the body is not JSON");
+const wrongMethod = errorAnswer(405, "method_not_allowed", "this method is not allowed here");
+
+/** Before a route is known there is no serializer either. */
+const sendRaw = (reply: FastifyReply, { status, body }: ErrorAnswer): FastifyReply =>
+  reply.code(status).type("application/json; charset=utf-8").send(spacedJson(body));
+
+/** Never read where a body has no meaning; an empty one is none. */
+function readJson(request: FastifyRequest, body: Buffer, done: BodyRead): void {
+  if ((request.method !== "POST" && request.method !== "PUT") || body.length === 0) {
+    done(null);
+    return;
+  }
+  parseBody(body, done);
+}
+
+function sendFailure(error: FailedRequest, reply: FastifyReply, noteFailure: NoteFailure): FastifyReply {
+  const status = error.statusCode ?? 500;
+  if (status < 500) reply.code(status).server.noteRefused(reply);
+  if (status === 400) return sendRaw(reply, notJson);
+  if (status < 500) return sendRaw(reply, errorAnswer(status, "invalid_input", error.message));
+  const { id } = reply.request;
+  reply.header("x-correlation-id", id);
+  noteFailure(error, id);
+  const message = toldOf(error, id);
+  if (!(error instanceof StoreBusy)) return sendRaw(reply, errorAnswer(500, "server_error", message));
+  return sendRaw(reply.header("retry-after", error.retryAfter), errorAnswer(503, "unavailable", message));
+}
+
+type Route = { readonly path: string; readonly methods: readonly string[] };
+
+function noteRoute(route: RouteOptions & { readonly routePath: string }, routes: Route[]): void {
+  const { routePath: path, method } = route;
+  routes.push({ path, methods: Array.isArray(method) ? method : [method] });
+  if (route.schema === undefined) return;
+  const operationId = ["rrsets", String(method).toLowerCase(), ...path.split("/").filter(Boolean)].join("-");
+  const headers = method === "POST" && { headers: onceHeaders };
+  // A copy: the route that answers HEAD is given the same one.
+  route.schema = {
+    ...route.schema,
+    ...headers,
+    security: [{ bearer: [] }],
+    operationId: operationId.replaceAll(":", ""),
+  };
+}
+
+/** A path that is there answers other methods with 405; PATCH on a set is 404 in the original too. */
+function refuseOtherMethods(api: FastifyInstance, routes: readonly Route[]): void {
+  for (const [url, known] of Map.groupBy([...routes], (route) => route.path)) {
+    const methods = known.flatMap((route) => route.methods);
+    const others = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"].filter((method) => !methods.includes(method));
+    const method = url.endsWith("/:n/:t") ? others.filter((each) => each !== "PATCH") : others;
+    if (method.length === 0) continue;
+    api.route({ method, url, schema: { hide: true }, handler: (_request, reply) => sendError(reply, wrongMethod) });
+  }
+  api.options("/*", { schema: { hide: true } }, (_request, reply) => reply.code(204).send());
+}

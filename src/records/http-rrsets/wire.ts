@@ -1,0 +1,105 @@
+import type { ChangedSet, ChangedZone, ChangeEvent } from "../../contract/change-events.ts";
+import type { Rrset, RrsetsZone, WireAction } from "../../contract/rrsets.ts";
+import type { Instant } from "../../core/instant.ts";
+import type { RRset } from "../../core/records/rrset.ts";
+import { utcText } from "../../core/utc-text.ts";
+import { shownValue } from "../service/edit/values.ts";
+import type { ZoneStatus } from "../service/zones/status.ts";
+import type { Action, LoggedChange, PrimaryServer, Zone, ZoneSettings } from "../store/port.ts";
+
+/** Objects of the record-set API. */
+
+export function zoneToWire(zone: Zone, status: ZoneStatus, nameservers: readonly string[]): RrsetsZone {
+  const { settings } = zone;
+  return {
+    id: zone.number,
+    name: zone.name,
+    created: timeText(zone.created),
+    mode: settings.mode,
+    ttl: settings.ttl,
+    labels: settings.labels,
+    primary_nameservers: settings.primaries.map(serverToWire),
+    protection: { delete: settings.locked },
+    status,
+    record_count: zone.recordCount,
+    authoritative_nameservers: {
+      assigned: nameservers.map((server) => `${server}.`),
+      delegated: [],
+      delegation_last_check: null,
+      delegation_status: "unknown",
+    },
+    registrar: "other",
+    serial: zone.serial,
+  };
+}
+
+const serverToWire = ({ address, port, tsig }: PrimaryServer) => ({
+  address,
+  port,
+  ...(tsig && { tsig_algorithm: tsig.algorithm, tsig_key: tsig.key }),
+});
+
+export function setToWire(set: RRset, zone: number): Rrset {
+  const { owner, type, ttl } = set;
+  return { id: `${owner}/${type}`, name: owner, type, ttl, ...marksOf(set), records: recordsOf(set), zone };
+}
+
+const marksOf = ({ labels = {}, locked = false }: RRset) => ({ labels, protection: { change: locked } });
+
+/** Sorted by value, as the original shows them. */
+const recordsOf = ({ type, records }: RRset) =>
+  records
+    .map((record) => ({ value: shownValue(type, record), comment: record.comment }))
+    .sort((a, b) => (a.value < b.value ? -1 : a.value > b.value ? 1 : 0));
+
+/** An action is kept in the transaction of its write: whoever sees it sees it finished. docs/decisions/0004 says why it says so at once. */
+export function actionToWire({ id, command, at, zone }: Action): WireAction {
+  const time = timeText(at);
+  return {
+    id,
+    command,
+    status: "success",
+    progress: 100,
+    started: time,
+    finished: time,
+    resources: [{ id: zone, type: "zone" }],
+    error: null,
+  };
+}
+
+export function changeToWire({ position, zone, zoneName, serial, at, actor, change }: LoggedChange): ChangeEvent {
+  const place = change.kind === "settings" ? { name: null, type: null } : { name: change.owner, type: change.type };
+  const [before, after] =
+    change.kind === "settings"
+      ? [changedZone(change.before), changedZone(change.after)]
+      : [changedSet(change.before), changedSet(change.after)];
+  return {
+    id: position,
+    zone: { id: zone, name: zoneName },
+    serial,
+    at: timeText(at),
+    by: actor,
+    kind: change.kind,
+    ...place,
+    before,
+    after,
+  };
+}
+
+const changedSet = (set: RRset | null): ChangedSet | null =>
+  set && { ttl: set.ttl, ...marksOf(set), records: recordsOf(set) };
+
+/** Without the secrets of zone transfer: a history is read by more people than settings are. */
+const changedZone = ({ ttl, mode, labels, locked, primaries }: ZoneSettings): ChangedZone => ({
+  ttl,
+  mode,
+  labels,
+  protection: { delete: locked },
+  primary_nameservers: primaries.map(({ address, port }) => ({ address, port })),
+});
+
+/** `2026-01-13T14:17:29Z` */
+function timeText(instant: Instant): string {
+  const { day, time } = utcText(instant);
+  return `${day}T${time}Z`;
+}

@@ -1,0 +1,104 @@
+import type { FastifyInstance, FastifyReply } from "fastify";
+import {
+  BulkCreateAnswer,
+  BulkCreateInput,
+  BulkUpdateAnswer,
+  BulkUpdateInput,
+  GatewayAnswer,
+} from "../../contract/records-v1.ts";
+import type { Result } from "../../core/result.ts";
+import { sendRefused } from "../http/refused-requests.ts";
+import type { BulkOutcome, OrFaults } from "../service/bulk-operations.ts";
+import type { RecordService } from "../service/service.ts";
+import { deniedBody, errorOf, messageOfAll } from "./errors.ts";
+import { bulkFromWire, changedRecordFromWire, echoOf, recordFromWire, subjectOf } from "./input.ts";
+import { recordToWire } from "./wire.ts";
+
+const tags = ["records"];
+
+export function bulkRoutes(api: FastifyInstance, service: RecordService): void {
+  api.post(
+    "/records/bulk",
+    {
+      schema: {
+        tags,
+        summary: "Create many records: all of them or none",
+        body: BulkCreateInput,
+        response: { 200: BulkCreateAnswer, 401: GatewayAnswer, 403: GatewayAnswer, 422: BulkCreateAnswer },
+      },
+    },
+    async (request, reply) => {
+      const bulk = bulkFromWire(request.body);
+      const none = { records: [], valid_records: [], invalid_records: [] };
+      if (!bulk.ok) return sendRefused(reply, { ...none, error: errorOf(bulk.faults, {}) });
+      const entries = bulk.value.map((entry) => orFaults(recordFromWire(entry)));
+      return sendCreated(reply, bulk.value, await service.createRecords(request.actor, entries));
+    },
+  );
+
+  api.put(
+    "/records/bulk",
+    {
+      schema: {
+        tags,
+        summary: "Replace many records: those that can be",
+        body: BulkUpdateInput,
+        response: { 200: BulkUpdateAnswer, 401: GatewayAnswer, 403: GatewayAnswer, 422: BulkUpdateAnswer },
+      },
+    },
+    async (request, reply) => {
+      const bulk = bulkFromWire(request.body);
+      const none = { records: [], failed_records: [] };
+      if (!bulk.ok) return sendRefused(reply, { ...none, error: errorOf(bulk.faults, {}) });
+      const entries = bulk.value.map((entry) => orFaults(changedRecordFromWire(entry)));
+      return sendReplaced(reply, bulk.value, await service.replaceRecords(request.actor, entries));
+    },
+  );
+}
+
+const orFaults = <T>(read: Result<T>): OrFaults<T> => (read.ok ? read.value : { faults: read.faults });
+
+const newKeys = ["type", "name", "value", "ttl", "zone_id"] as const;
+const changedKeys = ["id", ...newKeys] as const;
+
+function sendCreated(reply: FastifyReply, sent: readonly unknown[], outcomes: readonly BulkOutcome[]): FastifyReply {
+  const refusal = outcomes.find((outcome) => outcome.kind === "denied");
+  if (refusal) return reply.code(403).send(deniedBody(refusal.because));
+  const invalid = sent.filter((_, i) => isNotDone(outcomes[i]));
+  if (invalid.length === 0) {
+    return reply.send({ records: recordsOf(outcomes), valid_records: [], invalid_records: [] });
+  }
+  const message = outcomes.map((outcome, i) => messageOf(outcome, sent[i])).join("");
+  return sendRefused(reply, {
+    records: [],
+    valid_records: sent.filter((_, i) => !isNotDone(outcomes[i])).map((entry) => echoOf(entry, newKeys)),
+    invalid_records: invalid.map((entry) => echoOf(entry, newKeys)),
+    error: { message, code: 422 },
+  });
+}
+
+function sendReplaced(reply: FastifyReply, sent: readonly unknown[], outcomes: readonly BulkOutcome[]): FastifyReply {
+  const records = recordsOf(outcomes);
+  const refusal = outcomes.find((outcome) => outcome.kind === "denied");
+  if (refusal && records.length === 0) return reply.code(403).send(deniedBody(refusal.because));
+  const failed = sent.filter((_, i) => outcomes[i]?.kind !== "done");
+  return reply.send({ records, failed_records: failed.map((entry) => echoOf(entry, changedKeys)) });
+}
+
+const recordsOf = (outcomes: readonly BulkOutcome[]) =>
+  outcomes.flatMap((outcome) => (outcome.kind === "done" ? [recordToWire(outcome.placed)] : []));
+
+const isNotDone = (outcome: BulkOutcome | undefined): boolean =>
+  outcome !== undefined && outcome.kind !== "done" && outcome.kind !== "unprocessed";
+
+/** One for each entry that is in the way, each with a comma behind it: clients print the whole. */
+function messageOf(outcome: BulkOutcome, entry: unknown): string {
+  switch (outcome.kind) {
+    case "refused":
+      return `${messageOfAll(outcome.faults, subjectOf(entry))}, `;
+    case "missing":
+      return `${outcome.what} not found, `;
+    default:
+      return "";
+  }
+}

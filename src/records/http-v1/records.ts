@@ -1,0 +1,135 @@
+import type { FastifyInstance, FastifyReply } from "fastify";
+import { Type } from "typebox";
+import {
+  DeletedAnswer,
+  GatewayAnswer,
+  RecordAnswer,
+  RecordInput,
+  RecordsAnswer,
+  RecordsQuery,
+} from "../../contract/records-v1.ts";
+import { sendRefused } from "../http/refused-requests.ts";
+import type { RecordService } from "../service/service.ts";
+import { missing, type NotDone, refused } from "../service/sight.ts";
+import type { PlacedRecord } from "../store/port.ts";
+import { deniedBody, errorOf } from "./errors.ts";
+import { recordFromWire, subjectOf } from "./input.ts";
+import { pagingOf } from "./paging.ts";
+import { paginationToWire, recordToWire, zeroRecord } from "./wire.ts";
+
+const tags = ["records"];
+const params = Type.Object({ id: Type.String() });
+const answers = { 200: RecordAnswer, 401: GatewayAnswer, 403: GatewayAnswer, 404: RecordAnswer, 422: RecordAnswer };
+
+export function recordRoutes(api: FastifyInstance, service: RecordService): void {
+  api.get<{ Querystring: Record<string, unknown> }>(
+    "/records",
+    {
+      schema: {
+        tags,
+        summary: "List records",
+        querystring: RecordsQuery,
+        response: { 200: RecordsAnswer, 401: GatewayAnswer, 404: RecordsAnswer },
+      },
+    },
+    async (request, reply) => {
+      const { zone_id, name, type } = request.query;
+      const outcome = await service.records(request.actor, {
+        ...(typeof zone_id === "string" && { zone: zone_id }),
+        ...(typeof name === "string" && { name }),
+        ...(typeof type === "string" && { type }),
+      });
+      if (outcome.kind !== "done") return reply.code(404).send({ records: [], error: zoneNotFound(404) });
+      return reply.send(pageOf(outcome.records.toSorted(byAge), request.query));
+    },
+  );
+
+  api.post(
+    "/records",
+    { schema: { tags, summary: "Create a record", body: RecordInput, response: answers } },
+    async (request, reply) => {
+      const input = recordFromWire(request.body);
+      const outcome = input.ok
+        ? await service.createRecord(request.actor, input.value.zoneId, input.value.draft)
+        : refused(input.faults);
+      return send(reply, outcome, request.body);
+    },
+  );
+
+  api.get<{ Params: { id: string } }>(
+    "/records/:id",
+    { schema: { tags, summary: "Read a record", params, response: answers } },
+    async (request, reply) => {
+      const placed = await service.record(request.actor, request.params.id);
+      return send(reply, placed ? { kind: "done", placed } : missing("record"), undefined);
+    },
+  );
+
+  api.put<{ Params: { id: string } }>(
+    "/records/:id",
+    { schema: { tags, summary: "Replace a record", params, body: RecordInput, response: answers } },
+    async (request, reply) => {
+      const input = recordFromWire(request.body);
+      const outcome = input.ok
+        ? await service.replaceRecord(request.actor, request.params.id, input.value.draft)
+        : refused(input.faults);
+      return send(reply, outcome, request.body);
+    },
+  );
+
+  api.delete<{ Params: { id: string } }>(
+    "/records/:id",
+    {
+      schema: {
+        tags,
+        summary: "Delete a record",
+        params,
+        response: { ...answers, 200: DeletedAnswer, 404: DeletedAnswer },
+      },
+    },
+    async (request, reply) => {
+      const outcome = await service.deleteRecord(request.actor, request.params.id);
+      if (outcome.kind === "done") return reply.send({ error: {} });
+      return outcome.kind === "missing"
+        ? reply.code(404).send({ error: recordNotFound })
+        : send(reply, outcome, undefined);
+    },
+  );
+}
+
+const recordNotFound = { message: "record not found", code: 404 };
+const zoneNotFound = (code: number) => ({ message: "zone not found", code });
+
+/** Clients that take the first record of a name, or the last, mean the oldest or the newest. */
+const byAge = (a: PlacedRecord, b: PlacedRecord): number => a.record.created - b.record.created;
+
+/** All records in one answer unless `per_page` says how many; without a page there is nothing to count either. */
+function pageOf(records: readonly PlacedRecord[], query: Readonly<Record<string, unknown>>) {
+  if (query.page === undefined && query.per_page === undefined) return { records: records.map(recordToWire) };
+  const all = Math.max(records.length, 1);
+  const { page, perPage } = pagingOf(query, { perPage: all, most: Math.max(all, 10_000) });
+  const onPage = records.slice((page - 1) * perPage, page * perPage);
+  return { records: onPage.map(recordToWire), meta: { pagination: paginationToWire(page, perPage, records.length) } };
+}
+
+function send(
+  reply: FastifyReply,
+  outcome: { readonly kind: "done"; readonly placed: PlacedRecord } | NotDone,
+  body: unknown,
+): FastifyReply {
+  switch (outcome.kind) {
+    case "done":
+      return reply.send({ record: recordToWire(outcome.placed) });
+    case "missing":
+      // A record for a zone that is not there is a fault of the body, not of the path.
+      return outcome.what === "zone"
+        ? sendRefused(reply, { record: zeroRecord, error: zoneNotFound(422) })
+        : reply.code(404).send({ record: zeroRecord, error: recordNotFound });
+    case "denied":
+      return reply.code(403).send(deniedBody(outcome.because));
+    case "refused":
+      return sendRefused(reply, { record: zeroRecord, error: errorOf(outcome.faults, subjectOf(body)) });
+    default:
+      return outcome satisfies never;
+  }
+}

@@ -1,0 +1,139 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Instant } from "../../core/instant.ts";
+import { StoreBusy } from "../../process/database/store-busy.ts";
+import type { Logger } from "../../process/log.ts";
+import { actorOf } from "../http/authenticate.ts";
+import { createFailureNotes, type FailedRequest, type NoteFailure, toldOf } from "../http/failed-requests.ts";
+import { type BodyRead, parseBody } from "../http/parse-body.ts";
+import { noteRefusals } from "../http/refused-requests.ts";
+import type { Quota, RateLimit } from "../limits/rate-limit.ts";
+import type { RecordService } from "../service/service.ts";
+import type { Actor } from "../service/sight.ts";
+import type { RecordStore } from "../store/port.ts";
+import { bulkRoutes } from "./bulk.ts";
+import { describeRoute } from "./describe.ts";
+import { primaryServerRoutes } from "./primary-servers.ts";
+import { recordRoutes } from "./records.ts";
+import { zoneFileRoutes } from "./zone-file.ts";
+import { zoneRoutes } from "./zones.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Whose token came with the request; set before any handler runs. */
+    actor: Actor;
+  }
+  interface FastifyContextConfig {
+    /** The body is given to the handler as it came. */
+    rawBody?: boolean;
+  }
+}
+
+export type V1Options = {
+  readonly service: RecordService;
+  readonly store: RecordStore;
+  readonly now: () => Instant;
+  readonly log: Logger;
+  /** Absent: none. */
+  readonly rateLimit?: RateLimit;
+};
+
+/** The v1 API, to be registered under `/api/v1`: transport rules here, resources in the route files. */
+export function v1Api(options: V1Options) {
+  const { service, log } = options;
+  return async (api: FastifyInstance): Promise<void> => {
+    api.decorateRequest("actor");
+    noteRefusals(api, log, options.now);
+    const noteFailure = createFailureNotes(log, options.now);
+    api.removeAllContentTypeParsers();
+    api.addContentTypeParser("application/json", { parseAs: "buffer" }, readBody);
+    // Requests are read by v1-input.ts, leniently; the schemas of the routes only document them.
+    api.setValidatorCompiler(() => () => true);
+    api.setSerializerCompiler(() => jsonLine);
+    api.addHook("onRequest", async (request, reply) => admit(options, request, reply));
+    api.setErrorHandler((error, _request, reply) => sendError(error as FailedRequest, reply, noteFailure));
+    api.setNotFoundHandler(sendNoRoute);
+    api.addHook("onRoute", describeRoute);
+    zoneRoutes(api, service);
+    zoneFileRoutes(api, service);
+    recordRoutes(api, service);
+    bulkRoutes(api, service);
+    primaryServerRoutes(api, service);
+  };
+}
+
+/** Clients read this text with `grep`: compact, and with a newline at the end. */
+const jsonLine = (body: unknown): string => `${JSON.stringify(body)}\n`;
+
+/** Who has a token that is good, and calls left. */
+async function admit(options: V1Options, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  reply.headers(forBrowsers);
+  if (request.method === "OPTIONS") return await reply.code(204).headers(preflight).send();
+  // Whatever the client says it sends, readBody reads it; a type that cannot be parsed would end the request before that.
+  request.raw.headers["content-type"] = "application/json";
+  const secret = request.headers["auth-api-token"];
+  if (typeof secret !== "string" || secret === "") return await sendGateway(reply, 401, "No API key found in request");
+  const [now, from] = [options.now(), request.ip];
+  const actor = await actorOf(options.store, secret, request, now);
+  if (actor === undefined) return await sendGateway(reply, 401, "Invalid authentication credentials");
+  request.actor = actor;
+  if (options.rateLimit === undefined || actor.token === undefined) return undefined;
+  const waiting = options.rateLimit.ready?.(actor.token, from, now);
+  if (waiting !== undefined) await waiting;
+  const quota = options.rateLimit.take(actor.token, from, now);
+  reply.headers(quotaHeaders(quota, now));
+  if (quota.retryAfter === undefined) return undefined;
+  reply.header("retry-after", String(quota.retryAfter));
+  return await sendGateway(reply, 429, "API rate limit exceeded");
+}
+
+const forBrowsers = { "access-control-allow-origin": "*", vary: "Origin" };
+const preflight = {
+  "access-control-allow-methods": "OPTIONS,GET,POST,PUT,DELETE",
+  "access-control-allow-headers": "X-Requested-With,Auth-API-Token,Content-Type",
+  "access-control-max-age": "86400",
+};
+
+/** The reset is in seconds from now: a client that takes it for a time of day would stall. */
+function quotaHeaders({ limit, remaining, fullAt }: Quota, now: Instant) {
+  return {
+    "ratelimit-limit": limit,
+    "ratelimit-remaining": remaining,
+    "ratelimit-reset": Math.ceil((fullAt - now) / 1000),
+    "x-ratelimit-limit-minute": limit,
+    "x-ratelimit-remaining-minute": remaining,
+  };
+}
+
+const sendGateway = (reply: FastifyReply, status: number, message: string) =>
+  reply.code(status).type("application/json; charset=utf-8").send(jsonLine({ message }));
+
+/** JSON whatever the content type says, or that none is said; never read where a body has no meaning. */
+function readBody(request: FastifyRequest, body: Buffer, done: BodyRead): void {
+  if (request.method !== "POST" && request.method !== "PUT") {
+    done(null);
+    return;
+  }
+  if (request.routeOptions.config.rawBody) {
+    done(null, body);
+    return;
+  }
+  parseBody(body, done);
+}
+
+function sendError(error: FailedRequest, reply: FastifyReply, noteFailure: NoteFailure): FastifyReply {
+  const status = error instanceof StoreBusy ? 503 : (error.statusCode ?? 500);
+  reply.code(status).type("application/json; charset=utf-8");
+  if (status < 500) reply.server.noteRefused(reply);
+  if (status === 400) return reply.send(jsonLine({ error: "json not valid" }));
+  if (status < 500) return reply.send(jsonLine({ message: error.message }));
+  const { id } = reply.request;
+  reply.header("x-request-id", id);
+  noteFailure(error, id);
+  if (error instanceof StoreBusy) reply.header("retry-after", error.retryAfter);
+  return reply.send(jsonLine({ error: { message: toldOf(error, id), code: status } }));
+}
+
+/** Outside the API no token is asked for; inside it an unknown path needs one like any other. */
+export function sendNoRoute(_request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return reply.code(404).type("text/plain; charset=utf-8").send("404 page not found");
+}

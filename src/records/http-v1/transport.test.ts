@@ -1,0 +1,125 @@
+import { describe, expect, it } from "vitest";
+import { v1Service } from "../rig/v1-service.ts";
+
+const { call, newRecord, newZone } = v1Service();
+
+describe("section 1: transport", () => {
+  it("headers: content type, CORS and Vary, also on errors", async () => {
+    const zone = await newZone();
+    for (const path of [`/api/v1/zones/${zone.id}`, "/api/v1/zones/none"]) {
+      const { headers, text } = await call("GET", path);
+      expect(headers).toMatchObject({
+        "content-type": "application/json; charset=utf-8",
+        "access-control-allow-origin": "*",
+        vary: "Origin",
+        "content-length": String(Buffer.byteLength(text)),
+      });
+      expect(text.endsWith("}\n")).toBe(true);
+    }
+  });
+
+  it("a browser may ask before it sends a token: pages use this API too", async () => {
+    const asked = { origin: "https://page.example", "access-control-request-headers": "auth-api-token" };
+    const { status, text, headers } = await call("OPTIONS", "/api/v1/records/x", { token: "", headers: asked });
+    expect([status, text, headers["access-control-allow-origin"]]).toEqual([204, "", "*"]);
+    expect(headers["access-control-allow-methods"]).toBe("OPTIONS,GET,POST,PUT,DELETE");
+    expect(headers["access-control-allow-headers"]).toBe("X-Requested-With,Auth-API-Token,Content-Type");
+  });
+
+  it("HEAD is GET without the body", async () => {
+    const zone = await newZone();
+    const { status, text, headers } = await call("HEAD", `/api/v1/zones/${zone.id}`);
+    expect([status, text, headers["content-type"]]).toEqual([200, "", "application/json; charset=utf-8"]);
+    expect((await call("HEAD", "/api/v1/zones", { token: "bad" })).status).toBe(401);
+  });
+
+  it("an unknown route is a 404 in plain text", async () => {
+    for (const path of [
+      "/api/v1/nope",
+      "/api/v1",
+      "/nope",
+      "/api/v2/zones",
+      "/api/v1/zones/%ff",
+      `/api/v1/records/${"x".repeat(400)}`,
+    ]) {
+      const { status, text, headers } = await call("GET", path);
+      expect([status, text, headers["content-type"]]).toEqual([404, "404 page not found", "text/plain; charset=utf-8"]);
+    }
+  });
+
+  it.each([["{"], [""], ["[1,"], ["\u0000"], ["{'a':1}"], ['{"a":1}x']])(
+    "malformed JSON is a 400 whose error is a text: %j",
+    async (body) => {
+      const answer = await call("POST", "/api/v1/records", { body, headers: { "content-type": "application/json" } });
+      expect([answer.status, answer.text]).toEqual([400, '{"error":"json not valid"}\n']);
+    },
+  );
+
+  it("a slash too many between two parts of a path is not looked at: a Perl client sends one before every id", async () => {
+    const zone = await newZone();
+    const { id, ...record } = await newRecord(zone.id, {});
+    const body = JSON.stringify({ ...record, value: "192.0.2.9" });
+    const asked = [
+      ["GET", `/api/v1/zones//${zone.id}`],
+      ["GET", `/api/v1/zones//${zone.id}/export`],
+      ["GET", `/api/v1/records//${id}`],
+      ["PUT", `/api/v1/records//${id}`, { body }],
+      ["DELETE", `/api/v1/records//${id}`],
+    ] as const;
+    for (const [method, path, sent] of asked)
+      expect([path, (await call(method, path, sent)).status]).toEqual([path, 200]);
+    expect((await call("GET", `/api/v1/zones//${zone.id}`, { token: "bad" })).status).toBe(401);
+  });
+
+  it("an empty X-Consumer-Username and any Accept are not looked at", async () => {
+    const zone = await newZone();
+    for (const accept of ["application/json", "*/*", "text/html", "nonsense"]) {
+      const headers = { "x-consumer-username": "", accept };
+      expect((await call("GET", `/api/v1/zones/${zone.id}`, { headers })).status).toBe(200);
+    }
+  });
+
+  it("the description is an OpenAPI document with all 20 calls and dyndns2", async () => {
+    const { json } = await call("GET", "/docs/json", { token: "" });
+    const calls = Object.entries(json.paths as Record<string, object>).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    const v1 = calls.filter((each) => each.includes(" /api/v1/")).map((each) => each.replace("/api/v1", ""));
+    expect(v1.sort()).toEqual(
+      [
+        "GET /zones",
+        "POST /zones",
+        "GET /zones/{id}",
+        "PUT /zones/{id}",
+        "DELETE /zones/{id}",
+        "POST /zones/{id}/import",
+        "GET /zones/{id}/export",
+        "POST /zones/file/validate",
+        "GET /records",
+        "POST /records",
+        "GET /records/{id}",
+        "PUT /records/{id}",
+        "DELETE /records/{id}",
+        "POST /records/bulk",
+        "PUT /records/bulk",
+        "GET /primary_servers",
+        "POST /primary_servers",
+        "GET /primary_servers/{id}",
+        "PUT /primary_servers/{id}",
+        "DELETE /primary_servers/{id}",
+      ].sort(),
+    );
+    expect(calls).toEqual(expect.arrayContaining(["GET /nic/update", "GET /update", "GET /v3/update"]));
+    const page = await call("GET", "/docs", { token: "" });
+    expect(page.status).toBe(200);
+    expect(page.text).toContain("<title>moor records: its API</title>");
+  });
+
+  it("the description says what a database that cannot be reached is answered with, and how long a page may be", async () => {
+    const { json } = await call("GET", "/docs/json", { token: "" });
+    const perPage = (path: string) =>
+      json.paths[path].get.parameters.find(({ name }: { name: string }) => name === "per_page").schema.maximum;
+    expect(json.paths["/api/v1/records/{id}"].put.responses[503].description).toMatch(/Retry-After/);
+    expect([perPage("/api/v1/zones"), perPage("/api/v1/records")]).toEqual([100, 10_000]);
+  });
+});

@@ -1,0 +1,94 @@
+import type { FastifyInstance } from "fastify";
+import { Type } from "typebox";
+import { FileCheckAnswer, GatewayAnswer, ZoneAnswer, ZoneFileText } from "../../contract/records-v1.ts";
+import { fail, ok, type Result } from "../../core/result.ts";
+import { sendRefused } from "../http/refused-requests.ts";
+import type { RecordService } from "../service/service.ts";
+import { refused } from "../service/sight.ts";
+import { validateZoneFile } from "../service/zones/file-operations.ts";
+import { fileErrorOf } from "./errors.ts";
+import { zeroZone } from "./wire.ts";
+import { sendZone } from "./zones.ts";
+
+const tags = ["zones"];
+const params = Type.Object({ id: Type.String() });
+/** A file is taken as it is, whatever type the client says it has. */
+const raw = { bodyLimit: 16 * 1024 * 1024, config: { rawBody: true } };
+const refusals = { 401: GatewayAnswer, 403: GatewayAnswer, 404: ZoneAnswer };
+
+export function zoneFileRoutes(api: FastifyInstance, service: RecordService): void {
+  api.post<{ Params: { id: string } }>(
+    "/zones/:id/import",
+    {
+      ...raw,
+      schema: {
+        tags,
+        summary: "Replace a zone by what a zone file says",
+        consumes: ["text/plain"],
+        params,
+        body: ZoneFileText,
+        response: { 200: ZoneAnswer, ...refusals, 422: ZoneAnswer },
+      },
+    },
+    async (request, reply) => {
+      const file = readText(request.body);
+      const outcome = file.ok
+        ? await service.importZone(request.actor, request.params.id, file.value)
+        : refused(file.faults);
+      return outcome.kind === "refused"
+        ? sendRefused(reply, { zone: zeroZone, error: fileErrorOf(outcome.faults) })
+        : sendZone(reply, service, outcome, undefined);
+    },
+  );
+
+  api.get<{ Params: { id: string } }>(
+    "/zones/:id/export",
+    {
+      schema: {
+        tags,
+        summary: "Read a zone as a zone file",
+        params,
+        response: {
+          200: { description: "A zone file", content: { "text/plain": { schema: Type.String() } } },
+          ...refusals,
+        },
+      },
+    },
+    async (request, reply) => {
+      const outcome = await service.exportZone(request.actor, request.params.id, "v1");
+      if (outcome.kind !== "done") return sendZone(reply, service, outcome, undefined);
+      return reply.type("text/plain; charset=utf-8").serializer(asItIs).send(outcome.text);
+    },
+  );
+
+  api.post(
+    "/zones/file/validate",
+    {
+      ...raw,
+      schema: {
+        tags,
+        summary: "Check a zone file; nothing is stored",
+        consumes: ["text/plain"],
+        body: ZoneFileText,
+        response: { 200: FileCheckAnswer, 401: GatewayAnswer, 422: FileCheckAnswer },
+      },
+    },
+    async (request, reply) => {
+      const file = readText(request.body);
+      const checked = file.ok ? validateZoneFile(file.value) : file;
+      if (checked.ok) return reply.send({ parsed_records: checked.value, valid_records: [] });
+      return sendRefused(reply, { parsed_records: 0, valid_records: [], error: fileErrorOf(checked.faults) });
+    },
+  );
+}
+
+function readText(body: unknown): Result<string> {
+  try {
+    return ok(Buffer.isBuffer(body) ? utf8.decode(body) : "");
+  } catch {
+    return fail({ code: "bad-encoding", where: "file", message: "the file is not UTF-8", todo: "save it as UTF-8" });
+  }
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const asItIs = (text: unknown): string => String(text);

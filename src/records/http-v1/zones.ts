@@ -1,0 +1,123 @@
+import type { FastifyInstance, FastifyReply } from "fastify";
+import { Type } from "typebox";
+import {
+  DeletedAnswer,
+  GatewayAnswer,
+  ZoneAnswer,
+  ZoneInput,
+  ZonesAnswer,
+  ZonesQuery,
+} from "../../contract/records-v1.ts";
+import { sendRefused } from "../http/refused-requests.ts";
+import type { RecordService } from "../service/service.ts";
+import { type NotDone, refused } from "../service/sight.ts";
+import type { Zone } from "../store/port.ts";
+import { deniedBody, errorOf } from "./errors.ts";
+import { subjectOf, zoneFromWire } from "./input.ts";
+import { pagingOf } from "./paging.ts";
+import { paginationToWire, zeroPagination, zeroZone, zoneToWire } from "./wire.ts";
+
+const tags = ["zones"];
+const params = Type.Object({ id: Type.String() });
+const answers = { 200: ZoneAnswer, 401: GatewayAnswer, 403: GatewayAnswer, 404: ZoneAnswer, 422: ZoneAnswer };
+const notFound = { message: "zone not found", code: 404 };
+
+export function zoneRoutes(api: FastifyInstance, service: RecordService): void {
+  api.get<{ Querystring: Record<string, unknown> }>(
+    "/zones",
+    {
+      schema: {
+        tags,
+        summary: "List zones",
+        querystring: ZonesQuery,
+        response: { 200: ZonesAnswer, 401: GatewayAnswer, 404: ZonesAnswer },
+      },
+    },
+    async (request, reply) => {
+      const { name, search_name: search } = request.query;
+      const named = typeof name === "string" && name !== "" ? { name: name.toLowerCase() } : {};
+      // There is at most one zone of a name: a page is then not looked at.
+      const { page, perPage } = pagingOf("name" in named ? {} : request.query, { perPage: 100, most: 100 });
+      const searched = typeof search === "string" && search !== "" ? { search: search.toLowerCase() } : {};
+      const { items, total } = await service.zones(request.actor, { ...named, ...searched, page, perPage });
+      if (total === 0)
+        return reply.code(404).send({ zones: [], meta: { pagination: zeroPagination }, error: notFound });
+      const zones = items.map((zone) => zoneToWire(zone, service.nameservers));
+      return reply.send({ zones, meta: { pagination: paginationToWire(page, perPage, total) } });
+    },
+  );
+
+  api.post(
+    "/zones",
+    { schema: { tags, summary: "Create a zone", body: ZoneInput, response: answers } },
+    async (request, reply) => {
+      const draft = zoneFromWire(request.body);
+      const outcome = draft.ok ? await service.createZone(request.actor, draft.value) : refused(draft.faults);
+      return sendZone(reply, service, outcome, request.body);
+    },
+  );
+
+  api.get<{ Params: { id: string } }>(
+    "/zones/:id",
+    { schema: { tags, summary: "Read a zone", params, response: answers } },
+    async (request, reply) => {
+      const { id } = request.params;
+      // A published script for routers gives the name; no id has a dot, so that it cannot mean another zone.
+      const zone =
+        (await service.zone(request.actor, id)) ??
+        (await service.rrsets.zoneBy(request.actor, { name: id.toLowerCase() }));
+      return sendZone(reply, service, zone ? { kind: "done", zone } : { kind: "missing", what: "zone" }, undefined);
+    },
+  );
+
+  api.put<{ Params: { id: string } }>(
+    "/zones/:id",
+    { schema: { tags, summary: "Change the TTL of a zone", params, body: ZoneInput, response: answers } },
+    async (request, reply) => {
+      const draft = zoneFromWire(request.body);
+      const outcome = draft.ok
+        ? await service.changeZone(request.actor, request.params.id, draft.value)
+        : refused(draft.faults);
+      return sendZone(reply, service, outcome, request.body);
+    },
+  );
+
+  api.delete<{ Params: { id: string } }>(
+    "/zones/:id",
+    {
+      schema: {
+        tags,
+        summary: "Delete a zone with all its records",
+        params,
+        response: { ...answers, 200: DeletedAnswer },
+      },
+    },
+    async (request, reply) => {
+      const outcome = await service.deleteZone(request.actor, request.params.id);
+      return outcome.kind === "done" ? reply.send({ error: {} }) : sendNotDone(reply, outcome, undefined);
+    },
+  );
+}
+
+export const sendZone = (
+  reply: FastifyReply,
+  service: RecordService,
+  outcome: { readonly kind: "done"; readonly zone: Zone } | NotDone,
+  body: unknown,
+): FastifyReply =>
+  outcome.kind === "done"
+    ? reply.send({ zone: zoneToWire(outcome.zone, service.nameservers) })
+    : sendNotDone(reply, outcome, body);
+
+function sendNotDone(reply: FastifyReply, outcome: NotDone, body: unknown): FastifyReply {
+  switch (outcome.kind) {
+    case "missing":
+      return reply.code(404).send({ zone: zeroZone, error: notFound });
+    case "denied":
+      return reply.code(403).send(deniedBody(outcome.because));
+    case "refused":
+      return sendRefused(reply, { zone: zeroZone, error: errorOf(outcome.faults, subjectOf(body)) });
+    default:
+      return outcome satisfies never;
+  }
+}

@@ -1,0 +1,37 @@
+import { hashSecret } from "../../access/secret.ts";
+import type { Instant } from "../../core/instant.ts";
+import { may } from "../../core/may.ts";
+import type { Actor } from "../service/sight.ts";
+import type { RecordStore } from "../store/port.ts";
+
+/** Who calls, and over which connection. */
+export type Caller = { readonly ip: string; readonly socket: object };
+
+/** The actor behind a token that is known, not revoked, not expired, and used from where it may be. */
+export async function actorOf(
+  store: RecordStore,
+  secret: string,
+  { ip: from, socket }: Caller,
+  now: Instant,
+): Promise<Actor | undefined> {
+  const token = await store.tokenByHash(hashOver(socket, secret));
+  if (token === undefined || token.revoked !== undefined) return undefined;
+  const { account, scope, id, name } = token;
+  if (may(scope, { kind: "list-zones", from, now }).kind === "no") return undefined;
+  store.noteUse(id, now);
+  return { account, token: id, scope, label: `token ${id} (${name})`, from };
+}
+
+/** What was shown over a connection that is still open, and its hash: many requests with one token cost one hash. */
+const shownOver = new WeakMap<object, Map<string, string>>();
+const mostShown = 16;
+
+function hashOver(socket: object, secret: string): string {
+  const shown = shownOver.get(socket) ?? new Map<string, string>();
+  const known = shown.get(secret);
+  if (known !== undefined) return known;
+  if (shown.size >= mostShown) shown.clear();
+  const hash = hashSecret(secret);
+  shownOver.set(socket, shown.set(secret, hash));
+  return hash;
+}

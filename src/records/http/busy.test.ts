@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { asStoreBusy } from "../../process/sqlite/faults.ts";
+import { remoteCallers } from "../rig/remote-callers.ts";
+
+/** As `node:sqlite` throws it when there is no room. */
+const full = Object.assign(new Error("database or disk is full"), { code: "ERR_SQLITE_ERROR", errcode: 13 });
+const fails = async () => {
+  throw asStoreBusy(full);
+};
+
+let rig: Awaited<ReturnType<typeof remoteCallers>>;
+let token: string;
+beforeAll(async () => {
+  rig = await remoteCallers(1_000, { zones: fails, zoneBy: fails });
+  token = await rig.newToken();
+});
+afterAll(() => rig.close());
+
+describe("a store that cannot do it now: each API says so in its own words, and when to come again", () => {
+  it("v1", async () => {
+    const answer = await rig.call("/api/v1/zones", { "auth-api-token": token }, "192.0.2.1");
+    expect([answer.statusCode, answer.headers["retry-after"]]).toEqual([503, "10"]);
+    expect(answer.json()).toEqual({ error: { message: "the disk of the service is full", code: 503 } });
+  });
+
+  it("record sets", async () => {
+    const answer = await rig.call("/v1/zones", { authorization: `Bearer ${token}` }, "192.0.2.1");
+    expect([answer.statusCode, answer.headers["retry-after"]]).toEqual([503, "10"]);
+    const message = "the disk of the service is full";
+    expect(answer.json()).toEqual({ error: { code: "unavailable", message, details: null } });
+  });
+
+  it("dyndns2", async () => {
+    const authorization = `Basic ${Buffer.from(`x:${token}`).toString("base64")}`;
+    const answer = await rig.call("/nic/update?hostname=a.example.org", { authorization }, "192.0.2.1");
+    expect([answer.statusCode, answer.body, answer.headers["retry-after"]]).toEqual([503, "911\n", "10"]);
+  });
+
+  it("and the log says why, once a request", () => {
+    expect(rig.log().match(/database or disk is full/g)?.length).toBeGreaterThanOrEqual(2);
+  });
+
+  it.each([
+    ["/api/v1/zones", () => ({ "auth-api-token": token })],
+    ["/v1/zones", () => ({ authorization: `Bearer ${token}` })],
+    ["/nic/update?hostname=a.example.org", () => ({ authorization: `Basic ${btoa(`x:${token}`)}` })],
+  ])("but sixty a minute of %s, and then how many more there were", async (path, headers) => {
+    rig.pass(60_000);
+    const before = rig.log().length;
+    for (let i = 0; i < 100; i++) await rig.call(path, headers(), "192.0.2.1");
+    rig.pass(60_000);
+    await rig.call(path, headers(), "192.0.2.1");
+    const said = rig.log().slice(before);
+    expect(said.match(/"a request could not be done now"/g)).toHaveLength(61);
+    expect(said).toMatch(/"count":40,.*"more requests could not be done then"/);
+  });
+});
+
+it.each([1, 19, undefined])("is not what other faults of SQLite are: %s", (errcode) => {
+  const error = Object.assign(new Error("x"), { errcode });
+  expect(asStoreBusy(error)).toBe(error);
+});

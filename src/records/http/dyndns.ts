@@ -1,0 +1,141 @@
+import { parse } from "node:querystring";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { Type } from "typebox";
+import type { Instant } from "../../core/instant.ts";
+import { StoreBusy } from "../../process/database/store-busy.ts";
+import type { Logger } from "../../process/log.ts";
+import type { RateLimit } from "../limits/rate-limit.ts";
+import type { HostOutcome } from "../service/dyndns-operations.ts";
+import { readDyndns } from "../service/edit/dyndns-request.ts";
+import type { RecordService } from "../service/service.ts";
+import type { Actor } from "../service/sight.ts";
+import type { RecordStore } from "../store/port.ts";
+import { actorOf } from "./authenticate.ts";
+import { createFailureNotes, type FailedRequest } from "./failed-requests.ts";
+
+export type DyndnsOptions = {
+  readonly service: Pick<RecordService, "pointHosts">;
+  readonly store: RecordStore;
+  readonly now: () => Instant;
+  readonly log: Logger;
+  readonly rateLimit?: RateLimit;
+};
+
+const paths = ["/nic/update", "/update", "/v3/update"] as const;
+
+/** Of a form, which some clients post. */
+const bodyLimit = 16 * 1024;
+
+const schema = {
+  tags: ["dyndns2"],
+  summary: "Point host names at addresses, as routers do",
+  description:
+    "HTTP Basic with a token as the password; the user name is not looked at. A POST may have the parameters in a form. " +
+    "One line an answer and host name: " +
+    "good, nochg, notfqdn, nohost; or one line for all: badauth, abuse, 911.",
+  security: [{ basic: [] }],
+  querystring: Type.Object({
+    hostname: Type.String({ description: "full names, separated by commas; each must have A or AAAA records" }),
+    myip: Type.Optional(Type.String({ description: "addresses of either family; left out: that of the caller" })),
+    myipv6: Type.Optional(
+      Type.String({ description: "an IPv6 address, or a prefix such as 2001:db8:1::/64 that moves what a host has" }),
+    ),
+  }),
+  response: {
+    200: { description: "One line a host name", content: { "text/plain": { schema: Type.String() } } },
+    401: { description: "badauth", content: { "text/plain": { schema: Type.String() } } },
+    429: { description: "abuse", content: { "text/plain": { schema: Type.String() } } },
+    "5XX": { description: "911", content: { "text/plain": { schema: Type.String() } } },
+  },
+};
+
+/** The dyndns2 protocol, under the paths that clients have built in. */
+export function dyndnsApi(options: DyndnsOptions) {
+  return async (api: FastifyInstance): Promise<void> => {
+    // What a router sends is read by dyndns-request.ts; the schema only documents it.
+    api.setValidatorCompiler(() => () => true);
+    api.setSerializerCompiler(() => String);
+    api.removeAllContentTypeParsers();
+    api.addContentTypeParser("*", { parseAs: "string", bodyLimit }, (_request, body, done) =>
+      done(null, parse(body.toString())),
+    );
+    const noteFailure = createFailureNotes(options.log, options.now);
+    api.setErrorHandler((error: FailedRequest, { id }, reply) => {
+      const { statusCode = 500 } = error;
+      if (statusCode < 500) return sendLine(reply.code(statusCode), "911");
+      noteFailure(error, id);
+      reply.code(500).header("x-request-id", id);
+      if (error instanceof StoreBusy) reply.code(503).header("retry-after", error.retryAfter);
+      return sendLine(reply, "911");
+    });
+    for (const path of paths) {
+      const operationId = `dyndns2${path.replaceAll("/", "-")}`;
+      const handler = async (request: FastifyRequest, reply: FastifyReply) => await answer(options, request, reply);
+      // This GET writes, which a HEAD must not.
+      api.get(path, { schema: { ...schema, operationId }, exposeHeadRoute: false }, handler);
+      api.post(path, { schema: { ...schema, operationId: `${operationId}-post` } }, handler);
+    }
+  };
+}
+
+async function answer(options: DyndnsOptions, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { store, service, rateLimit } = options;
+  const now = options.now();
+  const secret = passwordOf(request.headers.authorization);
+  const actor = secret === undefined ? undefined : await actorOf(store, secret, request, now);
+  if (actor === undefined) return sendLine(reply.code(401).header("www-authenticate", 'Basic realm="moor"'), "badauth");
+  const retryAfter = await takeCall(rateLimit, actor, request.ip, now);
+  if (retryAfter !== undefined) return sendLine(reply.code(429).header("retry-after", String(retryAfter)), "abuse");
+  const asked = readDyndns({ ...(request.body ?? {}), ...(request.query ?? {}) }, request.ip);
+  switch (asked.kind) {
+    case "no-host":
+      return sendLine(reply, "notfqdn");
+    case "too-many-hosts":
+      return sendLine(reply, "numhost");
+    case "bad-address":
+      return sendLine(reply, "911");
+    case "update": {
+      const outcomes = await service.pointHosts(actor, asked.hosts, asked.wanted);
+      return sendLine(reply, outcomes.map(lineOf).join("\n"));
+    }
+    default:
+      return asked satisfies never;
+  }
+}
+
+async function takeCall(limit: RateLimit | undefined, { token }: Actor, from: string, now: Instant) {
+  if (token === undefined) return undefined;
+  await limit?.ready?.(token, from, now);
+  return limit?.take(token, from, now).retryAfter;
+}
+
+function lineOf(outcome: HostOutcome): string {
+  switch (outcome.kind) {
+    case "changed":
+      return `good ${outcome.addresses.join(",")}`;
+    case "unchanged":
+      return `nochg ${outcome.addresses.join(",")}`.trimEnd();
+    case "not-a-full-name":
+      return "notfqdn";
+    case "unknown":
+      return "nohost";
+    case "read-only":
+      return "badauth";
+    case "refused":
+      return "911";
+    default:
+      return outcome satisfies never;
+  }
+}
+
+const sendLine = (reply: FastifyReply, line: string): FastifyReply =>
+  reply.type("text/plain; charset=utf-8").header("cache-control", "no-store").send(`${line}\n`);
+
+/** RFC 7617: what stands behind the first colon. Any user name will do. */
+function passwordOf(header: string | undefined): string | undefined {
+  const [, encoded] = /^basic +([A-Za-z0-9+/_-]+=*)$/i.exec(header ?? "") ?? [];
+  if (encoded === undefined) return undefined;
+  const text = Buffer.from(encoded, "base64").toString("utf8");
+  const cut = text.indexOf(":");
+  return cut < 0 || cut === text.length - 1 ? undefined : text.slice(cut + 1);
+}

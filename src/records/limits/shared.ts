@@ -1,0 +1,150 @@
+import { isLoopback } from "../../core/addresses/peer-address.ts";
+import type { Instant } from "../../core/instant.ts";
+import { createRateLimit, quotaOf, type RateLimit } from "./rate-limit.ts";
+
+/** The calls that all nodes have between them, a token at a time. */
+export type CommonBudget = {
+  /** Takes up to `want` calls, and none when less than one is there. `left`: what is there for all after that. */
+  readonly takeCalls: (token: number, want: number, rule: BudgetRule) => Promise<Grant>;
+};
+
+/** What a bucket holds at the most, and what comes back to it each minute. */
+export type BudgetRule = { readonly capacity: number; readonly perMinute: number };
+export type Grant = { readonly granted: number; readonly left: number };
+
+export type SharedLimitOptions = {
+  readonly perMinute: number;
+  readonly budget: CommonBudget;
+  /** Milliseconds that a call waits for the database; behind that it passes by a budget of this node alone. */
+  readonly patience?: number;
+};
+
+const minute = 60_000;
+const lifetime = 3_000;
+const lookAgain = 1_000;
+const maximumShares = 10_000;
+
+/**
+ * One budget a token on all nodes: each node takes a small part of it in advance and counts calls against that without asking
+ * anybody. What is not used within three seconds is forfeited, and what can be under way in that time (a twentieth) is not in
+ * the common bucket: so all nodes together never let more calls pass than one node alone would.
+ *
+ * When the database is slow or gone, calls pass by a bucket of this node alone: a limit that is too wide for a while is
+ * better than a service that stands.
+ */
+export function createSharedRateLimit({ perMinute, budget, patience = 250 }: SharedLimitOptions): RateLimit {
+  const onTheWay = Math.floor((perMinute * lifetime) / minute);
+  const rule = { capacity: perMinute - onTheWay, perMinute };
+  const block = Math.max(1, onTheWay);
+  const alone = createRateLimit(perMinute);
+  const shares = new Map<number, Share>();
+  let troubleUntil = 0;
+
+  const refill = async (token: number, share: Share, now: Instant): Promise<void> => {
+    try {
+      const { granted, left } = await budget.takeCalls(token, Math.max(block, share.waiting), rule);
+      if (granted > 0) share.parts.push({ left: granted, until: now + lifetime });
+      else share.emptyUntil = now + Math.min(lookAgain, ((1 - left) * minute) / perMinute);
+      share.common = left;
+    } catch {
+      troubleUntil = now + lookAgain;
+    } finally {
+      share.refill = undefined;
+    }
+  };
+  const refilled = (token: number, share: Share, now: Instant): Promise<void> => {
+    share.refill ??= refill(token, share, now);
+    return share.refill;
+  };
+
+  /** Who comes while a question is under way is not counted in it, and waits for the next. */
+  const wait = async (token: number, share: Share, now: Instant): Promise<void> => {
+    share.waiting += 1;
+    for (let round = 0; round < 3 && !isAhead(share.emptyUntil, now) && !isAhead(troubleUntil, now); round++) {
+      if (!(await within(patience, refilled(token, share, now)))) troubleUntil = now + lookAgain;
+      if (takeOne(share, now)) {
+        share.promised += 1;
+        break;
+      }
+    }
+    share.waiting -= 1;
+  };
+
+  return {
+    perMinute,
+    ready: (token, from, now) => {
+      if (isLoopback(from) || isAhead(troubleUntil, now)) return undefined;
+      const share = shareOf(shares, token);
+      if (isAhead(share.emptyUntil, now)) return undefined;
+      const own = ownIn(share, now);
+      if (own < 1) return wait(token, share, now);
+      if (own <= block / 2) void refilled(token, share, now);
+      return undefined;
+    },
+    take: (token, from, now) => {
+      if (isLoopback(from)) return quotaOf(perMinute, "passes", perMinute, now);
+      const share = shareOf(shares, token);
+      const passes = takePromised(share) || takeOne(share, now);
+      if (!passes && isAhead(troubleUntil, now)) return alone.take(token, from, now);
+      // Other nodes may have taken of what was in common since: what is said to be left is what this node knows of.
+      return quotaOf(perMinute, passes ? "passes" : "refused", ownIn(share, now) + share.common, now);
+    },
+  };
+}
+
+/** Further away than anything is put off: the clock was put back since. */
+const isAhead = (until: Instant, now: Instant): boolean => until > now && until - now <= 2 * lookAgain;
+
+/** What one node knows and has of the calls of one token. */
+type Share = {
+  /** The oldest first; each is good until its own time. */
+  readonly parts: { left: number; readonly until: Instant }[];
+  /** Taken for calls that have waited for it and come for it now. */
+  promised: number;
+  /** What the nodes had in common when this one looked last. */
+  common: number;
+  /** Before that there is nothing to be had. */
+  emptyUntil: Instant;
+  waiting: number;
+  refill: Promise<void> | undefined;
+};
+
+function shareOf(shares: Map<number, Share>, token: number): Share {
+  const known = shares.get(token);
+  if (known !== undefined) return known;
+  if (shares.size >= maximumShares) shares.delete(shares.keys().next().value ?? token);
+  const share: Share = { parts: [], promised: 0, common: 0, emptyUntil: 0, waiting: 0, refill: undefined };
+  shares.set(token, share);
+  return share;
+}
+
+function ownIn({ parts }: Share, now: Instant): number {
+  while (parts[0] !== undefined && (parts[0].until <= now || parts[0].left < 1)) parts.shift();
+  let own = 0;
+  for (const part of parts) own += part.left;
+  return own;
+}
+
+function takeOne(share: Share, now: Instant): boolean {
+  if (ownIn(share, now) < 1) return false;
+  const [oldest] = share.parts;
+  if (oldest !== undefined) oldest.left -= 1;
+  return true;
+}
+
+function takePromised(share: Share): boolean {
+  if (share.promised < 1) return false;
+  share.promised -= 1;
+  return true;
+}
+
+/** False when it is not over in time. What has come while this process was busy is looked at first. */
+function within(limit: number, work: Promise<void>): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => setImmediate(() => resolve(false)), limit);
+    void work.finally(() => {
+      clearTimeout(timer);
+      resolve(true);
+    });
+  });
+}

@@ -1,0 +1,149 @@
+import type { Fault } from "../../core/result.ts";
+import type { Decision, PlacedRecord, WriteView } from "../store/port.ts";
+import { inParts } from "./edit/in-parts.ts";
+import { editMany } from "./edit/many.ts";
+import { newRecordId } from "./edit/new-id.ts";
+import type { RecordServiceOptions } from "./options.ts";
+import { ownersOf, type RecordDraft, type RecordRules } from "./record-rules.ts";
+import { type Actor, missing, type NotDone, refused } from "./sight.ts";
+
+/** An entry that was refused before it came here stands in the list as what it was refused for. */
+export type OrFaults<T> = T | { readonly faults: readonly Fault[] };
+export type NewEntry = { readonly zoneId: string; readonly draft: RecordDraft };
+export type ChangedEntry = { readonly id: string; readonly draft: RecordDraft };
+
+/** What became of one entry; `unprocessed` when it is good but another one is not. */
+export type BulkOutcome =
+  | { readonly kind: "done"; readonly placed: PlacedRecord }
+  | { readonly kind: "unprocessed" }
+  | NotDone;
+
+/** Many records at once, in one write to each zone. Outcomes are in the order of the entries. */
+export function bulkOperations({ store, now }: RecordServiceOptions, rules: RecordRules) {
+  const request = (actor: Actor, zone: string, entries: readonly Numbered[]) => ({
+    account: actor.account,
+    at: { zone },
+    owners: ownersOf(entries.map((entry) => entry.draft)),
+    actor: actor.label,
+  });
+
+  return {
+    /** All of them or none, in one transaction. */
+    createRecords: async (actor: Actor, entries: readonly OrFaults<NewEntry>[]): Promise<readonly BulkOutcome[]> => {
+      const at = now();
+      const numbered = entries.flatMap((entry, place) =>
+        "faults" in entry ? [] : [{ place, id: newRecordId(), ...entry }],
+      );
+      const zones = [...Map.groupBy(numbered, (entry) => entry.zoneId)];
+      const requests = zones.map(([zone, mine]) => ({ ...request(actor, zone, mine), now: at }));
+      return await store.writeAll<readonly BulkOutcome[]>(requests, (views) => {
+        const told: Told = new Map();
+        const decisions = zones.map(([, mine], i) => {
+          const view = views[i];
+          return view ? decide(view, mine, told, at, (draft) => rules.newContent(actor, view.zone, draft)) : nothing;
+        });
+        const outcomes = outcomesOf(entries, told, missing("zone"));
+        if (outcomes.every((outcome) => outcome.kind === "done")) return { decisions, result: outcomes };
+        const result = outcomes.map((each) => (each.kind === "done" ? unprocessed : each));
+        return { decisions: decisions.map(() => nothing), result };
+      });
+    },
+
+    /** Those that can be, each zone in one transaction. */
+    replaceRecords: async (
+      actor: Actor,
+      entries: readonly OrFaults<ChangedEntry>[],
+    ): Promise<readonly BulkOutcome[]> => {
+      const at = now();
+      const { numbered, repeated } = withoutRepeats(entries);
+      const places = await inParts(numbered, ({ id }) => store.record(actor.account, id));
+      const found = numbered.flatMap((entry, i) => {
+        const zone = places[i]?.zone.id;
+        return zone === undefined ? [] : [{ ...entry, zone }];
+      });
+      const written = await inParts([...Map.groupBy(found, (entry) => entry.zone)], ([zone, mine]) => {
+        const records = mine.map((entry) => entry.id);
+        return store.write({ ...request(actor, zone, mine), now: at, records }, (view) => {
+          const homes = new Map(view.sets.flatMap((set) => set.records.map((record) => [record.id, set])));
+          const rule: Rule = (draft, id) => rules.nextContent(actor, view.zone, homes.get(id), draft);
+          const result: Told = new Map();
+          return { ...decideSome(view, mine, result, at, rule), result };
+        });
+      });
+      const told = written.flatMap((each) => [...(each ?? [])]);
+      return outcomesOf(entries, new Map([...repeated, ...told]), missing("record"));
+    },
+  };
+}
+
+type Numbered = { readonly place: number; readonly id: string; readonly draft: RecordDraft };
+type Rule = (draft: RecordDraft, id: string) => ReturnType<RecordRules["newContent"]>;
+
+const nothing: Decision = { wanted: undefined };
+const unprocessed: BulkOutcome = { kind: "unprocessed" };
+
+/** Outcomes by the places of their entries. */
+type Told = Map<number, BulkOutcome>;
+
+const outcomesOf = (
+  entries: readonly OrFaults<NewEntry | ChangedEntry>[],
+  told: Told,
+  otherwise: NotDone,
+): readonly BulkOutcome[] =>
+  entries.map((entry, i) => ("faults" in entry ? refused(entry.faults) : (told.get(i) ?? otherwise)));
+
+/** Tells the outcomes of these entries; `left` are those that came so far as to be tried. */
+function decide(
+  view: WriteView,
+  entries: readonly Numbered[],
+  told: Told,
+  now: number,
+  rule: Rule,
+): Decision & { readonly left: readonly Numbered[] } {
+  const edits = [];
+  const left = [];
+  for (const entry of entries) {
+    const read = rule(entry.draft, entry.id);
+    if (read.kind !== "content") {
+      told.set(entry.place, read);
+      continue;
+    }
+    edits.push({ id: entry.id, content: read.content });
+    left.push(entry);
+  }
+  const edited = editMany(view, edits, now);
+  for (const [i, { place }] of left.entries()) {
+    const placed = edited.kind === "done" ? edited.placed[i] : undefined;
+    const faults = edited.kind === "refused" ? edited.faults.get(i) : undefined;
+    told.set(place, placed ? { kind: "done", placed } : faults ? refused(faults) : unprocessed);
+  }
+  return { wanted: edited.kind === "done" ? edited.wanted : undefined, left };
+}
+
+/** An entry that spoils the others is left out, and those are tried without it; a chain of such ones has its limit. */
+const maximumRounds = 8;
+
+function decideSome(view: WriteView, entries: readonly Numbered[], told: Told, now: number, rule: Rule): Decision {
+  let left = entries;
+  for (let round = 0; round < maximumRounds && left.length > 0; round += 1) {
+    const decision = decide(view, left, told, now, rule);
+    if (decision.wanted !== undefined) return decision;
+    left = decision.left.filter(({ place }) => told.get(place)?.kind === "unprocessed");
+  }
+  return nothing;
+}
+
+function withoutRepeats(entries: readonly OrFaults<ChangedEntry>[]) {
+  const seen = new Set<string>();
+  const repeated: Told = new Map();
+  const numbered: Numbered[] = [];
+  for (const [place, entry] of entries.entries()) {
+    if ("faults" in entry) continue;
+    if (seen.has(entry.id)) repeated.set(place, refused([givenTwice]));
+    else numbered.push({ place, ...entry });
+    seen.add(entry.id);
+  }
+  return { numbered, repeated };
+}
+
+const givenTwice: Fault = { code: "given-twice", where: "id", message: "the record is in this bulk twice" };

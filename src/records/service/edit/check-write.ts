@@ -1,0 +1,42 @@
+import { diffSets } from "../../../core/records/changes.ts";
+import { checkNewSets } from "../../../core/records/check-new-sets.ts";
+import { checkOwners } from "../../../core/records/check-zone.ts";
+import { type RRset, setKey } from "../../../core/records/rrset.ts";
+import type { Fault } from "../../../core/result.ts";
+import type { WriteView, Zone } from "../../store/port.ts";
+
+/** Why a zone cannot become so, whoever wants it: every fault at once. */
+export function checkWrite({ zone, sets }: WriteView, wanted: readonly RRset[]): readonly Fault[] {
+  return [...zoneFaults(zone), ...lockFaults(sets, wanted), ...checkOwners(wanted), ...checkNewSets(sets, wanted)];
+}
+
+export function zoneFaults(zone: Zone): readonly Fault[] {
+  if (zone.settings.mode === "primary") return [];
+  return [
+    {
+      code: "zone-is-secondary",
+      where: "zone",
+      message: `the records of ${zone.name} come from its primary servers`,
+      todo: "change them there, or remove the primary servers first",
+    },
+  ];
+}
+
+export const soaStays: Fault = {
+  code: "soa-stays",
+  where: "type",
+  message: "the SOA record comes and goes with its zone",
+  todo: "delete the zone instead",
+};
+
+export function lockFaults(before: readonly RRset[], wanted: readonly RRset[]): readonly Fault[] {
+  if (!before.some((set) => set.locked)) return [];
+  return diffSets(before, wanted)
+    .filter((change) => change.before?.locked)
+    .map(({ owner, type }) => ({
+      code: "set-locked",
+      where: setKey(owner, type),
+      message: `the ${type} set at ${owner} is protected against changes`,
+      todo: "remove its protection first",
+    }));
+}

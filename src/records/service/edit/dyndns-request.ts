@@ -1,0 +1,67 @@
+import { type Address, parseAddress } from "../../../core/addresses/address.ts";
+import { type Network, parseNetwork } from "../../../core/addresses/network.ts";
+import { unmapped } from "../../../core/addresses/peer-address.ts";
+import { labelsOf, parseName } from "../../../core/names/name.ts";
+
+/** What a router asks for: these hosts shall have these addresses. A prefix moves the network part of what a host has. */
+export type WantedAddresses = {
+  readonly ipv4?: Address;
+  readonly ipv6?: Address | { readonly prefix: Network };
+};
+
+export type DyndnsRequest =
+  | { readonly kind: "update"; readonly hosts: readonly Host[]; readonly wanted: WantedAddresses }
+  | { readonly kind: "no-host" }
+  | { readonly kind: "too-many-hosts" }
+  | { readonly kind: "bad-address" };
+
+/** Undefined: not a full name. */
+export type Host = string | undefined;
+
+const maximumHosts = 20;
+
+/**
+ * The dyndns2 protocol. Addresses may stand in `myip` and `myipv6`, several with commas, of either family; parameters that
+ * routers leave empty count as not given. Without any, it is the address of the caller.
+ */
+export function readDyndns(query: Readonly<Record<string, unknown>>, caller: string): DyndnsRequest {
+  const names = words(query.hostname);
+  if (names.length === 0) return { kind: "no-host" };
+  if (names.length > maximumHosts) return { kind: "too-many-hosts" };
+  const texts = [...words(query.myip), ...words(query.myipv6)];
+  const wanted = readWanted(texts.length > 0 ? texts : [unmapped(caller)]);
+  return wanted === undefined ? { kind: "bad-address" } : { kind: "update", hosts: names.map(readHost), wanted };
+}
+
+/** An address beats a prefix; of two in one family the last counts. */
+function readWanted(texts: readonly string[]): WantedAddresses | undefined {
+  let ipv4: Address | undefined;
+  let ipv6: Address | undefined;
+  let prefix: Network | undefined;
+  for (const text of texts) {
+    const address = parseAddress(text);
+    const network = text.includes("/") ? parseNetwork(text) : undefined;
+    if (address?.family === "ipv4") ipv4 = address;
+    else if (address !== undefined) ipv6 = address;
+    else if (network?.family === "ipv6") prefix = network;
+    else return undefined;
+  }
+  const six = ipv6 ?? (prefix && { prefix });
+  return { ...(ipv4 && { ipv4 }), ...(six && { ipv6: six }) };
+}
+
+function readHost(text: string): Host {
+  const name = parseName(text);
+  return name.ok && labelsOf(name.value).length >= 2 ? name.value : undefined;
+}
+
+/** A key that comes twice counts as one list. */
+const words = (value: unknown): readonly string[] =>
+  (Array.isArray(value) ? value : [value]).flatMap((each) =>
+    typeof each === "string"
+      ? each
+          .split(",")
+          .map((word) => word.trim())
+          .filter((word) => word !== "")
+      : [],
+  );

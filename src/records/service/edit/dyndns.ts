@@ -1,0 +1,83 @@
+import { type Address, addressBytes, addressFromBytes, parseAddress } from "../../../core/addresses/address.ts";
+import { joinedAt } from "../../../core/addresses/host-part.ts";
+import type { Network } from "../../../core/addresses/network.ts";
+import { scopeOf } from "../../../core/addresses/scope.ts";
+import type { Instant } from "../../../core/instant.ts";
+import type { RRset, ZoneRecord } from "../../../core/records/rrset.ts";
+import type { WantedAddresses } from "./dyndns-request.ts";
+
+/** The sets of one host as they shall be, and the addresses that it then has of those that were asked for. */
+export type PointedHost = { readonly wanted: readonly RRset[]; readonly addresses: readonly string[] };
+
+/**
+ * Points a host at addresses. It must have A or AAAA records already: undefined when it has none, so that a slip of the
+ * pen in a router makes no names. `id` is for a record of a family that the host did not have.
+ */
+export function pointHost(
+  sets: readonly RRset[],
+  owner: string,
+  { ipv4, ipv6 }: WantedAddresses,
+  { id, now }: { readonly id: string; readonly now: Instant },
+): PointedHost | undefined {
+  const [a, aaaa] = [setOf(sets, owner, "A"), setOf(sets, owner, "AAAA")];
+  const known = a ?? aaaa;
+  if (known === undefined) return undefined;
+  const addresses: string[] = [];
+  const edited: RRset[] = [];
+  const point = (set: RRset | undefined, type: "A" | "AAAA", address: Address) => {
+    addresses.push(address.text);
+    edited.push(withAddress(set ?? { owner, type, ttl: known.ttl, records: [] }, address, { id, now }));
+  };
+  if (ipv4 !== undefined) point(a, "A", ipv4);
+  if (ipv6 !== undefined && "prefix" in ipv6) {
+    const moved = aaaa && moveSet(aaaa, ipv6.prefix, now);
+    addresses.push(...(moved?.records.map((record) => record.rdata) ?? []));
+    if (moved) edited.push(moved);
+  } else if (ipv6 !== undefined) {
+    point(aaaa, "AAAA", ipv6);
+  }
+  const types = new Set(edited.map((set) => set.type));
+  const others = sets.filter((set) => set.owner === owner && !types.has(set.type));
+  return { wanted: [...others, ...edited], addresses };
+}
+
+const setOf = (sets: readonly RRset[], owner: string, type: "A" | "AAAA"): RRset | undefined =>
+  sets.find((set) => set.owner === owner && set.type === type);
+
+/** One record with this address: the first that is there, under its id, else a new one. */
+function withAddress(
+  set: RRset,
+  { text }: Address,
+  { id, now }: { readonly id: string; readonly now: Instant },
+): RRset {
+  const [first] = set.records;
+  if (set.records.length === 1 && first?.rdata === text) return set;
+  const { name, comment, created } = first ?? { name: set.owner, comment: "", created: now };
+  const record = { id: first?.id ?? id, name, value: text, rdata: text, comment, created, modified: now };
+  return { ...set, records: [record] };
+}
+
+/** Two records that would become one are one. */
+function moveSet(set: RRset, prefix: Network, now: Instant): RRset {
+  const moved = set.records.map((record) => moveRecord(record, prefix, now));
+  if (moved.every((record, i) => record === set.records[i])) return set;
+  const seen = new Set<string>();
+  return { ...set, records: moved.filter(({ rdata }) => !seen.has(rdata) && seen.add(rdata)) };
+}
+
+/** A local address beside a public one is not what the provider has moved. */
+function moveRecord(record: ZoneRecord, prefix: Network, now: Instant): ZoneRecord {
+  const network = addressFromBytes(prefix.bytes);
+  if (network === undefined || isLocal(network) !== isLocal({ family: "ipv6", text: record.rdata })) return record;
+  const rdata = movedAddress(record.rdata, prefix);
+  return rdata === record.rdata ? record : { ...record, value: rdata, rdata, modified: now };
+}
+
+const isLocal = (address: Address): boolean => scopeOf(address) === "ula";
+
+/** The first bits from the prefix, the others as they are. */
+export function movedAddress(text: string, { bytes, length }: Network): string {
+  const address = parseAddress(text);
+  if (address === undefined) throw new Error("the data of an AAAA record is not an address");
+  return joinedAt(length, bytes, addressBytes(address)).text;
+}

@@ -1,0 +1,107 @@
+import { parseOwner } from "../../../core/names/name.ts";
+import { parseRdata } from "../../../core/rdata/rdata.ts";
+import { isRecordType, type RecordType } from "../../../core/rdata/table.ts";
+import { tokenize } from "../../../core/rdata/tokens.ts";
+import type { ZoneRecord } from "../../../core/records/rrset.ts";
+import { withSerial } from "../../../core/records/serial.ts";
+import { type Fault, fail, ok, type Result } from "../../../core/result.ts";
+import type { Zone } from "../../store/port.ts";
+
+/** Names and values as the record-set API takes them: stricter than zone files, so that nothing is taken otherwise than meant. */
+
+export type ValueDraft = { readonly value: string; readonly comment: string };
+export type Value = ValueDraft & { readonly rdata: string };
+type ZoneNow = Pick<Zone, "name" | "serial">;
+export type Place = { readonly owner: string; readonly type: RecordType };
+
+/** A name with the zone's own at its end would mean something else in a zone file than most people mean: it is refused. */
+export function readPlace(name: string, type: string, zoneName: string, where = ""): Result<Place> {
+  const faults: Fault[] = [];
+  if (!isRecordType(type)) faults.push(unknownType(type, `${where}type`));
+  const folded = name.toLowerCase();
+  const absolute = folded.endsWith(".") || folded === zoneName || folded.endsWith(`.${zoneName}`);
+  if (absolute || name === "") faults.push(nameWithZone(name, zoneName, `${where}name`));
+  if (faults.length > 0 || !isRecordType(type)) return fail(...faults);
+  const owner = parseOwner(name, zoneName, `${where}name`);
+  return owner.ok ? ok({ owner: owner.value, type }) : owner;
+}
+
+/** All values at once, so that every fault is told. Two that mean the same are one too many. */
+export function readValues(
+  type: RecordType,
+  drafts: readonly ValueDraft[],
+  zone: ZoneNow,
+  where = "rrsets[0].",
+): Result<readonly Value[]> {
+  const faults: Fault[] = [];
+  const seen = new Set<string>();
+  const values = drafts.flatMap((draft, i) => {
+    const read = readValue(type, draft, zone, `${where}records[${i}].value`);
+    if (!read.ok) {
+      faults.push(...read.faults);
+      return [];
+    }
+    if (seen.has(read.value.rdata)) faults.push(duplicateValue(draft.value, i));
+    seen.add(read.value.rdata);
+    return [read.value];
+  });
+  return faults.length > 0 ? fail(...faults) : ok(values);
+}
+
+function readValue(type: RecordType, { value, comment }: ValueDraft, zone: ZoneNow, where: string): Result<Value> {
+  if (type === "TXT" && !isQuoted(value)) return fail(unquoted(where));
+  const rdata = parseRdata(type, value, zone.name, where);
+  if (!rdata.ok) return fail(...rdata.faults.map((fault) => badValue(value, fault, where)));
+  if (type !== "SOA") return ok({ value, rdata: rdata.value.text, comment });
+  // The serial is the zone's, whatever is sent.
+  const soa = withSerial(rdata.value.text, zone.serial);
+  return ok({ value: soa, rdata: soa, comment });
+}
+
+/** What the API shows for a record. Texts that came through the v1 API may stand without quotes there. */
+export const shownValue = (type: RecordType, { value, rdata }: ZoneRecord): string =>
+  type === "TXT" && !isQuoted(value) ? rdata : value;
+
+/** One or more strings in quotes, with blanks between them and nowhere else. */
+function isQuoted(value: string): boolean {
+  if (!value.startsWith('"') || !value.endsWith('"')) return false;
+  const tokens = tokenize(value, "value");
+  // Quotes that do not match are told by the rule for the type.
+  return !tokens.ok || tokens.value.every((token) => token.quoted);
+}
+
+export const duplicateValue = (value: string, i: number): Fault => ({
+  code: "duplicate-value",
+  where: `records[0].records[${i}].value`,
+  message: `duplicate value '${value}'`,
+  todo: "leave it out: a set has each value once",
+});
+
+const unquoted = (where: string): Fault => ({
+  code: "unquoted-text",
+  where,
+  message: "TXT records must be fully escaped with double quotes",
+  todo: 'write each string as "...", with \\" for a quote inside it',
+});
+
+const badValue = (value: string, fault: Fault, where: string): Fault => ({
+  ...fault,
+  where,
+  message:
+    fault.code === "string-too-long"
+      ? `a TXT string exceeds 255 characters: ${fault.message}`
+      : `invalid value '${value.length > 300 ? `${value.slice(0, 300)}...` : value}': ${fault.message}`,
+});
+
+const unknownType = (type: string, where: string): Fault => ({
+  code: "unknown-type",
+  where,
+  message: `${JSON.stringify(type.slice(0, 40))} is no record type`,
+});
+
+const nameWithZone = (name: string, zoneName: string, where: string): Fault => ({
+  code: "name-with-zone",
+  where,
+  message: `the name ${JSON.stringify(name.slice(0, 80))} is not relative to the zone ${zoneName}`,
+  todo: "leave the zone's name out and put no dot at the end; @ is the zone itself",
+});

@@ -1,0 +1,82 @@
+import type { Instant } from "../../core/instant.ts";
+import { may } from "../../core/may.ts";
+import { apex } from "../../core/names/name.ts";
+import {
+  type Prerequisite,
+  type RecordUpdate,
+  type Unmet,
+  unmetPrerequisite,
+  updatedSets,
+} from "../../core/records/dns-update.ts";
+import type { RRset } from "../../core/records/rrset.ts";
+import { serialOf } from "../../core/records/serial.ts";
+import type { Fault } from "../../core/result.ts";
+import type { Decision, RecordStore, WriteView } from "../store/port.ts";
+import type { TransferKey } from "../store/transfer-keys.ts";
+import { checkWrite } from "./edit/check-write.ts";
+import { newRecordId } from "./edit/new-id.ts";
+
+/** One DNS UPDATE message, and who sent it. */
+export type DnsUpdate = {
+  readonly zone: string;
+  readonly prerequisites: readonly Prerequisite[];
+  readonly updates: readonly RecordUpdate[];
+  readonly key: TransferKey;
+  readonly from: string;
+  readonly now: Instant;
+};
+
+export type DnsUpdated =
+  | { readonly kind: "done" | "not-ours" | "denied" }
+  | { readonly kind: "unmet"; readonly what: Unmet }
+  | { readonly kind: "refused"; readonly faults: readonly Fault[] };
+
+/** All of the message in one write, or nothing of it: the same rules, log and serials as through the HTTP APIs. */
+export async function updateFromDns(store: RecordStore, update: DnsUpdate): Promise<DnsUpdated> {
+  const { key, now } = update;
+  const zone = await store.zoneHolding(update.zone);
+  if (zone?.name !== update.zone) return { kind: "not-ours" };
+  if (key.account !== undefined && key.account !== zone.account) return { kind: "denied" };
+  const owners = [...new Set([...update.prerequisites, ...update.updates].map((each) => each.owner))];
+  const ids = update.updates.map(newRecordId);
+  const request = { account: zone.account, at: { zone: zone.id }, owners: () => owners, actor: `key ${key.name}`, now };
+  const outcome = await store.write<DnsUpdated>(request, (view) => decide(update, view, ids));
+  return outcome ?? { kind: "not-ours" };
+}
+
+function decide(update: DnsUpdate, view: WriteView, ids: readonly string[]): Decision & { result: DnsUpdated } {
+  const leave = (result: DnsUpdated) => ({ wanted: undefined, result });
+  if (!mayDo(update, view.sets)) return leave({ kind: "denied" });
+  const unmet = unmetPrerequisite(view.sets, update.prerequisites);
+  if (unmet !== undefined) return leave({ kind: "unmet", what: unmet });
+  const context = { zoneTtl: view.zone.settings.ttl, now: update.now, ids };
+  const wanted = updatedSets(view.sets, update.updates, context);
+  const faults = checkWrite(view, wanted);
+  if (faults.length > 0) return leave({ kind: "refused", faults });
+  return { wanted, serial: newSerial(view.sets, wanted), result: { kind: "done" } };
+}
+
+/** Every set that is named, and every set at a name that is deleted whole. */
+function mayDo({ zone, key, from, now, prerequisites, updates }: DnsUpdate, sets: readonly RRset[]): boolean {
+  const allowed = (kind: "read-set" | "write-set", { owner, type }: Pick<RRset, "owner" | "type">) =>
+    may(key.scope, { kind, zone, owner, type, from, now }).kind === "yes";
+  return (
+    may(key.scope, { kind: "read-zone", zone, from, now }).kind === "yes" &&
+    key.scope.access === "write" &&
+    prerequisites.every((each) => !("type" in each) || allowed("read-set", each)) &&
+    updates.every((each) =>
+      "type" in each
+        ? allowed("write-set", each)
+        : sets.filter((set) => set.owner === each.owner).every((set) => isKept(set) || allowed("write-set", set)),
+    )
+  );
+}
+
+/** Deleting all at the zone's own name leaves these. */
+const isKept = ({ owner, type }: RRset): boolean => owner === apex && (type === "SOA" || type === "NS");
+
+/** An SOA record that was accepted brings its own serial, which is newer. */
+function newSerial(before: readonly RRset[], after: readonly RRset[]): number | undefined {
+  const [old, fresh] = [before, after].map((sets) => sets.find((set) => set.type === "SOA")?.records[0]?.rdata);
+  return fresh === undefined || fresh === old ? undefined : serialOf(fresh);
+}

@@ -1,0 +1,154 @@
+import { type Change, invertChanges, sameSet } from "../../core/records/changes.ts";
+import { type RRset, setKey, type ZoneRecord } from "../../core/records/rrset.ts";
+import { withSerial } from "../../core/records/serial.ts";
+import type { Fault } from "../../core/result.ts";
+import type { DecideAct, LoggedChange, SettingsChange, WriteView, Zone, ZoneKey } from "../store/port.ts";
+import { checkWrite, soaStays, zoneFaults } from "./edit/check-write.ts";
+import { newRecordIds } from "./edit/new-id.ts";
+import type { RecordServiceOptions } from "./options.ts";
+import { type ChangesWritten, changesWritten } from "./set-changes.ts";
+import { type Asked, actedBefore } from "./set-operations.ts";
+import { type Actor, denied, missing, type NotDone, refused, type Sight } from "./sight.ts";
+
+/** More than any write can have made in one zone. */
+const wholeWrite = 1_000_000;
+
+export function historyOperations(options: RecordServiceOptions, sight: Sight) {
+  const { store, now } = options;
+  const maySee = (actor: Actor, { zoneName: zone, change }: LoggedChange): boolean =>
+    change.kind === "settings"
+      ? sight.allows(actor, { kind: "read-zone", zone })
+      : sight.allows(actor, { kind: "read-set", zone, owner: change.owner, type: change.type });
+
+  return {
+    maySee,
+
+    /**
+     * What was done to a zone, newest first, as far as the actor may see it. `next` is where to go on, `rest` how many changes
+     * of the last write are to be found there: undefined for whoever sees only some of them.
+     */
+    history: async (actor: Actor, key: ZoneKey, query: { readonly before?: number; readonly limit: number }) => {
+      const zone = await sight.openZone(actor, key);
+      if (zone === undefined) return missing("zone");
+      const rows = await store.historyOf(zone, query);
+      const last = rows.length < query.limit ? undefined : rows.at(-1);
+      const rest = last && actor.scope.sets === undefined ? await store.restOfWrite(zone, last) : undefined;
+      const seen = rows.filter((row) => maySee(actor, row));
+      return { kind: "done" as const, zone, rows: seen, next: last?.position, rest };
+    },
+
+    /** Puts back what one write has changed, as a new write; refused where something has changed since. */
+    undo: async (actor: Actor, key: ZoneKey, serial: number, asked: Asked = {}): Promise<ChangesWritten> => {
+      const zone = await sight.openZone(actor, key);
+      const rows = zone ? await store.historyOf(zone, { serial, limit: wholeWrite }) : [];
+      if (zone === undefined || rows.length === 0) {
+        const before = changesWritten(await actedBefore(options, actor, key, asked));
+        return zone && before.kind === "missing" ? missing("record") : before;
+      }
+      if (!rows.every((row) => maySee(actor, row))) return missing("record");
+      const undone = undoingOf(rows);
+      const refusal = undoRefusal(sight, actor, zone, undone);
+      if (refusal) return denied(refusal);
+      const newId = newRecordIds();
+      const decide: DecideAct<{ kind: "done" } | NotDone> = (view) => {
+        const after = putBack(view, withFreeIds(view, undone.changes, newId), undone.settings);
+        if ("kind" in after) return { wanted: undefined, result: after };
+        return { ...after, command: "undo_changes", result: { kind: "done" } };
+      };
+      const owners = () => undone.changes.map((change) => change.owner);
+      // Also of sets that are only to become other ones: what stands in one now may be another record that says the same.
+      const records = undone.changes.flatMap(({ after }) => after?.records.map((record) => record.id) ?? []);
+      const request = { account: actor.account, at: key, owners, records, actor: actor.label, now: now(), ...asked };
+      return changesWritten(await store.act(request, decide));
+    },
+  };
+}
+
+type Undoing = { readonly changes: readonly Change[]; readonly settings: SettingsChange | undefined };
+
+function undoingOf(rows: readonly LoggedChange[]): Undoing {
+  const done = rows.map((row) => row.change).toReversed();
+  const changes = invertChanges(done.filter((change) => change.kind !== "settings"));
+  return { changes, settings: done.find((change) => change.kind === "settings") };
+}
+
+function undoRefusal(sight: Sight, actor: Actor, { name: zone }: Zone, { changes, settings }: Undoing) {
+  const ofSets = changes
+    .map(({ owner, type }) => sight.refusal(actor, { kind: "write-set", zone, owner, type }))
+    .find((refusal) => refusal !== undefined);
+  return ofSets ?? (settings && sight.refusal(actor, { kind: "write-zone", zone }));
+}
+
+/** A record that is put back has its old id again, unless it has that in a set that is left as it is. */
+function withFreeIds({ sets }: WriteView, changes: readonly Change[], newId: (i: number) => string): readonly Change[] {
+  const changing = new Set(changes.map(({ owner, type }) => setKey(owner, type)));
+  const left = sets.filter(({ owner, type }) => !changing.has(setKey(owner, type)));
+  const taken = new Set(left.flatMap((set) => set.records.map((record) => record.id)));
+  let next = 0;
+  const withFreeId = (record: ZoneRecord): ZoneRecord => {
+    if (!taken.has(record.id)) return record;
+    next += 1;
+    return { ...record, id: newId(next) };
+  };
+  return changes.map((change): Change => {
+    if (change.after === null) return change;
+    return { ...change, after: { ...change.after, records: change.after.records.map(withFreeId) } };
+  });
+}
+
+function putBack(
+  view: WriteView,
+  changes: readonly Change[],
+  settings: SettingsChange | undefined,
+): { readonly wanted: readonly RRset[]; readonly settings?: SettingsChange["before"] } | NotDone {
+  const { zone } = view;
+  const had = new Map(view.sets.map((set) => [setKey(set.owner, set.type), set]));
+  const sets = new Map(had);
+  const faults: Fault[] = changes.length > 0 ? [...zoneFaults(zone)] : [];
+  for (const change of changes) {
+    const [before, after] = [atSerial(change.before, zone), atSerial(change.after, zone)];
+    const key = setKey(change.owner, change.type);
+    if (!sameOrNone(before, had.get(key))) faults.push(changedSince(`${change.owner}/${change.type}`));
+    if (change.type === "SOA" && after === undefined) faults.push(zoneStays);
+    if (after === undefined) sets.delete(key);
+    else sets.set(key, after);
+  }
+  const wanted = [...sets.values()];
+  if (settings && JSON.stringify(settings.after) !== JSON.stringify(zone.settings))
+    faults.push(changedSince("settings"));
+  const marksOnly = changes.every(({ before, after }) => before && after && onlyMarks(before, after));
+  const all = faults.length > 0 || marksOnly ? faults : checkWrite(view, wanted);
+  if (all.length > 0) return refused(all);
+  return { wanted, ...(settings && { settings: settings.before }) };
+}
+
+const sameOrNone = (a: RRset | undefined, b: RRset | undefined): boolean =>
+  a === undefined || b === undefined ? a === b : sameSet(a, b);
+
+/** The serial inside an SOA is the zone's of that time. */
+function atSerial(set: RRset | null, zone: Zone): RRset | undefined {
+  if (set === null || set.type !== "SOA") return set ?? undefined;
+  return {
+    ...set,
+    records: set.records.map((record) => {
+      const rdata = withSerial(record.rdata, zone.serial);
+      return { ...record, rdata, value: rdata };
+    }),
+  };
+}
+
+/** A lock holds against changes of what is published, not against its own removal. */
+const onlyMarks = (before: RRset, after: RRset): boolean => {
+  const { labels: _, locked: __, ...unmarked } = after;
+  const { labels, locked } = before;
+  return sameSet(before, { ...unmarked, ...(labels && { labels }), ...(locked && { locked }) });
+};
+
+const changedSince = (what: string): Fault => ({
+  code: "changed-since",
+  where: "serial",
+  message: `${what} has changed since`,
+  todo: "undo the later change first, or write what you want",
+});
+
+const zoneStays: Fault = { ...soaStays, where: "serial", message: "this is how the zone was made" };

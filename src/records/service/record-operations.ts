@@ -1,0 +1,102 @@
+import { parseOwner } from "../../core/names/name.ts";
+import { isRecordType } from "../../core/rdata/table.ts";
+import type { PlacedRecord, RecordStore, Zone } from "../store/port.ts";
+import { inParts } from "./edit/in-parts.ts";
+import { newRecordId } from "./edit/new-id.ts";
+import { createRecord, deleteRecord, holds, replaceRecord } from "./edit/record.ts";
+import type { RecordServiceOptions } from "./options.ts";
+import { ownersOf, type RecordDraft, type RecordRules } from "./record-rules.ts";
+import { type Actor, missing, type NotDone, type Sight } from "./sight.ts";
+
+export type RecordsQuery = { readonly zone?: string; readonly name?: string; readonly type?: string };
+
+type Written = { readonly kind: "done"; readonly placed: PlacedRecord } | NotDone;
+
+export function recordOperations({ store, now }: RecordServiceOptions, sight: Sight, rules: RecordRules) {
+  return {
+    record: sight.record,
+
+    /** The records that the actor may see; `missing` when a zone is asked for and is not there. */
+    records: async (actor: Actor, query: RecordsQuery) => {
+      const zones = await zonesAsked(store, sight, actor, query.zone);
+      if (zones === undefined) return missing("zone");
+      const found = await inParts(zones, (zone) => recordsOf(sight, actor, zone, query));
+      return { kind: "done" as const, records: found.flat() };
+    },
+
+    createRecord: async (actor: Actor, zoneId: string, draft: RecordDraft): Promise<Written> => {
+      const [at, id] = [now(), newRecordId()];
+      const request = {
+        account: actor.account,
+        at: { zone: zoneId },
+        owners: ownersOf([draft]),
+        actor: actor.label,
+        now: at,
+      };
+      const outcome = await store.write<Written>(request, (view) => {
+        const read = rules.newContent(actor, view.zone, draft);
+        return read.kind === "content" ? createRecord(view, read.content, { id, now: at }) : leave(read);
+      });
+      return outcome ?? missing("zone");
+    },
+
+    replaceRecord: async (actor: Actor, id: string, draft: RecordDraft): Promise<Written> => {
+      const at = now();
+      const request = {
+        account: actor.account,
+        at: { record: id },
+        owners: ownersOf([draft]),
+        actor: actor.label,
+        now: at,
+      };
+      const outcome = await store.write<Written>(request, (view) => {
+        const home = view.sets.find((set) => holds(set, id));
+        const read = rules.nextContent(actor, view.zone, home, draft);
+        return read.kind === "content" ? replaceRecord(view, read.content, { id, now: at }) : leave(read);
+      });
+      return outcome ?? missing("record");
+    },
+
+    deleteRecord: async (actor: Actor, id: string): Promise<{ kind: "done" } | NotDone> => {
+      const request = { account: actor.account, at: { record: id }, owners: () => [], actor: actor.label, now: now() };
+      const outcome = await store.write<{ kind: "done" } | NotDone>(request, (view) => {
+        const home = view.sets.find((set) => holds(set, id));
+        const inTheWay = rules.obstacle(actor, view.zone, home);
+        return inTheWay ? leave(inTheWay) : deleteRecord(view, id);
+      });
+      return outcome ?? missing("record");
+    },
+  };
+}
+
+const leave = <T>(result: T) => ({ wanted: undefined, result });
+
+async function zonesAsked(
+  store: RecordStore,
+  sight: Sight,
+  actor: Actor,
+  id: string | undefined,
+): Promise<readonly Zone[] | undefined> {
+  if (id !== undefined) {
+    const zone = await sight.zone(actor, id);
+    return zone && [zone];
+  }
+  const { items } = await store.zones(actor.account, { page: 1, perPage: Number.MAX_SAFE_INTEGER });
+  return items.filter((zone) => sight.allows(actor, { kind: "read-zone", zone: zone.name }));
+}
+
+/** A name is looked up as the owner that it means; one that cannot be an owner of this zone has no records there. */
+async function recordsOf(
+  sight: Sight,
+  actor: Actor,
+  zone: Zone,
+  { name, type }: RecordsQuery,
+): Promise<readonly PlacedRecord[]> {
+  if (type !== undefined && !isRecordType(type)) return [];
+  const owner = name === undefined ? undefined : parseOwner(name, zone.name);
+  if (owner && !owner.ok) return [];
+  const sets = await sight.sets(actor, zone, { ...(owner && { owner: owner.value }), ...(type && { type }) });
+  return sets.flatMap((set) =>
+    set.records.map((record) => ({ zone, owner: set.owner, type: set.type, ttl: set.ttl, record })),
+  );
+}

@@ -1,0 +1,71 @@
+import { parseOwner } from "../../core/names/name.ts";
+import { parseRdata } from "../../core/rdata/rdata.ts";
+import type { RecordType } from "../../core/rdata/table.ts";
+import type { RRset } from "../../core/records/rrset.ts";
+import type { Zone } from "../store/port.ts";
+import { soaStays } from "./edit/check-write.ts";
+import type { RecordContent } from "./edit/record.ts";
+import { type Actor, denied, missing, type NotDone, placeOf, refused, type Sight } from "./sight.ts";
+
+export type RecordDraft = {
+  readonly type: RecordType;
+  /** As sent; given back so. */
+  readonly name: string;
+  readonly value: string;
+  /** What the value means, in the syntax of zone files. */
+  readonly text: string;
+  /** Undefined: not said. */
+  readonly ttl: number | undefined;
+};
+
+type Content = { readonly kind: "content"; readonly content: RecordContent };
+
+export type RecordRules = ReturnType<typeof recordRules>;
+
+/** What one actor may make of one record, before it is looked at what else is in the zone. */
+export function recordRules(sight: Sight) {
+  const writeRefusal = (actor: Actor, zone: Zone, { owner, type }: { owner: string; type: RecordType }) => {
+    const refusal = sight.refusal(actor, { kind: "write-set", zone: zone.name, owner, type });
+    return refusal && denied(refusal);
+  };
+
+  /** Why a record of this set cannot be changed: it is not there for this actor, is the SOA, or may not be written. */
+  const obstacle = (actor: Actor, zone: Zone, set: RRset | undefined): NotDone | undefined => {
+    if (set === undefined || !sight.allows(actor, { kind: "read-set", ...placeOf({ ...set, zone }) })) {
+      return missing("record");
+    }
+    return set.type === "SOA" ? refused([soaStays]) : writeRefusal(actor, zone, set);
+  };
+
+  const newContent = (actor: Actor, zone: Zone, draft: RecordDraft): Content | NotDone => {
+    if (!sight.allows(actor, { kind: "read-zone", zone: zone.name })) return missing("zone");
+    const read = readDraft(draft, zone);
+    return read.kind === "content" ? (writeRefusal(actor, zone, read.content) ?? read) : read;
+  };
+
+  return {
+    obstacle,
+    newContent,
+    /** Of a record that is in `set` now. */
+    nextContent: (actor: Actor, zone: Zone, set: RRset | undefined, draft: RecordDraft): Content | NotDone =>
+      obstacle(actor, zone, set) ?? newContent(actor, zone, draft),
+  };
+}
+
+/** The owners that drafts mean; one that cannot be read is refused by the rule, which needs no sets for that. */
+export const ownersOf =
+  (drafts: readonly RecordDraft[]) =>
+  (zone: Zone): readonly string[] =>
+    drafts.flatMap((draft) => {
+      const owner = parseOwner(draft.name, zone.name);
+      return owner.ok ? [owner.value] : [];
+    });
+
+/** Name and value at once, so that every fault is told. */
+function readDraft(draft: RecordDraft, zone: Zone): Content | NotDone {
+  const owner = parseOwner(draft.name, zone.name);
+  const rdata = parseRdata(draft.type, draft.text, zone.name);
+  if (!owner.ok || !rdata.ok) return refused([...(owner.ok ? [] : owner.faults), ...(rdata.ok ? [] : rdata.faults)]);
+  const { type, name, value, ttl } = draft;
+  return { kind: "content", content: { owner: owner.value, type, ttl, name, value, rdata: rdata.value.text } };
+}

@@ -1,0 +1,45 @@
+import { actionOperations } from "./actions.ts";
+import { bulkOperations } from "./bulk-operations.ts";
+import { dyndnsOperations } from "./dyndns-operations.ts";
+import { historyOperations } from "./history.ts";
+import type { RecordServiceOptions } from "./options.ts";
+import { recordOperations } from "./record-operations.ts";
+import { recordRules } from "./record-rules.ts";
+import { changesOperations } from "./set-changes.ts";
+import { setOperations } from "./set-operations.ts";
+import { createSight } from "./sight.ts";
+import { rrsetsZoneOperations } from "./zones/actions.ts";
+import { zoneFileOperations } from "./zones/file-operations.ts";
+import { zoneOperations } from "./zones/operations.ts";
+import { primaryServerOperations } from "./zones/primary-servers.ts";
+import { settingsOperations } from "./zones/settings.ts";
+
+/**
+ * What can be asked of the record service, whichever API it is asked through. Every operation takes the actor first and
+ * answers only about what that one may see.
+ */
+export type RecordService = ReturnType<typeof createRecordService>;
+
+export function createRecordService(options: RecordServiceOptions) {
+  const sight = createSight(options.store, options.now);
+  const rules = recordRules(sight);
+  const settings = settingsOperations(options, sight);
+  return {
+    nameservers: options.nameservers,
+    /** Zones as sets of records, with actions and a history. */
+    rrsets: {
+      ...rrsetsZoneOperations(options, sight),
+      ...setOperations(options, sight),
+      ...changesOperations(options, sight),
+      ...historyOperations(options, sight),
+      ...actionOperations(options),
+    },
+    ...zoneOperations(options, sight),
+    ...recordOperations(options, sight, rules),
+    ...bulkOperations(options, rules),
+    ...zoneFileOperations(options, sight),
+    ...settings,
+    ...dyndnsOperations(options, sight),
+    ...primaryServerOperations(options, sight, settings.changeSettings),
+  };
+}

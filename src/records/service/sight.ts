@@ -1,0 +1,97 @@
+import type { Instant } from "../../core/instant.ts";
+import { may, type Operation, ownersSeen, type Refusal, type Scope, typesSeen } from "../../core/may.ts";
+import type { RRset } from "../../core/records/rrset.ts";
+import type { Fault } from "../../core/result.ts";
+import type { PlacedRecord, RecordStore, SetQuery, Zone, ZoneKey } from "../store/port.ts";
+
+/** Who asks, from where, and what that one may do. */
+export type Actor = {
+  readonly account: number;
+  /** The number of the token that was shown; absent for whoever needs none. */
+  readonly token?: number;
+  /** How the change log names this one. */
+  readonly label: string;
+  readonly scope: Scope;
+  readonly from?: string;
+};
+
+/** Why a write was not done. `missing` is also the answer about what the actor may not see. */
+export type NotDone =
+  | { readonly kind: "missing"; readonly what: Missing }
+  | { readonly kind: "denied"; readonly because: Refusal }
+  | { readonly kind: "refused"; readonly faults: readonly Fault[] };
+
+type Missing = "zone" | "record" | "primary server";
+
+export const missing = (what: Missing): NotDone => ({ kind: "missing", what });
+export const denied = (because: Refusal): NotDone => ({ kind: "denied", because });
+export const refused = (faults: readonly Fault[]): NotDone => ({ kind: "refused", faults });
+
+/** The store as one actor sees it: what the actor may not see is not there. */
+export function createSight(store: RecordStore, now: () => Instant) {
+  const refusal = (actor: Actor, operation: Untimed<Operation>): Refusal | undefined => {
+    const verdict = may(actor.scope, { ...operation, from: actor.from, now: now() });
+    return verdict.kind === "no" ? verdict.because : undefined;
+  };
+  const allows = (actor: Actor, operation: Untimed<Operation>) => refusal(actor, operation) === undefined;
+
+  /** The sets that the actor may see. Where that are certain owners' alone, no others are read: a zone can be very large. */
+  const sets = async (actor: Actor, zone: Zone, query: SetQuery = {}): Promise<readonly RRset[]> => {
+    const owners = query.owner === undefined ? ownersSeen(actor.scope) : undefined;
+    const found = await store.sets(zone, owners === undefined ? query : { ...query, owners });
+    return found.filter((set) => allows(actor, { kind: "read-set", ...placeOf({ ...set, zone }) }));
+  };
+  /** As `sets`, in no order. For some types of any name no others are read; a few names are found by their keys. */
+  const setsToCount = async (actor: Actor, zone: Zone): Promise<readonly RRset[]> => {
+    const types = typesSeen(actor.scope);
+    if (types === undefined || ownersSeen(actor.scope) !== undefined) return await sets(actor, zone);
+    const { items } = await store.setPage(zone, { types, page: 1, perPage: Number.MAX_SAFE_INTEGER });
+    return items.filter((set) => allows(actor, { kind: "read-set", ...placeOf({ ...set, zone }) }));
+  };
+  /** Of a zone's records only those are counted that the actor sees; secrets are for those who could have set them. */
+  const asSeen = async (actor: Actor, zone: Zone): Promise<Zone> => {
+    const open = zone.settings.primaries.length === 0 || allows(actor, { kind: "write-zone", zone: zone.name });
+    const shown = open ? zone : withoutSecrets(zone);
+    if (actor.scope.sets === undefined) return shown;
+    const seen = await setsToCount(actor, zone);
+    return { ...shown, recordCount: seen.reduce((sum, set) => sum + set.records.length, 0) };
+  };
+  const ifOpen = (actor: Actor, zone: Zone | undefined): Zone | undefined =>
+    zone && allows(actor, { kind: "read-zone", zone: zone.name }) ? zone : undefined;
+  const ifSeen = async (actor: Actor, zone: Zone | undefined): Promise<Zone | undefined> => {
+    const open = ifOpen(actor, zone);
+    return open && (await asSeen(actor, open));
+  };
+
+  return {
+    refusal,
+    allows,
+    sets,
+    asSeen,
+    /** For those who look for something in the zone: nothing is counted, and the zone is not to be shown. */
+    openZone: async (actor: Actor, key: ZoneKey) => ifOpen(actor, await store.zoneBy(actor.account, key)),
+    zone: async (actor: Actor, id: string) => await ifSeen(actor, await store.zone(actor.account, id)),
+    zoneBy: async (actor: Actor, key: ZoneKey) => await ifSeen(actor, await store.zoneBy(actor.account, key)),
+    record: async (actor: Actor, id: string): Promise<PlacedRecord | undefined> => {
+      const placed = await store.record(actor.account, id);
+      return placed && allows(actor, { kind: "read-set", ...placeOf(placed) }) ? placed : undefined;
+    },
+  };
+}
+
+export type Sight = ReturnType<typeof createSight>;
+
+function withoutSecrets({ settings, ...zone }: Zone): Zone {
+  const primaries = settings.primaries.map(({ id, address, port, created, modified }) => {
+    return { id, address, port, created, modified };
+  });
+  return { ...zone, settings: { ...settings, primaries } };
+}
+
+export const placeOf = ({ zone, owner, type }: Omit<PlacedRecord, "ttl" | "record">) => ({
+  zone: zone.name,
+  owner,
+  type,
+});
+
+type Untimed<T> = T extends unknown ? Omit<T, "now" | "from"> : never;

@@ -1,0 +1,67 @@
+import type { Instant } from "../../../core/instant.ts";
+import { apex } from "../../../core/names/name.ts";
+import { type RRset, setKey } from "../../../core/records/rrset.ts";
+import { withSerial } from "../../../core/records/serial.ts";
+import { type Fault, failAll, ok, type Result } from "../../../core/result.ts";
+import type { ZoneFile } from "../../../core/zone-file/parse.ts";
+import type { Zone } from "../../store/port.ts";
+import { newRecordIds } from "../edit/new-id.ts";
+import { withValues } from "../edit/set.ts";
+import { readPlace, readValues } from "../edit/values.ts";
+import type { Publisher } from "../options.ts";
+import type { SetDraft } from "../set-operations.ts";
+import { firstSoa } from "./operations.ts";
+
+type At = { readonly serial: number; readonly now: Instant };
+
+/** The SOA and NS sets of a new zone, as far as it is not given them. A secondary zone gets its NS from elsewhere. */
+export function firstSets(
+  given: readonly RRset[],
+  publisher: Publisher,
+  mode: "primary" | "secondary",
+  { serial, now }: At,
+): readonly RRset[] {
+  const has = (type: string) => given.some((set) => set.owner === apex && set.type === type);
+  const soa = has("SOA") ? [] : [firstSoa(publisher, serial, now)];
+  if (mode === "secondary" || has("NS")) return soa;
+  const values = publisher.nameservers.map((server) => ({ value: `${server}.`, rdata: `${server}.`, comment: "" }));
+  return [...soa, withValues({ owner: apex, type: "NS" }, undefined, values, { now, newId: newRecordIds() })];
+}
+
+type Drafts = readonly (SetDraft & { readonly name: string; readonly type: string })[];
+
+/** Every fault of every set at once. */
+export function setsFromDrafts(drafts: Drafts, zoneName: string, { serial, now }: At): Result<readonly RRset[]> {
+  const faults: Fault[] = [];
+  const sets = drafts.flatMap(({ name, type, records, ttl = null, labels, locked }, i) => {
+    const where = `rrsets[${i}].`;
+    const place = readPlace(name, type, zoneName, where);
+    const values = place.ok ? readValues(place.value.type, records, { name: zoneName, serial }, where) : place;
+    if (!place.ok || !values.ok) {
+      faults.push(...(values.ok ? [] : values.faults));
+      return [];
+    }
+    const set = withValues(place.value, undefined, values.value, { now, newId: newRecordIds() });
+    return [{ ...set, ttl, ...(labels && { labels }), ...(locked && { locked }) }];
+  });
+  return faults.length > 0 ? failAll(faults) : ok(sets);
+}
+
+/** What a file says, as sets; records that the zone has already are taken from there, in their spelling. */
+export function importedSets(
+  { zone, sets }: { readonly zone: Pick<Zone, "serial">; readonly sets: readonly RRset[] },
+  file: ZoneFile,
+  { now, newIds }: { readonly now: Instant; readonly newIds: readonly ((i: number) => string)[] },
+): readonly RRset[] {
+  const before = new Map(sets.map((set) => [setKey(set.owner, set.type), set]));
+  return file.sets.map(({ owner, type, ttl, records }, i): RRset => {
+    const old = before.get(setKey(owner, type));
+    const spelled = new Map(old?.records.map((record) => [record.rdata, record.value]));
+    const values = records.map(({ value, rdata, comment }) => {
+      const soa = type === "SOA" ? withSerial(rdata, zone.serial) : undefined;
+      return { value: soa ?? spelled.get(rdata) ?? value, rdata: soa ?? rdata, comment };
+    });
+    const set = withValues({ owner, type }, old, values, { now, newId: newIds[i] ?? newRecordIds() });
+    return { owner, type, ttl, records: set.records };
+  });
+}

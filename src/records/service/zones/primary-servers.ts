@@ -1,0 +1,128 @@
+import { parseAddress } from "../../../core/addresses/address.ts";
+import { scopeOf } from "../../../core/addresses/scope.ts";
+import type { Fault } from "../../../core/result.ts";
+import type { PrimaryServer, Zone, ZoneSettings } from "../../store/port.ts";
+import { newZoneId } from "../edit/new-id.ts";
+import type { RecordServiceOptions } from "../options.ts";
+import { type Actor, missing, type NotDone, refused, type Sight } from "../sight.ts";
+import type { SettingsRule } from "./settings.ts";
+
+export type ServerDraft = { readonly address: string; readonly port: number };
+export type PlacedServer = { readonly zone: Zone; readonly server: PrimaryServer };
+type Written = { readonly kind: "done"; readonly placed: PlacedServer } | NotDone;
+type Changed = { readonly kind: "done"; readonly zone: Zone } | NotDone;
+type ChangeSettings = (actor: Actor, zone: string, rule: SettingsRule) => Promise<Changed>;
+
+/** Where a zone's records come from by zone transfer. With its first server a zone turns secondary, without any primary. */
+export function primaryServerOperations(
+  { store, now }: RecordServiceOptions,
+  sight: Sight,
+  changeSettings: ChangeSettings,
+) {
+  const serverOf = (changed: Changed, id: string): Written => {
+    if (changed.kind !== "done") return changed;
+    const server = changed.zone.settings.primaries.find((each) => each.id === id);
+    return server ? { kind: "done", placed: { zone: changed.zone, server } } : missing("primary server");
+  };
+
+  return {
+    /** Of one zone, or of all that the actor may see; none when the zone is not there. */
+    primaryServers: async (actor: Actor, zoneId: string | undefined): Promise<readonly PlacedServer[]> => {
+      const one = zoneId === undefined ? undefined : await sight.zone(actor, zoneId);
+      const everything = { page: 1, perPage: Number.MAX_SAFE_INTEGER };
+      const zones = zoneId === undefined ? (await store.zones(actor.account, everything)).items : one ? [one] : [];
+      return zones
+        .filter((zone) => sight.allows(actor, { kind: "read-zone", zone: zone.name }))
+        .flatMap((zone) => zone.settings.primaries.map((server) => ({ zone, server })));
+    },
+
+    addPrimaryServer: async (actor: Actor, zoneId: string, draft: ServerDraft): Promise<Written> => {
+      const [id, at] = [newZoneId(), now()];
+      const changed = await changeSettings(actor, zoneId, (zone) => {
+        const { mode, primaries } = zone.settings;
+        const address = parseAddress(draft.address)?.text ?? draft.address;
+        const faults = [...(mode === "primary" ? ownRecordFaults(zone) : []), ...serverFaults(draft, primaries)];
+        const server = { id, address, port: draft.port, created: at, modified: at };
+        return faults.length > 0 ? refused(faults) : withServers(zone, [...primaries, server]);
+      });
+      return serverOf(changed, id);
+    },
+
+    replacePrimaryServer: async (
+      actor: Actor,
+      place: { readonly zone: string; readonly server: string },
+      draft: ServerDraft,
+    ): Promise<Written> => {
+      const at = now();
+      const changed = await changeSettings(actor, place.zone, (zone) => {
+        const { primaries } = zone.settings;
+        const old = primaries.find((each) => each.id === place.server);
+        if (old === undefined) return missing("primary server");
+        const address = parseAddress(draft.address)?.text ?? draft.address;
+        if (old.address === address && old.port === draft.port) return zone.settings;
+        const faults = serverFaults(
+          draft,
+          primaries.filter((each) => each !== old),
+        );
+        if (faults.length > 0) return refused(faults);
+        const server = { ...old, address, port: draft.port, modified: at };
+        return withServers(
+          zone,
+          primaries.map((each) => (each === old ? server : each)),
+        );
+      });
+      return serverOf(changed, place.server);
+    },
+
+    deletePrimaryServer: async (actor: Actor, place: { readonly zone: string; readonly server: string }) =>
+      await changeSettings(actor, place.zone, (zone) => {
+        const left = zone.settings.primaries.filter((each) => each.id !== place.server);
+        return left.length === zone.settings.primaries.length ? missing("primary server") : withServers(zone, left);
+      }),
+  };
+}
+
+const withServers = ({ settings }: Zone, primaries: readonly PrimaryServer[]): ZoneSettings => ({
+  ...settings,
+  primaries,
+  mode: primaries.length > 0 ? "secondary" : "primary",
+});
+
+/** The SOA record is every zone's. */
+function ownRecordFaults(zone: Zone): readonly Fault[] {
+  if (zone.recordCount <= 1) return [];
+  return [
+    {
+      code: "zone-has-records",
+      where: "zone_id",
+      message: "the zone has records of its own, so they cannot come from a primary server",
+      todo: "delete all records but the SOA first, or make a new zone",
+    },
+  ];
+}
+
+function serverFaults({ address: text, port }: ServerDraft, others: readonly PrimaryServer[]): readonly Fault[] {
+  const faults: Fault[] = [];
+  const address = parseAddress(text);
+  if (address === undefined) {
+    faults.push({ code: "bad-address", where: "address", message: "the address is neither IPv4 nor IPv6" });
+  } else if (unreachable.has(scopeOf(address))) {
+    faults.push({ code: "private-address", where: "address", message: "the address is a private one" });
+  }
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) {
+    faults.push({ code: "bad-port", where: "port", message: "a port is a number from 1 to 65535" });
+  }
+  if (others.some((other) => other.address === address?.text && other.port === port)) {
+    faults.push({ code: "server-taken", where: "address", message: "the zone has this primary server already" });
+  }
+  return faults;
+}
+
+const unreachable: ReadonlySet<string> = new Set([
+  "private",
+  "ula",
+  "link-local",
+  "loopback",
+  "unspecified",
+  "multicast",
+]);

@@ -1,0 +1,168 @@
+import type { Rows, Statement } from "../../../process/postgres/statement.ts";
+import type { NewZone, Once, Zone } from "../port.ts";
+import { type ZoneRow, zoneFromRow } from "../rows.ts";
+import { type KeptKey, type Loaded, type Need, ownersOf, type Place, type PlacedSet } from "./batch.ts";
+
+/** What a write must be shown. */
+export type Wish = {
+  readonly needs: readonly Need[];
+  readonly creates?: NewZone;
+  readonly once?: Once & { readonly actor: string };
+  /** It may be kept as an action. */
+  readonly acts: boolean;
+};
+
+type Run = (statement: Statement) => Promise<Rows>;
+
+/**
+ * Reads what a batch must see, after locking its zones. Locks are taken in one order everywhere, so that two batches never wait
+ * for one another: first those of names that are not rows yet, then zones by number. Two round trips in all.
+ */
+export async function loadBatch(run: Run, wishes: readonly Wish[]): Promise<Loaded> {
+  const needs = wishes.flatMap((wish) => wish.needs);
+  const created = wishes.flatMap((wish) => wish.creates?.name ?? []);
+  const once = wishes.flatMap((wish) => wish.once ?? []);
+  const acts = wishes.filter((wish) => wish.acts).length;
+  const records = [...new Set(needs.flatMap(recordsIn))];
+  const [, zoneRows, placeRows, keys, names, fresh] = await Promise.all([
+    created.length + once.length > 0 ? run(lockNames(created, once)) : undefined,
+    needs.length > 0 ? run(lockZones(needs)) : undefined,
+    records.length > 0 ? run(placesOf(records)) : undefined,
+    once.length > 0 ? run(keptKeys(once)) : undefined,
+    created.length > 0 ? run(knownNames(created)) : undefined,
+    acts + created.length > 0 ? run(freshNumbers(acts, created.length)) : undefined,
+  ]);
+  const zones = ((zoneRows?.rows ?? []) as ZoneRow[]).map(zoneFromRow);
+  const placed = (placeRows?.rows ?? []) as (Place & { readonly id: string })[];
+  const places = new Map(placed.map(({ id, zone, owner }) => [id, { zone, owner }]));
+  const known = (names?.rows ?? []) as { name: string; serial: number | null }[];
+  const [numbers] = (fresh?.rows ?? []) as { actions: string[]; zones: string[] }[];
+  const owners = ownersToRead(needs, zones, places);
+  return {
+    zones,
+    places,
+    owners,
+    sets: await readSets(run, owners),
+    keys: (keys?.rows ?? []) as KeptKey[],
+    taken: new Set(known.flatMap(({ name, serial }) => (serial === null ? [name] : []))),
+    departed: new Map(known.flatMap(({ name, serial }) => (serial === null ? [] : [[name, serial] as const]))),
+    freshActions: (numbers?.actions ?? []).map(Number),
+    freshZones: (numbers?.zones ?? []).map(Number),
+  };
+}
+
+const recordsIn = ({ at, records = [] }: Need): readonly string[] =>
+  "record" in at ? [at.record, ...records] : records;
+
+type Owners = Loaded["owners"];
+
+function ownersToRead(needs: readonly Need[], zones: readonly Zone[], places: Loaded["places"]): Owners {
+  const byId = new Map(zones.map((zone) => [zone.id, zone]));
+  const byNumber = new Map(zones.map((zone) => [zone.number, zone]));
+  const byName = new Map(zones.map((zone) => [zone.name, zone]));
+  const zoneOf = (at: Need["at"]): Zone | undefined => {
+    if ("zone" in at) return byId.get(at.zone);
+    if ("name" in at) return byName.get(at.name);
+    return byNumber.get("number" in at ? at.number : (places.get(at.record)?.zone ?? 0));
+  };
+  const owners = new Map<number, "all" | Set<string>>();
+  for (const need of needs) {
+    const zone = zoneOf(need.at);
+    if (zone === undefined || zone.account !== need.account) continue;
+    const known = owners.get(zone.number) ?? new Set();
+    const all = need.owners === "all" || known === "all";
+    owners.set(zone.number, all ? "all" : known.union(ownersOf(need, zone, places)));
+  }
+  return owners;
+}
+
+async function readSets(run: Run, owners: Owners): Promise<readonly PlacedSet[]> {
+  const wanted = [...owners].flatMap(([zone, set]) =>
+    set === "all" ? [] : [...set].map((owner) => ({ zone, owner })),
+  );
+  const whole = [...owners].flatMap(([zone, set]) => (set === "all" ? [zone] : []));
+  const [byOwner, byZone] = await Promise.all([
+    wanted.length > 0 ? run(setsOfOwners(wanted)) : undefined,
+    whole.length > 0 ? run(setsOfZones(whole)) : undefined,
+  ]);
+  return [...(byOwner?.rows ?? []), ...(byZone?.rows ?? [])] as PlacedSet[];
+}
+
+const lockNames = (created: readonly string[], once: readonly (Once & { readonly actor: string })[]): Statement => ({
+  name: "lock names",
+  text:
+    "SELECT pg_advisory_xact_lock(h) FROM (SELECT DISTINCT hashtextextended(n, 0) AS h FROM unnest($1::text[]) AS n " +
+    "ORDER BY h) AS sorted",
+  values: [[...created.map((name) => `zone ${name}`), ...once.map(({ actor, key }) => `key ${actor} ${key}`)]],
+});
+
+/** What the lock had to wait for is seen as it is then: PostgreSQL reads a locked row again. */
+function lockZones(needs: readonly Need[]): Statement {
+  const named = needs.map(({ at }) => at as Readonly<Record<string, string | number>>);
+  const found = Object.entries(numbersBy).flatMap(([way, text]) => {
+    const keys = new Set(named.flatMap((at) => at[way] ?? []));
+    return keys.size === 0 ? [] : [{ way, text, keys: [...keys] }];
+  });
+  const numbers = found.map(({ text }, i) => text(`$${i + 1}`)).join(" UNION ALL ");
+  return {
+    name: `lock zones by ${found.map(({ way }) => way).join(" ")}`,
+    text: `SELECT * FROM zones WHERE number = ANY(ARRAY(${numbers})) ORDER BY number FOR UPDATE`,
+    values: found.map(({ keys }) => keys),
+  };
+}
+
+/** For a handful of keys out of a few thousand rows, the server would rather walk through all of them. */
+const oneByOne = (select: string) => (keys: string) =>
+  `SELECT found.* FROM unnest(${keys}::text[]) AS n (key) CROSS JOIN LATERAL (${select} LIMIT 1) AS found`;
+
+/** The numbers of zones, by each way in which a write can name one. */
+const numbersBy = {
+  number: (keys: string) => `SELECT unnest(${keys}::bigint[])`,
+  zone: oneByOne("SELECT number FROM zones WHERE id = n.key"),
+  name: oneByOne("SELECT number FROM zones WHERE name = n.key"),
+  record: oneByOne("SELECT zone FROM record_ids WHERE id = n.key"),
+};
+
+const keptKeys = (once: readonly (Once & { readonly actor: string })[]): Statement => ({
+  name: "kept keys",
+  text:
+    "SELECT o.actor, o.key, o.fingerprint, o.at, o.outcome FROM once_keys AS o " +
+    "JOIN unnest($1::text[], $2::text[]) AS n (actor, key) ON (o.actor, o.key) = (n.actor, n.key)",
+  values: [once.map(({ actor }) => actor), once.map(({ key }) => key)],
+});
+
+const knownNames = (names: readonly string[]): Statement => ({
+  name: "known names",
+  text:
+    "SELECT name, NULL::bigint AS serial FROM zones WHERE name = ANY($1) " +
+    "UNION ALL SELECT name, serial FROM departed_zones WHERE name = ANY($1)",
+  values: [names],
+});
+
+const freshNumbers = (actions: number, zones: number): Statement => ({
+  name: "fresh numbers",
+  text:
+    "SELECT ARRAY(SELECT nextval('actions_id_seq') FROM generate_series(1, $1::int)) AS actions, " +
+    "ARRAY(SELECT nextval('zones_number_seq') FROM generate_series(1, $2::int)) AS zones",
+  values: [actions, zones],
+});
+
+const placesOf = (records: readonly string[]): Statement => ({
+  name: "places",
+  text: oneByOne("SELECT id, zone, owner FROM record_ids WHERE id = n.key")("$1"),
+  values: [records],
+});
+
+export const setsOfOwners = (wanted: readonly { readonly zone: number; readonly owner: string }[]): Statement => ({
+  name: "sets of owners",
+  text:
+    "SELECT r.zone, r.owner, r.type, r.ttl, r.records, r.marks FROM unnest($1::bigint[], $2::text[]) AS n (zone, owner) " +
+    "JOIN rrsets AS r ON r.zone = n.zone AND r.owner = n.owner",
+  values: [wanted.map(({ zone }) => zone), wanted.map(({ owner }) => owner)],
+});
+
+const setsOfZones = (zones: readonly number[]): Statement => ({
+  name: "sets of zones",
+  text: "SELECT zone, owner, type, ttl, records, marks FROM rrsets WHERE zone = ANY($1)",
+  values: [zones],
+});

@@ -1,0 +1,186 @@
+import type { Statement } from "../../../process/postgres/statement.ts";
+import type { Outcome } from "./batch.ts";
+
+/** The channel on which every node hears that the change log has grown, and up to where. */
+export const changesChannel = "moor_changes";
+
+/** One kind of rows, handed over as one array a column. */
+type Part = {
+  readonly tag: string;
+  /** Name and type of each column. */
+  readonly columns: Readonly<Record<string, "bigint" | "text">>;
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+  /** `first`: the array of the first column. */
+  readonly text: (rows: string, first: string) => string;
+};
+
+/** Rows that are written at once: a server takes a moment for these, and no limit of time ends it. */
+const mostRows = 5_000;
+
+/**
+ * All that a batch writes: nearly always one statement, several for a large zone, none when there is nothing to write. The last one
+ * gives the end of the log. Only the parts that have rows are written down, and a statement is named after them.
+ */
+export const writeStatements = (outcome: Outcome): readonly Statement[] =>
+  packed(partsOf(outcome)).map((parts, i, all) => statementOf(parts, i === all.length - 1));
+
+function packed(parts: readonly Part[]): readonly (readonly Part[])[] {
+  const groups: Part[][] = [];
+  let room = 0;
+  for (const part of parts) {
+    for (let from = 0; from < part.rows.length; ) {
+      if (room === 0) {
+        groups.push([]);
+        room = mostRows;
+      }
+      const rows = part.rows.slice(from, from + room);
+      groups.at(-1)?.push({ ...part, rows });
+      from += rows.length;
+      room -= rows.length;
+    }
+  }
+  return groups;
+}
+
+function statementOf(parts: readonly Part[], isLast: boolean): Statement {
+  const values: unknown[] = [];
+  const texts = parts.map(({ tag, columns, rows, text }) => {
+    const names = Object.keys(columns);
+    const arrays = names.map((name) => {
+      values.push(rows.map((row) => row[name]));
+      return `$${values.length}::${columns[name]}[]`;
+    });
+    const ordinal = tag === "log" ? " WITH ORDINALITY" : "";
+    const heads = tag === "log" ? [...names, "nth"] : names;
+    return `${tag} AS (${text(`unnest(${arrays.join(", ")})${ordinal} AS n (${heads.join(", ")})`, arrays[0] ?? "")})`;
+  });
+  // The server tells names apart by their first 63 characters.
+  const name = `${isLast ? "batch" : "part"} ${parts.map(({ tag }) => tag.replace(/([a-z])[a-z]*_?/g, "$1")).join(" ")}`;
+  const logged = parts.find(({ tag }) => tag === "log")?.rows.length;
+  if (logged === undefined) return { name, text: `WITH ${texts.join(", ")} SELECT NULL AS "end"`, values };
+  values.push(logged);
+  const by = `$${values.length}::bigint`;
+  const head = `head AS (UPDATE log_head SET position = position + ${by} RETURNING position AS "end", position - ${by} AS start)`;
+  const told = isLast ? `, pg_notify('${changesChannel}', "end"::text)` : "";
+  return { name, text: `WITH ${head}, ${texts.join(", ")} SELECT "end"${told} FROM head`, values };
+}
+
+/**
+ * Each part touches rows of its own, so that their order does not matter within a statement. Between statements it does: zones
+ * come before their sets and go after them, and an id leaves before it enters.
+ */
+function partsOf(outcome: Outcome): readonly Part[] {
+  const place = { zone: "bigint", owner: "text", type: "text" } as const;
+  return [
+    {
+      tag: "zones_changed",
+      columns: { number: "bigint", settings: "text", serial: "bigint", modified: "bigint", record_count: "bigint" },
+      rows: outcome.zones.map(zoneRow),
+      text: (rows, numbers) =>
+        "UPDATE zones SET settings = n.settings, serial = n.serial, modified = n.modified, record_count = n.record_count " +
+        `FROM ${rows} WHERE zones.number = n.number AND zones.number = ANY(${numbers})`,
+    },
+    {
+      tag: "zones_new",
+      columns: {
+        ...{ number: "bigint", id: "text", account: "bigint", name: "text", settings: "text" },
+        ...{ serial: "bigint", record_count: "bigint", created: "bigint", modified: "bigint" },
+      },
+      rows: outcome.newZones.map(zoneRow),
+      text: (rows) =>
+        "INSERT INTO zones (number, id, account, name, settings, serial, record_count, created, modified) " +
+        `SELECT * FROM ${rows}`,
+    },
+    {
+      tag: "sets",
+      columns: { ...place, ttl: "bigint", records: "text", marks: "text" },
+      rows: outcome.sets,
+      text: (rows) =>
+        `INSERT INTO rrsets (zone, owner, type, ttl, records, marks) SELECT * FROM ${rows} ON CONFLICT (zone, owner, type) ` +
+        "DO UPDATE SET ttl = excluded.ttl, records = excluded.records, marks = excluded.marks",
+    },
+    {
+      tag: "sets_gone",
+      columns: place,
+      rows: outcome.goneSets,
+      text: (rows) =>
+        `DELETE FROM rrsets AS r USING ${rows} WHERE (r.zone, r.owner, r.type) = (n.zone, n.owner, n.type)`,
+    },
+    {
+      tag: "zones_gone",
+      columns: { number: "bigint" },
+      rows: outcome.goneZones.map((number) => ({ number })),
+      text: (rows) => `DELETE FROM zones USING ${rows} WHERE zones.number = n.number`,
+    },
+    {
+      tag: "ids_gone",
+      columns: { id: "text" },
+      rows: outcome.goneIds.map((id) => ({ id })),
+      text: (rows) => `DELETE FROM record_ids USING ${rows} WHERE record_ids.id = n.id`,
+    },
+    {
+      tag: "ids_moved",
+      columns: { id: "text", ...place },
+      rows: outcome.movedIds,
+      text: (rows) =>
+        `UPDATE record_ids SET zone = n.zone, owner = n.owner, type = n.type FROM ${rows} WHERE record_ids.id = n.id`,
+    },
+    {
+      tag: "ids_new",
+      columns: { id: "text", ...place },
+      rows: outcome.newIds,
+      text: (rows) => `INSERT INTO record_ids (id, zone, owner, type) SELECT * FROM ${rows}`,
+    },
+    {
+      tag: "departed",
+      columns: { name: "text", serial: "bigint" },
+      rows: outcome.departed.map(([name, serial]) => ({ name, serial })),
+      text: (rows) =>
+        `INSERT INTO departed_zones (name, serial) SELECT * FROM ${rows} ` +
+        "ON CONFLICT (name) DO UPDATE SET serial = excluded.serial",
+    },
+    ...recordParts(outcome),
+  ];
+}
+
+/** What is kept of what was done. */
+function recordParts({ log, actions, keys }: Outcome): readonly Part[] {
+  return [
+    {
+      tag: "actions_new",
+      columns: { id: "bigint", account: "bigint", zone: "bigint", zone_name: "text", command: "text", at: "bigint" },
+      rows: actions.map(({ zoneName, ...action }) => ({ ...action, zone_name: zoneName })),
+      text: (rows) => `INSERT INTO actions (id, account, zone, zone_name, command, at) SELECT * FROM ${rows}`,
+    },
+    {
+      tag: "keys_new",
+      columns: { actor: "text", key: "text", fingerprint: "text", at: "bigint", outcome: "text" },
+      rows: keys,
+      text: (rows) =>
+        `INSERT INTO once_keys (actor, key, fingerprint, at, outcome) SELECT * FROM ${rows} ON CONFLICT (actor, key) ` +
+        "DO UPDATE SET fingerprint = excluded.fingerprint, at = excluded.at, outcome = excluded.outcome",
+    },
+    {
+      tag: "log",
+      columns: {
+        ...{ account: "bigint", zone: "bigint", zone_name: "text", serial: "bigint" },
+        ...{ at: "bigint", actor: "text", change: "text" },
+      },
+      rows: log.map(({ zoneName, change, ...row }) => ({
+        ...row,
+        zone_name: zoneName,
+        change: JSON.stringify(change),
+      })),
+      text: (rows) =>
+        "INSERT INTO changes (position, account, zone, zone_name, serial, at, actor, change) " +
+        "SELECT head.start + n.nth, n.account, n.zone, n.zone_name, n.serial, n.at, n.actor, n.change " +
+        `FROM head, ${rows}`,
+    },
+  ];
+}
+
+const zoneRow = ({ recordCount, settings, ...zone }: Outcome["zones"][number]) => ({
+  ...zone,
+  settings: JSON.stringify(settings),
+  record_count: recordCount,
+});

@@ -1,0 +1,263 @@
+import type { RRset } from "../../../core/records/rrset.ts";
+import { serialAfter } from "../departed-zones.ts";
+import { keysKept } from "../kept-actions.ts";
+import type { Action, LoggedChange, NewZone, Once, WriteRequest, WriteView, Zone, ZoneKey } from "../port.ts";
+import { marksToText, type SetRow, setFromRow } from "../rows.ts";
+import { effectOf, firstEffect, idsOnlyIn, type Wanted, type WriteEffect, type Writer } from "../write-effect.ts";
+
+/** A zone that a write is about, and the sets that it must see. */
+export type Need = Pick<WriteRequest, "account" | "owners" | "records"> & { readonly at: WriteRequest["at"] | ZoneKey };
+
+export type PlacedSet = SetRow & { readonly zone: number };
+export type Place = { readonly zone: number; readonly owner: string; readonly type?: string };
+export type KeptKey = { readonly actor: string; readonly at: number; readonly outcome: string } & Once;
+
+/** What was read for a batch, under the locks of its zones. */
+export type Loaded = {
+  readonly zones: readonly Zone[];
+  readonly sets: readonly PlacedSet[];
+  /** Owners whose sets were read, by zone. */
+  readonly owners: ReadonlyMap<number, "all" | ReadonlySet<string>>;
+  /** Where the records stand that requests name. */
+  readonly places: ReadonlyMap<string, Place>;
+  readonly keys: readonly KeptKey[];
+  /** Of zones to be made: names that are taken, and last serials of zones that had the name. */
+  readonly taken: ReadonlySet<string>;
+  readonly departed: ReadonlyMap<string, number>;
+  readonly freshZones: readonly number[];
+  readonly freshActions: readonly number[];
+};
+
+/** This write needs something that only a batch of its own can read. Thrown before the write has changed anything. */
+export class RunAlone extends Error {}
+/** What was applied cannot be: nothing of the batch may be written. */
+export class SpoiledBatch extends Error {}
+
+const keyOf = (...parts: readonly (string | number)[]): string => parts.join(" ");
+
+export type Batch = ReturnType<typeof createBatch>;
+
+/**
+ * Zones, sets and ids as the writes of one transaction see them: read once, changed in memory, written once. Writes see what
+ * those before them have done.
+ */
+export function createBatch(loaded: Loaded) {
+  const zones = new Map(loaded.zones.map((zone) => [zone.number, zone]));
+  const numbers = new Map<string, number>();
+  const sets = new Map<number, Map<string, Map<string, SetRow>>>();
+  const places = new Map(loaded.places);
+  const keys = new Map(loaded.keys.map((key) => [keyOf(key.actor, key.key), key]));
+  const fresh = { zones: [...loaded.freshZones], actions: [...loaded.freshActions] };
+
+  const changedZones = new Set<number>();
+  const createdZones = new Set<number>();
+  const removedZones = new Map<number, Zone>();
+  const touchedSets = new Map<string, Required<Place> & { readonly existed: boolean }>();
+  const touchedIds = new Map<string, { readonly was: Place | undefined; now: Required<Place> | undefined }>();
+  const departed = new Map<string, number>();
+  const log: Omit<LoggedChange, "position">[] = [];
+  const actions: (Action & { readonly account: number })[] = [];
+  const newKeys = new Map<string, KeptKey>();
+
+  const enter = (zone: Zone): void => {
+    zones.set(zone.number, zone);
+    numbers.set(`id ${zone.id}`, zone.number).set(`name ${zone.name}`, zone.number);
+  };
+  const ownersIn = (zone: number) => {
+    const known = sets.get(zone) ?? new Map<string, Map<string, SetRow>>();
+    sets.set(zone, known);
+    return known;
+  };
+  const typesAt = (zone: number, owner: string) => {
+    const known = ownersIn(zone).get(owner) ?? new Map<string, SetRow>();
+    ownersIn(zone).set(owner, known);
+    return known;
+  };
+  for (const zone of loaded.zones) enter(zone);
+  for (const row of loaded.sets) typesAt(row.zone, row.owner).set(row.type, row);
+
+  const numberOf = (at: Need["at"]): number | undefined => {
+    if ("record" in at) return places.get(at.record)?.zone;
+    if ("number" in at) return at.number;
+    return numbers.get("zone" in at ? `id ${at.zone}` : `name ${at.name}`);
+  };
+
+  const setsAt = (zone: Zone, owner: string): readonly RRset[] => {
+    const rows = [...(sets.get(zone.number)?.get(owner)?.values() ?? [])];
+    return rows.sort((a, b) => (a.type < b.type ? -1 : 1)).map((row) => setFromRow(row, zone));
+  };
+  const allSets = (zone: Zone): readonly RRset[] =>
+    [...ownersIn(zone.number).keys()].sort().flatMap((owner) => setsAt(zone, owner));
+
+  /** All of the zone when no owner is named. */
+  const mustBeRead = (zone: Zone, owner?: string): void => {
+    if (createdZones.has(zone.number)) return;
+    const read = loaded.owners.get(zone.number);
+    if (read === "all" || (owner !== undefined && read?.has(owner))) return;
+    throw new RunAlone();
+  };
+
+  const leaveId = (id: string, place: Required<Place>): void => {
+    const known = touchedIds.get(id);
+    if (known === undefined) touchedIds.set(id, { was: place, now: undefined });
+    else known.now = undefined;
+    places.delete(id);
+  };
+  const enterId = (id: string, place: Required<Place>): void => {
+    const known = touchedIds.get(id);
+    if (known === undefined) touchedIds.set(id, { was: undefined, now: place });
+    else if (known.now === undefined) known.now = place;
+    else throw new SpoiledBatch(`the id of a record is not unique: ${id}`);
+    places.set(id, place);
+  };
+
+  const apply = ({ zone, changes, log: rows }: WriteEffect): void => {
+    const placeOf = ({ owner, type }: WriteEffect["changes"][number]) => ({ zone: zone.number, owner, type });
+    // An id is unique, and a record may move from one set to another: all leave before any enters.
+    for (const change of changes) {
+      for (const id of idsOnlyIn(change.before, change.after)) leaveId(id, placeOf(change));
+    }
+    for (const change of changes) {
+      const { owner, type, before, after } = change;
+      const key = keyOf(zone.number, owner, type);
+      if (!touchedSets.has(key)) touchedSets.set(key, { ...placeOf(change), existed: before !== null });
+      if (after === null) typesAt(zone.number, owner).delete(type);
+      else typesAt(zone.number, owner).set(type, rowOf(after));
+      for (const id of idsOnlyIn(after, before)) enterId(id, placeOf(change));
+    }
+    for (const row of rows) log.push(row);
+    enter(zone);
+    changedZones.add(zone.number);
+  };
+
+  return {
+    view: (need: Need): WriteView | undefined => {
+      const number = numberOf(need.at);
+      const zone = number === undefined ? undefined : zones.get(number);
+      if (zone === undefined || zone.account !== need.account) return undefined;
+      if (need.owners === "all") {
+        mustBeRead(zone);
+        return { zone, sets: allSets(zone) };
+      }
+      const owners = ownersOf(need, zone, places);
+      for (const owner of owners) mustBeRead(zone, owner);
+      return { zone, sets: [...owners].flatMap((owner) => setsAt(zone, owner)) };
+    },
+
+    /** Gives the zone as it is then. */
+    replace: ({ zone, sets: existing }: WriteView, wanted: Wanted, by: Writer): Zone => {
+      const effect = effectOf(zone, existing, wanted, by);
+      if (effect !== undefined) apply(effect);
+      return effect?.zone ?? zone;
+    },
+
+    create: (wish: NewZone, actor: string): Zone | "name-taken" => {
+      const { sets: first, ...identity } = wish;
+      if (numbers.has(`name ${wish.name}`)) return "name-taken";
+      // The old one leaves and the new one enters under one name: not in one statement.
+      if ([...removedZones.values()].some(({ name }) => name === wish.name)) throw new RunAlone();
+      if (loaded.taken.has(wish.name)) return "name-taken";
+      const number = fresh.zones.shift();
+      if (number === undefined) throw new RunAlone();
+      const recordCount = first.reduce((sum, set) => sum + set.records.length, 0);
+      const serial = serialAfter(loaded.departed.get(wish.name), wish);
+      const zone = { ...identity, number, serial, recordCount, modified: wish.created };
+      createdZones.add(number);
+      apply(firstEffect(zone, first, { actor, now: wish.created }));
+      return zone;
+    },
+
+    /** Gives the zone as it was last. */
+    remove: ({ zone, sets: existing }: WriteView, by: Writer): Zone => {
+      const effect = effectOf(zone, existing, { sets: [] }, by);
+      if (effect !== undefined) apply(effect);
+      const last = effect?.zone ?? zone;
+      departed.set(zone.name, last.serial);
+      removedZones.set(zone.number, zone);
+      zones.delete(zone.number);
+      numbers.delete(`id ${zone.id}`);
+      numbers.delete(`name ${zone.name}`);
+      return last;
+    },
+
+    /** What was kept under the key, as long as it is not too old. */
+    kept: (actor: string, { key }: Once, now: number): KeptKey | undefined => {
+      const known = keys.get(keyOf(actor, key));
+      return known !== undefined && known.at > now - keysKept.time ? known : undefined;
+    },
+    act: ({ account, number: zone, name: zoneName }: Zone, command: string, at: number): Action => {
+      const id = fresh.actions.shift();
+      if (id === undefined) throw new RunAlone();
+      const action = { id, zone, zoneName, command, at };
+      actions.push({ ...action, account });
+      return action;
+    },
+    keep: (key: KeptKey): void => {
+      keys.set(keyOf(key.actor, key.key), key);
+      newKeys.set(keyOf(key.actor, key.key), key);
+    },
+
+    /** What is to be written. */
+    outcome: () => ({
+      zones: [...changedZones].flatMap((number) => {
+        const zone = zones.get(number);
+        return zone === undefined || createdZones.has(number) ? [] : [zone];
+      }),
+      newZones: [...createdZones].flatMap((number) => zones.get(number) ?? []),
+      goneZones: [...removedZones.keys()].filter((number) => !createdZones.has(number)),
+      ...splitSets(touchedSets, (place) => sets.get(place.zone)?.get(place.owner)?.get(place.type)),
+      ...splitIds(touchedIds),
+      departed: [...departed],
+      log,
+      actions,
+      keys: [...newKeys.values()],
+    }),
+  };
+}
+
+export type Outcome = ReturnType<Batch["outcome"]>;
+
+/** The owner of the record in `at` is always one of them. */
+export function ownersOf(need: Need, zone: Zone, places: ReadonlyMap<string, Place>): ReadonlySet<string> {
+  const owners = new Set(need.owners === "all" ? [] : need.owners(zone));
+  const named = "record" in need.at ? [need.at.record, ...(need.records ?? [])] : (need.records ?? []);
+  for (const record of named) {
+    const place = places.get(record);
+    if (place?.zone === zone.number) owners.add(place.owner);
+  }
+  return owners;
+}
+
+const rowOf = (set: RRset): SetRow => ({
+  owner: set.owner,
+  type: set.type,
+  ttl: set.ttl,
+  records: JSON.stringify(set.records),
+  marks: marksToText(set),
+});
+
+function splitSets<P extends { readonly zone: number; readonly existed: boolean }>(
+  touched: ReadonlyMap<string, P>,
+  rowAt: (place: P) => SetRow | undefined,
+) {
+  const newSets: PlacedSet[] = [];
+  const goneSets: P[] = [];
+  for (const place of touched.values()) {
+    const row = rowAt(place);
+    if (row !== undefined) newSets.push({ ...row, zone: place.zone });
+    else if (place.existed) goneSets.push(place);
+  }
+  return { sets: newSets, goneSets };
+}
+
+function splitIds(
+  touched: ReadonlyMap<string, { readonly was: Place | undefined; readonly now: Required<Place> | undefined }>,
+) {
+  const all = [...touched].map(([id, { was, now }]) => ({ id, was, now }));
+  const present = all.flatMap(({ id, was, now }) => (now === undefined ? [] : [{ id, was, ...now }]));
+  return {
+    goneIds: all.filter(({ was, now }) => was !== undefined && now === undefined).map(({ id }) => id),
+    movedIds: present.filter(({ was }) => was !== undefined),
+    newIds: present.filter(({ was }) => was === undefined),
+  };
+}

@@ -1,0 +1,235 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Client } from "pg";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { until } from "../../../../test/rig/until.ts";
+import { StoreBusy } from "../../../process/database/store-busy.ts";
+import { createLog } from "../../../process/log.ts";
+import { makePool, type poolOf } from "../../rig/pool-of-addresses.ts";
+import { type PostgresRig, startPostgresRig } from "../../rig/postgres.ts";
+import type { PostgresStore, PostgresStoreOptions } from "./store.ts";
+
+let rig: PostgresRig;
+let url: string;
+let store: PostgresStore;
+let pool: ReturnType<typeof poolOf>;
+/** Somebody else on the same database. */
+let other: Client;
+
+beforeAll(async () => {
+  // Nothing is written out but by a commit, so that a crash takes what was not committed as if it had never been.
+  rig = await startPostgresRig(["fsync=off", "wal_writer_delay=10s"]);
+});
+afterAll(() => rig.stop());
+beforeEach(async () => {
+  url = await rig.freshUrl();
+  store = await open();
+  pool = await makePool(store);
+  other = await rig.server.connect(new URL(url).pathname.slice(1));
+});
+afterEach(async () => {
+  await other.end();
+  await store.close();
+});
+
+const open = (options: Partial<PostgresStoreOptions> = {}) => rig.open(url, options);
+
+/** Does something to the connections of the store that wait for what `wait` names; one row for each. */
+const waiting = async (wait: string, what = "pid"): Promise<readonly unknown[]> => {
+  // Inside a transaction, who does what stands still at the first look.
+  await other.query("SELECT pg_stat_clear_snapshot()");
+  const { rows } = await other.query(
+    `SELECT ${what} FROM pg_stat_activity ` +
+      "WHERE datname = current_database() AND pid <> pg_backend_pid() AND state = 'active' AND wait_event = $1",
+    [wait],
+  );
+  return rows;
+};
+/** Ends them, and tells whether there were any. */
+const endWaiting = async (wait: string): Promise<boolean> =>
+  (await waiting(wait, "pg_terminate_backend(pid)")).length > 0;
+const oneEnded = (wait: string) => until(() => endWaiting(wait), { what: () => `nobody waits for ${wait}` });
+const lockZone = () => other.query("BEGIN; SELECT 1 FROM zones FOR UPDATE");
+
+describe("a connection that is lost", () => {
+  it("before the commit: the write is done again, once", async () => {
+    await lockZone();
+    const write = pool.add(store, "192.0.2.1");
+    await oneEnded("transactionid");
+    await other.query("COMMIT");
+    expect(await write).toBe("192.0.2.1");
+    expect(await pool.look(store)).toEqual({ values: ["192.0.2.1"], writes: 1, positions: [1] });
+  });
+
+  /** From now on commits wait for a lock, until `other` lets go of it or is no more. */
+  const letCommitsWait = () =>
+    other.query(
+      `SELECT pg_advisory_lock(7);
+       CREATE FUNCTION dawdle() RETURNS trigger LANGUAGE plpgsql AS
+         'BEGIN PERFORM pg_advisory_xact_lock_shared(7); RETURN NULL; END';
+       CREATE CONSTRAINT TRIGGER dawdle AFTER INSERT ON changes DEFERRABLE INITIALLY DEFERRED
+       FOR EACH ROW EXECUTE FUNCTION dawdle()`,
+    );
+
+  it("during a commit that did not happen: the write is done again, once", async () => {
+    await letCommitsWait();
+    const write = pool.add(store, "192.0.2.1");
+    await oneEnded("advisory");
+    await other.query("SELECT pg_advisory_unlock(7)");
+    expect(await write).toBe("192.0.2.1");
+    expect(await pool.look(store)).toEqual({ values: ["192.0.2.1"], writes: 1, positions: [1] });
+  });
+
+  it("during a commit that did not happen, and whose number the server then gives to others: it is done again, once", async () => {
+    await letCommitsWait();
+    const write = pool.add(store, "192.0.2.1");
+    await until(async () => (await waiting("advisory")).length > 0, { what: () => "nobody commits" });
+    await rig.server.restart("crash");
+    other = await rig.server.connect(new URL(url).pathname.slice(1));
+    for (let i = 0; i < 10; i += 1) await other.query("SELECT pg_current_xact_id()");
+    expect(await write).toBe("192.0.2.1");
+    expect(await pool.look(store)).toEqual({ values: ["192.0.2.1"], writes: 1, positions: [1] });
+  });
+
+  it("during a commit that happened: the write is not done again", async () => {
+    // A commit that waits for a standby is done: only its answer is not there yet.
+    await setStandby("'nobody'");
+    let [made, ended] = [0, false];
+    // The server takes the setting over a moment later: the first writes may not have to wait.
+    const writes = (async () => {
+      while (!ended) {
+        made += 1;
+        await pool.add(store, `192.0.2.${made}`);
+        await sleep(20);
+      }
+    })();
+    try {
+      await oneEnded("SyncRep");
+    } finally {
+      ended = true;
+      await setStandby("''");
+    }
+    await writes;
+    const all = Array.from({ length: made }, (_, i) => i + 1);
+    const values = all.map((i) => `192.0.2.${i}`);
+    expect(await pool.look(store)).toEqual({ values, writes: made, positions: all });
+  });
+
+  const setStandby = async (names: string): Promise<void> => {
+    await other.query(`ALTER SYSTEM SET synchronous_standby_names = ${names}`);
+    await other.query("SELECT pg_reload_conf()");
+    const shown = async () => (await other.query("SHOW synchronous_standby_names")).rows[0];
+    const name = names.replaceAll("'", "");
+    await until(async () => (await shown())?.synchronous_standby_names === name, {
+      what: () => "no new config",
+    });
+  };
+
+  it.for(["orderly", "crash"] as const)("by an %s restart: what was answered is there, once", async (how) => {
+    const answered: string[] = [];
+    let going = true;
+    const writers = Array.from({ length: 8 }, async (_, writer) => {
+      for (let i = 0; going; i += 1) {
+        const value = `192.0.${writer}.${i}`;
+        const done = await pool.add(store, value).catch(() => undefined);
+        if (done === undefined) await sleep(1);
+        else answered.push(value);
+      }
+    });
+    await sleep(100);
+    await rig.server.restart(how);
+    const before = answered.length;
+    await until(() => answered.length > before + 20, { what: () => "nothing is written any more" });
+    going = false;
+    await Promise.all(writers);
+    const { values, writes, positions } = await pool.look(store);
+    expect(values.toSorted()).toEqual([...new Set(values)].toSorted());
+    expect(new Set(values).isSupersetOf(new Set(answered))).toBe(true);
+    expect(writes).toBe(values.length);
+    expect(positions).toEqual(positions.map((_, i) => i + 1));
+    other = await rig.server.connect(new URL(url).pathname.slice(1));
+  });
+});
+
+describe("a store that cannot do it now", () => {
+  it("says so at once when too many writes wait", async () => {
+    const narrow = await open({ mostWaiting: 3 });
+    await lockZone();
+    const first = pool.add(narrow, "192.0.2.0");
+    await until(async () => (await waiting("transactionid")).length > 0, { what: () => "nobody waits" });
+    const others = Array.from({ length: 10 }, (_, i) => pool.add(narrow, `192.0.2.${i + 1}`));
+    const refused = (await Promise.allSettled(others.slice(3))).map(
+      (each) => each.status === "rejected" && each.reason,
+    );
+    expect(refused.every((reason) => reason instanceof StoreBusy)).toBe(true);
+    await other.query("COMMIT");
+    expect(await Promise.all([first, ...others.slice(0, 3)])).toHaveLength(4);
+    expect((await pool.look(narrow)).writes).toBe(4);
+    await narrow.close();
+  });
+
+  it("waits for a lock no longer than it may", async () => {
+    const hasty = await open({ limits: { lock: 100 } });
+    await lockZone();
+    await expect(pool.add(hasty, "192.0.2.1")).rejects.toThrow(StoreBusy);
+    await other.query("COMMIT");
+    expect(await pool.add(hasty, "192.0.2.2")).toBe("192.0.2.2");
+    await hasty.close();
+  });
+
+  it.for([
+    [
+      "only reads",
+      "ALTER DATABASE :db SET default_transaction_read_only = on",
+      "ALTER DATABASE :db RESET default_transaction_read_only",
+      "the database only reads: it is a standby, or was set so",
+    ],
+    [
+      "has a full disk",
+      `CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE disk_full; END';
+       CREATE TRIGGER fill BEFORE INSERT ON changes EXECUTE FUNCTION fill()`,
+      "DROP TRIGGER fill ON changes",
+      "the disk of the database is full",
+    ],
+  ] as const)(
+    "says what is wrong when the database %s, and goes on when that is mended",
+    async ([, spoil, mend, told]) => {
+      const database = new URL(url).pathname.slice(1);
+      const run = async (text: string) => {
+        await other.query("SET default_transaction_read_only = off");
+        await other.query(text.replace(":db", database));
+        await other.query(
+          "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid()",
+          [database],
+        );
+      };
+      await run(spoil);
+      const refused = pool.add(store, "192.0.2.1");
+      await expect(refused).rejects.toThrow(StoreBusy);
+      await expect(refused).rejects.toMatchObject({ message: told, retryAfter: 10 });
+      if (told.includes("only reads")) await expect(store.look()).rejects.toThrow(told);
+      await run(mend);
+      expect(await pool.add(store, "192.0.2.2")).toBe("192.0.2.2");
+      expect(await pool.look(store)).toMatchObject({ values: ["192.0.2.2"], writes: 1 });
+      await store.look();
+    },
+  );
+
+  it("says so while the database is away, and in the log once that it is away and once that it is back", async () => {
+    const said: string[] = [];
+    const log = createLog({ format: "text", write: (line) => said.push(line) });
+    const hasty = await open({ log, limits: { patience: 200 } });
+    await rig.server.pause();
+    for (const _ of [1, 2]) {
+      await expect(pool.add(hasty, "192.0.2.1")).rejects.toThrow(StoreBusy);
+      await expect(hasty.zone(1, "any")).rejects.toThrow(StoreBusy);
+    }
+    await rig.server.resume();
+    other = await rig.server.connect(new URL(url).pathname.slice(1));
+    await expect.poll(() => pool.add(hasty, "192.0.2.2")).toBe("192.0.2.2");
+    const told = said.flatMap((line) => /cannot be reached|is back/.exec(line)?.[0] ?? []);
+    // A connection that outlived another by a moment may have been used meanwhile, so that it was back in between.
+    expect(told.join("; ")).toMatch(/^cannot be reached; is back(?:; cannot be reached; is back)*$/);
+    expect(said.join("")).not.toContain("harbour");
+    await hasty.close();
+  });
+});

@@ -1,0 +1,59 @@
+import { StoreBusy } from "../../../process/database/store-busy.ts";
+
+export type JoinedOptions<Key, Value> = {
+  /** One question for many keys; gives the answer to each, in their order. */
+  readonly load: (keys: readonly Key[]) => Promise<readonly Value[]>;
+};
+
+type Waiting<Key, Value> = {
+  readonly key: Key;
+  readonly settle: (value: Value) => void;
+  readonly fail: (error: unknown) => void;
+};
+
+const mostAtOnce = 2;
+const mostKeys = 200;
+const mostWaiting = 5_000;
+
+/**
+ * Reads that arrive in one turn of the event loop, or while others are under way, become one query: a round trip costs more
+ * than what it brings. What is asked after a write was answered is sent after it, and so sees it.
+ */
+export function joinReads<Key, Value>({ load }: JoinedOptions<Key, Value>) {
+  let waiting: Waiting<Key, Value>[] = [];
+  let running = 0;
+  let scheduled = false;
+
+  const answer = async (group: readonly Waiting<Key, Value>[]): Promise<void> => {
+    try {
+      const values = await load(group.map(({ key }) => key));
+      for (const [i, each] of group.entries()) each.settle(values[i] as Value);
+    } catch (error) {
+      for (const each of group) each.fail(error);
+    }
+  };
+  const pump = (): void => {
+    scheduled = false;
+    while (waiting.length > 0 && running < mostAtOnce) {
+      const group = waiting.slice(0, mostKeys);
+      waiting = waiting.slice(mostKeys);
+      running += 1;
+      void answer(group).finally(() => {
+        running -= 1;
+        pump();
+      });
+    }
+  };
+
+  return (key: Key): Promise<Value> =>
+    new Promise((settle, fail) => {
+      if (waiting.length >= mostWaiting) {
+        fail(new StoreBusy("too many reads are waiting"));
+        return;
+      }
+      waiting.push({ key, settle, fail });
+      if (scheduled || running >= mostAtOnce) return;
+      scheduled = true;
+      setImmediate(pump);
+    });
+}

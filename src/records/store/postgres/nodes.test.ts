@@ -1,0 +1,111 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { until } from "../../../../test/rig/until.ts";
+import { wholeAccount } from "../../../core/may.ts";
+import { makePool, type poolOf } from "../../rig/pool-of-addresses.ts";
+import { type PostgresRig, startPostgresRig } from "../../rig/postgres.ts";
+import type { PostgresStore } from "./store.ts";
+
+let rig: PostgresRig;
+let one: PostgresStore;
+let two: PostgresStore;
+let pool: ReturnType<typeof poolOf>;
+beforeAll(async () => {
+  rig = await startPostgresRig();
+});
+afterAll(() => rig.stop());
+beforeEach(async () => {
+  const url = await rig.freshUrl();
+  [one, two] = await Promise.all([rig.open(url), rig.open(url)]);
+  pool = await makePool(one);
+});
+afterEach(async () => {
+  await one.close();
+  await two.close();
+});
+
+describe("two stores on one database", () => {
+  it("lose and double nothing with 32 writers on one set", async () => {
+    const writers = Array.from({ length: 32 }, async (_, writer) => {
+      for (let i = 0; i < 10; i += 1) await pool.add(writer % 2 === 0 ? one : two, `192.0.${writer}.${i}`);
+    });
+    await Promise.all(writers);
+    const { values, writes, positions } = await pool.look(two);
+    expect(new Set(values).size).toBe(320);
+    expect([values.length, writes]).toEqual([320, 320]);
+    expect(positions).toEqual(positions.map((_, i) => i + 1));
+  });
+
+  it("write to many zones in any order without waiting for one another for ever", async () => {
+    const pools = await Promise.all(Array.from({ length: 6 }, (_, i) => makePool(one, `zone-${i}.example`)));
+    const both = Array.from({ length: 60 }, (_, i) => {
+      const [a, b] = [pools[i % 6], pools[(i * 5 + 1) % 6]];
+      if (a === undefined || b === undefined || a === b) return Promise.resolve(0);
+      return (i % 2 === 0 ? one : two).writeAll([a.request, b.request], (views) => ({
+        decisions: views.map(() => ({ wanted: undefined })),
+        result: 1,
+      }));
+    });
+    expect((await Promise.all(both)).length).toBe(60);
+  });
+
+  it("never show a position before one that comes later", async () => {
+    const pools = await Promise.all(Array.from({ length: 8 }, (_, i) => makePool(one, `zone-${i}.example`)));
+    const seen: number[] = [];
+    let [position, going] = [await two.lastChange(), true];
+    const start = position;
+    const follow = async () => {
+      while (going) {
+        for (const row of await two.changesAfter(position, 1_000)) {
+          seen.push(row.position);
+          position = row.position;
+        }
+      }
+    };
+    const following = follow();
+    const writers = pools.flatMap((each) => [one, two].map((store) => ({ each, store })));
+    await Promise.all(
+      writers.map(async ({ each, store }, writer) => {
+        for (let i = 0; i < 10; i += 1) await each.add(store, `192.0.${writer}.${i}`);
+      }),
+    );
+    const last = start + writers.length * 10;
+    await until(() => position === last, { what: () => `${position} is not ${last}` });
+    going = false;
+    await following;
+    expect(seen).toEqual(Array.from({ length: writers.length * 10 }, (_, i) => start + i + 1));
+  });
+
+  it("hear of one another's writes, and each of its own as rows", async () => {
+    const heard: unknown[] = [];
+    one.onChange((rows) => heard.push(rows?.length));
+    two.onChange((rows) => heard.push(rows?.length));
+    await pool.add(one, "192.0.2.1");
+    await until(() => heard.length >= 2, { what: () => `heard ${heard.length}` });
+    expect(heard).toHaveLength(2);
+  });
+
+  it("forget a token when the other one revokes it", async () => {
+    const account = pool.zone.account;
+    const { id } = await one.addToken({ account, name: "t", hash: "h", scope: wholeAccount, created: 1 });
+    expect((await two.tokenByHash("h"))?.revoked).toBeUndefined();
+    await one.revokeToken(id, 5);
+    const revoked = async () => (await two.tokenByHash("h"))?.revoked === 5;
+    await until(revoked, { what: () => "the token is still good" });
+  });
+
+  it("make a zone of one name once, and count a key once, whichever is asked", async () => {
+    const { account } = pool.zone;
+    const wish = { ...pool.zone, id: "a", name: "twice.example", sets: [] };
+    const once = { key: "k", fingerprint: "f" };
+    const made = await Promise.all(
+      [one, two, one, two].map((store, i) =>
+        store.actCreateZone({ ...wish, account, id: `id ${i}` }, { command: "make", actor: "a", now: 1, once }),
+      ),
+    );
+    expect(new Set(made.map((each) => JSON.stringify(each))).size).toBe(1);
+    const others = [one, two].map((store, i) =>
+      store.createZone({ ...wish, account, id: `other ${i}`, name: "b.example" }, "a"),
+    );
+    expect((await Promise.all(others)).filter((each) => each === "name-taken")).toHaveLength(1);
+  });
+});

@@ -1,0 +1,77 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { MigrationStep } from "../../../process/database/migration-steps.ts";
+import { StoreBusy } from "../../../process/database/store-busy.ts";
+import { createLog } from "../../../process/log.ts";
+import { makePool, type poolOf } from "../../rig/pool-of-addresses.ts";
+import { type PostgresRig, startPostgresRig } from "../../rig/postgres.ts";
+import { postgresMigrations } from "./schema.ts";
+import type { PostgresStore } from "./store.ts";
+
+let rig: PostgresRig;
+let url: string;
+let old: PostgresStore;
+let pool: ReturnType<typeof poolOf>;
+let said: string[];
+beforeAll(async () => {
+  rig = await startPostgresRig();
+});
+afterAll(() => rig?.stop());
+beforeEach(async () => {
+  url = await rig.freshUrl();
+  said = [];
+  old = await rig.open(url, { log: createLog({ format: "text", write: (line) => void said.push(line) }) });
+  pool = await makePool(old);
+});
+afterEach(() => old.close());
+
+const openNewer = (step: MigrationStep) => rig.open(url, { migrations: [...postgresMigrations, step] });
+const known = postgresMigrations.length;
+
+async function update(schemaVersion: string): Promise<void> {
+  const client = await rig.server.connect(new URL(url).pathname.slice(1));
+  await client.query(`UPDATE schema_version SET ${schemaVersion}`);
+  await client.end();
+}
+
+async function expectOutgrown(): Promise<void> {
+  expect((await old.outgrown).message).toMatch(/was written by a newer moor .* start the newer version instead/);
+  const refused = await pool.add(old, "192.0.2.9").catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(StoreBusy);
+  expect((refused as StoreBusy).message).not.toContain("postgres:");
+  await expect(old.revokeToken(1, 1)).rejects.toThrow(StoreBusy);
+  await expect(old.look()).rejects.toThrow(/newer moor/);
+  expect(said.filter((line) => line.includes("nothing more is written"))).toHaveLength(1);
+  expect((await pool.look(old)).values).toEqual(["192.0.2.1"]);
+}
+
+describe("a node on a database that a newer program brings forward", () => {
+  it("writes no more when it is too old for it, and says why, once", async () => {
+    await pool.add(old, "192.0.2.1");
+    const newer = await openNewer("CREATE TABLE newer (one BOOLEAN)");
+    await expectOutgrown();
+    await newer.close();
+  });
+
+  it("also when nobody tells it", async () => {
+    await pool.add(old, "192.0.2.1");
+    await update(`taken = ${known + 1}, oldest = ${known + 1}`);
+    await expectOutgrown();
+  });
+
+  it("goes on when it can live with that", async () => {
+    const newer = await openNewer({ sql: "CREATE TABLE newer (one BOOLEAN)", oldest: known });
+    let outgrown = false;
+    void old.outgrown.then(() => {
+      outgrown = true;
+    });
+    // Heard after the notice of the migration, on the same session.
+    const heard = new Promise<void>((resolve) => old.onChange(() => resolve()));
+    await pool.add(newer, "192.0.2.1");
+    await heard;
+    expect(await pool.add(old, "192.0.2.2")).toBe("192.0.2.2");
+    await old.look();
+    // A session that had no answer in time is opened again, and that is said: it is no matter of the schema.
+    expect([outgrown, said.filter((line) => !line.includes("session is lost"))]).toEqual([false, []]);
+    await newer.close();
+  });
+});

@@ -1,0 +1,144 @@
+import type pg from "pg";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { RRset } from "../../../core/records/rrset.ts";
+import { type Statement, toQuery } from "../../../process/postgres/statement.ts";
+import { type PostgresRig, startPostgresRig } from "../../rig/postgres.ts";
+import { plainSettings, type WriteRequest } from "../port.ts";
+import { createBatch } from "./batch.ts";
+import { loadBatch } from "./batch-read.ts";
+import { writeStatements } from "./batch-write.ts";
+import type { Write } from "./queue.ts";
+import { createHotReads } from "./read.ts";
+import { createWrites } from "./writes.ts";
+
+const few = [0, 100, 200, 300, 400];
+const account = 1;
+
+let rig: PostgresRig;
+let client: pg.Client;
+beforeAll(async () => {
+  // Nobody looks at the tables by himself: the server knows nothing of what is in them until it is told to look.
+  rig = await startPostgresRig(["fsync=off", "autovacuum=off"]);
+});
+afterEach(() => client.end());
+afterAll(() => rig.stop());
+
+/** As many zones, each with as many sets. */
+async function fill(zones: number, sets: number): Promise<void> {
+  const store = await rig.open(await rig.freshUrl());
+  await store.ensureAccount("main", 1);
+  const zone = (z: number) => ({
+    ...{ account, id: `z${z}`, name: `z${z}.example`, settings: plainSettings(600), serial: 1, created: 1 },
+    sets: Array.from({ length: sets }, (_, i) => aSet(`h${i}`, `z${z}-h${i}`)),
+  });
+  await Promise.all(Array.from({ length: zones }, (_, z) => store.createZone(zone(z), "tester")));
+  client = await store.connect();
+  await store.close();
+}
+
+const aSet = (owner: string, id: string, value = "192.0.2.1"): RRset => ({
+  owner,
+  type: "A",
+  ttl: null,
+  records: [{ id, name: owner, value, rdata: value, comment: "", created: 1, modified: 1 }],
+});
+
+/** Notes the most rows that any step of a statement's plan has to look at. Leaves no trace. */
+function createExplainer() {
+  const touched: Record<string, number> = {};
+  const explain = async ({ name = "", text, values = [] }: Statement) => {
+    // Prepared, as the store has its statements: the plan must do without knowing the values.
+    const literals = values.map((value) => (value === null ? "NULL" : client.escapeLiteral(toText(value))));
+    await client.query(`BEGIN; PREPARE plan AS ${text}`);
+    const execute = literals.length === 0 ? "EXECUTE plan" : `EXECUTE plan (${literals.join(", ")})`;
+    const { rows } = await client.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${execute}`);
+    await client.query("ROLLBACK; DEALLOCATE plan");
+    touched[name] = Math.max(...rowsIn(rows[0]["QUERY PLAN"][0].Plan));
+  };
+  let before: Promise<unknown> = Promise.resolve();
+  /** One after another, on the one connection. */
+  const run = (statement: Statement) => {
+    const rows = before.then(() => explain(statement)).then(() => client.query(toQuery(statement)));
+    before = rows;
+    return rows;
+  };
+  return { run, explain, touched };
+}
+
+/** An array in PostgreSQL's own way of writing one. */
+const toText = (value: unknown): string =>
+  Array.isArray(value)
+    ? `{${value.map((each) => (each === null ? "NULL" : JSON.stringify(String(each)))).join()}}`
+    : String(value);
+
+type Plan = Readonly<Record<string, unknown>> & { readonly Plans?: readonly Plan[] };
+
+function rowsIn(plan: Plan): readonly number[] {
+  const each = (key: string) => Number(plan[key] ?? 0);
+  const left = each("Rows Removed by Filter") + each("Rows Removed by Join Filter");
+  return [(each("Actual Rows") + left) * each("Actual Loops"), ...(plan.Plans ?? []).flatMap(rowsIn)];
+}
+
+/** Both before the server has looked at its tables, and after. */
+async function looksAtFew(work: (explainer: ReturnType<typeof createExplainer>) => Promise<void>): Promise<void> {
+  for (const before of ["SELECT 1", "ANALYZE"]) {
+    await client.query(before);
+    const explainer = createExplainer();
+    await work(explainer);
+    expect(Object.keys(explainer.touched)).not.toEqual([]);
+    expect(Object.entries(explainer.touched).filter(([, rows]) => rows > 4 * few.length)).toEqual([]);
+  }
+}
+
+describe.each([
+  ["one zone of 1,000 sets", 1, 1_000, (i: number) => ({ zone: "z0", owner: `h${i}`, id: `z0-h${i}` })],
+  ["1,000 zones of one set", 1_000, 1, (i: number) => ({ zone: `z${i}`, owner: "h0", id: `z${i}-h0` })],
+])("with %s, PostgreSQL goes by keys", (_, zones, sets, placeOf) => {
+  const places = few.map(placeOf);
+
+  it("to read records, zones and sets", async () => {
+    await fill(zones, sets);
+    await looksAtFew(async ({ run }) => {
+      const reads = createHotReads({ read: run });
+      const found = await Promise.all(places.map(({ id }) => reads.record(account, id)));
+      expect(found.map((placed) => placed?.record.id)).toEqual(places.map(({ id }) => id));
+      const above = await Promise.all(places.map(({ zone }) => reads.zoneHolding(`www.${zone}.example`)));
+      expect(above.map((zone) => zone?.id)).toEqual(places.map(({ zone }) => zone));
+      const homes = await Promise.all(places.map(({ zone }) => reads.zone(account, zone)));
+      const there = await Promise.all(places.map(({ owner }, i) => reads.sets(homes[i] ?? never(), { owner })));
+      expect(there.flat().map((set) => set.records[0]?.id)).toEqual(places.map(({ id }) => id));
+    });
+  });
+
+  it("to find the zones that come from elsewhere", async () => {
+    await fill(zones, sets);
+    await looksAtFew(async ({ run }) => {
+      expect(await createHotReads({ read: run }).secondaryZones()).toEqual([]);
+    });
+  });
+
+  it.each([
+    ["records", ({ id }: (typeof places)[number]) => ({ record: id })],
+    ["zones", ({ zone }: (typeof places)[number]) => ({ zone })],
+  ])("to write where %s are named", async (__, atOf) => {
+    await fill(zones, sets);
+    await looksAtFew(async ({ run, explain }) => {
+      const writes: Write<unknown>[] = [];
+      const store = createWrites((write) => {
+        writes.push(write);
+        return new Promise(() => undefined);
+      });
+      for (const place of places) {
+        const request: WriteRequest = { account, at: atOf(place), owners: () => [place.owner], actor: "t", now: 2 };
+        void store.write(request, () => ({ wanted: [aSet(place.owner, place.id, "192.0.2.9")], result: true }));
+      }
+      const batch = createBatch(await loadBatch(run, writes));
+      expect(writes.map((write) => write.run(batch))).toEqual(places.map(() => true));
+      for (const statement of writeStatements(batch.outcome())) await explain(statement);
+    });
+  });
+});
+
+function never(): never {
+  throw new Error("there is nothing");
+}

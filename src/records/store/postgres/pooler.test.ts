@@ -1,0 +1,61 @@
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { until } from "../../../../test/rig/until.ts";
+import { type PgBouncer, startPgBouncer } from "../../rig/pgbouncer.ts";
+import { type PostgresRig, startPostgresRig } from "../../rig/postgres.ts";
+
+/** PgBouncer between a node and its database. */
+
+let rig: PostgresRig;
+let pooler: PgBouncer | undefined;
+beforeAll(async () => {
+  rig = await startPostgresRig();
+});
+afterEach(async () => {
+  await pooler?.stop();
+  pooler = undefined;
+});
+afterAll(() => rig?.stop());
+
+async function behind(...settings: readonly string[]) {
+  const { pathname } = new URL(await rig.freshUrl());
+  pooler = await startPgBouncer(rig.server, settings);
+  const [database, { port }] = [pathname.slice(1), pooler];
+  return {
+    open: () => rig.open(rig.server.url(database, port)),
+    connect: () => rig.server.connect(database, port),
+  };
+}
+
+const ignored =
+  "ignore_startup_parameters = options, statement_timeout, lock_timeout, idle_in_transaction_session_timeout";
+
+it.each(["transaction", "statement"])("one that shares sessions by the %s is refused", async (mode) => {
+  const { open } = await behind(`pool_mode = ${mode}`, ignored);
+  await expect(open()).rejects.toThrow(/cannot be used: .*shares its sessions.*; name the server itself/);
+});
+
+it.each([1, 2, 3])("one that hands its sessions out in turn is refused too, of which there are %i", async (size) => {
+  const inTurn = ["server_round_robin = 1", `min_pool_size = ${size}`, `default_pool_size = ${size}`];
+  const { open, connect } = await behind("pool_mode = transaction", ...inTurn, ignored);
+  const client = await connect();
+  const seen = new Set<unknown>();
+  await until(async () => {
+    const { rows } = await client.query("SELECT pg_backend_pid() AS pid");
+    return seen.add(rows[0].pid).size === size;
+  });
+  await expect(open()).rejects.toThrow(/shares its sessions/);
+  await client.end();
+});
+
+it("one that takes no settings is refused with what to do", async () => {
+  const { open } = await behind("pool_mode = session");
+  await expect(open()).rejects.toThrow(/unsupported startup parameter.*; .*name the server itself/);
+});
+
+it("one that gives each connection a session of its own will do", async () => {
+  const { open } = await behind("pool_mode = session", ignored);
+  const store = await open();
+  const account = await store.ensureAccount("main", 1);
+  expect(await store.ensureAccount("main", 2)).toEqual(account);
+  await store.close();
+});

@@ -1,0 +1,148 @@
+import { StoreBusy } from "../../../process/database/store-busy.ts";
+import { observe } from "../../../process/metrics.ts";
+import type { Postgres } from "../../../process/postgres/open.ts";
+import type { StoreCounters } from "../counters.ts";
+import type { LoggedChange } from "../port.ts";
+import { type Batch, createBatch, RunAlone, SpoiledBatch } from "./batch.ts";
+import { loadBatch, type Wish } from "./batch-read.ts";
+import { writeStatements } from "./batch-write.ts";
+import type { Purge } from "./purge.ts";
+
+/** One write: what it must see, and what it then does. `run` may be called again, and touches nothing but the batch. */
+export type Write<T> = Wish & { readonly run: (batch: Batch) => T };
+
+export type QueueOptions = {
+  readonly postgres: Postgres;
+  readonly purge: Purge;
+  readonly counters: StoreCounters;
+  /** Told after each commit what it has added to the log; undefined when that is not known. */
+  readonly committed: (rows: readonly LoggedChange[] | undefined) => void;
+  /** Those beyond are refused at once. */
+  readonly mostWaiting?: number;
+};
+
+type Waiting = {
+  readonly write: Write<unknown>;
+  readonly settle: (value: unknown) => void;
+  readonly fail: (error: unknown) => void;
+};
+type Fate = { readonly kind: "done"; readonly value: unknown } | { readonly kind: "failed"; readonly error: unknown };
+
+/** While one waits for the disk, the other reads. More would only make batches smaller. */
+const mostBatches = 2;
+const largestBatch = 500;
+
+/**
+ * Writes that wait together go together: one transaction, three round trips, however many they are. Each zone's writes happen
+ * one after another, also those of other nodes: whoever has its lock. No write suffers for another one's rule that throws.
+ */
+export function createWriteQueue(options: QueueOptions) {
+  const { postgres, purge, counters, committed, mostWaiting = 5_000 } = options;
+  let waiting: Waiting[] = [];
+  const running = new Set<Promise<void>>();
+  let scheduled = false;
+  /** The next batch begins when this one has its locks: writes of one zone stay in their order. */
+  let locking: readonly Waiting[] | undefined;
+
+  const pump = (): void => {
+    scheduled = false;
+    if (waiting.length === 0 || locking !== undefined || running.size >= mostBatches) return;
+    const batch = waiting.slice(0, largestBatch);
+    waiting = waiting.slice(largestBatch);
+    locking = batch;
+    const locked = () => {
+      if (locking !== batch) return;
+      locking = undefined;
+      pump();
+    };
+    const run = runBatch(batch, locked).finally(() => {
+      running.delete(run);
+      locked();
+      pump();
+    });
+    running.add(run);
+  };
+  const schedule = (): void => {
+    if (scheduled || running.size >= mostBatches) return;
+    scheduled = true;
+    setImmediate(pump);
+  };
+
+  const attempt = (writes: readonly Waiting[], locked: () => void) =>
+    postgres.transact(async (run) => {
+      const wishes = writes.map(({ write }) => write);
+      const batch = createBatch(await loadBatch(run, wishes));
+      locked();
+      const fates = writes.map(({ write }) => fateOf(write, batch));
+      const outcome = batch.outcome();
+      const statements = writeStatements(outcome);
+      const last = statements.at(-1);
+      for (const statement of [...purge(outcome), ...statements.slice(0, -1)]) await run(statement);
+      return { result: { fates, log: outcome.log }, ...(last && { last }) };
+    });
+
+  const settle = (each: Waiting, fate: Fate): void => {
+    counters.waiting -= 1;
+    counters[fate.kind === "done" ? "writes" : "failed"] += 1;
+    if (fate.kind === "done") each.settle(fate.value);
+    else each.fail(fate.error);
+  };
+
+  const runBatch = async (writes: readonly Waiting[], locked = () => {}): Promise<void> => {
+    const begun = performance.now();
+    try {
+      const { result, last } = await attempt(writes, locked);
+      const { fates, log } = result;
+      counters.commits += 1;
+      observe(counters.commitSeconds, (performance.now() - begun) / 1_000);
+      if (log.length > 0) committed(last && positioned(log, last.rows));
+      const alone = writes.filter((_, i) => isAlone(fates[i]) && writes.length > 1);
+      for (const [i, each] of writes.entries()) {
+        const fate = fates[i];
+        if (alone.includes(each) || fate === undefined) continue;
+        settle(each, fate);
+      }
+      for (const each of alone) await runBatch([each]);
+    } catch (error) {
+      if (writes.length === 1 || error instanceof StoreBusy)
+        for (const each of writes) settle(each, { kind: "failed", error });
+      else for (const each of writes) await runBatch([each]);
+    }
+  };
+
+  return {
+    add: <T>(write: Write<T>): Promise<T> =>
+      new Promise((resolve, reject) => {
+        if (waiting.length >= mostWaiting) {
+          reject(new StoreBusy("too many writes are waiting"));
+          return;
+        }
+        counters.waiting += 1;
+        waiting.push({ write, settle: (value) => resolve(value as T), fail: reject });
+        schedule();
+      }),
+    /** Everything that was added is settled. */
+    drain: async (): Promise<void> => {
+      while (waiting.length > 0 || running.size > 0) {
+        pump();
+        await Promise.race(running);
+      }
+    },
+  };
+}
+
+const isAlone = (fate: Fate | undefined): boolean => fate?.kind === "failed" && fate.error instanceof RunAlone;
+
+function fateOf(write: Write<unknown>, batch: Batch): Fate {
+  try {
+    return { kind: "done", value: write.run(batch) };
+  } catch (error) {
+    if (error instanceof SpoiledBatch) throw error;
+    return { kind: "failed", error };
+  }
+}
+
+function positioned(log: readonly Omit<LoggedChange, "position">[], rows: readonly unknown[]): readonly LoggedChange[] {
+  const [{ end }] = rows as [{ end: number }];
+  return log.map((row, i) => ({ position: end - log.length + i + 1, ...row }));
+}

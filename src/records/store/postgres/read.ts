@@ -1,0 +1,130 @@
+import { enclosing } from "../../../core/names/name.ts";
+import type { Postgres } from "../../../process/postgres/open.ts";
+import type { RecordStore, Zone } from "../port.ts";
+import {
+  type ChangeRow,
+  changeFromRow,
+  goodKey,
+  type KeyRow,
+  keyFromRow,
+  type PlacedRow,
+  placedColumns,
+  placedFromRow,
+  type SetRow,
+  setFromRow,
+  type ZoneRow,
+  zoneFromRow,
+} from "../rows.ts";
+import type { ZoneNumber } from "../transfer-keys.ts";
+import type { PlacedSet } from "./batch.ts";
+import { setsOfOwners } from "./batch-read.ts";
+import { joinReads } from "./joined-reads.ts";
+
+type HotReads = Pick<RecordStore, "zone" | "zoneBy" | "zoneHolding" | "record" | "sets"> &
+  Pick<RecordStore, "transferKey" | "everyZone" | "secondaryZones" | "lastChange" | "changesAfter">;
+
+/** What requests, DNS questions and followers of the log ask for: prepared, and what comes often is joined. */
+export function createHotReads({ read }: Pick<Postgres, "read">): HotReads {
+  const zoneReader = <Key extends string | number>(column: "id" | "name" | "number") =>
+    joinReads<Key, ZoneRow | undefined>({
+      load: async (keys) => {
+        const text = `SELECT * FROM zones WHERE ${column} = ANY($1)`;
+        const { rows } = await read({ name: `zones by ${column}`, text, values: [[...new Set(keys)]] });
+        const found = new Map((rows as ZoneRow[]).map((row) => [row[column], row]));
+        return keys.map((key) => found.get(key));
+      },
+    });
+  const zonesById = zoneReader<string>("id");
+  const zonesByName = zoneReader<string>("name");
+  const zonesByNumber = zoneReader<number>("number");
+
+  const records = joinReads<string, PlacedRow | undefined>({
+    load: async (ids) => {
+      // Each by its key: left to choose, a server without statistics walks through all sets of the zone.
+      const text =
+        `SELECT ${placedColumns}, n.id FROM unnest($1::text[]) AS n (id) ` +
+        "CROSS JOIN LATERAL (SELECT zone AS z, owner AS o, type AS t FROM record_ids WHERE id = n.id LIMIT 1) AS place " +
+        "CROSS JOIN LATERAL (SELECT * FROM rrsets WHERE (zone, owner, type) = (z, o, t) LIMIT 1) AS rrsets " +
+        "CROSS JOIN LATERAL (SELECT * FROM zones WHERE number = z LIMIT 1) AS zones";
+      const { rows } = await read({ name: "records", text, values: [[...new Set(ids)]], rowMode: "array" });
+      const found = new Map((rows as (readonly [...PlacedRow, string])[]).map((row) => [row.at(-1), row]));
+      return ids.map((id) => found.get(id) as PlacedRow | undefined);
+    },
+  });
+
+  type At = { readonly zone: number; readonly owner: string };
+  /** The sets at each of these, by type. */
+  const setsAt = async (wanted: readonly At[]): Promise<readonly (readonly PlacedSet[])[]> => {
+    const distinct = new Map(wanted.map((each) => [`${each.zone} ${each.owner}`, each]));
+    const { rows } = await read(setsOfOwners([...distinct.values()]));
+    const found = Map.groupBy(rows as PlacedSet[], ({ zone, owner }) => `${zone} ${owner}`);
+    for (const sets of found.values()) sets.sort((a, b) => (a.type < b.type ? -1 : 1));
+    return wanted.map(({ zone, owner }) => found.get(`${zone} ${owner}`) ?? []);
+  };
+  const ownerSets = joinReads<At, readonly PlacedSet[]>({ load: setsAt });
+  const zoneSets = async (zone: number): Promise<readonly SetRow[]> => {
+    const text = "SELECT owner, type, ttl, records, marks FROM rrsets WHERE zone = $1 ORDER BY owner, type";
+    return (await read({ name: "sets of a zone", text, values: [zone] })).rows as SetRow[];
+  };
+
+  const rowsOf = async (
+    zone: number,
+    owner: string | undefined,
+    owners: readonly string[] | undefined,
+  ): Promise<readonly SetRow[]> => {
+    if (owner !== undefined) return await ownerSets({ zone, owner });
+    if (owners === undefined) return await zoneSets(zone);
+    return (await setsAt(owners.map((each) => ({ zone, owner: each })))).flat();
+  };
+
+  const rowsBy = async <Row>(name: string, text: string, ...values: readonly unknown[]): Promise<readonly Row[]> =>
+    (await read({ name, text, values })).rows as readonly Row[];
+
+  const theirs = (account: number, row: ZoneRow | undefined): Zone | undefined =>
+    row?.account === account ? zoneFromRow(row) : undefined;
+
+  return {
+    zone: async (account, id) => theirs(account, await zonesById(id)),
+    zoneBy: async (account, key) =>
+      theirs(account, await ("name" in key ? zonesByName(key.name) : zonesByNumber(key.number))),
+    record: async (account, id) => {
+      const row = await records(id);
+      const placed = row && placedFromRow(row, id);
+      return placed?.zone.account === account ? placed : undefined;
+    },
+    sets: async (zone, { owner, owners, type }) => {
+      const rows = await rowsOf(zone.number, owner, owners);
+      const wanted = type === undefined ? rows : rows.filter((row) => row.type === type);
+      return wanted.map((row) => setFromRow(row, zone));
+    },
+
+    zoneHolding: async (name) => {
+      const text = "SELECT * FROM zones WHERE name = ANY($1) ORDER BY length(name) DESC LIMIT 1";
+      const [row] = await rowsBy<ZoneRow>("zone holding", text, enclosing(name));
+      return row && zoneFromRow(row);
+    },
+    everyZone: async (after, limit) => {
+      const text = "SELECT number, name FROM zones WHERE number > $1 ORDER BY number LIMIT $2";
+      return await rowsBy<ZoneNumber>("every zone", text, after, limit);
+    },
+    secondaryZones: async () => {
+      // In the words of its index: without them that is not used.
+      const text = "SELECT * FROM zones WHERE (settings::json ->> 'mode') = 'secondary'";
+      return (await rowsBy<ZoneRow>("secondary zones", text)).map(zoneFromRow);
+    },
+    transferKey: async (name) => {
+      const [row] = await rowsBy<KeyRow>("transfer key", `SELECT ${goodKey} = $1`, name);
+      return row && keyFromRow(row);
+    },
+
+    lastChange: async () => {
+      const text = "SELECT max(position) AS position FROM changes";
+      const [last] = await rowsBy<{ position: number | null }>("last change", text);
+      return last?.position ?? 0;
+    },
+    changesAfter: async (position, limit) => {
+      const text = "SELECT * FROM changes WHERE position > $1 ORDER BY position LIMIT $2";
+      return (await rowsBy<ChangeRow>("changes", text, position, limit)).map(changeFromRow);
+    },
+  };
+}

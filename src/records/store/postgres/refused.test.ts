@@ -1,0 +1,213 @@
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Client } from "pg";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type PostgresServer, startPostgres } from "../../../../test/rig/postgres.ts";
+import { createToken, hashSecret } from "../../../access/secret.ts";
+import { wholeAccount } from "../../../core/may.ts";
+import { StoreBusy } from "../../../process/database/store-busy.ts";
+import { createLog } from "../../../process/log.ts";
+import { readPostgresUrl } from "../../../process/postgres/url.ts";
+import { makePool } from "../../rig/pool-of-addresses.ts";
+import { patient } from "../../rig/postgres.ts";
+import { startRecords } from "../../start.ts";
+import { openPostgresStore } from "./store.ts";
+
+let server: PostgresServer;
+let admin: Client;
+let folder: string;
+let passwordFile: string;
+let said: string[];
+let made = 0;
+/** The user of the service and its database have the same name. */
+let name: string;
+
+beforeAll(async () => {
+  server = await startPostgres(["fsync=off"]);
+  admin = await server.connect();
+  folder = await mkdtemp(join(tmpdir(), "moor-refused-"));
+  passwordFile = join(folder, "password");
+});
+afterAll(async () => {
+  await admin?.end();
+  await server?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+beforeEach(async () => {
+  made += 1;
+  name = `service_${made}`;
+  said = [];
+  await admin.query(`CREATE ROLE ${name} LOGIN PASSWORD 'first-secret'`);
+  await admin.query(`CREATE DATABASE ${name} OWNER ${name}`);
+  await writeFile(passwordFile, "first-secret\n");
+});
+
+const log = createLog({ format: "text", write: (line) => void said.push(line) });
+const secrets = /(?:first|second)-secret/;
+const tellings = (words: string) => said.filter((line) => line.includes(words)).length;
+
+function address() {
+  const url = `postgres://${name}@127.0.0.1:${server.port}/${name}`;
+  const read = readPostgresUrl(url, { passwordFile, env: {} });
+  if (!read.ok) throw new Error(read.faults.map(({ message }) => message).join());
+  return read.value;
+}
+
+/**
+ * What is connected stays so, whatever was changed for those who come. The server does not list a connection that it is just
+ * letting in: whoever needs all of them gone has one only, or cuts again.
+ */
+const cutAll = () =>
+  admin.query("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1 AND usename = $1", [
+    name,
+  ]);
+
+describe("a database that no longer lets a running node in", () => {
+  const setPassword = (text: string) => admin.query(`ALTER ROLE ${name} PASSWORD '${text}'`);
+  const limitConnections = (most: number) => admin.query(`ALTER ROLE ${name} CONNECTION LIMIT ${most}`);
+  const cases: [what: string, spoil: () => Promise<unknown>, mend: () => Promise<unknown>, says: string][] = [
+    [
+      "another password, and back again",
+      () => setPassword("second-secret"),
+      () => setPassword("first-secret"),
+      "correct the password in",
+    ],
+    [
+      "another password, and then the same in the file",
+      () => setPassword("second-secret"),
+      () => writeFile(passwordFile, "second-secret\n"),
+      "correct the password in",
+    ],
+    [
+      "an empty file for the password",
+      () => writeFile(passwordFile, ""),
+      () => writeFile(passwordFile, "first-secret"),
+      "password is empty; write it there",
+    ],
+    [
+      "no file for the password",
+      () => rm(passwordFile),
+      () => writeFile(passwordFile, "first-secret"),
+      "its file cannot be read: ENOENT",
+    ],
+    [
+      "a user that may not log in",
+      () => admin.query(`ALTER ROLE ${name} NOLOGIN`),
+      () => admin.query(`ALTER ROLE ${name} LOGIN`),
+      "is not permitted to log in; have the server let this user in",
+    ],
+    ["no connection left", () => limitConnections(0), () => limitConnections(-1), "lower --database-connections"],
+  ];
+  it.each(cases)("%s", async (_, spoil, mend, says) => {
+    const store = await openPostgresStore({
+      address: address(),
+      log,
+      limits: { ...patient, patience: 200, connections: 1 },
+    });
+    const pool = await makePool(store);
+    await spoil();
+    await cutAll();
+    const refusal = { retryAfter: 5, message: "the database does not let this service in" };
+    const add = (i: number) => pool.add(store, `192.0.2.${i}`).catch((error: unknown) => error);
+    // Whoever has the connection that was cut, and no time for another, hears of that first.
+    await expect.poll(() => add(1)).toMatchObject(refusal);
+    for (const i of [1, 2, 3]) {
+      const busy = await add(i);
+      expect(busy).toBeInstanceOf(StoreBusy);
+      expect(busy).toMatchObject(refusal);
+      await expect(store.zone(1, "any")).rejects.toThrow(StoreBusy);
+    }
+    expect(said.filter((line) => line.includes(says) && line.includes("does not let this service in"))).toHaveLength(1);
+    await mend();
+    expect(await pool.add(store, "192.0.2.9")).toBe("192.0.2.9");
+    expect((await pool.look(store)).values).toEqual(["192.0.2.9"]);
+    expect(tellings("does not let this service in")).toBe(1);
+    const sinceThen = said.slice(said.findIndex((line) => line.includes("does not let this service in")));
+    expect(sinceThen.filter((line) => line.includes("the database is back"))).toHaveLength(1);
+    expect(said.join("")).not.toMatch(secrets);
+    await store.close();
+  });
+
+  it("is left no connections on which nobody could sign in", async () => {
+    const children = () =>
+      readFileSync(`/proc/${server.pid()}/task/${server.pid()}/children`, "utf8").trim().split(" ");
+    const store = await openPostgresStore({
+      address: address(),
+      log,
+      limits: { ...patient, patience: 50, connections: 3 },
+    });
+    const before = children().length;
+    await rm(passwordFile);
+    await cutAll();
+    for (let i = 0; i < 20; i += 1) await expect(store.zone(1, "any")).rejects.toThrow(StoreBusy);
+    await expect.poll(() => children().length).toBeLessThanOrEqual(before);
+    await store.close();
+  });
+
+  it.each([
+    ["another password", () => setPassword("second-secret"), () => setPassword("first-secret")],
+    ["fewer connections than it may take", () => limitConnections(2), () => limitConnections(-1)],
+  ])("is told once, also while older connections go on: %s", async (_, spoil, mend) => {
+    const store = await openPostgresStore({ address: address(), log, limits: { ...patient, patience: 200 } });
+    const pool = await makePool(store);
+    // One that was let in before, and only hears of it after another was refused, would count as the end of the trouble.
+    await expect.poll(() => store.connections().used).toBe(0);
+    await spoil();
+    for (let i = 0; i < 5; i += 1)
+      await Promise.allSettled(Array.from({ length: 10 }, () => [store.zone(1, "any"), store.zones(1, all)]).flat());
+    expect(tellings("does not let this service in")).toBe(1);
+    expect(tellings("the database is back")).toBe(0);
+    await mend();
+    await cutAll();
+    // Whoever has a connection that was cut, and no time for another, is refused once more.
+    const add = () => pool.add(store, "192.0.2.1").catch((error: unknown) => error);
+    await expect.poll(add).toBe("192.0.2.1");
+    expect(tellings("the database is back")).toBeGreaterThanOrEqual(1);
+    await store.close();
+  });
+  const all = { page: 1, perPage: 100 };
+
+  it("is answered with 503 and when to come again", async () => {
+    const service = await startRecords({
+      ...{ dataFolder: join(folder, "data"), database: { kind: "postgres", address: address() }, log, names: [] },
+      ...{ listen: { host: "127.0.0.1", port: 0 }, plainHttp: true, nameservers: ["ns.example.org."] },
+    });
+    const secret = createToken();
+    const { account } = (await makePool(service.store)).zone;
+    await service.store.addToken({ account, name: "t", hash: hashSecret(secret), scope: wholeAccount, created: 1 });
+    const ask = () => fetch(`${service.url}/api/v1/zones`, { headers: { "auth-api-token": secret } });
+    expect((await ask()).status).toBe(200);
+    expect(await service.metrics()).toMatch(/^moor_database_connections\{state="idle"\} [1-9]/m);
+    await setPassword("second-secret");
+    const answer = async () => {
+      await cutAll();
+      const refused = await ask();
+      return [refused.status, refused.headers.get("retry-after"), await refused.json()];
+    };
+    await expect
+      .poll(answer)
+      .toEqual([
+        503,
+        "5",
+        { error: expect.objectContaining({ message: "the database does not let this service in" }) },
+      ]);
+    const because = "the database does not let this service in";
+    const health = async () => (await service.health.look()).parts.store;
+    await expect.poll(() => cutAll().then(health)).toEqual({ ok: false, because });
+    await setPassword("first-secret");
+    expect((await ask()).status).toBe(200);
+    await expect.poll(health).toEqual({ ok: true });
+    expect(said.join("")).not.toMatch(secrets);
+    await service.close();
+  });
+
+  it("stops a program at once that starts then, with a clear word", async () => {
+    await setPassword("second-secret");
+    // Who tried again would do so for longer than a test may take.
+    await expect(openPostgresStore({ address: address(), log, limits: { patience: 600_000 } })).rejects.toThrow(
+      /^the database postgres:\/\/service_\d+@127\.0\.0\.1:\d+\/service_\d+ cannot be used: password .*; correct the password in/,
+    );
+  });
+});

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { wholeAccount } from "../../../core/may.ts";
+import { type PostgresRig, startPostgresRig } from "../../rig/postgres.ts";
+import { createRecordService } from "../../service/service.ts";
+import { describeStore } from "../../store.suite.ts";
+import { describeActions } from "../../store-actions.suite.ts";
+import { describeManyWrites } from "../../store-many.suite.ts";
+import { describeRecordIds } from "../../store-record-ids.suite.ts";
+import { describeTokens } from "../../store-tokens.suite.ts";
+import { describeTransferKeys } from "../../store-transfer.suite.ts";
+import { plainSettings } from "../port.ts";
+
+let rig: PostgresRig;
+beforeAll(async () => {
+  rig = await startPostgresRig();
+});
+afterAll(() => rig.stop());
+
+const open = () => rig.open();
+describeStore("PostgreSQL", open);
+describeTokens("PostgreSQL", open);
+describeTransferKeys("PostgreSQL", open);
+describeActions("PostgreSQL", open);
+describeManyWrites("PostgreSQL", open);
+describeRecordIds("PostgreSQL", open);
+
+describe("a PostgreSQL database", () => {
+  it("takes as many changes of records at once as fit into a request", async () => {
+    const store = await rig.open();
+    const actor = { account: (await store.ensureAccount("main", 1)).id, label: "tester", scope: wholeAccount };
+    const service = createRecordService({ store, now: Date.now, nameservers: ["ns.example.org"] });
+    const made = await service.createZone(actor, { name: "many.example", ttl: 60 });
+    if (made.kind !== "done") throw new Error("no zone");
+    const drafts = (value: string) =>
+      Array.from({ length: 5_500 }, (_, i) => ({ type: "A" as const, name: `h${i}`, value, text: value, ttl: 60 }));
+    const entries = drafts("192.0.2.1").map((draft) => ({ zoneId: made.zone.id, draft }));
+    const created = await service.createRecords(actor, entries);
+    const ids = created.map((each) => (each.kind === "done" ? each.placed.record.id : ""));
+    const changed = drafts("192.0.2.2").map((draft, i) => ({ id: ids[i] ?? "", draft }));
+    const replaced = await service.replaceRecords(actor, changed);
+    expect(replaced.filter((each) => each.kind === "done")).toHaveLength(5_500);
+    await store.close();
+  });
+
+  it("is not asked for more zones at once than it answers", async () => {
+    const store = await rig.open();
+    const { id: account } = await store.ensureAccount("main", 1);
+    const zone = (i: number) => ({
+      account,
+      id: `z${i}`,
+      name: `z${i}.example`,
+      settings: plainSettings(60),
+      serial: 1,
+    });
+    const record = { name: "www", value: "192.0.2.1", rdata: "192.0.2.1", comment: "", created: 1, modified: 1 };
+    const sets = (i: number) => [
+      { owner: "www", type: "A" as const, ttl: null, records: [{ ...record, id: `r${i}` }] },
+    ];
+    const many = Array.from({ length: 1_200 }, (_, i) => ({ ...zone(i), created: 1, sets: sets(i) }));
+    await Promise.all(many.map((each) => store.createZone(each, "tester")));
+    const service = createRecordService({ store, now: Date.now, nameservers: ["ns.example.org"] });
+    for (const scope of [wholeAccount, { ...wholeAccount, sets: [{ owner: "www" }, { owner: "mail" }] }]) {
+      const listed = await service.records({ account, label: "tester", scope }, {});
+      expect(listed.kind === "done" && listed.records.length).toBe(1_200);
+    }
+    await store.close();
+  });
+
+  it("ends what was asked for right before it was closed", async () => {
+    const store = await rig.open();
+    await store.ensureAccount("main", 1);
+    const asked = [store.ensureAccount("other", 1), store.tokens()] as const;
+    await store.close();
+    expect(await Promise.all(asked)).toEqual([{ id: expect.any(Number), name: "other" }, []]);
+  });
+
+  it("holds what was written when it is opened again, and what was still waiting", async () => {
+    const url = await rig.freshUrl();
+    const first = await rig.open(url);
+    const account = await first.ensureAccount("main", 1);
+    const token = { account: account.id, name: "t", hash: "h", scope: wholeAccount, created: 1 };
+    first.noteUse((await first.addToken(token)).id, 7);
+    const pending = first.ensureAccount("other", 1);
+    await first.close();
+    expect(await pending).toMatchObject({ name: "other" });
+    const second = await rig.open(url);
+    expect(await second.tokens()).toMatchObject([{ name: "t", uses: 1, lastUsed: 7 }]);
+    await second.close();
+  });
+});

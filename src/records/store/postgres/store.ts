@@ -1,0 +1,127 @@
+import type { Client } from "pg";
+import { createSessionStore } from "../../../access/session-store-sql.ts";
+import type { DatabaseTrouble, MigrationStep } from "../../../process/database/migration-steps.ts";
+import { StoreBusy } from "../../../process/database/store-busy.ts";
+import type { Logger } from "../../../process/log.ts";
+import { dropOldMarks } from "../../../process/postgres/commit-marks.ts";
+import { onlyReads } from "../../../process/postgres/faults.ts";
+import { migratePostgres } from "../../../process/postgres/migrate.ts";
+import {
+  type ConnectionCount,
+  openPostgres,
+  type Postgres,
+  type PostgresLimits,
+  usualLimits,
+} from "../../../process/postgres/open.ts";
+import type { PostgresAddress } from "../../../process/postgres/url.ts";
+import { watchSchema } from "../../../process/postgres/watch-schema.ts";
+import type { ConsoleStore } from "../console-store.ts";
+import { createStoreCounters } from "../counters.ts";
+import type { RecordStore } from "../port.ts";
+import { createSqlConsole } from "../sql/console.ts";
+import { createSqlReads } from "../sql/read.ts";
+import { createSqlTransferKeys } from "../sql/transfer-keys.ts";
+import { expectWholeDatabase } from "../unfinished-copy.ts";
+import { zonesByName } from "../zones-by-name.ts";
+import { createPostgresFeed } from "./feed.ts";
+import { createPostgresGuesses } from "./guesses.ts";
+import { createPurge } from "./purge.ts";
+import { createWriteQueue } from "./queue.ts";
+import { createHotReads } from "./read.ts";
+import { postgresMigrations } from "./schema.ts";
+import { countWrites, postgresSql } from "./sql.ts";
+import { createPostgresTokens } from "./tokens.ts";
+import { createWrites } from "./writes.ts";
+
+export type PostgresStoreOptions = {
+  readonly address: PostgresAddress;
+  readonly log: Logger;
+  readonly limits?: Partial<PostgresLimits>;
+  /** Writes beyond these are refused. */
+  readonly mostWaiting?: number;
+  /** For tests of upgrades. */
+  readonly migrations?: readonly MigrationStep[];
+};
+
+export type PostgresStore = Omit<RecordStore, "close"> & {
+  readonly console: ConsoleStore;
+  /** Rejects when the tables cannot be read now. */
+  readonly look: () => Promise<unknown>;
+  readonly connections: () => ConnectionCount;
+  readonly connect: Postgres["connect"];
+  /** Settles when a newer program has made the database one that this one cannot work on. */
+  readonly outgrown: Promise<DatabaseTrouble>;
+  readonly close: () => Promise<void>;
+};
+
+/** The store on PostgreSQL. Any number of nodes may have one database open at once. */
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
+  const { address, log, migrations = postgresMigrations } = options;
+  const postgres = openPostgres(address, log, { ...usualLimits, ...options.limits });
+  try {
+    const look = (client: Client) => expectWholeDatabase(client, address.shown);
+    await migratePostgres(postgres.connect, address.shown, migrations, look);
+    await postgres.transact(async () => ({ result: undefined, last: { text: dropOldMarks } }));
+    return await openOn(postgres, { ...options, migrations });
+  } catch (error) {
+    await postgres.close();
+    throw error;
+  }
+}
+
+async function openOn(
+  opened: Postgres,
+  { address, log, mostWaiting, migrations }: PostgresStoreOptions & { readonly migrations: readonly MigrationStep[] },
+): Promise<PostgresStore> {
+  const schema = watchSchema(opened, { steps: migrations, shown: address.shown, log });
+  const { postgres } = schema;
+  const counters = createStoreCounters();
+  const counted = countWrites(postgres, counters);
+  const sql = postgresSql(counted);
+  const lists = createSqlReads(sql);
+  const reads = createHotReads(postgres);
+  const tokens = createPostgresTokens(counted, () => feed.isUp());
+  const guesses = createPostgresGuesses(postgres);
+  const position = await reads.lastChange();
+  const feed = createPostgresFeed({
+    ...{ postgres, log, position },
+    lastChange: reads.lastChange,
+    tokensChanged: tokens.forget,
+    schemaChanged: schema.look,
+    guessed: guesses.heard,
+  });
+  const queue = createWriteQueue({
+    ...{ postgres, counters, committed: feed.committed, purge: createPurge() },
+    ...(mostWaiting !== undefined && { mostWaiting }),
+  });
+  return {
+    ...tokens.store,
+    ...createSqlTransferKeys(sql),
+    ...lists,
+    ...reads,
+    zones: zonesByName({ zoneBy: reads.zoneBy, list: lists.zones }),
+    ...createWrites(queue.add),
+    onChange: feed.listen,
+    counters,
+    console: {
+      ...createSqlConsole(sql),
+      sessions: createSessionStore(sql.text, sql.run),
+      guesses: guesses.shared,
+      close: () => undefined,
+    },
+    look: async () => {
+      const text = "SELECT current_setting('transaction_read_only') AS read_only FROM log_head";
+      const [row] = (await postgres.look({ text })).rows as { read_only: string }[];
+      if (row?.read_only === "on") throw new StoreBusy(onlyReads);
+    },
+    connect: postgres.connect,
+    connections: postgres.connections,
+    outgrown: schema.outgrown,
+    close: async () => {
+      await queue.drain();
+      await tokens.flushUses();
+      await feed.close();
+      await postgres.close();
+    },
+  };
+}

@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { until } from "../../../../test/rig/until.ts";
+import { StoreBusy } from "../../../process/database/store-busy.ts";
+import { createLog } from "../../../process/log.ts";
+import { readPostgresUrl } from "../../../process/postgres/url.ts";
+import { tieNodes } from "../../node-ties.ts";
+import { makePool } from "../../rig/pool-of-addresses.ts";
+import { patient } from "../../rig/postgres.ts";
+import { startTlsPostgres, type TlsPostgres } from "../../rig/postgres-tls.ts";
+import { readPostgresTables } from "../../tools/tables/postgres.ts";
+import { openPostgresStore } from "./store.ts";
+
+let server: TlsPostgres;
+let database: string;
+let made = 0;
+beforeAll(async () => {
+  server = await startTlsPostgres();
+});
+afterAll(() => server?.stop());
+beforeEach(async () => {
+  made += 1;
+  database = `tls_${made}`;
+  await server.admin.query(`CREATE DATABASE ${database} OWNER visitor`);
+});
+
+const secret = "harbour";
+const filled = (text: string) => text.replaceAll(/\b[A-Z]+\b/g, (word) => server.files[word] ?? word);
+
+/** What somebody has typed and set; words in capitals stand for the files of the rig. */
+function addressOf(at: string, settings: Readonly<Record<string, string>> = {}) {
+  const { user = "postgres", password = secret, name = database, ...env } = settings;
+  const [host, query = ""] = at.split("?");
+  const text = `postgres://${user}:${password}@${host}:${server.port}/${name}?${filled(query)}`;
+  const set = Object.fromEntries(Object.entries(env).map(([variable, value]) => [variable, filled(value)]));
+  const address = readPostgresUrl(text, { env: set });
+  if (!address.ok) throw new Error(address.faults.map(({ message }) => message).join());
+  return address.value;
+}
+
+const quiet = createLog({ format: "text", write: () => undefined });
+const open = (...at: Parameters<typeof addressOf>) =>
+  openPostgresStore({ address: addressOf(...at), log: quiet, limits: patient });
+
+describe("a server that wants TLS", () => {
+  const works: [at: string, env: Record<string, string>][] = [
+    ["localhost?sslmode=verify-full&sslrootcert=OWN", {}],
+    ["127.0.0.1?sslmode=verify-full&sslrootcert=OWN", {}],
+    ["127.0.0.2?sslmode=verify-ca&sslrootcert=OWN", {}],
+    ["127.0.0.2?sslmode=require&sslrootcert=OWN", {}],
+    ["127.0.0.2?sslmode=require", {}],
+    ["localhost?sslmode=verify-full&sslrootcert=OWN&sslcert=CERT&sslkey=KEY", { user: "visitor", password: "" }],
+    ["localhost", { PGSSLMODE: "verify-full", PGSSLROOTCERT: "OWN" }],
+    ["localhost?sslmode=verify-full", { PGSSLMODE: "disable", PGSSLROOTCERT: "OWN" }],
+  ];
+  it.each(works)("%s %j: a store is opened, written and read over TLS", async (at, env) => {
+    const store = await open(at, env);
+    const pool = await makePool(store);
+    expect(await pool.add(store, "192.0.2.1")).toBe("192.0.2.1");
+    expect((await pool.look(store)).values).toEqual(["192.0.2.1"]);
+    // The one that listens may still be on its way in.
+    await expect.poll(async () => (await sessionsNow()).length).toBeGreaterThanOrEqual(2);
+    expect((await sessionsNow()).map(({ ssl }) => ssl)).not.toContain(false);
+    await store.close();
+  });
+
+  it("so does what listens, what holds the lock of who leads, and what counts calls", async () => {
+    const store = await open("localhost?sslmode=verify-full&sslrootcert=OWN");
+    const ties = tieNodes({ connect: store.connect, perMinute: 100, log: quiet });
+    // Each of the three looks now and then whether the server is there.
+    const kept = async () => (await sessionsNow()).filter(({ query }) => query === "SELECT 1");
+    await until(async () => (await kept()).length >= 3, { what: () => "three sessions" });
+    await expect.poll(() => ties.duties.isLeading()).toBe(true);
+    expect((await sessionsNow()).map(({ ssl }) => ssl)).not.toContain(false);
+    await ties.close();
+    await store.close();
+  });
+});
+
+async function sessionsNow(): Promise<readonly { readonly ssl: boolean; readonly query: string }[]> {
+  const { rows } = await server.admin.query<{ ssl: boolean; query: string }>(
+    "SELECT s.ssl, a.query FROM pg_stat_activity a JOIN pg_stat_ssl s USING (pid) WHERE a.datname = $1",
+    [database],
+  );
+  return rows;
+}
+
+describe("what cannot be used is told in words, with what to do and without the password", () => {
+  const untrusted =
+    /: its certificate comes from no authority that is trusted here; .*: sslrootcert=FILE in the address/;
+  const plain = /no encryption; it takes no connection without TLS from here: give sslmode=verify-full/;
+  const refused: [at: string, env: Record<string, string>, says: RegExp][] = [
+    ["localhost?sslmode=verify-full&sslrootcert=OTHER", {}, untrusted],
+    ["localhost?sslmode=verify-full", {}, untrusted],
+    ["localhost?sslmode=require&sslrootcert=OTHER", {}, untrusted],
+    ["localhost", { PGSSLMODE: "verify-full", PGSSLROOTCERT: "OTHER" }, untrusted],
+    [
+      "127.0.0.2?sslmode=verify-full&sslrootcert=OWN",
+      {},
+      /: its certificate is not for 127\.0\.0\.2 but for localhost, 127\.0\.0\.1; connect by a name that it has/,
+    ],
+    ["localhost?sslmode=disable", {}, plain],
+    ["127.0.0.1", {}, plain],
+    [
+      "localhost?sslmode=verify-full&sslrootcert=OWN",
+      { user: "nobody" },
+      /authentication failed .*; correct the password in/,
+    ],
+    ["localhost?sslmode=require", { password: "" }, /: it asks for a password, and there is none; give it in/],
+    ["localhost?sslmode=require", { user: "visitor" }, /: connection requires a valid client certificate; have the/],
+    ["localhost?sslmode=require", { name: "none" }, /database "none" does not exist; make it there, or name another/],
+  ];
+  it.each(refused)("%s %j", async (at, env, says) => {
+    await expectTold(at, env, says);
+  });
+
+  it.each([
+    [0, /: its certificate has expired; have the server given a new one/],
+    [400, /: its certificate is not valid yet; look at the clocks/],
+  ] as const)("a certificate that ends in %i days", async (days, says) => {
+    await server.showCertificate(days);
+    await expectTold("localhost?sslmode=verify-full&sslrootcert=OWN", {}, says);
+    await server.showCertificate(300);
+  });
+
+  it("a certificate that ends while a node runs", async () => {
+    const said: string[] = [];
+    const log = createLog({ format: "text", write: (line) => void said.push(line) });
+    const address = addressOf("localhost?sslmode=verify-full&sslrootcert=OWN");
+    // The server does not list a connection that it is just letting in: of the pool's there is one only, and that is there.
+    const store = await openPostgresStore({ address, log, limits: { ...patient, patience: 200, connections: 1 } });
+    await server.showCertificate(0);
+    await server.admin.query("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1", [
+      database,
+    ]);
+    for (const _ of [1, 2]) await expect(store.everyZone(0, 10)).rejects.toThrow(StoreBusy);
+    expect(said.filter((line) => /let this service in.*its certificate has expired/.test(line))).toHaveLength(1);
+    await server.showCertificate(300);
+    expect(await store.everyZone(0, 10)).toEqual([]);
+    await store.close();
+  });
+
+  it("a server without TLS", async () => {
+    await server.turnTls("off");
+    await expectTold("localhost?sslmode=require", {}, /: it does not speak TLS; have it turned on there/);
+    await server.turnTls("on");
+  });
+});
+
+/** By who starts a service, and by who looks after its store. */
+async function expectTold(at: string, env: Readonly<Record<string, string>>, says: RegExp): Promise<void> {
+  const address = addressOf(at, env);
+  const attempts = [
+    () => openPostgresStore({ address, log: quiet, limits: patient }),
+    () => readPostgresTables(address, "copy"),
+  ];
+  for (const attempt of attempts) {
+    const said = await attempt().then(String, (error: Error) => error.message);
+    expect(said).toMatch(says);
+    expect(said).toMatch(/^the database postgres:\/\/\w+@[\w.]+:\d+\/\w+ cannot be used: /);
+    expect(said).not.toContain(secret);
+  }
+}

@@ -1,0 +1,91 @@
+import type { Postgres } from "../../../process/postgres/open.ts";
+import type { Statement } from "../../../process/postgres/statement.ts";
+import type { RecordStore, Token } from "../port.ts";
+import { type TokenRow, tokenFromRow } from "../rows.ts";
+import { createSqlTokens } from "../sql/tokens.ts";
+import { type Counted, createUseCounter, withUses } from "../use-counter.ts";
+import { tokensChannel } from "./feed.ts";
+import { joinReads } from "./joined-reads.ts";
+import { inTransaction, postgresSql } from "./sql.ts";
+
+type TokenStore = Pick<
+  RecordStore,
+  "account" | "ensureAccount" | "addToken" | "tokenByHash" | "tokens" | "revokeToken" | "noteUse"
+>;
+
+const mostKept = 10_000;
+const tell: Statement = { text: `SELECT pg_notify('${tokensChannel}', '')` };
+
+/** Tokens are remembered while `isUp` says that news of them arrive, until `forget` is called. */
+export function createPostgresTokens(postgres: Postgres, isUp: () => boolean) {
+  const cold = createSqlTokens(postgresSql(postgres));
+  const known = new Map<string, Token>();
+  /** Moves when what is being read may be outdated before it arrives. */
+  let generation = 0;
+  const forget = (): void => {
+    generation += 1;
+    known.clear();
+  };
+
+  const read = joinReads<string, Token | undefined>({
+    load: async (hashes) => {
+      const before = generation;
+      const { rows } = await postgres.read({
+        name: "tokens",
+        text:
+          "SELECT tokens.*, accounts.name AS account_name FROM tokens JOIN accounts ON accounts.id = tokens.account " +
+          "WHERE tokens.hash = ANY($1)",
+        values: [[...new Set(hashes)]],
+      });
+      const found = new Map((rows as TokenRow[]).map((row) => [row.hash, tokenFromRow(row)]));
+      if (known.size >= mostKept) known.clear();
+      // Wrong keys are not kept: anyone can make up as many as memory holds.
+      if (before === generation && isUp()) for (const [hash, token] of found) known.set(hash, token);
+      return hashes.map((hash) => found.get(hash));
+    },
+  });
+
+  const writeUses = (counted: Counted): Promise<unknown> =>
+    postgres.transact(async () => {
+      const all = [...counted];
+      const last = {
+        name: "uses",
+        text:
+          "UPDATE tokens SET uses = uses + n.count, last_used = greatest(last_used, n.last) " +
+          "FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS n (id, count, last) WHERE tokens.id = n.id",
+        values: [all.map(([id]) => id), all.map(([, use]) => use.count), all.map(([, use]) => use.last)],
+      };
+      return { result: undefined, last };
+    });
+  let writing: Promise<unknown> = Promise.resolve();
+  const uses = createUseCounter((counted) => {
+    // A count that could not be written harms nobody; writes that matter fail by themselves.
+    writing = Promise.allSettled([writing, writeUses(counted)]);
+  });
+
+  const store: TokenStore = {
+    noteUse: uses.note,
+    account: cold.account,
+    ensureAccount: (name, now) => inTransaction(postgres, (sql) => createSqlTokens(sql).ensureAccount(name, now)),
+    addToken: (token) => inTransaction(postgres, (sql) => createSqlTokens(sql).addToken(token), tell),
+    tokenByHash: (hash) => {
+      const token = isUp() ? known.get(hash) : undefined;
+      return token === undefined ? read(hash) : Promise.resolve(token);
+    },
+    tokens: async () => (await cold.tokens()).map((token) => withUses(token, uses.get(token.id))),
+    revokeToken: async (id, now) => {
+      const revoked = await inTransaction(postgres, (sql) => createSqlTokens(sql).revokeToken(id, now), tell);
+      forget();
+      return revoked;
+    },
+  };
+  return {
+    store,
+    forget,
+    /** Writes what was counted. */
+    flushUses: async (): Promise<void> => {
+      uses.flush();
+      await writing;
+    },
+  };
+}

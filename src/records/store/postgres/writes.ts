@@ -1,0 +1,95 @@
+import type { Acted, ActRequest, DecideAct, NewAction, Once, RecordStore, Zone } from "../port.ts";
+import type { Batch } from "./batch.ts";
+import type { Write } from "./queue.ts";
+
+type Writes = Pick<RecordStore, "createZone" | "write" | "writeAll" | "act" | "actCreateZone">;
+type By = Pick<NewAction, "actor" | "now" | "once">;
+
+/** Each write as what it must see and what it does with it. */
+export function createWrites(add: <T>(write: Write<T>) => Promise<T>): Writes {
+  return {
+    createZone: (zone, actor) =>
+      add({ needs: [], creates: zone, acts: false, run: (batch) => batch.create(zone, actor) }),
+
+    write: (request, decide) =>
+      add({
+        needs: [request],
+        acts: false,
+        run: (batch) => {
+          const view = batch.view(request);
+          if (view === undefined) return undefined;
+          const { wanted, settings, serial, result } = decide(view);
+          batch.replace(view, { sets: wanted, settings, serial }, request);
+          return result;
+        },
+      }),
+
+    writeAll: (requests, decide) =>
+      add({
+        needs: requests,
+        acts: false,
+        run: (batch) => {
+          const views = requests.map(batch.view);
+          const { decisions, result } = decide(views);
+          for (const [i, request] of requests.entries()) {
+            const [view, decision] = [views[i], decisions[i]];
+            if (view === undefined || decision === undefined) continue;
+            const { wanted, settings, serial } = decision;
+            batch.replace(view, { sets: wanted, settings, serial }, request);
+          }
+          return result;
+        },
+      }),
+
+    act: <T>(request: ActRequest, decide: DecideAct<T>) =>
+      add<Acted<T> | "no-zone" | "key-taken">({
+        needs: [request],
+        ...onceOf(request),
+        acts: true,
+        run: (batch) => {
+          const known = knownAct<T>(batch, request);
+          if (known !== undefined) return known;
+          const view = batch.view(request);
+          if (view === undefined) return "no-zone";
+          const { command, remove, result, wanted, settings, serial } = decide(view);
+          const after = remove
+            ? batch.remove(view, request)
+            : batch.replace(view, { sets: wanted, settings, serial }, request);
+          return command === undefined
+            ? { result, action: undefined, serial: after.serial }
+            : keepAct(batch, after, { ...request, command }, result);
+        },
+      }),
+
+    actCreateZone: (zone, act) =>
+      add({
+        needs: [],
+        creates: zone,
+        ...onceOf(act),
+        acts: true,
+        run: (batch) => {
+          const known = knownAct<Zone>(batch, act);
+          if (known !== undefined) return known;
+          const made = batch.create(zone, act.actor);
+          return made === "name-taken" ? made : keepAct(batch, made, act, made);
+        },
+      }),
+  };
+}
+
+const onceOf = ({ actor, once }: By): { readonly once?: Once & { readonly actor: string } } =>
+  once === undefined ? {} : { once: { ...once, actor } };
+
+/** What was answered to the same request before. */
+function knownAct<T>(batch: Batch, { actor, now, once }: By): Acted<T> | "key-taken" | undefined {
+  const kept = once && batch.kept(actor, once, now);
+  if (kept === undefined) return undefined;
+  return kept.fingerprint === once?.fingerprint ? (JSON.parse(kept.outcome) as Acted<T>) : "key-taken";
+}
+
+/** Keeps the action, and under the key what was answered. */
+function keepAct<T>(batch: Batch, zone: Zone, { actor, now, once, command }: NewAction, result: T): Acted<T> {
+  const acted = { result, action: batch.act(zone, command, now), serial: zone.serial };
+  if (once !== undefined) batch.keep({ actor, ...once, at: now, outcome: JSON.stringify(acted) });
+  return acted;
+}

@@ -1,0 +1,188 @@
+import type { Scope } from "../../core/may.ts";
+import type { RecordType } from "../../core/rdata/table.ts";
+import type { RRset, ZoneRecord } from "../../core/records/rrset.ts";
+import { withSerial } from "../../core/records/serial.ts";
+import type { LoggedChange, PlacedRecord, Token, Zone, ZoneSettings } from "./port.ts";
+import type { TransferKey } from "./transfer-keys.ts";
+
+/** Rows as either database gives them back, and what they mean. The columns are those of `schema-sqlite.ts`. */
+
+export type ZoneRow = {
+  readonly number: number;
+  readonly id: string;
+  readonly account: number;
+  readonly name: string;
+  readonly settings: string;
+  readonly serial: number;
+  readonly record_count: number;
+  readonly created: number;
+  readonly modified: number;
+};
+
+export function zoneFromRow(row: ZoneRow): Zone {
+  const { number, id, account, name, serial, created, modified } = row;
+  const settings = settingsFromText(row.settings);
+  return { number, id, account, name, settings, serial, created, modified, recordCount: row.record_count };
+}
+
+const settingsFromText = (text: string): ZoneSettings => JSON.parse(text) as ZoneSettings;
+
+export type SetRow = {
+  readonly owner: string;
+  readonly type: string;
+  readonly ttl: number | null;
+  readonly records: string;
+  readonly marks: string | null;
+};
+
+type Marks = Pick<RRset, "labels" | "locked">;
+
+export function setFromRow({ owner, type, ttl, records, marks }: SetRow, zone: Zone): RRset {
+  const set = { owner, type: type as RecordType, ttl, records: recordsFromText(records, type, zone) };
+  return marks === null ? set : { ...set, ...(JSON.parse(marks) as Marks) };
+}
+
+/** Most sets have none. */
+export function marksToText(set: Marks): string | null {
+  const marks = marksOf(set);
+  return marks === undefined ? null : JSON.stringify(marks);
+}
+
+function marksOf({ labels, locked }: Marks): Marks | undefined {
+  const hasLabels = labels !== undefined && Object.keys(labels).length > 0;
+  return hasLabels || locked ? { ...(hasLabels && { labels }), ...(locked && { locked }) } : undefined;
+}
+
+/** The sets of one owner that were written, as they will be read: in the order of their types. */
+export function asAllRead(sets: readonly RRset[]): readonly RRset[] {
+  const read = sets.filter((set) => set.records.length > 0).map(asRead);
+  return read.length > 1 ? read.sort((a, b) => (a.type < b.type ? -1 : 1)) : read;
+}
+
+function asRead({ owner, type, ttl, records, ...marks }: RRset): RRset {
+  return { owner, type, ttl, records, ...marksOf(marks) };
+}
+
+export const atZoneSerial = (set: RRset, zone: Zone): RRset =>
+  set.type === "SOA" ? { ...set, records: set.records.map((record) => atSerial(record, zone)) } : set;
+
+/** The SOA changes with every write to its zone; it is not written each time, but told with the zone's serial and time. */
+function recordsFromText(text: string, type: string, zone: Zone): readonly ZoneRecord[] {
+  const records = JSON.parse(text) as readonly ZoneRecord[];
+  return type === "SOA" ? records.map((record) => atSerial(record, zone)) : records;
+}
+
+function atSerial(record: ZoneRecord, zone: Zone): ZoneRecord {
+  const rdata = withSerial(record.rdata, zone.serial);
+  return { ...record, rdata, value: rdata, modified: zone.modified };
+}
+
+/** One record is the most frequent read: an array of columns takes a third less time than an object of them. */
+export const placedColumns =
+  "number, zones.id, account, name, settings, serial, record_count, created, modified, owner, type, rrsets.ttl, records";
+export type PlacedRow = readonly [
+  number: number,
+  id: string,
+  account: number,
+  name: string,
+  settings: string,
+  serial: number,
+  recordCount: number,
+  created: number,
+  modified: number,
+  owner: string,
+  type: string,
+  ttl: number | null,
+  records: string,
+];
+
+export function placedFromRow(row: PlacedRow, record: string): PlacedRecord {
+  const [number, id, account, name, settings, serial, recordCount, created, modified, owner, type, ttl, records] = row;
+  const zone = {
+    number,
+    id,
+    account,
+    name,
+    settings: settingsFromText(settings),
+    serial,
+    recordCount,
+    created,
+    modified,
+  };
+  const found = recordsFromText(records, type, zone).find((each) => each.id === record);
+  if (found === undefined) throw new Error(`the index names a record that its set does not hold: ${record}`);
+  return { zone, owner, type: type as RecordType, ttl, record: found };
+}
+
+export type TokenRow = {
+  readonly id: number;
+  readonly account: number;
+  readonly account_name: string;
+  readonly name: string;
+  readonly hash: string;
+  readonly scope: string;
+  readonly created: number;
+  readonly revoked: number | null;
+  readonly last_used: number | null;
+  readonly uses: number;
+};
+
+export function tokenFromRow(row: TokenRow): Token {
+  const { id, account, name, hash, created, uses } = row;
+  const scope = JSON.parse(row.scope) as Scope;
+  const [revoked, lastUsed] = [row.revoked ?? undefined, row.last_used ?? undefined];
+  return { id, account, accountName: row.account_name, name, hash, scope, created, revoked, lastUsed, uses };
+}
+
+export type ChangeRow = {
+  readonly position: number;
+  readonly account: number;
+  readonly zone: number;
+  readonly zone_name: string;
+  readonly serial: number;
+  readonly at: number;
+  readonly actor: string;
+  readonly change: string;
+};
+
+export function changeFromRow(row: ChangeRow): LoggedChange {
+  const { position, account, zone, serial, at, actor } = row;
+  return {
+    position,
+    account,
+    zone,
+    zoneName: row.zone_name,
+    serial,
+    at,
+    actor,
+    change: JSON.parse(row.change) as LoggedChange["change"],
+  };
+}
+
+export type KeyRow = {
+  readonly name: string;
+  readonly algorithm: string;
+  readonly secret: string;
+  readonly account: number | null;
+  readonly account_name: string | null;
+  readonly scope: string;
+  readonly created: number;
+  readonly revoked: number | null;
+};
+
+/** To be followed by how its name is given. */
+export const goodKey =
+  "transfer_keys.*, accounts.name AS account_name FROM transfer_keys " +
+  "LEFT JOIN accounts ON accounts.id = transfer_keys.account " +
+  "WHERE transfer_keys.revoked IS NULL AND transfer_keys.name";
+
+export const keyFromRow = (row: KeyRow): TransferKey => ({
+  name: row.name,
+  algorithm: row.algorithm as TransferKey["algorithm"],
+  secret: row.secret,
+  account: row.account ?? undefined,
+  accountName: row.account_name ?? undefined,
+  scope: JSON.parse(row.scope) as Scope,
+  created: row.created,
+  revoked: row.revoked ?? undefined,
+});

@@ -1,0 +1,75 @@
+import type { DatabaseSync } from "node:sqlite";
+import type { Instant } from "../../../core/instant.ts";
+import { actionsKept, keysKept, purgedAtOnce, purgeEvery } from "../kept-actions.ts";
+import type { Acted, Action, Once, Zone } from "../port.ts";
+
+type By = { readonly actor: string; readonly now: Instant; readonly once?: Once };
+
+/** To be called inside a transaction. */
+export function prepareActions(database: DatabaseSync) {
+  const insert = database.prepare("INSERT INTO actions (account, zone, zone_name, command, at) VALUES (?, ?, ?, ?, ?)");
+  const selectKey = database.prepare("SELECT fingerprint, at, outcome FROM once_keys WHERE actor = ? AND key = ?");
+  const insertKey = database.prepare(
+    "INSERT OR REPLACE INTO once_keys (actor, key, fingerprint, at, outcome) VALUES (?, ?, ?, ?, ?)",
+  );
+  // No index but the id: one more would cost every write more than it saves the few who list actions.
+  const purgeActions = createPurge(database, {
+    insertedIn: "actions",
+    old: "SELECT id FROM actions WHERE id < (SELECT coalesce(min(id), 9e15) FROM actions WHERE at >= ?1)",
+    surplus: `SELECT id FROM actions WHERE id <= (SELECT max(id) FROM actions) - ${actionsKept.most}`,
+    key: "id",
+    time: actionsKept.time,
+  });
+  const purgeKeys = createPurge(database, {
+    insertedIn: "once_keys",
+    old: "SELECT actor, key FROM once_keys WHERE at < ?1",
+    surplus: `SELECT actor, key FROM once_keys ORDER BY at DESC LIMIT -1 OFFSET ${keysKept.most}`,
+    key: "(actor, key)",
+    time: keysKept.time,
+  });
+
+  const add = ({ account, number, name }: Zone, command: string, now: Instant): Action => {
+    purgeActions(now);
+    const { lastInsertRowid } = insert.run(account, number, name, command, now);
+    return { id: Number(lastInsertRowid), zone: number, zoneName: name, command, at: now };
+  };
+
+  return {
+    /** What was answered to the same request before. */
+    known: <T>({ actor, now, once }: By): Acted<T> | "key-taken" | undefined => {
+      const row = once && (selectKey.get(actor, once.key) as KeyRow | undefined);
+      if (row === undefined || row.at <= now - keysKept.time) return undefined;
+      return row.fingerprint === once?.fingerprint ? (JSON.parse(row.outcome) as Acted<T>) : "key-taken";
+    },
+
+    /** Keeps the action, and under the key what was answered. */
+    keep: <T>(zone: Zone, command: string, { actor, now, once }: By, result: T): Acted<T> => {
+      const acted = { result, action: add(zone, command, now), serial: zone.serial };
+      if (once !== undefined) {
+        purgeKeys(now);
+        insertKey.run(actor, once.key, once.fingerprint, now, JSON.stringify(acted));
+      }
+      return acted;
+    },
+  };
+}
+
+type KeyRow = { readonly fingerprint: string; readonly at: number; readonly outcome: string };
+
+/** Looks at the first row that is written and then at each thousandth: what is too old or too much goes, a part at a time. */
+function createPurge(
+  database: DatabaseSync,
+  { insertedIn, old, surplus, key, time }: Record<"insertedIn" | "old" | "surplus" | "key", string> & { time: number },
+) {
+  const deletes = [old, surplus].map((which) =>
+    database.prepare(`DELETE FROM ${insertedIn} WHERE ${key} IN (SELECT * FROM (${which}) LIMIT ${purgedAtOnce})`),
+  );
+  let since = purgeEvery;
+  return (now: Instant): void => {
+    since += 1;
+    if (since < purgeEvery) return;
+    since = 0;
+    deletes[0]?.run(now - time);
+    deletes[1]?.run();
+  };
+}

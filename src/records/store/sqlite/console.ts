@@ -1,0 +1,29 @@
+import { openSessionStore, sessionTables } from "../../../access/session-store-sqlite.ts";
+import type { MigrationStep } from "../../../process/database/migration-steps.ts";
+import { openSqlite } from "../../../process/sqlite/open.ts";
+import type { ConsoleStore } from "../console-store.ts";
+import { rareQueries } from "./rare.ts";
+
+/** A step of the record service's schema. */
+export const consoleTables = `
+  ${sessionTables}
+  CREATE TABLE console_passwords (
+    account INTEGER PRIMARY KEY REFERENCES accounts,
+    hash TEXT NOT NULL,
+    changed INTEGER NOT NULL
+  ) STRICT;
+`;
+
+export type SqliteConsole = Omit<ConsoleStore, "close"> & { readonly close: () => void };
+
+/** The database file of the record service, over a connection of its own: the file must have been opened as a store before. */
+export function openConsoleStore(path: string, migrations: readonly MigrationStep[]): SqliteConsole {
+  const database = openSqlite(path, migrations);
+  const anyPassword = database.prepare("SELECT 1 FROM console_passwords LIMIT 1");
+  return {
+    sessions: openSessionStore(database),
+    ...rareQueries(database, async (write) => write(), ["account", "accountByName", "setPassword"]),
+    hasAnyPassword: async () => anyPassword.get() !== undefined,
+    close: () => database.close(),
+  };
+}

@@ -1,0 +1,80 @@
+import type { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openSqlite } from "../../../process/sqlite/open.ts";
+import { type LoggedChange, plainSettings, type Zone } from "../port.ts";
+import { migrations } from "./schema.ts";
+import { sqliteQueries } from "./sql.ts";
+
+let database: DatabaseSync;
+let texts: string[];
+let queries: ReturnType<typeof sqliteQueries>;
+beforeEach(() => {
+  database = openSqlite(":memory:", migrations);
+  texts = [];
+  const prepare = database.prepare.bind(database);
+  database.prepare = (text) => {
+    texts.push(text);
+    return prepare(text);
+  };
+  queries = sqliteQueries(database, async (write) => write());
+});
+afterEach(() => database.close());
+
+const account = 1;
+const zone: Zone = {
+  ...{ account, id: "z", number: 1, name: "z.example", settings: plainSettings(600), serial: 1 },
+  ...{ created: 1, modified: 1, recordCount: 0 },
+};
+const page = { page: 1, perPage: 25 };
+
+/** How SQLite finds rows for the statements that this prepares, each way once. */
+async function waysOf(work: () => Promise<unknown>): Promise<readonly string[]> {
+  const before = texts.length;
+  await work();
+  const ways = texts.slice(before).flatMap((text) => {
+    const steps = database.prepare(`EXPLAIN QUERY PLAN ${text}`).all() as { detail: string }[];
+    return steps.map(({ detail }) => detail).filter((detail) => /\b(?:zones|rrsets|actions|changes)\b/.test(detail));
+  });
+  return [...new Set(ways)];
+}
+
+describe("SQLite goes by keys", () => {
+  it("to an action that somebody waits for, however many there are", async () => {
+    expect(await waysOf(() => queries.actions(account, { ids: [7], ...page }))).toEqual([
+      "SEARCH actions USING INTEGER PRIMARY KEY (rowid=?)",
+    ]);
+    expect(await waysOf(() => queries.actions(account, { ids: [7], zone: 1, within: ["z.example"], ...page }))).toEqual(
+      ["SEARCH actions USING INTEGER PRIMARY KEY (rowid=?)"],
+    );
+  });
+
+  it("to the sets of one name in a zone", async () => {
+    const found = ["SEARCH rrsets USING PRIMARY KEY (zone=? AND owner=?)"];
+    expect(await waysOf(() => queries.setPage(zone, { owners: ["www"], ...page }))).toEqual(found);
+    expect((await waysOf(() => queries.setPage(zone, { owners: ["www"], types: ["A"], ...page })))[0]).toMatch(
+      /^SEARCH rrsets USING PRIMARY KEY \(zone=\? AND owner=\?/,
+    );
+  });
+
+  it("to the few zones that a token may see", async () => {
+    const [way, ...others] = await waysOf(() => queries.zones(account, { within: ["z.example"], ...page }));
+    expect([way, others]).toEqual([
+      expect.stringMatching(/^SEARCH zones USING (?:COVERING )?INDEX .* \(name=\?\)$/),
+      [],
+    ]);
+  });
+
+  it("to an earlier part of a zone's history", async () => {
+    expect(await waysOf(() => queries.historyOf(zone, { before: 9, limit: 1 }))).toEqual([
+      "SEARCH changes USING INDEX changes_of_zone (zone=? AND position<?)",
+    ]);
+  });
+
+  it("to the rest of a write, and not through the whole history", async () => {
+    const change = { position: 9, serial: 7 } as LoggedChange;
+    expect(await waysOf(() => queries.restOfWrite(zone, change))).toEqual([
+      "SEARCH changes USING COVERING INDEX changes_of_zone (zone=? AND position>? AND position<?)",
+      "SEARCH changes USING COVERING INDEX changes_of_zone (zone=? AND position<?)",
+    ]);
+  });
+});

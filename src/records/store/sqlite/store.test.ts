@@ -1,0 +1,133 @@
+import { mkdir, mkdtemp, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { wholeAccount } from "../../../core/may.ts";
+import { makePool } from "../../rig/pool-of-addresses.ts";
+import { describeStore } from "../../store.suite.ts";
+import { describeActions } from "../../store-actions.suite.ts";
+import { describeManyWrites } from "../../store-many.suite.ts";
+import { describeRecordIds } from "../../store-record-ids.suite.ts";
+import { describeTokens } from "../../store-tokens.suite.ts";
+import { describeTransferKeys } from "../../store-transfer.suite.ts";
+import { takeSole } from "../../tools/tables/sole.ts";
+import { openSqliteStore } from "./store.ts";
+
+describeStore("SQLite", async () => openSqliteStore(":memory:"));
+describeTokens("SQLite", async () => openSqliteStore(":memory:"));
+describeTransferKeys("SQLite", async () => openSqliteStore(":memory:"));
+describeActions("SQLite", async () => openSqliteStore(":memory:"));
+describeManyWrites("SQLite", async () => openSqliteStore(":memory:"));
+describeRecordIds("SQLite", async () => openSqliteStore(":memory:"));
+
+describe("a SQLite file", () => {
+  let path: string;
+  beforeEach(async () => {
+    path = join(await mkdtemp(join(tmpdir(), "moor-store-")), "records.sqlite");
+  });
+
+  it("holds what was written when it is opened again", async () => {
+    const first = openSqliteStore(path);
+    const account = await first.ensureAccount("main", 1);
+    await first.addToken({ account: account.id, name: "t", hash: "h", scope: wholeAccount, created: 1 });
+    first.close();
+    const second = openSqliteStore(path);
+    expect(await second.tokenByHash("h")).toMatchObject({ name: "t" });
+    second.close();
+  });
+
+  it("counts writes while they wait, and those that fail", async () => {
+    const store = openSqliteStore(path);
+    const done = store.ensureAccount("main", 1);
+    expect(store.counters.waiting).toBe(1);
+    await done;
+    expect(store.counters).toMatchObject({ waiting: 0, writes: 1, failed: 0 });
+    const token = { account: 1, name: "t", hash: "h", scope: wholeAccount, created: 1 };
+    const both = await Promise.allSettled([store.addToken(token), store.addToken(token)]);
+    expect(both.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
+    expect(store.counters).toMatchObject({ waiting: 0, writes: 2, failed: 1 });
+    store.close();
+  });
+
+  it("writes what is still waiting when it is closed", async () => {
+    const store = openSqliteStore(path);
+    const pending = store.ensureAccount("main", 1);
+    store.close();
+    expect(await pending).toMatchObject({ name: "main" });
+  });
+
+  it("holds the uses that were counted when it is closed", async () => {
+    const first = openSqliteStore(path);
+    const account = await first.ensureAccount("main", 1);
+    const token = { account: account.id, name: "t", hash: "h", scope: wholeAccount, created: 1 };
+    first.noteUse((await first.addToken(token)).id, 7);
+    first.close();
+    const second = openSqliteStore(path);
+    expect(await second.tokens()).toMatchObject([{ uses: 1, lastUsed: 7 }]);
+    second.close();
+  });
+
+  it("shows at once what another process has written", async () => {
+    const [one, two] = [openSqliteStore(path), openSqliteStore(path)];
+    const account = await one.ensureAccount("main", 1);
+    await one.addToken({ account: account.id, name: "t", hash: "h", scope: wholeAccount, created: 1 });
+    expect(await two.tokenByHash("h")).toMatchObject({ name: "t" });
+    one.close();
+    two.close();
+  });
+
+  it("tells its followers, with no write of its own, what another process has written", async () => {
+    const [one, two] = [openSqliteStore(path), openSqliteStore(path)];
+    const pool = await makePool(one);
+    const seen: number[] = [];
+    two.onChange(() => void two.lastChange().then((last) => seen.push(last)));
+    await pool.add(one, "192.0.2.1");
+    await expect.poll(() => seen.at(-1)).toBe(await one.lastChange());
+    one.close();
+    two.close();
+  });
+
+  it("is readable by its owner alone", async () => {
+    openSqliteStore(path).close();
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+  });
+
+  it.each([
+    [
+      "no database at all",
+      async () => await writeFile(path, "this is not a database, it is a text about one".repeat(20)),
+    ],
+    ["a file cut in the middle", async () => await cutInTheMiddle(path)],
+    ["made by a newer version", async () => newerVersion(path), /start the newer version/],
+    ["not to be opened", async () => await mkdir(path), /cannot be used[\s\S]*give both to that user/],
+    ["taken by another program", async () => takenByAnother(path), /cannot be used[\s\S]*leave it, and try again/],
+  ])(
+    "stops the start when it is %s, and says what to do",
+    async (_, damage, todo = /cannot be used[\s\S]*move it away/) => {
+      await damage();
+      expect(() => openSqliteStore(path)).toThrow(todo);
+    },
+  );
+});
+
+async function cutInTheMiddle(path: string): Promise<void> {
+  openSqliteStore(path).close();
+  const { readFile } = await import("node:fs/promises");
+  const bytes = await readFile(path);
+  await writeFile(path, Buffer.concat([bytes.subarray(0, 4096), Buffer.alloc(bytes.length - 4096, 0x5a)]));
+}
+
+/** Until the test ends. */
+function takenByAnother(path: string): void {
+  openSqliteStore(path).close();
+  const sole = takeSole(path);
+  if (sole !== "in-use") onTestFinished(() => sole.close());
+}
+
+function newerVersion(path: string): void {
+  openSqliteStore(path).close();
+  const database = new DatabaseSync(path);
+  database.exec("PRAGMA user_version = 9999; UPDATE schema_oldest SET oldest = 9999");
+  database.close();
+}

@@ -1,0 +1,211 @@
+import type { RRset } from "../../../core/records/rrset.ts";
+import type { MigrationStep } from "../../../process/database/migration-steps.ts";
+import { openSqlite } from "../../../process/sqlite/open.ts";
+import { createStoreCounters } from "../counters.ts";
+import { prepareDepartedZones } from "../departed-zones.ts";
+import type { Decision, NewZone, RecordStore, WriteRequest, WriteView, Zone } from "../port.ts";
+import { expectWholeFile } from "../unfinished-copy.ts";
+import { zonesByName } from "../zones-by-name.ts";
+import { prepareActions } from "./actions.ts";
+import { createSqliteFeed } from "./feed.ts";
+import { watchForeignCommits } from "./foreign-commits.ts";
+import { createGroupCommit } from "./group-commit.ts";
+import { createKnownRows } from "./known-rows.ts";
+import { rareQueries } from "./rare.ts";
+import { prepareReads } from "./read.ts";
+import { migrations } from "./schema.ts";
+import { prepareTokens } from "./tokens.ts";
+import { openWalSync } from "./wal-sync.ts";
+import { prepareSetWriter } from "./write.ts";
+
+export type SqliteStore = Omit<RecordStore, "close"> & {
+  /** Rejects when it cannot be read now, or takes no more writes. */
+  readonly look: () => Promise<unknown>;
+  readonly close: () => void;
+};
+
+/** `path` may be `:memory:`: the same store for tests, gone when closed. Other steps are for tests of upgrades. */
+export function openSqliteStore(path: string, steps: readonly MigrationStep[] = migrations): SqliteStore {
+  expectWholeFile(path);
+  const database = openSqlite(path, steps);
+  const read = prepareReads(database);
+  const foreign = watchForeignCommits(database);
+  const known = createKnownRows(read);
+  foreign.onCommit(known.forget);
+  const writer = prepareSetWriter(database, known);
+  const disk = openWalSync(database, path);
+  const counters = createStoreCounters();
+  const feed = createSqliteFeed({ foreign, lastChange: read.lastChange, isWriting: () => counters.waiting > 0 });
+  const commit = createGroupCommit(
+    database,
+    {
+      begun: () => {
+        foreign.checkLocked();
+        writer.begun();
+      },
+      ending: writer.ending,
+      rolledBack: known.forget,
+      committed: writer.logged,
+      durable: feed.announce,
+    },
+    disk,
+    counters,
+  );
+  const rare = rareQueries(database, commit, [
+    ...(["zones", "setPage", "actions", "historyOf", "restOfWrite", "tokens"] as const),
+    ...(["transferKeys", "addTransferKey", "revokeTransferKey", "secondaryStates", "noteSecondary"] as const),
+  ]);
+  const tokens = prepareTokens({ database, commit, foreign, list: rare.tokens });
+  const actions = prepareActions(database);
+  const departed = prepareDepartedZones(database);
+  const insertZone = database.prepare(
+    "INSERT INTO zones (id, account, name, settings, serial, record_count, created, modified) " +
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING",
+  );
+  const removeZone = database.prepare("DELETE FROM zones WHERE number = ?");
+
+  const zoneBy: RecordStore["zoneBy"] = async (account, key) => {
+    foreign.check();
+    return of(account, known.zoneBy(key));
+  };
+
+  const viewOf = (request: WriteRequest): WriteView | undefined => {
+    const { at } = request;
+    const place = "record" in at ? known.place(at.record) : { zone: at.zone, owner: undefined };
+    const zone = place && known.zone(place.zone);
+    return zone?.account === request.account ? viewInto(zone, request, place?.owner) : undefined;
+  };
+
+  const viewInto = (zone: Zone, request: Pick<WriteRequest, "owners" | "records">, owner?: string): WriteView => {
+    if (request.owners === "all") return { zone, sets: read.sets(zone, {}) };
+    const owners = new Set(request.owners(zone));
+    if (owner !== undefined) owners.add(owner);
+    for (const record of request.records ?? []) {
+      const other = known.place(record);
+      if (other?.zone === zone.id) owners.add(other.owner);
+    }
+    return { zone, sets: [...owners].flatMap((each) => known.setsAt(zone, each)) };
+  };
+
+  const insertNew = (zone: NewZone, actor: string): Zone | "name-taken" => {
+    const { id, account, name, settings, created: at, sets } = zone;
+    const serial = departed.serialFor(zone);
+    const count = sets.reduce((sum, set) => sum + set.records.length, 0);
+    const added = insertZone.run(id, account, name, JSON.stringify(settings), serial, count, at, at);
+    if (added.changes === 0) return "name-taken";
+    const made = known.zone(id);
+    if (made === undefined) throw new Error("the zone just written cannot be read");
+    writer.createSets(made, sets, { actor, now: at });
+    return made;
+  };
+
+  const removeWith = (zone: Zone, sets: WriteView["sets"], by: Pick<WriteRequest, "actor" | "now">): Zone => {
+    const last = writer.replace(zone, sets, { sets: [] }, by);
+    departed.note(last);
+    removeZone.run(zone.number);
+    known.forget();
+    return last;
+  };
+
+  const apply = (
+    request: Pick<WriteRequest, "actor" | "now">,
+    { zone, sets }: WriteView,
+    { wanted, settings, serial }: Decision,
+  ): Zone => writer.replace(zone, sets, { sets: wanted, settings, serial }, request);
+
+  return {
+    counters,
+    ...rare,
+    ...tokens.store,
+    zone: async (account, id) => {
+      foreign.check();
+      return of(account, known.zone(id));
+    },
+    zoneBy,
+    zones: zonesByName({ zoneBy, list: rare.zones }),
+    zoneHolding: async (name) => read.zoneHolding(name),
+    everyZone: async (after, limit) => read.everyZone(after, limit),
+    secondaryZones: async () => read.secondaryZones(),
+    transferKey: async (name) => read.transferKey(name),
+    record: async (account, id) => {
+      foreign.check();
+      const placed = known.record(id);
+      return placed?.zone.account === account ? placed : undefined;
+    },
+    sets: async (zone, query) => {
+      const { owner, owners = owner === undefined ? undefined : [owner], type } = query;
+      if (owners === undefined) return read.sets(zone, query);
+      foreign.check();
+      return ofType(
+        type,
+        owners.flatMap((each) => known.setsAt(zone, each)),
+      );
+    },
+    lastChange: async () => read.lastChange(),
+    look: async () => {
+      const trouble = commit.trouble();
+      if (trouble !== undefined) throw trouble;
+      return read.lastChange();
+    },
+    changesAfter: async (position, limit) => read.changesAfter(position, limit),
+    onChange: feed.listen,
+
+    createZone: (zone, actor) => commit(() => insertNew(zone, actor)),
+
+    write: (request, decide) =>
+      commit(() => {
+        const view = viewOf(request);
+        if (view === undefined) return undefined;
+        const decision = decide(view);
+        apply(request, view, decision);
+        return decision.result;
+      }),
+
+    writeAll: (requests, decide) =>
+      commit(() => {
+        const views = requests.map(viewOf);
+        const { decisions, result } = decide(views);
+        for (const [i, request] of requests.entries()) {
+          const [view, decision] = [views[i], decisions[i]];
+          if (view !== undefined && decision !== undefined) apply(request, view, decision);
+        }
+        return result;
+      }),
+
+    act: (request, decide) =>
+      commit(() => {
+        const before = actions.known<ReturnType<typeof decide>["result"]>(request);
+        if (before !== undefined) return before;
+        const zone = of(request.account, known.zoneBy(request.at));
+        if (zone === undefined) return "no-zone";
+        const view = viewInto(zone, request);
+        const { command, remove, result, ...decision } = decide(view);
+        const after = remove ? removeWith(view.zone, view.sets, request) : apply(request, view, decision);
+        return command === undefined
+          ? { result, action: undefined, serial: after.serial }
+          : actions.keep(after, command, request, result);
+      }),
+
+    actCreateZone: (zone, act) =>
+      commit(() => {
+        const before = actions.known<Zone>(act);
+        if (before !== undefined) return before;
+        const made = insertNew(zone, act.actor);
+        return made === "name-taken" ? made : actions.keep(made, act.command, act, made);
+      }),
+
+    close: () => {
+      feed.close();
+      tokens.flushUses();
+      commit.flush();
+      disk.close();
+      database.close();
+    },
+  };
+}
+
+const of = (account: number, zone: Zone | undefined): Zone | undefined =>
+  zone?.account === account ? zone : undefined;
+
+const ofType = (type: RRset["type"] | undefined, sets: readonly RRset[]): readonly RRset[] =>
+  type === undefined ? sets : sets.filter((set) => set.type === type);

@@ -1,0 +1,97 @@
+import type { DatabaseSync } from "node:sqlite";
+import type { Change } from "../../../core/records/changes.ts";
+import type { RRset } from "../../../core/records/rrset.ts";
+import type { LoggedChange, Zone } from "../port.ts";
+import { asAllRead, marksToText } from "../rows.ts";
+import { effectOf, firstEffect, idsOnlyIn, type Wanted, type WriteEffect, type Writer } from "../write-effect.ts";
+import type { KnownRows } from "./known-rows.ts";
+
+/** Turns zones and sets into rows. To be called inside a transaction; `known` learns of it at once. */
+export type SetWriter = {
+  /** Brings zone, sets and settings to what is wanted; gives the zone as it is then. */
+  readonly replace: (zone: Zone, existing: readonly RRset[], wanted: Wanted, by: Writer) => Zone;
+  /** The first sets of a zone, under the serial that it was made with. */
+  readonly createSets: (zone: Zone, sets: readonly RRset[], by: Writer) => void;
+  readonly begun: () => void;
+  /** A zone with many writes in one transaction is written once, here. */
+  readonly ending: () => void;
+  /** What this transaction has put into the log. */
+  readonly logged: () => readonly LoggedChange[];
+};
+
+export function prepareSetWriter(database: DatabaseSync, known: KnownRows): SetWriter {
+  const updateZone = database.prepare("UPDATE zones SET serial = ?, modified = ?, record_count = ? WHERE number = ?");
+  const updateSettings = database.prepare("UPDATE zones SET settings = ? WHERE number = ?");
+  const upsertSet = database.prepare(
+    "INSERT INTO rrsets (zone, owner, type, ttl, records, marks) VALUES (?, ?, ?, ?, ?, ?) " +
+      "ON CONFLICT DO UPDATE SET ttl = excluded.ttl, records = excluded.records, marks = excluded.marks",
+  );
+  const deleteSet = database.prepare("DELETE FROM rrsets WHERE zone = ? AND owner = ? AND type = ?");
+  const insertId = database.prepare("INSERT INTO record_ids (id, zone, owner, type) VALUES (?, ?, ?, ?)");
+  const deleteId = database.prepare("DELETE FROM record_ids WHERE id = ?");
+  const insertChange = database.prepare(
+    "INSERT INTO changes (account, zone, zone_name, serial, at, actor, change) VALUES (?, ?, ?, ?, ?, ?, ?)",
+  );
+
+  let logged: LoggedChange[] = [];
+  const changed = new Map<number, Zone>();
+
+  const log = (row: Omit<LoggedChange, "position">) => {
+    const { account, zone, zoneName, serial, at, actor, change } = row;
+    const added = insertChange.run(account, zone, zoneName, serial, at, actor, JSON.stringify(change));
+    logged.push({ position: Number(added.lastInsertRowid), account, zone, zoneName, serial, at, actor, change });
+  };
+
+  const writeSet = (zone: Zone, { owner, type, after }: Change) => {
+    if (after === null) deleteSet.run(zone.number, owner, type);
+    else upsertSet.run(zone.number, owner, type, after.ttl, JSON.stringify(after.records), marksToText(after));
+  };
+
+  const removeId = (id: string) => {
+    deleteId.run(id);
+    known.removedRecord(id);
+  };
+
+  const apply = ({ zone, changes, log: rows }: WriteEffect) => {
+    // An id is unique, and a record may move from one set to another: all leave before any enters.
+    for (const change of changes) for (const id of idsOnlyIn(change.before, change.after)) removeId(id);
+    for (const change of changes) {
+      writeSet(zone, change);
+      for (const id of idsOnlyIn(change.after, change.before)) insertId.run(id, zone.number, change.owner, change.type);
+    }
+    for (const row of rows) log(row);
+  };
+
+  /** What was not written is as it was, though other ids were wanted. */
+  const tellKnown = (zone: Zone, changes: readonly Change[], existing: readonly RRset[]) => {
+    const before = Map.groupBy(existing, (set) => set.owner);
+    for (const [owner, own] of Map.groupBy(changes, (change) => change.owner)) {
+      const kept = before.get(owner)?.filter((set) => !own.some((change) => change.type === set.type)) ?? [];
+      known.wroteSets(zone, owner, asAllRead([...kept, ...own.flatMap((change) => change.after ?? [])]));
+    }
+  };
+
+  return {
+    replace: (zone, existing, wanted, by) => {
+      const effect = effectOf(zone, existing, wanted, by);
+      if (effect === undefined) return zone;
+      const { zone: next, changes, newSettings } = effect;
+      apply(effect);
+      if (newSettings) updateSettings.run(JSON.stringify(next.settings), zone.number);
+      changed.set(next.number, next);
+      known.wroteZone(next);
+      tellKnown(next, changes, existing);
+      return next;
+    },
+    createSets: (zone, sets, by) => apply(firstEffect(zone, sets, by)),
+    begun: () => {
+      logged = [];
+      changed.clear();
+    },
+    ending: () => {
+      for (const { serial, modified, recordCount, number } of changed.values())
+        updateZone.run(serial, modified, recordCount, number);
+    },
+    logged: () => logged,
+  };
+}

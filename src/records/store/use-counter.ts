@@ -1,0 +1,42 @@
+import type { Instant } from "../../core/instant.ts";
+import type { Token } from "./port.ts";
+
+export type UseCount = { readonly count: number; readonly last: Instant };
+export type Counted = ReadonlyMap<number, UseCount>;
+
+const flushEvery = 5_000;
+
+/** Counts uses in memory and gives them away together: after a few seconds, or when told to. Idle, it has no timer. */
+export function createUseCounter(give: (counted: Counted) => void) {
+  let counted = new Map<number, { count: number; last: Instant }>();
+  let timer: NodeJS.Timeout | undefined;
+
+  const flush = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (counted.size === 0) return;
+    const full = counted;
+    counted = new Map();
+    give(full);
+  };
+
+  return {
+    flush,
+    /** What is counted and not yet given away. */
+    get: (id: number): UseCount | undefined => counted.get(id),
+    note: (id: number, now: Instant): void => {
+      const known = counted.get(id);
+      if (known === undefined) {
+        counted.set(id, { count: 1, last: now });
+        timer ??= setTimeout(flush, flushEvery).unref();
+      } else {
+        known.count += 1;
+        known.last = now;
+      }
+    },
+  };
+}
+
+/** A token as it will be once what was counted is written. */
+export const withUses = (token: Token, counted: UseCount | undefined): Token =>
+  counted === undefined ? token : { ...token, uses: token.uses + counted.count, lastUsed: counted.last };

@@ -1,0 +1,58 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Instant } from "../../core/instant.ts";
+import { type Change, diffSets } from "../../core/records/changes.ts";
+import type { RRset } from "../../core/records/rrset.ts";
+import { nextSerial } from "../../core/records/serial.ts";
+import type { LoggedChange, Zone, ZoneSettings } from "./port.ts";
+
+export type Wanted = {
+  readonly sets: readonly RRset[] | undefined;
+  readonly settings?: ZoneSettings | undefined;
+  readonly serial?: number | undefined;
+};
+export type Writer = { readonly actor: string; readonly now: Instant };
+
+/** What one write does to one zone. */
+export type WriteEffect = {
+  readonly zone: Zone;
+  readonly changes: readonly Change[];
+  readonly newSettings: boolean;
+  /** Positions are given by the store. */
+  readonly log: readonly Omit<LoggedChange, "position">[];
+};
+
+/** Brings sets and settings to what is wanted; undefined when there is no difference. */
+export function effectOf(zone: Zone, existing: readonly RRset[], wanted: Wanted, by: Writer): WriteEffect | undefined {
+  const changes = wanted.sets ? diffSets(existing, wanted.sets) : [];
+  const { settings = zone.settings } = wanted;
+  const newSettings = settings !== zone.settings && !isDeepStrictEqual(settings, zone.settings);
+  if (changes.length === 0 && !newSettings) return undefined;
+  const serial = wanted.serial ?? nextSerial(zone.serial, by.now);
+  const grown = changes.reduce((sum, { before, after }) => sum + sizeOf(after) - sizeOf(before), 0);
+  const after = { ...zone, settings, serial, modified: by.now, recordCount: zone.recordCount + grown };
+  const all = newSettings
+    ? [{ kind: "settings", before: zone.settings, after: settings } as const, ...changes]
+    : changes;
+  return { zone: after, changes, newSettings, log: all.map((change) => logRow(zone, serial, by, change)) };
+}
+
+/** The first sets of a zone, under the serial that it was made with. */
+export function firstEffect(zone: Zone, sets: readonly RRset[], by: Writer): WriteEffect {
+  const changes = diffSets([], sets);
+  return { zone, changes, newSettings: false, log: changes.map((change) => logRow(zone, zone.serial, by, change)) };
+}
+
+const logRow = (
+  { account, number: zone, name: zoneName }: Zone,
+  serial: number,
+  { actor, now: at }: Writer,
+  change: LoggedChange["change"],
+): Omit<LoggedChange, "position"> => ({ account, zone, zoneName, serial, at, actor, change });
+
+const sizeOf = (set: RRset | null): number => set?.records.length ?? 0;
+
+/** Ids of records that one set has and the other has not. */
+export function idsOnlyIn(set: RRset | null, other: RRset | null): readonly string[] {
+  const known = new Set(other?.records.map((record) => record.id));
+  return set?.records.map((record) => record.id).filter((id) => !known.has(id)) ?? [];
+}

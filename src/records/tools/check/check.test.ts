@@ -1,0 +1,164 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { patience } from "../../../../test/rig/patience.ts";
+import type { Fault } from "../../../core/result.ts";
+import { fillStore } from "../../rig/filled-store.ts";
+import { openSqliteStore } from "../../store/sqlite/store.ts";
+import { dropHistory } from "../keep-history.ts";
+import { readSqliteTables, trimSqliteTables } from "../tables/sqlite.ts";
+import { placeIn, storeTables } from "../tables/table.ts";
+import { checkStore } from "./check.ts";
+
+let folder: string;
+let path: string;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "moor-check-"));
+  path = join(folder, "records.sqlite");
+  const store = openSqliteStore(path);
+  await fillStore(store);
+  store.close();
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+async function faultsOf(): Promise<readonly Fault[]> {
+  const tables = readSqliteTables(path);
+  const faults: Fault[] = [];
+  await checkStore(tables, { fault: (fault) => void faults.push(fault), signal: AbortSignal.timeout(patience) });
+  await tables.close();
+  return faults;
+}
+
+function change(...statements: readonly string[]): void {
+  const database = new DatabaseSync(path);
+  database.exec("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON");
+  for (const statement of statements) database.exec(statement);
+  database.close();
+}
+
+const www = "zone = 1 AND owner = 'www' AND type = 'A'";
+const lastOf = (zone: number) => `(SELECT max(position) FROM changes WHERE zone = ${zone})`;
+
+const damages: [what: string, statement: string, code: string, where: RegExp][] = [
+  [
+    "a value that does not parse",
+    `UPDATE rrsets SET records = replace(records, '192.0.2.12', '192.0.2.999') WHERE ${www}`,
+    "value-unreadable",
+    /example\.org, www A/,
+  ],
+  [
+    "a value that is not canonical",
+    `UPDATE rrsets SET records = replace(records, '"rdata":"10 mx1', '"rdata":"010 mx1') WHERE owner = 'mail'`,
+    "value-not-canonical",
+    /mail MX/,
+  ],
+  ["records that are no JSON", `UPDATE rrsets SET records = '[' WHERE ${www}`, "records-unreadable", /www A/],
+  ["a set without records", `UPDATE rrsets SET records = '[]' WHERE ${www}`, "empty-set", /www A/],
+  [
+    "a value that is there twice",
+    "UPDATE rrsets SET records = replace(records, '20 mx2', '10 mx1') WHERE owner = 'mail'",
+    "duplicate-value",
+    /mail MX/,
+  ],
+  [
+    "a CNAME beside others",
+    "INSERT INTO rrsets SELECT zone, owner, 'CNAME', ttl, replace(records, '192.0.2.12', 'a.example.'), marks FROM rrsets WHERE zone = 1 AND owner = 'www' AND type = 'A'",
+    "cname-and-other",
+    /www CNAME/,
+  ],
+  ["an owner in capitals", `UPDATE rrsets SET owner = 'WWW' WHERE ${www}`, "name-not-canonical", /WWW A/],
+  ["a set of no zone", `UPDATE rrsets SET zone = 99 WHERE ${www}`, "zone-missing", /www A of zone 99/],
+  ["a zone without its SOA", "DELETE FROM rrsets WHERE zone = 1 AND type = 'SOA'", "soa-missing", /zone example\.org/],
+  [
+    "a wrong count of records",
+    "UPDATE zones SET record_count = 3 WHERE number = 1",
+    "count-wrong",
+    /zone example\.org/,
+  ],
+  ["a record that the index lacks", `DELETE FROM record_ids WHERE ${www}`, "index-wrong", /www A/],
+  ["an index that leads elsewhere", `UPDATE record_ids SET owner = 'mail' WHERE ${www}`, "index-wrong", /www A/],
+  ["an index of what is not there", "INSERT INTO record_ids VALUES ('0', 1, 'www', 'A')", "index-wrong", /www A/],
+  [
+    "a serial that the log does not end with",
+    "UPDATE zones SET serial = serial + 1 WHERE number = 1",
+    "serial-differs",
+    /example\.org/,
+  ],
+  [
+    "a serial that goes back in the log",
+    `UPDATE changes SET serial = 7 WHERE position = ${lastOf(1)}`,
+    "serial-went-back",
+    /change \d+, zone example\.org/,
+  ],
+  [
+    "a row of the log that is gone",
+    `DELETE FROM changes WHERE position = ${lastOf(1)} - 1`,
+    "log-torn",
+    /change \d+, zone example\.org/,
+  ],
+  ["the last row of the log that is gone", `DELETE FROM changes WHERE position = ${lastOf(1)}`, "log-differs", /www A/],
+  [
+    "a set that no change has made",
+    `DELETE FROM changes WHERE zone = 1 AND change LIKE '%"owner":"mail"%'`,
+    "log-differs",
+    /mail MX/,
+  ],
+  [
+    "settings that no change has left",
+    `UPDATE zones SET settings = replace(settings, '7200', '1') WHERE number = 1`,
+    "log-differs",
+    /settings/,
+  ],
+  ["a change that is no JSON", "UPDATE changes SET change = '{' WHERE position = 2", "change-unreadable", /change 2/],
+  ["a wrong count of zones", "UPDATE zone_counts SET zones = 9", "zones-miscounted", /account 1/],
+  ["a token of no account", "UPDATE tokens SET account = 9", "account-missing", /token 1/],
+  ["a scope that is none", "UPDATE transfer_keys SET scope = '{}'", "scope-unreadable", /transfer key 1/],
+  ["an action of no account", "UPDATE actions SET account = 9 WHERE id = 1", "account-missing", /action 1/],
+  ["a zone of no account", "UPDATE zones SET account = 9 WHERE number = 1", "account-missing", /zone example\.org/],
+  [
+    "an answer that is no JSON",
+    "UPDATE once_keys SET outcome = 'x'",
+    "outcome-unreadable",
+    /idempotency key example\.org 1 of a token/,
+  ],
+];
+
+describe("the check of a store", () => {
+  it("finds nothing wrong with what the service has written", async () => {
+    expect(await faultsOf()).toEqual([]);
+  });
+
+  it.each(damages)("finds %s", async (_, statement, code, where) => {
+    change(statement);
+    const faults = await faultsOf();
+    expect(faults.map((fault) => fault.code)).toContain(code);
+    expect(faults.find((fault) => fault.code === code)?.where).toMatch(where);
+    for (const { todo } of faults) expect(todo).toBeTruthy();
+  });
+
+  it("finds a page that is damaged", async () => {
+    const bytes = readFileSync(path);
+    writeFileSync(path, bytes.fill(0x5a, bytes.length - 4096));
+    expect((await faultsOf())[0]).toMatchObject({ code: "damaged" });
+  });
+
+  it.each([3, 9, 15, 20])("finds nothing wrong with a log that begins at change %i or behind", async (count) => {
+    const tables = trimSqliteTables(path);
+    const [row] = await tables.find(storeTables.changes, [[count]]);
+    const cut = Number(row?.[placeIn(storeTables.changes, "at")]);
+    const dropped = await dropHistory(tables, { before: cut, rest: 0, signal: AbortSignal.timeout(patience) });
+    await tables.close();
+    expect(dropped).toBeLessThan(count);
+    expect(await faultsOf()).toEqual([]);
+  });
+});
+
+it("a check hears, between its parts, that it shall end", async () => {
+  const [tables, stop] = [readSqliteTables(path), new AbortController()];
+  setImmediate(() => stop.abort(new Error("stopped")));
+  const checking = checkStore(tables, { fault: () => undefined, signal: stop.signal });
+  await expect(checking).rejects.toThrow("stopped");
+  await tables.close();
+});

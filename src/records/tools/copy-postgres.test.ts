@@ -1,0 +1,265 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { patience } from "../../../test/rig/patience.ts";
+import type { Fault } from "../../core/result.ts";
+import { exportAccount } from "../account/export.ts";
+import { filledAt, fillStore } from "../rig/filled-store.ts";
+import { addressOf, type PostgresRig, startPostgresRig } from "../rig/postgres.ts";
+import type { RecordStore } from "../store/port.ts";
+import { postgresMigrations } from "../store/postgres/schema.ts";
+import { openSqliteStore } from "../store/sqlite/store.ts";
+import { backupTables } from "./backup.ts";
+import { checkStore } from "./check/check.ts";
+import { copyTables, sumTables } from "./copy.ts";
+import { dropHistory } from "./keep-history.ts";
+import { readPostgresTables, trimPostgresTables, writePostgresTables } from "./tables/postgres.ts";
+import { readSqliteTables, writeSqliteTables } from "./tables/sqlite.ts";
+import { storeTables, type Tables, type WritableTables } from "./tables/table.ts";
+
+let rig: PostgresRig;
+let folder: string;
+let file: string;
+beforeAll(async () => {
+  rig = await startPostgresRig();
+  folder = mkdtempSync(join(tmpdir(), "moor-there-and-back-"));
+  file = join(folder, "first.sqlite");
+  const store = openSqliteStore(file);
+  await fillStore(store);
+  store.close();
+});
+afterAll(async () => {
+  await rig?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const quietly = () => ({ tell: () => undefined, signal: AbortSignal.timeout(patience) });
+
+async function closing<T>(tables: WritableTables, work: (tables: WritableTables) => Promise<T>): Promise<T> {
+  try {
+    return await work(tables);
+  } finally {
+    await tables.close();
+  }
+}
+
+const sumsOf = (tables: Tables) => sumTables(tables, AbortSignal.timeout(patience), () => undefined);
+
+async function exported(store: Omit<RecordStore, "close">): Promise<ReadonlyMap<string, string>> {
+  const files = new Map<string, string>();
+  const write = async (path: string, text: string) => void files.set(path, text);
+  const account = await store.ensureAccount("main", filledAt);
+  const signal = AbortSignal.timeout(patience);
+  await exportAccount(store as RecordStore, account, { write, now: filledAt, signal });
+  return files;
+}
+
+describe("from SQLite to PostgreSQL and back", () => {
+  let url: string;
+  beforeAll(async () => {
+    url = await rig.freshUrl();
+    const { tables, finish } = await writePostgresTables(addressOf(url), file);
+    await closing(readSqliteTables(file), async (source) => {
+      await copyTables(source, tables, quietly());
+      await finish();
+    });
+    await tables.close();
+  });
+
+  it("every table has the same checksum, and the check finds nothing", async () => {
+    const faults: Fault[] = [];
+    await closing(await readPostgresTables(addressOf(url), "copy"), async (there) => {
+      await closing(readSqliteTables(file), async (here) => expect(await sumsOf(there)).toEqual(await sumsOf(here)));
+      const fault = (each: Fault) => void faults.push(each);
+      const counts = await checkStore(there, { fault, signal: AbortSignal.timeout(patience) });
+      expect(counts).toMatchObject({ zones: 2 });
+    });
+    expect(faults).toEqual([]);
+  });
+
+  it("the server knows how much it holds from the first moment on", async () => {
+    const client = await rig.server.connect(new URL(url).pathname.slice(1));
+    const { rows } = await client.query("SELECT reltuples AS sets FROM pg_class WHERE relname = 'rrsets'");
+    await client.end();
+    expect(rows[0].sets).toBeGreaterThan(0);
+  });
+
+  it("its export is the same to the byte: there, and back again", async () => {
+    const first = openSqliteStore(file);
+    const wanted = await exported(first);
+    first.close();
+    expect(wanted.size).toBe(3);
+    const there = await rig.open(url);
+    expect(await exported(there)).toEqual(wanted);
+    await there.close();
+
+    const back = join(folder, "back.sqlite");
+    await closing(await readPostgresTables(addressOf(url), "copy"), (source) =>
+      closing(writeSqliteTables(back), async (target) => {
+        expect((await copyTables(source, target, quietly())).kind).toBe("done");
+      }),
+    );
+    const again = openSqliteStore(back);
+    expect(await exported(again)).toEqual(wanted);
+    again.close();
+  });
+
+  it("is backed up as the same kind of file", async () => {
+    const backup = join(folder, "backup.sqlite");
+    await closing(await readPostgresTables(addressOf(url), "copy"), async (tables) => {
+      const tellers = { progress: () => undefined, signal: AbortSignal.timeout(patience) };
+      expect(await backupTables(tables, backup, tellers)).toMatchObject({ kind: "done", counts: { zones: 2 } });
+    });
+    await closing(readSqliteTables(backup), (one) =>
+      closing(readSqliteTables(file), async (two) => expect(await sumsOf(one)).toEqual(await sumsOf(two))),
+    );
+  });
+
+  it("takes no other copy, as it holds data", async () => {
+    await expect(writePostgresTables(addressOf(url), file)).rejects.toThrow(/holds data already; make an empty one/);
+  });
+
+  it("goes on with the numbers of the original: writes work, and nothing is given out twice", async () => {
+    const there = await rig.open(url);
+    const before = await there.lastChange();
+    await fillStore(there as unknown as RecordStore, "example.com");
+    const zones = await there.everyZone(0, 10);
+    expect(zones.map(({ number }) => number)).toEqual([1, 3, 4, 6]);
+    expect((await there.changesAfter(before, 1))[0]?.position).toBe(before + 1);
+    await there.close();
+  });
+
+  it("loses its old history a little at a time", async () => {
+    await closing(await trimPostgresTables(addressOf(url)), async (tables) => {
+      const count = await tables.count(storeTables.changes);
+      const dropped = await dropHistory(tables, {
+        before: filledAt + 9_000,
+        rest: 0,
+        signal: AbortSignal.timeout(patience),
+      });
+      expect(dropped).toBeGreaterThan(5);
+      expect(await tables.count(storeTables.changes)).toBe(count - dropped);
+    });
+    const faults: Fault[] = [];
+    await closing(await readPostgresTables(addressOf(url), "copy"), async (tables) => {
+      await checkStore(tables, { fault: (each) => void faults.push(each), signal: AbortSignal.timeout(patience) });
+    });
+    expect(faults).toEqual([]);
+  });
+});
+
+describe("a database whose server has time limits of its own", () => {
+  it("is copied to and read all the same: what goes through everything has none", async () => {
+    const url = await rig.freshUrl();
+    const database = new URL(url).pathname.slice(1);
+    const admin = await rig.server.connect();
+    const names = ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout", "idle_session_timeout"];
+    for (const name of names) await admin.query(`ALTER DATABASE ${database} SET ${name} = '500ms'`);
+    await admin.end();
+    const slowly = async (tables: Tables) => {
+      await sleep(1_000);
+      // Else the server ends it, and its lock, before the others have waited for as long as the limits are.
+      const options = names.map((name) => `-c ${name}=0`).join(" ");
+      const other = new pg.Client({ connectionString: url, options });
+      await other.connect();
+      await other.query("BEGIN; LOCK accounts");
+      const counting = tables.count(storeTables.accounts);
+      await sleep(1_000);
+      await other.end();
+      expect(await counting).toBe(0);
+    };
+    const { tables, finish } = await writePostgresTables(addressOf(url), file);
+    await slowly(tables);
+    await finish();
+    await tables.close();
+    await closing(await readPostgresTables(addressOf(url), "copy"), slowly);
+  });
+});
+
+describe("a copy to PostgreSQL that is broken off", () => {
+  it("goes on in the same database, and is the same in the end", async () => {
+    const url = await rig.freshUrl();
+    const end = new AbortController();
+    const first = await writePostgresTables(addressOf(url), file);
+    expect(first.goesOn).toBe(false);
+    const stop = ({ done }: { readonly done: number }) => void (done > 20 && end.abort(new Error("stopped")));
+    await closing(readSqliteTables(file), async (source) => {
+      const copying = copyTables(source, first.tables, { tell: stop, signal: end.signal });
+      await expect(copying).rejects.toThrow("stopped");
+    });
+    await expect(writePostgresTables(addressOf(url), file)).rejects.toThrow(/another copy .* is under way/);
+    await expectRefused(url);
+    await first.tables.close();
+    await expectRefused(url);
+
+    const other = writePostgresTables(addressOf(url), "/another.sqlite");
+    await expect(other).rejects.toThrow(
+      /has a copy of .*first\.sqlite that was broken off, .* of \/another\.sqlite; run/,
+    );
+
+    const second = await writePostgresTables(addressOf(url), file);
+    expect(second.goesOn).toBe(true);
+    await closing(readSqliteTables(file), async (source) => {
+      expect((await copyTables(source, second.tables, quietly())).kind).toBe("done");
+      await second.finish();
+      expect(await sumsOf(second.tables)).toEqual(await sumsOf(source));
+    });
+    await second.tables.close();
+    await (await rig.open(url)).close();
+  });
+
+  /** Whoever wants to work on it, look through it or take it for a whole. */
+  const expectRefused = async (url: string): Promise<void> => {
+    const words = /^a copy to the database postgres:.* is not finished; run the same moor store copy or restore again/;
+    const address = addressOf(url);
+    const attempts = [
+      () => rig.open(url),
+      () => readPostgresTables(address, "copy"),
+      () => trimPostgresTables(address),
+    ];
+    for (const attempt of attempts) {
+      const said = await attempt().then(String, (error: Error) => error.message);
+      expect(said).toMatch(words);
+      expect(said).not.toContain("harbour");
+    }
+  };
+
+  it("is left as it is by a newer program, which would take its steps", async () => {
+    const url = await rig.freshUrl();
+    const { tables, finish } = await writePostgresTables(addressOf(url), file);
+    const newer = [...postgresMigrations, "CREATE TABLE newer (one BOOLEAN)"];
+    await expect(rig.open(url, { migrations: newer })).rejects.toThrow(/is not finished/);
+    await finish();
+    await tables.close();
+    const whole = await readPostgresTables(addressOf(url), "copy");
+    expect(await whole.count(storeTables.accounts)).toBe(0);
+    await whole.close();
+  });
+});
+
+describe("a database that is not a store", () => {
+  it("and that this user may make nothing in is told with what to do", async () => {
+    const url = new URL(await rig.freshUrl());
+    const admin = await rig.server.connect();
+    await admin.query("CREATE ROLE guest LOGIN PASSWORD 'geheim'");
+    await admin.end();
+    [url.username, url.password] = ["guest", "geheim"];
+    await expect(writePostgresTables(addressOf(url.href), "a")).rejects.toThrow(
+      /cannot be used: permission denied .*; have its owner let this user make and change tables there/,
+    );
+  });
+
+  it("is named so, without its password", async () => {
+    const url = await rig.freshUrl();
+    await expect(readPostgresTables(addressOf(url), "copy")).rejects.toThrow(/has no store of moor in it/);
+  });
+
+  it("and one that is not there too", async () => {
+    const reading = readPostgresTables(addressOf("postgres://me:geheim@127.0.0.1:1/none"), "copy");
+    const message = await reading.then(String, (error: Error) => error.message);
+    expect(message).toMatch(/^the database postgres:\/\/me@127\.0\.0\.1:1\/none cannot be used: /);
+  });
+});

@@ -1,0 +1,117 @@
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Instant } from "../../core/instant.ts";
+import type { Logger } from "../../process/log.ts";
+import { keyOf, placeIn, type Row, storeTables, type WritableTables } from "./tables/table.ts";
+
+/** What the log keeps unless somebody says otherwise: every change of a year, and a month to notice. */
+export const usualHistory = 400 * 86_400_000;
+
+type Log = Pick<WritableTables, "read" | "removeUpTo">;
+
+const { changes } = storeTables;
+const [zoneAt, serialAt, atAt] = [placeIn(changes, "zone"), placeIn(changes, "serial"), placeIn(changes, "at")];
+
+/**
+ * Drops the oldest changes that were made before `before`, about `most` of them, never a part of a write and never the last
+ * one. Gives how many went; 0 when there is nothing more to drop.
+ */
+export async function dropSomeHistory(log: Log, before: Instant, most = 500): Promise<number> {
+  const rows = await log.read(changes, { limit: most + 1 });
+  const old = rows.findIndex((row) => Number(row[atAt]) >= before);
+  const end = old < 0 ? rows.length - 1 : old;
+  const whole = rows.slice(0, lastBoundary(rows, end));
+  if (whole.length > 0) return await dropTo(log, whole);
+  // One write longer than a step goes at once: half of it could be taken back as if it were all.
+  return end > 0 && old < 0 && rows.length > most ? await dropLongWrite(log, rows) : 0;
+}
+
+/** All that is too old, a little at a time, with a rest for those who write. */
+export async function dropHistory(
+  log: Log,
+  { before, rest, signal }: { readonly before: Instant; readonly rest: number; readonly signal: AbortSignal },
+): Promise<number> {
+  let dropped = 0;
+  for (;;) {
+    const some = await dropSomeHistory(log, before);
+    dropped += some;
+    if (some === 0) return dropped;
+    await sleep(rest, undefined, { signal });
+  }
+}
+
+export type HistoryKeeper = {
+  readonly open: () => Promise<WritableTables>;
+  /** Milliseconds. */
+  readonly keep: number;
+  readonly now: () => Instant;
+  readonly log: Logger;
+};
+
+const everyHour = 3_600_000;
+const stepRest = 100;
+
+/** Keeps the log at its length until it is ended. */
+export function startKeepingHistory({ open, keep, now, log }: HistoryKeeper): () => Promise<void> {
+  const end = new AbortController();
+  const ended = once(end.signal, "abort");
+  const round = async () => {
+    const tables = await open();
+    try {
+      const dropping = dropHistory(tables, { before: now() - keep, rest: stepRest, signal: end.signal });
+      // Who stops does not wait for a database that does not answer: what is under way ends with the connection.
+      const dropped = await Promise.race([dropping, ended.then(() => 0)]);
+      if (dropped > 0) log.info({ dropped }, "changes that are older than the history to keep were dropped");
+    } finally {
+      await tables.close();
+    }
+  };
+  const run = async () => {
+    while (!end.signal.aborted) {
+      await round().catch((error: unknown) => {
+        if (!end.signal.aborted) log.warn({ err: error }, "old changes could not be dropped; tried again in an hour");
+      });
+      await sleep(everyHour, undefined, { signal: end.signal, ref: false }).catch(() => undefined);
+    }
+  };
+  const running = run();
+  return async () => {
+    end.abort();
+    await running;
+  };
+}
+
+const sameWrite = (a: Row | undefined, b: Row | undefined): boolean =>
+  a !== undefined && b !== undefined && a[zoneAt] === b[zoneAt] && a[serialAt] === b[serialAt];
+
+/** The largest place up to `end` between two writes. */
+function lastBoundary(rows: readonly Row[], end: number): number {
+  let at = end;
+  while (at > 0 && sameWrite(rows[at - 1], rows[at])) at -= 1;
+  return at;
+}
+
+async function dropTo(log: Log, rows: readonly Row[]): Promise<number> {
+  const last = rows.at(-1);
+  if (last === undefined) return 0;
+  await log.removeUpTo(changes, keyOf(changes, last));
+  return rows.length;
+}
+
+async function dropLongWrite(log: Log, start: readonly Row[]): Promise<number> {
+  let [rows, count] = [start, 0];
+  for (;;) {
+    const end = rows.findIndex((row) => !sameWrite(row, start[0]));
+    const last = end < 0 ? rows.at(-1) : rows[end - 1];
+    if (end === 0 || last === undefined) return 0;
+    count += end < 0 ? rows.length : end;
+    const next = await log.read(changes, { after: keyOf(changes, last), limit: 5_000 });
+    // It is the last write of all, and stays.
+    if (next.length === 0) return 0;
+    if (end > 0 || !sameWrite(next[0], start[0])) {
+      await log.removeUpTo(changes, keyOf(changes, last));
+      return count;
+    }
+    rows = next;
+  }
+}

@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { layCable } from "../../../../test/rig/cable.ts";
+import { patience } from "../../../../test/rig/patience.ts";
+import { until } from "../../../../test/rig/until.ts";
+import { createLog } from "../../../process/log.ts";
+import { filledAt, fillStore } from "../../rig/filled-store.ts";
+import { addressOf, type PostgresRig, startPostgresRig } from "../../rig/postgres.ts";
+import type { RecordStore } from "../../store/port.ts";
+import { postgresMigrations } from "../../store/postgres/schema.ts";
+import { checkStore } from "../check/check.ts";
+import { startKeepingHistory } from "../keep-history.ts";
+import { readPostgresTables, trimPostgresTables } from "./postgres.ts";
+import { storeTables } from "./table.ts";
+
+let rig: PostgresRig;
+let url: string;
+let name: string;
+beforeAll(async () => {
+  rig = await startPostgresRig();
+});
+afterAll(() => rig?.stop());
+beforeEach(async () => {
+  url = await rig.freshUrl();
+  name = new URL(url).pathname.slice(1);
+  const store = await rig.open(url);
+  await fillStore(store as unknown as RecordStore);
+  await store.close();
+});
+
+async function query(text: string): Promise<void> {
+  const client = await rig.server.connect(name);
+  await client.query(text);
+  await client.end();
+}
+
+async function faultsAt(at: string): Promise<readonly string[]> {
+  const tables = await readPostgresTables(addressOf(at), "look");
+  const faults: string[] = [];
+  await checkStore(tables, { fault: ({ message }) => faults.push(message), signal: AbortSignal.timeout(patience) });
+  await tables.close();
+  return faults;
+}
+
+const known = postgresMigrations.length;
+
+describe("a database of another version", () => {
+  it("newer, and this one can work on it: is checked and trimmed, but not copied without what only the newer knows", async () => {
+    await query(`UPDATE schema_version SET taken = 99, oldest = ${known}`);
+    expect(await faultsAt(url)).toEqual([]);
+    const trimmed = await trimPostgresTables(addressOf(url));
+    await trimmed.removeUpTo(storeTables.changes, [1]);
+    await trimmed.close();
+    await expect(readPostgresTables(addressOf(url), "copy")).rejects.toThrow(
+      /newer moor \(schema 99, this one knows \d+\).*use the newer version, or pg_dump/,
+    );
+  });
+
+  it("newer, and this one is too old for it: is left alone", async () => {
+    await query("UPDATE schema_version SET taken = 99, oldest = 99");
+    for (const open of [() => readPostgresTables(addressOf(url), "look"), () => trimPostgresTables(addressOf(url))])
+      await expect(open()).rejects.toThrow(/newer moor \(schema 99.*use the newer version\.$/);
+  });
+
+  it("older: is a matter of the older version, or brought up to date", async () => {
+    await query(`UPDATE schema_version SET taken = ${known - 1}`);
+    await expect(readPostgresTables(addressOf(url), "copy")).rejects.toThrow(
+      /older moor .*back it up with the old version, or start this version on it once/,
+    );
+  });
+});
+
+describe("a role that may only read", () => {
+  it("must read the counters too: without them a backup would give out numbers again", async () => {
+    await query(
+      `CREATE ROLE "read-only" LOGIN PASSWORD 'leise'; GRANT SELECT ON ALL TABLES IN SCHEMA public TO "read-only"`,
+    );
+    const reader = Object.assign(new URL(url), { username: "read-only", password: "leise" }).href;
+    const grant = 'GRANT SELECT ON ALL SEQUENCES IN SCHEMA public TO "read-only"';
+    const said = await readPostgresTables(addressOf(reader), "copy").then(String, (error: Error) => error.message);
+    expect(said).toContain(grant);
+    expect(said).not.toContain("leise");
+    await query(grant);
+    expect(await faultsAt(reader)).toEqual([]);
+  });
+});
+
+describe("history that is dropped over a network that goes silent", () => {
+  it("fails in time, and is not waited for by who stops", async () => {
+    const cable = await layCable(rig.server.port);
+    const address = addressOf(rig.server.url(name, cable.port));
+    const tables = await trimPostgresTables(address, { connect: 20_000, statement: 1_000, lock: 1_000 });
+    cable.silence();
+    await expect(tables.count(storeTables.changes)).rejects.toThrow(/timeout/i);
+    await tables.close();
+    cable.mend();
+
+    let opened = 0;
+    const open = async () => {
+      const trimmed = await trimPostgresTables(address);
+      cable.silence();
+      opened += 1;
+      return trimmed;
+    };
+    const log = createLog({ format: "text", level: "silent", write: () => undefined });
+    const stop = startKeepingHistory({ open, keep: 0, now: () => filledAt, log });
+    await until(() => opened === 1, { what: () => "no round begins" });
+    await stop();
+    await cable.close();
+  });
+});

@@ -1,0 +1,203 @@
+import type pg from "pg";
+import { DatabaseTrouble } from "../../../process/database/migration-steps.ts";
+import { PostgresClient } from "../../../process/postgres/client.ts";
+import { migratePostgres, schemaOf } from "../../../process/postgres/migrate.ts";
+import { type PostgresLimits, usualLimits } from "../../../process/postgres/open.ts";
+import { reasonOf } from "../../../process/postgres/refusals.ts";
+import { endClient } from "../../../process/postgres/session.ts";
+import type { PostgresAddress } from "../../../process/postgres/url.ts";
+import { postgresMigrations } from "../../store/postgres/schema.ts";
+import { copyMark, expectSameSource, expectWholeDatabase, hasCopyMark } from "../../store/unfinished-copy.ts";
+import { type SqlConnection, tablesOver } from "./sql.ts";
+import {
+  type CopyTarget,
+  everyTable,
+  keyNames,
+  type Row,
+  storeTables,
+  type Table,
+  type TablesUse,
+  type WritableTables,
+} from "./table.ts";
+
+/** One state of a database that nodes may be writing to. */
+export async function readPostgresTables(
+  address: PostgresAddress,
+  use: TablesUse,
+  signal?: AbortSignal,
+): Promise<WritableTables> {
+  const client = await connectTo(address, wholeLimits, signal);
+  return await orEnd(client, async () => {
+    await expectUsable(client, address, use);
+    await expectCounters(client, address);
+    await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+    return tablesOver(connectionOver(client, address, signal));
+  });
+}
+
+/** To delete a few rows at a time from a database that is in use. */
+export async function trimPostgresTables(address: PostgresAddress, limits = trimLimits): Promise<WritableTables> {
+  const client = await connectTo(address, limits);
+  return await orEnd(client, async () => {
+    await expectUsable(client, address, "look");
+    return tablesOver(connectionOver(client, address));
+  });
+}
+
+/** A database for a copy: an empty one, or one that a copy of `source` was begun on. The table that says so is there until it is done. */
+export async function writePostgresTables(
+  address: PostgresAddress,
+  source: string,
+  signal?: AbortSignal,
+): Promise<CopyTarget> {
+  const connect = () => connectTo(address, wholeLimits, signal);
+  await migratePostgres(connect, address.shown, postgresMigrations);
+  const client = await connect();
+  return await orEnd(client, async () => {
+    const begun = await hasCopyMark(client);
+    if (!begun && (await holdsData(client)))
+      throw new DatabaseTrouble(`the database ${address.shown} holds data already; make an empty one and name that.`);
+    const { rows } = await client.query<{ free: boolean }>(`SELECT pg_try_advisory_lock(${copyLock}) AS free`);
+    if (!rows[0]?.free) throw new DatabaseTrouble(`another copy to ${address.shown} is under way; wait for its end.`);
+    await client.query(`CREATE TABLE IF NOT EXISTS ${copyMark} (source TEXT)`);
+    // Of an earlier version it names no source.
+    await client.query(`ALTER TABLE ${copyMark} ADD COLUMN IF NOT EXISTS source TEXT`);
+    const marks = await client.query<{ source: string }>(`SELECT source FROM ${copyMark}`);
+    const where = { at: `the database ${address.shown}`, anew: "make the database anew" };
+    expectSameSource(marks.rows[0]?.source, source, where);
+    if (marks.rows.length === 0) await client.query(`INSERT INTO ${copyMark} VALUES ($1)`, [source]);
+    const finish = async () => {
+      await client.query(`DROP TABLE ${copyMark}`);
+      // By itself the server looks at what it holds a minute later, and may choose badly until then. The copy is whole without it.
+      const names = everyTable.map(({ name }) => name).join(", ");
+      await client.query(`ANALYZE ${names}`).catch(() => undefined);
+    };
+    return { tables: tablesOver(connectionOver(client, address, signal)), goesOn: begun, finish };
+  });
+}
+
+/** Advisory locks are numbers: "moor", and which of its locks. */
+const copyLock = "1836019570, 9";
+
+/** 0: none. */
+type Limits = Pick<PostgresLimits, "connect" | "lock" | "statement">;
+
+/** Goes through everything, so that no statement is too long for it. */
+const wholeLimits: Limits = { connect: 10_000, lock: 0, statement: 0 };
+/** A write of half a million records goes in one statement. */
+const trimLimits: Limits = { connect: usualLimits.connect, lock: usualLimits.lock, statement: 60_000 };
+
+/** The driver leaves out a limit of none, and the server then has those of its own. Not every version knows all of them. */
+const withoutLimits = `SELECT set_config(name, '0', false) FROM pg_settings WHERE name IN ('statement_timeout',
+  'lock_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout', 'transaction_timeout')`;
+
+async function connectTo({ config, shown }: PostgresAddress, limits: Limits, signal?: AbortSignal): Promise<pg.Client> {
+  const { connect, lock, statement } = limits;
+  const client = new PostgresClient({
+    ...config,
+    connectionTimeoutMillis: connect,
+    lock_timeout: lock,
+    statement_timeout: statement,
+    // A server that is gone without a word does not keep its own limits.
+    query_timeout: statement && statement + 2_000,
+  });
+  // Who waits for an answer then hears the reason.
+  signal?.addEventListener("abort", () => client.connection.stream.destroy(signal.reason), { once: true });
+  try {
+    await client.connect();
+    if (statement === 0) await client.query(withoutLimits);
+  } catch (error) {
+    throw asTold(error, shown, signal);
+  }
+  return client;
+}
+
+function asTold(error: unknown, shown: string, signal?: AbortSignal): unknown {
+  if (signal?.aborted) return signal.reason;
+  return new DatabaseTrouble(`the database ${shown} cannot be used: ${reasonOf(error)}`, { cause: error });
+}
+
+async function orEnd<T>(client: pg.Client, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    await endClient(client);
+    throw error;
+  }
+}
+
+async function holdsData(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query("SELECT 1 FROM accounts UNION ALL SELECT 1 FROM changes LIMIT 1");
+  return rows.length > 0;
+}
+
+/** Of a newer schema that this program can work on it knows all that it must keep in order, but not all there is to copy. */
+async function expectUsable(client: pg.Client, { shown }: PostgresAddress, use: TablesUse): Promise<void> {
+  await expectWholeDatabase(client, shown);
+  const known = postgresMigrations.length;
+  const { taken, oldest } = await schemaOf(client);
+  if (taken === known || (taken > known && oldest <= known && use === "look")) return;
+  if (taken === 0) throw new DatabaseTrouble(`the database ${shown} has no store of moor in it.`);
+  const isCopy = use === "copy";
+  throw new DatabaseTrouble(
+    taken > known
+      ? `the database ${shown} was written by a newer moor (schema ${taken}, this one knows ${known}); ` +
+          `use the newer version${isCopy ? ", or pg_dump: this one would leave out what it does not know" : ""}.`
+      : `the database ${shown} was written by an older moor (schema ${taken}, this one has ${known}); ` +
+          `${isCopy ? "back it up with the old version, or " : ""}start this version on it once, which brings it up to date.`,
+  );
+}
+
+/** Who may not read a counter is told that it has counted nothing. */
+async function expectCounters(client: pg.Client, { shown }: PostgresAddress): Promise<void> {
+  const counters = everyTable.filter(({ counted }) => counted).map(sequenceOf);
+  const { rows } = await client.query<{ role: string; schema: string }>(
+    "SELECT quote_ident(current_user) AS role, quote_ident(current_schema()) AS schema " +
+      `FROM unnest(ARRAY[${counters.join(", ")}]) AS counter WHERE NOT has_sequence_privilege(counter, 'USAGE, SELECT')`,
+  );
+  const [hidden] = rows;
+  if (hidden === undefined) return;
+  const { role, schema } = hidden;
+  throw new DatabaseTrouble(
+    `the database ${shown} does not let ${role} read its counters; ` +
+      `have its owner run there: GRANT SELECT ON ALL SEQUENCES IN SCHEMA ${schema} TO ${role}`,
+  );
+}
+
+function connectionOver(client: pg.Client, { shown }: PostgresAddress, signal?: AbortSignal): SqlConnection {
+  let lost: Error | undefined;
+  client.on("error", (error) => {
+    lost ??= error;
+  });
+  const all: SqlConnection["all"] = async (text, values) => {
+    try {
+      return (await client.query({ text, values: [...values], rowMode: "array" })).rows as Row[];
+    } catch (error) {
+      // What is asked after the end of a connection does not hear why it has ended.
+      throw asTold(lost ?? error, shown, signal);
+    }
+  };
+  const number = async (text: string) => Number((await all(text, []))[0]?.[0] ?? 0);
+  return {
+    name: shown,
+    all,
+    run: async (text, values) => void (await all(text, values)),
+    mark: (at, kind) => `$${at}::${kind === "number" ? "bigint" : "text"}`,
+    // The columns of keys compare by bytes, as their schema says.
+    byBytes: "",
+    lastNumber: (table) =>
+      table === storeTables.changes
+        ? number("SELECT position FROM log_head")
+        : number(`SELECT pg_sequence_last_value(${sequenceOf(table)})`),
+    setLastNumber: async (table, last) => {
+      if (table === storeTables.changes) await all("UPDATE log_head SET position = $1", [last]);
+      else await all(`SELECT setval(${sequenceOf(table)}, greatest($1, 1), $1 > 0)`, [last]);
+    },
+    // It checks its own pages, when it reads them.
+    damage: async () => [],
+    close: () => endClient(client),
+  };
+}
+
+const sequenceOf = (table: Table): string =>
+  `pg_get_serial_sequence('${table.name}', '${keyNames(table)[0]}')::regclass`;

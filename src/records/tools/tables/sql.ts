@@ -1,0 +1,93 @@
+import {
+  keyNames,
+  type Row,
+  type Table,
+  type TablePart,
+  type Tables,
+  type Value,
+  type WritableTables,
+} from "./table.ts";
+
+/** A connection to a database, and how its SQL differs from that of others. */
+export type SqlConnection = {
+  readonly name: string;
+  readonly all: (text: string, values: readonly Value[]) => Promise<readonly Row[]>;
+  readonly run: (text: string, values: readonly Value[]) => Promise<void>;
+  /** A value in a statement, of a column's kind; `at` counts from 1. */
+  readonly mark: (at: number, kind: "number" | "text") => string;
+  /** What makes texts compare by their bytes, behind a column's name. */
+  readonly byBytes: string;
+  readonly lastNumber: (table: Table) => Promise<number>;
+  readonly setLastNumber: (table: Table, last: number) => Promise<void>;
+  readonly damage: () => Promise<readonly string[]>;
+  readonly close: () => Promise<void>;
+};
+
+/** The one SQL text of both databases. */
+export function tablesOver(connection: SqlConnection): WritableTables {
+  const { mark, byBytes, all, run } = connection;
+  const columnsOf = (table: Table) => table.columns.map((column) => column.name).join(", ");
+  const kindOf = (table: Table, name: string) => table.columns.find((column) => column.name === name)?.kind ?? "text";
+  const compared = (table: Table, name: string) => (kindOf(table, name) === "text" ? `${name}${byBytes}` : name);
+
+  const read: Tables["read"] = (table, { by = keyNames(table), after, to, limit }: TablePart) => {
+    const values: Value[] = [];
+    const tuple = by.map((name) => compared(table, name)).join(", ");
+    const bound = (sign: string, row: Row | undefined) => {
+      if (row === undefined) return [];
+      const marks = by.map((name, i) => mark(values.push(row[i] ?? null), kindOf(table, name)));
+      return [`(${tuple}) ${sign} (${marks.join(", ")})`];
+    };
+    const bounds = [...bound(">", after), ...bound("<=", to)].join(" AND ");
+    const where = bounds === "" ? "" : `WHERE ${bounds} `;
+    return all(`SELECT ${columnsOf(table)} FROM ${table.name} ${where}ORDER BY ${tuple} LIMIT ${limit}`, values);
+  };
+
+  /** `(a, b) IN (VALUES (?, ?), …)` */
+  const among = (table: Table, keys: readonly Row[], values: Value[]) => {
+    const names = keyNames(table);
+    const rows = keys.map(
+      (key) => `(${names.map((name, i) => mark(values.push(key[i] ?? null), kindOf(table, name))).join(", ")})`,
+    );
+    return `(${names.join(", ")}) IN (VALUES ${rows.join(", ")})`;
+  };
+
+  return {
+    name: connection.name,
+    read,
+    find: async (table, keys) => {
+      if (keys.length === 0) return [];
+      const values: Value[] = [];
+      return await all(`SELECT ${columnsOf(table)} FROM ${table.name} WHERE ${among(table, keys, values)}`, values);
+    },
+    count: async (table) => Number((await all(`SELECT count(*) FROM ${table.name}`, []))[0]?.[0]),
+    lastNumber: connection.lastNumber,
+    damage: connection.damage,
+    close: connection.close,
+    put: async (table, rows) => {
+      if (rows.length === 0) return;
+      const values: Value[] = [];
+      const marks = rows.map(
+        (row) => `(${table.columns.map(({ kind }, i) => mark(values.push(row[i] ?? null), kind)).join(", ")})`,
+      );
+      const others = table.columns.slice(table.keyLength).map(({ name }) => `${name} = excluded.${name}`);
+      await run(
+        `INSERT INTO ${table.name} (${columnsOf(table)}) VALUES ${marks.join(", ")} ` +
+          `ON CONFLICT (${keyNames(table).join(", ")}) DO UPDATE SET ${others.join(", ")}`,
+        values,
+      );
+    },
+    remove: async (table, keys) => {
+      if (keys.length === 0) return;
+      const values: Value[] = [];
+      await run(`DELETE FROM ${table.name} WHERE ${among(table, keys, values)}`, values);
+    },
+    removeUpTo: async (table, key) => {
+      const names = keyNames(table);
+      const marks = names.map((name, i) => mark(i + 1, kindOf(table, name)));
+      const tuple = names.map((name) => compared(table, name)).join(", ");
+      await run(`DELETE FROM ${table.name} WHERE (${tuple}) <= (${marks.join(", ")})`, key);
+    },
+    setLastNumber: connection.setLastNumber,
+  };
+}

@@ -1,0 +1,215 @@
+import { accessSync, chmodSync, constants, existsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setImmediate } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
+import { todoBesideFile } from "../../../process/sqlite/faults.ts";
+import { DatabaseTrouble, openSqlite } from "../../../process/sqlite/open.ts";
+import { migrations } from "../../store/sqlite/schema.ts";
+import { copyMark, expectSameSource, isPartial, partialFile } from "../../store/unfinished-copy.ts";
+import { type SqlConnection, tablesOver } from "./sql.ts";
+import { type CopyTarget, keyNames, type Row, type Table, type Value, type WritableTables } from "./table.ts";
+
+/** One state of a file that may be in use: what is written meanwhile is not seen. */
+export function readSqliteTables(path: string): WritableTables {
+  return opened(path, () => {
+    const state = fileState(path);
+    if (state.kind !== "good") throw new DatabaseTrouble(fileTrouble(path, state));
+    const database = openQuietly(path);
+    try {
+      database.exec("BEGIN");
+      // The snapshot begins with the first read, not with BEGIN.
+      database.prepare("SELECT count(*) FROM accounts").get();
+      return database;
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+  });
+}
+
+/** A file that nobody else uses yet; made when it is not there. */
+export const writeSqliteTables = (path: string): WritableTables => opened(path, () => openToWrite(path));
+
+/** Such a file for a copy: a new one, or one that a copy of `source` was begun on. */
+export function copySqliteTables(path: string, source: string): CopyTarget {
+  const goesOn = existsSync(path);
+  const database = openToWrite(path);
+  try {
+    database.exec(`CREATE TABLE IF NOT EXISTS ${copyMark} (source TEXT)`);
+    const mark = database.prepare(`SELECT source FROM ${copyMark}`).get() as { source: string } | undefined;
+    expectSameSource(mark?.source, source, { at: path, anew: "move that file away" });
+    if (mark === undefined) database.prepare(`INSERT INTO ${copyMark} VALUES (?)`).run(source);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  const finish = async () => database.exec(`DROP TABLE ${copyMark}`);
+  return { tables: tablesOver(connectionTo(database, path)), goesOn, finish };
+}
+
+function openToWrite(path: string): DatabaseSync {
+  const database = openSqlite(path, migrations);
+  // Whatever is lost by a power cut is found by the next run, which goes on where this one ended.
+  database.exec("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = OFF");
+  chmodSync(path, 0o600);
+  return database;
+}
+
+/** To delete a few rows at a time from a file that is in use; what a power cut brings back is deleted again. */
+export function trimSqliteTables(path: string): WritableTables {
+  return opened(path, () => {
+    const state = fileState(path);
+    if (state.kind !== "good") throw new DatabaseTrouble(fileTrouble(path, state));
+    const database = new DatabaseSync(path);
+    database.exec("PRAGMA busy_timeout = 5000; PRAGMA synchronous = NORMAL");
+    return database;
+  });
+}
+
+/**
+ * To read only. Not opened as read-only: such a connection cannot take away the files beside the database when it closes, and
+ * left behind by another user they would lock the service out.
+ */
+export function openQuietly(path: string): DatabaseSync {
+  const database = new DatabaseSync(isFrozen(path) ? new URL("?immutable=1", pathToFileURL(path)) : path);
+  database.exec("PRAGMA busy_timeout = 5000; PRAGMA query_only = ON");
+  return database;
+}
+
+/** On a read-only disk SQLite cannot make the files that it shares with other processes, and needs to hear that there are none. */
+function isFrozen(path: string): boolean {
+  try {
+    accessSync(dirname(path), constants.W_OK);
+    return false;
+  } catch (error) {
+    const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
+    return (error as NodeJS.ErrnoException).code === "EROFS" && (log?.size ?? 0) === 0;
+  }
+}
+
+export type FileState =
+  | { readonly kind: "good" }
+  | { readonly kind: "missing" | "partial" | "folder" | "closed" | "no-database" | "not-ours" }
+  | { readonly kind: "older" | "newer"; readonly steps: number }
+  | { readonly kind: "damaged"; readonly why: string; readonly todo?: string | undefined };
+
+/** SQLITE_NOTADB */
+const notADatabase = 26;
+
+/**
+ * What a file is, without changing it. Only SQLite may open it: whoever closes the file in a process that has it open as a
+ * database gives up the locks of that process (https://sqlite.org/howtocorrupt.html, section 2.2).
+ */
+export function fileState(path: string): FileState {
+  if (isRefused(path)) return { kind: "closed" };
+  if (!existsSync(path)) return { kind: isPartial(path) ? "partial" : "missing" };
+  if (statSync(path).isDirectory()) return { kind: "folder" };
+  let database: DatabaseSync | undefined;
+  try {
+    database = openQuietly(path);
+    const found = database
+      .prepare("SELECT name FROM sqlite_master WHERE name IN ('accounts', 'zones', 'changes')")
+      .all();
+    if (found.length < 3) return { kind: "not-ours" };
+    const steps = Number(database.prepare("PRAGMA user_version").get()?.user_version);
+    if (steps === migrations.length) return { kind: "good" };
+    return { kind: steps > migrations.length ? "newer" : "older", steps };
+  } catch (error) {
+    const { errcode, message } = error as Error & { readonly errcode?: number };
+    return errcode === notADatabase
+      ? { kind: "no-database" }
+      : { kind: "damaged", why: message, todo: todoBesideFile(error) };
+  } finally {
+    database?.close();
+  }
+}
+
+/** Whether the system does not let this user in; unlike opening a file, asking leaves its locks alone. */
+export function isRefused(path: string, mode = constants.R_OK, why: "EACCES" | "EROFS" = "EACCES"): boolean {
+  try {
+    accessSync(path, mode);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === why;
+  }
+}
+
+export function fileTrouble(path: string, state: Exclude<FileState, { readonly kind: "good" }>): string {
+  switch (state.kind) {
+    case "missing":
+      return `there is no file ${path}; give the path of a moor database, such as moor-data/records.sqlite.`;
+    case "partial":
+      return partialFile(path);
+    case "folder":
+      return `${path} is a folder; give the path of a database file in it, such as ${path}/records.sqlite.`;
+    case "closed":
+      return `${path} cannot be read by this user; run this as root, or as the user whose file or folder it is.`;
+    case "no-database":
+      return `${path} is not a database; give the path of one that moor has written.`;
+    case "not-ours":
+      return `${path} is a database, but not one of moor's record service; give the path of one that moor has written.`;
+    case "older":
+      return (
+        `${path} was written by an older moor (schema ${state.steps}, this one has ${migrations.length}); ` +
+        "start this version on its data folder once, which brings it up to date; " +
+        "a backup has to be restored into a data folder of its own for that."
+      );
+    case "newer":
+      return (
+        `${path} was written by a newer moor (schema ${state.steps}, this one knows ${migrations.length}); ` +
+        "use the newer version."
+      );
+    case "damaged":
+      return `${path} cannot be read: ${state.why}${state.todo ? `\n${state.todo}` : "; take another backup of it."}`;
+    default:
+      return state satisfies never;
+  }
+}
+
+function opened(path: string, open: () => DatabaseSync): WritableTables {
+  const database = open();
+  return tablesOver(connectionTo(database, path));
+}
+
+function connectionTo(database: DatabaseSync, name: string): SqlConnection {
+  const all: SqlConnection["all"] = async (text, values) => {
+    // A statement takes the whole thread: between two of them signals are heard.
+    await setImmediate();
+    const statement = database.prepare(text);
+    statement.setReturnArrays(true);
+    return statement.all(...values) as unknown as readonly Row[];
+  };
+  const run: SqlConnection["run"] = async (text, values) => void database.prepare(text).run(...values);
+  const number = async (text: string, values: readonly Value[]) => Number((await all(text, values))[0]?.[0] ?? 0);
+  return {
+    name,
+    all,
+    run,
+    mark: () => "?",
+    byBytes: "",
+    lastNumber: async (table) => {
+      const highest = await number(`SELECT max(${keyNames(table)[0]}) FROM ${table.name}`, []);
+      return Math.max(highest, await number("SELECT seq FROM sqlite_sequence WHERE name = ?", [table.name]));
+    },
+    setLastNumber: async (table, last) => {
+      if (!isCounting(database, table)) return;
+      await run("DELETE FROM sqlite_sequence WHERE name = ?", [table.name]);
+      if (last > 0) await run("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", [table.name, last]);
+    },
+    damage: async () => {
+      const pages = await all("PRAGMA integrity_check(20)", []).then(
+        (rows) => rows.map(([text]) => String(text)),
+        (error: unknown) => [(error as Error).message],
+      );
+      return pages.length === 1 && pages[0] === "ok" ? [] : pages;
+    },
+    close: async () => database.close(),
+  };
+}
+
+/** Some tables give a number again when its row is gone: SQLite then keeps no count. */
+const isCounting = (database: DatabaseSync, table: Table): boolean =>
+  String(database.prepare("SELECT sql FROM sqlite_master WHERE name = ?").get(table.name)?.sql).includes(
+    "AUTOINCREMENT",
+  );
