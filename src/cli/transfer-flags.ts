@@ -4,8 +4,8 @@ import { parseTyped } from "../core/names/unicode.ts";
 import { type Fault, fail, ok, type Result } from "../core/result.ts";
 import { defaultCatalog } from "../nameserver/transfer/catalog.ts";
 import type { NotifyTarget } from "../nameserver/transfer/notify-out.ts";
+import type { TransferOptions } from "../publish/start.ts";
 import { readListen } from "./options.ts";
-import type { TransferOptions } from "./start-dns.ts";
 
 /** As `moor records` is given them. */
 export type TransferFlags = {

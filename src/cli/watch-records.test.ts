@@ -4,8 +4,8 @@ import { createHealth } from "../process/health.ts";
 import { urlOf } from "../process/listen-address.ts";
 import { closeInReverse, type Opened } from "../process/shutdown.ts";
 import { noLog } from "../process/small-log.ts";
+import type { RunningDns } from "../publish/start.ts";
 import type { RunningRecords } from "../records/start.ts";
-import type { RunningDns } from "./start-dns.ts";
 import { watchRecords } from "./watch-records.ts";
 
 describe("metrics", () => {

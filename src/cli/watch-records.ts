@@ -6,9 +6,9 @@ import { family, type Sample } from "../process/metrics.ts";
 import { openProcessMetrics } from "../process/metrics-process.ts";
 import type { Opened } from "../process/shutdown.ts";
 import { version } from "../process/version.ts";
+import type { RunningDns } from "../publish/start.ts";
 import type { RunningRecords } from "../records/start.ts";
 import { createLagMeter, type FollowerLag } from "../records/store/follower-lag.ts";
-import type { RunningDns } from "./start-dns.ts";
 
 /** Seconds that the nameserver may be behind the change log; who is longer behind answers with what was. */
 const longestLag = 10;

@@ -9,9 +9,9 @@ import type { ZoneEvent, ZoneSource } from "../nameserver/answer/zone-source.ts"
 import type { ChangesBetween } from "../nameserver/transfer/out.ts";
 import type { Logger } from "../process/log.ts";
 import type { LoggedChange, RecordStore, Zone, ZoneSettings } from "../records/store/port.ts";
-import { openCatalog, warnOfHidden } from "./catalog-from-store.ts";
+import { openCatalog, warnOfHidden } from "./catalog.ts";
 import { followLog } from "./follow-log.ts";
-import { answerableUntil } from "./secondaries-from-store.ts";
+import { answerableUntil } from "./secondaries.ts";
 import { watchExpiry } from "./zone-expiry.ts";
 
 export type StoreZonesOptions = {

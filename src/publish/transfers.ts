@@ -13,8 +13,8 @@ import type { Logger } from "../process/log.ts";
 import { type DnsUpdated, updateFromDns } from "../records/service/from-dns-update.ts";
 import type { RecordStore } from "../records/store/port.ts";
 import type { TransferKey } from "../records/store/transfer-keys.ts";
-import { keyOfZone } from "./secondaries-from-store.ts";
-import type { StoreZones } from "./zones-from-store.ts";
+import { keyOfZone } from "./secondaries.ts";
+import type { StoreZones } from "./zones.ts";
 
 export type TransferSetup = {
   readonly store: RecordStore;

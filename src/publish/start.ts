@@ -11,9 +11,9 @@ import type { Logger } from "../process/log.ts";
 import { closeInReverse, type Opened } from "../process/shutdown.ts";
 import type { RecordStore } from "../records/store/port.ts";
 import { isSoa, notifySecondaries } from "./notify-duty.ts";
-import { secondaryPorts } from "./secondaries-from-store.ts";
-import { peerOf, transferPorts } from "./transfers-from-store.ts";
-import { zonesFromStore } from "./zones-from-store.ts";
+import { secondaryPorts } from "./secondaries.ts";
+import { peerOf, transferPorts } from "./transfers.ts";
+import { zonesFromStore } from "./zones.ts";
 
 export type DnsOptions = {
   readonly listen: readonly ListenAddress[];
