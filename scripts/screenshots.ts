@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { hashSecret } from "../src/access/secret.ts";
 import { wholeAccount } from "../src/core/may.ts";
-import { keysFile, openKeys } from "../src/firewall/access-store.ts";
+import { keysFile, openKeys } from "../src/firewall/access/store.ts";
 import { openBrowser, openContext, openPage } from "../test/browser/browser.ts";
 import { householdRows, startFirewallRig } from "../test/browser/firewall-rig.ts";
 import { fillHarbour } from "../test/browser/harbour.ts";

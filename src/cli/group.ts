@@ -1,6 +1,6 @@
 import { parseNetwork } from "../core/addresses/network.ts";
-import type { Group } from "../firewall/groups.ts";
-import { nameFault } from "../firewall/name-fault.ts";
+import type { Group } from "../firewall/access/groups.ts";
+import { nameFault } from "../firewall/access/name-fault.ts";
 import type { CommandIo } from "./command-io.ts";
 import { printTable } from "./print-table.ts";
 import { dataFlag } from "./try-lines.ts";

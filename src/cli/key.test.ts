@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { keysFile, openKeys } from "../firewall/access-store.ts";
+import { keysFile, openKeys } from "../firewall/access/store.ts";
 import type { CommandIo } from "./command-io.ts";
 import { keyAdd, keyList, keyRevoke } from "./key.ts";
 import { runMoor } from "./program.ts";

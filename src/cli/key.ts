@@ -1,7 +1,7 @@
-import type { AccessStore } from "../firewall/access-store.ts";
-import { type ApiKey, type NewApiKey, shortKey } from "../firewall/keys.ts";
-import type { Privilege } from "../firewall/privileges.ts";
-import type { User } from "../firewall/users.ts";
+import { type ApiKey, type NewApiKey, shortKey } from "../firewall/access/keys.ts";
+import type { Privilege } from "../firewall/access/privileges.ts";
+import type { AccessStore } from "../firewall/access/store.ts";
+import type { User } from "../firewall/access/users.ts";
 import { shellWord } from "../process/shell-word.ts";
 import type { CommandIo } from "./command-io.ts";
 import { minute, printTable } from "./print-table.ts";

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
-import { keysFile } from "../firewall/access-store.ts";
-import * as firewallConsole from "../firewall/console-link.ts";
+import { keysFile } from "../firewall/access/store.ts";
+import * as firewallConsole from "../firewall/http/console-link.ts";
 import { findDatabase } from "../process/data-folder.ts";
 import * as recordsConsole from "../records/open-console.ts";
 import type { CommandIo } from "./command-io.ts";

@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { keysFile, openAccess } from "../firewall/access-store.ts";
+import { keysFile, openAccess } from "../firewall/access/store.ts";
 import { recordsDatabase } from "../records/start.ts";
 import { openSqliteStore } from "../records/store/sqlite/store.ts";
 import { runMoor } from "./program.ts";

@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { userInfo } from "node:os";
 import { resolve } from "node:path";
-import { type AccessStore, keysFile, openAccess } from "../firewall/access-store.ts";
-import type { Actor } from "../firewall/audit.ts";
-import { isPrivilege, type Privilege, privileges } from "../firewall/privileges.ts";
-import { isInForce } from "../firewall/rights.ts";
-import type { User } from "../firewall/users.ts";
+import type { Actor } from "../firewall/access/audit.ts";
+import { isPrivilege, type Privilege, privileges } from "../firewall/access/privileges.ts";
+import { isInForce } from "../firewall/access/rights.ts";
+import { type AccessStore, keysFile, openAccess } from "../firewall/access/store.ts";
+import type { User } from "../firewall/access/users.ts";
 import { findDatabase, openDataFolder } from "../process/data-folder.ts";
 import type { CommandIo } from "./command-io.ts";
 import { newStore } from "./new-store.ts";

@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import { isPassword, passwordLength } from "../access/password.ts";
 import { createToken } from "../access/secret.ts";
-import type { AccessStore } from "../firewall/access-store.ts";
-import { nameFault } from "../firewall/name-fault.ts";
-import type { User, UserChange } from "../firewall/users.ts";
+import { nameFault } from "../firewall/access/name-fault.ts";
+import type { AccessStore } from "../firewall/access/store.ts";
+import type { User, UserChange } from "../firewall/access/users.ts";
 import { readFileIfThere } from "../process/data-folder.ts";
 import { shellWord } from "../process/shell-word.ts";
 import { isUtf16, withoutMark } from "../process/utf8-text.ts";

@@ -7,21 +7,21 @@ import { addressesOf, hereOf, type ListenAddress, urlOf } from "../process/liste
 import { closeInReverse, type Opened } from "../process/shutdown.ts";
 import type { SmallLog } from "../process/small-log.ts";
 import { type CertificateFiles, openTlsMaterial } from "../process/tls/material.ts";
-import { keysFile, openAccess } from "./access-store.ts";
+import { keysFile, openAccess } from "./access/store.ts";
 import { type FirewallConfig, noConfig } from "./config.ts";
-import { foldReads } from "./fold-reads.ts";
-import { readDefaultRoutes } from "./gateways.ts";
-import { accessEndpoints } from "./http-access.ts";
-import { createApi } from "./http-api.ts";
-import { createFirewallConsole } from "./http-console.ts";
-import { createEventStreams } from "./http-events.ts";
-import { statusEndpoints } from "./http-status.ts";
-import type { KernelRow } from "./kernel-row.ts";
-import { withDetails } from "./read-details.ts";
-import { readKernel } from "./read-kernel.ts";
-import { createReportFeed, type ReportFeed } from "./report-feed.ts";
-import { type Snapshot, takeSnapshot } from "./snapshot.ts";
-import { watchKernel } from "./watch-kernel.ts";
+import { accessEndpoints } from "./http/access.ts";
+import { createApi } from "./http/api.ts";
+import { createFirewallConsole } from "./http/console.ts";
+import { createEventStreams } from "./http/events.ts";
+import { statusEndpoints } from "./http/status.ts";
+import { foldReads } from "./kernel/fold-reads.ts";
+import { readKernel } from "./kernel/read.ts";
+import { withDetails } from "./kernel/read-details.ts";
+import type { KernelRow } from "./kernel/row.ts";
+import { watchKernel } from "./kernel/watch.ts";
+import { createReportFeed, type ReportFeed } from "./report/feed.ts";
+import { readDefaultRoutes } from "./report/gateways.ts";
+import { type Snapshot, takeSnapshot } from "./report/snapshot.ts";
 
 export type FirewallOptions = {
   readonly dataFolder: string;

@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { NewApiKey } from "../../src/firewall/keys.ts";
+import type { NewApiKey } from "../../src/firewall/access/keys.ts";
 import { openRig, type Rig } from "./rig.ts";
 
 let rig: Rig;

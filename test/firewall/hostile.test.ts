@@ -3,7 +3,7 @@ import { connect } from "node:tls";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import type { NewApiKey } from "../../src/firewall/keys.ts";
+import type { NewApiKey } from "../../src/firewall/access/keys.ts";
 import { startProcess } from "../rig/started-process.ts";
 import { openRig, type Rig } from "./rig.ts";
 

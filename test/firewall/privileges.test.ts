@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { NewApiKey } from "../../src/firewall/keys.ts";
-import { mayCall, type Privilege, privileges } from "../../src/firewall/privileges.ts";
-import { type EndpointName, endpointNames } from "../../src/firewall/resolve-endpoint.ts";
+import type { NewApiKey } from "../../src/firewall/access/keys.ts";
+import { mayCall, type Privilege, privileges } from "../../src/firewall/access/privileges.ts";
+import { type EndpointName, endpointNames } from "../../src/firewall/access/resolve-endpoint.ts";
 import { openRig, type Rig } from "./rig.ts";
 
 let rig: Rig;

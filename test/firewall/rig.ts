@@ -3,9 +3,9 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { Agent, request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type AccessStore, keysFile, openAccess } from "../../src/firewall/access-store.ts";
-import type { NewApiKey } from "../../src/firewall/keys.ts";
-import type { Privilege } from "../../src/firewall/privileges.ts";
+import type { NewApiKey } from "../../src/firewall/access/keys.ts";
+import type { Privilege } from "../../src/firewall/access/privileges.ts";
+import { type AccessStore, keysFile, openAccess } from "../../src/firewall/access/store.ts";
 import { type FirewallOptions, type RunningFirewall, startFirewall } from "../../src/firewall/start.ts";
 import { createLog } from "../../src/process/log.ts";
 

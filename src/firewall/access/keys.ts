@@ -1,0 +1,154 @@
+import type { DatabaseSync } from "node:sqlite";
+import { createApiKeyPart, hashWithSalt, matchesSaltedHash } from "../../access/api-key.ts";
+import { isPrivilege, type Privilege } from "./privileges.ts";
+import { type Caller, type GroupRights, type Holder, isInForce, rightsOf } from "./rights.ts";
+import { listText, readList } from "./schema.ts";
+
+export type ApiKey = {
+  readonly key: string;
+  /** Whose key it is. */
+  readonly name: string;
+  /** What it opens for whoever asked: its user's privileges there and then, within the key's own limit. */
+  readonly privileges: readonly Privilege[];
+  readonly created: Date;
+  readonly revoked?: Date;
+};
+
+/** The only moment at which the secret is known. */
+export type NewApiKey = ApiKey & { readonly secret: string };
+
+export type Revocation =
+  | { readonly kind: "revoked" | "already-revoked"; readonly key: ApiKey }
+  | { readonly kind: "unknown" | "too-short" }
+  | { readonly kind: "several"; readonly count: number };
+
+/** As lists and the audit log show it: enough to name it by. */
+export const shortKey = (key: string): string => `${key.slice(0, 12)}…`;
+
+/** The keys of the firewall service. Every call reads the file, so what another process wrote counts at once. */
+export type KeyStore = {
+  /** A key limited to `privileges`, of the user `name`: he is made when missing, and given what he lacks of them. */
+  readonly add: (wanted: { name: string; privileges: readonly Privilege[]; now: Date }) => NewApiKey;
+  /** A key of a user that there is; without a limit it opens what he may, whatever that will be. */
+  readonly addFor: (user: string, limit: readonly Privilege[] | undefined, now: Date) => NewApiKey | undefined;
+  /** The key, when it and its user are in force and the secret is its own. */
+  readonly check: (key: string, secret: string, caller?: Caller) => ApiKey | undefined;
+  /** The same without the secret, for a caller who has shown it before. */
+  readonly stillGood: (key: string, caller: Caller) => ApiKey | undefined;
+  readonly list: () => readonly ApiKey[];
+  /** `text` is a key, or eight characters or more of its beginning if no other key begins so. */
+  readonly revoke: (text: string, now: Date) => Revocation;
+};
+
+export function openKeyStore(database: DatabaseSync): KeyStore {
+  const statement = prepare(database);
+  const holderOf = (row: KeyRow): Holder => ({
+    disabled: row.disabled === 1,
+    ...(row.expires !== null && { expires: new Date(row.expires) }),
+    privileges: readList(row.held).filter(isPrivilege),
+    groups: (statement.groups.all(row.user_id) as GroupRow[]).map(groupRights),
+  });
+  const seenBy = (row: KeyRow, holder: Holder, caller: Caller): ApiKey => ({
+    key: row.key,
+    name: row.name,
+    privileges: rightsOf(holder, limitOf(row), caller),
+    created: new Date(row.created),
+    ...(row.revoked !== null && { revoked: new Date(row.revoked) }),
+  });
+  const inForce = (row: KeyRow | undefined, caller: Caller): ApiKey | undefined => {
+    if (row === undefined || row.revoked !== null) return undefined;
+    const holder = holderOf(row);
+    return isInForce(holder, caller.now) ? seenBy(row, holder, caller) : undefined;
+  };
+  const byKey = (key: string) => statement.byKey.get(key) as KeyRow | undefined;
+  const shown = (row: KeyRow) => seenBy(row, holderOf(row), { now: new Date(0) });
+
+  const addFor: KeyStore["addFor"] = (user, limit, now) => {
+    const [key, secret] = [createApiKeyPart(), createApiKeyPart()];
+    const limitText = limit === undefined ? null : listText(limit);
+    statement.insert.run(key, hashWithSalt(secret), limitText, now.getTime(), user);
+    const row = byKey(key);
+    return row && { ...shown(row), secret };
+  };
+
+  return {
+    add: ({ name, privileges, now }) => {
+      statement.ensureUser.run(name, now.getTime());
+      const { held } = statement.heldBy.get(name) as { held: string };
+      const needed = privileges.filter((privilege) => !readList(held).includes(privilege));
+      if (needed.length > 0) statement.give.run(listText([...readList(held), ...needed]), name);
+      const made = addFor(name, privileges, now);
+      if (made === undefined) throw new Error(`the user ${name} went away while a key was made for him`);
+      return made;
+    },
+    addFor,
+    check: (key, secret, caller = { now: new Date() }) => {
+      const row = byKey(key);
+      return matchesSaltedHash(secret, row?.secret_hash) ? inForce(row, caller) : undefined;
+    },
+    stillGood: (key, caller) => inForce(byKey(key), caller),
+    list: () => (statement.all.all() as KeyRow[]).map(shown),
+    revoke: (text, now) => {
+      const rows = text === "" ? [] : (statement.beginning.all(text, text) as KeyRow[]);
+      const [row] = rows;
+      if (row === undefined) return { kind: "unknown" };
+      if (rows.length > 1) return { kind: "several", count: rows.length };
+      if (row.key !== text && text.length < shortestBeginning) return { kind: "too-short" };
+      const changed = statement.revoke.run(now.getTime(), row.key).changes === 1;
+      return {
+        kind: changed ? "revoked" : "already-revoked",
+        key: { ...shown(row), ...(changed && { revoked: now }) },
+      };
+    },
+  };
+}
+
+/** What a slip of the hand leaves shall not end a key. */
+const shortestBeginning = 8;
+
+function prepare(database: DatabaseSync) {
+  const from = `SELECT key, secret_hash, privilege_limit, api_keys.created, revoked, user_id, name, disabled, expires,
+    users.privileges AS held FROM api_keys JOIN users ON users.id = user_id`;
+  return {
+    insert: database.prepare(
+      "INSERT INTO api_keys (key, secret_hash, privilege_limit, created, user_id) " +
+        "SELECT ?, ?, ?, ?, id FROM users WHERE name = ?",
+    ),
+    ensureUser: database.prepare(
+      "INSERT INTO users (name, full_name, disabled, privileges, created) VALUES (?, '', 0, '[]', ?) " +
+        "ON CONFLICT (name) DO NOTHING",
+    ),
+    heldBy: database.prepare("SELECT privileges AS held FROM users WHERE name = ?"),
+    give: database.prepare("UPDATE users SET privileges = ? WHERE name = ?"),
+    byKey: database.prepare(`${from} WHERE key = ?`),
+    all: database.prepare(`${from} ORDER BY api_keys.created, key`),
+    beginning: database.prepare(`${from} WHERE substr(key, 1, length(?)) = ?`),
+    groups: database.prepare(
+      "SELECT privileges, networks FROM groups JOIN members ON members.group_id = groups.id WHERE user_id = ?",
+    ),
+    revoke: database.prepare("UPDATE api_keys SET revoked = ? WHERE key = ? AND revoked IS NULL"),
+  };
+}
+
+type KeyRow = {
+  readonly key: string;
+  readonly secret_hash: string;
+  readonly privilege_limit: string | null;
+  readonly created: number;
+  readonly revoked: number | null;
+  readonly user_id: number;
+  readonly name: string;
+  readonly disabled: number;
+  readonly expires: number | null;
+  readonly held: string;
+};
+
+type GroupRow = { readonly privileges: string; readonly networks: string };
+
+const groupRights = ({ privileges, networks }: GroupRow): GroupRights => ({
+  privileges: readList(privileges).filter(isPrivilege),
+  networks: readList(networks),
+});
+
+const limitOf = (row: KeyRow): readonly Privilege[] | undefined =>
+  row.privilege_limit === null ? undefined : readList(row.privilege_limit).filter(isPrivilege);

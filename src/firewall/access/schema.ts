@@ -1,0 +1,75 @@
+import { sessionTables } from "../../access/session-store-sqlite.ts";
+
+/** Forwards only: a released step is never edited, a change is a new step at the end. Times are milliseconds since 1970. */
+export const migrations: readonly string[] = [
+  `
+  CREATE TABLE api_keys (
+    key TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    secret_hash TEXT NOT NULL,
+    privileges TEXT NOT NULL,
+    created INTEGER NOT NULL,
+    revoked INTEGER
+  ) STRICT;
+  `,
+  // Keys belong to users. A key from before belongs to a user of its name, who holds what his keys in force held, and is
+  // limited to what it held itself.
+  `
+  CREATE TABLE users (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    full_name TEXT NOT NULL,
+    password_hash TEXT,
+    disabled INTEGER NOT NULL,
+    expires INTEGER,
+    privileges TEXT NOT NULL,
+    created INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE groups (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    privileges TEXT NOT NULL,
+    networks TEXT NOT NULL,
+    created INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE members (
+    group_id INTEGER NOT NULL REFERENCES groups (id) ON DELETE CASCADE,
+    user_id INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    PRIMARY KEY (user_id, group_id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE audit (
+    id INTEGER PRIMARY KEY,
+    at INTEGER NOT NULL,
+    actor TEXT NOT NULL,
+    source TEXT NOT NULL,
+    action TEXT NOT NULL,
+    subject TEXT NOT NULL
+  ) STRICT;
+
+  INSERT INTO users (name, full_name, disabled, privileges, created)
+    SELECT name, '', 0,
+      (SELECT json_group_array(DISTINCT held.value) FROM api_keys AS theirs, json_each(theirs.privileges) AS held
+        WHERE theirs.name = api_keys.name AND theirs.revoked IS NULL),
+      min(created)
+    FROM api_keys GROUP BY name;
+  ALTER TABLE api_keys RENAME TO api_keys_before;
+  CREATE TABLE api_keys (
+    key TEXT PRIMARY KEY,
+    user_id INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    secret_hash TEXT NOT NULL,
+    privilege_limit TEXT,
+    created INTEGER NOT NULL,
+    revoked INTEGER
+  ) STRICT;
+  INSERT INTO api_keys (key, user_id, secret_hash, privilege_limit, created, revoked)
+    SELECT key, (SELECT id FROM users WHERE users.name = before.name), secret_hash, privileges, created, revoked
+    FROM api_keys_before AS before;
+  DROP TABLE api_keys_before;
+  CREATE INDEX keys_of_user ON api_keys (user_id);
+  `,
+  sessionTables,
+];
+
+/** A column of privileges; what a newer moor wrote and this one does not know is passed over. */
+export const listText = (list: readonly string[]): string => JSON.stringify(list);
+export const readList = (text: string): readonly string[] => JSON.parse(text) as readonly string[];

@@ -1,0 +1,159 @@
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { hashWithSalt } from "../../access/api-key.ts";
+import { openSqlite } from "../../process/sqlite/open.ts";
+import { migrations } from "./schema.ts";
+import { type AccessStore, openAccess } from "./store.ts";
+
+const now = new Date("2026-11-15T12:00:00Z");
+const later = new Date("2026-11-16T12:00:00Z");
+
+let path: string;
+beforeEach(async () => {
+  path = join(await mkdtemp(join(tmpdir(), "moor-access-")), "firewall.sqlite");
+});
+
+function open(): AccessStore {
+  const access = openAccess(path);
+  onTestFinished(access.close);
+  return access;
+}
+
+/** A file as the first release wrote it. */
+function writeBefore(keys: readonly { key: string; name: string; privileges: string; revoked?: number }[]): void {
+  const database = openSqlite(path, migrations.slice(0, 1));
+  const insert = database.prepare("INSERT INTO api_keys VALUES (?, ?, ?, ?, ?, ?)");
+  for (const [at, { key, name, privileges, revoked }] of keys.entries())
+    insert.run(key, name, hashWithSalt(`secret of ${key}`), privileges, at, revoked ?? null);
+  database.close();
+}
+
+describe("keys from before there were users", () => {
+  it("belong to a user of their name and open what they opened", () => {
+    writeBefore([
+      { key: "a", name: "home", privileges: '["interface-status"]' },
+      { key: "b", name: "home", privileges: '["all"]' },
+      { key: "c", name: "moor up", privileges: '["interface-status"]' },
+      { key: "d", name: "old", privileges: '["all"]', revoked: 5 },
+      { key: "e", name: "bare", privileges: "[]" },
+    ]);
+    const { keys, users } = open();
+    const opens = (key: string) => keys.check(key, `secret of ${key}`, { now })?.privileges;
+    expect(["a", "b", "c", "d", "e"].map(opens)).toEqual([
+      ["interface-status"],
+      ["all"],
+      ["interface-status"],
+      undefined,
+      [],
+    ]);
+    expect(users.list().map(({ name, privileges }) => [name, privileges.toSorted()])).toEqual([
+      ["bare", []],
+      ["home", ["all", "interface-status"]],
+      ["moor up", ["interface-status"]],
+      ["old", []],
+    ]);
+    expect(keys.list().map(({ key, revoked }) => [key, revoked?.getTime()])).toContainEqual(["d", 5]);
+  });
+
+  it("none: nothing", () => {
+    writeBefore([]);
+    expect(open().users.list()).toEqual([]);
+  });
+});
+
+describe("users", () => {
+  it("are made, found, changed and removed", () => {
+    const { users } = open();
+    expect(users.add({ name: "anna", privileges: ["overview"], fullName: "Anna", now })).toBe(true);
+    expect(users.add({ name: "anna", now })).toBe(false);
+    expect(users.find("anna")).toEqual({
+      ...{ name: "anna", fullName: "Anna", disabled: false, privileges: ["overview"], groups: [] },
+      ...{ hasPassword: false, created: now },
+    });
+    expect(users.change("anna", { expires: later })).toBe(true);
+    expect(users.change("anna", { privileges: [] })).toBe(true);
+    expect(users.find("anna")).toMatchObject({ fullName: "Anna", expires: later, privileges: [] });
+    users.change("anna", { expires: "never" });
+    expect(users.find("anna")).not.toHaveProperty("expires");
+    expect(users.remove("anna")).toBe(true);
+    expect([users.find("anna"), users.change("anna", {}), users.remove("anna")]).toEqual([undefined, false, false]);
+  });
+
+  it("have keys that end with them", () => {
+    const { users, keys } = open();
+    users.add({ name: "anna", privileges: ["overview"], now });
+    const key = keys.addFor("anna", undefined, now);
+    const opens = (at = now) => keys.check(key?.key ?? "", key?.secret ?? "", { now: at })?.privileges;
+    expect(opens()).toEqual(["overview"]);
+    users.change("anna", { disabled: true });
+    expect(opens()).toBeUndefined();
+    expect(keys.stillGood(key?.key ?? "", { now })).toBeUndefined();
+    users.change("anna", { disabled: false, expires: later });
+    expect([opens(), opens(later)]).toEqual([["overview"], undefined]);
+    users.change("anna", { privileges: ["gateways"] });
+    expect(opens()).toEqual(["gateways"]);
+    users.remove("anna");
+    expect(opens()).toBeUndefined();
+    expect(keys.list()).toEqual([]);
+  });
+
+  it("have no key when there is no such user", () => {
+    expect(open().keys.addFor("nobody", undefined, now)).toBeUndefined();
+  });
+
+  it("log in with their password while they are in force", async () => {
+    const { users } = open();
+    users.add({ name: "anna", now });
+    const logsIn = async (password: string, at = now) => (await users.checkPassword("anna", password, at))?.name;
+    expect(await logsIn("")).toBeUndefined();
+    expect(await users.setPassword("anna", "correct horse")).toBe(true);
+    expect(await users.setPassword("nobody", "correct horse")).toBe(false);
+    expect(await logsIn("correct horse")).toBe("anna");
+    expect(await logsIn("wrong")).toBeUndefined();
+    expect(users.find("anna")?.hasPassword).toBe(true);
+    users.change("anna", { expires: now });
+    expect(await logsIn("correct horse")).toBeUndefined();
+    expect(await users.checkPassword("nobody", "correct horse", now)).toBeUndefined();
+  });
+});
+
+describe("groups", () => {
+  it("lend their privileges to their members, from their networks", () => {
+    const { users, groups, keys } = open();
+    users.add({ name: "anna", now });
+    const key = keys.addFor("anna", undefined, now);
+    const opens = (from: string) => keys.check(key?.key ?? "", key?.secret ?? "", { from, now })?.privileges;
+    groups.add({ name: "admins", privileges: ["overview"], networks: ["192.0.2.0/24"], now });
+    expect(opens("192.0.2.1")).toEqual([]);
+    expect(groups.join("admins", "anna")).toBe(true);
+    expect(groups.join("admins", "nobody")).toBe(false);
+    expect(groups.join("nothing", "anna")).toBe(false);
+    expect([opens("192.0.2.1"), opens("198.51.100.1")]).toEqual([["overview"], []]);
+    expect(users.find("anna")?.groups).toEqual(["admins"]);
+    expect(groups.find("admins")?.members).toEqual(["anna"]);
+    groups.change("admins", { networks: [] });
+    expect(opens("198.51.100.1")).toEqual(["overview"]);
+    groups.leave("admins", "anna");
+    expect(opens("192.0.2.1")).toEqual([]);
+    groups.join("admins", "anna");
+    expect(groups.remove("admins")).toBe(true);
+    expect([opens("192.0.2.1"), groups.list(), groups.change("admins", {})]).toEqual([[], [], false]);
+  });
+});
+
+describe("audit", () => {
+  it("keeps the latest first, and not for ever", () => {
+    const { audit } = open();
+    const actor = { name: "anna", source: "192.0.2.1" };
+    expect(audit.latest(10)).toEqual([]);
+    audit.note(actor, "key added", "x…", now);
+    audit.note(actor, "key deleted", "x…", later);
+    expect(audit.latest(10)).toEqual([
+      { at: later, actor: "anna", source: "192.0.2.1", action: "key deleted", subject: "x…" },
+      { at: now, actor: "anna", source: "192.0.2.1", action: "key added", subject: "x…" },
+    ]);
+    expect(audit.latest(1)).toHaveLength(1);
+  });
+});

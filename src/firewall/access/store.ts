@@ -1,0 +1,41 @@
+import { join } from "node:path";
+import type { SessionStore } from "../../access/session.ts";
+import { openSessionStore } from "../../access/session-store-sqlite.ts";
+import { openSqlite } from "../../process/sqlite/open.ts";
+import { type Audit, openAudit } from "./audit.ts";
+import { type GroupStore, openGroups } from "./groups.ts";
+import { type KeyStore, openKeyStore } from "./keys.ts";
+import { migrations } from "./schema.ts";
+import { openUsers, type UserStore } from "./users.ts";
+
+/** Users, groups and keys: who may ask what. One file, and other processes may have it open too. */
+export type AccessStore = {
+  readonly keys: KeyStore;
+  readonly users: UserStore;
+  readonly groups: GroupStore;
+  readonly audit: Audit;
+  /** Who is signed in to the pages. */
+  readonly sessions: SessionStore;
+  readonly close: () => void;
+};
+
+/** Where the users and keys of a data folder are; `moor key` and `moor user` open the same file. */
+export const keysFile = (dataFolder: string): string => join(dataFolder, "firewall.sqlite");
+
+export function openAccess(path: string): AccessStore {
+  const database = openSqlite(path, migrations);
+  return {
+    keys: openKeyStore(database),
+    users: openUsers(database),
+    groups: openGroups(database),
+    audit: openAudit(database),
+    sessions: openSessionStore(database),
+    close: () => database.close(),
+  };
+}
+
+/** For those who need nothing but keys. */
+export function openKeys(path: string): KeyStore & { readonly close: () => void } {
+  const { keys, close } = openAccess(path);
+  return { ...keys, close };
+}

@@ -1,0 +1,124 @@
+import type { DatabaseSync } from "node:sqlite";
+import { hashPassword, matchesPassword } from "../../access/password.ts";
+import { isPrivilege, type Privilege } from "./privileges.ts";
+import { isInForce } from "./rights.ts";
+import { listText, readList } from "./schema.ts";
+
+export type User = {
+  readonly name: string;
+  readonly fullName: string;
+  readonly disabled: boolean;
+  readonly expires?: Date;
+  /** Held by himself; what his groups hold comes on top. */
+  readonly privileges: readonly Privilege[];
+  readonly groups: readonly string[];
+  readonly hasPassword: boolean;
+  readonly created: Date;
+};
+
+export type UserChange = {
+  readonly fullName?: string;
+  readonly disabled?: boolean;
+  readonly expires?: Date | "never";
+  readonly privileges?: readonly Privilege[];
+};
+
+export type UserStore = {
+  /** False when there is one of that name. */
+  readonly add: (wanted: UserChange & { readonly name: string; readonly now: Date }) => boolean;
+  readonly find: (name: string) => User | undefined;
+  readonly list: () => readonly User[];
+  /** False when there is no such user. */
+  readonly change: (name: string, change: UserChange) => boolean;
+  /** His keys go with him. False when there is no such user. */
+  readonly remove: (name: string) => boolean;
+  readonly setPassword: (name: string, password: string) => Promise<boolean>;
+  /** The user, when he is in force and the password is his own. As slow for a name that nobody has. */
+  readonly checkPassword: (name: string, password: string, now: Date) => Promise<User | undefined>;
+};
+
+export function openUsers(database: DatabaseSync): UserStore {
+  const statement = prepare(database);
+  const groupsOf = (id: number) => (statement.groupsOf.all(id) as { name: string }[]).map(({ name }) => name);
+  const row = (name: string) => statement.byName.get(name) as UserRow | undefined;
+  const find = (name: string): User | undefined => {
+    const found = row(name);
+    return found && fromRow(found, groupsOf(found.id));
+  };
+  return {
+    add: ({ name, now, ...change }) => {
+      const { full_name, disabled, expires, privileges } = toColumns(change);
+      return (
+        statement.insert.run(name, full_name ?? "", disabled ?? 0, expires ?? null, privileges ?? "[]", now.getTime())
+          .changes === 1
+      );
+    },
+    find,
+    list: () => (statement.all.all() as UserRow[]).map((each) => fromRow(each, groupsOf(each.id))),
+    change: (name, change) => {
+      const before = row(name);
+      if (before === undefined) return false;
+      const { full_name, disabled, expires, privileges } = { ...before, ...toColumns(change) };
+      statement.update.run(full_name, disabled, expires, privileges, before.id);
+      return true;
+    },
+    remove: (name) => statement.remove.run(name).changes === 1,
+    setPassword: async (name, password) => statement.setHash.run(await hashPassword(password), name).changes === 1,
+    checkPassword: async (name, password, now) => {
+      const matches = await matchesPassword(password, row(name)?.password_hash ?? undefined);
+      const user = find(name);
+      return matches && user !== undefined && isInForce(user, now) ? user : undefined;
+    },
+  };
+}
+
+function prepare(database: DatabaseSync) {
+  const columns = "id, name, full_name, password_hash, disabled, expires, privileges, created";
+  return {
+    insert: database.prepare(
+      "INSERT INTO users (name, full_name, disabled, expires, privileges, created) VALUES (?, ?, ?, ?, ?, ?) " +
+        "ON CONFLICT (name) DO NOTHING",
+    ),
+    byName: database.prepare(`SELECT ${columns} FROM users WHERE name = ?`),
+    all: database.prepare(`SELECT ${columns} FROM users ORDER BY name`),
+    update: database.prepare("UPDATE users SET full_name = ?, disabled = ?, expires = ?, privileges = ? WHERE id = ?"),
+    remove: database.prepare("DELETE FROM users WHERE name = ?"),
+    setHash: database.prepare("UPDATE users SET password_hash = ? WHERE name = ?"),
+    groupsOf: database.prepare(
+      "SELECT name FROM groups JOIN members ON members.group_id = groups.id WHERE user_id = ? ORDER BY name",
+    ),
+  };
+}
+
+type UserRow = {
+  readonly id: number;
+  readonly name: string;
+  readonly full_name: string;
+  readonly password_hash: string | null;
+  readonly disabled: number;
+  readonly expires: number | null;
+  readonly privileges: string;
+  readonly created: number;
+};
+
+function fromRow(row: UserRow, groups: readonly string[]): User {
+  return {
+    name: row.name,
+    fullName: row.full_name,
+    disabled: row.disabled === 1,
+    ...(row.expires !== null && { expires: new Date(row.expires) }),
+    privileges: readList(row.privileges).filter(isPrivilege),
+    groups,
+    hasPassword: row.password_hash !== null,
+    created: new Date(row.created),
+  };
+}
+
+function toColumns(change: UserChange): Partial<Omit<UserRow, "id" | "name" | "password_hash" | "created">> {
+  return {
+    ...(change.fullName !== undefined && { full_name: change.fullName }),
+    ...(change.disabled !== undefined && { disabled: Number(change.disabled) }),
+    ...(change.expires !== undefined && { expires: change.expires === "never" ? null : change.expires.getTime() }),
+    ...(change.privileges !== undefined && { privileges: listText(change.privileges) }),
+  };
+}

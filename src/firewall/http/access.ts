@@ -1,0 +1,62 @@
+import { hostname } from "node:os";
+import type { Actor } from "../access/audit.ts";
+import { shortKey } from "../access/keys.ts";
+import { displayNames, type Privilege, privileges, wanted } from "../access/privileges.ts";
+import type { EndpointName } from "../access/resolve-endpoint.ts";
+import type { AccessStore } from "../access/store.ts";
+import { phpJson } from "../report/php-json.ts";
+import * as answers from "./answers.ts";
+import type { Call, Endpoint } from "./call.ts";
+import { pageRows, readPageWish } from "./page-rows.ts";
+import { readFields } from "./read-fields.ts";
+
+/** Users' keys and what they may open, as the original manages them since 25.1. */
+export function accessEndpoints({ keys, users, groups, audit }: AccessStore, now: () => Date) {
+  return {
+    "auth/user/add_api_key": async (call) => {
+      const user = call.parameters[0] ?? "";
+      const made = call.request.method === "POST" ? keys.addFor(user, undefined, now()) : undefined;
+      if (made === undefined) return result("failed");
+      audit.note(actorOf(call), "key added", `${shortKey(made.key)} of ${user}`, now());
+      return answers.data(phpJson({ result: "ok", hostname: hostname(), key: made.key, secret: made.secret }));
+    },
+    "auth/user/search_api_key": async ({ request }) => {
+      const inForce = keys.list().filter(({ revoked }) => revoked === undefined);
+      const rows = inForce.map(({ name, key }) => ({ username: name, key, id: Buffer.from(key).toString("base64") }));
+      return answers.data(phpJson(pageRows(rows, readPageWish(await readFields(request)))));
+    },
+    "auth/user/del_api_key": async (call) => {
+      if (call.request.method !== "POST") return result("failed");
+      const key = Buffer.from(call.parameters[0] ?? "", "base64").toString("latin1");
+      const found = keys.list().find((each) => each.key === key && each.revoked === undefined);
+      if (found === undefined) return result("not found");
+      keys.revoke(key, now());
+      audit.note(actorOf(call), "key deleted", `${shortKey(key)} of ${found.name}`, now());
+      return result("deleted");
+    },
+    "auth/priv/search": async ({ request }) => {
+      const rows = privileges.map((id) => ({
+        id,
+        name: displayNames[id],
+        match: pathsOf(id).join("\n"),
+        users: holders(users.list(), id),
+        groups: holders(groups.list(), id),
+      }));
+      return answers.data(phpJson(pageRows(rows, readPageWish(await readFields(request)))));
+    },
+  } satisfies Partial<Record<EndpointName, Endpoint>>;
+}
+
+const result = (word: string): answers.Answer => answers.data(phpJson({ result: word }));
+
+const actorOf = ({ key, from }: Call): Actor => ({ name: key.name, source: from });
+
+const pathsOf = (privilege: Privilege): readonly string[] =>
+  privilege === "all"
+    ? ["*"]
+    : Object.entries(wanted).flatMap(([path, id]) => (id === privilege ? [`api/${path}`] : []));
+
+const holders = (
+  list: readonly { readonly name: string; readonly privileges: readonly Privilege[] }[],
+  id: Privilege,
+) => list.filter(({ privileges: held }) => held.includes(id)).map(({ name }) => name);

@@ -1,0 +1,85 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { SmallLog } from "../../process/small-log.ts";
+import type { KeyStore } from "../access/keys.ts";
+import { type EndpointName, pathOf, resolveEndpoint } from "../access/resolve-endpoint.ts";
+import * as answers from "./answers.ts";
+import { createAuthorising } from "./authorise.ts";
+import type { Endpoint } from "./call.ts";
+
+export type ApiOptions = {
+  readonly keys: Pick<KeyStore, "check">;
+  readonly endpoints: Readonly<Record<EndpointName, Endpoint>>;
+  readonly log: SmallLog;
+  readonly now: () => Date;
+};
+
+export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+/** Answers every request; never rejects. Methods and bodies do not matter but where an endpoint says so. */
+export function createApi(options: ApiOptions): Handler {
+  const answerTo = createAnswering(options);
+  return async (request, response) => {
+    const gone = new AbortController();
+    response.once("close", () => gone.abort());
+    const answer = await answerTo(request, response, gone.signal);
+    if (answer !== "taken" && !response.destroyed) send(response, answer);
+  };
+}
+
+function createAnswering({ keys, endpoints, log, now }: ApiOptions) {
+  const authorise = createAuthorising(keys, log, now);
+  return async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    gone: AbortSignal,
+  ): Promise<answers.Answer | "taken"> => {
+    const url = request.url ?? "";
+    if (lacksLength(request)) return answers.lengthRequired;
+    if (pathOf(url) === "/") return answers.welcome;
+    const target = resolveEndpoint(url);
+    if (target.kind === "api-root") return answers.apiRootForbidden;
+    if (target.kind === "not-found") return answers.notFound;
+    const endpoint = target.name;
+    try {
+      const from = request.socket.remoteAddress ?? "";
+      const { authorization } = request.headers;
+      const authorised = await authorise({ url, authorization, endpoint, from, gone });
+      if (authorised.kind === "refused") return authorised.answer;
+      if (isJsonWithoutBody(request)) return answers.invalidJson;
+      const { parameters } = target;
+      return await endpoints[endpoint]({ key: authorised.key, from, parameters, request, response });
+    } catch (error) {
+      if (!gone.aborted) log.error({ endpoint, err: error }, "call failed");
+      return answers.unexpected;
+    }
+  };
+}
+
+function send(response: ServerResponse, answer: answers.Answer): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  response.writeHead(answer.status, {
+    ...answer.headers,
+    "content-type": answer.contentType,
+    "content-length": Buffer.byteLength(answer.body),
+  });
+  response.end(answer.body);
+}
+
+const hasNoBody = ({ headers }: IncomingMessage): boolean =>
+  headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0;
+
+/** The original's web server wants to know how long a POST is before it passes it on. */
+const lacksLength = ({ method, headers, httpVersion }: IncomingMessage): boolean =>
+  method === "POST" &&
+  httpVersion === "1.1" &&
+  headers["content-length"] === undefined &&
+  headers["transfer-encoding"] === undefined;
+
+/** A GET that announces JSON and sends none: the original reads the missing body as broken JSON. */
+const isJsonWithoutBody = (request: IncomingMessage): boolean =>
+  (request.method === "GET" || request.method === "HEAD") &&
+  /^application\/json *(?:;|$)/i.test(request.headers["content-type"] ?? "") &&
+  hasNoBody(request);

@@ -1,0 +1,49 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { createLog } from "../../process/log.ts";
+import type { ApiKey } from "../access/keys.ts";
+import type { EndpointName } from "../access/resolve-endpoint.ts";
+import { createAuthorising } from "./authorise.ts";
+
+const now = new Date("2026-11-15T12:00:00Z");
+const good: ApiKey = { key: "good", name: "router", privileges: ["gateways"], created: now };
+
+function rig() {
+  const logged: Record<string, unknown>[] = [];
+  const log = createLog({ format: "json", write: (line) => logged.push(JSON.parse(line)) });
+  const check = (key: string, secret: string) => (`${key}:${secret}` === "good:right" ? good : undefined);
+  const authorise = createAuthorising({ check }, log, () => now);
+  const hangUp = new AbortController();
+  onTestFinished(() => hangUp.abort());
+  const ask = (from: string, secret: string, endpoint: EndpointName = "routes/gateway/status") => {
+    const authorization = `Basic ${Buffer.from(`good:${secret}`).toString("base64")}`;
+    return authorise({ url: `/api/${endpoint}`, authorization, endpoint, from, gone: hangUp.signal });
+  };
+  return { logged, ask };
+}
+
+const ten = Array.from({ length: 10 }, (_, i) => i);
+
+describe("calls with a key", () => {
+  it("that is good pass where it may call, and are told of where it may not", async () => {
+    const { logged, ask } = rig();
+    expect(await ask("192.0.2.1", "right")).toEqual({ kind: "key", key: good });
+    expect(logged).toEqual([]);
+    expect(await ask("192.0.2.1", "right", "core/firmware/status")).toMatchObject({ answer: { status: 403 } });
+    expect(logged).toMatchObject([{ from: "192.0.2.1", endpoint: "core/firmware/status", name: "router" }]);
+  });
+
+  it("that is wrong wait ever longer when it is another each time, and not when it is the same", async () => {
+    const { ask } = rig();
+    let guessed = 0;
+    for (const i of ten) void ask("192.0.2.1", `guess ${i}`).then(() => (guessed += 1));
+    const same = await Promise.all(ten.map(() => ask("192.0.2.2", "wrong")));
+    expect(same).toMatchObject(ten.map(() => ({ answer: { status: 401 } })));
+    expect(guessed).toBeLessThan(10);
+  });
+
+  it("that is wrong do not fill the disk with their log", async () => {
+    const { logged, ask } = rig();
+    for (const _ of ten) void ask("192.0.2.1", "wrong");
+    expect(logged.map(({ failures }) => failures)).toEqual([1, 2, 4, 8]);
+  });
+});

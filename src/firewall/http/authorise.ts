@@ -1,0 +1,57 @@
+import { hash } from "node:crypto";
+import type { SmallLog } from "../../process/small-log.ts";
+import { readCredentials } from "../access/basic-credentials.ts";
+import { createFailedLogins } from "../access/failed-logins.ts";
+import { createHoldBack } from "../access/hold-back.ts";
+import type { ApiKey, KeyStore } from "../access/keys.ts";
+import { mayCall } from "../access/privileges.ts";
+import { type EndpointName, pathOf } from "../access/resolve-endpoint.ts";
+import * as answers from "./answers.ts";
+
+export type Asking = {
+  readonly url: string;
+  readonly authorization: string | undefined;
+  readonly endpoint: EndpointName;
+  readonly from: string;
+  /** Aborts when the caller has hung up. */
+  readonly gone: AbortSignal;
+};
+
+export type Authorised =
+  | { readonly kind: "key"; readonly key: ApiKey }
+  | { readonly kind: "refused"; readonly answer: answers.Answer };
+
+/** So many failed calls are held back at once. */
+const mostHeldBack = 100;
+
+/** Lets a key through that may call the endpoint. Whoever shows a good key never waits, whatever others do from there. */
+export function createAuthorising(
+  keys: Pick<KeyStore, "check">,
+  log: SmallLog,
+  now: () => Date,
+): (asking: Asking) => Promise<Authorised> {
+  const failedLogins = createFailedLogins();
+  const holdBack = createHoldBack(mostHeldBack);
+  const refused = (answer: answers.Answer): Authorised => ({ kind: "refused", answer });
+  return async ({ url, authorization, endpoint, from, gone }) => {
+    const credentials = readCredentials(authorization);
+    if (credentials.kind === "missing") return refused(answers.authenticationMissing(pathOf(url)));
+    if (credentials.kind === "unusable") return refused(answers.authenticationFailed);
+    const key = keys.check(credentials.key, credentials.secret, { from, now: now() });
+    if (key === undefined) {
+      const { failures, delay } = failedLogins.note(from, guessOf(credentials), now().getTime());
+      // The 1st, 2nd, 4th, 8th …: a flood must not fill the disk with its log.
+      if (Number.isInteger(Math.log2(failures)))
+        log.warn({ from, endpoint, failures }, "call refused: unknown key or wrong secret");
+      await holdBack(delay, gone);
+      return refused(answers.authenticationFailed);
+    }
+    if (mayCall(key.privileges, endpoint)) return { kind: "key", key };
+    log.warn({ from, endpoint, name: key.name }, "call refused: the key lacks the privilege");
+    return refused(answers.forbidden);
+  };
+}
+
+/** A secret that is wrong here may be right elsewhere: it is not kept. */
+const guessOf = ({ key, secret }: { readonly key: string; readonly secret: string }): string =>
+  hash("sha256", `${key}:${secret}`, "base64");

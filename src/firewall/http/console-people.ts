@@ -1,0 +1,182 @@
+import { hostname } from "node:os";
+import { hashSecret } from "../../access/secret.ts";
+import type { ConsoleGroup, ConsolePeople, MadeKey, UserWish } from "../../contract/console-firewall.ts";
+import { parseAddress } from "../../core/addresses/address.ts";
+import { parseNetwork } from "../../core/addresses/network.ts";
+import type { Actor } from "../access/audit.ts";
+import { shortKey } from "../access/keys.ts";
+import { nameFault } from "../access/name-fault.ts";
+import { displayNames, isPrivilege, type Privilege, privileges } from "../access/privileges.ts";
+import { rightsOf } from "../access/rights.ts";
+import type { AccessStore } from "../access/store.ts";
+import type { User } from "../access/users.ts";
+
+/** What a change came to: nothing to say, or what is wrong with it. */
+export type Changed = "done" | { readonly wrong: string } | "missing";
+
+/** Users, groups and keys as the pages manage them. Every change is in the audit log. */
+export function consolePeople({ users, groups, keys, audit, sessions }: AccessStore, now: () => Date) {
+  const keyId = (key: string): string => hashSecret(key);
+  const inForce = () => keys.list().filter(({ revoked }) => revoked === undefined);
+
+  const list = (): ConsolePeople => {
+    const all = inForce();
+    return {
+      users: users.list().map((user) => ({
+        ...user,
+        expires: user.expires?.toISOString() ?? null,
+        created: user.created.toISOString(),
+        keys: all
+          .filter(({ name }) => name === user.name)
+          .map(({ key, created }) => ({ id: keyId(key), beginning: key.slice(0, 12), created: created.toISOString() })),
+      })),
+      groups: groups.list().map(({ name, privileges: held, networks, members }) => ({
+        ...{ name, networks, members },
+        privileges: held,
+      })),
+      privileges: privileges.map((id) => ({ id, name: displayNames[id] })),
+    };
+  };
+
+  const groupFault = (wish: ConsoleGroup): string | undefined => {
+    const wrong = groupWishFault(wish);
+    if (wrong !== undefined) return wrong;
+    const unknown = wish.members.find((member) => users.find(member) === undefined);
+    return unknown === undefined ? undefined : `There is no user ${unknown}.`;
+  };
+
+  const fillGroup = ({ name, privileges: held, networks, members }: ConsoleGroup): void => {
+    groups.change(name, { privileges: held.filter(isPrivilege), networks });
+    const before = groups.find(name)?.members ?? [];
+    for (const user of before) if (!members.includes(user)) groups.leave(name, user);
+    for (const user of members) if (!before.includes(user)) groups.join(name, user);
+  };
+
+  return {
+    list,
+
+    /** What a person may here and now, by himself and by his groups. */
+    rightsOf: (user: User, from: string): readonly Privilege[] =>
+      rightsOf({ ...user, groups: groups.list().filter(({ members }) => members.includes(user.name)) }, undefined, {
+        from,
+        now: now(),
+      }),
+
+    addUser: (wish: UserWish, by: Actor): Changed => {
+      const wrong = userFault(wish) ?? nameFault("user", wish.name);
+      if (wrong !== undefined) return { wrong };
+      if (!users.add({ name: wish.name, now: now(), ...toChange(wish) }))
+        return { wrong: `There is a user ${wish.name} already.` };
+      audit.note(by, "user added", described(wish), now());
+      return "done";
+    },
+
+    /** What it leaves out stays as it is. */
+    changeUser: async (name: string, change: Partial<UserWish>, by: Actor): Promise<Changed> => {
+      const user = users.find(name);
+      if (user === undefined) return "missing";
+      const wish = { ...user, expires: user.expires?.toISOString() ?? null, ...change };
+      const wrong = userFault(wish) ?? (name === by.name ? shutOut(user, wish) : undefined);
+      if (wrong !== undefined) return { wrong };
+      users.change(name, toChange(wish));
+      if (wish.disabled) await sessions.removeAll(name);
+      audit.note(by, "user changed", described({ ...wish, name }), now());
+      return "done";
+    },
+
+    removeUser: async (name: string, by: Actor): Promise<Changed> => {
+      if (name === by.name) return { wrong: "You cannot remove yourself." };
+      if (!users.remove(name)) return "missing";
+      await sessions.removeAll(name);
+      audit.note(by, "user removed", name, now());
+      return "done";
+    },
+
+    addKey: (user: string, by: Actor): MadeKey | undefined => {
+      const made = keys.addFor(user, undefined, now());
+      if (made === undefined) return undefined;
+      const { key, secret } = made;
+      audit.note(by, "key added", `${shortKey(key)} of ${user}`, now());
+      return { key, secret, file: `key=${key}\nsecret=${secret}\n`, fileName: `${hostname()}_${user}_apikey.txt` };
+    },
+
+    revokeKey: (id: string, by: Actor): Changed => {
+      const found = inForce().find(({ key }) => keyId(key) === id);
+      if (found === undefined) return "missing";
+      keys.revoke(found.key, now());
+      audit.note(by, "key deleted", `${shortKey(found.key)} of ${found.name}`, now());
+      return "done";
+    },
+
+    addGroup: (wish: ConsoleGroup, by: Actor): Changed => {
+      const wrong = groupFault(wish) ?? nameFault("group", wish.name);
+      if (wrong !== undefined) return { wrong };
+      if (!groups.add({ name: wish.name, now: now() })) return { wrong: `There is a group ${wish.name} already.` };
+      fillGroup(wish);
+      audit.note(by, "group added", describedGroup(wish), now());
+      return "done";
+    },
+
+    /** What it leaves out stays as it is; its members are those that it names. */
+    changeGroup: (change: Partial<ConsoleGroup> & Pick<ConsoleGroup, "name">, by: Actor): Changed => {
+      const group = groups.find(change.name);
+      if (group === undefined) return "missing";
+      const wish = { ...group, ...change };
+      const wrong = groupFault(wish);
+      if (wrong !== undefined) return { wrong };
+      fillGroup(wish);
+      audit.note(by, "group changed", describedGroup(wish), now());
+      return "done";
+    },
+
+    removeGroup: (name: string, by: Actor): Changed => {
+      if (!groups.remove(name)) return "missing";
+      audit.note(by, "group removed", name, now());
+      return "done";
+    },
+
+    audit: () => audit.latest(500).map((entry) => ({ ...entry, at: entry.at.toISOString() })),
+  };
+}
+
+function userFault({ fullName, expires, privileges: held }: UserWish): string | undefined {
+  if (typeof fullName !== "string" || fullName.length > 200) return "The full name has at most 200 characters.";
+  if (expires !== null && (typeof expires !== "string" || Number.isNaN(Date.parse(expires))))
+    return "The end is not a day.";
+  return privilegeFault(held);
+}
+
+/** Of whoever changes himself: nobody might be left to undo it. */
+function shutOut({ privileges: had }: User, { disabled, privileges: held }: UserWish): string | undefined {
+  if (disabled) return "You cannot disable yourself.";
+  if (!had.includes("all") || held.includes("all")) return undefined;
+  return `You cannot take “${displayNames.all}” from yourself; another administrator can.`;
+}
+
+function groupWishFault({ networks, members, privileges: held }: ConsoleGroup): string | undefined {
+  if (!isTexts(networks) || !isTexts(members)) return "Networks and members are lists.";
+  const bad = networks.find((text) => parseNetwork(text) === undefined && parseAddress(text) === undefined);
+  return bad === undefined ? privilegeFault(held) : `${bad} is not a network such as 192.0.2.0/24.`;
+}
+
+function privilegeFault(held: readonly string[]): string | undefined {
+  if (!isTexts(held)) return "Privileges are a list.";
+  const unknown = held.find((text) => !isPrivilege(text));
+  return unknown === undefined ? undefined : `There is no privilege ${unknown}.`;
+}
+
+const isTexts = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.length <= 100 && value.every((item) => typeof item === "string");
+
+const toChange = ({ fullName, disabled, expires, privileges: held }: UserWish) => ({
+  fullName,
+  disabled: disabled === true,
+  expires: expires === null ? ("never" as const) : new Date(expires),
+  privileges: held.filter(isPrivilege),
+});
+
+const described = ({ name, disabled, privileges: held }: UserWish): string =>
+  `${name}, may ${held.join(" ") || "nothing"}${disabled ? ", disabled" : ""}`;
+
+const describedGroup = ({ name, privileges: held, members }: ConsoleGroup): string =>
+  `${name}, may ${held.join(" ") || "nothing"}, of ${members.join(" ") || "nobody"}`;

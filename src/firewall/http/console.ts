@@ -1,0 +1,172 @@
+import { readFile } from "node:fs/promises";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createSessions } from "../../access/session.ts";
+import { sessionOf } from "../../access/session-cookie.ts";
+import { createSignIn, forged, json, problem } from "../../access/session-http.ts";
+import type { ConsoleGroup, UserWish } from "../../contract/console-firewall.ts";
+import { type PlainRequest, readPlainRequest } from "../../process/http/plain-request.ts";
+import { createStaticPages, type PageAnswer } from "../../process/http/static-pages.ts";
+import type { SmallLog } from "../../process/small-log.ts";
+import type { Privilege } from "../access/privileges.ts";
+import { decoded } from "../access/resolve-endpoint.ts";
+import { isInForce } from "../access/rights.ts";
+import type { AccessStore } from "../access/store.ts";
+import type { User } from "../access/users.ts";
+import { makeSignInSecret } from "./console-link.ts";
+import { type Changed, consolePeople } from "./console-people.ts";
+import type { EventStreams } from "./events.ts";
+
+export type FirewallConsoleOptions = {
+  readonly access: AccessStore;
+  readonly streams: EventStreams;
+  readonly log: SmallLog;
+  readonly now: () => Date;
+  readonly caFile: string | undefined;
+  readonly pages: string | undefined;
+};
+
+const service = "firewall";
+
+/** The pages, and what they ask for: signing in, the interfaces as they change, users, groups, keys and the audit log. */
+export function createFirewallConsole(options: FirewallConsoleOptions) {
+  const { access, log, now } = options;
+  const sessions = createSessions(access.sessions, () => now().getTime());
+  const answerTo = createAnswering(options, sessions);
+  const pages = createStaticPages({ page: "firewall", isPage: (path) => pagePaths.test(path), folder: options.pages });
+
+  return {
+    /** False for requests that are not the console's. */
+    handle: async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
+      const path = (request.url ?? "").split("?", 1)[0] ?? "";
+      try {
+        const answer = path.startsWith("/console/")
+          ? await answerTo(request, response)
+          : request.method === "GET" && (await pages(path, String(request.headers["accept-encoding"] ?? "")));
+        // Without built pages the service answers at its root as it always did.
+        if (!answer || (answer !== "taken" && answer.status === 503)) return false;
+        if (answer !== "taken") response.writeHead(answer.status, answer.headers).end(answer.body);
+      } catch (error) {
+        // Whoever has gone hears nothing, and is nobody's fault.
+        if (response.destroyed) return true;
+        log.error({ err: error, path }, "console: a request failed");
+        if (response.headersSent) response.destroy();
+        else response.writeHead(500).end();
+      }
+      return true;
+    },
+
+    makeLink: (user?: string) => makeSignInSecret(access, user, now),
+    isNew: (): boolean => !access.users.list().some(({ hasPassword }) => hasPassword),
+  };
+}
+
+const pagePaths = /^\/(?:sign-in|users|groups|audit|account)?$/;
+
+type Answer = PageAnswer | "taken";
+
+function createAnswering(options: FirewallConsoleOptions, sessions: ReturnType<typeof createSessions>) {
+  const { access, streams, log, now, caFile } = options;
+  const people = consolePeople(access, now);
+  const userBehind = (name: string): User | undefined => {
+    const user = access.users.find(name);
+    return user && isInForce(user, now()) ? user : undefined;
+  };
+  const userOf = async (request: PlainRequest): Promise<User | "forged" | undefined> => {
+    const found = await sessionOf(service, sessions, request);
+    if (found.kind === "session") return userBehind(found.session.who);
+    return found.kind === "forged" ? "forged" : undefined;
+  };
+  const isAllowed = (user: User, privilege: Privilege, { from }: PlainRequest): boolean => {
+    const held = people.rightsOf(user, from);
+    return held.includes("all") || held.includes(privilege);
+  };
+  const signIn = createSignIn({
+    service,
+    sessions,
+    now: () => now().getTime(),
+    note: (what, fields) => log.info(fields, `console: ${what}`),
+    people: {
+      check: async (name, password) => (await access.users.checkPassword(name, password, now()))?.name,
+      describe: async (who, from) => {
+        const user = userBehind(who);
+        const held = user && people.rightsOf(user, from);
+        return user && held && { name: user.name, hasPassword: user.hasPassword, privileges: held };
+      },
+      setPassword: async (who, password) => {
+        await access.users.setPassword(who, password);
+        access.audit.note({ name: who, source: "console" }, "password set", who, now());
+      },
+    },
+  });
+
+  return async (request: IncomingMessage, response: ServerResponse): Promise<Answer | undefined> => {
+    const plain = await readPlainRequest(request);
+    if (plain === undefined) return problem(413, "That is too much.");
+    const route = `${plain.method} ${plain.path}`;
+    if (route === "GET /console/ca.pem" && caFile !== undefined)
+      return { status: 200, headers: { "content-type": "application/x-pem-file" }, body: await readFile(caFile) };
+    const answered = await signIn(plain);
+    if (answered !== undefined) return answered;
+    const user = await userOf(plain);
+    if (user === "forged") return forged;
+    if (user === undefined) return problem(401, "Sign in first.");
+    if (route === "GET /console/events") {
+      if (!isAllowed(user, "interface-status", plain)) return problem(403, "You may not see the interfaces.");
+      const mayStay = async () => {
+        const still = await userOf(plain);
+        return typeof still === "object" && isAllowed(still, "interface-status", plain);
+      };
+      return (await streams.open(request, response, mayStay)) ? "taken" : problem(429, "Too many pages are open.");
+    }
+    if (!isAllowed(user, "user-management", plain)) return problem(403, "You may not manage users.");
+    return await manage(people, plain, { name: user.name, source: plain.from });
+  };
+}
+
+type People = ReturnType<typeof consolePeople>;
+
+async function manage(people: People, { method, path, body }: PlainRequest, by: { name: string; source: string }) {
+  const [, , kind, given = "", part] = path.split("/");
+  const name = decoded(given);
+  switch (`${method} ${kind}${name === "" ? "" : "/:name"}${part === undefined ? "" : `/${part}`}`) {
+    case "GET people":
+      return json(200, people.list());
+    case "GET audit":
+      return json(200, { audit: people.audit() });
+    case "POST users":
+      return toAnswer(people.addUser(parsed<UserWish>(body), by));
+    case "PUT users/:name":
+      return toAnswer(await people.changeUser(name, parsed<Partial<UserWish>>(body), by));
+    case "DELETE users/:name":
+      return toAnswer(await people.removeUser(name, by));
+    case "POST users/:name/keys": {
+      const made = people.addKey(name, by);
+      return made === undefined ? toAnswer("missing") : json(201, made);
+    }
+    case "DELETE keys/:name":
+      return toAnswer(people.revokeKey(name, by));
+    case "POST groups":
+      return toAnswer(people.addGroup(parsed<ConsoleGroup>(body), by));
+    case "PUT groups/:name":
+      return toAnswer(people.changeGroup({ ...parsed<Partial<ConsoleGroup>>(body), name }, by));
+    case "DELETE groups/:name":
+      return toAnswer(people.removeGroup(name, by));
+    default:
+      return problem(404, "There is nothing here.");
+  }
+}
+
+function toAnswer(changed: Changed) {
+  if (changed === "done") return { status: 204, headers: {}, body: "" };
+  return changed === "missing" ? problem(404, "There is no such one any more.") : problem(422, changed.wrong);
+}
+
+/** Every field is checked where it is used. */
+function parsed<T>(body: string): T {
+  try {
+    const read: unknown = JSON.parse(body);
+    return (typeof read === "object" && read !== null ? read : {}) as T;
+  } catch {
+    return {} as T;
+  }
+}

@@ -1,0 +1,141 @@
+import { createServer, get, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { noConfig } from "../config.ts";
+import type { FeedState } from "../report/feed.ts";
+import { takeSnapshot } from "../report/snapshot.ts";
+import { createEventStreams } from "./events.ts";
+
+/** Streams over a feed that the test turns itself; `padding` makes a report that no socket buffer holds. */
+async function streams({ most = 10, heartbeat = 60_000, padding = "" } = {}) {
+  const listeners = new Set<(state: FeedState) => void>();
+  const stateOf = (count: number): FeedState => {
+    const rows = [{ ifname: `eth${count}${padding}`, flags: [], addr_info: [] }];
+    return { id: `7-${count}`, snapshot: takeSnapshot(rows, noConfig, count) };
+  };
+  let [count, allowed] = [1, true];
+  let lose: () => void = () => undefined;
+  const feed = {
+    current: async () => stateOf(count),
+    follow: (listener: (state: FeedState) => void, onLost: () => void) => {
+      listeners.add(listener);
+      lose = onLost;
+      return () => void listeners.delete(listener);
+    },
+  };
+  const all = createEventStreams({ feed, most, heartbeat });
+  const server = createServer((request, response) => {
+    void all
+      .open(request, response, async () => allowed)
+      .then((taken) => {
+        if (!taken) response.writeHead(503).end();
+      });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const open = () =>
+    new Promise<IncomingMessage>((resolve, reject) => {
+      get({ host: "127.0.0.1", port, agent: false }, (response) => {
+        response.on("error", () => undefined);
+        onTestFinished(() => void response.destroy());
+        resolve(response);
+      }).once("error", reject);
+    });
+  const change = () => {
+    count += 1;
+    for (const listener of listeners) listener(stateOf(count));
+  };
+  const forbid = () => {
+    allowed = false;
+  };
+  return { open, change, forbid, lose: () => lose(), listening: () => listeners.size, closeAll: all.close };
+}
+
+function textOf(response: IncomingMessage) {
+  let text = "";
+  response.setEncoding("latin1").on("data", (more: string) => {
+    text += more;
+  });
+  return () => text;
+}
+
+const closed = (response: IncomingMessage) => new Promise<void>((resolve) => response.once("close", resolve));
+
+describe("createEventStreams", () => {
+  it("gives a sign of life", async () => {
+    const { open } = await streams({ heartbeat: 30 });
+    const text = textOf(await open());
+    await expect.poll(() => text().split(": heartbeat\n\n").length).toBeGreaterThan(3);
+  });
+
+  it("refuses one too many, and takes one again when another has left", async () => {
+    const { open, listening } = await streams({ most: 2 });
+    const [first] = [await open(), await open()];
+    expect((await open()).statusCode).toBe(503);
+    first.destroy();
+    await expect.poll(listening).toBe(1);
+    expect((await open()).statusCode).toBe(200);
+  });
+
+  it("piles nothing up for a listener who does not read, and gives him the last state when he does", async () => {
+    const { open, change, listening } = await streams({ padding: "x".repeat(300_000) });
+    const response = await open();
+    await expect.poll(listening).toBe(1);
+    for (let count = 0; count < 100; count++) {
+      change();
+      if (count % 10 === 0) await sleep(2);
+    }
+    await sleep(50);
+    const text = textOf(response);
+    await expect.poll(() => /id: 7-101\nevent: change/.test(text())).toBe(true);
+    expect(text().split("event: change").length - 1).toBeLessThan(60);
+  });
+
+  it("lets go of one who never reads", async () => {
+    const { open, change, listening } = await streams({ heartbeat: 40, padding: "x".repeat(4_000_000) });
+    await open();
+    await expect.poll(listening).toBe(1);
+    for (let count = 0; count < 3; count++) change();
+    await expect.poll(listening).toBe(0);
+  });
+
+  it.each(["at the next sign of life", "at the next change"])(
+    "ends %s when the listener may stay no longer",
+    async (at) => {
+      const heartbeat = at === "at the next change" ? 60_000 : 30;
+      const { open, change, forbid } = await streams({ heartbeat });
+      const response = await open();
+      const text = textOf(response);
+      await expect.poll(text).toContain("snapshot");
+      forbid();
+      change();
+      await closed(response);
+      expect(text()).not.toContain("event: change");
+    },
+  );
+
+  it("ends when there is no telling whether anything changes", async () => {
+    const { open, lose, listening } = await streams();
+    const response = await open();
+    response.resume();
+    const ended = closed(response);
+    lose();
+    await ended;
+    await expect.poll(listening).toBe(0);
+  });
+
+  it("ends all", async () => {
+    const { open, closeAll, listening } = await streams();
+    const all = [await open(), await open()];
+    for (const response of all) response.resume();
+    const ended = Promise.all(all.map(closed));
+    closeAll();
+    await ended;
+    await expect.poll(listening).toBe(0);
+  });
+});

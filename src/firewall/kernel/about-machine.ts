@@ -1,0 +1,63 @@
+import { arch, hostname, release, type } from "node:os";
+import { version } from "../../process/version.ts";
+
+/** Which of the original's releases the answers look like: clients refuse those that they take for too old. */
+const likeRelease = "26.7.2";
+
+const machine = (): string => ({ x64: "amd64", arm64: "aarch64" })[arch() as "x64" | "arm64"] ?? arch();
+const operatingSystem = (): string => `${type()} ${release()}`;
+
+/**
+ * The connection test of nearly every client. There is nothing to update from here, and that is what it says. As in the
+ * original the check stands at the top and inside of the product: some clients read the version there, some here.
+ */
+export function firmwareStatus(now: Date) {
+  const series = likeRelease.split(".").slice(0, 2).join(".");
+  const known = { product_id: "moor", product_version: likeRelease, product_abi: series };
+  const check = {
+    ...known,
+    ...{ os_version: operatingSystem(), last_check: asDatePrints(now), needs_reboot: "0", upgrade_needs_reboot: "0" },
+    ...{ new_packages: [], reinstall_packages: [], remove_packages: [], downgrade_packages: [], upgrade_packages: [] },
+    upgrade_sets: [],
+  };
+  return {
+    ...check,
+    product: {
+      ...known,
+      product_name: "moor",
+      product_nickname: "moor",
+      product_series: series,
+      product_arch: machine(),
+      product_moor: version,
+      product_latest: likeRelease,
+      product_check: check,
+    },
+    status_msg: "moor is updated by the system it runs on.",
+    status: "none",
+  };
+}
+
+/** Where some clients test the connection, and others look for plugins: there are none. */
+export function firmwareInfo(now: Date) {
+  const { product_id, product_version, product } = firmwareStatus(now);
+  return { product_id, product_version, package: [], plugin: [], changelog: [], product };
+}
+
+/** `Sun Nov 15 20:27:15 UTC 2026`. */
+function asDatePrints(at: Date): string {
+  const [, day, date, month, year, time] = /^(\w+), (\d+) (\w+) (\d+) ([\d:]+)/.exec(at.toUTCString()) ?? [];
+  return `${day} ${month} ${date} ${time} UTC ${year}`;
+}
+
+/** What monitoring asks first. `System` is how releases before 25.1 said it, and what clients of that time look for. */
+export const systemStatus = () => ({
+  metadata: { system: { status: "OK", message: "No problems were detected.", title: "System" } },
+  subsystems: [],
+  System: { status: "OK" },
+});
+
+export const systemInformation = () => ({
+  name: hostname(),
+  versions: [`moor ${version}-${machine()}`, operatingSystem(), `OpenSSL ${process.versions.openssl}`],
+  updates: "moor is updated by the system it runs on.",
+});

@@ -1,0 +1,164 @@
+import { execFile } from "node:child_process";
+import { chmod, mkdtemp, writeFile } from "node:fs/promises";
+import { networkInterfaces, tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { Check } from "typebox/value";
+import { describe, expect, it } from "vitest";
+import { standStill } from "../../../test/rig/stand-still.ts";
+import { InterfaceConfig, type WireInterface } from "../../contract/interfaces.ts";
+import { reportOf } from "../report/report.ts";
+import { readKernel } from "./read.ts";
+
+const run = promisify(execFile);
+
+/** The report of a network namespace of its own, after `setUp` was done in it. Needs no root. */
+async function reportAfter(setUp: string): Promise<Record<string, WireInterface>> {
+  const program = `
+    const { readKernel } = await import(${JSON.stringify(new URL("read.ts", import.meta.url).href)});
+    const { reportOf } = await import(${JSON.stringify(new URL("../report/report.ts", import.meta.url).href)});
+    const { phpJson } = await import(${JSON.stringify(new URL("../report/php-json.ts", import.meta.url).href)});
+    console.log(phpJson(reportOf(await readKernel())));`;
+  const script = `set -e\nexport PATH=$PATH:/usr/sbin:/sbin\n${setUp}\nexec "$0" --input-type=module -e "$1"`;
+  const { stdout } = await run("unshare", [
+    "--user",
+    "--map-root-user",
+    "--net",
+    "bash",
+    "-c",
+    script,
+    process.execPath,
+    program,
+  ]);
+  return JSON.parse(stdout) as Record<string, WireInterface>;
+}
+
+const veth = "ip link add wan type veth peer name isp; ip link set wan address 02:00:5e:10:00:01";
+
+describe("real devices", () => {
+  it("an untouched namespace has a loopback that is down", async () => {
+    expect(await reportAfter(":")).toEqual({
+      lo: expect.objectContaining({ flags: ["loopback"], ipv4: [], ipv6: [], is_physical: false, mtu: "65536" }),
+    });
+  });
+
+  it("shows addresses, peers and lifetimes as they were set", async () => {
+    const report = await reportAfter(`${veth}
+      ip link set lo up; ip link set wan up mtu 1492; ip link set isp up
+      ip addr add 192.0.2.1/24 dev wan
+      ip addr add 203.0.113.7 peer 198.51.100.1 dev wan
+      ip addr add 2001:db8:a::1/64 dev wan nodad valid_lft 5400 preferred_lft 0
+      ip addr add 2001:db8:b::1/64 dev wan nodad valid_lft 7200 preferred_lft 3600
+      ip addr add fd00:db8::1/48 dev wan nodad`);
+    expect(Check(InterfaceConfig, report)).toBe(true);
+    expect(report.wan).toMatchObject({
+      flags: ["up", "broadcast", "running", "multicast", "lower_up"],
+      macaddr: "02:00:5e:10:00:01",
+      ipv4: [
+        { ipaddr: "192.0.2.1", subnetbits: 24, tunnel: false },
+        { ipaddr: "203.0.113.7", subnetbits: 32, tunnel: true, endpoint: "198.51.100.1" },
+      ],
+      is_physical: false,
+      mtu: "1492",
+      status: "active",
+    });
+    const ipv6 = report.wan?.ipv6 ?? [];
+    const byText = (text: string) => ipv6.find(({ ipaddr }) => ipaddr === text);
+    expect(byText("2001:db8:a::1")).toMatchObject({ deprecated: true, pltime: "0", subnetbits: 64 });
+    expect(Number(byText("2001:db8:b::1")?.vltime)).toBeGreaterThan(7000);
+    expect(Number(byText("2001:db8:b::1")?.pltime)).toBeGreaterThan(3400);
+    expect(byText("fd00:db8::1")).toMatchObject({ pltime: "0", vltime: "0", subnetbits: 48, tentative: false });
+    expect(ipv6.map((address) => address["link-local"])).toEqual([false, false, false, true]);
+    expect(ipv6.at(-1)?.ipaddr).toMatch(/^fe80::[0-9a-f:]+$/);
+    expect(report.lo).toMatchObject({ ipv4: [{ ipaddr: "127.0.0.1", subnetbits: 8, tunnel: false }] });
+  });
+
+  it.each([
+    ["down", "ip link set wan down; ip link set isp up", ["broadcast", "multicast"], "no carrier"],
+    ["up without carrier", "ip link set wan up; ip link set isp down", ["up", "broadcast", "multicast"], "no carrier"],
+  ])("a link that is %s", async (_, setUp, flags, status) => {
+    expect((await reportAfter(`${veth}; ${setUp}`)).wan).toMatchObject({ flags, status });
+  });
+
+  it("a tentative address says so", async () => {
+    // The check for duplicates lasts ten minutes here: a slow machine must not see its end.
+    const report = await reportAfter(`${veth}
+      echo 600 > /proc/sys/net/ipv6/conf/wan/dad_transmits
+      ip link set wan up; ip link set isp up
+      ip addr add 2001:db8::1/64 dev wan; ip addr add 2001:db8::2/64 dev wan nodad`);
+    const tentative = Object.fromEntries((report.wan?.ipv6 ?? []).map((each) => [each.ipaddr, each.tentative]));
+    expect(tentative).toMatchObject({ "2001:db8::1": true, "2001:db8::2": false });
+  });
+
+  it("a bridge names its ports, and devices stand in the order of their making", async () => {
+    const report = await reportAfter(`${veth}; ip link add br0 type bridge; ip link set isp master br0
+      ip tuntap add dev tun0 mode tun; ip addr add 192.0.2.1 peer 192.0.2.2 dev tun0`);
+    expect(Object.keys(report)).toEqual(["lo", "isp", "wan", "br0", "tun0"]);
+    expect(report.br0).toMatchObject({
+      is_physical: false,
+      members: { isp: { flags: ["learning", "discover"] } },
+      hellotime: "2",
+      fwddelay: "15",
+    });
+    expect(report.isp?.flags).toContain("promisc");
+    expect(report.tun0).toMatchObject({
+      flags: ["pointopoint", "noarp", "multicast"],
+      macaddr: "00:00:00:00:00:00",
+      ipv4: [{ ipaddr: "192.0.2.1", subnetbits: 32, tunnel: true, endpoint: "192.0.2.2" }],
+    });
+    expect(report.tun0).not.toHaveProperty("status");
+  });
+
+  it("odd names and a renamed device come through", async () => {
+    const report = await reportAfter(`${veth}; ip link set wan name __proto__; ip link set isp name 'a"b'`);
+    expect(Object.keys(report)).toEqual(["lo", 'a"b', "__proto__"]);
+  });
+});
+
+describe("readKernel", () => {
+  const program = async (text: string) => {
+    const path = join(await mkdtemp(join(tmpdir(), "moor-ip-")), "ip");
+    await writeFile(path, `#!/bin/sh\n${text}\n`);
+    await chmod(path, 0o755);
+    return path;
+  };
+
+  it.each([
+    ["`ip` fails", "echo 'Cannot open netlink socket: Permission denied' >&2; exit 1", 15_000, /netlink socket/],
+    ["`ip` fails without a word", "exit 1", 15_000, /failed: it said nothing and ended with code 1$/],
+    ["`ip` prints no JSON", "echo hello", 15_000, /cannot be read/],
+    ["`ip` prints nothing", "exit 0", 15_000, /cannot be read/],
+    ["`ip` hangs", "exec sleep 30", 300, /within 300 ms/],
+    ["`ip` never stops printing", "exec cat /dev/zero", 15_000, /maxBuffer/],
+  ])("throws, and never answers with nothing, when %s", async (_, text, limit, message) => {
+    const commands = [await program(text)];
+    await expect(readKernel({ commands, limit })).rejects.toThrow(message);
+  });
+
+  it("waits on for `ip` after this process stood still for longer than the limit", async () => {
+    const commands = [await program(`sleep 2.7; echo '[{"ifname":"x0","flags":[],"addr_info":[]}]'`)];
+    const reading = readKernel({ commands, limit: 2_000 });
+    standStill(2_500);
+    expect((await reading).map(({ ifname }) => ifname)).toEqual(["x0"]);
+  });
+
+  it("stops when told to", async () => {
+    const commands = [await program("exec sleep 30")];
+    await expect(readKernel({ commands, signal: AbortSignal.timeout(50) })).rejects.toThrow(/stopped/);
+  });
+
+  it("looks in the next place when there is no `ip` in the first", async () => {
+    const commands = ["/nowhere/ip", await program(`echo '[{"ifname":"x0","flags":[],"addr_info":[]}]'`)];
+    expect((await readKernel({ commands })).map(({ ifname }) => ifname)).toEqual(["x0"]);
+  });
+
+  it.each([
+    ["there is no `ip`", async () => "/nowhere/ip"],
+    ["`ip` is BusyBox's", () => program('echo "ip: unrecognized option: json" >&2; echo "BusyBox v1.36" >&2; exit 1')],
+    ["`ip` is too old", () => program(`echo 'Option "-json" is unknown, try "ip -help".' >&2; exit 255`)],
+  ])("takes Node's list when %s", async (_, command) => {
+    const report = reportOf(await readKernel({ commands: [await command()] }));
+    expect([...report.keys()]).toEqual(Object.keys(networkInterfaces()));
+    expect(report.size).toBeGreaterThan(0);
+  });
+});

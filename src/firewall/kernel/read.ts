@@ -1,0 +1,36 @@
+import { type NetworkInterfaceInfo, networkInterfaces } from "node:os";
+import { type KernelAddress, type KernelRow, parseKernelRows } from "./row.ts";
+import { type RunIpOptions, runIp } from "./run-ip.ts";
+
+/**
+ * Every network device of this machine, as it is now. Without a usable `ip` Node's own list is taken: it has only devices
+ * that are up and have an address. A failed read throws; it is never an empty list.
+ */
+export async function readKernel(options: RunIpOptions = {}): Promise<readonly KernelRow[]> {
+  const found = await runIp(["-json", "-details", "-statistics", "addr"], options);
+  if (found === undefined) return rowsFromNode(networkInterfaces());
+  try {
+    return parseKernelRows(found.printed);
+  } catch (error) {
+    throw new Error(`what \`${found.command}\` printed cannot be read: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** Node tells less than `ip`: what it does not tell stays out. It lists only devices that are up and running. */
+export function rowsFromNode(list: NodeJS.Dict<NetworkInterfaceInfo[]>): readonly KernelRow[] {
+  return Object.entries(list).map(([ifname, addresses = []]) => ({
+    ifname,
+    flags: addresses.some(({ internal }) => internal) ? ["UP", "LOOPBACK"] : ["UP"],
+    ...(addresses[0] && { address: addresses[0].mac }),
+    addr_info: addresses.map(addressFromNode),
+  }));
+}
+
+function addressFromNode({ family, address, cidr }: NetworkInterfaceInfo): KernelAddress {
+  const bits = cidr?.split("/")[1];
+  return {
+    family: family === "IPv4" ? "inet" : "inet6",
+    local: address,
+    ...(bits !== undefined && { prefixlen: Number(bits) }),
+  };
+}

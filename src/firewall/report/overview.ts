@@ -1,0 +1,77 @@
+import type { WireInterface, WireIpv6 } from "../../contract/interfaces.ts";
+import { describe, type FirewallConfig, identify } from "../config.ts";
+import type { KernelRow } from "../kernel/row.ts";
+import { countersOf } from "./counters.ts";
+import type { DefaultRoute } from "./gateways.ts";
+import type { Snapshot } from "./snapshot.ts";
+
+/** One row of the overview: the report's keys, with addresses as `address/prefix`, and what an administrator sees of it. */
+export type OverviewRow = Readonly<Record<string, unknown>>;
+
+/** What is shown beside the report itself. */
+export type OverviewWish = { readonly statistics: boolean; readonly routes: readonly DefaultRoute[] };
+
+export function overviewOf({ rows, report }: Snapshot, config: FirewallConfig, wish: OverviewWish): OverviewRow[] {
+  return [...report].map(([name, device]) => {
+    const row = rows.find(({ ifname }) => ifname === name);
+    return overviewRow(device, row, config, wish);
+  });
+}
+
+function overviewRow(
+  { ipv4, ipv6, ...device }: WireInterface,
+  row: KernelRow | undefined,
+  config: FirewallConfig,
+  { statistics, routes }: OverviewWish,
+): OverviewRow {
+  const name = device.device;
+  return {
+    ...device,
+    status: stateOf(device.flags),
+    identifier: identify(config, name),
+    description: describe(config, name, device.flags),
+    enabled: device.flags.includes("up"),
+    link_type: linkTypeOf(row),
+    addr4: withPrefix(ipv4[0]),
+    addr6: withPrefix(primaryIpv6(ipv6)),
+    // The family's key is missing when the family has no address.
+    ...(ipv4.length > 0 && { ipv4: ipv4.map((each) => ({ ipaddr: withPrefix(each) })) }),
+    ...(ipv6.length > 0 && { ipv6: ipv6.map((each) => ({ ipaddr: withPrefix(each) })) }),
+    vlan_tag: device.vlan?.tag ?? null,
+    gateways: routes.flatMap(({ dev, gateway }) => (dev === name && gateway !== undefined ? [gateway] : [])),
+    routes: [],
+    ...(statistics && row && { statistics: countersOf(row, device.flags) }),
+  };
+}
+
+function stateOf(flags: readonly string[]): string {
+  if (!flags.includes("up")) return "down";
+  return flags.includes("running") ? "up" : "no carrier";
+}
+
+/** How it got its address, as far as the kernel knows. */
+function linkTypeOf(row: KernelRow | undefined): string {
+  const first = row?.addr_info.find(({ family }) => family === "inet");
+  if (row?.link_type === "ppp") return "pppoe";
+  if (first === undefined) return "none";
+  return first.valid_life_time === undefined || first.valid_life_time === 0xffffffff ? "static" : "dhcp";
+}
+
+const withPrefix = (address: { readonly ipaddr: string; readonly subnetbits: number } | undefined): string =>
+  address === undefined ? "" : `${address.ipaddr}/${address.subnetbits}`;
+
+/** The original's own choice: usable, global before local (fc00::/7), and of those with an end the one that lasts longest. */
+function primaryIpv6(addresses: readonly WireIpv6[]): WireIpv6 | undefined {
+  const usable = addresses.filter(
+    (each) => !each["link-local"] && each.deprecated !== true && each.tentative !== true && each.ipaddr !== "::1",
+  );
+  const ordered = usable.toSorted((a, b) => Number(isUniqueLocal(a.ipaddr)) - Number(isUniqueLocal(b.ipaddr)));
+  let best = ordered[0];
+  for (const each of ordered) {
+    if (Number(each.vltime ?? 0) === 0) break;
+    if (best === undefined || Number(each.vltime) > Number(best.vltime)) best = each;
+  }
+  return best;
+}
+
+const isUniqueLocal = (text: string): boolean => /^f[cd]/i.test(text);

@@ -1,0 +1,125 @@
+import type { WireInterface, WireIpv4, WireIpv6 } from "../../contract/interfaces.ts";
+import { isMarked, type KernelAddress, type KernelRow } from "../kernel/row.ts";
+import { reportMedia, reportNd6 } from "./details.ts";
+import { reportKind } from "./kind.ts";
+
+/** A map, not an object: a device may be called `7` or `__proto__`, and the order is the kernel's. */
+export type Report = ReadonlyMap<string, WireInterface>;
+
+/** The kernel's devices as OPNsense reports its own, in the order of their kernel index. */
+export function reportOf(rows: readonly KernelRow[]): Report {
+  const inOrder = rows.toSorted((a, b) => (a.ifindex ?? 0) - (b.ifindex ?? 0));
+  return new Map(inOrder.map((row) => [row.ifname, reportDevice(row, rows)]));
+}
+
+function reportDevice(row: KernelRow, all: readonly KernelRow[]): WireInterface {
+  const macaddr = isMac(row.address) ? row.address : noMac;
+  const ethernet = row.link_type === "ether";
+  return {
+    flags: reportFlags(row),
+    // Neither is in the kernel's answer; asking every driver for them is not worth what clients do with it.
+    capabilities: [],
+    options: [],
+    macaddr,
+    ipv4: row.addr_info.filter(({ family }) => family === "inet").flatMap(reportIpv4),
+    ipv6: lastingFirst(row.addr_info.filter(({ family }) => family === "inet6")).flatMap(reportIpv6),
+    supported_media: [],
+    ...(row.link_type !== undefined && { is_physical: ethernet && isCard(row) }),
+    device: row.ifname,
+    ...(row.mtu !== undefined && { mtu: String(row.mtu) }),
+    ...(ethernet && { macaddr_hw: isMac(row.permaddr) ? row.permaddr : macaddr }),
+    ...reportKind(row, all),
+    ...reportMedia(row),
+    ...(ethernet && { status: row.flags.includes("LOWER_UP") ? "active" : "no carrier" }),
+    ...reportNd6(row),
+  };
+}
+
+/** A veth that leads out of this network namespace is the card of a container, and all the hardware that it has. */
+const isCard = ({ linkinfo, link_netnsid }: KernelRow): boolean =>
+  linkinfo?.info_kind === undefined || (linkinfo.info_kind === "veth" && link_netnsid !== undefined);
+
+const noMac = "00:00:00:00:00:00";
+const isMac = (text: string | undefined): text is string => /^[0-9a-f]{2}(?::[0-9a-f]{2}){5}$/.test(text ?? "");
+
+/** FreeBSD's words in FreeBSD's order; what Linux has no notion of (simplex) is not claimed. */
+const flagWords = [
+  "UP",
+  "BROADCAST",
+  "LOOPBACK",
+  "POINTOPOINT",
+  "RUNNING",
+  "NOARP",
+  "PROMISC",
+  "ALLMULTI",
+  "MULTICAST",
+  "LOWER_UP",
+];
+
+function reportFlags({ flags, promiscuity = 0 }: KernelRow): string[] {
+  const set = new Set(flags);
+  // `ip` prints no RUNNING: it prints NO-CARRIER for a device that is up and does not run.
+  if (set.has("UP") && !set.has("NO-CARRIER")) set.add("RUNNING");
+  if (promiscuity > 0) set.add("PROMISC");
+  return flagWords.filter((word) => set.has(word)).map((word) => word.toLowerCase());
+}
+
+/** An address without a prefix length is left out, as the original does. */
+function reportIpv4(address: KernelAddress): WireIpv4[] {
+  if (address.prefixlen === undefined) return [];
+  return [{ ipaddr: address.local, subnetbits: address.prefixlen, ...reportPeer(address) }];
+}
+
+function reportIpv6(address: KernelAddress): WireIpv6[] {
+  if (address.prefixlen === undefined) return [];
+  const ipaddr = withoutZone(address.local);
+  const peer = reportPeer(address);
+  const known = isTold(address);
+  return [
+    {
+      ...(known && { autoconf: isAutoconfigured(address) }),
+      ...(known && { deprecated: isMarked(address.deprecated) }),
+      // Linux forgets the prefix of a router that went away instead of keeping it detached.
+      ...(known && { detached: false }),
+      ipaddr,
+      "link-local": isLinkLocal(ipaddr),
+      ...(known && { pltime: lifetime(address.preferred_life_time) }),
+      ...(known && { tentative: isMarked(address.tentative) }),
+      ...("tunnel" in peer && { tunnel: peer.tunnel }),
+      ...(known && { vltime: lifetime(address.valid_life_time) }),
+      ...("endpoint" in peer && { endpoint: peer.endpoint }),
+      subnetbits: address.prefixlen,
+    },
+  ];
+}
+
+/** The kernel gives every address its lifetimes; where they are missing, Node's short list is all there is. */
+const isTold = (address: KernelAddress): boolean => address.valid_life_time !== undefined;
+
+function reportPeer(address: KernelAddress): { tunnel: boolean; endpoint?: string } | Record<never, never> {
+  if (!isTold(address)) return {};
+  return address.address === undefined ? { tunnel: false } : { tunnel: true, endpoint: withoutZone(address.address) };
+}
+
+/** `dynamic` alone is no sign: DHCPv6 clients and people set lifetimes too. */
+const isAutoconfigured = (address: KernelAddress): boolean =>
+  address.protocol === "kernel_ra" ||
+  isMarked(address.mngtmpaddr) ||
+  isMarked(address.temporary) ||
+  isMarked(address["stable-privacy"]);
+
+const forever = 0xffffffff;
+const lifetime = (seconds: number | undefined): string =>
+  seconds === undefined || seconds === forever ? "0" : String(seconds);
+
+const withoutZone = (text: string): string => text.replace(/%.*$/, "");
+const isLinkLocal = (text: string): boolean => /^fe[89ab][0-9a-f]:/i.test(text);
+
+/**
+ * Link-local last. The temporary ones of the privacy extensions, which the report has no mark for, behind those that stay: the
+ * kernel lists them first, and of two that are as good clients take the first.
+ */
+const lastingFirst = (addresses: readonly KernelAddress[]): readonly KernelAddress[] => {
+  const rank = ({ local, temporary }: KernelAddress) => (isLinkLocal(local) ? 2 : Number(isMarked(temporary)));
+  return addresses.toSorted((a, b) => rank(a) - rank(b));
+};
