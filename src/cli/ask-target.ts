@@ -1,5 +1,5 @@
-import type { Lookup, RecordTarget } from "../updater/target.ts";
-import { openTarget } from "../updater/targets.ts";
+import type { Lookup, RecordTarget } from "../updater/targets/target.ts";
+import { openTarget } from "../updater/targets/targets.ts";
 import type { CommandIo } from "./command-io.ts";
 import { loadConfig, pickOne } from "./load-config.ts";
 

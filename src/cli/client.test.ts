@@ -2,7 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
-import { type Control, openControl } from "../updater/control.ts";
+import { type Control, openControl } from "../updater/report/control.ts";
 import { makeCertificate } from "../updater/rig/certificates.ts";
 import { goodFirewall, type Loop, openLoop } from "../updater/rig/loop.ts";
 import { wanWith } from "../updater/rig/services.ts";

@@ -1,4 +1,4 @@
-import { longestHistory, readHistory } from "../updater/history.ts";
+import { longestHistory, readHistory } from "../updater/report/history.ts";
 import type { CommandIo } from "./command-io.ts";
 import { loadConfig } from "./load-config.ts";
 import { printTable } from "./print-table.ts";

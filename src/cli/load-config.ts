@@ -2,8 +2,8 @@ import { resolve } from "node:path";
 import { nearest } from "../core/names/nearest.ts";
 import { ok, type Result } from "../core/result.ts";
 import { shellWord } from "../process/shell-word.ts";
-import type { UpdaterConfig } from "../updater/config.ts";
-import { readConfig } from "../updater/read-config.ts";
+import type { UpdaterConfig } from "../updater/config/config.ts";
+import { readConfig } from "../updater/config/read.ts";
 import type { CommandIo } from "./command-io.ts";
 import { tellFaults } from "./tell-faults.ts";
 

@@ -2,8 +2,8 @@ import { type Document, isNode } from "yaml";
 import type { Fault } from "../core/result.ts";
 import { type ConfigFault, type FirewallConfig, readConfig } from "../firewall/config.ts";
 import { isUtf16 } from "../process/utf8-text.ts";
-import { utf16 } from "../updater/read-secret.ts";
-import { createYamlReader } from "../updater/yaml-reader.ts";
+import { utf16 } from "../updater/config/read-secret.ts";
+import { createYamlReader } from "../updater/config/yaml-reader.ts";
 
 type Read =
   | { readonly kind: "config"; readonly config: FirewallConfig }

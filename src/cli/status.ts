@@ -1,9 +1,9 @@
 import { urlOf } from "../process/listen-address.ts";
-import type { UpdaterConfig } from "../updater/config.ts";
-import { driftTodo, summarise } from "../updater/describe-round.ts";
-import type { PlannedUpdate } from "../updater/plan-round.ts";
-import { openStateFile, type StateFile } from "../updater/state-file.ts";
-import type { Updater } from "../updater/updater.ts";
+import type { UpdaterConfig } from "../updater/config/config.ts";
+import { driftTodo, summarise } from "../updater/report/describe-round.ts";
+import type { PlannedUpdate } from "../updater/round/plan.ts";
+import { openStateFile, type StateFile } from "../updater/round/state-file.ts";
+import type { Updater } from "../updater/round/updater.ts";
 import type { CommandIo } from "./command-io.ts";
 import { loadConfig } from "./load-config.ts";
 import { printTable } from "./print-table.ts";
@@ -31,7 +31,7 @@ export async function status(options: StatusOptions, io: CommandIo): Promise<num
     io.err(`${opened.because}; ${opened.todo}\n`);
     return 1;
   }
-  const { openUpdater } = await import("../updater/updater.ts");
+  const { openUpdater } = await import("../updater/round/updater.ts");
   const updater = await openUpdater(config, { state: opened.state, now: Date.now, random: Math.random });
   try {
     const [planned, running] = await Promise.all([updater.plan(io.signal), askWatcher(config, io)]);
@@ -86,7 +86,7 @@ const noWatcher = "no watcher answers";
 async function askWatcher(config: UpdaterConfig, io: CommandIo): Promise<string> {
   const { control } = config;
   if (!control) return "";
-  const { createHttpClient } = await import("../updater/http-client.ts");
+  const { createHttpClient } = await import("../updater/http/client.ts");
   const url = new URL(urlOf(control, "http"));
   const client = await createHttpClient({ url, trust: { kind: "system" } }, { timeoutMs: 2_000, maxBytes: 4_000_000 });
   try {

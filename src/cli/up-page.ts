@@ -3,14 +3,14 @@ import { type ListenAddress, listenTrouble, urlOf } from "../process/listen-addr
 import type { Logger } from "../process/log.ts";
 import type { Opened } from "../process/shutdown.ts";
 import { noLog } from "../process/small-log.ts";
-import type { UpdaterConfig } from "../updater/config.ts";
-import { openControl } from "../updater/control.ts";
-import { openHistory } from "../updater/history.ts";
-import { createUpdaterPage } from "../updater/http-page.ts";
-import { createReporter, type Notice, type Reporter } from "../updater/reporter.ts";
-import type { StateFile } from "../updater/state-file.ts";
-import { createStatusKeeper } from "../updater/status.ts";
-import type { Round, Updater } from "../updater/updater.ts";
+import type { UpdaterConfig } from "../updater/config/config.ts";
+import { openControl } from "../updater/report/control.ts";
+import { openHistory } from "../updater/report/history.ts";
+import { createUpdaterPage } from "../updater/report/http-page.ts";
+import { createReporter, type Notice, type Reporter } from "../updater/report/reporter.ts";
+import { createStatusKeeper } from "../updater/report/status.ts";
+import type { StateFile } from "../updater/round/state-file.ts";
+import type { Round, Updater } from "../updater/round/updater.ts";
 
 /** The updating client's page in `moor up`, and what the watching has to tell it. */
 export type UpPage = {

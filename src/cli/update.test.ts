@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { readHistory } from "../updater/history.ts";
+import { readHistory } from "../updater/report/history.ts";
 import { type Loop, openLoop } from "../updater/rig/loop.ts";
 import { wanWith } from "../updater/rig/services.ts";
 import type { CommandIo } from "./command-io.ts";

@@ -1,14 +1,14 @@
 import { hostname } from "node:os";
 import { noLog } from "../process/small-log.ts";
-import type { UpdateResult } from "../updater/apply-round.ts";
-import type { UpdaterConfig } from "../updater/config.ts";
-import { type Summary, summarise } from "../updater/describe-round.ts";
-import { openHistory } from "../updater/history.ts";
-import { createReporter } from "../updater/reporter.ts";
-import { describeRhythm } from "../updater/rhythm.ts";
-import { openStateFile, type StateFile } from "../updater/state-file.ts";
-import { devicesOf, type Subject, subjectsOf } from "../updater/subjects.ts";
-import type { Updater } from "../updater/updater.ts";
+import type { UpdaterConfig } from "../updater/config/config.ts";
+import { type Summary, summarise } from "../updater/report/describe-round.ts";
+import { openHistory } from "../updater/report/history.ts";
+import { createReporter } from "../updater/report/reporter.ts";
+import type { UpdateResult } from "../updater/round/apply.ts";
+import { describeRhythm } from "../updater/round/rhythm.ts";
+import { openStateFile, type StateFile } from "../updater/round/state-file.ts";
+import { devicesOf, type Subject, subjectsOf } from "../updater/round/subjects.ts";
+import type { Updater } from "../updater/round/updater.ts";
 import type { CommandIo } from "./command-io.ts";
 import { defaultConfig, loadConfig, readTyped } from "./load-config.ts";
 
@@ -38,7 +38,7 @@ export async function update(options: UpdateOptions, io: CommandIo): Promise<num
   const state = await openState(config, !options.dryRun, io);
   if (!state) return 1;
   if (!options.dryRun && !options.once) return keepWatching(config, state, options, io);
-  const { openUpdater } = await import("../updater/updater.ts");
+  const { openUpdater } = await import("../updater/round/updater.ts");
   const updater = await openUpdater(config, { state, now: Date.now, random: Math.random });
   try {
     return await (options.dryRun ? dryRun(updater, options, io) : once(updater, config, io));

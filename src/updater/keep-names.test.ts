@@ -6,13 +6,13 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openServiceManager } from "../../test/rig/systemd.ts";
 import { until } from "../../test/rig/until.ts";
 import { storedIn } from "../../test/rig/updater-home.ts";
-import { readHistory } from "./history.ts";
+import { readConfig } from "./config/read.ts";
 import { type KeepTools, keepNames } from "./keep-names.ts";
-import { readConfig } from "./read-config.ts";
+import { readHistory } from "./report/history.ts";
 import { type EventFirewall, startEventFirewall } from "./rig/event-firewall.ts";
 import { type Loop, openLoop } from "./rig/loop.ts";
 import { startServer, wanWith } from "./rig/services.ts";
-import { openStateFile } from "./state-file.ts";
+import { openStateFile } from "./round/state-file.ts";
 
 let loop: Loop;
 let firewall: EventFirewall;

@@ -2,19 +2,19 @@ import type { Instant } from "../core/instant.ts";
 import type { Result } from "../core/result.ts";
 import type { SmallLog } from "../process/small-log.ts";
 import { openSystemd } from "../process/systemd.ts";
-import type { UpdaterConfig } from "./config.ts";
-import { openHistory } from "./history.ts";
-import type { PageOptions, UpdaterPage } from "./http-page.ts";
-import { onlyLasting } from "./lasting-trouble.ts";
-import { createReporter, type Reporter, type Tell, troublesOf } from "./reporter.ts";
-import { longestSilence } from "./rhythm.ts";
-import { openStateFile, type StateFile } from "./state-file.ts";
-import { createStatusKeeper, type StatusKeeper } from "./status.ts";
-import { subjectsOf } from "./subjects.ts";
-import { openTelling } from "./telling.ts";
-import { openUpdater } from "./updater.ts";
+import type { UpdaterConfig } from "./config/config.ts";
+import { watchFiles } from "./config/watch-files.ts";
+import { openHistory } from "./report/history.ts";
+import type { PageOptions, UpdaterPage } from "./report/http-page.ts";
+import { onlyLasting } from "./report/lasting-trouble.ts";
+import { createReporter, type Reporter, type Tell, troublesOf } from "./report/reporter.ts";
+import { createStatusKeeper, type StatusKeeper } from "./report/status.ts";
+import { openTelling } from "./report/telling.ts";
+import { longestSilence } from "./round/rhythm.ts";
+import { openStateFile, type StateFile } from "./round/state-file.ts";
+import { subjectsOf } from "./round/subjects.ts";
+import { openUpdater } from "./round/updater.ts";
 import { watch } from "./watch.ts";
-import { watchFiles } from "./watch-files.ts";
 
 export type KeepTools = {
   readonly state: StateFile;
@@ -135,7 +135,7 @@ function lazyPage(options: PageOptions): UpdaterPage {
   let page: UpdaterPage | undefined;
   return async (request, response) => {
     if (!/^\/(?:\?|$|assets\/|page\/)/.test(request.url ?? "")) return false;
-    page ??= (await import("./http-page.ts")).createUpdaterPage(options);
+    page ??= (await import("./report/http-page.ts")).createUpdaterPage(options);
     return await page(request, response);
   };
 }

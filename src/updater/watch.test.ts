@@ -4,10 +4,10 @@ import type { AddressInfo } from "node:net";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { until } from "../../test/rig/until.ts";
-import { createReporter } from "./reporter.ts";
+import { createReporter } from "./report/reporter.ts";
 import { goodFirewall, type Loop, openLoop } from "./rig/loop.ts";
 import { type Reply, wanWith } from "./rig/services.ts";
-import type { Round, Updater } from "./updater.ts";
+import type { Round, Updater } from "./round/updater.ts";
 import { watch } from "./watch.ts";
 
 type Line = { readonly level: number; readonly msg: string; readonly because?: string };

@@ -1,9 +1,9 @@
 import type { Instant } from "../core/instant.ts";
 import { jittered } from "../core/updates/back-off.ts";
 import type { SmallLog } from "../process/small-log.ts";
-import { createReporter, type Reporter } from "./reporter.ts";
-import { longestPause } from "./rhythm.ts";
-import type { Round, Updater } from "./updater.ts";
+import { createReporter, type Reporter } from "./report/reporter.ts";
+import { longestPause } from "./round/rhythm.ts";
+import type { Round, Updater } from "./round/updater.ts";
 
 export type WatchOptions = {
   /** Milliseconds between two rounds while all is well and some source does not push. */

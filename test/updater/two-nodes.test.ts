@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { readConfig } from "../../src/updater/read-config.ts";
+import { readConfig } from "../../src/updater/config/read.ts";
 import {
   recordService,
   startServer,
@@ -11,8 +11,8 @@ import {
   type TestServer,
   wanWith,
 } from "../../src/updater/rig/services.ts";
-import { openStateFile } from "../../src/updater/state-file.ts";
-import { openUpdater, type Updater } from "../../src/updater/updater.ts";
+import { openStateFile } from "../../src/updater/round/state-file.ts";
+import { openUpdater, type Updater } from "../../src/updater/round/updater.ts";
 
 /** Two updating clients, each with a state of its own, and one record between them. */
 let folder: string;

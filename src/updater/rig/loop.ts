@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { storedIn } from "../../../test/rig/updater-home.ts";
-import type { UpdaterConfig } from "../config.ts";
-import { summarise } from "../describe-round.ts";
-import { readConfig } from "../read-config.ts";
-import { openStateFile } from "../state-file.ts";
-import { openUpdater, type Updater } from "../updater.ts";
+import type { UpdaterConfig } from "../config/config.ts";
+import { readConfig } from "../config/read.ts";
+import { summarise } from "../report/describe-round.ts";
+import { openStateFile } from "../round/state-file.ts";
+import { openUpdater, type Updater } from "../round/updater.ts";
 import type { TestCertificate } from "./certificates.ts";
 import {
   type Asked,

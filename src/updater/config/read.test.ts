@@ -1,0 +1,361 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { rootCertificates } from "node:tls";
+import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { readConfig } from "./read.ts";
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "moor-config-"));
+  mkdirSync(join(folder, "secrets"));
+  const secret = (name: string, text: string, mode = 0o600) =>
+    writeFileSync(join(folder, "secrets", name), text, { mode });
+  secret("key", "thekey\n");
+  secret("secret", "thesecret\n");
+  secret("token", "thetoken");
+  secret("download", "key=thekey\nsecret=thesecret\n");
+  secret("half", "key=thekey\n");
+  secret("empty", "\n");
+  secret("many", "two words\n");
+  secret("it's", "thetoken", 0o644);
+  const [whole = "", other = ""] = rootCertificates;
+  writeFileSync(join(folder, "ca.pem"), `${whole}\n${other}\n`);
+  writeFileSync(join(folder, "with-key.pem"), `${whole.replaceAll("CERTIFICATE", "PRIVATE KEY")}\n${whole}\n`);
+  writeFileSync(join(folder, "cut.pem"), `${whole}\n${other.slice(0, 300)}`);
+  writeFileSync(join(folder, "torn.pem"), whole.replace(/\n.{30}/, "\n"));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const env = { TOKEN: "thetoken", EMPTY: "" };
+
+function read(text: string) {
+  writeFileSync(join(folder, "moor.yaml"), text);
+  return readConfig("moor.yaml", env, folder);
+}
+
+const source =
+  "sources: { fw: { url: 'https://192.0.2.1', key: { file: secrets/key }, secret: { file: secrets/secret } } }";
+const target = "targets: { dns: { url: 'https://dns.test', token: { file: secrets/token } } }";
+const names = "names: [{ name: home, zone: example.org, ipv4: wan0 }]";
+const good = `${source}\n${target}\n${names}\n`;
+
+describe("a good config", () => {
+  it("fills in what may be left out", () => {
+    const config = read(good);
+    expect(config).toMatchObject({
+      ok: true,
+      value: {
+        stateFile: join(folder, "moor-state.json"),
+        interval: 30_000,
+        names: [{ name: "home", zone: "example.org", target: "dns", create: false, rules: {} }],
+        warnings: [],
+      },
+    });
+    if (!config.ok) throw new Error();
+    expect(config.value.sources.get("fw")).toMatchObject({ kind: "firewall", trust: { kind: "system" } });
+    expect(config.value.targets.get("dns")?.token()).toBe("thetoken");
+    expect(JSON.stringify([...config.value.sources, ...config.value.targets])).not.toMatch(/thekey|thesecret|thetoken/);
+  });
+
+  it.each([
+    ["one file", "keyFile: secrets/download"],
+    ["the same file twice", "key: { file: secrets/download }, secret: { file: secrets/download }"],
+  ])("takes the file that an OPNsense lets its user download: %s", (_, keys) => {
+    const config = read(`sources: { fw: { url: 'https://192.0.2.1/api', ${keys} } }`);
+    const fw = config.ok ? config.value.sources.get("fw") : undefined;
+    expect([fw?.key(), fw?.secret()]).toEqual(["thekey", "thesecret"]);
+  });
+
+  it.each([
+    ["ca: ca.pem", { kind: "ca" }],
+    ["ca: with-key.pem", { kind: "ca" }],
+    [`fingerprint: '${"ab:".repeat(31)}ab'`, { kind: "fingerprint", sha256: `${"AB:".repeat(31)}AB` }],
+    [`fingerprint: ${"ab".repeat(32)}`, { kind: "fingerprint" }],
+    ["insecure: false", { kind: "system" }],
+  ])("trusts by %s", (line, trust) => {
+    const config = read(good.replace("token:", `${line}, token:`));
+    expect(config.ok && config.value.targets.get("dns")?.trust).toMatchObject(trust);
+  });
+
+  it.each([
+    ["insecure", "insecure: true, token:", /insecure: true/],
+    ["a secret that others can read", `token: { file: "secrets/it's" }, serverName: x, api:`, /chmod 600 '\S+it'\\''/],
+  ])("warns of %s", (_, line, warning) => {
+    const text = line.endsWith("api:")
+      ? good.replace("token: { file: secrets/token }", `${line} v1`)
+      : good.replace("token:", line);
+    const config = read(text);
+    expect(config.ok && config.value.warnings).toEqual([expect.stringMatching(warning)]);
+  });
+
+  it("allows plain http to this machine only", () => {
+    for (const host of ["127.0.0.1:8080", "localhost", "[::1]:80"]) {
+      expect(read(good.replace("https://dns.test", `http://${host}`)).ok).toBe(true);
+    }
+  });
+
+  it("may have names as people write them", () => {
+    const config = read(`${source}\n${target}\nnames: [{ name: Zürich, zone: Bücher.example, ipv4: wan0 }]\n`);
+    expect(config.ok && config.value.names).toMatchObject([{ name: "xn--zrich-kva", zone: "xn--bcher-kva.example" }]);
+  });
+
+  it("may have a name in two services, and families from two devices", () => {
+    const text = `${source}
+targets: { a: { url: 'https://a.test', token: { env: TOKEN } }, b: { url: 'https://b.test', token: { env: TOKEN } } }
+names:
+  - { name: home, zone: example.org, target: a, ipv4: wan0, ipv6: { interface: lan0, record: r6 } }
+  - { name: home, zone: example.org, target: b, ipv4: wan0 }
+`;
+    const config = read(text);
+    expect(config.ok && config.value.names.map(({ families }) => [...families])).toEqual([
+      [
+        ["ipv4", { source: "fw", devices: ["wan0"] }],
+        ["ipv6", { source: "fw", devices: ["lan0"], recordId: "r6" }],
+      ],
+      [["ipv4", { source: "fw", devices: ["wan0"] }]],
+    ]);
+  });
+});
+
+describe("what else a name may say", () => {
+  const nameWith = (text: string) =>
+    read(`${source}\n${target}\nnames: [{ name: home, zone: example.org, ${text} }]\n`);
+  const families = (text: string) => {
+    const config = nameWith(text);
+    return config.ok ? [...(config.value.names[0]?.families ?? [])] : config.faults;
+  };
+
+  it.each([
+    ["several devices in order", "ipv4: [wan0, wan1]", { devices: ["wan0", "wan1"] }],
+    ["several devices, written out", "ipv4: { interface: [wan0, wan1] }", { devices: ["wan0", "wan1"] }],
+    ["a virtual address", "ipv4: { interface: wan0, vhid: 3 }", { devices: ["wan0"], vhid: "3" }],
+  ])("%s", (_, text, expected) => expect(families(text)).toEqual([["ipv4", { source: "fw", ...expected }]]));
+
+  it.each([
+    ["host: '::1:2'", { prefixLength: 64 }],
+    ["host: ::1:2", { prefixLength: 64 }],
+    ["mac: 02:00:5e:10:00:01", { prefixLength: 64 }],
+    ["host: '::1:0:0:0:2', prefix: 56", { prefixLength: 56, lengthIsGiven: true }],
+  ])("a host part: %s", (text, host) => {
+    expect(families(`ipv6: { interface: lan0, ${text} }`)).toMatchObject([["ipv6", { host }]]);
+  });
+
+  it("takes rules from the config, and the name's own first", () => {
+    const rules = "public: require\nverify: 1h\nwhen: carp-master\nvhid: 1\nconfirm: dns\n";
+    const config = read(
+      `${rules}${source}\n${target}\nnames:\n  - { name: a, zone: example.org, ipv4: wan0 }\n  - { name: b, zone: example.org, ipv4: wan0, public: warn, when: always, holdDown: 5s }\n`,
+    );
+    expect(config.ok && config.value.names.map((name) => name.rules)).toEqual([
+      { public: "require", verify: 3_600_000, carpMaster: "1", confirm: { servers: [] } },
+      { public: "warn", verify: 3_600_000, confirm: { servers: [] }, holdDown: 5_000 },
+    ]);
+  });
+
+  it("may have its families from two firewalls, and then needs no source of its own", () => {
+    const two = `${source.slice(0, -1)}, other: { url: 'https://192.0.2.2', keyFile: secrets/download } }`;
+    const text = `${two}\n${target}\nnames: [{ name: home, zone: example.org, ipv4: { interface: a, source: fw }, ipv6: { interface: b, source: other } }]\n`;
+    const config = read(text);
+    expect(config.ok && [...(config.value.names[0]?.families.values() ?? [])].map((family) => family.source)).toEqual([
+      "fw",
+      "other",
+    ]);
+  });
+
+  it("tells of every file it read", () => {
+    const config = read(good);
+    expect(config.ok && [...config.value.files.keys()].map((file) => file.slice(folder.length + 1)).toSorted()).toEqual(
+      ["moor.yaml", "secrets/key", "secrets/secret", "secrets/token"],
+    );
+  });
+});
+
+const faults: [string, string, RegExp][] = [
+  ["an unknown rule", "public: always", /public cannot be "always"; write warn or require/],
+  ["carp-master of nothing", "when: carp-master", /does not say of what.*vhid: 1/],
+  ["a vhid for nothing", "vhid: 1", /vhid without when/],
+  ["a cap of none", "changesPerHour: 0", /changesPerHour is not a whole number from 1/],
+  ["a server that is none", "confirm: { dns: [ns1.example.org] }", /ns1\.example\.org is no address/],
+  ["a server at no port", "confirm: { dns: ['192.0.2.53:99999'] }", /192\.0\.2\.53:99999 is no address/],
+  ["an IPv6 server at no port", "confirm: { dns: ['[2001:db8::53]:0'] }", /\[2001:db8::53\]:0 is no address/],
+  ["an IPv4 host part", good.replace("ipv4: wan0", "ipv4: { interface: wan0, host: '::1' }"), /only IPv6 addresses/],
+  [
+    "a host part too long",
+    good.replace("ipv4: wan0", "ipv6: { interface: wan0, host: '1::1' }"),
+    /no host part behind a prefix of 64 bits/,
+  ],
+  ["a bad MAC", good.replace("ipv4: wan0", "ipv6: { interface: wan0, mac: nope }"), /"nope" is no MAC/],
+  [
+    "host and mac",
+    good.replace("ipv4: wan0", "ipv6: { interface: wan0, host: '::1', mac: 02:00:5e:10:00:01 }"),
+    /keep one of the two/,
+  ],
+  ["an empty list of devices", good.replace("ipv4: wan0", "ipv4: []"), /empty list/],
+  [
+    "a source of a family that is not there",
+    good.replace("ipv4: wan0", "ipv4: { interface: wan0, source: fv }"),
+    /there is no source "fv".*did you mean "fw"/,
+  ],
+  ["create through v1", good.replace("ipv4: wan0", "ipv4: wan0, create: true"), /cannot be made through the api v1/],
+  ["an alias of nothing", good.replace("wan0", "*wan"), /^moor\.yaml:3:48: there is no anchor &wan before this/],
+  ["no YAML", "a: [", /^moor\.yaml:1:\d+: this is not YAML/],
+  ["empty", "", /^moor\.yaml:1:1: the config is empty, not a mapping/],
+  ["a list", "- 1", /^moor\.yaml:1:1: the config is a list/],
+  ["a key twice", "interval: 30s\ninterval: 40s", /^moor\.yaml:2:1: this key is there twice/],
+  ["a misspelt key", "soruces: {}", /^moor\.yaml:1:1: the config has no setting "soruces"; did you mean "sources"\?/],
+  [
+    "a state in the config itself",
+    `${good}state: moor.yaml`,
+    /^moor\.yaml:4:8: state is a file that this config reads/,
+  ],
+  ["a state in a secret", `${good}state: ./secrets/token`, /state is a file that this config reads.*another file/],
+  ["a history in the config itself", `${good}history: moor.yaml`, /history is a file that this config reads/],
+  ["one file for both", `${good}history: moor-state.json`, /^moor\.yaml:4:10: history is the file of the state too/],
+  [
+    "the state in the usual history",
+    `${good}state: moor-history.jsonl`,
+    /^moor\.yaml:4:8: state is the file of the history too/,
+  ],
+  ["an unknown key", "colour: red", /the settings are state, history, interval/],
+  ["a bad interval", "interval: 30", /^moor\.yaml:1:11: interval is no span of time.*like 30s/],
+  ["an interval of 0", "interval: 0s", /interval is no span of time/],
+  ["no url", good.replace("url: 'https://dns.test', ", ""), /^moor\.yaml:2:17: target dns has no url/],
+  ["a bad url", good.replace("https://dns.test", "dns.test"), /url of target dns is no web address/],
+  ["another scheme", good.replace("https://dns.test", "ftp://dns.test"), /is no web address/],
+  ["plain http", good.replace("https://dns.test", "http://dns.test"), /^moor\.yaml:2:24: .*unencrypted.*https/],
+  [
+    "plain http to a name that looks like this machine",
+    good.replace("https://dns.test", "http://127.0.0.1.evil.test"),
+    /unencrypted/,
+  ],
+  ["a password in the url", good.replace("https://", "https://me:thetoken@"), /holds a user name/],
+  ["a query in the url", good.replace("dns.test", "dns.test/?x"), /\? or # part/],
+  ["no token", good.replace("token: { file: secrets/token }", "api: v1"), /target dns has no token/],
+  [
+    "a token in the config",
+    good.replace("{ file: secrets/token }", "thetoken"),
+    /stands in the config itself.*{ file: path }/,
+  ],
+  [
+    "a token from two places",
+    good.replace("{ file: secrets/token }", "{ file: a, env: B }"),
+    /exactly one of file and env/,
+  ],
+  ["a missing secret file", good.replace("secrets/token", "secrets/nope"), /there is no file secrets\/nope/],
+  [
+    "a secret that is a folder",
+    good.replace("secrets/token", "secrets"),
+    /cannot be read \(EISDIR\); it is a folder: name a file/,
+  ],
+  ["an empty secret", good.replace("secrets/token", "secrets/empty"), /token of target dns is empty/],
+  ["a secret of two words", good.replace("secrets/token", "secrets/many"), /more than one word/],
+  ["a variable that is not set", good.replace("{ file: secrets/token }", "{ env: NOPE }"), /variable NOPE is not set/],
+  [
+    "a variable that is empty",
+    good.replace("{ file: secrets/token }", "{ env: EMPTY }"),
+    /token of target dns is empty/,
+  ],
+  [
+    "half a key file",
+    "sources: { fw: { url: 'https://192.0.2.1', keyFile: secrets/half } }",
+    /secret in keyFile of source fw/,
+  ],
+  [
+    "a key file of another form",
+    "sources: { fw: { url: 'https://192.0.2.1', keyFile: secrets/key } }",
+    /^moor\.yaml:1:53: keyFile of source fw has no lines key=… and secret=…; .*`key:` and `secret:`/,
+  ],
+  ["an unknown api", good.replace("token:", "api: v7, token:"), /api of target dns cannot be "v7"; write v1/],
+  ["a missing ca", good.replace("token:", "ca: nope.pem, token:"), /ca of target dns: there is no file nope\.pem/],
+  ["a ca that is none", good.replace("token:", "ca: secrets/key, token:"), /holds no certificate/],
+  ["a ca that was cut off", good.replace("token:", "ca: cut.pem, token:"), /certificate 2 in cut\.pem is damaged/],
+  ["a torn ca", good.replace("token:", "ca: torn.pem, token:"), /^moor\.yaml:2:48: .* damaged; copy the file again/],
+  ["a bad fingerprint", good.replace("token:", "fingerprint: 'AB:CD', token:"), /32 pairs/],
+  [
+    "ca and fingerprint",
+    good.replace("token:", "ca: ca.pem, fingerprint: 'AB', token:"),
+    /target dns has ca and fingerprint; keep one/,
+  ],
+  ["insecure: yes", good.replace("token:", "insecure: yes, token:"), /not true or false/],
+  [
+    "an unknown source",
+    good.replace("ipv4:", "source: wf, ipv4:"),
+    /^moor\.yaml:3:50: there is no source "wf"; the sources are fw; did you mean "fw"\?/,
+  ],
+  ["an unknown target", good.replace("ipv4:", "target: x, ipv4:"), /there is no target "x"; the targets are dns/],
+  ["no target at all", `${source}\n${names}`, /this name has no target; add `target: …`; there are no targets yet/],
+  ["no family", good.replace(", ipv4: wan0", ""), /neither ipv4 nor ipv6/],
+  ["no interface", good.replace("wan0", "{ record: r4 }"), /ipv4 has no interface/],
+  ["a misspelt key of a name", good.replace("ipv4:", "ip4: x, ipv4:"), /no setting "ip4"; did you mean "ipv4"/],
+  ["no zone", good.replace("zone: example.org, ", ""), /this name has no zone/],
+  ["a bad zone", good.replace("zone: example.org", "zone: org"), /at least two labels/],
+  ["the zone repeated in the name", good.replace("name: home", "name: home.example.org"), /write home/],
+  ["a name outside of the zone", good.replace("name: home", "name: home.example.net."), /^moor\.yaml:3:17: /],
+  ["a bad ttl", good.replace("ipv4:", "ttl: -1, ipv4:"), /ttl is not a whole number from 0/],
+  ["a ttl with a unit", good.replace("ipv4:", "ttl: 60s, ipv4:"), /without unit/],
+  ["names as a mapping", `${source}\n${target}\nnames: { a: b }`, /names is a mapping, not a list/],
+  [
+    "the same name twice",
+    good.replace("[{", "[{ name: HOME, zone: Example.org, ipv4: wan1 }, {"),
+    /home\.example\.org A is kept by another entry already/,
+  ],
+];
+
+describe("faults", () => {
+  test.each(faults)("%s", (_, text, expected) => {
+    const config = read(text);
+    if (config.ok) throw new Error("accepted");
+    const printed = config.faults.map(({ where, message, todo }) => `${where}: ${message}; ${todo}`);
+    expect(printed.join("\n")).toMatch(expected);
+    expect(printed.length).toBe(1);
+    expect(printed.join()).not.toMatch(/thekey|thesecret|thetoken/);
+  });
+
+  it("are named all at once, in the order of the file", () => {
+    const config = read(`interval: x
+sources: { fw: { url: nowhere, keyFile: nope } }
+targets: { dns: { token: { file: nope } } }
+names:
+  - { name: home, zone: example.org, source: other, ipv4: wan0 }
+  - { zone: org, colour: red }
+`);
+    if (config.ok) throw new Error("accepted");
+    expect(config.faults.map(({ where, code }) => `${where.split(":")[1]} ${code}`)).toEqual([
+      "1 bad-duration",
+      "2 bad-url",
+      "2 missing-file",
+      "3 missing",
+      "3 missing-file",
+      "5 unknown-source",
+      "6 missing",
+      "6 missing",
+      "6 single-label",
+      "6 unknown-key",
+    ]);
+  });
+
+  it("of a text that is no config are few, and quote little of it", () => {
+    const config = read(`# moor\n\n${`\`${"word ".repeat(500)}: |\n| x: y\n`.repeat(20)}`);
+    if (config.ok) throw new Error("accepted");
+    expect(config.faults.length).toBe(4);
+    expect(config.faults.at(-1)?.message).toMatch(/^\d+ more such places$/);
+    expect(config.faults.at(-1)?.todo).toMatch(/see whether this is the right file/);
+    for (const { message } of config.faults) expect(message.length).toBeLessThan(200);
+  });
+
+  it("of a long key quote its beginning", () => {
+    const config = read(`${"k".repeat(900)}: 1\n`);
+    expect(config).toMatchObject({ ok: false, faults: [{ message: expect.stringMatching(/setting "k{60,100}…"$/) }] });
+  });
+
+  it("of a file that is not there say how to make one", () => {
+    const config = readConfig("none.yaml", {}, folder);
+    expect(config).toMatchObject({ ok: false, faults: [{ where: "none.yaml", code: "missing-file" }] });
+  });
+});
+
+it("the sample is right but for the files it cannot bring along", () => {
+  const config = read(readFileSync(new URL("../../../moor.sample.yaml", import.meta.url), "utf8"));
+  if (config.ok) throw new Error("accepted without its secrets");
+  expect(config.faults.map(({ code }) => code)).toEqual(["missing-file", "missing-file", "missing-file"]);
+});

@@ -1,0 +1,30 @@
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { until } from "../../../test/rig/until.ts";
+import { lookOf, watchFiles } from "./watch-files.ts";
+
+it("sees a file that changes by a link above it, as Kubernetes hands out new secrets", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "moor-watch-"));
+  const inFolder = (...names: readonly string[]) => join(folder, ...names);
+  for (const version of ["..v1", "..v2"]) {
+    mkdirSync(inFolder(version));
+    writeFileSync(inFolder(version, "token"), version);
+  }
+  symlinkSync("..v1", inFolder("..data"));
+  symlinkSync("..data/token", inFolder("token"));
+  let changes = 0;
+  const file = inFolder("token");
+  const watching = watchFiles(new Map([[file, lookOf(file)]]), () => {
+    changes += 1;
+  });
+  // Past the first look, which needs no watching.
+  await new Promise((resolve) => setTimeout(resolve, 600));
+  expect(changes).toBe(0);
+  symlinkSync("..v2", inFolder("..next"));
+  renameSync(inFolder("..next"), inFolder("..data"));
+  await until(() => changes === 1);
+  watching.close();
+  rmSync(folder, { recursive: true });
+});

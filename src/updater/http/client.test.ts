@@ -1,0 +1,218 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { makeCertificate, type TestCertificate } from "../rig/certificates.ts";
+import { type Reply, startServer, type TestServer } from "../rig/services.ts";
+import { createHttpClient, type HttpOutcome, type HttpTrust } from "./client.ts";
+
+const never = new AbortController().signal;
+const limits = { timeoutMs: 15_000, maxBytes: 1000 };
+
+async function get(
+  url: string,
+  trust: HttpTrust = { kind: "system" },
+  serverName?: string,
+  timeoutMs = limits.timeoutMs,
+): Promise<HttpOutcome> {
+  const endpoint = { url: new URL(url), trust, ...(serverName === undefined ? {} : { serverName }) };
+  const client = await createHttpClient(endpoint, { ...limits, timeoutMs });
+  try {
+    return await client.send({ method: "GET", path: "/x", headers: { authorization: "Basic c2VjcmV0" } }, never);
+  } finally {
+    client.close();
+  }
+}
+
+describe("trust", () => {
+  let good: TestCertificate;
+  let server: TestServer;
+  let expired: TestServer;
+  let expiredCa: string;
+  beforeAll(async () => {
+    good = makeCertificate("IP:127.0.0.1,DNS:OPNsense.internal");
+    const old = makeCertificate("IP:127.0.0.1", -1);
+    expiredCa = old.ca;
+    server = await startServer(() => ({ body: { fine: true } }), good);
+    expired = await startServer(() => ({ body: {} }), old);
+  });
+  afterAll(() => Promise.all([server.close(), expired.close()]));
+
+  const pinned = (sha256: string): HttpTrust => ({ kind: "fingerprint", sha256 });
+  const cases: [string, () => Promise<HttpOutcome>, RegExp | "answer"][] = [
+    ["the right CA", () => get(server.url, { kind: "ca", pem: good.ca }), "answer"],
+    ["the well-known CAs", () => get(server.url), /signed by nobody this config trusts.*`ca:`/],
+    ["another CA", () => get(server.url, { kind: "ca", pem: expiredCa }), /signed by nobody/],
+    [
+      "the right CA, another name",
+      () => get(server.url, { kind: "ca", pem: good.ca }, "other.test"),
+      /not made out to other\.test; mend `serverName:`/,
+    ],
+    [
+      "the right CA, the url's own name",
+      () => get(server.url.replace("127.0.0.1", "localhost"), { kind: "ca", pem: good.ca }),
+      /not made out to localhost; .*set `serverName:` to it/,
+    ],
+    [
+      "the right CA, the certificate's name",
+      () => get(server.url, { kind: "ca", pem: good.ca }, "OPNsense.internal"),
+      "answer",
+    ],
+    ["expired", () => get(expired.url, { kind: "ca", pem: expiredCa }), /not valid at this time/],
+    ["the pinned certificate, expired or not", () => get(server.url, pinned(good.fingerprint)), "answer"],
+    ["the pinned certificate under any name", () => get(server.url, pinned(good.fingerprint), "other.test"), "answer"],
+    [
+      "a certificate other than the pinned one",
+      () => get(expired.url, pinned(good.fingerprint)),
+      /other than the pinned one: ([0-9A-F]{2}:){31}/,
+    ],
+    ["insecure", () => get(expired.url, { kind: "insecure" }), "answer"],
+    [
+      "TLS where there is none",
+      async () => withPlain((url) => get(url.replace("http:", "https:"))),
+      /does not speak TLS/,
+    ],
+    [
+      "no TLS where there is",
+      () => get(server.url.replace("https:", "http:")),
+      /broke the connection off|does not speak HTTP/,
+    ],
+  ];
+  test.each(cases)("%s", async (_, ask, expected) => {
+    const outcome = await ask();
+    const told = outcome.kind === "failed" ? `${outcome.because}; ${outcome.todo}` : `answer ${outcome.status}`;
+    expect(told).toMatch(expected === "answer" ? /^answer 200$/ : expected);
+  });
+
+  it("sends no secret to a server it does not believe", async () => {
+    const before = [server.asked.length, expired.asked.length];
+    await get(server.url);
+    await get(server.url, { kind: "ca", pem: good.ca }, "other.test");
+    await get(expired.url, pinned(good.fingerprint));
+    expect([server.asked.length, expired.asked.length]).toEqual(before);
+  });
+});
+
+async function withPlain<T>(use: (url: string) => Promise<T>, reply: () => Reply = () => ({ body: {} })): Promise<T> {
+  const server = await startServer(reply);
+  try {
+    return await use(server.url);
+  } finally {
+    await server.close();
+  }
+}
+
+describe("what can happen on the way", () => {
+  const cases: [string, () => Promise<HttpOutcome>, RegExp][] = [
+    ["nothing listens", () => get("http://127.0.0.1:1"), /nothing listens at 127\.0\.0\.1:1/],
+    // Where there is no DNS at all, the system may ask for it in vain for long.
+    [
+      "no such name",
+      () => get("http://nowhere.invalid", undefined, undefined, 90_000),
+      /not known to DNS|DNS did not answer/,
+    ],
+    [
+      "no end of the body",
+      () =>
+        withPlain(
+          (url) => get(url, undefined, undefined, 400),
+          () => ({ body: { a: 1 }, fault: "hang" }),
+        ),
+      /within 0\.4 s/,
+    ],
+    ["cut off", () => withPlain(get, () => ({ body: { a: 1 }, fault: "truncate" })), /broke the connection off/],
+    ["too long", () => withPlain(get, () => ({ body: "x".repeat(2000) })), /sent more than/],
+  ];
+  test.each(cases)("%s", async (_, ask, expected) => {
+    const outcome = await ask();
+    expect(outcome.kind === "failed" ? outcome.because : outcome).toMatch(expected);
+  });
+
+  it("never follows a redirect", async () => {
+    const server = await startServer(() => ({ status: 302, headers: { location: "/login" } }));
+    expect(await get(server.url)).toMatchObject({ kind: "answer", status: 302 });
+    expect(server.asked.map(({ path }) => path)).toEqual(["/x"]);
+    await server.close();
+  });
+
+  it("puts the path behind that of the url", async () => {
+    const server = await startServer(() => ({ body: {} }));
+    await get(`${server.url}/behind/proxy/`);
+    expect(server.asked[0]?.path).toBe("/behind/proxy/x");
+    await server.close();
+  });
+
+  it("asks once more when the other side had just closed the idle connection", async () => {
+    const replies: Reply[] = [
+      { body: { n: 1 } },
+      { fault: "reset" },
+      { body: { n: 3 } },
+      { fault: "reset" },
+      { fault: "reset" },
+    ];
+    const server = await startServer(() => replies.shift() ?? {});
+    const client = await createHttpClient({ url: new URL(server.url), trust: { kind: "system" } }, limits);
+    const ask = () => client.send({ method: "GET", path: "/", headers: {} }, never);
+    expect(await ask()).toMatchObject({ kind: "answer", body: '{"n":1}' });
+    expect(await ask()).toMatchObject({ kind: "answer", body: '{"n":3}' });
+    expect(await ask()).toMatchObject({ kind: "failed" });
+    expect(server.asked.length).toBe(5);
+    client.close();
+    await server.close();
+  });
+
+  it("stops when told to", async () => {
+    await withPlain(
+      async (url) => {
+        const client = await createHttpClient({ url: new URL(url), trust: { kind: "system" } });
+        const signal = AbortSignal.timeout(50);
+        const outcome = await client.send({ method: "GET", path: "/", headers: {} }, signal);
+        expect(outcome.kind).toBe("failed");
+        client.close();
+      },
+      () => ({ body: "abc", fault: "hang" }),
+    );
+  });
+});
+
+describe("an answer that a proxy has packed, asked or not", () => {
+  async function packed(coding: string, body: Buffer): Promise<[HttpOutcome, string | undefined]> {
+    let wanted: string | undefined;
+    const server = createServer(({ headers }, response) => {
+      wanted = [headers["accept-encoding"]].flat().join();
+      response.writeHead(200, { "content-encoding": coding }).end(body);
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    try {
+      return [await get(`http://127.0.0.1:${(server.address() as AddressInfo).port}`), wanted];
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  }
+  const text = Buffer.from('{"fine":true}');
+
+  it.each([
+    ["gzip", gzipSync(text)],
+    ["X-GZIP", gzipSync(text)],
+    ["deflate", deflateSync(text)],
+    ["br", brotliCompressSync(text)],
+    ["identity", text],
+  ])("%s is read, though plain was asked for", async (coding, body) => {
+    const [outcome, wanted] = await packed(coding, body);
+    expect(outcome).toMatchObject({ kind: "answer", status: 200, body: '{"fine":true}' });
+    expect(wanted).toBe("identity");
+  });
+
+  it("an empty one is empty", async () => {
+    expect((await packed("gzip", Buffer.alloc(0)))[0]).toMatchObject({ kind: "answer", body: "" });
+  });
+
+  it.each([
+    ["unpacks into too much", gzipSync("x".repeat(100_000)), /sent more than/],
+    ["is not what it says", text, /could not be asked/],
+    ["is cut off", gzipSync(text).subarray(0, 20), /could not be asked/],
+  ])("one that %s has failed", async (_, body, because) => {
+    expect((await packed("gzip", body))[0]).toMatchObject({ kind: "failed", because: expect.stringMatching(because) });
+  });
+});

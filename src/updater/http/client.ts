@@ -1,0 +1,209 @@
+import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, Agent as PlainAgent } from "node:http";
+import type { AgentOptions } from "node:https";
+import { afterAwake } from "../../process/after-awake.ts";
+import type { Endpoint } from "../config/config.ts";
+import { boundedBy } from "./bounded-by.ts";
+import { describeStop, describeTransportFault } from "./transport-faults.ts";
+
+/** Why the other side's certificate is believed. */
+export type HttpTrust =
+  | { readonly kind: "system" }
+  /** These certificates and no other, not even the well-known ones. */
+  | { readonly kind: "ca"; readonly pem: string }
+  /** This very certificate, whoever signed it and whatever name it carries: `AB:CD:…`. */
+  | { readonly kind: "fingerprint"; readonly sha256: string }
+  | { readonly kind: "insecure" };
+
+export type HttpRequest = {
+  readonly method: "GET" | "PUT" | "POST";
+  /** Starts with a slash; comes behind the path of the endpoint's own URL. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+};
+
+export type HttpOutcome =
+  | { readonly kind: "answer"; readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: string }
+  | { readonly kind: "failed"; readonly because: string; readonly todo: string };
+
+export type HttpClient = {
+  /** Never throws and never follows a redirect; ends within the time limit whatever the other side does. */
+  send(request: HttpRequest, signal: AbortSignal): Promise<HttpOutcome>;
+  /**
+   * For an answer without an end: `begin` says whether it is what was hoped for, `text` is handed what arrives. Returns when
+   * the other side ends it, when the signal says stop, when `text` throws, or when nothing has come for `silence` ms. Never throws.
+   */
+  stream(request: HttpRequest, listener: StreamListener, signal: AbortSignal): Promise<StreamEnd>;
+  close(): void;
+};
+
+export type StreamListener = {
+  begin(status: number, headers: IncomingHttpHeaders): boolean;
+  text(text: string): void;
+  readonly silence: number;
+};
+
+export type StreamEnd = { readonly kind: "declined" } | { readonly kind: "ended" };
+
+export type HttpLimits = { readonly timeoutMs: number; readonly maxBytes: number };
+
+const defaultLimits: HttpLimits = { timeoutMs: 15_000, maxBytes: 4 * 1024 * 1024 };
+
+/**
+ * One client an endpoint, with connections of its own. Node's own HTTP client and not undici: the latter alone takes
+ * 130 ms of CPU and 30 MB to load, more than the rest of an updating round.
+ */
+export async function createHttpClient(endpoint: Endpoint, given: Partial<HttpLimits> = {}): Promise<HttpClient> {
+  const limits = { ...defaultLimits, ...(endpoint.timeout ? { timeoutMs: endpoint.timeout } : {}), ...given };
+  const secure = endpoint.url.protocol === "https:";
+  // Not by `import`: that reads every export of the module, among them one that loads a WebSocket client of 10 MB.
+  const http = process.getBuiltinModule(secure ? "node:https" : "node:http");
+  const agent = secure ? await secureAgent(endpoint) : new http.Agent({ keepAlive: true });
+
+  const attempt = async (request: HttpRequest, signal: AbortSignal): Promise<Attempt> => {
+    const sent = http.request(target(endpoint.url, request), {
+      method: request.method,
+      headers: headers(request),
+      agent,
+      signal,
+    });
+    let begun = false;
+    try {
+      const response = await responseTo(sent, request.body);
+      begun = true;
+      return { outcome: await answerOf(response, limits.maxBytes), staleSocket: false };
+    } catch (error) {
+      sent.destroy();
+      const fault = signal.aborted
+        ? describeStop(signal, endpoint, limits)
+        : describeTransportFault(error, endpoint, limits);
+      const reset = (error as NodeJS.ErrnoException).code === "ECONNRESET";
+      return {
+        outcome: { kind: "failed", ...fault },
+        staleSocket: sent.reusedSocket && reset && !begun && !signal.aborted,
+      };
+    }
+  };
+
+  return {
+    async send(request, signal) {
+      using bounded = boundedBy(signal, limits.timeoutMs);
+      const first = await attempt(request, bounded.signal);
+      // The other side closed an idle connection as we took it up: nothing was read, so ask once more on a fresh one.
+      return first.staleSocket ? (await attempt(request, bounded.signal)).outcome : first.outcome;
+    },
+    async stream(request, listener, signal) {
+      using quiet = silenceOf(signal, Math.max(listener.silence, limits.timeoutMs));
+      const options = { method: request.method, headers: headers(request), agent, signal: quiet.signal };
+      const sent = http.request(target(endpoint.url, request), options);
+      try {
+        const response = await responseTo(sent, request.body);
+        if (!listener.begin(response.statusCode ?? 0, response.headers)) return { kind: "declined" };
+        quiet.heard(listener.silence);
+        response.setEncoding("utf8");
+        for await (const chunk of response as AsyncIterable<string>) {
+          quiet.heard(listener.silence);
+          listener.text(chunk);
+        }
+      } catch {
+        // However it ended: the poll that follows says what is wrong with the other side.
+      } finally {
+        sent.destroy();
+      }
+      return { kind: "ended" };
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+/** A signal that stops with `outer`, and when nothing was heard for long. */
+function silenceOf(outer: AbortSignal, ms: number) {
+  const inner = new AbortController();
+  const stop = () => inner.abort(outer.reason);
+  let callOff = afterAwake(ms, stop);
+  outer.addEventListener("abort", stop, { once: true });
+  if (outer.aborted) stop();
+  return {
+    signal: inner.signal,
+    heard(next: number) {
+      callOff();
+      callOff = afterAwake(next, stop);
+    },
+    [Symbol.dispose]() {
+      callOff();
+      outer.removeEventListener("abort", stop);
+    },
+  };
+}
+
+type Attempt = { readonly outcome: HttpOutcome; readonly staleSocket: boolean };
+
+const target = (base: URL, { path }: HttpRequest) =>
+  new URL(`${base.origin}${base.pathname.replace(/\/+$/, "")}${path}`);
+
+const headers = ({ headers, body }: HttpRequest) => ({
+  accept: "application/json",
+  // RFC 9110, 12.5.3: who does not say so is taken to understand every coding.
+  "accept-encoding": "identity",
+  "user-agent": "moor",
+  ...(body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) }),
+  ...headers,
+});
+
+function responseTo(sent: ClientRequest, body: string | undefined): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    sent.once("response", resolve);
+    // Stays on: an error after the answer began reaches the reader of the body, and must not end the process.
+    sent.on("error", reject);
+    sent.end(body);
+  });
+}
+
+async function answerOf(response: IncomingMessage, maxBytes: number): Promise<HttpOutcome> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxBytes) throw Object.assign(new Error("answer is too long"), { code: "MOOR_TOO_LONG" });
+    chunks.push(chunk);
+  }
+  const body = unpacked(Buffer.concat(chunks), response.headers["content-encoding"], maxBytes).toString("utf8");
+  return { kind: "answer", status: response.statusCode ?? 0, headers: response.headers, body };
+}
+
+/** Proxies have been seen to compress whatever passes, asked or not. */
+function unpacked(body: Buffer, coding: string | undefined, maxOutputLength: number): Buffer {
+  if (body.length === 0) return body;
+  // Loaded by the first who needs it: next to nobody does.
+  const zlib = () => process.getBuiltinModule("node:zlib");
+  switch (coding?.trim().toLowerCase()) {
+    case "gzip":
+    case "x-gzip":
+      return zlib().gunzipSync(body, { maxOutputLength });
+    case "deflate":
+      return zlib().inflateSync(body, { maxOutputLength });
+    case "br":
+      return zlib().brotliDecompressSync(body, { maxOutputLength });
+    default:
+      return body;
+  }
+}
+
+async function secureAgent({ trust, serverName }: Endpoint): Promise<PlainAgent> {
+  const { Agent } = process.getBuiltinModule("node:https");
+  const options: AgentOptions = { keepAlive: true, ...(serverName === undefined ? {} : { servername: serverName }) };
+  switch (trust.kind) {
+    case "system":
+      return new Agent(options);
+    case "ca":
+      return new Agent({ ...options, ca: trust.pem });
+    case "insecure":
+      return new Agent({ ...options, rejectUnauthorized: false });
+    case "fingerprint": {
+      const { createPinnedAgent } = await import("./pinned-agent.ts");
+      return createPinnedAgent(options, trust.sha256);
+    }
+    default:
+      return trust satisfies never;
+  }
+}

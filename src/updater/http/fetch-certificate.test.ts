@@ -1,0 +1,44 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer as createTcpServer } from "node:net";
+import { createServer } from "node:tls";
+import { expect, it } from "vitest";
+import { makeCertificate } from "../rig/certificates.ts";
+import { fetchCertificate } from "./fetch-certificate.ts";
+
+it("lets no name in a certificate write over the fingerprint that is shown below it", async () => {
+  const { key, cert, fingerprint } = makeCertificate("IP:127.0.0.1", 2, "mine\u001b[2J");
+  const server = createServer({ key, cert }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  try {
+    const { port } = server.address() as AddressInfo;
+    const shown = await fetchCertificate(new URL(`https://127.0.0.1:${port}`), new AbortController().signal);
+    expect(shown).toMatchObject({ subject: "mine\\u{1b}[2J", fingerprint });
+  } finally {
+    server.close();
+  }
+});
+
+it.each([
+  ["nothing listens", undefined, 60_000, /^nothing listens at 127\.0\.0\.1:\d+; see whether it is up/],
+  [
+    "no TLS is spoken",
+    "HTTP/1.1 400 Bad Request\r\n\r\n",
+    60_000,
+    /^127\.0\.0\.1:\d+ does not speak TLS as expected; see whether the port/,
+  ],
+  ["nobody answers", "", 200, /^127\.0\.0\.1:\d+ did not finish its answer within 0\.2 s; see whether it is up/],
+])("says what to do where %s", async (_, said, limit, message) => {
+  const server = createTcpServer((socket) => socket.on("error", () => undefined).write(said ?? "")).listen(
+    0,
+    "127.0.0.1",
+  );
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  if (said === undefined) server.close();
+  try {
+    const url = new URL(`https://127.0.0.1:${port}`);
+    await expect(fetchCertificate(url, new AbortController().signal, limit)).rejects.toThrow(message);
+  } finally {
+    server.close();
+  }
+});

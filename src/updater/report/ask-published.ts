@@ -1,0 +1,69 @@
+import type { Published } from "../../contract/updater-page.ts";
+import type { Instant } from "../../core/instant.ts";
+import type { Subject } from "../round/subjects.ts";
+import type { Updater } from "../round/updater.ts";
+
+export type AskTools = {
+  readonly subjects: readonly Subject[];
+  readonly published: Updater["published"];
+  /** The address of each name that was written last, by its title: with a new one the record is asked for anew. */
+  readonly stored: () => ReadonlyMap<string, string | null>;
+  readonly now: () => Instant;
+};
+
+const atOnce = 4;
+/** Milliseconds that a call may go on asking; what is left is asked for by the next one. */
+const patience = 10_000;
+/** Milliseconds: however many names there are, a page that is left open leaves most of a token's quota to the writes. */
+const freshFor = (names: number): number => Math.max(10_000, names * 2_000);
+
+export type AskPublished = {
+  readonly ask: () => Promise<Published>;
+  /** All that is asked for from now on is asked for anew. */
+  readonly forget: () => void;
+};
+
+/** What the record services hold, as far as it is known: one question a name, a few at once, and shared by all who look. */
+export function createAskPublished({ subjects, published, stored, now }: AskTools): AskPublished {
+  let forgotten = 0;
+  type Asked = { readonly at: Instant; readonly forgotten: number; readonly stored: string | null | undefined };
+  type Known = Asked & { readonly values: Published[string] };
+  const known = new Map<string, Known>();
+  let asking: Promise<unknown> | undefined;
+
+  const isDue = ({ title }: Subject): boolean => {
+    const last = known.get(title);
+    if (last === undefined || last.forgotten !== forgotten || last.stored !== stored().get(title)) return true;
+    const age = now() - last.at;
+    return age < 0 || age > freshFor(subjects.length);
+  };
+  const askFor = async (subject: Subject, signal: AbortSignal): Promise<void> => {
+    const { title } = subject;
+    const asked: Asked = { at: now(), forgotten, stored: stored().get(title) };
+    const found = await published(subject, signal).catch(() => undefined);
+    known.set(title, { ...asked, values: found?.kind === "found" ? found.value : null });
+  };
+  const askDue = async (): Promise<void> => {
+    const due = subjects.filter(isDue);
+    const signal = AbortSignal.timeout(patience);
+    const worker = async () => {
+      for (let next = due.shift(); next && !signal.aborted; next = due.shift()) await askFor(next, signal);
+    };
+    await Promise.all(Array.from({ length: atOnce }, worker));
+  };
+  const ask = async () => {
+    // What is asked already may be from before a write that the caller knows of.
+    while (asking !== undefined) await asking;
+    asking = askDue().finally(() => {
+      asking = undefined;
+    });
+    await asking;
+    return Object.fromEntries([...known].map(([title, { values }]) => [title, values]));
+  };
+  return {
+    ask,
+    forget() {
+      forgotten += 1;
+    },
+  };
+}

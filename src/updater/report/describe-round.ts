@@ -1,0 +1,186 @@
+import type { Considered } from "../../core/addresses/choose-address.ts";
+import type { PassedOver } from "../../core/addresses/choose-in-order.ts";
+import type { NoUpdate, Plan, WaitReason } from "../../core/updates/plan-update.ts";
+import { visible } from "../../core/visible-text.ts";
+import type { UpdateResult } from "../round/apply.ts";
+import { firstFew } from "../round/first-few.ts";
+import { notReadYet, type PlannedUpdate } from "../round/plan.ts";
+import type { Subject } from "../round/subjects.ts";
+
+/** What one update came to, for a log line, a table row or an exit code. */
+export type Summary = {
+  readonly kind: "done" | "planned" | "nothing" | "waiting" | "none" | "failed";
+  readonly what: string;
+  readonly because: string;
+  readonly todo?: string;
+};
+
+/** `sent` is false for a plan that is only shown. */
+export function summarise(result: UpdateResult, sent: boolean): Summary {
+  const { plan, outcome } = result;
+  if (outcome?.kind === "replaced") return replaced(result);
+  if (outcome?.kind === "same") return same(result);
+  if (outcome) {
+    const what = outcome.afterWrite ? "not replaced in full" : "not replaced";
+    return { kind: "failed", what, because: outcome.because, todo: outcome.todo };
+  }
+  switch (plan.kind) {
+    case "replace":
+    case "compare":
+      if (result.underWay) return { kind: "waiting", what: "not replaced yet", because: atWork };
+      if (sent) return { kind: "failed", what: "not replaced", because: "stopped before it was sent" };
+      return { kind: "planned", what: plannedWords[plan.kind](plan.address.text), because: change(result) };
+    case "wait":
+      return {
+        kind: "waiting",
+        what: `waits until ${new Date(plan.until).toISOString()}`,
+        because: `to be replaced by ${plan.address.text}, but ${waitWords[plan.because]}`,
+      };
+    case "nothing":
+      return nothing(result, plan.because);
+    default:
+      return plan satisfies never;
+  }
+}
+
+const atWork = "the record service has not ended what it was asked for";
+
+/** Which address a name would be given, whatever its record holds. */
+export function describeChoice(update: PlannedUpdate): Pick<Summary, "kind" | "because"> {
+  const { plan, device, passedOver } = update;
+  if ("address" in plan) {
+    return { kind: "planned", because: `${plan.address.text} of ${device}${instead(passedOver)} would be taken` };
+  }
+  const { kind, because, todo } = summarise(update, false);
+  return { kind, because: kind === "failed" ? `${because}; ${todo}` : `nothing would be taken: ${because}` };
+}
+
+/** What to do when a record does not hold what was written to it last. */
+export function driftTodo({ rules: { verify, compare } }: Subject, wanted: string | null): string {
+  if (compare === "record") return "nothing: moor mends it in the next round (compare: record)";
+  if (verify !== undefined) return `nothing: moor mends it within ${Math.ceil(verify / 60_000)} min (verify)`;
+  const back = wanted === null ? "" : `, or put ${wanted} back`;
+  return `set \`verify: 1h\` in the config, and moor mends what others change within an hour${back}`;
+}
+
+const plannedWords = {
+  replace: (address: string) => `would be replaced by ${address}`,
+  compare: (address: string) => `would be read, and replaced unless it holds ${address}`,
+} as const;
+
+const waitWords: Readonly<Record<WaitReason, string>> = {
+  asked: "the record service is not to be asked before",
+  "hold-down": "the address has not been there for long (holdDown)",
+  cap: "it was replaced as often as it may be in an hour (changesPerHour)",
+};
+
+function replaced(result: UpdateResult): Summary {
+  const address = addressIn(result.plan);
+  if (result.unsaved !== undefined) return unsaved(`replaced by ${address}`, result.unsaved);
+  return { kind: "done", what: `replaced by ${address}`, because: change(result) };
+}
+
+function same(result: UpdateResult): Summary {
+  const address = addressIn(result.plan);
+  if (result.unsaved !== undefined) return unsaved("left as it is", result.unsaved);
+  return { kind: "nothing", what: "left as it is", because: `the record holds ${address} already` };
+}
+
+const unsaved = (what: string, code: string): Summary => ({
+  kind: "failed",
+  what,
+  because: `but the state file could not be written (${code}): a restart would write it again`,
+  todo: "make room or mend the permissions there",
+});
+
+const addressIn = (plan: Plan) => ("address" in plan ? plan.address.text : "");
+
+function change({ plan, stored, device, found, passedOver }: PlannedUpdate & Pick<UpdateResult, "found">): string {
+  const before = stored === undefined ? "none was stored" : `stored was ${stored}`;
+  const held = found === undefined ? before : `the record held ${found.map(visible).join(" and ") || "nothing"}`;
+  const warning = "warning" in plan && plan.warning ? `; careful: ${scopeWords[plan.warning]}` : "";
+  return `${device} has it${instead(passedOver)}, ${held}${warning}`;
+}
+
+const instead = (passedOver: readonly PassedOver[]) =>
+  passedOver.length === 0
+    ? ""
+    : ` (${passedOver.map(({ device, because }) => `${device} ${passedWords[because]}`).join(", ")})`;
+
+const passedWords: Readonly<Record<PassedOver["because"], string>> = {
+  "not-there": "is not there",
+  down: "is down or has no link",
+  "no-fit-address": "has no fit address",
+};
+
+const scopeWords = {
+  private: "a private address, no use outside its network",
+  cgnat: "an address of the provider's NAT, no use from the internet",
+  ula: "a unique local address, no use outside its network",
+  documentation: "an address meant for documentation",
+  reserved: "an address of a reserved range",
+} as const;
+
+function nothing(result: PlannedUpdate, because: NoUpdate): Summary {
+  const what = "left as it is";
+  switch (because) {
+    case "same-as-stored":
+      return { kind: "nothing", what, because: `${result.stored} is what was stored last` };
+    case "no-address":
+    case "not-publishable":
+      return { kind: "none", what, because: noAddress(result) };
+    case "unknown":
+      return result.trouble
+        ? { kind: "failed", what, ...result.trouble }
+        : { kind: "waiting", what, because: notReadYet };
+    case "not-master":
+      return {
+        kind: "nothing",
+        what,
+        because: `this firewall is not the master of VHID ${result.subject.rules.carpMaster}`,
+      };
+    default:
+      return because satisfies never;
+  }
+}
+
+function noAddress({ subject, device, considered, passedOver }: PlannedUpdate): string {
+  if (passedOver.length < 2) return `${device} has no fit address${seen(considered)}`;
+  const others = passedOver.map(({ because, ...each }) => {
+    const why = because === "no-fit-address" ? seen(each.considered) : "";
+    return `${each.device} ${passedWords[because]}${why}`;
+  });
+  return `none of ${subject.policy.devices.join(", ")} can be used; ${others.join("; ")}`;
+}
+
+const seen = (considered: readonly Considered[]) =>
+  considered.length === 0
+    ? ""
+    : `: ${firstFew(considered.map(({ text, verdict }) => `${text} is ${refusalWords[verdict]}`))}`;
+
+export const refusalWords: Readonly<Record<Considered["verdict"], string>> = {
+  taken: "taken",
+  malformed: "no address",
+  "wrong-family": "of the other family",
+  unspecified: "unspecified",
+  loopback: "loopback",
+  "link-local": "link-local",
+  multicast: "multicast",
+  deprecated: "deprecated",
+  tentative: "tentative",
+  detached: "detached",
+  private: "private, and only public ones are wanted",
+  cgnat: "of the provider's NAT, and only public ones are wanted",
+  ula: "unique local, and only public ones are wanted",
+  documentation: "for documentation, and only public ones are wanted",
+  reserved: "reserved, and only public ones are wanted",
+  "other-vhid": "not that of the VHID",
+  "no-prefix": "without a prefix to take",
+  "not-first": "not the first",
+  "ula-behind-global": "unique local, and there is a global one",
+  "reserved-behind-others": "reserved, and there is a better one",
+  "virtual-behind-own": "a virtual one, and the interface has one of its own",
+  "shorter-lifetime": "valid for a shorter time",
+  "behind-published": "as good, and another is published already",
+  "later-in-report": "as good, but later in the report",
+};

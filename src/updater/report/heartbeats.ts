@@ -1,0 +1,67 @@
+import type { SmallLog } from "../../process/small-log.ts";
+import type { HeartbeatConfig } from "../config/config.ts";
+import type { HttpRequest } from "../http/client.ts";
+
+export type Heartbeats = { close(): void };
+
+export type Wellness = { readonly isWell: boolean; readonly message: string };
+
+/** Pings those who raise the alarm when nothing comes any more. A ping that fails is not repeated: the next one is near. */
+export async function openHeartbeats(
+  configs: readonly HeartbeatConfig[],
+  wellness: () => Wellness | undefined,
+  log: SmallLog,
+): Promise<Heartbeats> {
+  const stop = new AbortController();
+  const opened = await Promise.all(configs.map((config) => openHeartbeat(config, wellness, log, stop.signal)));
+  return {
+    close() {
+      stop.abort();
+      for (const close of opened) close();
+    },
+  };
+}
+
+const firstPing = 2_000;
+
+async function openHeartbeat(
+  { kind, endpoint, every }: HeartbeatConfig,
+  wellness: () => Wellness | undefined,
+  log: SmallLog,
+  signal: AbortSignal,
+): Promise<() => void> {
+  const { createHttpClient } = await import("../http/client.ts");
+  const client = await createHttpClient(endpoint);
+  let isLost = false;
+  const ping = async () => {
+    const well = wellness();
+    if (!well) return;
+    const outcome = await client.send(requests[kind](well, endpoint.url.search), signal);
+    if (signal.aborted) return;
+    const trouble =
+      outcome.kind === "failed" ? outcome.because : outcome.status < 300 ? "" : `it answered ${outcome.status}`;
+    if (trouble && !isLost) log.warn({ to: endpoint.url.host, because: trouble }, "a heartbeat could not be sent");
+    if (!trouble && isLost) log.info({ to: endpoint.url.host }, "heartbeats arrive again");
+    isLost = trouble !== "";
+  };
+  const first = setTimeout(() => void ping(), Math.min(firstPing, every));
+  const timer = setInterval(() => void ping(), every);
+  return () => {
+    clearTimeout(first);
+    clearInterval(timer);
+    client.close();
+  };
+}
+
+/** `query`: of the address in the config. */
+const requests: Readonly<Record<HeartbeatConfig["kind"], (well: Wellness, query: string) => HttpRequest>> = {
+  // https://healthchecks.io/docs/http_api/: the body is kept with the ping, and `?create=1` makes a check that is not there.
+  healthchecks: ({ isWell, message }, query) => ({
+    ...{ method: "POST", headers: { "content-type": "text/plain" }, body: message },
+    path: `${isWell ? "" : "/fail"}${query}`,
+  }),
+  "uptime-kuma": ({ isWell, message }) => ({
+    ...{ method: "GET", headers: {} },
+    path: `?status=${isWell ? "up" : "down"}&msg=${encodeURIComponent(message.slice(0, 200))}`,
+  }),
+};

@@ -1,0 +1,75 @@
+import { appendFile, rename, writeFile } from "node:fs/promises";
+import { readFileIfThere } from "../../process/data-folder.ts";
+import type { Notice } from "./reporter.ts";
+
+/** The last decisions that acted or failed, on disk, one JSON line each. */
+export type History = {
+  add(notice: Notice, at: Date): void;
+  /** Waits for what is still on its way to the disk. */
+  settled(): Promise<void>;
+};
+
+export type HistoryEntry = {
+  readonly at: string;
+  readonly kind: Notice["kind"];
+  /** A record's name and type, or `source NAME`. */
+  readonly about: string;
+  readonly what: string;
+  readonly because?: string;
+  readonly todo?: string;
+};
+
+export const longestHistory = 1000;
+
+/** Cut back only when it is twice as long, so that most entries cost one short write. */
+export function openHistory(path: string, warn: (because: string) => void): History {
+  let lines: number | undefined;
+  let writing: Promise<void> = Promise.resolve();
+  const append = async (entry: HistoryEntry) => {
+    lines ??= (await readHistory(path)).length;
+    await appendFile(path, `${JSON.stringify(entry)}\n`, { mode: 0o600 });
+    lines += 1;
+    if (lines < 2 * longestHistory) return;
+    const kept = (await readHistory(path)).slice(-longestHistory);
+    await writeFile(`${path}.new`, kept.map((each) => `${JSON.stringify(each)}\n`).join(""), { mode: 0o600 });
+    await rename(`${path}.new`, path);
+    lines = kept.length;
+  };
+  return {
+    add(notice, at) {
+      // A history that cannot be kept is a pity; it keeps no record from being right.
+      writing = writing
+        .then(() => append(entryOf(notice, at)))
+        .catch((error: Error) =>
+          warn(`${error.message}; mend that, or name another file with \`history:\` in the config`),
+        );
+    },
+    settled: () => writing,
+  };
+}
+
+/** Oldest first. Lines that a crash tore, or a hand, are passed over; a file that is not there is an empty history. */
+export async function readHistory(path: string): Promise<readonly HistoryEntry[]> {
+  const text = (await readFileIfThere(path)) ?? "";
+  return text.split("\n").flatMap((line) => {
+    try {
+      const entry = JSON.parse(line) as HistoryEntry;
+      const { at, about, what, because = "" } = entry;
+      return [at, about, what, because].every((text) => typeof text === "string") ? [entry] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+function entryOf({ kind, message, fields }: Notice, at: Date): HistoryEntry {
+  const { name, source, because, todo } = fields;
+  return {
+    at: at.toISOString(),
+    kind,
+    about: name ?? (source === undefined ? "moor update" : `source ${source}`),
+    what: message,
+    ...(because === undefined ? {} : { because }),
+    ...(todo === undefined ? {} : { todo }),
+  };
+}

@@ -1,0 +1,32 @@
+import { expect, it } from "vitest";
+import { openLoop } from "../rig/loop.ts";
+import { openControl } from "./control.ts";
+import { createUpdaterPage } from "./http-page.ts";
+import { createStatusKeeper } from "./status.ts";
+
+it("whoever checks now sees the record as it is, and not as it was a moment ago", async () => {
+  const loop = await openLoop("  - { name: home, zone: example.org, ipv4: wan0 }");
+  const now = () => loop.clock.now;
+  const keeper = createStatusKeeper(now);
+  const tools = { status: () => keeper.now(), check: () => undefined, silence: () => keeper.silence() };
+  const page = createUpdaterPage({ config: loop.config, updater: loop.updater, now, ...tools });
+  const at = { host: "127.0.0.1", port: 0, token: () => "t" };
+  const control = await openControl(at, { of: loop.config, ...tools, page });
+  const origin = `http://127.0.0.1:${control.port}`;
+  const published = async () => (await fetch(`${origin}/page/published`)).json();
+  const holding = (value: string) => ({ published: { "home.example.org A": [value] } });
+  expect(await published()).toEqual(holding("192.0.2.1"));
+  Object.assign(loop.records.find(({ id }) => id === "r4") ?? {}, { value: "192.0.2.66" });
+  expect(await published()).toEqual(holding("192.0.2.1"));
+  const check = async () => (await fetch(`${origin}/page/check`, { method: "POST", headers: { origin } })).status;
+  expect(await check()).toBe(202);
+  expect(await published()).toEqual(holding("192.0.2.66"));
+  expect(await check()).toBe(429);
+  // A clock that was put back does not make anybody wait until it has caught up.
+  loop.clock.now -= 3_600_000;
+  Object.assign(loop.records.find(({ id }) => id === "r4") ?? {}, { value: "192.0.2.67" });
+  expect(await published()).toEqual(holding("192.0.2.67"));
+  expect(await check()).toBe(202);
+  await control.close();
+  await loop.close();
+});

@@ -1,0 +1,78 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { isOwnOrigin } from "../../access/session-cookie.ts";
+import type { Instant } from "../../core/instant.ts";
+import { createStaticPages } from "../../process/http/static-pages.ts";
+import type { UpdaterConfig } from "../config/config.ts";
+import { subjectsOf } from "../round/subjects.ts";
+import type { Updater } from "../round/updater.ts";
+import { createAskPublished } from "./ask-published.ts";
+import { readHistory } from "./history.ts";
+import { shownConfig } from "./shown-config.ts";
+import type { Status } from "./status.ts";
+
+export type PageOptions = {
+  readonly config: UpdaterConfig;
+  readonly updater: Pick<Updater, "published">;
+  readonly status: () => Status;
+  readonly check: () => void;
+  readonly now: () => Instant;
+  readonly pages?: string | undefined;
+};
+
+export type UpdaterPage = (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
+
+const checkEvery = 3_000;
+const decisionsShown = 300;
+
+/**
+ * The page of the updating client. It answers about this process to this machine only, as the rest of the port does, and
+ * changes nothing but when the next round is. False for what is not the page's.
+ */
+export function createUpdaterPage(options: PageOptions): UpdaterPage {
+  const { config, status, check, now } = options;
+  const pages = createStaticPages({ page: "updater", isPage: (path) => path === "/", folder: options.pages });
+  const published = createAskPublished({
+    subjects: subjectsOf(config),
+    published: options.updater.published,
+    stored: () => new Map(status().names.map(({ name, stored }) => [name, stored])),
+    now,
+  });
+  let checked = Number.NEGATIVE_INFINITY;
+
+  const answers: Readonly<Record<string, (request: IncomingMessage) => Promise<Reply>>> = {
+    "GET /page/state": async () => ({ status: 200, body: status() }),
+    "GET /page/decisions": async () => {
+      const all = await readHistory(config.historyFile);
+      return { status: 200, body: { decisions: all.slice(-decisionsShown).toReversed() } };
+    },
+    "GET /page/config": async () => ({ status: 200, body: shownConfig(config) }),
+    "GET /page/published": async () => ({ status: 200, body: { published: await published.ask() } }),
+    "POST /page/check": async (request) => {
+      if (!isOwnOrigin(request.headers)) return refused(403, "only the page itself may ask so; others POST /check");
+      const since = now() - checked;
+      if (since >= 0 && since < checkEvery) return refused(429, "It looks already; give it a moment.");
+      checked = now();
+      published.forget();
+      check();
+      return { status: 202, body: { checking: true } };
+    },
+  };
+
+  return async (request, response) => {
+    const path = (request.url ?? "").split("?", 1)[0] ?? "";
+    const answer = answers[`${request.method} ${path}`];
+    if (answer !== undefined) {
+      const { status: code, body } = await answer(request);
+      response.writeHead(code, { "content-type": "application/json", "cache-control": "no-store" });
+      response.end(JSON.stringify(body));
+      return true;
+    }
+    const page = request.method === "GET" && (await pages(path, String(request.headers["accept-encoding"] ?? "")));
+    if (!page) return false;
+    response.writeHead(page.status, page.headers).end(page.body);
+    return true;
+  };
+}
+
+type Reply = { readonly status: number; readonly body: unknown };
+const refused = (status: number, message: string): Reply => ({ status, body: { error: { message } } });

@@ -1,0 +1,136 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { backOffDelay } from "../../core/updates/back-off.ts";
+import { isLoopbackName } from "../../process/http/loopback-name.ts";
+import type { SmallLog } from "../../process/small-log.ts";
+import type { MailConfig, NotifyConfig } from "../config/config.ts";
+import type { HttpClient, HttpRequest } from "../http/client.ts";
+import type { Notice, Tell } from "./reporter.ts";
+
+export type Notifiers = { readonly tell: Tell; close(): void };
+
+/** Sends one notice; undefined when it arrived, else why it did not. */
+type Send = (notice: Notice, at: Date, signal: AbortSignal) => Promise<string | undefined>;
+type Channel = { readonly kind: NotifyConfig["kind"]; readonly send: Send; close(): void };
+
+const longestQueue = 100;
+const mostTries = 6;
+const backOff = { base: 1_000, cap: 300_000 };
+
+/** Failures and their ends, to those who do not read logs. Each place has a queue of its own; the names never wait for it. */
+export async function openNotifiers(
+  configs: readonly NotifyConfig[],
+  host: string,
+  log: SmallLog,
+  random: () => number,
+): Promise<Notifiers> {
+  const stop = new AbortController();
+  const channels = await Promise.all(configs.map((config) => openChannel(config, host)));
+  const queues = channels.map((channel) => createQueue(channel, log, random, stop.signal));
+  return {
+    tell(notice) {
+      if (notice.kind !== "done") for (const push of queues) push(notice);
+    },
+    close() {
+      stop.abort();
+      for (const channel of channels) channel.close();
+    },
+  };
+}
+
+function createQueue({ kind, send }: Channel, log: SmallLog, random: () => number, signal: AbortSignal): Tell {
+  const waiting: { readonly notice: Notice; readonly at: Date }[] = [];
+  let busy = false;
+  const deliver = async (notice: Notice, at: Date) => {
+    for (let tries = 1; !signal.aborted; tries++) {
+      const trouble = await send(notice, at, signal);
+      if (trouble === undefined || signal.aborted) return;
+      if (tries === mostTries) return log.warn({ kind, because: trouble }, "a notice could not be sent");
+      await pause(backOffDelay(tries, random(), backOff), undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  };
+  const work = async () => {
+    busy = true;
+    for (let next = waiting.shift(); next && !signal.aborted; next = waiting.shift())
+      await deliver(next.notice, next.at);
+    busy = false;
+  };
+  return (notice) => {
+    if (waiting.length >= longestQueue) waiting.shift();
+    waiting.push({ notice, at: new Date() });
+    if (!busy) void work();
+  };
+}
+
+async function openChannel(config: NotifyConfig, host: string): Promise<Channel> {
+  if (config.kind === "mail") return openMail(config, host);
+  const { createHttpClient } = await import("../http/client.ts");
+  const client = await createHttpClient(config.endpoint);
+  const bearer: Record<string, string> = config.token ? { authorization: `Bearer ${config.token()}` } : {};
+  const request = config.kind === "webhook" ? webhookRequest : ntfyRequest;
+  return {
+    kind: config.kind,
+    send: (notice, at, signal) =>
+      post(client, request({ notice, at, host }, config.endpoint.url.search, bearer), signal),
+    close: () => client.close(),
+  };
+}
+
+async function post(client: HttpClient, request: HttpRequest, signal: AbortSignal): Promise<string | undefined> {
+  const outcome = await client.send(request, signal);
+  if (outcome.kind === "failed") return outcome.because;
+  return outcome.status >= 200 && outcome.status < 300 ? undefined : `it answered ${outcome.status}`;
+}
+
+type Told = { readonly notice: Notice; readonly at: Date; readonly host: string };
+type Headers = Readonly<Record<string, string>>;
+
+function webhookRequest({ notice, at, host }: Told, path: string, bearer: Headers): HttpRequest {
+  const { kind, message, fields } = notice;
+  const body = JSON.stringify({ event: kind, message, ...fields, host, at: at.toISOString() });
+  return { method: "POST", path, headers: { "content-type": "application/json", ...bearer }, body };
+}
+
+/** https://docs.ntfy.sh/publish/: the text is the body, the rest is in headers. */
+function ntfyRequest({ notice, host }: Told, path: string, bearer: Headers): HttpRequest {
+  const isBad = notice.kind === "failing";
+  const headers = {
+    title: `${aboutOf(notice)}: ${notice.message}`.replaceAll(/[^\x20-\x7e]/g, "?"),
+    priority: isBad ? "high" : "default",
+    tags: isBad ? "warning" : "white_check_mark",
+    "content-type": "text/plain; charset=utf-8",
+    ...bearer,
+  };
+  return { method: "POST", path, headers, body: textOf(notice, host) };
+}
+
+async function openMail({ server, user, password, from, to }: MailConfig, host: string): Promise<Channel> {
+  const { createTransport } = await import("nodemailer");
+  const secure = server.protocol === "smtps:";
+  const transport = createTransport({
+    host: server.hostname,
+    port: Number(server.port) || (secure ? 465 : 587),
+    secure,
+    ...(user === undefined ? {} : { auth: { user, pass: password?.() ?? "" } }),
+    // Else the password goes unencrypted to whoever leaves STARTTLS out of his greeting.
+    requireTLS: user !== undefined && !isLoopbackName(server.hostname),
+    ...{ connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000 },
+  });
+  return {
+    kind: "mail",
+    async send(notice) {
+      const subject = `moor: ${aboutOf(notice)}: ${notice.message}`;
+      try {
+        await transport.sendMail({ from, to: [...to], subject, text: `${textOf(notice, host)}\n` });
+        return undefined;
+      } catch (error) {
+        return error instanceof Error ? error.message : String(error);
+      }
+    },
+    close: () => transport.close(),
+  };
+}
+
+const aboutOf = ({ fields: { name, source } }: Notice) => name ?? source ?? "moor update";
+
+const textOf = ({ message, fields: { because, todo } }: Notice, host: string) =>
+  [message, because, todo, `(moor update on ${host})`].filter((line) => line !== undefined).join("\n");

@@ -1,0 +1,114 @@
+import type { SmallLog } from "../../process/small-log.ts";
+import type { UpdateResult } from "../round/apply.ts";
+import type { Subject } from "../round/subjects.ts";
+import type { Round } from "../round/updater.ts";
+import type { Confirmation } from "../targets/confirm-dns.ts";
+import { type Summary, summarise } from "./describe-round.ts";
+
+/** Something worth telling: a failure, its end, or a record that was replaced. */
+export type Notice = {
+  readonly kind: "failing" | "over" | "done";
+  /** Equal for a failure and its end. */
+  readonly key: string;
+  readonly message: string;
+  /** `name` or `source`, whom it is about; `because` and `todo`. */
+  readonly fields: Readonly<Record<string, string>>;
+};
+
+export type Tell = (notice: Notice) => void;
+
+/** Finds out what changed: each failure is told once, and its end once. */
+export type Reporter = {
+  report(round: Round): void;
+  /** Of a round that was broken off: what it had done by then. What failed did so because of the stop. */
+  reportDone(round: Pick<Round, "results">): void;
+  /** Trouble of what is not kept any more has no end; when it comes back, it is told anew. */
+  forget(isGone: (key: string) => boolean): void;
+};
+
+/** The keys of all trouble that there may be under this config. */
+export const troublesOf = (subjects: readonly Subject[]): ReadonlySet<string> =>
+  new Set(["state", ...subjects.flatMap(({ key, source }) => [key, `confirm ${key}`, `source ${source}`])]);
+
+export function createReporter(log: SmallLog, tell: Tell = () => undefined): Reporter {
+  /** What is wrong at present, as it was last told. */
+  const told = new Map<string, string>();
+
+  const emit = (notice: Notice) => {
+    log[notice.kind === "failing" ? "warn" : "info"](notice.fields, notice.message);
+    tell(notice);
+  };
+  const failing = (key: string, fields: Notice["fields"], message: string) => {
+    const text = `${message} ${fields.because}`;
+    if (told.get(key) === text) return;
+    told.set(key, text);
+    emit({ kind: "failing", key, fields, message });
+  };
+  const fine = (key: string, fields: Notice["fields"], message: string) => {
+    if (told.delete(key)) emit({ kind: "over", key, fields, message });
+  };
+
+  const confirmed = (key: string, name: string, confirmation: Confirmation) => {
+    if (confirmation.kind === "confirmed") fine(key, { name }, "DNS answers with the new address");
+    else failing(key, { name, ...textsOf(confirmation) }, "DNS does not answer with the new address");
+  };
+
+  const stateFile = (unsaved: string | undefined) => {
+    if (unsaved === undefined) return fine("state", {}, "the state file is written again");
+    const because = `${unsaved}: a restart would write again what is in the records already`;
+    failing("state", { because, todo: "make room or mend the permissions there" }, "the state file cannot be written");
+  };
+
+  /** For the log alone: most often somebody runs `moor update --once` by hand, and nobody is to be woken for that. */
+  const sharedState = (isShared: boolean) => {
+    if (!isShared) return;
+    const because = "another `moor update` keeps its addresses there, and one may lose what the other has stored";
+    const todo = "run one of them for a config, and give each config a file of its own with `state:`";
+    log.warn({ because, todo }, "the state file was written by another");
+  };
+
+  const over = ({ key, title: name }: Subject) => fine(key, { name }, "the trouble with this record is over");
+  const done = (subject: Subject, summary: Summary) => {
+    if (summary.kind !== "done") return;
+    over(subject);
+    const { key, title: name } = subject;
+    emit({ kind: "done", key, fields: { name, because: summary.because }, message: `record ${summary.what}` });
+  };
+
+  return {
+    report({ readings, results, unsaved, stateShared = false }) {
+      for (const [source, reading] of readings) {
+        if (reading.kind === "report") fine(`source ${source}`, { source }, "addresses can be read again");
+        else failing(`source ${source}`, { source, ...textsOf(reading) }, "addresses could not be read");
+      }
+      sharedState(stateShared);
+      stateFile(unsaved ?? results.find((result) => result.unsaved !== undefined)?.unsaved);
+      for (const result of results) {
+        const { title: name, key } = result.subject;
+        const summary = summarySaved(result);
+        // Told above, once for all names that hang on its firewall, unless that has not answered yet.
+        if (result.choice.kind === "unknown") continue;
+        if (summary.kind === "failed") failing(key, { name, ...textsOf(summary) }, `record ${summary.what}`);
+        if (summary.kind === "none")
+          failing(key, { name, ...textsOf(summary) }, "no address; the record is left as it is");
+        if (summary.kind === "nothing") over(result.subject);
+        done(result.subject, summary);
+        void result.confirmation?.then((confirmation) => confirmed(`confirm ${key}`, name, confirmation));
+      }
+    },
+    reportDone({ results }) {
+      for (const result of results) done(result.subject, summarySaved(result));
+    },
+    forget(isGone) {
+      for (const key of told.keys()) if (isGone(key)) told.delete(key);
+    },
+  };
+}
+
+/** A state file that cannot be written is told by itself, once for all records. */
+const summarySaved = (result: UpdateResult) => summarise({ ...result, unsaved: undefined }, true);
+
+const textsOf = ({ because, todo }: { readonly because: string; readonly todo?: string }) => ({
+  because,
+  ...(todo === undefined ? {} : { todo }),
+});

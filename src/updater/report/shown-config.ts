@@ -1,0 +1,72 @@
+import type { ShownConfig } from "../../contract/updater-page.ts";
+import { urlOf } from "../../process/listen-address.ts";
+import type { ControlConfig, HeartbeatConfig, NotifyConfig, UpdaterConfig } from "../config/config.ts";
+import { describeRhythm } from "../round/rhythm.ts";
+import { devicesOf, type Subject, subjectsOf } from "../round/subjects.ts";
+
+/** The config for people to look at. Of an address only the host is shown: the rest of a web hook is a secret. */
+export function shownConfig(config: UpdaterConfig): ShownConfig {
+  return {
+    file: config.file,
+    stateFile: config.stateFile,
+    rhythm: describeRhythm(config.interval),
+    sources: [...config.sources.values()].map(({ name, url, trust }) => ({
+      ...{ name, url: url.origin, trust: trust.kind, key: "hidden" },
+    })),
+    targets: [...config.targets.values()].map(({ name, url, api, trust }) => ({
+      ...{ name, url: url.origin, api, trust: trust.kind, token: "hidden" },
+    })),
+    names: subjectsOf(config).map((subject) => ({
+      name: subject.title,
+      from: `${devicesOf(subject)} of ${subject.source}`,
+      to: subject.target,
+      rules: rulesOf(subject),
+    })),
+    others: [
+      ...config.notify.map(shownNotice),
+      ...config.heartbeats.map(shownHeartbeat),
+      ...(config.control ? [shownControl(config.control)] : []),
+    ],
+  };
+}
+
+const rulesOf = ({ rules, order }: Subject): string =>
+  [
+    order.ttl !== undefined && `TTL ${order.ttl}`,
+    rules.public === "require" && "public addresses only",
+    rules.carpMaster !== undefined && `only as the master of VHID ${rules.carpMaster}`,
+    rules.holdDown !== undefined && `writes what has been there for ${rules.holdDown / 1_000} s`,
+    rules.changesPerHour !== undefined && `at most ${rules.changesPerHour} changes an hour`,
+    rules.compare === "record" && "compares with the record before it writes",
+    rules.verify !== undefined && `verifies every ${rules.verify / 1_000} s`,
+    rules.confirm && "asks DNS after a write",
+    order.create && "makes the record when it is missing",
+  ]
+    .filter(Boolean)
+    .join(", ");
+
+type Other = ShownConfig["others"][number];
+
+function shownNotice(notice: NotifyConfig): Other {
+  const what = `told of failures (${notice.kind})`;
+  if (notice.kind === "mail") {
+    const where = `${notice.to.join(", ")} by ${notice.server.host}`;
+    return { what, where, trust: "system", secret: notice.password ? "hidden" : "none" };
+  }
+  const { url, trust } = notice.endpoint;
+  return { what, where: url.origin, trust: trust.kind, secret: "hidden" };
+}
+
+const shownHeartbeat = ({ kind, every, endpoint: { url, trust } }: HeartbeatConfig): Other => ({
+  what: `sign of life every ${every / 1_000} s (${kind})`,
+  where: url.origin,
+  trust: trust.kind,
+  secret: "hidden",
+});
+
+const shownControl = (control: ControlConfig): Other => ({
+  what: "answers about itself",
+  where: urlOf(control, "http"),
+  trust: "this machine",
+  secret: "hidden",
+});

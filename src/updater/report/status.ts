@@ -1,0 +1,110 @@
+import type { UpdaterState } from "../../contract/updater-page.ts";
+import type { Instant } from "../../core/instant.ts";
+import type { UpdateResult } from "../round/apply.ts";
+import { notReadYet } from "../round/plan.ts";
+import type { StateFile } from "../round/state-file.ts";
+import type { Round } from "../round/updater.ts";
+import { driftTodo, summarise } from "./describe-round.ts";
+
+/** What a watcher knows about itself after its last round. */
+export type Status = UpdaterState & { readonly changes: number; readonly failures: number };
+
+type SourceStatus = Status["sources"][number];
+type NameStatus = Status["names"][number];
+
+export type StatusKeeper = {
+  note(round: Round, state: StateFile): void;
+  next(at: Instant): void;
+  now(): Status;
+  /** Milliseconds since the last round, or since the start; a clock that is changed and a machine asleep do not count. */
+  silence(): number;
+};
+
+export function createStatusKeeper(clock: () => Instant): StatusKeeper {
+  let heardAt = performance.now();
+  let status: Status = {
+    started: iso(clock()),
+    rounds: 0,
+    lastRound: null,
+    nextRound: null,
+    changes: 0,
+    failures: 0,
+    sources: [],
+    names: [],
+  };
+  return {
+    note(round, state) {
+      heardAt = performance.now();
+      const names = namesIn(round, state, status.names);
+      const done = round.results.filter(({ outcome }) => outcome?.kind === "replaced").length;
+      const failed = round.results.filter(({ outcome }) => outcome && !["replaced", "same"].includes(outcome.kind));
+      status = {
+        ...status,
+        rounds: status.rounds + 1,
+        lastRound: iso(clock()),
+        changes: status.changes + done,
+        failures: status.failures + failed.length,
+        sources: sourcesIn(round, status.sources),
+        names,
+      };
+    },
+    next(at) {
+      status = { ...status, nextRound: iso(at) };
+    },
+    now: () => status,
+    silence: () => performance.now() - heardAt,
+  };
+}
+
+function namesIn(
+  { results }: Pick<Round, "results">,
+  state: Pick<StateFile, "get">,
+  before: readonly NameStatus[],
+): readonly NameStatus[] {
+  return results.map((result) => {
+    const last =
+      (isUnread(result) || isBeingLookedAt(result, state)) && before.find(({ name }) => name === result.subject.title);
+    if (last) return last;
+    const { kind, what, because, todo } = summarise(result, true);
+    const kept = state.get(result.subject.key);
+    const wanted = result.choice.kind === "address" ? result.choice.address.text : null;
+    return {
+      name: result.subject.title,
+      ok: kind === "done" || kind === "nothing",
+      wanted,
+      stored: kept?.address ?? null,
+      storedAt: kept?.storedAt ?? null,
+      what,
+      because,
+      ...(todo === undefined ? {} : { todo }),
+      onDrift: driftTodo(result.subject, wanted),
+    };
+  });
+}
+
+/** A record that is right as far as is known is no worse because its service takes long to say so. */
+const isBeingLookedAt = ({ underWay, subject, plan }: UpdateResult, state: Pick<StateFile, "get">): boolean => {
+  const kept = state.get(subject.key);
+  return underWay === true && "address" in plan && kept?.address === plan.address.text && !kept.inDoubt;
+};
+
+/** Its firewall has not answered yet: what was known before is shown. */
+const isUnread = ({ choice, trouble }: UpdateResult): boolean => choice.kind === "unknown" && !trouble;
+
+function sourcesIn({ readings, polled }: Round, before: readonly SourceStatus[]): readonly SourceStatus[] {
+  const names = new Set([...readings.keys(), ...polled]);
+  return [...names].map((source) => {
+    const how = polled.includes(source) ? "polling" : "events";
+    const reading = readings.get(source);
+    if (!reading)
+      return before.find((last) => last.source === source) ?? { source, up: false, how, because: notReadYet };
+    return {
+      source,
+      up: reading.kind === "report",
+      how,
+      ...(reading.kind === "report" ? {} : { because: reading.because }),
+    };
+  });
+}
+
+const iso = (at: Instant) => new Date(at).toISOString();

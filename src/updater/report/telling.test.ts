@@ -1,0 +1,290 @@
+import type { AddressInfo } from "node:net";
+import { createServer, type Socket } from "node:net";
+import { pino } from "pino";
+import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
+import { until } from "../../../test/rig/until.ts";
+import type { UpdaterConfig } from "../config/config.ts";
+import { type Reply, startServer, type TestServer } from "../rig/services.ts";
+import { type Control, openControl } from "./control.ts";
+import type { Notice } from "./reporter.ts";
+import type { Status } from "./status.ts";
+import { openTelling, type Telling } from "./telling.ts";
+
+let server: TestServer;
+let reply: () => Reply;
+let telling: Telling | undefined;
+let logged: { msg: string; because?: string }[];
+let status: Status;
+let checks: number;
+
+beforeEach(async () => {
+  reply = () => ({ body: {} });
+  server = await startServer(() => reply());
+  logged = [];
+  checks = 0;
+  status = {
+    ...{ started: new Date().toISOString(), rounds: 1, lastRound: new Date().toISOString(), nextRound: null },
+    ...{ changes: 3, failures: 1, sources: [{ source: "home", up: true, how: "events" }] },
+    names: [
+      {
+        ...{ name: 'ho"me.example.org A', ok: true, wanted: "9.9.9.9", stored: "9.9.9.9" },
+        ...{ storedAt: "2026-01-01T00:00:00.000Z", what: "left as it is", because: "same", onDrift: "" },
+      },
+    ],
+  };
+});
+afterEach(async () => {
+  await telling?.close();
+  telling = undefined;
+  await server.close();
+});
+
+const check = () => {
+  checks += 1;
+};
+
+async function open(config: Partial<Pick<UpdaterConfig, "notify" | "heartbeats" | "control">>) {
+  const log = pino({ base: null }, { write: (line: string) => void logged.push(JSON.parse(line)) });
+  const whole = { notify: [], heartbeats: [], ...config } as unknown as UpdaterConfig;
+  telling = await openTelling(whole, {
+    ...{ log, host: "here", random: () => 0, status: () => status, check, silence: () => 0 },
+  });
+  return telling;
+}
+
+const endpoint = (path = "") => ({ url: new URL(server.url + path), trust: { kind: "system" } as const });
+const failing: Notice = {
+  ...{ kind: "failing", key: "k", message: "record not replaced" },
+  fields: { name: "home.example.org A", because: "the record service answered 500", todo: "wait" },
+};
+
+describe("notices", () => {
+  it("go to a web hook as JSON, with its query and a token", async () => {
+    const { tell } = await open({
+      notify: [{ kind: "webhook", endpoint: endpoint("/hook?room=7"), token: () => "tok" }],
+    });
+    tell({ ...failing, kind: "done" });
+    tell(failing);
+    await until(() => server.asked.length === 1);
+    expect(server.asked[0]).toMatchObject({
+      method: "POST",
+      path: "/hook?room=7",
+      headers: { authorization: "Bearer tok" },
+    });
+    expect(JSON.parse(server.asked[0]?.body ?? "")).toMatchObject({
+      ...{ event: "failing", message: "record not replaced", name: "home.example.org A", host: "here" },
+      because: "the record service answered 500",
+    });
+  });
+
+  it("go to ntfy as text, urgent when something is wrong", async () => {
+    const { tell } = await open({ notify: [{ kind: "ntfy", endpoint: endpoint("/topic") }] });
+    tell(failing);
+    tell({ ...failing, kind: "over", message: "the trouble with this record is over", fields: { name: "home A" } });
+    await until(() => server.asked.length === 2);
+    expect(server.asked.map(({ headers }) => [headers.priority, headers.tags])).toEqual([
+      ["high", "warning"],
+      ["default", "white_check_mark"],
+    ]);
+    expect(server.asked[0]?.body).toMatch(/^record not replaced\nthe record service answered 500\nwait\n/);
+  });
+
+  it("are tried again, a few times, in order", async () => {
+    let tries = 0;
+    reply = () => ({ status: ++tries < 3 ? 502 : 200 });
+    const { tell } = await open({ notify: [{ kind: "webhook", endpoint: endpoint() }] });
+    tell(failing);
+    tell({ ...failing, message: "second" });
+    await until(() => tries === 4);
+    expect(server.asked.map(({ body }) => JSON.parse(body).message)).toEqual([
+      "record not replaced",
+      "record not replaced",
+      "record not replaced",
+      "second",
+    ]);
+    reply = () => ({ status: 500 });
+    tell(failing);
+    await until(() => logged.some(({ msg }) => msg === "a notice could not be sent"));
+    expect(tries).toBe(4);
+    expect(server.asked.length).toBe(10);
+  });
+
+  it("go out by mail", async () => {
+    const mail = await startMailServer();
+    const { tell } = await open({
+      notify: [
+        {
+          kind: "mail",
+          server: new URL(mail.url),
+          from: "moor@example.org",
+          to: ["me@example.org", "you@example.org"],
+        },
+      ],
+    });
+    tell(failing);
+    await until(() => mail.text().includes("\r\n.\r\n"));
+    expect(mail.text()).toMatch(/RCPT TO:<me@example\.org>[\s\S]*RCPT TO:<you@example\.org>/);
+    expect(mail.text()).toMatch(/Subject: moor: home\.example\.org A: record not replaced/);
+    await mail.close();
+  });
+
+  it.each([
+    ["is not sent unencrypted", "0.0.0.0", false],
+    ["may be sent to this machine itself", "127.0.0.1", true],
+  ])("by mail: the password %s", async (_, host, isSent) => {
+    const mail = await startMailServer();
+    const server = new URL(mail.url.replace("127.0.0.1", host));
+    const [from, to] = ["moor@example.org", ["me@example.org"]];
+    const { tell } = await open({ notify: [{ kind: "mail", server, from, to, user: "me", password: () => "secret" }] });
+    tell(failing);
+    await until(() => mail.text().includes("AUTH") || logged.some(({ msg }) => msg === "a notice could not be sent"));
+    expect(mail.text()).toMatch(isSent ? /^AUTH PLAIN/m : /^STARTTLS/m);
+    expect(mail.text().includes("AUTH PLAIN")).toBe(isSent);
+    await mail.close();
+  });
+});
+
+describe("heartbeats", () => {
+  test.each([
+    ["healthchecks", "/ping/uuid", true, /^POST \/ping\/uuid$/],
+    ["healthchecks", "/ping/uuid", false, /^POST \/ping\/uuid\/fail$/],
+    ["healthchecks", "/ping/key/slug?create=1", true, /^POST \/ping\/key\/slug\?create=1$/],
+    ["healthchecks", "/ping/key/slug?create=1", false, /^POST \/ping\/key\/slug\/fail\?create=1$/],
+    ["uptime-kuma", "/push/x", true, /^GET \/push\/x\?status=up&msg=1%20records%20are%20right$/],
+    // As its page shows it to be copied.
+    ["uptime-kuma", "/push/x?status=up&msg=OK&ping=", false, /^GET \/push\/x\?status=down&msg=[^&]+$/],
+  ] as const)("%s at %s, all well: %s", async (kind, path, ok, expected) => {
+    status = { ...status, names: status.names.map((name) => ({ ...name, ok })) };
+    await open({ heartbeats: [{ kind, endpoint: endpoint(path), every: 30 }] });
+    await until(() => server.asked.length > 1);
+    expect(`${server.asked[0]?.method} ${server.asked[0]?.path}`).toMatch(expected);
+  });
+
+  it("wait for the first round, and a lost one is told once", async () => {
+    status = { ...status, rounds: 0 };
+    reply = () => ({ status: 500 });
+    await open({ heartbeats: [{ kind: "healthchecks", endpoint: endpoint(), every: 20 }] });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(server.asked).toEqual([]);
+    status = { ...status, rounds: 1 };
+    await until(() => server.asked.length > 3 && logged.length > 0);
+    expect(logged.map(({ msg }) => msg)).toEqual(["a heartbeat could not be sent"]);
+    reply = () => ({});
+    await until(() => logged.length === 2);
+    expect(logged[1]?.msg).toBe("heartbeats arrive again");
+  });
+});
+
+describe("the port of this machine", () => {
+  const ask = async (path: string, init: RequestInit = {}) => {
+    const response = await fetch(`http://127.0.0.1:${control.port}${path}`, init);
+    return { status: response.status, body: await response.text() };
+  };
+  const token = () => "tok";
+  let control: Control;
+  let silence: number;
+  beforeEach(async () => {
+    silence = 0;
+    const of = { file: "/etc/moor/moor.yaml", stateFile: "/var/lib/moor/moor-state.json" };
+    const tools = { of, status: () => status, check, silence: () => silence };
+    control = await openControl({ host: "127.0.0.1", port: 0, token }, tools);
+  });
+  afterEach(() => control.close());
+
+  it("answers /status as JSON and /metrics for Prometheus", async () => {
+    expect(JSON.parse((await ask("/status")).body)).toMatchObject({
+      ...{ config: "/etc/moor/moor.yaml", stateFile: "/var/lib/moor/moor-state.json" },
+      ...{ rounds: 1, names: [{ ok: true }] },
+    });
+    const { body } = await ask("/metrics");
+    expect(body).toMatch(/^# TYPE moor_update_changes_total counter\nmoor_update_changes_total 3$/m);
+    expect(body).toMatch(/^moor_update_name_ok\{name="ho\\"me\.example\.org A"\} 1$/m);
+    expect(body).toMatch(/^moor_update_source_up\{source="home",how="events"\} 1$/m);
+  });
+
+  it("says whether it lives and whether it is ready", async () => {
+    expect((await ask("/health/live")).status).toBe(200);
+    expect((await ask("/health/ready")).status).toBe(200);
+    silence = 21 * 60_000;
+    status = { ...status, sources: [{ source: "home", up: false, how: "polling" }] };
+    expect((await ask("/health/live")).status).toBe(503);
+    expect((await ask("/health/ready")).status).toBe(503);
+  });
+
+  test.each([
+    ["without a token", {}, 401, 0],
+    ["with a wrong one", { authorization: "Bearer nope" }, 401, 0],
+    ["with the right one", { authorization: "Bearer tok" }, 202, 1],
+  ])("starts a round on POST /check %s", async (_, headers, expected, count) => {
+    expect((await ask("/check", { method: "POST", headers })).status).toBe(expected);
+    expect(checks).toBe(count);
+  });
+
+  it("refuses what a page in a browser could send", async () => {
+    expect((await ask("/check")).status).toBe(405);
+    expect((await ask("/status", { method: "POST" })).status).toBe(405);
+    expect((await ask("/nothing")).status).toBe(404);
+    const raw = await sendRaw(control.port, "GET /status HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n");
+    expect(raw).toMatch(/^HTTP\/1\.1 403/);
+  });
+
+  it("says where its page is", async () => {
+    await open({ control: { host: "127.0.0.1", port: 0, token } });
+    expect(logged.at(-1)).toMatchObject({ page: expect.stringMatching(/^http:\/\/127\.0\.0\.1:[1-9]\d*\/$/) });
+  });
+
+  it("leaves the names alone when the port is taken", async () => {
+    await open({ control: { host: "127.0.0.1", port: control.port, token } });
+    expect(logged.at(-1)).toMatchObject({
+      msg: "nobody can be answered about this process",
+      because: expect.stringMatching(
+        /^port \d+ on 127\.0\.0\.1 is in use .* choose another with control: listen: HOST:PORT$/,
+      ),
+    });
+  });
+});
+
+async function sendRaw(port: number, text: string): Promise<string> {
+  const { connect } = await import("node:net");
+  const socket = connect(port, "127.0.0.1");
+  socket.end(text);
+  let answer = "";
+  for await (const chunk of socket) answer += String(chunk);
+  return answer;
+}
+
+/** Says yes to everything, as far as RFC 5321 needs it, and keeps what it was sent. */
+async function startMailServer() {
+  let text = "";
+  const sockets = new Set<Socket>();
+  const mailServer = createServer((socket) => {
+    sockets.add(socket);
+    let inData = false;
+    socket.write("220 test\r\n");
+    socket.on("error", () => undefined);
+    socket.on("data", (chunk) => {
+      text += String(chunk);
+      for (const line of String(chunk).split("\r\n").slice(0, -1)) {
+        if (inData) {
+          if (line !== ".") continue;
+          inData = false;
+          socket.write("250 kept\r\n");
+        } else if (/^EHLO/i.test(line)) socket.write("250-test\r\n250 AUTH PLAIN\r\n");
+        else if (/^DATA/i.test(line)) {
+          inData = true;
+          socket.write("354 go on\r\n");
+        } else socket.write(/^STARTTLS/i.test(line) ? "502 not here\r\n" : "250 fine\r\n");
+      }
+    });
+  });
+  await new Promise<void>((resolve) => mailServer.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `smtp://127.0.0.1:${(mailServer.address() as AddressInfo).port}`,
+    text: () => text,
+    close: () =>
+      new Promise<void>((resolve) => {
+        for (const socket of sockets) socket.destroy();
+        mailServer.close(() => resolve());
+      }),
+  };
+}

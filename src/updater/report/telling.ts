@@ -1,0 +1,68 @@
+import { listenTrouble, urlOf } from "../../process/listen-address.ts";
+import type { SmallLog } from "../../process/small-log.ts";
+import type { ControlConfig, UpdaterConfig } from "../config/config.ts";
+import { notReadYet } from "../round/plan.ts";
+import type { ControlTools } from "./control.ts";
+import type { Wellness } from "./heartbeats.ts";
+import type { UpdaterPage } from "./http-page.ts";
+import type { Tell } from "./reporter.ts";
+import type { Status } from "./status.ts";
+
+/** All the ways out of this process but its log. What the config does not ask for is not even loaded. */
+export type Telling = { readonly tell: Tell; close(): Promise<void> };
+
+export type TellingTools = {
+  readonly log: SmallLog;
+  readonly host: string;
+  readonly random: () => number;
+  readonly status: () => Status;
+  readonly check: () => void;
+  readonly silence: ControlTools["silence"];
+  /** The page for people; loaded when somebody opens it. */
+  readonly page?: UpdaterPage;
+};
+
+export async function openTelling(config: UpdaterConfig, tools: TellingTools): Promise<Telling> {
+  const { log, host, random, status } = tools;
+  const notifiers =
+    config.notify.length === 0
+      ? undefined
+      : await (await import("./notifiers.ts")).openNotifiers(config.notify, host, log, random);
+  const heartbeats =
+    config.heartbeats.length === 0
+      ? undefined
+      : await (await import("./heartbeats.ts")).openHeartbeats(config.heartbeats, () => wellnessOf(status()), log);
+  const control = config.control && (await openControl(config.control, { ...tools, of: config }));
+  return {
+    tell: (notice) => notifiers?.tell(notice),
+    async close() {
+      notifiers?.close();
+      heartbeats?.close();
+      await control?.close();
+    },
+  };
+}
+
+/** The names are kept all the same when the port is taken. */
+async function openControl(config: ControlConfig, tools: TellingTools & Pick<ControlTools, "of">) {
+  try {
+    const control = await (await import("./control.ts")).openControl(config, tools);
+    const page = `${urlOf({ host: config.host, port: control.port }, "http")}/`;
+    tools.log.info({ page }, "answers about itself on this machine");
+    return control;
+  } catch (error) {
+    const because = listenTrouble(error as NodeJS.ErrnoException, config, "control: listen:");
+    tools.log.warn({ because }, "nobody can be answered about this process");
+    return undefined;
+  }
+}
+
+/** Undefined before the first round, and before each firewall has answered or failed for the first time. */
+function wellnessOf({ rounds, names, sources }: Status): Wellness | undefined {
+  if (rounds === 0 || sources.some(({ because }) => because === notReadYet)) return undefined;
+  const troubles = [
+    ...sources.filter(({ up }) => !up).map(({ source, because }) => `${source}: ${because}`),
+    ...names.filter(({ ok }) => !ok).map(({ name, because }) => `${name}: ${because}`),
+  ];
+  return { isWell: troubles.length === 0, message: troubles.join("\n") || `${names.length} records are right` };
+}

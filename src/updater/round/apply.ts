@@ -1,0 +1,120 @@
+import { parseAddress } from "../../core/addresses/address.ts";
+import type { Confirmation } from "../targets/confirm-dns.ts";
+import type { RecordTarget, ReplaceOutcome } from "../targets/target.ts";
+import type { PlannedUpdate } from "./plan.ts";
+import type { Recall } from "./recall.ts";
+import { type Act, type Acting, openQueues, type QueueTools, type ServiceQueues } from "./service-queues.ts";
+import type { StateFile, StoredAddress } from "./state-file.ts";
+
+/** What became of one planned update. Only a replaced one was sent and accepted. */
+export type UpdateResult = PlannedUpdate & {
+  readonly outcome?: ReplaceOutcome | { readonly kind: "same" };
+  /** Begun, and not ended when the round was; or its turn at the service has not come yet. */
+  readonly underWay?: true;
+  /** What the record held, where it was read before it was written. */
+  readonly found?: readonly string[];
+  /** The record is right, but that could not be put on disk. */
+  readonly unsaved?: string | undefined;
+  /** Where the config asks for it: whether DNS answers with the new address. It takes its time and holds nobody up. */
+  readonly confirmation?: Promise<Confirmation>;
+};
+
+export type ApplyTools = QueueTools & {
+  readonly targets: ReadonlyMap<string, RecordTarget>;
+  readonly state: StateFile;
+  readonly recall: Recall;
+};
+
+/** For all rounds of one updater; `again` asks for another one. */
+export const openApplying = (tools: ApplyTools, again: () => void): ServiceQueues =>
+  openQueues((update, plan, signal) => applyOne(update, plan, tools, signal), tools, again);
+
+/** What would become of them, as far as reading tells. Nothing is written or remembered. */
+export function previewRound(planned: readonly PlannedUpdate[], tools: ApplyTools, signal: AbortSignal) {
+  const act: Act = (update, plan, bounded) => previewOne(update, plan, tools, bounded);
+  return openQueues(act, { ...tools, hold: async () => undefined }, () => undefined).act(planned, signal);
+}
+
+async function previewOne(
+  update: PlannedUpdate,
+  plan: Acting,
+  tools: ApplyTools,
+  signal: AbortSignal,
+): Promise<UpdateResult> {
+  const { order } = update.subject;
+  const target = targetOf(update, tools);
+  const held = await target.current(order, signal);
+  if (held.kind === "missing" && order.create) {
+    // The record may be missing, but not the zone that it is to be made in.
+    const zone = await target.records(order.zone, signal);
+    return zone.kind === "found" ? update : { ...update, outcome: zone };
+  }
+  if (held.kind !== "found") return { ...update, outcome: held };
+  if (plan.kind === "replace") return update;
+  const found = held.value;
+  if (holdsOnly(found, plan.address.text)) return { ...update, outcome: { kind: "same" }, found };
+  return { ...update, plan: { ...plan, kind: "replace" }, found };
+}
+
+async function applyOne(
+  update: PlannedUpdate,
+  { kind, address: { text: value } }: Acting,
+  tools: ApplyTools,
+  signal: AbortSignal,
+): Promise<UpdateResult> {
+  const { subject } = update;
+  const target = targetOf(update, tools);
+  const before = kind === "compare" ? await target.current(subject.order, signal) : undefined;
+  if (before && before.kind !== "found" && !(before.kind === "missing" && subject.order.create)) {
+    return { ...update, outcome: before };
+  }
+  const found = before?.kind === "found" ? before.value : undefined;
+  if (found && holdsOnly(found, value)) {
+    tools.recall.verified(subject.key, tools.now());
+    return remembered({ ...update, outcome: { kind: "same" }, found }, value, tools);
+  }
+  const undoubt = await castDoubt(subject.key, tools.state);
+  const outcome = await target.replace({ ...subject.order, value }, signal);
+  const result: UpdateResult = { ...update, outcome, ...(found ? { found } : {}) };
+  if (outcome.kind !== "replaced") {
+    // Whoever refuses the write itself has not written; of one that failed nobody knows.
+    if (outcome.kind !== "later" && !outcome.afterWrite) await undoubt();
+    return result;
+  }
+  tools.recall.changed(subject.key, tools.now());
+  tools.recall.verified(subject.key, tools.now());
+  return remembered(result, value, tools);
+}
+
+function targetOf({ subject }: PlannedUpdate, { targets }: ApplyTools): RecordTarget {
+  const target = targets.get(subject.target);
+  if (!target) throw new Error(`no target ${subject.target}`);
+  return target;
+}
+
+/**
+ * Before an address is sent, the stored one is marked: were we killed, or the answer lost, it would be trusted although the
+ * record holds another. Gives the way to take the mark back. A disk that takes no mark does not stop the write.
+ */
+async function castDoubt(key: string, state: StateFile): Promise<() => Promise<void>> {
+  const kept = state.get(key);
+  if (kept === undefined) return async () => undefined;
+  const save = (entry: StoredAddress) => state.set(key, entry).catch(() => undefined);
+  await save({ ...kept, inDoubt: true });
+  return () => save(kept);
+}
+
+const holdsOnly = (found: readonly string[], value: string) =>
+  found.length === 1 && parseAddress(found[0] ?? "")?.text === value;
+
+async function remembered(result: UpdateResult, value: string, { state, now }: ApplyTools): Promise<UpdateResult> {
+  const { key } = result.subject;
+  const kept = state.get(key);
+  if (result.outcome?.kind === "same" && kept?.address === value && !kept.inDoubt) return result;
+  try {
+    await state.set(key, { address: value, storedAt: new Date(now()).toISOString() });
+    return result;
+  } catch (error) {
+    return { ...result, unsaved: (error as NodeJS.ErrnoException).code ?? String(error) };
+  }
+}

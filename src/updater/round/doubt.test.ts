@@ -1,0 +1,101 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Loop, openLoop } from "../rig/loop.ts";
+import { type Asked, type Reply, wanWith } from "../rig/services.ts";
+
+/** A write whose end is not known leaves the stored address in doubt: the record may hold the old one or the new one. */
+
+let loop: Loop;
+beforeEach(async () => {
+  loop = await openLoop();
+  await loop.round();
+});
+afterEach(() => loop.close());
+
+const atHome = (ipv4: string) => () => ({ body: { wan0: wanWith([ipv4], ["2a00::9"]) } });
+const answered = (reply: Reply) => {
+  loop.says.service = ({ method, path }) => (method === "PUT" && path.endsWith("r4") ? reply : undefined);
+};
+const goodAgain = () => {
+  loop.says.service = () => undefined;
+  loop.clock.now += 300_000;
+};
+const written = () => loop.writes().map(({ body }) => (JSON.parse(body) as { value: string }).value);
+
+describe("an address that goes back to the stored one", () => {
+  it.each([
+    ["the answer was lost", { fault: "reset" } as const, false],
+    ["the service failed", { status: 500 }, false],
+    ["the service failed, and we were restarted", { status: 500 }, true],
+  ])("is written again when %s", async (_, reply, restart) => {
+    loop.says.firewall = atHome("9.9.9.10");
+    answered(reply);
+    expect(await loop.round()).toEqual(["failed", "nothing"]);
+    if (restart) await loop.reopen();
+    loop.says.firewall = atHome("9.9.9.9");
+    goodAgain();
+    expect(await loop.round()).toEqual(["done", "nothing"]);
+    expect(written().at(-1)).toBe("9.9.9.9");
+    expect(await loop.round()).toEqual(["nothing", "nothing"]);
+  });
+
+  it("is not written again when the service had refused the other one", async () => {
+    loop.says.firewall = atHome("9.9.9.10");
+    answered({ status: 422, body: { record: {}, error: { message: "no", code: 422 } } });
+    expect(await loop.round()).toEqual(["failed", "nothing"]);
+    const before = loop.writes().length;
+    loop.says.firewall = atHome("9.9.9.9");
+    goodAgain();
+    expect(await loop.round()).toEqual(["nothing", "nothing"]);
+    expect(loop.writes().length).toBe(before);
+  });
+});
+
+describe("an address in doubt that is found in the record", () => {
+  it("is stored again: the next one is held down like any other", async () => {
+    await loop.close();
+    loop = await openLoop("  - { name: home, zone: example.org, compare: record, holdDown: 1m, ipv4: wan0 }");
+    await loop.round();
+    loop.says.firewall = atHome("9.9.9.10");
+    expect(await loop.round()).toEqual(["waiting"]);
+    loop.clock.now += 60_000;
+    answered({ status: 500 });
+    expect(await loop.round()).toEqual(["failed"]);
+    loop.says.firewall = atHome("9.9.9.9");
+    goodAgain();
+    expect(await loop.round()).toEqual(["nothing"]);
+    loop.says.firewall = atHome("9.9.9.11");
+    expect(await loop.round()).toEqual(["waiting"]);
+  });
+});
+
+/** A set is written in several calls: whoever refuses a later one has written. */
+describe("an address that goes back to the stored one, in a record set", () => {
+  const no = { error: { code: "invalid_input", message: "no", details: null } };
+  const running = { action: { id: 5001, status: "running", error: null } };
+
+  it.each<[string, (asked: Asked) => Reply | undefined]>([
+    ["the TTL was refused", ({ path }) => (path.endsWith("/change_ttl") ? { status: 422, body: no } : undefined)],
+    [
+      "the token was revoked before it was read back",
+      ({ method }) => (method === "GET" ? { status: 401, body: no } : undefined),
+    ],
+    [
+      "the action could not be asked for",
+      ({ path }) =>
+        path.includes("/actions/") ? { status: path.endsWith("5001") ? 403 : 201, body: running } : undefined,
+    ],
+  ])("is written again when %s", async (_, reply) => {
+    await loop.close();
+    loop = await openLoop("  - { name: home, zone: example.org, ttl: 60, ipv4: wan0 }", () => 0, { api: "rrsets" });
+    expect(await loop.round()).toEqual(["done"]);
+    const record = loop.records.find(({ id }) => id === "r4");
+    if (record) record.ttl = 77;
+    loop.says.firewall = atHome("9.9.9.10");
+    loop.says.service = reply;
+    expect(await loop.round()).toEqual(["failed"]);
+    loop.says.firewall = atHome("9.9.9.9");
+    goodAgain();
+    expect(await loop.round()).toEqual(["done"]);
+    expect(loop.records.find(({ name, type }) => name === "home" && type === "A")?.value).toBe("9.9.9.9");
+  });
+});

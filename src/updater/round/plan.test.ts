@@ -1,0 +1,146 @@
+import { describe, expect, it, test } from "vitest";
+import type { ReportedInterface } from "../../core/addresses/interface-report.ts";
+import type { Plan } from "../../core/updates/plan-update.ts";
+import type { NameRules } from "../config/config.ts";
+import type { SourceReading } from "../sources/source.ts";
+import { planRound } from "./plan.ts";
+import { createRecall, type Recall } from "./recall.ts";
+import type { StoredAddress } from "./state-file.ts";
+import type { Subject } from "./subjects.ts";
+
+const now = Date.parse("2026-11-15T12:00:00Z");
+const minute = 60_000;
+
+const subjectWith = (rules: NameRules): Subject => ({
+  ...{ key: "home A", title: "home.example.org A", family: "ipv4", source: "office", target: "dns", rules },
+  ...{ policy: { devices: ["wan0"], family: "ipv4" }, policyKey: "wan0" },
+  order: { zone: "example.org", name: "home", family: "ipv4" },
+});
+
+const reading = (...links: readonly ReportedInterface[]): SourceReading => ({
+  kind: "report",
+  report: new Map(links.map((link) => [link.device, link])),
+});
+const reportOf = (address: string, carp: readonly (readonly [string, string])[] = []): SourceReading =>
+  reading({ device: "wan0", ipv4: [{ text: address }], ipv6: [], carp: new Map(carp) });
+
+type Given = { rules?: NameRules; stored?: StoredAddress; recall?: Recall; at?: number };
+
+function plan(read: SourceReading, { rules = {}, stored, recall = createRecall(), at = now }: Given = {}) {
+  const [planned] = planRound([subjectWith(rules)], {
+    ...{ recall, now: at, notBefore: () => undefined },
+    readings: new Map([["office", read]]),
+    state: { get: () => stored },
+  });
+  if (planned === undefined) throw new Error("nothing was planned");
+  return planned;
+}
+
+const storedBefore = (ago: number, more: Partial<StoredAddress> = {}): StoredAddress => ({
+  ...{ address: "9.9.9.9", storedAt: new Date(now - ago).toISOString() },
+  ...more,
+});
+
+describe("what a round plans for a name", () => {
+  const verify = 60 * minute;
+  const master = { carpMaster: "1" };
+  const cases: [string, SourceReading, Given, Partial<Plan>][] = [
+    ["the stored address", reportOf("9.9.9.9"), { stored: storedBefore(0) }, { kind: "nothing" }],
+    ["another", reportOf("9.9.9.8"), { stored: storedBefore(0) }, { kind: "replace" }],
+    [
+      "the stored one, in doubt",
+      reportOf("9.9.9.9"),
+      { stored: storedBefore(0, { inDoubt: true }) },
+      { kind: "replace" },
+    ],
+    ["on the master", reportOf("9.9.9.9", [["1", "MASTER"]]), { rules: master }, { kind: "replace" }],
+    [
+      "on the one that stands by",
+      reportOf("9.9.9.9", [["1", "BACKUP"]]),
+      { rules: master },
+      { kind: "nothing", because: "not-master" },
+    ],
+    [
+      "where nobody knows who is the master",
+      reportOf("9.9.9.9", [["2", "MASTER"]]),
+      { rules: master },
+      { kind: "nothing", because: "not-master" },
+    ],
+    [
+      "stored lately",
+      reportOf("9.9.9.9"),
+      { rules: { verify }, stored: storedBefore(verify - 1) },
+      { kind: "nothing" },
+    ],
+    ["stored long ago", reportOf("9.9.9.9"), { rules: { verify }, stored: storedBefore(verify) }, { kind: "compare" }],
+    ["stored in the future", reportOf("9.9.9.9"), { rules: { verify }, stored: storedBefore(-1) }, { kind: "compare" }],
+  ];
+  test.each(cases)("%s", (_, read, given, expected) => expect(plan(read, given).plan).toMatchObject(expected));
+
+  it("counts a look at the record as lately stored", () => {
+    const recall = createRecall();
+    recall.verified("home A", now - verify + 1);
+    const given = { rules: { verify }, stored: storedBefore(9 * verify), recall };
+    expect(plan(reportOf("9.9.9.9"), given).plan.kind).toBe("nothing");
+    expect(plan(reportOf("9.9.9.9"), { ...given, at: now + 1 }).plan.kind).toBe("compare");
+  });
+
+  it("holds an address down from when it was first seen without a break", () => {
+    const given = {
+      rules: { holdDown: minute },
+      stored: storedBefore(0, { address: "9.9.9.1" }),
+      recall: createRecall(),
+    };
+    const planAt = (address: string, at: number) => plan(reportOf(address), { ...given, at: now + at }).plan;
+    expect(planAt("9.9.9.9", 0)).toMatchObject({ kind: "wait", until: now + minute });
+    expect(planAt("9.9.9.9", minute - 1)).toMatchObject({ kind: "wait", until: now + minute });
+    expect(planAt("0.0.0.0", minute - 1)).toMatchObject({ kind: "nothing" });
+    expect(planAt("9.9.9.9", minute)).toMatchObject({ kind: "wait", until: now + 2 * minute });
+    expect(planAt("9.9.9.9", 2 * minute)).toMatchObject({ kind: "replace" });
+  });
+
+  it("is nothing, with what to do, when the address is not known", () => {
+    const unavailable = { kind: "unavailable", because: "it is down", todo: "start it" } as const;
+    expect(plan(unavailable)).toMatchObject({
+      ...{ plan: { kind: "nothing", because: "unknown" }, device: "wan0" },
+      ...{ choice: { because: "it is down" }, trouble: { because: "it is down", todo: "start it" } },
+    });
+    const gone = "the firewall office has no interface wan0";
+    expect(plan(reading({ device: "lan0", ipv4: [], ipv6: [] }))).toMatchObject({
+      ...{ plan: { kind: "nothing" }, trouble: { because: gone, todo: "those it has are lan0" } },
+    });
+    expect(plan(reading())).toMatchObject({ trouble: { because: gone, todo: "it reports none at all" } });
+    expect(plan(reportOf("9.9.9.9"))).not.toHaveProperty("trouble");
+  });
+
+  describe("of two addresses of one network, however each is renewed", () => {
+    const pair: SourceReading = reading({
+      ...{ device: "wan0", ipv4: [] },
+      ipv6: [
+        ["2a00::1", 60],
+        ["2a00::2", 7200],
+      ].map(([text, validLifetime]) => ({
+        ...{ linkLocal: false, deprecated: false, tentative: false, detached: false },
+        ...({ text, validLifetime } as { text: string; validLifetime: number }),
+      })),
+    });
+    const named = (name: string, rules: NameRules = {}): Subject => ({
+      ...subjectWith(rules),
+      ...{ key: name, family: "ipv6", policy: { devices: ["wan0"], family: "ipv6" } },
+    });
+    const addresses = (subjects: readonly Subject[], stored: Readonly<Record<string, string>>) =>
+      planRound(subjects, {
+        ...{ recall: createRecall(), now, notBefore: () => undefined, readings: new Map([["office", pair]]) },
+        state: { get: (key) => (stored[key] ? storedBefore(0, { address: stored[key] }) : undefined) },
+      }).map(({ choice }) => (choice.kind === "address" ? choice.address.text : choice.kind));
+
+    it("all names have the one that was published first", () => {
+      const subjects = [named("new"), named("old"), named("other")];
+      expect(addresses(subjects, { old: "2a00::1", other: "2a00::2" })).toEqual(["2a00::1", "2a00::1", "2a00::1"]);
+    });
+    it("two clients of one record take the same, whatever each has stored", () => {
+      const shared = [named("shared", { compare: "record" })];
+      expect(addresses(shared, { shared: "2a00::1" })).toEqual(["2a00::2"]);
+    });
+  });
+});

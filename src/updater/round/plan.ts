@@ -1,0 +1,101 @@
+import { carpRole } from "../../core/addresses/carp-role.ts";
+import type { Choice, Considered } from "../../core/addresses/choose-address.ts";
+import { chooseInOrder, type OrderedChoosing, type PassedOver } from "../../core/addresses/choose-in-order.ts";
+import type { Instant } from "../../core/instant.ts";
+import { type Plan, planUpdate } from "../../core/updates/plan-update.ts";
+import type { SourceReading } from "../sources/source.ts";
+import { firstFew } from "./first-few.ts";
+import type { Recall } from "./recall.ts";
+import type { StateFile } from "./state-file.ts";
+import type { Subject } from "./subjects.ts";
+
+export type PlannedUpdate = {
+  readonly subject: Subject;
+  readonly choice: Choice;
+  /** The interface that the choice speaks about. */
+  readonly device: string;
+  readonly considered: readonly Considered[];
+  readonly passedOver: readonly PassedOver[];
+  readonly stored: string | undefined;
+  readonly plan: Plan;
+  /** Set when the address is not known, and its source was read: why, and what to do. */
+  readonly trouble?: { readonly because: string; readonly todo: string };
+};
+
+export type RoundFacts = {
+  readonly readings: ReadonlyMap<string, SourceReading>;
+  readonly state: Pick<StateFile, "get">;
+  readonly recall: Recall;
+  /** The record service asked to be left alone, or our own back-off after a failed write. */
+  readonly notBefore: (subject: Subject) => Instant | undefined;
+  readonly now: Instant;
+  /** False: records that are right as far as is known are not looked at. */
+  readonly looks?: boolean;
+};
+
+export const notReadYet = "the firewall has not answered yet";
+
+export function planRound(subjects: readonly Subject[], facts: RoundFacts): readonly PlannedUpdate[] {
+  const chosen = new Map<string, OrderedChoosing>();
+  const alike = Map.groupBy(subjects, ({ policyKey }) => policyKey);
+  return subjects.map((subject) => {
+    const choosing = chosen.get(subject.policyKey) ?? choose(subject, alike.get(subject.policyKey) ?? [], facts);
+    chosen.set(subject.policyKey, choosing);
+    return planSubject(subject, choosing, facts);
+  });
+}
+
+/** Two clients of one record have stored different ones: they agree by the report alone, or would write by turns. */
+export function publishedOf(alike: readonly Subject[], state: RoundFacts["state"]): readonly string[] {
+  const stored = alike.map(({ key, rules }) => (rules.compare === "record" ? undefined : state.get(key)?.address));
+  return [...new Set(stored)].filter((address) => address !== undefined);
+}
+
+function choose({ source, policy }: Subject, alike: readonly Subject[], facts: RoundFacts): OrderedChoosing {
+  const reading = facts.readings.get(source);
+  if (reading?.kind === "report") {
+    return chooseInOrder(reading.report, { ...policy, published: publishedOf(alike, facts.state) });
+  }
+  const choice = { kind: "unknown", because: reading?.because ?? notReadYet } as const;
+  return { choice, device: policy.devices[0] ?? "", considered: [], passedOver: [] };
+}
+
+function planSubject(subject: Subject, choosing: OrderedChoosing, facts: RoundFacts): PlannedUpdate {
+  const { key, family, rules } = subject;
+  const { recall, now, looks = true } = facts;
+  const { choice } = choosing;
+  const reading = facts.readings.get(subject.source);
+  const kept = facts.state.get(key);
+  if (reading) recall.saw(key, choice.kind === "address" ? choice.address.text : undefined, now);
+  const plan = planUpdate({
+    ...{ family, choice, rules, now, looks },
+    // What the record holds is not known then, so that even the stored address has to be written.
+    stored: kept?.inDoubt ? undefined : kept?.address,
+    notBefore: facts.notBefore(subject),
+    ...(reading?.kind === "report" ? { isMaster: isMaster(subject, reading) } : {}),
+    steadySince: recall.steadySince(key),
+    changes: recall.changes(key),
+    verifyDue: isDue(rules.verify, recall.verifiedAt(key) ?? Date.parse(kept?.storedAt ?? ""), now),
+  });
+  const trouble = troubleOf(choice, subject, reading);
+  return { subject, ...choosing, stored: kept?.address, plan, ...(trouble ? { trouble } : {}) };
+}
+
+function isMaster({ rules }: Subject, reading: SourceReading & { readonly kind: "report" }): boolean {
+  return rules.carpMaster === undefined || carpRole(reading.report, rules.carpMaster) === "master";
+}
+
+/** A last time that lies ahead, or none at all, counts as long ago: the clock was put back. */
+function isDue(every: number | undefined, last: Instant, now: Instant): boolean {
+  return every !== undefined && !(last <= now && now - last < every);
+}
+
+function troubleOf(choice: Choice, { source }: Subject, reading: SourceReading | undefined): PlannedUpdate["trouble"] {
+  if (!reading) return undefined;
+  if (reading.kind === "unavailable") return { because: reading.because, todo: reading.todo };
+  if (choice.kind !== "unknown-interface") return undefined;
+  return {
+    because: `the firewall ${source} has no interface ${choice.device}`,
+    todo: choice.known.length === 0 ? "it reports none at all" : `those it has are ${firstFew(choice.known)}`,
+  };
+}

@@ -1,0 +1,34 @@
+import type { Instant } from "../../core/instant.ts";
+import { changesThatCount, mostChangesPerHour } from "../../core/updates/plan-update.ts";
+
+/** What this process has seen of each name and family, as far as the rules ask for it. A restart forgets it. */
+export type Recall = {
+  /** The address that is wanted now; undefined when there is none. */
+  saw(key: string, address: string | undefined, now: Instant): void;
+  steadySince(key: string): Instant | undefined;
+  changed(key: string, now: Instant): void;
+  changes(key: string): readonly Instant[];
+  /** The record was read or written, and held what it should. */
+  verified(key: string, now: Instant): void;
+  verifiedAt(key: string): Instant | undefined;
+};
+
+export function createRecall(): Recall {
+  const seen = new Map<string, { readonly address: string; readonly since: Instant }>();
+  const changes = new Map<string, readonly Instant[]>();
+  const verified = new Map<string, Instant>();
+  return {
+    saw(key, address, now) {
+      if (address === undefined) seen.delete(key);
+      else if (seen.get(key)?.address !== address) seen.set(key, { address, since: now });
+    },
+    steadySince: (key) => seen.get(key)?.since,
+    changed(key, now) {
+      const known = [...(changes.get(key) ?? []), now];
+      changes.set(key, changesThatCount(known, now).slice(-mostChangesPerHour));
+    },
+    changes: (key) => changes.get(key) ?? [],
+    verified: (key, now) => void verified.set(key, now),
+    verifiedAt: (key) => verified.get(key),
+  };
+}

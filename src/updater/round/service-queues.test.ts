@@ -1,0 +1,163 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { pino } from "pino";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { awake } from "../../../test/rig/awake.ts";
+import { until } from "../../../test/rig/until.ts";
+import { createStatusKeeper } from "../report/status.ts";
+import { firstRecords, type Loop, openLoop } from "../rig/loop.ts";
+import { type Asked, recordService, startServer, type TestServer, wanWith } from "../rig/services.ts";
+import { watch } from "../watch.ts";
+import { openStateFile } from "./state-file.ts";
+import { openUpdater, type Updater } from "./updater.ts";
+
+/** A record service that takes longer for everything than it is waited for. */
+let slow: TestServer;
+let takes: (asked: Asked) => number;
+/** What it waits for besides. */
+let held: (asked: Asked) => Promise<void> | undefined;
+let loop: Loop;
+let told: string[];
+let updater: Updater;
+let stop: AbortController;
+let watching: Promise<void>;
+let wake: () => void;
+/** Of the first name, after each round. */
+let oks: (boolean | undefined)[];
+
+beforeEach(async () => {
+  takes = () => 150;
+  held = () => undefined;
+  const records = firstRecords();
+  const names = ["other", "n0", "n1", "n2", "n3", "n4", "n5"];
+  const others = names.map((name, i) => ({ id: `o${i + 4}`, type: "A", name, value: "192.0.2.1", zone_id: "z1" }));
+  records.push(...others);
+  const reply = recordService(records);
+  slow = await startServer(async (asked) => {
+    await pause(takes(asked));
+    await held(asked);
+    return reply(asked);
+  });
+});
+afterEach(async () => {
+  stop.abort();
+  await watching;
+  updater.close();
+  await Promise.all([loop.close(), slow.close()]);
+});
+
+async function watchSlow(names: string, patience = 50): Promise<void> {
+  // Under another name it is another service.
+  const other = slow.url.replace("127.0.0.1", "localhost");
+  const target = `timeout: 10s }, slow: { url: "${slow.url}", token: { file: t } }, other: { url: "${other}", token: { file: t }, timeout: 5m`;
+  loop = await openLoop(names, () => 0.5, { target });
+  told = [];
+  oks = [];
+  const status = createStatusKeeper(Date.now);
+  const log = pino({ base: null }, { write: (line: string) => void told.push(JSON.parse(line).msg) });
+  stop = new AbortController();
+  const { config, clock } = loop;
+  const opened = await openStateFile(config.stateFile, clock.now, { write: true });
+  if (opened.kind !== "open") throw new Error(opened.because);
+  const { state } = opened;
+  updater = await openUpdater(config, { state, now: () => clock.now, random: () => 0.5 });
+  const options = {
+    ...{ interval: config.interval, log, now: () => clock.now, random: () => 0.5, patience },
+    onWake: (given: () => void) => {
+      wake = given;
+    },
+    onRound: (round: Parameters<typeof status.note>[0]) => {
+      status.note(round, state);
+      oks.push(status.now().names[0]?.ok);
+    },
+  };
+  watching = watch(updater, options, stop.signal);
+}
+
+it("a record that is compared is looked at once in a round, however slow its service is", async () => {
+  await watchSlow("  - { name: home, zone: example.org, compare: record, ipv4: wan0, target: slow }");
+  await until(() => told.includes("record replaced by 9.9.9.9"));
+  const before = slow.asked.length;
+  await awake(1_000);
+  expect(slow.asked.length).toBe(before);
+  oks = [];
+  wake();
+  await until(() => slow.asked.length > before);
+  await awake(1_000);
+  expect(slow.asked.length).toBe(before + 1);
+  expect(new Set(oks)).toEqual(new Set([true]));
+});
+
+it("names that wait for their turn at a slow service are not told to have failed", async () => {
+  await watchSlow(
+    `  - { name: home, zone: example.org, ipv4: wan0, target: slow }
+  - { name: other, zone: example.org, ipv4: wan0, target: slow }`,
+    400,
+  );
+  await until(() => told.length === 2);
+  const change = (address: string) => {
+    loop.says.firewall = () => ({ body: { wan0: wanWith([address], []) } });
+    wake();
+  };
+  takes = ({ path }) => (path.endsWith("/r4") ? 500 : 1);
+  change("9.9.9.10");
+  await pause(800);
+  change("9.9.9.11");
+  await until(() => told.filter((text) => text === "record replaced by 9.9.9.11").length === 2);
+  expect(told.filter((text) => !text.startsWith("record replaced by"))).toEqual([]);
+});
+
+it("an address that comes while its service is busy is written when that has ended, though another is not to end yet", async () => {
+  const names = ["slow", "other"].map(
+    (target, i) => `  - { name: ${["home", "other"][i]}, zone: example.org, ipv4: wan0, target: ${target} }`,
+  );
+  takes = () => 200;
+  const gate = Promise.withResolvers<void>();
+  held = ({ path }) => (path.endsWith("/o4") ? gate.promise : undefined);
+  await watchSlow(names.join("\n"), 3_600_000);
+  await until(() => slow.asked.some(({ path }) => path.endsWith("/r4")));
+  loop.says.firewall = () => ({ body: { wan0: wanWith(["9.9.9.10"], []) } });
+  wake();
+  await until(() => slow.asked.some(({ body }) => body.includes("9.9.9.10")));
+  gate.resolve();
+});
+
+it("what a service has done is told also while the firewall is slow to answer", async () => {
+  await watchSlow("  - { name: home, zone: example.org, ipv4: wan0, target: slow }");
+  await until(() => slow.asked.length > 0);
+  loop.says.firewall = () => pause(60_000, { status: 500 }, { signal: stop.signal }).catch(() => ({ status: 500 }));
+  await until(() => told.length > 0);
+  expect(told).toEqual(["record replaced by 9.9.9.9"]);
+});
+
+it("what waits for its turn at a slow service is written as it is wanted by then, and not at all when it is no more", async () => {
+  const names = Array.from({ length: 6 }, (_, i) => `  - { name: n${i}, zone: example.org, ipv4: wan0, target: slow }`);
+  await watchSlow(names.join("\n"));
+  await until(() => told.length === 6);
+  const sent = (value: string) => slow.asked.filter(({ body }) => body.includes(`"${value}"`)).length;
+  const done = (value: string) => told.filter((text) => text === `record replaced by ${value}`).length;
+  const change = (address: string) => {
+    loop.says.firewall = () => ({ body: { wan0: wanWith([address], []) } });
+    wake();
+  };
+  /** Not before the first of them are at the service; those stay there until another address was planned for all. */
+  const changeTwice = async (first: string, second: string) => {
+    const gate = Promise.withResolvers<void>();
+    held = () => gate.promise;
+    const before = slow.asked.length;
+    change(first);
+    await until(() => slow.asked.length === before + 4);
+    const asked = loop.firewall.asked.length;
+    change(second);
+    await until(() => loop.firewall.asked.length > asked);
+    const rounds = oks.length;
+    await until(() => oks.length > rounds);
+    gate.resolve();
+  };
+  await changeTwice("9.9.9.10", "9.9.9.11");
+  await until(() => done("9.9.9.11") === 6);
+  expect([sent("9.9.9.10"), sent("9.9.9.11")]).toEqual([4, 6]);
+
+  await changeTwice("9.9.9.12", "9.9.9.11");
+  await until(() => done("9.9.9.11") === 10);
+  expect([sent("9.9.9.12"), sent("9.9.9.11")]).toEqual([4, 10]);
+});

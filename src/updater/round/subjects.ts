@@ -1,0 +1,64 @@
+import { type Family, recordTypeOf } from "../../core/addresses/address.ts";
+import type { OrderedPolicy } from "../../core/addresses/choose-in-order.ts";
+import { absoluteName } from "../../core/names/name.ts";
+import type { FamilyConfig, NameConfig, NameRules, UpdaterConfig } from "../config/config.ts";
+import type { ReplaceOrder } from "../targets/target.ts";
+
+/** One name and one family: what decisions are made about, each apart from all others. */
+export type Subject = {
+  /** Where its last written address is stored: another service or name never takes it over. */
+  readonly key: string;
+  /** `home.example.org A` */
+  readonly title: string;
+  readonly family: Family;
+  readonly source: string;
+  readonly target: string;
+  readonly policy: OrderedPolicy;
+  /** Equal for subjects that must be given the same address, so that a thousand names are chosen for once. */
+  readonly policyKey: string;
+  readonly rules: NameRules;
+  readonly order: Omit<ReplaceOrder, "value">;
+};
+
+export function subjectsOf(config: UpdaterConfig): readonly Subject[] {
+  return config.names.flatMap((name) =>
+    [...name.families].map(([family, wanted]) => subjectOf(config, name, family, wanted)),
+  );
+}
+
+function subjectOf(config: UpdaterConfig, entry: NameConfig, family: Family, wanted: FamilyConfig): Subject {
+  const { name, zone, target, ttl, create, rules } = entry;
+  const { devices, source, vhid, host, recordId } = wanted;
+  const type = recordTypeOf(family);
+  const policy: OrderedPolicy = {
+    devices,
+    family,
+    ...(rules.public === undefined ? {} : { public: rules.public }),
+    ...(vhid === undefined ? {} : { vhid }),
+    ...(host === undefined ? {} : { host }),
+  };
+  return {
+    key: `${config.targets.get(target)?.url.href} ${zone} ${name} ${type}`,
+    title: `${absoluteName(name, zone)} ${type}`,
+    family,
+    source,
+    target,
+    policy,
+    policyKey: JSON.stringify([source, policy, host?.bytes.join("."), rules.compare === "record"]),
+    rules,
+    order: {
+      zone,
+      name,
+      family,
+      ...(ttl === undefined ? {} : { ttl }),
+      ...(recordId === undefined ? {} : { recordId }),
+      ...(create ? { create } : {}),
+    },
+  };
+}
+
+/** `pppoe0`, or `pppoe0, else igb1`. */
+export const devicesOf = ({ policy: { devices } }: Subject): string => devices.join(", else ");
+
+/** Whom a Retry-After speaks for. */
+export const holdKey = ({ targets }: UpdaterConfig, target: string): string => targets.get(target)?.url.href ?? target;

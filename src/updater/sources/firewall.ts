@@ -1,0 +1,107 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { heartbeatInterval, interfaceEvents } from "../../contract/interface-events.ts";
+import type { SourceConfig } from "../config/config.ts";
+import type { HttpClient, HttpOutcome } from "../http/client.ts";
+import { createEventStreamReader } from "../http/event-stream.ts";
+import { readInterfaceReport } from "./read-interface-report.ts";
+import type { AddressSource, FollowEnd, SourceReading } from "./source.ts";
+
+const reportPath = "/diagnostics/interface/getinterfaceconfig";
+const eventsPath = "/diagnostics/interface/events";
+
+/** After three signs of life that did not come, nobody is there. */
+const silence = 3 * heartbeatInterval;
+const longestReport = 4 * 1024 * 1024;
+
+/** Spec 4.5: moor's firewall service, or an OPNsense. The latter has no stream of events. */
+export function createFirewallSource(config: SourceConfig, client: HttpClient): AddressSource {
+  // People copy the url with or without the `/api` that all calls have.
+  const base = /\/api\/?$/.test(config.url.pathname) ? "" : "/api";
+  // Sent unasked: an OPNsense never sends the challenge that would ask for it.
+  const authorization = () => `Basic ${Buffer.from(`${config.key()}:${config.secret()}`).toString("base64")}`;
+  return {
+    async read(signal) {
+      // No Content-Type: with one, an OPNsense tries to parse the body that a GET does not have, and answers 400.
+      const headers = { authorization: authorization() };
+      return readingOf(await client.send({ method: "GET", path: base + reportPath, headers }, signal));
+    },
+    async follow(tell, signal): Promise<FollowEnd> {
+      const reader = createEventStreamReader(longestReport);
+      let offered = true;
+      const listener = {
+        silence,
+        begin(status: number, headers: IncomingHttpHeaders) {
+          // Anything else than a stream or a passing trouble means that this firewall has none.
+          offered = status >= 500 || [401, 403, 429].includes(status) || isEventStream(status, headers);
+          return isEventStream(status, headers);
+        },
+        text(text: string) {
+          for (const { event, data } of reader.feed(text)) {
+            if (event === interfaceEvents.snapshot || event === interfaceEvents.change) tell(readingIn(data));
+          }
+        },
+      };
+      // No Last-Event-ID: what was seen by then may be older than what polling has found since, and a snapshot is sure.
+      const headers = { accept: "text/event-stream", authorization: authorization() };
+      await client.stream({ method: "GET", path: base + eventsPath, headers }, listener, signal);
+      const retry = reader.retry();
+      return offered ? { kind: "ended", ...(retry === undefined ? {} : { retry }) } : { kind: "not-offered" };
+    },
+    close: () => client.close(),
+  };
+}
+
+function readingOf(outcome: HttpOutcome): SourceReading {
+  if (outcome.kind === "failed") return unavailable(outcome.because, outcome.todo);
+  if (outcome.status !== 200) return unavailable(...wordsForStatus(outcome.status));
+  const { body } = outcome;
+  if (body.trim() === "") {
+    return unavailable(
+      "the firewall answered 200 with an empty body",
+      "its back-end does not answer: see whether the service configd runs there",
+    );
+  }
+  if (/^\s*</.test(body)) {
+    return unavailable(
+      "the firewall answered with a web page instead of data",
+      "mend the url: it must be the firewall's own, as in https://192.168.1.1",
+    );
+  }
+  return readingIn(body);
+}
+
+function readingIn(body: string): SourceReading {
+  const read = readInterfaceReport(body);
+  if (read.kind === "report") return read;
+  return unavailable(read.because, "see whether the url is that of an OPNsense or of `moor firewall`");
+}
+
+const isEventStream = (status: number, headers: IncomingHttpHeaders) =>
+  status === 200 && /^text\/event-stream\b/i.test(headers["content-type"] ?? "");
+
+function wordsForStatus(status: number): [because: string, todo: string] {
+  if (status >= 300 && status < 400) {
+    return [
+      `the firewall answered ${status} and points to another page, as it does for its login`,
+      "mend the url: https, the right port, and no proxy that takes the key away",
+    ];
+  }
+  return statusWords[status] ?? [`the firewall answered ${status}`, "see its log for what went wrong"];
+}
+
+const statusWords: Readonly<Record<number, [because: string, todo: string]>> = {
+  401: [
+    "the firewall does not accept the key and its secret (401)",
+    "make a new key on the firewall's user page (System: Access: Users), or with `moor key add`, and put both parts into the config's files",
+  ],
+  403: [
+    "the key is right but may not read the interfaces (403)",
+    'give its user the privilege: on an OPNsense only "All pages" covers this call; on `moor firewall` a key for interface status does',
+  ],
+  404: [
+    "the firewall does not know the interface status call (404)",
+    "mend the url; an OPNsense has the call since release 21.7.8",
+  ],
+};
+
+const unavailable = (because: string, todo: string): SourceReading => ({ kind: "unavailable", because, todo });

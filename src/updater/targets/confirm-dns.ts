@@ -1,0 +1,100 @@
+import type { Resolver } from "node:dns/promises";
+import { setTimeout as pause } from "node:timers/promises";
+import { type Family, parseAddress } from "../../core/addresses/address.ts";
+import { bracketed } from "../../process/listen-address.ts";
+
+/** Whether the world sees what was written. A record that is written and not answered is written all the same. */
+export type Confirmation =
+  | { readonly kind: "confirmed"; readonly servers: number }
+  | { readonly kind: "unconfirmed"; readonly because: string; readonly todo: string };
+
+export type ConfirmOrder = {
+  readonly zone: string;
+  /** Absolute. */
+  readonly name: string;
+  readonly family: Family;
+  readonly value: string;
+  /** Asked instead of the zone's own, when there are any. */
+  readonly servers: readonly string[];
+};
+
+/** The addresses of one server. */
+export type NameServer = readonly string[];
+
+export type ConfirmOptions = {
+  readonly limit?: number;
+  readonly serversOf?: (zone: string, resolver: Resolver) => Promise<readonly NameServer[]>;
+};
+
+const longest = 60_000;
+const slowest = 5_000;
+
+/** Asks every authoritative server until all answer with the value and nothing else: after half a second, then more rarely. */
+export async function confirmDns(
+  order: ConfirmOrder,
+  signal: AbortSignal,
+  { limit = longest, serversOf = authoritative }: ConfirmOptions = {},
+): Promise<Confirmation> {
+  const { Resolver } = await import("node:dns/promises");
+  const open = (server?: string) => {
+    const resolver = new Resolver({ timeout: 2_000, tries: 2 });
+    if (server !== undefined) resolver.setServers([server]);
+    return resolver;
+  };
+  const end = performance.now() + limit;
+  const given = order.servers.map((address): NameServer => [address]);
+  let doubt = "no server was asked";
+  for (let delay = 250; !signal.aborted; delay = Math.min(slowest, delay * 2)) {
+    const servers = given.length > 0 ? given : await serversOf(order.zone, open());
+    const doubts = await Promise.all(servers.map((server) => doubtOf(order, server, open)));
+    const [first] = doubts.filter((each) => each !== undefined);
+    if (servers.length > 0 && first === undefined) return { kind: "confirmed", servers: servers.length };
+    doubt = first ?? `no name server of ${order.zone} could be found`;
+    if (performance.now() + delay > end) break;
+    await pause(delay, undefined, { signal }).catch(() => undefined);
+  }
+  const todo = "see whether the zone is delegated to the servers of this record service";
+  return { kind: "unconfirmed", because: doubt, todo };
+}
+
+type Heard =
+  | { readonly kind: "right" }
+  | { readonly kind: "wrong"; readonly doubt: string }
+  | { readonly kind: "silent"; readonly doubt: string };
+
+/** One address that answers is enough: this machine may have no way to the others, as with IPv4 alone. */
+async function doubtOf(
+  order: ConfirmOrder,
+  addresses: NameServer,
+  open: (address: string) => Resolver,
+): Promise<string | undefined> {
+  const heard = await Promise.all(addresses.map((address) => hear(order, address, open(address))));
+  const wrong = heard.find((each) => each.kind === "wrong");
+  if (wrong || heard.some(({ kind }) => kind === "right")) return wrong?.doubt;
+  return heard.find((each) => each.kind === "silent")?.doubt;
+}
+
+async function hear({ name, family, value }: ConfirmOrder, address: string, resolver: Resolver): Promise<Heard> {
+  try {
+    const found = await (family === "ipv4" ? resolver.resolve4(name) : resolver.resolve6(name));
+    const held = found.map((text) => parseAddress(text)?.text ?? text);
+    if (held.length === 1 && held[0] === value) return { kind: "right" };
+    return { kind: "wrong", doubt: `${address} still answers ${held.join(" and ")}` };
+  } catch (error) {
+    const { code = "unknown" } = error as NodeJS.ErrnoException;
+    return { kind: silences.has(code) ? "silent" : "wrong", doubt: `${address} has no answer (${code})` };
+  }
+}
+
+const silences: ReadonlySet<string> = new Set(["ECONNREFUSED", "ETIMEOUT"]);
+
+async function authoritative(zone: string, resolver: Resolver): Promise<readonly NameServer[]> {
+  const names = await resolver.resolveNs(zone).catch(() => []);
+  const servers = await Promise.all(
+    names.map(async (name) => {
+      const both = [resolver.resolve4(name).catch(() => []), resolver.resolve6(name).catch(() => [])];
+      return (await Promise.all(both)).flat().map(bracketed);
+    }),
+  );
+  return servers.filter((addresses) => addresses.length > 0);
+}

@@ -1,0 +1,48 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { Instant } from "../../core/instant.ts";
+import { wasPutBack } from "./clock-moved.ts";
+
+/** One budget a token, however many targets and names use it. */
+export type Budget = {
+  note(headers: IncomingHttpHeaders, now: Instant): void;
+  /** Until when nothing more is asked; undefined while there is room. */
+  notBefore(now: Instant): Instant | undefined;
+};
+
+export function createBudget(): Budget {
+  let noted = { at: 0, until: undefined as Instant | undefined };
+  return {
+    note(headers, now) {
+      noted = { at: now, until: roomAgainAt(headers, now) };
+    },
+    notBefore: (now) => (wasPutBack(noted.at, now) ? undefined : noted.until),
+  };
+}
+
+/** A few are left for those who have to sign in and look at what goes on. */
+const reserve = 4;
+const hour = 3_600_000;
+
+/**
+ * When a service that says how much is left will have room again. v1 gives `ratelimit-reset` in seconds from now, and all of
+ * it is there again; rrsets gives the second of the clock at which the bucket, filling steadily, is full.
+ */
+export function roomAgainAt(headers: IncomingHttpHeaders, now: Instant): Instant | undefined {
+  const limit = numberIn(headers["ratelimit-limit"]);
+  const remaining = numberIn(headers["ratelimit-remaining"]);
+  const reset = numberIn(headers["ratelimit-reset"]);
+  if (remaining === undefined || reset === undefined || remaining >= Math.min(reserve, limit ?? reserve)) {
+    return undefined;
+  }
+  const isClock = reset > 1_000_000_000;
+  if (!isClock) return now + Math.min(hour, reset * 1000);
+  const untilFull = reset * 1000 - now;
+  const missing = Math.max(1, (limit ?? reserve) - remaining);
+  const wait = (untilFull * (reserve - remaining)) / missing;
+  return now + Math.min(hour, Math.max(0, Math.ceil(wait)));
+}
+
+function numberIn(header: string | readonly string[] | undefined): number | undefined {
+  const text = typeof header === "string" ? header.trim() : "";
+  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}

@@ -1,0 +1,80 @@
+import type {
+  NewRRset,
+  ReadableAction,
+  ReadableCloudZone,
+  ReadableRRset,
+  ReadableSetRecord,
+  SetReplacement,
+} from "../../contract/rrsets-client.ts";
+import { isObject } from "../../core/is-object.ts";
+import type { TargetConfig } from "../config/config.ts";
+import type { HttpClient } from "../http/client.ts";
+import { type Answer, type Body, isTtl, readAnswer, readPages, unexpected } from "./service-answer.ts";
+
+/** A record set as the API names it. */
+export type SetName = { readonly zone: string; readonly name: string; readonly type: string };
+
+/** The calls of the record-set API that an updating client needs. Zones go by name, so no id has to be looked up. */
+export type RRsetsCalls = {
+  zones(signal: AbortSignal): Promise<Answer<readonly ReadableCloudZone[]>>;
+  sets(zone: string, signal: AbortSignal): Promise<Answer<readonly ReadableRRset[]>>;
+  set(set: SetName, signal: AbortSignal): Promise<Answer<ReadableRRset>>;
+  setRecords(set: SetName, replacement: SetReplacement, signal: AbortSignal): Promise<Answer<ReadableAction>>;
+  changeTtl(set: SetName, ttl: number, signal: AbortSignal): Promise<Answer<ReadableAction>>;
+  create(zone: string, set: NewRRset, signal: AbortSignal): Promise<Answer<ReadableAction>>;
+  action(id: number, signal: AbortSignal): Promise<Answer<ReadableAction>>;
+};
+
+export function createRRsetsCalls(config: TargetConfig, client: HttpClient, now: () => number): RRsetsCalls {
+  const base = /\/v1\/?$/.test(config.url.pathname) ? "" : "/v1";
+  const authorization = () => `Bearer ${config.token()}`;
+  const get = async (path: string, signal: AbortSignal): Promise<Answer<Body>> => {
+    const headers = { authorization: authorization() };
+    return readAnswer(await client.send({ method: "GET", path: base + path, headers }, signal), [200], now());
+  };
+  const post = async (path: string, body: unknown, signal: AbortSignal): Promise<Answer<ReadableAction>> => {
+    const headers = { authorization: authorization(), "content-type": "application/json" };
+    const request = { method: "POST", path: base + path, headers, body: JSON.stringify(body) } as const;
+    return itemIn(readAnswer(await client.send(request, signal), [200, 201], now()), "action", isAction);
+  };
+  const list = <T>(path: string, perPage: number, key: string, isItem: (v: unknown) => v is T, signal: AbortSignal) =>
+    readPages((page) => get(`${path}?page=${page}&per_page=${perPage}`, signal), key, isItem);
+
+  return {
+    zones: (signal) => list("/zones", 50, "zones", isZone, signal),
+    sets: (zone, signal) => list(`/zones/${encodeURIComponent(zone)}/rrsets`, 100, "rrsets", isSet, signal),
+    set: async (set, signal) => itemIn(await get(pathOf(set), signal), "rrset", isSet),
+    setRecords: (set, replacement, signal) => post(`${pathOf(set)}/actions/set_records`, replacement, signal),
+    changeTtl: (set, ttl, signal) => post(`${pathOf(set)}/actions/change_ttl`, { ttl }, signal),
+    create: (zone, set, signal) => post(`/zones/${encodeURIComponent(zone)}/rrsets`, set, signal),
+    action: async (id, signal) => itemIn(await get(`/actions/${id}`, signal), "action", isAction),
+  };
+}
+
+const pathOf = ({ zone, name, type }: SetName) =>
+  `/zones/${encodeURIComponent(zone)}/rrsets/${encodeURIComponent(name)}/${type}`;
+
+function itemIn<T>(answer: Answer<Body>, key: string, isItem: (value: unknown) => value is T): Answer<T> {
+  if (answer.kind !== "ok") return answer;
+  const item = answer.value[key];
+  return isItem(item) ? { kind: "ok", value: item } : unexpected(`no ${key}`);
+}
+
+const isZone = (value: unknown): value is ReadableCloudZone =>
+  isObject(value) && Number.isSafeInteger(value.id) && typeof value.name === "string" && isTtl(value.ttl);
+
+const isSet = (value: unknown): value is ReadableRRset =>
+  isObject(value) &&
+  typeof value.name === "string" &&
+  typeof value.type === "string" &&
+  isTtl(value.ttl) &&
+  Array.isArray(value.records) &&
+  value.records.every(isSetRecord);
+
+const isSetRecord = (value: unknown): value is ReadableSetRecord => isObject(value) && typeof value.value === "string";
+
+const isAction = (value: unknown): value is ReadableAction =>
+  isObject(value) &&
+  Number.isSafeInteger(value.id) &&
+  ["running", "success", "error"].includes(String(value.status)) &&
+  (value.error === undefined || value.error === null || isObject(value.error));

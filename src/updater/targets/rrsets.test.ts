@@ -1,0 +1,300 @@
+import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
+import type { TargetConfig } from "../config/config.ts";
+import { createHttpClient } from "../http/client.ts";
+import { firstRecords } from "../rig/loop.ts";
+import { type Asked, type Reply, setService, startServer, type TestRecord, type TestServer } from "../rig/services.ts";
+import { createRRsetsTarget } from "./rrsets.ts";
+import type { RecordTarget, ReplaceOrder } from "./target.ts";
+
+let server: TestServer;
+let target: RecordTarget;
+let records: TestRecord[];
+let instead: (asked: Asked) => Reply | undefined;
+const never = new AbortController().signal;
+const started = Date.parse("2026-03-02T08:16:02.345Z");
+
+beforeEach(async () => {
+  records = firstRecords();
+  instead = () => undefined;
+  server = await startServer((asked) => setService(records, (question) => instead(question))(asked));
+  await openTarget();
+});
+afterEach(async () => {
+  target.close();
+  await server.close();
+});
+
+async function openTarget({ path = "", total = 15_000, now = running() } = {}) {
+  const config: TargetConfig = {
+    ...{ name: "dns", api: "rrsets", url: new URL(server.url + path), trust: { kind: "system" } },
+    token: () => "t0ken",
+  };
+  const waiting = { first: 10, longest: 40, total };
+  target = createRRsetsTarget(config, await createHttpClient(config), now, waiting);
+}
+
+function running(): () => number {
+  const since = performance.now();
+  return () => started + performance.now() - since;
+}
+
+const order: ReplaceOrder = { zone: "example.org", name: "home", family: "ipv4", value: "9.9.9.9" };
+const asked = () => server.asked.map(({ method, path }) => `${method} ${path}`);
+const action = (status: string, error: unknown = null) => ({ action: { id: 5001, status, error } });
+const writes = (reply: Reply) => (question: Asked) => (question.method === "POST" ? reply : undefined);
+
+describe("replacing a set (spec 4.6)", () => {
+  it("sends one record with the time as its comment, and reads the set back", async () => {
+    target.close();
+    await openTarget({ now: () => started });
+    expect(await target.replace(order, never)).toEqual({ kind: "replaced", recordId: "example.org/home/A" });
+    expect(asked()).toEqual([
+      "POST /v1/zones/example.org/rrsets/home/A/actions/set_records",
+      "GET /v1/zones/example.org/rrsets/home/A",
+    ]);
+    expect(JSON.parse(server.asked[0]?.body ?? "")).toEqual({
+      records: [{ value: "9.9.9.9", comment: "2026-03-02 08:16:02 (UTC)" }],
+    });
+    expect(server.asked[0]?.headers).toMatchObject({
+      authorization: "Bearer t0ken",
+      "content-type": "application/json",
+    });
+  });
+
+  it("takes the public service's url, which ends with /v1, as it is", async () => {
+    target.close();
+    await openTarget({ path: "/v1" });
+    await target.replace(order, never);
+    expect(asked()[0]).toBe("POST /v1/zones/example.org/rrsets/home/A/actions/set_records");
+  });
+
+  it("names the apex as the API does", async () => {
+    records.push({ id: "apex", type: "A", name: "@", value: "192.0.2.1", zone_id: "z1" });
+    await target.replace({ ...order, name: "@" }, never);
+    expect(asked()[0]).toBe("POST /v1/zones/example.org/rrsets/%40/A/actions/set_records");
+  });
+
+  it("changes the TTL only where the config says another", async () => {
+    await target.replace({ ...order, ttl: 77 }, never);
+    expect(asked().filter((line) => line.includes("change_ttl"))).toEqual([]);
+    await target.replace({ ...order, ttl: 60 }, never);
+    expect(asked().filter((line) => line.includes("change_ttl")).length).toBe(1);
+    expect(records.find(({ id }) => id === "r4")?.ttl).toBe(60);
+  });
+
+  it("says that the address is written when only the TTL was refused", async () => {
+    instead = ({ path }) =>
+      path.endsWith("/change_ttl")
+        ? { status: 422, body: { error: { code: "invalid_input", message: "too small", details: null } } }
+        : undefined;
+    expect(await target.replace({ ...order, ttl: 5 }, never)).toMatchObject({
+      ...{ kind: "refused", afterWrite: true, todo: expect.stringMatching(/`ttl:`/) },
+      because: expect.stringMatching(/^the address was written, but not its ttl: .*422: too small/),
+    });
+  });
+
+  it("says that a set must exist, or makes it where it may", async () => {
+    const other = { ...order, name: "other", ttl: 300 };
+    expect(await target.replace(other, never)).toMatchObject({
+      kind: "missing",
+      todo: expect.stringMatching(/create: true/),
+    });
+    expect(await target.replace({ ...other, create: true }, never)).toMatchObject({ kind: "replaced" });
+    expect(JSON.parse(server.asked.find(({ path }) => path.endsWith("/rrsets"))?.body ?? "")).toMatchObject({
+      ...{ name: "other", type: "A", ttl: 300 },
+      records: [{ value: "9.9.9.9", comment: expect.stringMatching(/\(UTC\)$/) }],
+    });
+    expect(await target.replace({ ...other, zone: "example.net", create: true }, never)).toMatchObject({
+      kind: "missing",
+    });
+  });
+
+  it("tries again when another made the set meanwhile", async () => {
+    instead = ({ method, path }) =>
+      method === "POST" && path.endsWith("/rrsets")
+        ? { status: 409, body: { error: { code: "uniqueness_error", message: "exists", details: null } } }
+        : undefined;
+    expect(await target.replace({ ...order, name: "other", create: true }, never)).toMatchObject({ kind: "later" });
+  });
+});
+
+describe("waiting for the action", () => {
+  it("asks until it has ended", async () => {
+    let polls = 0;
+    instead = ({ method, path }) => {
+      if (method === "POST") {
+        const record = records.find(({ id }) => id === "r4");
+        if (record) record.value = "9.9.9.9";
+        return { status: 201, body: action("running") };
+      }
+      return path.endsWith("/actions/5001") ? { body: action(++polls < 4 ? "running" : "success") } : undefined;
+    };
+    expect(await target.replace(order, never)).toMatchObject({ kind: "replaced" });
+    expect(polls).toBe(4);
+  });
+
+  it("gives up on one that never ends, and is not stopped from stopping", async () => {
+    instead = ({ method }) =>
+      method === "POST" ? { status: 201, body: action("running") } : { body: action("running") };
+    target.close();
+    await openTarget({ total: 1_500 });
+    expect(await target.replace(order, never)).toMatchObject({
+      kind: "later",
+      because: expect.stringMatching(/within 1.5 s/),
+    });
+    target.close();
+    await openTarget({ total: 600_000 });
+    const before = performance.now();
+    expect((await target.replace(order, AbortSignal.timeout(100))).kind).toBe("later");
+    expect(performance.now() - before).toBeLessThan(60_000);
+  });
+
+  test.each<[string, (question: Asked) => Reply | undefined, string, RegExp]>([
+    [
+      "an action that failed",
+      writes({ status: 201, body: action("error", { code: "action_failed", message: "no" }) }),
+      "later",
+      /failed: action_failed no/,
+    ],
+    ["an action of another shape", writes({ status: 201, body: { action: { id: "x" } } }), "later", /no action/],
+    [
+      "success, and the old value",
+      writes({ status: 201, body: action("success") }),
+      "later",
+      /does not hold the new address/,
+    ],
+    [
+      "an action that was forgotten",
+      ({ method, path }) =>
+        method === "POST"
+          ? { status: 201, body: action("running") }
+          : path.includes("/actions/")
+            ? { status: 404, body: {} }
+            : undefined,
+      "later",
+      /forgot/,
+    ],
+    [
+      "401",
+      writes({ status: 401, body: { error: { code: "unauthorized", message: "no", details: null } } }),
+      "unauthorised",
+      /token/,
+    ],
+    [
+      "a token that may only read",
+      writes({ status: 401, body: { error: { code: "token_readonly", message: "no", details: null } } }),
+      "unauthorised",
+      /token/,
+    ],
+    [
+      "403 for maintenance",
+      writes({ status: 403, body: { error: { code: "maintenance", message: "no", details: null } } }),
+      "later",
+      /403/,
+    ],
+    [
+      "403 for a limit, which a new token would not lift",
+      writes({ status: 403, body: { error: { code: "resource_limit_exceeded", message: "full", details: null } } }),
+      "refused",
+      /403: full/,
+    ],
+    [
+      "404 for the zone, which is of another project",
+      writes({ status: 404, body: { error: { code: "not_found", message: "Zone not found", details: null } } }),
+      "missing",
+      /has no zone example\.org, or does not show it to this token/,
+    ],
+    [
+      "409",
+      writes({ status: 409, body: { error: { code: "conflict", message: "no", details: null } } }),
+      "later",
+      /409/,
+    ],
+    [
+      "422",
+      writes({ status: 422, body: { error: { code: "invalid_input", message: "no", details: null } } }),
+      "refused",
+      /422: no/,
+    ],
+    [
+      "423 locked",
+      writes({ status: 423, body: { error: { code: "locked", message: "no", details: null } } }),
+      "later",
+      /423/,
+    ],
+    [
+      "423 protected",
+      writes({ status: 423, body: { error: { code: "protected", message: "no", details: null } } }),
+      "refused",
+      /423/,
+    ],
+    [
+      "429",
+      writes({
+        status: 429,
+        headers: { "retry-after": "7" },
+        body: { error: { code: "rate_limit_exceeded", message: "no" } },
+      }),
+      "later",
+      /429/,
+    ],
+    ["503", writes({ status: 503, body: "oops" }), "later", /503/],
+    ["a web page", writes({ status: 200, body: "<html>" }), "later", /no JSON/],
+    ["broken off", writes({ fault: "reset" }), "later", /broke/],
+  ])("%s", async (_, reply, kind, because) => {
+    instead = reply;
+    expect(await target.replace(order, never)).toMatchObject({ kind, because: expect.stringMatching(because) });
+  });
+});
+
+it("says what to do about a set that is protected", async () => {
+  instead = writes({ status: 423, body: { error: { code: "protected", message: "no", details: null } } });
+  expect(await target.replace(order, never)).toMatchObject({ todo: expect.stringMatching(/protection/) });
+});
+
+describe("looking", () => {
+  it("goes on with the next page also where the last one is not told", async () => {
+    const zone = (id: number) => ({ id, name: `z${id}.example`, ttl: 60 });
+    instead = ({ path }) => {
+      const page = Number(/[?&]page=(\d+)/.exec(path)?.[1]);
+      const pagination = { page, per_page: 1, next_page: page < 3 ? page + 1 : null, last_page: null };
+      return { status: 200, body: { zones: [zone(page)], meta: { pagination } } };
+    };
+    const found = await target.zones(never);
+    expect(found.kind === "found" && found.value.map(({ id }) => id)).toEqual(["1", "2", "3"]);
+  });
+
+  it("takes a list whose second page is not there for one that has changed, and not for a zone that is gone", async () => {
+    instead = ({ path }) => {
+      if (/[?&]page=2/.test(path)) return { status: 404, body: { error: { code: "not_found", message: "no" } } };
+      return { status: 200, body: { rrsets: [], meta: { pagination: { page: 1, last_page: 2 } } } };
+    };
+    expect(await target.records("example.org", never)).toMatchObject({
+      kind: "later",
+      because: "the list of records changed while it was read",
+    });
+  });
+
+  it("lists zones and records, and shows one by the id that the list gave", async () => {
+    expect(await target.zones(never)).toEqual({ kind: "found", value: [{ id: "77", name: "example.org", ttl: 3600 }] });
+    const listed = await target.records("example.org", never);
+    const id = listed.kind === "found" ? listed.value.find(({ type }) => type === "A")?.id : "";
+    expect(id).toBe("example.org/home/A");
+    expect(await target.record(id ?? "", never)).toMatchObject({
+      kind: "found",
+      value: { value: "192.0.2.1", ttl: 77 },
+    });
+    expect(await target.record("r4", never)).toMatchObject({
+      kind: "missing",
+      todo: expect.stringMatching(/zone\/name\/TYPE/),
+    });
+    expect(await target.records("example.net", never)).toMatchObject({ kind: "missing" });
+  });
+
+  it("reads what a set holds now", async () => {
+    records.push({ id: "r4b", type: "A", name: "home", value: "192.0.2.2", zone_id: "z1" });
+    expect(await target.current(order, never)).toEqual({ kind: "found", value: ["192.0.2.1", "192.0.2.2"] });
+    await target.replace(order, never);
+    expect(await target.current(order, never)).toEqual({ kind: "found", value: ["9.9.9.9"] });
+  });
+});

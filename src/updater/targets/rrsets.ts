@@ -1,0 +1,181 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { ReadableAction, ReadableRRset } from "../../contract/rrsets-client.ts";
+import { parseAddress, recordTypeOf } from "../../core/addresses/address.ts";
+import { absoluteName } from "../../core/names/name.ts";
+import type { TargetConfig } from "../config/config.ts";
+import type { HttpClient } from "../http/client.ts";
+import { createRRsetsCalls, type RRsetsCalls, type SetName } from "./rrsets-calls.ts";
+import { type Absent, type Answer, later, noZone, printable, unknownCall } from "./service-answer.ts";
+import type { ListedRecord, Lookup, RecordTarget, ReplaceOrder, ReplaceOutcome, TargetFault } from "./target.ts";
+
+export type Waiting = { readonly first: number; readonly longest: number; readonly total: number };
+
+type Tools = { readonly calls: RRsetsCalls; readonly now: () => number; readonly waiting: Waiting };
+
+const usualWaiting: Waiting = { first: 500, longest: 5_000, total: 60_000 };
+
+/** The newer record service (spec 4.6): whole sets, and writes that go on after their answer. */
+export function createRRsetsTarget(
+  config: TargetConfig,
+  client: HttpClient,
+  now: () => number = Date.now,
+  waiting: Waiting = usualWaiting,
+): RecordTarget {
+  const tools = { calls: createRRsetsCalls(config, client, now), now, waiting };
+  const { calls } = tools;
+  return {
+    replace: (order, signal) => replaceSet(tools, order, signal),
+    async current(order, signal) {
+      const answer = await calls.set(setOf(order), signal);
+      if (answer.kind === "ok") return { kind: "found", value: answer.value.records.map(({ value }) => value) };
+      return answer.kind === "absent" ? noSet(order, answer) : answer;
+    },
+    async zones(signal) {
+      const answer = await calls.zones(signal);
+      if (answer.kind === "absent") return unknownCall(answer);
+      if (answer.kind !== "ok") return answer;
+      const listed = answer.value.map(({ id, name, ttl }) => ({ id: String(id), name, ...(ttl ? { ttl } : {}) }));
+      return { kind: "found", value: listed };
+    },
+    async records(zone, signal) {
+      const answer = await calls.sets(zone, signal);
+      if (answer.kind === "ok") return { kind: "found", value: answer.value.flatMap((set) => listedIn(zone, set)) };
+      return answer.kind === "absent" ? noZone(zone) : answer;
+    },
+    record: (id, signal) => findById(calls, id, signal),
+    close: () => client.close(),
+  };
+}
+
+async function replaceSet(tools: Tools, order: ReplaceOrder, signal: AbortSignal): Promise<ReplaceOutcome> {
+  const { calls } = tools;
+  const set = setOf(order);
+  const records = [{ value: order.value, comment: commentAt(tools.now()) }];
+  const written = await settled(tools, await calls.setRecords(set, { records }, signal), signal);
+  if (written.kind === "absent") {
+    if (!order.create) return noSet(order, written);
+    const made = await makeSet(tools, order, { ...set, records }, signal);
+    return made.kind === "ok" ? confirmed(calls, order, signal) : made;
+  }
+  if (written.kind !== "ok") return written;
+  return confirmed(calls, order, signal, tools);
+}
+
+/** `set_records` says nothing about the TTL, and a service has been seen to answer well and change nothing: so the set is read. */
+async function confirmed(
+  calls: RRsetsCalls,
+  order: ReplaceOrder,
+  signal: AbortSignal,
+  mend?: Tools,
+): Promise<ReplaceOutcome> {
+  const set = setOf(order);
+  const answer = await calls.set(set, signal);
+  if (answer.kind !== "ok") return afterWrite(answer.kind === "absent" ? noSet(order, answer) : answer);
+  const { records, ttl } = answer.value;
+  if (records.length !== 1 || parseAddress(records[0]?.value ?? "")?.text !== order.value) {
+    return later(
+      "the record service reported success, but its record set does not hold the new address",
+      `look at it with \`moor show ${idOf(set)}\``,
+    );
+  }
+  if (mend && order.ttl !== undefined && order.ttl !== ttl) {
+    const changed = await settled(mend, await calls.changeTtl(set, order.ttl, signal), signal);
+    if (changed.kind !== "ok") return withoutTtl(changed.kind === "absent" ? noSet(order, changed) : changed);
+  }
+  return { kind: "replaced", recordId: idOf(set) };
+}
+
+const afterWrite = (fault: TargetFault): TargetFault => ({ ...fault, afterWrite: true });
+
+const withoutTtl = (fault: TargetFault): TargetFault => ({
+  ...afterWrite(fault),
+  because: `the address was written, but not its ttl: ${fault.because}`,
+  ...(fault.kind === "refused" ? { todo: "set another `ttl:` in the config, or none to keep the record's own" } : {}),
+});
+
+async function makeSet(
+  tools: Tools,
+  order: ReplaceOrder,
+  set: SetName & { readonly records: readonly { readonly value: string; readonly comment: string }[] },
+  signal: AbortSignal,
+): Promise<Exclude<Answer<ReadableAction>, { kind: "absent" }>> {
+  const { name, type, records } = set;
+  const ttl = order.ttl === undefined ? {} : { ttl: order.ttl };
+  const asked = await tools.calls.create(set.zone, { name, type, ...ttl, records }, signal);
+  const made = await settled(tools, asked, signal);
+  if (made.kind === "absent") return noZone(order.zone);
+  // Somebody else made it since we looked: the next try replaces it.
+  if (made.kind === "refused" && made.code === "uniqueness_error") return later("the record set was made by another");
+  return made;
+}
+
+/** Waits until the action has ended: at once, then after half a second, rising to five, a minute in all. */
+async function settled(
+  { calls, now, waiting }: Tools,
+  asked: Answer<ReadableAction>,
+  signal: AbortSignal,
+): Promise<Answer<ReadableAction>> {
+  if (asked.kind !== "ok") return asked;
+  const end = now() + waiting.total;
+  let delay = waiting.first;
+  let answer: Answer<ReadableAction> = asked;
+  for (let tries = 0; answer.kind === "ok" && answer.value.status === "running"; tries++) {
+    if (tries > 0) {
+      if (signal.aborted || now() + delay > end) return endless(waiting);
+      await pause(delay, undefined, { signal }).catch(() => undefined);
+      delay = Math.min(waiting.longest, delay * 1.5);
+    }
+    answer = await calls.action(answer.value.id, signal);
+    if (answer.kind === "absent") return later("the record service forgot the action it had begun");
+  }
+  if (answer.kind !== "ok") return afterWrite(answer);
+  if (answer.value.status !== "error") return answer;
+  const { message = "", code = "" } = answer.value.error ?? {};
+  return later(`the record service began the write, and it failed: ${printable(`${code} ${message}`)}`);
+}
+
+const endless = ({ total }: Waiting) =>
+  later(`the record service began the write, but did not end it within ${total / 1000} s`, "nothing: moor tries again");
+
+async function findById(calls: RRsetsCalls, id: string, signal: AbortSignal): Promise<Lookup<ListedRecord>> {
+  const [, zone, name, type] = /^([^/]+)\/([^/]+)\/([A-Za-z]+)$/.exec(id) ?? [];
+  if (zone === undefined || name === undefined || type === undefined) return noSetWithId(id);
+  const answer = await calls.set({ zone, name, type: type.toUpperCase() }, signal);
+  if (answer.kind === "absent") return noSetWithId(id);
+  if (answer.kind !== "ok") return answer;
+  const [first, ...others] = listedIn(zone, answer.value);
+  if (!first) return noSetWithId(id);
+  return { kind: "found", value: { ...first, value: [first, ...others].map(({ value }) => value).join(" ") } };
+}
+
+function listedIn(zone: string, { name, type, ttl, records }: ReadableRRset): readonly ListedRecord[] {
+  const id = idOf({ zone, name, type });
+  return records.map(({ value }) => ({ id, zoneId: zone, name, type, value, ...(ttl ? { ttl } : {}) }));
+}
+
+const setOf = ({ zone, name, family }: ReplaceOrder | Omit<ReplaceOrder, "value">): SetName => ({
+  zone,
+  name,
+  type: recordTypeOf(family),
+});
+
+const idOf = ({ zone, name, type }: SetName) => `${zone}/${name}/${type}`;
+
+/** Spec 2.3: `YYYY-MM-DD HH:MM:SS (UTC)`. */
+const commentAt = (now: number) => `${new Date(now).toISOString().slice(0, 19).replace("T", " ")} (UTC)`;
+
+/** A token sees the zones of its own project alone, and to look for the record in another is of no use. */
+function noSet({ zone, name, family, create }: Omit<ReplaceOrder, "value">, { said }: Absent): TargetFault {
+  if (/^zone not found/i.test(said)) return noZone(zone);
+  const because = `there is no record ${absoluteName(name, zone)} ${recordTypeOf(family)}`;
+  const todo = create
+    ? "`moor update` makes it with the next address that it writes (create: true), and with `verify: 1h` also when others have deleted it"
+    : `make it in the console first, with any address, or set \`create: true\`; \`moor list ${zone}\` lists those that exist`;
+  return { kind: "missing", because, todo };
+}
+
+const noSetWithId = (id: string): TargetFault => ({
+  kind: "missing",
+  because: `there is no record with the id ${id}`,
+  todo: "it is zone/name/TYPE, as in example.org/home/A; `moor list ZONE` shows those that exist",
+});

@@ -1,0 +1,152 @@
+import { isObject } from "../../core/is-object.ts";
+import { visible } from "../../core/visible-text.ts";
+import type { HttpOutcome } from "../http/client.ts";
+import { parseRetryAfter } from "../http/retry-after.ts";
+import type { TargetFault } from "./target.ts";
+
+/** What a record service of either API answered: data, `absent` for a 404, or what is wrong. */
+export type Answer<T> = { readonly kind: "ok"; readonly value: T } | Absent | TargetFault;
+
+/** `said` is the service's own text, empty when it has none. */
+export type Absent = { readonly kind: "absent"; readonly said: string };
+
+export type Body = Readonly<Record<string, unknown>>;
+
+/** `done` are the statuses that mean success for the call. */
+export function readAnswer(outcome: HttpOutcome, done: readonly number[], now: number): Answer<Body> {
+  if (outcome.kind === "failed") return { ...later(outcome.because, outcome.todo), unreached: true };
+  const body = parsed(outcome.body);
+  const error = errorIn(outcome.status, body);
+  if (!done.includes(error.status)) return faultFor(error, parseRetryAfter(outcome.headers["retry-after"], now));
+  return body ? { kind: "ok", value: body } : unexpected("no JSON object");
+}
+
+type WireError = { readonly status: number; readonly code: string; readonly message: string };
+
+/** Errors come as `error: {message, code}`, as `error: "text"`, or as `message`; the v1 original even sent some with 200. */
+function errorIn(status: number, body: Body | undefined): WireError {
+  const { error, message } = body ?? {};
+  const detail = isObject(error) ? error : {};
+  const said = [detail.message, error, message].find((text) => typeof text === "string" && text !== "");
+  const { code } = detail;
+  const inside = status === 200 && typeof code === "number" && code >= 400 ? code : status;
+  return {
+    status: inside,
+    code: typeof code === "string" ? code : "",
+    message: printable(typeof said === "string" ? said : ""),
+  };
+}
+
+/** Statuses and codes that say: not now. 409 and `conflict` are clashes of two writers. */
+const passingCodes = ["conflict", "locked", "maintenance", "unavailable", "timeout", "resource_unavailable"];
+
+/** A 403 with one of these would be the same with any other token. */
+const aboutNoToken = ["resource_limit_exceeded"];
+
+/** Milliseconds: for a service that has too many calls and does not say when it will take more. */
+const unsaidWait = 10_000;
+
+function faultFor({ status, code, message }: WireError, retryAfter: number | undefined): Answer<never> {
+  const said = message ? `${status}: ${message}` : String(status);
+  if (status === 404) return { kind: "absent", said: message };
+  // The v1 original reported clashes of two writers as a 422 whose text says 409.
+  const clash = (status === 409 && code !== "uniqueness_error") || message.startsWith("409");
+  if (clash || status === 429 || status >= 500 || passingCodes.includes(code)) {
+    const wait = status === 429 ? retryAfter || unsaidWait : retryAfter;
+    const waits = retryAfter ? "as told" : `for ${unsaidWait / 1_000} s`;
+    const todo =
+      status === 429 ? `nothing: moor waits ${waits}` : "nothing: moor tries again; see the service's log if it lasts";
+    return {
+      ...later(`the record service answered ${said}`, todo),
+      ...(wait === undefined ? {} : { retryAfter: wait }),
+    };
+  }
+  if (status === 401 || (status === 403 && !aboutNoToken.includes(code))) {
+    return {
+      kind: "unauthorised",
+      because: `the record service does not accept the token (${said})`,
+      todo: "make a new token in its console, or with `moor token add`, and put it into the config's file",
+    };
+  }
+  if (status >= 300 && status < 400) {
+    return {
+      kind: "refused",
+      because: `the record service answered ${status} and points to another place`,
+      todo: "mend the url; a service that has moved to another API needs another `api:` as well",
+    };
+  }
+  return {
+    kind: "refused",
+    because: `the record service refused: ${said}`,
+    todo:
+      code === "protected"
+        ? "end the protection of the record in the console, or leave the name out of the config"
+        : "see what the record holds with `moor list ZONE`",
+    ...(code ? { code } : {}),
+  };
+}
+
+export const later = (because: string, todo = "nothing: moor tries again"): TargetFault => ({
+  kind: "later",
+  because,
+  todo,
+});
+
+/** A 404 in other words than a record service has: another program, or another API. */
+export const unknownCall = ({ said }: Absent): TargetFault => ({
+  kind: "refused",
+  because: `the record service does not know the call (404${said ? `: ${said}` : ""})`,
+  todo: "see whether the url is that of a record service, and whether `api:` is the one that it speaks",
+});
+
+export const noZone = (zone: string): TargetFault => ({
+  kind: "missing",
+  because: `the record service has no zone ${zone}, or does not show it to this token`,
+  todo: "make it in the console first; `moor zones` lists those that exist",
+});
+
+export const unexpected = (lack: string): TargetFault =>
+  later(`the record service answered 200 but with ${lack} in it`, "see whether the url is that of a record service");
+
+const mostPages = 1000;
+
+/** Services cut long lists into pages unasked; `meta` says so, and may be missing. */
+export async function readPages<T>(
+  ask: (page: number) => Promise<Answer<Body>>,
+  key: string,
+  isItem: (value: unknown) => value is T,
+): Promise<Answer<readonly T[]>> {
+  const items: T[] = [];
+  for (let page = 1; page <= mostPages; page++) {
+    const answer = await ask(page);
+    if (answer.kind === "absent" && page > 1) return later("the list of records changed while it was read");
+    if (answer.kind !== "ok") return answer;
+    const found = answer.value[key];
+    if (!Array.isArray(found) || !found.every(isItem)) return unexpected(`no list of ${key}`);
+    items.push(...found);
+    if (!goesOn(answer.value, page)) break;
+  }
+  return { kind: "ok", value: items };
+}
+
+/** The newer API may leave out which page is the last, and then tells the next. */
+function goesOn({ meta }: Body, page: number): boolean {
+  const pagination = isObject(meta) && isObject(meta.pagination) ? meta.pagination : {};
+  const { last_page: last, next_page: next } = pagination;
+  return typeof last === "number" ? page < last : typeof next === "number" && page < next;
+}
+
+function parsed(text: string): Body | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Foreign text goes to a terminal: one line, and not without end. */
+export const printable = (text: string) => visible(text.replaceAll(/\s+/g, " ").trim()).slice(0, 200);
+
+export const isTtl = (ttl: unknown) =>
+  ttl === undefined || ttl === null || (typeof ttl === "number" && Number.isInteger(ttl) && ttl >= 0);

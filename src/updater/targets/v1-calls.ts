@@ -1,0 +1,53 @@
+import type { ReadableRecord, ReadableZone, RecordReplacement } from "../../contract/records-v1-client.ts";
+import { isObject } from "../../core/is-object.ts";
+import type { TargetConfig } from "../config/config.ts";
+import type { HttpClient, HttpRequest } from "../http/client.ts";
+import { type Answer, type Body, isTtl, readAnswer, readPages, unexpected } from "./service-answer.ts";
+
+/** The calls of spec 4.1 to 4.4. */
+export type V1Calls = {
+  zones(name: string | undefined, signal: AbortSignal): Promise<Answer<readonly ReadableZone[]>>;
+  records(zoneId: string, signal: AbortSignal): Promise<Answer<readonly ReadableRecord[]>>;
+  record(id: string, signal: AbortSignal): Promise<Answer<ReadableRecord>>;
+  replace(id: string, replacement: RecordReplacement, signal: AbortSignal): Promise<Answer<ReadableRecord>>;
+};
+
+export function createV1Calls(config: TargetConfig, client: HttpClient, now: () => number): V1Calls {
+  const base = /\/api\/v1\/?$/.test(config.url.pathname) ? "" : "/api/v1";
+  const send = async (request: Omit<HttpRequest, "headers">, signal: AbortSignal): Promise<Answer<Body>> => {
+    const json = request.body === undefined ? {} : { "content-type": "application/json" };
+    const headers = { "auth-api-token": config.token(), ...json };
+    return readAnswer(await client.send({ ...request, path: base + request.path, headers }, signal), [200], now());
+  };
+  const get = (path: string, signal: AbortSignal) => send({ method: "GET", path }, signal);
+  const list = <T>(path: string, key: string, isItem: (value: unknown) => value is T, signal: AbortSignal) => {
+    const further = (page: number) => `${path}${path.includes("?") ? "&" : "?"}page=${page}&per_page=100`;
+    return readPages((page) => get(page === 1 ? path : further(page), signal), key, isItem);
+  };
+
+  return {
+    // With a name there is no second page, and the original refuses the two together.
+    zones: (name, signal) =>
+      list(name === undefined ? "/zones" : `/zones?name=${encodeURIComponent(name)}`, "zones", isZone, signal),
+    records: (zoneId, signal) => list(`/records?zone_id=${encodeURIComponent(zoneId)}`, "records", isRecord, signal),
+    record: async (id, signal) => recordIn(await get(`/records/${encodeURIComponent(id)}`, signal)),
+    replace: async (id, replacement, signal) => {
+      const path = `/records/${encodeURIComponent(id)}`;
+      return recordIn(await send({ method: "PUT", path, body: JSON.stringify(replacement) }, signal));
+    },
+  };
+}
+
+const recordIn = (answer: Answer<Body>): Answer<ReadableRecord> => {
+  if (answer.kind !== "ok") return answer;
+  const record = answer.value.record;
+  return isRecord(record) ? { kind: "ok", value: record } : unexpected("no record");
+};
+
+const isZone = (value: unknown): value is ReadableZone => hasTexts(value, ["id", "name"]);
+
+const isRecord = (value: unknown): value is ReadableRecord =>
+  hasTexts(value, ["id", "type", "name", "value", "zone_id"]);
+
+const hasTexts = (value: unknown, keys: readonly string[]) =>
+  isObject(value) && keys.every((key) => typeof value[key] === "string") && isTtl(value.ttl);

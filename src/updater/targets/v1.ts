@@ -1,0 +1,194 @@
+import type { ReadableRecord, ReadableZone, RecordReplacement } from "../../contract/records-v1-client.ts";
+import { parseAddress, recordTypeOf } from "../../core/addresses/address.ts";
+import { absoluteName, parseOwner } from "../../core/names/name.ts";
+import type { TargetConfig } from "../config/config.ts";
+import type { HttpClient } from "../http/client.ts";
+import { noZone, unknownCall } from "./service-answer.ts";
+import type {
+  ListedRecord,
+  ListedZone,
+  Lookup,
+  RecordTarget,
+  ReplaceOrder,
+  ReplaceOutcome,
+  TargetFault,
+} from "./target.ts";
+import { createV1Calls, type V1Calls } from "./v1-calls.ts";
+
+/** The record service of spec 4.1 to 4.4. Records are looked up when a write is needed, and only their ids are kept. */
+export function createV1Target(config: TargetConfig, client: HttpClient, now: () => number = Date.now): RecordTarget {
+  const calls = createV1Calls(config, client, now);
+  const known = new Map<string, string>();
+  return {
+    replace: (order, signal) => replaceKnown(calls, known, order, signal),
+    async current(order, signal) {
+      const found = await findKnown(calls, known, order, signal);
+      return found.kind === "found" ? { kind: "found", value: [found.value.value] } : found;
+    },
+    async zones(signal) {
+      const answer = await calls.zones(undefined, signal);
+      if (answer.kind === "ok") return { kind: "found", value: answer.value.map(zoneFromWire) };
+      if (answer.kind !== "absent") return answer;
+      return /zone/i.test(answer.said) ? { kind: "found", value: [] } : unknownCall(answer);
+    },
+    async records(zone, signal) {
+      const id = await findZone(calls, zone, signal);
+      if (id.kind !== "found") return id;
+      const answer = await calls.records(id.value, signal);
+      if (answer.kind === "ok") return { kind: "found", value: answer.value.map(fromWire) };
+      return answer.kind === "absent" ? noZone(zone) : answer;
+    },
+    async record(id, signal) {
+      const answer = await calls.record(id, signal);
+      if (answer.kind === "ok") return { kind: "found", value: fromWire(answer.value) };
+      return answer.kind === "absent" ? noRecordWithId(id) : answer;
+    },
+    close: () => client.close(),
+  };
+}
+
+async function replaceKnown(
+  calls: V1Calls,
+  known: Map<string, string>,
+  order: ReplaceOrder,
+  signal: AbortSignal,
+): Promise<ReplaceOutcome> {
+  const found = await findKnown(calls, known, order, signal);
+  return found.kind === "found" ? replaceRecord(calls, order, found.value, signal) : found;
+}
+
+/** By the id that was found last time, else by looking through the zone. It is always the record that the entry says. */
+async function findKnown(
+  calls: V1Calls,
+  known: Map<string, string>,
+  order: Sought,
+  signal: AbortSignal,
+): Promise<Lookup<ReadableRecord>> {
+  const key = keyOf(order);
+  const id = order.recordId === undefined ? known.get(key) : undefined;
+  if (id !== undefined) {
+    const answer = await calls.record(id, signal);
+    if (answer.kind !== "ok" && answer.kind !== "absent") return answer;
+    if (answer.kind === "ok" && !mismatchOf(order, answer.value)) return { kind: "found", value: answer.value };
+    // Deleted or renamed, and perhaps made anew in the console: look once more.
+    known.delete(key);
+  }
+  const found = await findRecord(calls, known, order, signal);
+  if (found.kind !== "found") return found;
+  return mismatchOf(order, found.value) ?? found;
+}
+
+type Sought = Omit<ReplaceOrder, "value">;
+
+const keyOf = ({ zone, name, family }: Sought) => `${zone} ${name} ${recordTypeOf(family)}`;
+
+function keyOfRecord(zone: string, { name, type }: ReadableRecord): string {
+  const owner = parseOwner(name, zone);
+  return `${zone} ${owner.ok ? owner.value : ""} ${type}`;
+}
+
+async function replaceRecord(
+  calls: V1Calls,
+  order: ReplaceOrder,
+  record: ReadableRecord,
+  signal: AbortSignal,
+): Promise<ReplaceOutcome> {
+  const answer = await calls.replace(record.id, replacementFor(order, record), signal);
+  if (answer.kind === "absent") return noRecordWithId(record.id);
+  if (answer.kind !== "ok") return answer;
+  // An answer of 200 with the old value in it has been seen from real services.
+  if (parseAddress(answer.value.value)?.text === order.value) return { kind: "replaced", recordId: record.id };
+  return {
+    kind: "later",
+    because: "the record service answered 200, but its record does not hold the new address",
+    todo: `look at it with \`moor show ${record.id}\``,
+  };
+}
+
+/** The name is sent as the record has it: a service may hold `home` and `home.example.org.` for one and the same. */
+function replacementFor(order: ReplaceOrder, record: ReadableRecord): RecordReplacement {
+  const ttl = order.ttl ?? record.ttl ?? undefined;
+  return {
+    value: order.value,
+    ...(ttl === undefined ? {} : { ttl }),
+    type: record.type,
+    name: record.name,
+    zone_id: record.zone_id,
+  };
+}
+
+async function findRecord(
+  calls: V1Calls,
+  known: Map<string, string>,
+  order: Sought,
+  signal: AbortSignal,
+): Promise<Lookup<ReadableRecord>> {
+  if (order.recordId !== undefined) {
+    const answer = await calls.record(order.recordId, signal);
+    if (answer.kind === "ok") return { kind: "found", value: answer.value };
+    return answer.kind === "absent" ? noRecordWithId(order.recordId) : answer;
+  }
+  const zone = await findZone(calls, order.zone, signal);
+  if (zone.kind !== "found") return zone;
+  const answer = await calls.records(zone.value, signal);
+  if (answer.kind !== "ok") return answer.kind === "absent" ? noZone(order.zone) : answer;
+  const alike = Map.groupBy(answer.value, (record) => keyOfRecord(order.zone, record));
+  // So that a thousand names of one zone do not read its list a thousand times.
+  for (const [key, [only, another]] of alike) if (only && !another) known.set(key, only.id);
+  const [first, ...others] = alike.get(keyOf(order)) ?? [];
+  if (!first) return noRecord(order);
+  return others.length === 0 ? { kind: "found", value: first } : ambiguous(order, [first, ...others]);
+}
+
+async function findZone(calls: V1Calls, zone: string, signal: AbortSignal): Promise<Lookup<string>> {
+  const answer = await calls.zones(zone, signal);
+  if (answer.kind === "absent") return answer.said === "" ? unknownCall(answer) : noZone(zone);
+  if (answer.kind !== "ok") return answer;
+  const found = answer.value.find(({ name }) => name.toLowerCase().replace(/\.$/, "") === zone);
+  return found ? { kind: "found", value: found.id } : noZone(zone);
+}
+
+/** A record id in the config could be that of any record: what is overwritten must be what the entry says. */
+function mismatchOf({ zone, name, family }: Sought, record: ReadableRecord): TargetFault | undefined {
+  const type = recordTypeOf(family);
+  const owner = parseOwner(record.name, zone);
+  if (record.type === type && owner.ok && owner.value === name) return undefined;
+  return {
+    kind: "refused",
+    because: `the record ${record.id} is ${record.name} ${record.type}, not ${name} ${type}`,
+    todo: `mend \`record:\` in the config; \`moor list ${zone}\` shows the ids`,
+  };
+}
+
+const fromWire = ({ id, zone_id, name, type, value, ttl }: ReadableRecord): ListedRecord => ({
+  id,
+  zoneId: zone_id,
+  name,
+  type,
+  value,
+  ...(typeof ttl === "number" ? { ttl } : {}),
+});
+
+const zoneFromWire = ({ id, name, ttl }: ReadableZone): ListedZone => ({
+  id,
+  name,
+  ...(typeof ttl === "number" ? { ttl } : {}),
+});
+
+const noRecord = ({ zone, name, family }: Sought): TargetFault => ({
+  kind: "missing",
+  because: `there is no record ${absoluteName(name, zone)} ${recordTypeOf(family)}`,
+  todo: `make it in the console first, with any address; \`moor list ${zone}\` lists those that exist`,
+});
+
+const noRecordWithId = (id: string): TargetFault => ({
+  kind: "missing",
+  because: `there is no record with the id ${id}`,
+  todo: "`moor zones` and `moor list ZONE` show those that exist",
+});
+
+const ambiguous = ({ zone, name, family }: Sought, records: readonly ReadableRecord[]): TargetFault => ({
+  kind: "ambiguous",
+  because: `there are ${records.length} records ${absoluteName(name, zone)} ${recordTypeOf(family)}`,
+  todo: `say which one with \`${family}: { interface: …, record: ID }\`; the ids are ${records.map(({ id }) => id).join(", ")}`,
+});
