@@ -20,7 +20,7 @@ if (mostlyWaits) (await import("../src/process/small-footprint.ts")).keepFootpri
 // The second start is a third faster when compiled code is kept; where it cannot be kept, nothing is lost. It takes memory.
 else (await import("node:module")).enableCompileCache();
 
-const { scriptToType } = await import("../src/cli/try-lines.ts");
+const { scriptToType } = await import("../src/cli/io/try-lines.ts");
 const { runMoor } = await import("../src/cli/program.ts");
 
 const stop = new AbortController();

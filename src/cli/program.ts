@@ -1,11 +1,11 @@
 import { Command, CommanderError } from "commander";
 import { version } from "../process/version.ts";
-import { addAdminVerbs } from "./admin-verbs.ts";
-import { addClientVerbs } from "./client-verbs.ts";
-import type { CommandIo, Run } from "./command-io.ts";
-import { addCompletion } from "./completion.ts";
-import { describeOption, describeVerbs, helpFor } from "./help-text.ts";
-import { addServiceVerbs } from "./service-verbs.ts";
+import type { CommandIo, Run } from "./io/command-io.ts";
+import { describeOption, describeVerbs, helpFor } from "./io/help-text.ts";
+import { addAdminVerbs } from "./verbs/admin.ts";
+import { addClientVerbs } from "./verbs/client.ts";
+import { addCompletion } from "./verbs/completion.ts";
+import { addServiceVerbs } from "./verbs/service.ts";
 
 /** 0: fine. 1: it was tried and failed. 2: what was typed cannot be understood. */
 export async function runMoor(argv: readonly string[], io: CommandIo): Promise<number> {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { watchRecords } from "../../src/cli/watch-records.ts";
+import { watchRecords } from "../../src/cli/records/watch.ts";
 import { urlOf } from "../../src/process/listen-address.ts";
 import { createLog } from "../../src/process/log.ts";
 import { closeInReverse, type Opened } from "../../src/process/shutdown.ts";

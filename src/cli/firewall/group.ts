@@ -1,0 +1,81 @@
+import { parseNetwork } from "../../core/addresses/network.ts";
+import type { Group } from "../../firewall/access/groups.ts";
+import { nameFault } from "../../firewall/access/name-fault.ts";
+import type { CommandIo } from "../io/command-io.ts";
+import { printTable } from "../io/print-table.ts";
+import { dataFlag } from "../io/try-lines.ts";
+import { type InData, listed, personHere, readPrivileges, withAccess, withNewAccess } from "./user-access.ts";
+
+export type GroupSettings = InData & {
+  readonly privilege: readonly string[];
+  readonly network: readonly string[];
+  readonly join: readonly string[];
+};
+
+/** The group as it is to be: made when missing. Named privileges and networks take the place of those before. */
+export async function groupSet(
+  name: string,
+  options: GroupSettings & { readonly leave: readonly string[]; readonly anyNetwork?: boolean },
+  io: CommandIo,
+): Promise<number> {
+  const privileges = readPrivileges(options.privilege, io);
+  const wrong = options.network.filter((text) => parseNetwork(text) === undefined);
+  if (wrong.length > 0) io.err(`${wrong.join(", ")} is no network; write it as 192.0.2.0/24 or 2001:db8::/32.\n`);
+  if (privileges === undefined || wrong.length > 0) return 2;
+  return withNewAccess(options, io, ({ groups, users, audit }) => {
+    const unknown = [...options.join, ...options.leave].filter((user) => users.find(user) === undefined);
+    if (unknown.length > 0) {
+      io.err(
+        `There is no user ${unknown.join(", ")}; ${io.program} user list ${dataFlag(options)} shows those there are.\n`,
+      );
+      return 1;
+    }
+    const badName = groups.find(name) === undefined ? nameFault("group", name) : undefined;
+    if (badName !== undefined) {
+      io.err(`${badName}\n`);
+      return 2;
+    }
+    groups.add({ name, now: new Date() });
+    groups.change(name, {
+      ...(privileges.length > 0 && { privileges }),
+      ...(options.network.length > 0 && { networks: options.network }),
+      ...(options.anyNetwork && { networks: [] }),
+    });
+    for (const user of options.join) groups.join(name, user);
+    for (const user of options.leave) groups.leave(name, user);
+    const group = groups.find(name);
+    if (group === undefined) return 1;
+    audit.note(personHere(), "group set", `${name}: ${row(group).slice(1).join("; ")}`, new Date());
+    io.out(printTable(heads, [row(group)]));
+    return 0;
+  });
+}
+
+export async function groupList(options: InData & { readonly json?: boolean }, io: CommandIo): Promise<number> {
+  const all = await withAccess(options, io, ({ groups }) => groups.list());
+  if (options.json) io.out(`${JSON.stringify(all, null, 2)}\n`);
+  else if (all.length === 0)
+    io.out(`There are no groups yet; make one with: ${io.program} group set ${dataFlag(options)} NAME\n`);
+  else io.out(printTable(heads, all.map(row)));
+  return 0;
+}
+
+export async function groupRemove(name: string, options: InData, io: CommandIo): Promise<number> {
+  return withAccess(options, io, ({ groups, audit }) => {
+    if (!groups.remove(name)) {
+      io.err(`There is no group ${name}; ${io.program} group list ${dataFlag(options)} shows those there are.\n`);
+      return 1;
+    }
+    audit.note(personHere(), "group removed", name, new Date());
+    io.out(`Group ${name} is gone; its members stay.\n`);
+    return 0;
+  });
+}
+
+const heads = ["group", "may", "from", "members"];
+const row = ({ name, privileges, networks, members }: Group): readonly string[] => [
+  name,
+  listed(privileges),
+  networks.length === 0 ? "everywhere" : networks.join(", "),
+  members.join(", "),
+];

@@ -1,0 +1,174 @@
+import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it } from "vitest";
+import { keysFile, openAccess } from "../../firewall/access/store.ts";
+import { runMoor } from "../program.ts";
+import { openTerminal } from "../rig/terminal.ts";
+
+let cwd: string;
+
+beforeEach(async () => {
+  cwd = await mkdtemp(join(tmpdir(), "moor-user-"));
+  await mkdir(join(cwd, "data"));
+  opened(() => undefined);
+});
+
+/** One command, and what it said. */
+async function moor(line: string): Promise<{ code: number; out: string; err: string }> {
+  const { io, printed } = openTerminal(cwd);
+  return { code: await runMoor([...line.split(" "), "--data", "data"], io), ...printed };
+}
+
+const opened = <T>(work: (access: ReturnType<typeof openAccess>) => T): T => {
+  const access = openAccess(keysFile(join(cwd, "data")));
+  try {
+    return work(access);
+  } finally {
+    access.close();
+  }
+};
+
+describe("moor user", () => {
+  it("makes a user whose key opens what he may, now and later", async () => {
+    expect((await moor("user add anna --privilege overview --full-name Anna")).code).toBe(0);
+    const { out } = await moor("key add --user anna");
+    const [, key = "", secret = ""] = /^key=(.*)\nsecret=(.*)\n$/.exec(out) ?? [];
+    const opens = () => opened(({ keys }) => keys.check(key, secret)?.privileges);
+    expect(opens()).toEqual(["overview"]);
+    await moor("user change anna --privilege gateways --privilege firmware");
+    expect(opens()).toEqual(["gateways", "firmware"]);
+    await moor("user change anna --disable");
+    expect(opens()).toBeUndefined();
+    await moor("user change anna --enable --expires 2020-01-01");
+    expect(opens()).toBeUndefined();
+    await moor("user change anna --expires never");
+    expect(opens()).toEqual(["gateways", "firmware"]);
+    expect((await moor("user remove anna")).out).toContain("his keys with him");
+    expect(opens()).toBeUndefined();
+  });
+
+  it("lists keys that are void because of their user as that", async () => {
+    expect((await moor("user add anna")).out).toContain("moor key add --data data --user anna\n");
+    await moor("key add --user anna");
+    expect((await moor("key list")).out).toMatch(/anna .* good\n/);
+    await moor("user change anna --disable");
+    expect((await moor("key list")).out).toMatch(/anna .* void: its user is disabled\n/);
+    await moor("user change anna --enable --expires 2020-01-01");
+    expect((await moor("key list")).out).toMatch(/anna .* void: its user has expired\n/);
+    expect((await moor("user list")).out).toMatch(/anna .* expired\n/);
+  });
+
+  it("says that nothing was asked for, and logs nothing", async () => {
+    await moor("user add bob");
+    expect(await moor("user change bob")).toEqual({
+      ...{ code: 2, out: "" },
+      err: expect.stringMatching(/^Nothing was asked for; .*--disable/),
+    });
+    expect((await moor("user log")).out).not.toContain("user changed");
+  });
+
+  it("a key may open less than its user", async () => {
+    await moor("user add anna --privilege all");
+    expect((await moor("key add --user anna --privilege interface-status")).err).toContain("may read the interfaces");
+  });
+
+  it("lists users for people and for programs", async () => {
+    expect((await moor("user list")).out).toContain("moor user add");
+    await moor("user add anna --privilege overview --expires 2099-12-31");
+    expect((await moor("user list")).out).toMatch(/anna +overview +no +2100-01-01 00:00 +good/);
+    expect(JSON.parse((await moor("user list --json")).out)).toMatchObject([
+      { name: "anna", privileges: ["overview"] },
+    ]);
+  });
+
+  it("makes a password and shows it once, or takes one from a file", async () => {
+    await moor("user add anna");
+    const { out } = await moor("user password anna");
+    const made = out.trim();
+    expect(made).toMatch(/^\w{20}$/);
+    const logsIn = async (password: string) => {
+      const access = openAccess(keysFile(join(cwd, "data")));
+      const user = await access.users.checkPassword("anna", password, new Date());
+      access.close();
+      return user?.name;
+    };
+    expect(await logsIn(made)).toBe("anna");
+    await writeFile(join(cwd, "secret"), "correct horse\r\nmore\r\n");
+    expect((await moor("user password anna --from secret")).code).toBe(0);
+    expect([await logsIn("correct horse"), await logsIn(made)]).toEqual(["anna", undefined]);
+    for (const [name, password] of Object.entries({ short: "nine char", long: "x".repeat(1_001) })) {
+      await writeFile(join(cwd, name), `${password}\n`);
+      const refused = await moor(`user password anna --from ${name}`);
+      expect(refused).toMatchObject({ code: 2, err: expect.stringContaining("10 to 1000 characters") });
+    }
+    await writeFile(join(cwd, "marked"), "\uFEFFof Windows, 8\r\n");
+    expect((await moor("user password anna --from marked")).code).toBe(0);
+    expect(await logsIn("of Windows, 8")).toBe("anna");
+    await writeFile(join(cwd, "utf-16"), "\uFEFFof Windows, 16\r\n", "utf16le");
+    const unreadable = "utf-16 is not UTF-8; save it again as UTF-8.\n";
+    expect(await moor("user password anna --from utf-16")).toMatchObject({ code: 2, err: unreadable });
+    const missing = "There is no file nothing; make it, or leave --from out to have a password made.\n";
+    expect(await moor("user password anna --from nothing")).toMatchObject({ code: 2, err: missing });
+  });
+
+  it("keeps a log of who did what, without secrets", async () => {
+    expect((await moor("user log")).out).toBe("Nothing was changed yet.\n");
+    await moor("user add anna --privilege overview");
+    const { out: key } = await moor("key add --user anna");
+    const { out: password } = await moor("user password anna");
+    await moor("group set admins --join anna");
+    const { out } = await moor("user log");
+    const did = out.split("\n").slice(1, -1);
+    expect(did.map((line) => /command line +(.*?) {2}/.exec(line)?.[1])).toEqual([
+      ...["group set", "password set", "key added", "user added"],
+    ]);
+    expect(out).not.toContain(password.trim());
+    expect(out).not.toContain(/secret=(.*)/.exec(key)?.[1] ?? "x");
+    expect((await moor("user log --most 1")).out.split("\n")).toHaveLength(3);
+  });
+
+  it.each([
+    ["user add anna --privilege everything", 2, /There is no privilege everything; there are all, /],
+    ["user add an/na", 2, /letters, digits/],
+    ["user add anna --expires tomorrow", 2, /tomorrow is no day/],
+    ["user add anna --expires 2027-02-31", 2, /2027-02-31 is no day/],
+    ["user add anna --expires 2020-01-01", 2, /2020-01-01 is past; name the last day/],
+    ["user change nobody --disable", 1, /There is no user nobody; moor user list/],
+    ["user change anna --disable --enable", 2, /'--enable' cannot be used with option '--disable'/],
+    ["user remove nobody", 1, /There is no user nobody/],
+    ["user password nobody", 1, /There is no user nobody/],
+    ["user log --most x", 2, /It takes a number/],
+    ["key add --user nobody", 1, /There is no user nobody/],
+    ["key add --privilege everything", 2, /There is no privilege everything/],
+    ["group set ad/mins", 2, /A group's name has letters, digits/],
+    ["group set admins --join nobody", 1, /There is no user nobody/],
+    ["group set admins --network 300.0.0.0/8", 2, /300\.0\.0\.0\/8 is no network/],
+    ["group remove admins", 1, /There is no group admins/],
+    ["ca", 1, /has no certificate authority yet/],
+  ])("%s: %s", async (line, code, message) => {
+    const ended = await moor(line);
+    expect(ended).toMatchObject({ code });
+    expect(ended.err).toMatch(message);
+  });
+
+  it("says that the name is taken", async () => {
+    await moor("user add anna");
+    expect(await moor("user add anna")).toMatchObject({ code: 1, err: expect.stringContaining("already") });
+  });
+});
+
+describe("moor group", () => {
+  it("is made and changed, part by part", async () => {
+    await moor("user add anna");
+    await moor("user add bert");
+    await moor("group set admins --privilege overview --network 192.0.2.0/24 --join anna --join bert");
+    await moor("group set admins --leave bert --privilege gateways");
+    expect((await moor("group list")).out).toMatch(/admins +gateways +192\.0\.2\.0\/24 +anna\n/);
+    expect((await moor("user list")).out).toMatch(/anna +nothing +admins/);
+    expect((await moor("group set admins --any-network")).out).toContain("everywhere");
+    expect(JSON.parse((await moor("group list --json")).out)).toMatchObject([{ members: ["anna"], networks: [] }]);
+    expect((await moor("group remove admins")).code).toBe(0);
+    expect((await moor("group list")).out).toContain("moor group set");
+  });
+});

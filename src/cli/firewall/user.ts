@@ -1,0 +1,182 @@
+import { resolve } from "node:path";
+import { isPassword, passwordLength } from "../../access/password.ts";
+import { createToken } from "../../access/secret.ts";
+import { nameFault } from "../../firewall/access/name-fault.ts";
+import type { AccessStore } from "../../firewall/access/store.ts";
+import type { User, UserChange } from "../../firewall/access/users.ts";
+import { readFileIfThere } from "../../process/data-folder.ts";
+import { shellWord } from "../../process/shell-word.ts";
+import { isUtf16, withoutMark } from "../../process/utf8-text.ts";
+import type { CommandIo } from "../io/command-io.ts";
+import { minute, printTable } from "../io/print-table.ts";
+import { readDay } from "../io/read-day.ts";
+import { dataFlag } from "../io/try-lines.ts";
+import {
+  type InData,
+  listed,
+  personHere,
+  readPrivileges,
+  userState,
+  withAccess,
+  withNewAccess,
+} from "./user-access.ts";
+
+export type UserSettings = InData & {
+  readonly fullName?: string;
+  readonly privilege: readonly string[];
+  /** A day, or `never`. */
+  readonly expires?: string;
+};
+
+export async function userAdd(name: string, options: UserSettings, io: CommandIo): Promise<number> {
+  const change = readChange(options, io);
+  if (change === undefined) return 2;
+  if (change.expires instanceof Date && change.expires.getTime() <= Date.now()) {
+    io.err(`${options.expires} is past; name the last day on which he and his keys shall be good, or never.\n`);
+    return 2;
+  }
+  const wrong = nameFault("user", name);
+  if (wrong !== undefined) {
+    io.err(`${wrong}\n`);
+    return 2;
+  }
+  return withNewAccess(options, io, ({ users, audit }) => {
+    if (!users.add({ ...change, name, now: new Date() })) {
+      io.err(`There is a user ${name} already; ${io.program} user change ${dataFlag(options)} ${name} changes him.\n`);
+      return 1;
+    }
+    audit.note(personHere(), "user added", described(name, change), new Date());
+    const line = `key add ${dataFlag(options)} --user ${shellWord(name)}`;
+    io.out(`User ${name} is there. A key for him: ${io.program} ${line}\n`);
+    return 0;
+  });
+}
+
+export type UserChanges = UserSettings & { readonly disable?: boolean; readonly enable?: boolean };
+
+/** Named privileges take the place of those before. */
+export async function userChange(name: string, options: UserChanges, io: CommandIo): Promise<number> {
+  const read = readChange(options, io);
+  if (read === undefined) return 2;
+  const change = { ...read, ...(options.disable && { disabled: true }), ...(options.enable && { disabled: false }) };
+  if (Object.keys(change).length === 0) {
+    io.err("Nothing was asked for; give --privilege, --full-name, --expires, --disable or --enable.\n");
+    return 2;
+  }
+  return withUser(name, options, io, ({ users, audit }) => {
+    users.change(name, change);
+    audit.note(personHere(), "user changed", described(name, change), new Date());
+    io.out(`User ${name} is changed.\n`);
+    return 0;
+  });
+}
+
+export async function userRemove(name: string, options: InData, io: CommandIo): Promise<number> {
+  return withUser(name, options, io, async ({ users, audit, sessions }) => {
+    users.remove(name);
+    await sessions.removeAll(name);
+    audit.note(personHere(), "user removed", name, new Date());
+    io.out(`User ${name} is gone, and his keys with him.\n`);
+    return 0;
+  });
+}
+
+/** Without a file a password is made and shown, once. */
+export async function userPassword(
+  name: string,
+  options: InData & { readonly from?: string },
+  io: CommandIo,
+): Promise<number> {
+  const text = options.from === undefined ? undefined : await readFileIfThere(resolve(io.cwd, options.from));
+  const given = text === undefined ? undefined : withoutMark(text).split(/\r?\n/)[0];
+  if (options.from !== undefined && text === undefined) {
+    io.err(`There is no file ${options.from}; make it, or leave --from out to have a password made.\n`);
+    return 2;
+  }
+  if (text !== undefined && isUtf16(text)) {
+    io.err(`${options.from} is not UTF-8; save it again as UTF-8.\n`);
+    return 2;
+  }
+  if (options.from !== undefined && !isPassword(given)) {
+    io.err(`${options.from} must hold the password in its first line: ${passwordLength}.\n`);
+    return 2;
+  }
+  return withUser(name, options, io, async ({ users, audit, sessions }) => {
+    const password = given ?? createToken(20);
+    await users.setPassword(name, password);
+    await sessions.removeAll(name);
+    audit.note(personHere(), "password set", name, new Date());
+    if (given === undefined) {
+      io.err(`The new password of ${name}; this is the only time that it is shown:\n`);
+      io.out(`${password}\n`);
+    } else io.out(`User ${name} has a new password.\n`);
+    return 0;
+  });
+}
+
+export async function userList(options: InData & { readonly json?: boolean }, io: CommandIo): Promise<number> {
+  const all = await withAccess(options, io, ({ users }) => users.list());
+  if (options.json) io.out(`${JSON.stringify(all, null, 2)}\n`);
+  else if (all.length === 0)
+    io.out(`There are no users yet; make one with: ${io.program} user add ${dataFlag(options)} NAME\n`);
+  else io.out(printTable(["user", "may", "groups", "password", "expires", "state"], all.map(row)));
+  return 0;
+}
+
+export async function userLog(options: InData & { readonly most: number }, io: CommandIo): Promise<number> {
+  const entries = await withAccess(options, io, ({ audit }) => audit.latest(options.most));
+  const rows = entries.map(({ at, actor, source, action, subject }) => [minute(at), actor, source, action, subject]);
+  io.out(rows.length === 0 ? "Nothing was changed yet.\n" : printTable(["when", "who", "from", "did", "to"], rows));
+  return 0;
+}
+
+async function withUser(
+  name: string,
+  options: InData,
+  io: CommandIo,
+  work: (access: AccessStore) => number | Promise<number>,
+): Promise<number> {
+  return withAccess(options, io, (access) => {
+    if (access.users.find(name) !== undefined) return work(access);
+    io.err(`There is no user ${name}; ${io.program} user list ${dataFlag(options)} shows those there are.\n`);
+    return 1;
+  });
+}
+
+function readChange({ fullName, privilege, expires }: UserSettings, io: CommandIo): UserChange | undefined {
+  const privileges = readPrivileges(privilege, io);
+  const end = expires === undefined || expires === "never" ? expires : endOfDay(expires);
+  if (end === null) io.err(`${expires} is no day; write it as 2027-12-31, or never.\n`);
+  if (privileges === undefined || end === null) return undefined;
+  return {
+    ...(fullName !== undefined && { fullName }),
+    ...(privilege.length > 0 && { privileges }),
+    ...(end !== undefined && { expires: end }),
+  };
+}
+
+/** In UTC. */
+function endOfDay(text: string): Date | null {
+  const start = readDay(text);
+  return start === undefined ? null : new Date(start + 24 * 60 * 60 * 1000);
+}
+
+function described(name: string, change: UserChange): string {
+  const { fullName, disabled, expires, privileges } = change;
+  return [
+    name,
+    ...(fullName === undefined ? [] : [`called ${fullName}`]),
+    ...(disabled === undefined ? [] : [disabled ? "disabled" : "enabled"]),
+    ...(expires === undefined ? [] : [`good until ${expires === "never" ? "revoked" : minute(expires)}`]),
+    ...(privileges === undefined ? [] : [`may ${listed(privileges)}`]),
+  ].join(", ");
+}
+
+const row = (user: User): readonly string[] => [
+  user.name,
+  listed(user.privileges),
+  user.groups.join(", "),
+  user.hasPassword ? "yes" : "no",
+  user.expires === undefined ? "never" : minute(user.expires),
+  userState(user),
+];

@@ -1,0 +1,109 @@
+import { existsSync } from "node:fs";
+import { chmod, mkdir, mkdtemp, rename, writeFile } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import type { HttpTrust } from "../../updater/http/client.ts";
+
+/** Whom to believe: those the system believes, one certificate, or an authority. */
+export type ShownTrust = Exclude<HttpTrust, { readonly kind: "insecure" }>;
+
+/** All that `moor init` found out. */
+export type Setup = {
+  readonly firewall: {
+    readonly url: string;
+    readonly trust: ShownTrust;
+    readonly key: string;
+    readonly secret: string;
+  };
+  readonly records: {
+    readonly url: string;
+    readonly trust: ShownTrust;
+    readonly api: string;
+    readonly token: string;
+  };
+  readonly zone: string;
+  readonly name: string;
+  readonly ipv4?: string;
+  readonly ipv6?: string;
+  /** Where the watcher answers on this machine, and to whom. */
+  readonly control?: { readonly listen: string; readonly token: string };
+};
+
+export type SetupFile = { readonly path: string; readonly text: string };
+
+/** The config and its secrets, by paths relative to the config's folder. */
+export function setupFiles(setup: Setup, configName: string): readonly SetupFile[] {
+  const { firewall, records, control } = setup;
+  return [
+    { path: "secrets/firewall-key.txt", text: `key=${firewall.key}\nsecret=${firewall.secret}\n` },
+    { path: "secrets/records-token", text: `${records.token}\n` },
+    ...authorityFile("firewall", firewall.trust),
+    ...authorityFile("records", records.trust),
+    ...(control ? [{ path: "secrets/control-token", text: `${control.token}\n` }] : []),
+    { path: configName, text: printConfig(setup) },
+  ];
+}
+
+const authorityFile = (which: string, trust: ShownTrust): readonly SetupFile[] =>
+  trust.kind === "ca" ? [{ path: `secrets/${which}-ca.pem`, text: trust.pem }] : [];
+
+function printTrust(which: string, trust: ShownTrust): string {
+  if (trust.kind === "ca") return `    ca: secrets/${which}-ca.pem\n`;
+  return trust.kind === "fingerprint" ? `    fingerprint: "${trust.sha256}"\n` : "";
+}
+
+function printConfig({ firewall, records, zone, name, ipv4, ipv6, control }: Setup): string {
+  const family = (key: string, device: string | undefined) => (device ? `    ${key}: ${JSON.stringify(device)}\n` : "");
+  return `# Written by \`moor init\`. moor.sample.yaml and docs/updater.md tell what else there is.
+interval: 30s
+# Only addresses that can be reached from everywhere are published.
+public: require
+# A line that comes and goes does not wear the record out.
+changesPerHour: 30
+sources:
+  firewall:
+    url: ${JSON.stringify(firewall.url)}
+${printTrust("firewall", firewall.trust)}    keyFile: secrets/firewall-key.txt
+targets:
+  records:
+    url: ${JSON.stringify(records.url)}
+    api: ${records.api}
+${printTrust("records", records.trust)}    token: { file: secrets/records-token }
+names:
+  - name: ${JSON.stringify(name)}
+    zone: ${JSON.stringify(zone)}
+${family("ipv4", ipv4)}${family("ipv6", ipv6)}${control ? printControl(control.listen) : ""}`;
+}
+
+const printControl = (
+  listen: string,
+): string => `# On this machine alone: its page, /status, /metrics, /health, and POST /check for whoever has the token.
+control: { listen: ${JSON.stringify(listen)}, token: { file: secrets/control-token } }
+`;
+
+/** In a folder of its own, so that a round can be tried before anything is left behind. */
+export async function writeDraft(folder: string, files: readonly SetupFile[]): Promise<string> {
+  await mkdir(folder, { recursive: true });
+  const draft = await mkdtemp(join(folder, ".moor-init-"));
+  await chmod(draft, 0o700);
+  for (const { path, text } of files) {
+    const file = join(draft, path);
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    await writeFile(file, text, { mode: 0o600 });
+  }
+  return draft;
+}
+
+/** Puts each file in its place; the config last, so that it never names a secret that is not there. */
+export async function adoptDraft(draft: string, folder: string, files: readonly SetupFile[]): Promise<void> {
+  for (const { path } of files) {
+    const file = join(folder, path);
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    await rename(join(draft, path), file);
+  }
+}
+
+/** Those that would be overwritten. */
+export const inTheWay = (folder: string, files: readonly SetupFile[]): readonly string[] =>
+  files.map(({ path }) => join(folder, path)).filter((file) => existsSync(file));
+
+export const shownPath = (cwd: string, path: string): string => relative(cwd, path) || ".";

@@ -1,0 +1,137 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Loop, openLoop } from "../../updater/rig/loop.ts";
+import { openTerminal } from "../rig/terminal.ts";
+import { update } from "../update/update.ts";
+import { type InitOptions, init } from "./init.ts";
+
+let loop: Loop;
+beforeEach(async () => {
+  loop = await openLoop();
+});
+afterEach(() => loop.close());
+
+const analyze = "systemd-analyze";
+const terminal = () => openTerminal(loop.folder);
+
+const options = (more: InitOptions = {}): InitOptions => ({
+  ...{ config: "new/moor.yaml", firewall: loop.firewall.url, firewallKeyFile: "k", records: loop.service.url },
+  ...{ api: "v1", tokenFile: "t", zone: "example.org", name: "home", ipv4: "wan0", ipv6: "wan0", yes: true },
+  ...more,
+});
+const at = (file: string) => join(loop.folder, "new", file);
+
+describe("where the watcher of a new config answers", () => {
+  it("is on this machine, with a token that only its owner can read, and is told", async () => {
+    const { io, printed } = terminal();
+    expect(await init(options(), io)).toBe(0);
+    expect(printed.out).toContain("\nhttp://127.0.0.1:9053/\n");
+    expect(readFileSync(at("moor.yaml"), "utf8")).toMatch(/^control: \{ listen: "127\.0\.0\.1:9053", token: \{ file:/m);
+    const token = readFileSync(at("secrets/control-token"), "utf8").trim();
+    expect(token).toMatch(/^\w{32}$/);
+    expect(statSync(at("secrets/control-token")).mode & 0o077).toBe(0);
+    expect(printed.out).not.toContain(token);
+    expect(await update({ config: "new/moor.yaml", check: true }, terminal().io)).toBe(0);
+  });
+
+  it.for([
+    ["[::1]:9999", /^control: \{ listen: "\[::1\]:9999"/m],
+    ["none", /^(?!.*control:)/s],
+  ] as const)("is elsewhere or nowhere on request: %s", async ([control, written]) => {
+    expect(await init(options({ control }), terminal().io)).toBe(0);
+    expect(readFileSync(at("moor.yaml"), "utf8")).toMatch(written);
+  });
+
+  it("is never on a port that others reach", async () => {
+    const { io, printed } = terminal();
+    expect(await init(options({ control: "0.0.0.0:9053" }), io)).toBe(2);
+    expect(printed.err).toContain("0.0.0.0:9053 is no port of this machine itself");
+    expect(printed.err).toContain(`${at("moor.yaml")}:`);
+    expect(printed.err).not.toContain(".moor-init-");
+  });
+});
+
+describe("the unit that --unit writes", () => {
+  it.for([
+    ["it's moor", "it's moor", "it's moor"],
+    ["100% of $HOME", "100%% of $$HOME", "100%% of $HOME"],
+    [String.raw`a "\d" b`, String.raw`a \"\\d\" b`, String.raw`a \"\\d\" b`],
+  ] as const)("runs a clone in a folder named %s", async ([name, word, path]) => {
+    const folder = join(loop.folder, name);
+    const unit = join(loop.folder, "moor-update.service");
+    const given = options({ config: join(folder, "moor.yaml"), unit });
+    expect(await init(given, { ...terminal().io, script: join(folder, "bin/moor") })).toBe(0);
+    const text = readFileSync(unit, "utf8");
+    const at = `${loop.folder}/${word}`;
+    expect(text).toContain(`\nExecStart=/bin/sh "${at}/bin/moor" update --config "${at}/moor.yaml"\n`);
+    expect(text).toContain(`\nReadWritePaths="${loop.folder}/${path}" `);
+    const said = execFileSync(analyze, ["verify", "--man=no", unit], { encoding: "utf8", stdio: "pipe" });
+    expect(said).toBe("");
+  });
+});
+
+describe("a file that an option names", () => {
+  it.for([
+    [
+      "a key file that is not there",
+      { firewallKeyFile: "nowhere" },
+      "--firewall-key-file nowhere cannot be read (ENOENT)",
+    ],
+    ["a key file without a key", { firewallKeyFile: "empty" }, "empty has no line key=…"],
+    ["a key file in UTF-16", { firewallKeyFile: "utf-16" }, "--firewall-key-file utf-16 is not UTF-8; save it again"],
+    ["a marked key file without a secret", { firewallKeyFile: "marked" }, "marked has no line secret=…"],
+    ["a token file that is not there", { tokenFile: "nowhere" }, "--token-file nowhere cannot be read (ENOENT)"],
+  ] as const)("is named when it is of no use: %s", async ([, more, said]) => {
+    writeFileSync(join(loop.folder, "empty"), "");
+    writeFileSync(join(loop.folder, "marked"), "\uFEFFkey=k\r\n");
+    writeFileSync(join(loop.folder, "utf-16"), "\uFEFFkey=k\r\nsecret=s\r\n", "utf16le");
+    const { io, printed } = terminal();
+    expect(await init(options(more), io)).toBe(2);
+    expect(printed.err).toContain(said);
+  });
+});
+
+describe("without a terminal", () => {
+  it.for([
+    [
+      {},
+      "--firewall URL, --firewall-key-file FILE, --records URL, --api v1 or rrsets, --token-file FILE, --zone, --name",
+    ],
+    [
+      {
+        ...{ firewall: "https://192.0.2.1", firewallKeyFile: "k", records: "https://192.0.2.2", zone: "z", name: "n" },
+      },
+      "missing: --api v1 or rrsets, --token-file FILE, --ipv4, --ipv6\n",
+    ],
+  ] as const)("names everything that is missing at once: %o", async ([given, said]) => {
+    const { io, printed } = terminal();
+    expect(await init(given, io)).toBe(2);
+    expect(printed.err).toContain(said);
+  });
+
+  it("shows what there is to pick from once it knows whom to ask", async () => {
+    const { io, printed } = terminal();
+    const { ipv4: _, ...others } = options();
+    expect(await init(others, io)).toBe(2);
+    expect(printed.err).toMatch(/A record its address\?.*wan0.*--ipv4/s);
+  });
+});
+
+describe("an answer that is of no use", () => {
+  it.for([
+    ["a host", { firewall: "192.0.2.1" }, "192.0.2.1 is no web address; write https://192.0.2.1\n"],
+    ["a host and port", { records: "dns.test:8053" }, "dns.test:8053 is no web address; write https://dns.test:8053\n"],
+    ["another kind of address", { firewall: "ftp://a" }, "ftp://a is no web address; write https://192.168.1.1\n"],
+    [
+      "no name of the zone",
+      { name: "nas" },
+      "example.org has no A or AAAA record nas; make one in the console, with any",
+    ],
+  ] as const)("is told with the one that was meant: %s", async ([, more, said]) => {
+    const { io, printed } = terminal();
+    expect(await init(options(more), io)).toBe(2);
+    expect(printed.err).toContain(said);
+  });
+});

@@ -1,0 +1,61 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import type { CommandIo } from "../io/command-io.ts";
+import type { Asker } from "./asker.ts";
+
+/** Offers a systemd unit for the user who runs this; the one for the whole machine is in packaging/systemd. */
+export async function offerUnit(
+  config: string,
+  given: string | undefined,
+  asker: Asker,
+  io: CommandIo,
+): Promise<string | undefined> {
+  const home = io.env.XDG_CONFIG_HOME ?? (io.env.HOME && join(io.env.HOME, ".config"));
+  const usual = home ? join(home, "systemd", "user", "moor-update.service") : undefined;
+  if (given === undefined) {
+    if (!io.isTerminal || usual === undefined) return undefined;
+    const message = `Write a systemd unit for you (${usual})?`;
+    if (!(await asker.yes({ flag: "--unit FILE", given, message, assumed: false }))) return undefined;
+  }
+  const file = given === undefined ? usual : resolve(io.cwd, given);
+  if (file === undefined) return undefined;
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, printUnit(config, io));
+  return file;
+}
+
+function printUnit(config: string, { script, program }: CommandIo): string {
+  // systemd takes no quotes or backslashes in the path of what it starts itself.
+  const command = script === undefined ? `/usr/bin/env ${program}` : `/bin/sh ${unitWord(script)}`;
+  return `# systemctl --user daemon-reload && systemctl --user enable --now moor-update
+# loginctl enable-linger     lets it run while nobody is logged in
+[Unit]
+Description=moor: keeps DNS names at their addresses
+After=network-online.target
+
+[Service]
+Type=notify
+NotifyAccess=all
+WatchdogSec=10min
+ExecStart=${command} update --config ${unitWord(config)}
+SyslogIdentifier=moor-update
+ExecReload=/bin/sh -c 'kill -HUP $MAINPID'
+Restart=on-failure
+RestartSec=5s
+RestartPreventExitStatus=2
+UMask=0077
+NoNewPrivileges=true
+ProtectSystem=strict
+ReadWritePaths=${unitPath(dirname(config))} -%C/moor
+PrivateTmp=true
+
+[Install]
+WantedBy=default.target
+`;
+}
+
+/** In a unit only commands have variables. */
+const unitWord = (text: string): string => unitPath(text).replaceAll("$", "$$$$");
+
+/** systemd.syntax(7), "Quoting", and systemd.unit(5), "Specifiers". */
+const unitPath = (text: string): string => `"${text.replaceAll(/["\\]/g, "\\$&").replaceAll("%", "%%")}"`;

@@ -1,0 +1,43 @@
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeEach, expect, it } from "vitest";
+import { runMoor } from "../program.ts";
+import { openTerminal } from "../rig/terminal.ts";
+
+let cwd: string;
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), "moor-empty-folder-"));
+  mkdirSync(join(cwd, "x"));
+  chmodSync(join(cwd, "x"), 0o755);
+});
+
+it.each([
+  ["token list", "records"],
+  ["token revoke 1", "records"],
+  ["transfer-key list", "records"],
+  ["transfer-key revoke ns2", "records"],
+  ["export out", "records"],
+  ["sign-in", "records"],
+  ["key list", "firewall"],
+  ["key revoke abcdefgh", "firewall"],
+  ["user list", "firewall"],
+  ["user log", "firewall"],
+  ["user change anna --disable", "firewall"],
+  ["user password anna", "firewall"],
+  ["user remove anna", "firewall"],
+  ["group list", "firewall"],
+  ["group remove staff", "firewall"],
+  ["sign-in --firewall", "firewall"],
+])("moor %s makes no database in a folder that has none, and says so", async (words, file) => {
+  const { io, printed } = openTerminal(cwd);
+  const code = await runMoor([...words.split(" "), "--data", "x"], io);
+  expect({ code, out: printed.out }).toEqual({ code: 1, out: "" });
+  expect(printed.err).toMatch(
+    new RegExp(
+      `^moor: there is no ${file}\\.sqlite in the folder .*/x; name that of the service with --data, or start`,
+    ),
+  );
+  expect(readdirSync(cwd)).toEqual(["x"]);
+  expect([readdirSync(join(cwd, "x")), statSync(join(cwd, "x")).mode & 0o777]).toEqual([[], 0o755]);
+});

@@ -1,0 +1,39 @@
+import { type Command, Help, type Option } from "commander";
+import { nearest } from "../../core/names/nearest.ts";
+import { bracketed, type ListenAddress } from "../../process/listen-address.ts";
+
+/** Help says what a verb is for, and a usage error leads to the help of its own verb. */
+export function describeVerbs(command: Command, path = command.name()): void {
+  if (command.description() === "") command.description(command.summary());
+  command.showHelpAfterError(`(${path} --help lists what there is)`);
+  for (const inner of command.commands) describeVerbs(inner, `${path} ${inner.name()}`);
+}
+
+/** `moor help store backup`. Commander's own says nothing about a word that it does not know. */
+export function helpFor(program: Command, words: readonly string[]): never {
+  let command = program;
+  for (const word of words.filter((each) => !/^-|^help$/.test(each))) {
+    if (command.commands.length === 0) break;
+    const inner = command.commands.find((each) => each.name() === word);
+    if (inner === undefined) {
+      const meant = nearest(
+        word,
+        command.commands.map((each) => each.name()),
+      );
+      return command.error(`error: unknown command '${word}'${meant ? `\n(Did you mean ${meant}?)` : ""}`);
+    }
+    command = inner;
+  }
+  return command.help();
+}
+
+/** A default as it would be typed; an empty list is none. */
+export function describeOption(option: Option): string {
+  const { defaultValue: value, description } = option;
+  if (Array.isArray(value) && value.length === 0) return description;
+  if (!isListenAddress(value)) return new Help().optionDescription(option);
+  return `${description} (default: ${bracketed(value.host)}:${value.port})`;
+}
+
+const isListenAddress = (value: unknown): value is ListenAddress =>
+  typeof value === "object" && value !== null && "host" in value && "port" in value;

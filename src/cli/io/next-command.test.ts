@@ -1,0 +1,43 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { runMoor } from "../program.ts";
+import { openTerminal } from "../rig/terminal.ts";
+
+let cwd: string;
+beforeAll(async () => {
+  cwd = await mkdtemp(join(tmpdir(), "moor-next-command-"));
+  for (const words of ["group set staff", "user add anna", "transfer-key add ns2", "key add --name two", "key add"]) {
+    await moor(words, "d 2");
+  }
+  await moor("transfer-key add ns2", "d 3");
+  await moor("group set staff", "d 3");
+  for (const words of ["user add anna", "token add"]) await moor(words, "d 4");
+});
+afterAll(() => rm(cwd, { recursive: true }));
+
+async function moor(words: string, data: string): Promise<string> {
+  const { io, printed } = openTerminal(cwd);
+  await runMoor([...words.split(" "), "--data", data], io);
+  return printed.out + printed.err;
+}
+
+it.each([
+  ["user add anna", "d 2", "moor user change --data 'd 2' anna changes him."],
+  ["user remove nobody", "d 2", "moor user list --data 'd 2' shows"],
+  ["user list", "d 3", "moor user add --data 'd 3' NAME\n"],
+  ["group set staff --join nobody", "d 2", "moor user list --data 'd 2' shows"],
+  ["group remove nobody", "d 2", "moor group list --data 'd 2' shows"],
+  ["group list", "d 4", "moor group set --data 'd 4' NAME\n"],
+  ["key add --user nobody", "d 2", "moor user list --data 'd 2' shows"],
+  ["key revoke nothing-like-it", "d 2", "moor key list --data 'd 2' shows"],
+  ["key list", "d 3", "moor key add --data 'd 3'\n"],
+  ["token revoke 7", "d 2", "moor token list --data 'd 2' shows"],
+  ["token list", "d 3", "moor token add --data 'd 3'\n"],
+  ["transfer-key add ns2", "d 2", "moor transfer-key revoke --data 'd 2' ns2\n"],
+  ["transfer-key list", "d 4", "moor transfer-key add --data 'd 4' NAME\n"],
+  ["transfer-key revoke ns3", "d 2", "moor transfer-key list --data 'd 2' shows"],
+])("what moor %s names to run next works on the same data", async (words, data, next) => {
+  expect(await moor(words, data)).toContain(next);
+});

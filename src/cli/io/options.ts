@@ -1,0 +1,103 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { parseAddress } from "../../core/addresses/address.ts";
+import { parseMailbox } from "../../core/names/mailbox.ts";
+import { asAscii } from "../../core/names/unicode.ts";
+import type { ListenAddress } from "../../process/listen-address.ts";
+import { tokenNameFault } from "../../records/service/token-name.ts";
+
+/** For verbs that work on what a service keeps. */
+export const dataFolder = ["--data <folder>", "the data folder of the service", readFolder, "./moor-data"] as const;
+export const asJson = ["--json", "for programs"] as const;
+
+/** `127.0.0.1:8053`, `[::1]:8053`, `localhost:8053`; the port may be 0 for any free one. */
+export function readListen(text: string): ListenAddress {
+  const [, bracketed, plain, port] = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(text) ?? [];
+  const host = bracketed ?? plain;
+  if (host === undefined || Number(port) > 65_535) {
+    throw new InvalidArgumentError("It takes a host and a port, such as 127.0.0.1:8053 or [::1]:8053.");
+  }
+  return { host, port: Number(port) };
+}
+
+export const readListens = (text: string, before: readonly ListenAddress[]): readonly ListenAddress[] => [
+  ...before,
+  readListen(text),
+];
+
+/** `records.example.net`, as clients ask for it; or an address. */
+export function readHosts(text: string, before: readonly string[]): readonly string[] {
+  const name = asAscii(text).toLowerCase().replace(/\.$/, "");
+  if (parseAddress(text) === undefined && !/^(?:\*\.)?[\w-]{1,63}(?:\.[\w-]{1,63})*$/.test(name)) {
+    throw new InvalidArgumentError("It takes a host name or an address, such as records.example.net or 192.0.2.10.");
+  }
+  return [...before, name];
+}
+
+/** `dns@example.org`, as the name that an SOA has. */
+export function readMailbox(text: string): string {
+  const mailbox = parseMailbox(text);
+  if (!mailbox.ok) throw new InvalidArgumentError("It takes a mail address, such as dns@example.org.");
+  return mailbox.value;
+}
+
+/** `300/min`, or `300`; `off` is 0. */
+export function readRateLimit(text: string): number {
+  if (text === "off") return 0;
+  const [, calls] = /^([1-9]\d{0,8})(?:\/min)?$/.exec(text) ?? [];
+  if (calls === undefined) throw new InvalidArgumentError("It takes calls a minute, such as 300/min, or off.");
+  return Number(calls);
+}
+
+/** More threads than this share no more work out. */
+const mostWorkers = 64;
+
+export function readWorkers(text: string): number {
+  const count = /^\d{1,2}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(count <= mostWorkers)) throw new InvalidArgumentError(`It takes a number of threads, 0 to ${mostWorkers}.`);
+  return count;
+}
+
+export function readCount(text: string): number {
+  if (!/^[1-9]\d{0,4}$/.test(text)) throw new InvalidArgumentError("It takes a number from 1 to 99999.");
+  return Number(text);
+}
+
+export const repeated = (text: string, before: readonly string[]): readonly string[] => [...before, text];
+
+export function readAccountName(text: string): string {
+  if (text.trim() === "" || /\p{Control}/u.test(text))
+    throw new InvalidArgumentError("It takes the name of an account, such as main.");
+  return text;
+}
+
+export function readTokenName(text: string): string {
+  const wrong = tokenNameFault(text);
+  if (wrong !== undefined) throw new InvalidArgumentError(`Please ${wrong}.`);
+  return text.trim();
+}
+
+export function readKeyName(text: string): string {
+  if (tokenNameFault(text) !== undefined)
+    throw new InvalidArgumentError("It takes a name of at most 100 characters, none of them a control character.");
+  return text.trim();
+}
+
+/** An empty text, as of a variable that is not set, would be the folder one stands in. */
+export function readFolder(text: string): string {
+  if (text === "") throw new InvalidArgumentError("It takes a folder, such as ./moor-data.");
+  return text;
+}
+
+/** The same of what else is named by a path. */
+export function readPath(text: string): string {
+  if (text === "") throw new InvalidArgumentError("It takes a path.");
+  return text;
+}
+
+export type LogOptions = { readonly logFormat: "text" | "json" };
+
+export function logOptions(command: Command): Command {
+  return command.addOption(
+    new Option("--log-format <format>", "how log lines are written").choices(["text", "json"]).default("text"),
+  );
+}

@@ -1,0 +1,72 @@
+import { readdirSync, statSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { nearest } from "../../core/names/nearest.ts";
+import { openDataFolder, replaceFile } from "../../process/data-folder.ts";
+import { asDiskTrouble } from "../../process/sqlite/disk-faults.ts";
+import { exportAccount } from "../../records/account/export.ts";
+import type { Account } from "../../records/store/port.ts";
+import { readTables } from "../../records/tools/tables/open.ts";
+import { eachPart, storeTables } from "../../records/tools/tables/table.ts";
+import type { CommandIo } from "../io/command-io.ts";
+import type { DatabaseOptions } from "../io/database-options.ts";
+import { findStore, withStore } from "../store/with-store.ts";
+import { counted } from "../store/words.ts";
+
+export type ExportCommand = DatabaseOptions & { readonly account: string };
+
+export async function exportTo(folder: string, options: ExportCommand, io: CommandIo): Promise<number> {
+  const path = resolve(io.cwd, folder);
+  const there = statSync(path, { throwIfNoEntry: false });
+  if (there?.isDirectory() === false) {
+    io.err(`${folder} is a file; name a new folder.\n`);
+    return 1;
+  }
+  if (there !== undefined && readdirSync(path).length > 0) {
+    io.err(`${folder} is not empty; name a new folder.\n`);
+    return 1;
+  }
+  const account = await accountNamed(options, io);
+  if (account === undefined) return 1;
+  await openDataFolder(path);
+  const made = new Set<string>();
+  const write = async (file: string, text: string) => {
+    const whole = join(path, file);
+    if (!made.has(dirname(whole))) await openDataFolder(dirname(whole));
+    made.add(dirname(whole));
+    await replaceFile(whole, text);
+  };
+  const done = await withStore(options, io, (store) =>
+    exportAccount(store, account, { write, now: Date.now(), signal: io.signal }),
+  ).catch(async (error: unknown) => {
+    // It was empty: half an export is of no use, and would be in the way of the next.
+    for (const each of there === undefined ? [path] : readdirSync(path).map((name) => join(path, name)))
+      await rm(each, { recursive: true, force: true });
+    throw asDiskTrouble(error, path);
+  });
+  io.out(
+    `${folder}: ${counted(done.zones, "zone")} with ${counted(done.records, "record")}, and what ${counted(done.tokens, "token")} may do.\n`,
+  );
+  io.out("No secret is in it: tokens and keys of primary servers have to be made again.\n");
+  return 0;
+}
+
+/** One that is there; names those there are when it is not. */
+async function accountNamed(options: ExportCommand, io: CommandIo): Promise<Account | undefined> {
+  const tables = await readTables(await findStore(options, io), "look", io.signal);
+  const names: string[] = [];
+  try {
+    for await (const rows of eachPart(tables, storeTables.accounts)) {
+      for (const [id, name] of rows) {
+        if (name === options.account) return { id: Number(id), name };
+        names.push(String(name));
+      }
+    }
+  } finally {
+    await tables.close();
+  }
+  const meant = nearest(options.account, names);
+  const hint = meant === undefined ? `there are: ${names.slice(0, 20).join(", ") || "none"}` : `did you mean ${meant}?`;
+  io.err(`There is no account ${options.account}; ${hint}\n`);
+  return undefined;
+}

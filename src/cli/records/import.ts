@@ -1,0 +1,102 @@
+import { statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { createToken, hashSecret } from "../../access/secret.ts";
+import { readFileIfThere, replaceFile } from "../../process/data-folder.ts";
+import { importObstacles, importZone } from "../../records/account/import.ts";
+import { type ReadAccount, type ReadZone, readAccount } from "../../records/account/read.ts";
+import type { Account, RecordStore } from "../../records/store/port.ts";
+import type { CommandIo } from "../io/command-io.ts";
+import type { DatabaseOptions } from "../io/database-options.ts";
+import { tellFaults } from "../io/tell-faults.ts";
+import { mustBeWritable } from "../io/write-secret.ts";
+import { withNewStore } from "../store/with-store.ts";
+import { counted, faultsInWords } from "../store/words.ts";
+
+export type ImportCommand = DatabaseOptions & {
+  readonly account: string;
+  readonly replace?: boolean;
+  readonly edited?: boolean;
+  /** Where to write the secrets of tokens that are made again. */
+  readonly tokens?: string;
+};
+
+export async function importFrom(folder: string, options: ImportCommand, io: CommandIo): Promise<number> {
+  const path = resolve(io.cwd, folder);
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === false) {
+    io.err(`${folder} is a file; name a folder that moor export has made.\n`);
+    return 1;
+  }
+  const read = await readAccount((file) => readFileIfThere(join(path, file)), { edited: options.edited ?? false });
+  if (!read.ok) {
+    tellFaults(read.faults, io);
+    io.err(`Nothing was imported: ${folder} has ${faultsInWords(read.faults.length)}.\n`);
+    return 1;
+  }
+  if (options.tokens !== undefined) await mustBeWritable(resolve(io.cwd, options.tokens));
+  return await withNewStore(options, io, async (store) => {
+    const there = await store.account(options.account);
+    const obstacles = await importObstacles(store, there, read.value.zones, options.replace ?? false);
+    if (obstacles.length > 0) {
+      tellFaults(obstacles, io);
+      io.err("Nothing was imported.\n");
+      return 1;
+    }
+    const account = await store.ensureAccount(options.account, Date.now());
+    const taken = await importZones(store, account, read.value.zones, io);
+    await importTokens(store, account, read.value, options, io);
+    tellMissingKeys(read.value.zones, io);
+    return taken ? 1 : 0;
+  });
+}
+
+async function importZones(
+  store: RecordStore,
+  account: Account,
+  zones: readonly ReadZone[],
+  io: CommandIo,
+): Promise<boolean> {
+  const counts = { made: 0, replaced: 0, same: 0, taken: 0 };
+  for (const zone of zones) {
+    io.signal.throwIfAborted();
+    const outcome = await importZone(store, account, zone, Date.now());
+    counts[outcome] += 1;
+    if (outcome === "taken") io.err(`zone ${zone.entry.name}: it was made or deleted by somebody else meanwhile\n`);
+  }
+  const { made, replaced, same } = counts;
+  io.out(
+    `Into the account ${account.name}: ${counted(made, "zone")} made, ${replaced} replaced, ${same} were the same already.\n`,
+  );
+  return counts.taken > 0;
+}
+
+/** A token that the account has already, by name and by what it may do, is not made again. */
+async function importTokens(
+  store: RecordStore,
+  account: Account,
+  { tokens }: ReadAccount,
+  { tokens: file }: ImportCommand,
+  io: CommandIo,
+): Promise<void> {
+  if (tokens.length === 0) return;
+  if (file === undefined) {
+    io.out(`Tokens are not made: ${tokens.map(({ name }) => name).join(", ")}. With --tokens FILE they are, anew.\n`);
+    return;
+  }
+  const there = (await store.tokens()).filter((token) => token.account === account.id && token.revoked === undefined);
+  const known = new Set(there.map(({ name, scope }) => JSON.stringify([name, scope])));
+  const wanted = tokens.filter(({ name, scope }) => !known.has(JSON.stringify([name, scope])));
+  const secrets = wanted.map(() => createToken(32));
+  // On disk before they are good: a secret that nobody has is lost.
+  await replaceFile(resolve(io.cwd, file), wanted.map(({ name }, i) => `${secrets[i]} ${name}\n`).join(""));
+  for (const [i, { name, scope }] of wanted.entries()) {
+    const hash = hashSecret(secrets[i] ?? "");
+    await store.addToken({ account: account.id, name, hash, scope, created: Date.now() });
+  }
+  io.out(`${counted(wanted.length, "token")} made; the secrets are in ${file}\n`);
+}
+
+function tellMissingKeys(zones: readonly ReadZone[], io: CommandIo): void {
+  for (const { entry } of zones)
+    for (const { address, tsig } of entry.primaries)
+      if (tsig) io.err(`zone ${entry.name}: set the key of its primary server ${address} again; it is a secret\n`);
+}

@@ -1,0 +1,105 @@
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { patience } from "../../../test/rig/patience.ts";
+import { startPostgres } from "../../../test/rig/postgres.ts";
+import { openServiceManager } from "../../../test/rig/systemd.ts";
+import { runMoor } from "../program.ts";
+import { openTerminal } from "../rig/terminal.ts";
+
+describe("moor records", () => {
+  it.each([
+    [
+      "",
+      /^ {2}https:\/\/127\.0\.0\.1:\d+\/sign-in#\w{43}\nThe browser will warn .*\/moor-data\/ca\.pem\. Import .* or go on\.$/m,
+    ],
+    ["--plain-http", /15 minutes:\n {2}https:\/\/YOUR-PROXY\/sign-in#\w{43}$/m],
+  ])("%s prints a link by which the console can be signed in to, which needs TLS", async (option, link) => {
+    const cwd = await mkdtemp(join(tmpdir(), "moor-records-"));
+    const stop = new AbortController();
+    let said = "";
+    const out = (text: string) => {
+      said += text;
+    };
+    const words = ["records", "--listen", "127.0.0.1:0", ...(option === "" ? [] : [option])];
+    const ended = runMoor(words, { program: "moor", out, err: out, env: {}, cwd, signal: stop.signal });
+    await expect.poll(() => said).toContain("sign-in#");
+    stop.abort();
+    expect(await ended).toBe(0);
+    expect(said).toMatch(link);
+  });
+
+  it("says how a link is made where all that is printed is kept", async () => {
+    const { io, printed } = openTerminal(await mkdtemp(join(tmpdir(), "moor-records-")));
+    const stop = new AbortController();
+    const ended = runMoor(["records", "--listen", "127.0.0.1:0"], { ...io, isJournal: true, signal: stop.signal });
+    await expect.poll(() => printed.out).toMatch(/console is made with: moor sign-in --data \S+ --url https:\S+\n$/);
+    stop.abort();
+    expect(await ended).toBe(0);
+    expect(printed.out).not.toContain("sign-in#");
+  });
+
+  it("tells the service manager when it can be asked, and that it stops", async () => {
+    const { io, printed } = openTerminal(await mkdtemp(join(tmpdir(), "moor-records-")));
+    const { env, heard } = openServiceManager();
+    const stop = new AbortController();
+    const words = ["records", "--listen", "127.0.0.1:0", "--dns", "127.0.0.1:0"];
+    const ended = runMoor(words, { ...io, env, signal: stop.signal });
+    await expect.poll(heard).toBe("--ready --status=answering for its zones\n");
+    expect(printed.out).toContain("DNS is answered on");
+    stop.abort();
+    expect(await ended).toBe(0);
+    await expect.poll(heard).toMatch(/\n--stopping\n$/);
+  });
+
+  it.each(["192.0.2.1", "192.0.2.1.", "2001:db8::1"])("takes no address as a name server: %s", async (text) => {
+    const { io, printed } = openTerminal(await mkdtemp(join(tmpdir(), "moor-records-")));
+    const running = { ...io, signal: AbortSignal.timeout(patience) };
+    expect(await runMoor(["records", "--listen", "127.0.0.1:0", "--nameserver", text], running)).toBe(2);
+    expect(printed.err).toBe(
+      `--nameserver: ${text} is an address; an NS record takes a name, such as ns1.example.org\n`,
+    );
+  });
+
+  it("takes a certificate or speaks no TLS: it does not leave out one of the two in silence", async () => {
+    const { io, printed } = openTerminal(await mkdtemp(join(tmpdir(), "moor-records-")));
+    expect(await runMoor(["records", "--plain-http", "--cert", "own.pem", "--key", "own.key"], io)).toBe(2);
+    expect(printed.err).toContain("option '--plain-http' cannot be used with option '--cert <file>'");
+  });
+
+  it.each([
+    ["0.0.0.0:0", true],
+    ["[::]:0", true],
+    ["127.0.0.1:0", false],
+    ["127.8.8.8:0", false],
+    ["localhost:0", false],
+    ["[::1]:0", false],
+  ])("--plain-http on %s tells of what others could read on the way: %s", async (listen, told) => {
+    const { io, printed } = openTerminal(await mkdtemp(join(tmpdir(), "moor-records-")));
+    const stop = new AbortController();
+    const ended = runMoor(["records", "--listen", listen, "--plain-http"], { ...io, signal: stop.signal });
+    await expect.poll(() => printed.out).toContain("sign-in#");
+    stop.abort();
+    expect(await ended).toBe(0);
+    expect(printed.out.includes("go over this port unencrypted")).toBe(told);
+  });
+
+  it("stops when a newer moor has made the database one that it cannot work on", async () => {
+    const server = await startPostgres(["fsync=off"]);
+    try {
+      const { io, printed } = openTerminal(await mkdtemp(join(tmpdir(), "moor-records-")));
+      const ended = runMoor(["records", "--listen", "127.0.0.1:0", "--database", server.url()], io);
+      await expect.poll(() => printed.out).toContain("sign-in#");
+      const client = await server.connect();
+      await client.query("UPDATE schema_version SET taken = 99, oldest = 99");
+      await client.end();
+      expect(await ended).toBe(1);
+      expect(printed.err).toMatch(
+        /^moor: the database .* a newer moor \(schema 99, .*start the newer version instead/m,
+      );
+    } finally {
+      await server.stop();
+    }
+  });
+});

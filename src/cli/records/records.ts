@@ -1,0 +1,159 @@
+import { resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseAddress } from "../../core/addresses/address.ts";
+import { parseName } from "../../core/names/name.ts";
+import { parseTyped } from "../../core/names/unicode.ts";
+import { isLoopbackName } from "../../process/http/loopback-name.ts";
+import { alsoAt, bracketed, type ListenAddress, urlOf } from "../../process/listen-address.ts";
+import { closeInReverse, type Opened } from "../../process/shutdown.ts";
+import { openSystemd } from "../../process/systemd.ts";
+import { type RunningDns, startDns } from "../../publish/start.ts";
+import { type RunningRecords, startRecords } from "../../records/start.ts";
+import { startKeepingHistory } from "../../records/tools/keep-history.ts";
+import { trimTables } from "../../records/tools/tables/open.ts";
+import { browserWarning } from "../io/browser-warning.ts";
+import { type CertificateOptions, readCertificate } from "../io/certificate-option.ts";
+import type { CommandIo } from "../io/command-io.ts";
+import type { DatabaseOptions } from "../io/database-options.ts";
+import { logTo } from "../io/log-to.ts";
+import { type ObserveFlags, proxiesOf } from "../io/observe-options.ts";
+import type { LogOptions } from "../io/options.ts";
+import { tellFaults } from "../io/tell-faults.ts";
+import { storeFlags } from "../io/try-lines.ts";
+import { untilStopped } from "../io/until-stopped.ts";
+import { readStorePlace } from "../store/read-store-place.ts";
+import { readTransferFlags, type TransferFlags } from "./transfer-flags.ts";
+import { watchRecords } from "./watch.ts";
+
+export type RecordsCommand = LogOptions &
+  ObserveFlags &
+  CertificateOptions &
+  TransferFlags &
+  DatabaseOptions & {
+    readonly listen: ListenAddress;
+    readonly name: readonly string[];
+    readonly nameserver: readonly string[];
+    /** A name, with a dot for the @. */
+    readonly hostmaster?: string;
+    readonly dns: readonly ListenAddress[];
+    readonly dnsWorkers: number;
+    readonly plainHttp?: boolean;
+    /** Calls a minute and token; 0: no limit. */
+    readonly rateLimit: number;
+    /** Milliseconds; infinite for all of it. */
+    readonly keepHistory: number;
+  };
+
+/** What stands in the SOA of a new zone until an operator says which servers publish it. */
+export const unsetNameservers = ["ns1.moor.invalid", "ns2.moor.invalid", "ns3.moor.invalid"] as const;
+
+export async function records(options: RecordsCommand, io: CommandIo): Promise<number> {
+  const log = logTo(io, options);
+  const nameservers = readNameservers(options.nameserver);
+  if (typeof nameservers === "string") {
+    io.err(`--nameserver: ${nameservers}\n`);
+    return 2;
+  }
+  const transfers = readTransferFlags(options);
+  if (!transfers.ok) {
+    tellFaults(transfers.faults, io);
+    return 2;
+  }
+  const certificate = readCertificate(options, io);
+  if (certificate === "half") return 2;
+  const database = readStorePlace(options, io);
+  const opened: Opened[] = [];
+  try {
+    const service = await startRecords({
+      database,
+      dataFolder: resolve(io.cwd, options.data),
+      listen: options.listen,
+      names: options.name,
+      nameservers,
+      hostmaster: options.hostmaster,
+      log,
+      ...certificate,
+      plainHttp: options.plainHttp ?? false,
+      proxies: proxiesOf(options),
+      accessLog: options.accessLog,
+      counted: options.metrics !== undefined,
+      ...(options.rateLimit > 0 && { rateLimit: options.rateLimit }),
+    });
+    opened.push({ name: "record service", close: service.close });
+    if (Number.isFinite(options.keepHistory)) {
+      const open = () => trimTables(database);
+      const keep = () => startKeepingHistory({ open, keep: options.keepHistory, now: Date.now, log });
+      opened.push({ name: "history", close: service.duties.whenLeading(keep) });
+    }
+    const dns = await startDns({
+      listen: options.dns,
+      store: service.store,
+      nameservers,
+      log,
+      transfers: transfers.value,
+      duties: service.duties,
+      workers: options.dnsWorkers,
+    });
+    opened.push({ name: "nameserver", close: dns.close });
+    const metrics = await watchRecords(service, dns, { at: options.metrics, opened });
+    tellPlaces({ service, dns, metrics }, options, io);
+    await tellSignIn(service, storeFlags(options, database), options, io);
+    const systemd = openSystemd({ env: io.env, status: "answering for its zones" });
+    opened.push({ name: "service manager", close: () => systemd.close() });
+    systemd.ready();
+    const trouble = await Promise.race([untilStopped(io.signal), ...(service.outgrown ? [service.outgrown] : [])]);
+    service.drain();
+    await sleep(options.drain * 1_000);
+    if (trouble) throw trouble;
+    return 0;
+  } finally {
+    await closeInReverse(opened, log);
+  }
+}
+
+function tellPlaces(
+  running: { readonly service: RunningRecords; readonly dns: RunningDns; readonly metrics: ListenAddress | undefined },
+  options: RecordsCommand,
+  io: CommandIo,
+): void {
+  const { service, dns, metrics } = running;
+  io.out(`The record service listens on ${service.url}${alsoAt(options.listen)}\n`);
+  io.out(`Its API is described at ${service.url}/docs\n`);
+  if (service.caFile) io.out(`Clients must trust the certificate in ${service.caFile}\n`);
+  for (const { host, port } of dns.addresses) io.out(`DNS is answered on ${host} port ${port}, UDP and TCP\n`);
+  if (metrics) io.out(`Metrics and health are at ${urlOf(metrics, "http")}/metrics and /health/ready\n`);
+  if (options.plainHttp && !isLoopbackName(bracketed(options.listen.host))) {
+    io.out("Tokens and passwords go over this port unencrypted: let nobody but the proxy reach it\n");
+  }
+  if (options.plainHttp && options.trustProxy.length === 0) {
+    io.out("No proxy is trusted, so all callers count as one; name yours with --trust-proxy NETWORK\n");
+  }
+}
+
+async function tellSignIn(service: RunningRecords, where: string, options: RecordsCommand, io: CommandIo) {
+  io.out(`A token for it is made with: ${io.program} token add ${where}\n`);
+  const pages = options.plainHttp ? behindProxy : service.url;
+  const signIn = `${io.program} sign-in ${where} --url ${pages}`;
+  if (!(await service.needsSignInLink())) {
+    io.out(`Its console is at ${pages}; a lost password: ${signIn}\n`);
+  } else if (io.isJournal) {
+    io.out(`A link that signs in to its console is made with: ${signIn}\n`);
+  } else {
+    io.out("Sign in to its console with this link, once and within 15 minutes:\n");
+    io.out(`  ${await service.createSignInLink("main", pages)}\n`);
+    if (service.caFile) io.out(browserWarning(service.caFile));
+  }
+}
+
+/** The console's cookie is for TLS alone, and which name the proxy speaks it under is not known here. */
+const behindProxy = "https://YOUR-PROXY";
+
+function readNameservers(texts: readonly string[]): readonly [string, ...string[]] | string {
+  const address = texts.find((text) => parseAddress(text.replace(/\.$/, "")) !== undefined);
+  if (address !== undefined) return `${address} is an address; an NS record takes a name, such as ns1.example.org`;
+  const names = texts.map((text) => parseTyped(parseName, text));
+  const faults = names.flatMap((name) => (name.ok ? [] : name.faults));
+  if (faults.length > 0) return faults.map((fault) => fault.message).join("; ");
+  const [first, ...others] = names.flatMap((name) => (name.ok ? [name.value] : []));
+  return first === undefined ? unsetNameservers : [first, ...others];
+}

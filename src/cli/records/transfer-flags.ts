@@ -1,0 +1,53 @@
+import { parseNetwork } from "../../core/addresses/network.ts";
+import { parseName } from "../../core/names/name.ts";
+import { parseTyped } from "../../core/names/unicode.ts";
+import { type Fault, fail, ok, type Result } from "../../core/result.ts";
+import { defaultCatalog } from "../../nameserver/transfer/catalog.ts";
+import type { NotifyTarget } from "../../nameserver/transfer/notify-out.ts";
+import type { TransferOptions } from "../../publish/start.ts";
+import { readListen } from "../io/options.ts";
+
+/** As `moor records` is given them. */
+export type TransferFlags = {
+  readonly transferTo: readonly string[];
+  readonly notify: readonly string[];
+  /** True when no name is given. */
+  readonly catalog?: string | true;
+};
+
+export function readTransferFlags({ transferTo, notify, catalog }: TransferFlags): Result<TransferOptions> {
+  const networks = transferTo.map(readNetwork);
+  const targets = notify.map(readTarget);
+  const name =
+    catalog === undefined
+      ? ok(undefined)
+      : catalog === true
+        ? ok(defaultCatalog)
+        : parseTyped(parseName, catalog, "--catalog");
+  const faults = [...networks, ...targets, name].flatMap((each) => (each.ok ? [] : each.faults));
+  if (faults.length > 0 || !name.ok) return fail(...faults);
+  const good = <T>(all: readonly Result<T>[]) => all.flatMap((each) => (each.ok ? [each.value] : []));
+  return ok({ networks: good(networks), notify: good(targets), catalog: name.value });
+}
+
+function readNetwork(text: string) {
+  const network = parseNetwork(text);
+  if (network !== undefined) return ok(network);
+  return fail(fault("--transfer-to", `${text} is no network`, "write one such as 192.0.2.0/24, or an address"));
+}
+
+/** `192.0.2.53:53`, or with the name of a key behind a comma. */
+function readTarget(text: string): Result<NotifyTarget> {
+  const [at = "", named] = text.split(",", 2);
+  const keyName = named === undefined ? ok(undefined) : parseName(named, "--notify");
+  if (!keyName.ok) return keyName;
+  try {
+    return ok({ ...readListen(at), keyName: keyName.value });
+  } catch {
+    return fail(
+      fault("--notify", `${at} is no address and port`, "write one such as 192.0.2.53:53 or [2001:db8::53]:53"),
+    );
+  }
+}
+
+const fault = (where: string, message: string, todo: string): Fault => ({ code: "bad-option", where, message, todo });

@@ -1,0 +1,148 @@
+import { randomBytes } from "node:crypto";
+import { resolve } from "node:path";
+import type { Instant } from "../../core/instant.ts";
+import type { Scope } from "../../core/may.ts";
+import { parseName } from "../../core/names/name.ts";
+import { readFileIfThere } from "../../process/data-folder.ts";
+import type { NewTransferKey, TransferKey } from "../../records/store/transfer-keys.ts";
+import type { CommandIo } from "../io/command-io.ts";
+import type { DatabaseOptions } from "../io/database-options.ts";
+import { minute, printTable } from "../io/print-table.ts";
+import { faultText } from "../io/tell-faults.ts";
+import { placeOf, writeSecretOr } from "../io/write-secret.ts";
+import { sameStore } from "../store/read-store-place.ts";
+import { withServiceStore, withStore } from "../store/with-store.ts";
+import { reachInWords, readTokenScope, type TypedScope } from "./token-scope.ts";
+
+export type TransferKeyAdd = DatabaseOptions &
+  Omit<TypedScope, "readOnly"> & {
+    readonly algorithm: NewTransferKey["algorithm"];
+    readonly account?: string;
+    readonly update?: boolean;
+    readonly secretFile?: string;
+    readonly format: Format;
+    readonly to?: string;
+  };
+
+export async function transferKeyAdd(text: string, options: TransferKeyAdd, io: CommandIo): Promise<number> {
+  const parsed = parseName(text);
+  if (!parsed.ok || parsed.value === "") {
+    io.err("A key's name is written as a host name, such as ns2.example.org; both sides must call it the same.\n");
+    return 2;
+  }
+  const name = parsed.value;
+  const scope = readScope(options, Date.now());
+  const secret = await secretFor(options, io);
+  if (typeof scope === "string") {
+    io.err(`${scope}\n`);
+    return 2;
+  }
+  if ("fault" in secret) {
+    io.err(`${secret.fault}\n`);
+    return 2;
+  }
+  const place = placeOf(options, io);
+  if (place === "taken") return 2;
+  const made = await withServiceStore(options, io, async (store) => {
+    const created = Date.now();
+    const account = options.account === undefined ? undefined : await store.ensureAccount(options.account, created);
+    const key = { name, algorithm: options.algorithm, secret: secret.base64, account: account?.id, scope, created };
+    const added = await store.addTransferKey(key);
+    if (added !== "name-taken" && place !== undefined) {
+      await writeSecretOr(() => store.revokeTransferKey(name, Date.now()), place, formats[options.format](added));
+    }
+    return added;
+  });
+  if (made === "name-taken") {
+    io.err(
+      `There is a key ${name} already; revoke it first with: ${io.program} transfer-key revoke ${sameStore(options, io)} ${name}\n`,
+    );
+    return 1;
+  }
+  io.err(`Key ${name}: may ${inWords(made)}.\n`);
+  io.err(place === undefined ? "This is the only time that its secret is shown:\n" : `Written to ${options.to}\n`);
+  if (place === undefined) io.out(formats[options.format](made));
+  return 0;
+}
+
+export async function transferKeyList(
+  options: DatabaseOptions & { readonly json?: boolean },
+  io: CommandIo,
+): Promise<number> {
+  const keys = await withStore(options, io, (store) => store.transferKeys());
+  if (options.json) io.out(`${JSON.stringify(keys.map(forPrograms), null, 2)}\n`);
+  else if (keys.length === 0)
+    io.out(`There are no keys yet; make one with: ${io.program} transfer-key add ${sameStore(options, io)} NAME\n`);
+  else io.out(printTable(["name", "algorithm", "account", "may", "made", "state"], keys.map(row)));
+  return 0;
+}
+
+export async function transferKeyRevoke(text: string, options: DatabaseOptions, io: CommandIo): Promise<number> {
+  const name = parseName(text);
+  const revoked = name.ok && (await withStore(options, io, (store) => store.revokeTransferKey(name.value, Date.now())));
+  if (revoked) io.out(`Key ${name.value} is revoked.\n`);
+  else
+    io.err(
+      `There is no key ${text} that could be revoked; ${io.program} transfer-key list ${sameStore(options, io)} shows those there are.\n`,
+    );
+  return revoked ? 0 : 1;
+}
+
+/** As long as the hash of the algorithm (RFC 8945 section 6). */
+const secretBytes = { "hmac-sha256": 32, "hmac-sha512": 64 } as const;
+
+async function secretFor(
+  { secretFile, algorithm }: TransferKeyAdd,
+  io: CommandIo,
+): Promise<{ readonly base64: string } | { readonly fault: string }> {
+  if (secretFile === undefined) return { base64: randomBytes(secretBytes[algorithm]).toString("base64") };
+  const text = (await readFileIfThere(resolve(io.cwd, secretFile)))?.trim();
+  if (text === undefined) return { fault: `there is no file ${secretFile}` };
+  const bytes = Buffer.from(text, "base64");
+  if (bytes.toString("base64") !== text || bytes.length < 16) {
+    return { fault: `${secretFile} does not hold a secret in base64, of 16 bytes or more` };
+  }
+  return { base64: text };
+}
+
+type Format = "bind" | "knot" | "nsd" | "powerdns";
+
+/** As each server has it in its config; PowerDNS is given it on the command line. */
+const formats: Readonly<Record<Format, (key: NewTransferKey) => string>> = {
+  bind: ({ name, algorithm, secret }) => `key "${name}" {\n  algorithm ${algorithm};\n  secret "${secret}";\n};\n`,
+  knot: ({ name, algorithm, secret }) => `key:\n  - id: ${name}\n    algorithm: ${algorithm}\n    secret: ${secret}\n`,
+  nsd: ({ name, algorithm, secret }) => `key:\n  name: "${name}"\n  algorithm: ${algorithm}\n  secret: "${secret}"\n`,
+  powerdns: ({ name, algorithm, secret }) => `pdnsutil import-tsig-key ${name} ${algorithm} '${secret}'\n`,
+};
+
+function readScope({ update, ...typed }: TransferKeyAdd, now: Instant): Scope | string {
+  const scope = readTokenScope({ ...typed, readOnly: !update }, now);
+  if (!scope.ok) return scope.faults.map(faultText).join("\n");
+  // A transfer is of a whole zone, so that without updates nothing would be left.
+  if (scope.value.sets !== undefined && !update) return "--set and --type limit updates; give --update too";
+  return scope.value;
+}
+
+/** A key of certain names and types has no zone by transfer: that would show it the others. */
+const inWords = ({ scope, accountName }: TransferKey): string => {
+  const verb = scope.sets !== undefined ? "update" : scope.access === "write" ? "have and update" : "have";
+  return `${verb} ${reachInWords(scope, accountName === undefined ? "every zone" : `every zone of ${accountName}`)}`;
+};
+
+const row = (key: TransferKey): readonly string[] => [
+  key.name,
+  key.algorithm,
+  key.accountName ?? "all",
+  inWords(key),
+  minute(key.created),
+  key.revoked === undefined ? "good" : "revoked",
+];
+
+const forPrograms = ({ name, algorithm, accountName, scope, created, revoked }: TransferKey) => ({
+  name,
+  algorithm,
+  account: accountName ?? null,
+  scope,
+  created: new Date(created).toISOString(),
+  revoked: revoked === undefined ? null : new Date(revoked).toISOString(),
+});

@@ -1,0 +1,48 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { afterEach, describe, expect, it } from "vitest";
+import { createHealth } from "../../process/health.ts";
+import { urlOf } from "../../process/listen-address.ts";
+import { closeInReverse, type Opened } from "../../process/shutdown.ts";
+import { noLog } from "../../process/small-log.ts";
+import type { RunningDns } from "../../publish/start.ts";
+import type { RunningRecords } from "../../records/start.ts";
+import { watchRecords } from "./watch.ts";
+
+describe("metrics", () => {
+  const opened: Opened[] = [];
+  afterEach(() => closeInReverse(opened, noLog));
+
+  it("ask a database that is away for all that they want of it at once", async () => {
+    const never = new Promise<never>(() => {});
+    const asked = new Set<string>();
+    const health = createHealth();
+    health.add("store", () => {
+      asked.add("health");
+      return never;
+    });
+    const service = {
+      health,
+      store: {
+        lastChange: () => {
+          asked.add("lag");
+          return never;
+        },
+      },
+      duties: { isLeading: () => false },
+      metrics: () => {
+        asked.add("metrics");
+        return never;
+      },
+    } as unknown as RunningRecords;
+    const dns = { followed: () => 0, counters: [] } as unknown as RunningDns;
+    const at = await watchRecords(service, dns, { at: { host: "127.0.0.1", port: 0 }, opened });
+    const given = new AbortController();
+    const answer = fetch(`${urlOf(at ?? { host: "", port: 0 }, "http")}/metrics`, { signal: given.signal });
+    await expect.poll(() => asked.size).toBeGreaterThan(0);
+    // Before any of them has been waited for in vain.
+    for (let turns = 0; turns < 10; turns++) await turn();
+    expect([...asked].sort()).toEqual(["health", "lag", "metrics"]);
+    given.abort();
+    await expect(answer).rejects.toThrow("aborted");
+  });
+});

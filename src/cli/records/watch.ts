@@ -1,0 +1,66 @@
+import { printDnsMetrics } from "../../nameserver/metrics/print.ts";
+import { openMetricsListener } from "../../process/http/metrics-listener.ts";
+import { inTime } from "../../process/in-time.ts";
+import type { ListenAddress } from "../../process/listen-address.ts";
+import { family, type Sample } from "../../process/metrics.ts";
+import { openProcessMetrics } from "../../process/metrics-process.ts";
+import type { Opened } from "../../process/shutdown.ts";
+import { version } from "../../process/version.ts";
+import type { RunningDns } from "../../publish/start.ts";
+import type { RunningRecords } from "../../records/start.ts";
+import { createLagMeter, type FollowerLag } from "../../records/store/follower-lag.ts";
+
+/** Seconds that the nameserver may be behind the change log; who is longer behind answers with what was. */
+const longestLag = 10;
+/** Milliseconds, for what only the database knows. */
+const patience = 1_000;
+
+/** Health of both together, and their metrics on a listener of their own when there shall be one. */
+export async function watchRecords(
+  service: RunningRecords,
+  dns: RunningDns,
+  { at, opened }: { readonly at: ListenAddress | undefined; readonly opened: Opened[] },
+): Promise<ListenAddress | undefined> {
+  const lag = createLagMeter(service.store, dns.followed);
+  service.health.add("nameserver", async () => {
+    const { changes, seconds } = await lag();
+    return seconds > longestLag ? `${changes} changes behind the log, for ${Math.round(seconds)} s` : undefined;
+  });
+  if (at === undefined) return undefined;
+  const own = openProcessMetrics(version);
+  opened.push({ name: "process metrics", close: own.close });
+  const print = async () => {
+    // Together: while the database is away each takes as long as it may, and who asks does not wait for long.
+    const [behind, { ready }, counted] = await Promise.all([
+      inTime(patience, lag),
+      service.health.look(),
+      service.metrics(),
+    ]);
+    const lagOf = (of: (lag: FollowerLag) => number): readonly Sample[] =>
+      behind === undefined ? [] : [[{ follower: "nameserver" }, of(behind)]];
+    return [
+      counted,
+      family("moor_ready", "gauge", "1 while it should be sent requests.", [[{}, Number(ready)]]),
+      family("moor_leading", "gauge", "1 on the node that does what must be done once.", [
+        [{}, Number(service.duties.isLeading())],
+      ]),
+      family(
+        "moor_follower_lag_changes",
+        "gauge",
+        "Changes in the log that were not told yet.",
+        lagOf((lag) => lag.changes),
+      ),
+      family(
+        "moor_follower_lag_seconds",
+        "gauge",
+        "Since the oldest of them was seen in the log.",
+        lagOf((lag) => lag.seconds),
+      ),
+      printDnsMetrics(dns.counters),
+      own.print(),
+    ].join("");
+  };
+  const listener = await openMetricsListener(at, { print, health: service.health });
+  opened.push({ name: "metrics", close: listener.close });
+  return listener.address;
+}

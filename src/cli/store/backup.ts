@@ -1,0 +1,111 @@
+import { tmpdir } from "node:os";
+import { basename, join, resolve } from "node:path";
+import { openDataFolder } from "../../process/data-folder.ts";
+import type { StorePlace } from "../../records/open-store.ts";
+import { type BackupOutcome, type BackupTellers, backupSqlite, backupTables } from "../../records/tools/backup.ts";
+import type { CopyProgress } from "../../records/tools/copy.ts";
+import { withDraft } from "../../records/tools/draft-file.ts";
+import {
+  expectBackup,
+  type Faulty,
+  type RestoreOutcome,
+  restoreSqlite,
+  withCheckedCopy,
+} from "../../records/tools/restore.ts";
+import { readTables } from "../../records/tools/tables/open.ts";
+import type { CommandIo } from "../io/command-io.ts";
+import type { DatabaseOptions } from "../io/database-options.ts";
+import { tellFaults } from "../io/tell-faults.ts";
+import { showProgress } from "./progress.ts";
+import { readStorePlace } from "./read-store-place.ts";
+import { counted, countsInWords, faultsInWords, inMegabytes } from "./words.ts";
+
+export async function storeBackup(file: string, options: DatabaseOptions, io: CommandIo): Promise<number> {
+  const progress = showProgress(io);
+  const tellers = {
+    progress: ({ what, done, total }: CopyProgress) => progress.tell(what, done, total),
+    signal: io.signal,
+  };
+  const outcome = await backupOf(readStorePlace(options, io), resolve(io.cwd, file), tellers).finally(progress.end);
+  if (outcome.kind === "faulty") {
+    tellFaults(outcome.faults, io);
+    io.err(`No backup was made: the copy has ${faultsInWords(outcome.faults.length)}, so the store has them too.\n`);
+    return 1;
+  }
+  const { bytes, counts, position } = outcome;
+  if (counts === undefined)
+    io.out(`${file}: ${inMegabytes(bytes)}, of an older moor; what is in it is checked when it is restored.\n`);
+  else io.out(`${file}: ${inMegabytes(bytes)}, ${countsInWords(counts)}, up to change ${position}; checked.\n`);
+  return 0;
+}
+
+async function backupOf(place: StorePlace, file: string, tellers: BackupTellers): Promise<BackupOutcome> {
+  if (place.kind === "sqlite") return await backupSqlite(place.path, file, tellers);
+  const tables = await readTables(place, "copy", tellers.signal);
+  try {
+    return await backupTables(tables, file, tellers);
+  } finally {
+    await tables.close();
+  }
+}
+
+export async function storeRestore(
+  file: string,
+  options: DatabaseOptions & { readonly moveAside?: boolean },
+  io: CommandIo,
+): Promise<number> {
+  const place = readStorePlace(options, io);
+  if (place.kind === "postgres") {
+    if (!options.moveAside) return await restoreToServer(file, place, io);
+    io.err("--move-aside is for files: a PostgreSQL database must be empty; make a new one and name that.\n");
+    return 2;
+  }
+  const { path } = place;
+  await openDataFolder(resolve(io.cwd, options.data));
+  const how = { moveAside: options.moveAside ?? false, now: new Date(), signal: io.signal };
+  const outcome = await restoreSqlite(resolve(io.cwd, file), path, how);
+  return tellRestored(outcome, file, path, io);
+}
+
+/** What has passed the check is a store like any other: what is refused and what is verified is the same as for a copy. */
+async function restoreToServer(file: string, place: StorePlace, io: CommandIo): Promise<number> {
+  const { copyStore } = await import("./copy.ts");
+  const backup = resolve(io.cwd, file);
+  expectBackup(backup);
+  const outcome = await withDraft(join(tmpdir(), basename(file)), (draft) =>
+    withCheckedCopy(backup, { draft, signal: io.signal }, () => copyStore(file, draft, place, io)),
+  );
+  return typeof outcome === "number" ? outcome : tellFaulty(outcome, file, io);
+}
+
+function tellFaulty({ faults }: Faulty, file: string, io: CommandIo): number {
+  tellFaults(faults, io);
+  io.err(`Nothing was changed: ${file} has ${faultsInWords(faults.length)}. Take another backup.\n`);
+  return 1;
+}
+
+function tellRestored(outcome: RestoreOutcome, file: string, path: string, io: CommandIo): number {
+  switch (outcome.kind) {
+    case "done":
+      io.out(`${path} is now ${file}: ${countsInWords(outcome.counts)}.\n`);
+      if (outcome.aside !== undefined) io.out(`What was there before is kept as ${outcome.aside}\n`);
+      return 0;
+    case "faulty":
+      return tellFaulty(outcome, file, io);
+    case "in-use":
+      io.err(`${path} is in use, by a running service or another command. Nothing was changed: stop that first.\n`);
+      return 1;
+    case "holds-data": {
+      const what = Number.isNaN(outcome.zones)
+        ? "something"
+        : `${counted(outcome.zones, "zone")} and ${counted(outcome.tokens, "token")}`;
+      io.err(
+        `${path} holds ${what} already. Nothing was changed: with --move-aside it is kept under another name ` +
+          "and the backup takes its place.\n",
+      );
+      return 1;
+    }
+    default:
+      return outcome satisfies never;
+  }
+}

@@ -1,0 +1,114 @@
+import { dirname, resolve } from "node:path";
+import { asDiskTrouble } from "../../process/sqlite/disk-faults.ts";
+import type { StorePlace } from "../../records/open-store.ts";
+import { partOf } from "../../records/store/unfinished-copy.ts";
+import { expectFree, giveToOwnerOf, placeNew, syncFile } from "../../records/tools/backup.ts";
+import { type CopyOutcome, copyTables, type TableSum } from "../../records/tools/copy.ts";
+import { readTables } from "../../records/tools/tables/open.ts";
+import { copySqliteTables } from "../../records/tools/tables/sqlite.ts";
+import type { CopyTarget, Tables } from "../../records/tools/tables/table.ts";
+import type { CommandIo } from "../io/command-io.ts";
+import type { DatabaseOptions } from "../io/database-options.ts";
+import { printTable } from "../io/print-table.ts";
+import { tellFaults } from "../io/tell-faults.ts";
+import { readPlace } from "./place.ts";
+import { showProgress } from "./progress.ts";
+import { orStopped } from "./stopped.ts";
+
+export async function storeCopy(
+  fromText: string,
+  toText: string,
+  options: Omit<DatabaseOptions, "data">,
+  io: CommandIo,
+): Promise<number> {
+  const [from, to] = [readPlace(fromText, options, io), readPlace(toText, options, io)];
+  return await copyPlaces(from, to, io);
+}
+
+/** A backup into a database; `file` is what it is known as, and `path` where a copy of it is that may be read. */
+export const copyStore = (file: string, path: string, to: StorePlace, io: CommandIo): Promise<number> =>
+  copyPlaces({ kind: "sqlite", path }, to, io, resolve(io.cwd, file));
+
+async function copyPlaces(from: StorePlace, to: StorePlace, io: CommandIo, source = sourceOf(from)): Promise<number> {
+  if (to.kind === "sqlite") expectFree(to.path);
+  const tables = await readTables(from, "copy", io.signal);
+  try {
+    return await orStopped(goesOnLater, io, async () => {
+      const origin = { tables, source };
+      const outcome = to.kind === "sqlite" ? await intoFile(origin, to.path, io) : await intoServer(origin, to, io);
+      return tellCopied(outcome, io);
+    });
+  } finally {
+    await tables.close();
+  }
+}
+
+const goesOnLater = "The copy is not finished: run the same command again, which goes on where this one ended.";
+
+function tellCopied(outcome: CopyOutcome, io: CommandIo): number {
+  if (outcome.kind === "differs") {
+    tellFaults(outcome.faults, io);
+    return 1;
+  }
+  io.out(printTable(["table", "rows", "sha256"], outcome.tables.map(row)));
+  io.out("The copy holds the same, by count and checksum of every table.\n");
+  return 0;
+}
+
+/** What a copy that is broken off remembers of where it came from: nothing of the user. */
+function sourceOf(place: StorePlace): string {
+  if (place.kind === "sqlite") return place.path;
+  const { host, port, database } = place.address.config;
+  return `postgres://${host}:${port}/${database}`;
+}
+
+type Origin = { readonly tables: Tables; readonly source: string };
+
+const row = ({ table, rows, checksum }: TableSum): readonly string[] => [table, String(rows), checksum.slice(0, 16)];
+
+/** What is not complete has another name; a copy that was broken off goes on with it. */
+async function intoFile({ tables, source }: Origin, path: string, io: CommandIo): Promise<CopyOutcome> {
+  const part = partOf(path);
+  const target = copySqliteTables(part, source);
+  if (target.goesOn) io.err(`${part} is there from a copy that was broken off; it goes on.\n`);
+  const outcome = await copyInto(tables, target, io, (error) => asDiskTrouble(error, dirname(path)));
+  if (outcome.kind === "differs") return outcome;
+  await giveToOwnerOf(dirname(path), part);
+  await syncFile(part);
+  const log = await placeNew(part, path, new Date());
+  if (log !== undefined) io.err(`${path}-wal was there without its database; it is kept as ${log}\n`);
+  return outcome;
+}
+
+async function intoServer(
+  { tables, source }: Origin,
+  { address }: Extract<StorePlace, { kind: "postgres" }>,
+  io: CommandIo,
+): Promise<CopyOutcome> {
+  const { writePostgresTables } = await import("../../records/tools/tables/postgres.ts");
+  const target = await writePostgresTables(address, source, io.signal);
+  if (target.goesOn) io.err(`${address.shown} has a copy that was broken off; it goes on.\n`);
+  return await copyInto(tables, target, io);
+}
+
+async function copyInto(
+  from: Tables,
+  { tables, finish }: CopyTarget,
+  io: CommandIo,
+  told = (error: unknown) => error,
+): Promise<CopyOutcome> {
+  const progress = showProgress(io);
+  const tell = ({ what, done, total }: { what: string; done: number; total: number }) =>
+    progress.tell(what, done, total);
+  try {
+    const outcome = await copyTables(from, tables, { tell, signal: io.signal });
+    if (outcome.kind === "done") await finish();
+    return outcome;
+  } catch (error) {
+    if (error === io.signal.reason) throw error;
+    throw new Error(`${(told(error) as Error).message}\n${goesOnLater}`, { cause: error });
+  } finally {
+    progress.end();
+    await tables.close();
+  }
+}

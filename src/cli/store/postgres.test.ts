@@ -1,0 +1,134 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import type { Client } from "pg";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { patience } from "../../../test/rig/patience.ts";
+import { openSqlite } from "../../process/sqlite/open.ts";
+import { fillStore } from "../../records/rig/filled-store.ts";
+import { type PostgresRig, startPostgresRig } from "../../records/rig/postgres.ts";
+import { migrations } from "../../records/store/sqlite/schema.ts";
+import { openSqliteStore } from "../../records/store/sqlite/store.ts";
+import { runMoor } from "../program.ts";
+import { openTerminal } from "../rig/terminal.ts";
+
+let rig: PostgresRig;
+beforeAll(async () => {
+  rig = await startPostgresRig();
+});
+afterAll(() => rig?.stop());
+
+let folder: string;
+let url: string;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "moor-store-postgres-"));
+  mkdirSync(join(folder, "tmp"));
+  vi.stubEnv("TMPDIR", join(folder, "tmp"));
+  url = await rig.freshUrl();
+  const store = openSqliteStore(join(folder, "b.sqlite"));
+  await fillStore(store);
+  store.close();
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function moor(...words: readonly string[]) {
+  const { io, printed } = openTerminal(folder, AbortSignal.timeout(patience));
+  return { code: await runMoor(words, io), ...printed };
+}
+
+const restore = (...more: readonly string[]) => moor("store", "restore", "b.sqlite", "--database", url, ...more);
+
+describe("a restore into PostgreSQL", () => {
+  it("leaves the same as is in the backup, and nothing beside it", async () => {
+    expect(await restore()).toMatchObject({ code: 0, err: "" });
+    expect(await moor("store", "check", "--database", url)).toMatchObject({ code: 0, err: "" });
+    expect(readdirSync(folder)).toEqual(["b.sqlite", "tmp"]);
+    expect(readdirSync(join(folder, "tmp"))).toEqual([]);
+  });
+
+  it("of a backup with faults is refused with all of them, and the database stays empty", async () => {
+    const database = new DatabaseSync(join(folder, "b.sqlite"));
+    database.exec("UPDATE zones SET serial = 1");
+    database.close();
+    const { code, err } = await restore();
+    expect(code).toBe(1);
+    expect(err).toMatch(
+      /^zone example\.org: [\s\S]*^zone again\.example\.org: [\s\S]*Nothing was changed: b\.sqlite has /m,
+    );
+    expect((await moor("store", "check", "--database", url)).err).toMatch(/has no store of moor in it/);
+    expect(readdirSync(join(folder, "tmp"))).toEqual([]);
+  });
+
+  it("of what is no backup is refused", async () => {
+    rmSync(join(folder, "b.sqlite"));
+    expect(await restore()).toMatchObject({ code: 1, err: expect.stringMatching(/there is no file .*b\.sqlite/) });
+  });
+
+  it("brings the backup of an older moor up to date", async () => {
+    rmSync(join(folder, "b.sqlite"));
+    const older = openSqlite(join(folder, "b.sqlite"), migrations.slice(0, 1));
+    older.exec("INSERT INTO accounts (name, created) VALUES ('main', 1)");
+    older.close();
+    expect(await restore()).toMatchObject({ code: 0, err: "", out: expect.stringMatching(/^accounts +1 /m) });
+  });
+
+  it("moves nothing aside, and says so", async () => {
+    expect(await restore("--move-aside")).toEqual({
+      ...{ code: 2, out: "" },
+      err: "--move-aside is for files: a PostgreSQL database must be empty; make a new one and name that.\n",
+    });
+  });
+});
+
+describe("a copy out of PostgreSQL that is broken off", () => {
+  it("names where it came from, without user and password", async () => {
+    await restore();
+    const { io } = openTerminal(folder, AbortSignal.abort(new Error("stopped")));
+    expect(await runMoor(["store", "copy", url, "c.sqlite"], io)).toBe(1);
+    const { code, err } = await moor("store", "copy", "b.sqlite", "c.sqlite");
+    expect(code).toBe(1);
+    expect(err).toMatch(/c\.sqlite\.part has a copy of postgres:\/\/127\.0\.0\.1:\d+\/moor_\d+ that was broken off/);
+    expect(await moor("store", "copy", url, "c.sqlite")).toMatchObject({ code: 0 });
+  });
+
+  describe("while its server says nothing", () => {
+    let admin: Client;
+    let holder: Client;
+    const waiting = async () =>
+      (await admin.query("SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'")).rows.length > 0;
+    beforeEach(async () => {
+      await restore();
+      admin = await rig.server.connect();
+      holder = await rig.server.connect(new URL(url).pathname.slice(1));
+      await holder.query("BEGIN; LOCK zones");
+    });
+    afterEach(async () => {
+      for (const client of [admin, holder]) await client.end();
+    });
+
+    it("ends when it is told to", async () => {
+      const stop = new AbortController();
+      const { io, printed } = openTerminal(folder, stop.signal);
+      const copying = runMoor(["store", "copy", url, "c.sqlite"], io);
+      await expect.poll(waiting).toBe(true);
+      stop.abort(new Error("stopped by SIGINT"));
+      expect(await copying).toBe(1);
+      expect(printed.err).toMatch(/^moor: stopped by SIGINT\. The copy is not finished: run the same command again/);
+    });
+
+    it("and loses it, says so and that it goes on", async () => {
+      const copying = moor("store", "copy", url, "c.sqlite");
+      await expect.poll(waiting).toBe(true);
+      await admin.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
+      expect((await copying).err).toMatch(
+        /^moor: the database postgres:\S+ cannot be used: terminating connection .*\nThe copy is not finished: run the same/,
+      );
+      await holder.query("ROLLBACK");
+      expect(await moor("store", "copy", url, "c.sqlite")).toMatchObject({ code: 0 });
+    });
+  });
+});

@@ -1,0 +1,36 @@
+import type { CommandIo } from "../io/command-io.ts";
+
+export type Progress = {
+  readonly tell: (what: string, done: number, total: number) => void;
+  /** Before anything else is written. */
+  readonly end: () => void;
+};
+
+const width = 30;
+const drawEvery = 100;
+const lineEvery = 5_000;
+
+/** A bar that is drawn over itself on a terminal; elsewhere a line now and then, which a log can keep. */
+export function showProgress(io: CommandIo, now: () => number = () => performance.now()): Progress {
+  const every = io.isTerminal ? drawEvery : lineEvery;
+  let [told, drawn] = [now(), false];
+  return {
+    tell: (what, done, total) => {
+      if (now() - told < every) return;
+      told = now();
+      const part = total === 0 ? 1 : Math.min(done / total, 1);
+      const percent = `${Math.floor(part * 100)}%`;
+      if (!io.isTerminal) {
+        io.err(`${what}: ${percent}, ${done} of ${total} rows\n`);
+        return;
+      }
+      const full = Math.round(part * width);
+      io.err(`\r${what} [${"#".repeat(full)}${"-".repeat(width - full)}] ${percent.padStart(4)}`);
+      drawn = true;
+    },
+    end: () => {
+      if (drawn) io.err(`\r${" ".repeat(width + 40)}\r`);
+      drawn = false;
+    },
+  };
+}

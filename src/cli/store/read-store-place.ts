@@ -1,0 +1,23 @@
+import { resolve } from "node:path";
+import { CommanderError } from "commander";
+import { readPostgresUrl } from "../../process/postgres/url.ts";
+import type { StorePlace } from "../../records/open-store.ts";
+import { recordsDatabase } from "../../records/start.ts";
+import type { CommandIo } from "../io/command-io.ts";
+import type { DatabaseOptions } from "../io/database-options.ts";
+import { storeFlags } from "../io/try-lines.ts";
+
+/** The address itself is never shown: there may be a password in it. */
+export function readStorePlace(options: DatabaseOptions, io: CommandIo): StorePlace {
+  const { data, database, databasePasswordFile, databaseConnections: connections } = options;
+  if (database === undefined) return { kind: "sqlite", path: recordsDatabase(resolve(io.cwd, data)) };
+  const passwordFile = databasePasswordFile && resolve(io.cwd, databasePasswordFile);
+  const address = readPostgresUrl(database, { passwordFile, env: io.env });
+  if (address.ok) return { kind: "postgres", address: address.value, connections };
+  for (const { where, message } of address.faults) io.err(`${where} ${message}\n`);
+  throw new CommanderError(2, "moor.database", "bad --database");
+}
+
+/** For a command to run next, on the same store. */
+export const sameStore = (options: DatabaseOptions, io: CommandIo): string =>
+  storeFlags(options, readStorePlace(options, io));

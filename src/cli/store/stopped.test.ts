@@ -1,0 +1,86 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { node, repository } from "../../../test/rig/namespace.ts";
+import { startProcess } from "../../../test/rig/started-process.ts";
+import { until } from "../../../test/rig/until.ts";
+import { fillStore } from "../../records/rig/filled-store.ts";
+import { openSqliteStore } from "../../records/store/sqlite/store.ts";
+import { runMoor } from "../program.ts";
+import { openTerminal } from "../rig/terminal.ts";
+
+let folder: string;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "moor-stopped-"));
+  mkdirSync(join(folder, "data"));
+  for (const name of ["data/records.sqlite", "b.sqlite"]) {
+    const store = openSqliteStore(join(folder, name));
+    await fillStore(store);
+    store.close();
+  }
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const cases: [words: string, says: string][] = [
+  ["store backup new.sqlite --data data", "No backup was made."],
+  ["store check --data data", "Not all of the store was checked."],
+  ["store restore b.sqlite --data data --move-aside", "Nothing was changed."],
+  [
+    "store copy data c.sqlite",
+    "The copy is not finished: run the same command again, which goes on where this one ended.",
+  ],
+];
+it.each(cases)("moor %s ends when it is told to, and says what is left", async (words, says) => {
+  const stop = new AbortController();
+  const { io, printed } = openTerminal(folder, stop.signal);
+  const before = readFileSync(join(folder, "data", "records.sqlite"));
+  // What a signal does to the process: seen when the event loop turns.
+  const atFirstTurn = setTimeout(() => stop.abort(new Error("stopped by SIGINT")), 0);
+  const code = await runMoor(words.split(" "), io);
+  clearTimeout(atFirstTurn);
+  expect({ code, ...printed }).toEqual({ code: 1, out: "", err: `moor: stopped by SIGINT. ${says}\n` });
+  expect(readdirSync(folder).filter((name) => name !== "c.sqlite.part")).toEqual(["b.sqlite", "data"]);
+  expect(readdirSync(join(folder, "data"))).toEqual(["records.sqlite"]);
+  expect(readFileSync(join(folder, "data", "records.sqlite"))).toEqual(before);
+});
+
+function addManyRows(): void {
+  const database = new DatabaseSync(join(folder, "data", "records.sqlite"));
+  database.exec(
+    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000)
+      INSERT INTO departed_zones (name, serial) SELECT 'n' || i || '.example.com', i FROM n`,
+  );
+  database.close();
+}
+
+const start = (words: string) =>
+  startProcess([node, `${repository}/bin/moor.ts`, ...words.split(" ")], { cwd: folder });
+
+it("a copy of many rows hears SIGTERM in the midst of it, and goes on later", async () => {
+  addManyRows();
+  const copying = start("store copy data c.sqlite");
+  const part = () => readdirSync(folder).includes("c.sqlite.part-wal");
+  await until(part, { what: () => `the copy: ${copying.err()}`, every: 5 });
+  const ended = await copying.stop("SIGTERM");
+  expect({ code: ended.code, out: ended.out }).toEqual({ code: 1, out: "" });
+  expect(ended.err).toMatch(/moor: stopped by SIGTERM\. The copy is not finished/);
+  expect(readdirSync(folder).filter((name) => name.startsWith("c."))).toEqual(["c.sqlite.part"]);
+  const { io, printed } = openTerminal(folder);
+  expect(await runMoor(["store", "copy", "data", "c.sqlite"], io)).toBe(0);
+  expect(printed.out).toMatch(/departed_zones +300001/);
+});
+
+it("what a backup leaves that was killed goes with the next one to the same folder", async () => {
+  addManyRows();
+  const backup = start("store backup one.sqlite --data data");
+  const drafts = () =>
+    readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => /^\.one\..*\/draft$/.test(name));
+  await until(() => drafts().length > 0, { what: () => `the backup: ${backup.err()}`, every: 5 });
+  await backup.stop("SIGKILL");
+  expect(drafts()).toHaveLength(1);
+  const { io } = openTerminal(folder);
+  expect(await runMoor("store backup two.sqlite --data data".split(" "), io)).toBe(0);
+  expect(readdirSync(folder).toSorted()).toEqual(["b.sqlite", "data", "two.sqlite"]);
+});

@@ -1,0 +1,12 @@
+import type { CommandIo } from "../io/command-io.ts";
+
+/** Says what a verb has left that was stopped by a signal. */
+export async function orStopped(left: string, io: CommandIo, verb: () => Promise<number>): Promise<number> {
+  try {
+    return await verb();
+  } catch (error) {
+    if (!(error instanceof Error) || error !== io.signal.reason) throw error;
+    io.err(`moor: ${error.message}. ${left}\n`);
+    return 1;
+  }
+}

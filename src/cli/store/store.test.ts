@@ -1,0 +1,333 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { patience } from "../../../test/rig/patience.ts";
+import { fillStore } from "../../records/rig/filled-store.ts";
+import { openSqliteStore } from "../../records/store/sqlite/store.ts";
+import { runMoor } from "../program.ts";
+import { readKeepHistory } from "../records/keep-history-option.ts";
+import { openTerminal } from "../rig/terminal.ts";
+import { showProgress } from "./progress.ts";
+
+let folder: string;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "moor-store-verbs-"));
+  mkdirSync(join(folder, "data"));
+  const store = openSqliteStore(join(folder, "data", "records.sqlite"));
+  await fillStore(store);
+  store.close();
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+async function moor(words: string) {
+  const { io, printed } = openTerminal(folder, AbortSignal.timeout(patience));
+  return { code: await runMoor(words.split(" "), io), ...printed };
+}
+
+function change(statement: string): void {
+  const database = new DatabaseSync(join(folder, "data", "records.sqlite"));
+  database.exec(statement);
+  database.close();
+}
+
+describe("what cannot be done is said, with what to do", () => {
+  const cases: [words: string, code: number, says: RegExp][] = [
+    ["store backup data/records.sqlite --data data", 1, /is there already; name a new file/],
+    ["store backup no/such/b.sqlite --data data", 1, /there is no folder .*no\/such; make it first/],
+    ["store backup text/b.sqlite --data data", 1, /text is no folder; name another place/],
+    ["store backup b.sqlite --data none", 1, /there is no file .*none\/records\.sqlite; give the path/],
+    ["store restore none.sqlite --data data", 1, /there is no file .*none\.sqlite/],
+    ["store restore text --data data", 1, /text is not a database/],
+    ["store restore data --data data", 1, /data is a folder/],
+    ["store check --data none", 1, /there is no file/],
+    ["store check none.sqlite", 1, /there is no file .*\/none\.sqlite; give the path/],
+    ["store check b.sqlite --data data", 2, /name a file, or the store with --data or --database, not both/],
+    ["store check b.sqlite --database postgres://u@h/d", 2, /name a file, or the store with --data or --database/],
+    ["store copy data data", 1, /is there already/],
+    ["store copy text new.sqlite", 1, /text is not a database/],
+    ["store copy postgres://u@127.0.0.1:1/x new.sqlite", 1, /postgres:\/\/u@127\.0\.0\.1:1\/x cannot be used/],
+    ["store copy data", 2, /missing required argument 'to'/],
+    ["store compact --keep-history soon --data data", 2, /a time such as 400d, 26w or 2y, or forever/],
+    ["records --keep-history 0d", 2, /a time such as 400d/],
+    ["store chekc", 2, /Did you mean check\?/],
+    ["export data --data data", 1, /is not empty; name a new folder/],
+    ["export new --data data --account mian", 1, /no account mian; did you mean main\?/],
+    ["import none --data data", 1, /manifest\.json: there is no such file; name a folder that moor export has made/],
+  ];
+  it.each(cases)("moor %s", async (words, code, says) => {
+    writeFileSync(join(folder, "text"), "no database".repeat(1_000));
+    const ended = await moor(words);
+    expect(ended.err).toMatch(says);
+    expect({ code: ended.code, out: ended.out }).toEqual({ code, out: "" });
+  });
+});
+
+describe("moor store", () => {
+  it("backup, restore, check: one after the other", async () => {
+    expect(await moor("store check --data data")).toMatchObject({ code: 0, err: "" });
+    const backup = await moor("store backup b.sqlite --data data");
+    expect(backup.out).toMatch(
+      /^b\.sqlite: \d+\.\d MB, 2 zones, \d+ records and \d+ changes, up to change \d+; checked\.\n$/,
+    );
+    expect(await moor("store check b.sqlite")).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/b\.sqlite is as/),
+    });
+    expect(await moor("store restore b.sqlite --data data")).toMatchObject({ code: 1, out: "" });
+    const restored = await moor("store restore b.sqlite --data data --move-aside");
+    expect(restored.out).toMatch(/is now b\.sqlite: 2 zones.*\nWhat was there before is kept as .*before-restore-/);
+    expect(await moor("store restore b.sqlite --data other")).toMatchObject({ code: 0, err: "" });
+    expect(await moor("store check --data other")).toMatchObject({ code: 0, err: "" });
+  });
+
+  it("check of an older store says how to bring it up to date where it is", async () => {
+    change("PRAGMA user_version = 2");
+    const { code, err } = await moor("store check --data data");
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: expect.stringMatching(/older moor \(schema 2, .*start this version on its data folder once/),
+    });
+  });
+
+  it("check of a backup that is damaged does not say that it is restored over a store", async () => {
+    change("UPDATE zones SET record_count = record_count + 1");
+    const { code, err } = await moor("store check data/records.sqlite");
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/\/records\.sqlite has 2 faults\.\n$/) });
+  });
+
+  it("check names every fault, each with what to do", async () => {
+    change("UPDATE zones SET record_count = record_count + 1; UPDATE actions SET account = 7 WHERE id = 1");
+    const { code, out, err } = await moor("store check --data data");
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err.split("\n")).toEqual([
+      expect.stringMatching(/^action 1: it belongs to the account 7, which is not there; restore/),
+      expect.stringMatching(/^zone example\.org: it is said to have \d+ records, and has \d+; restore/),
+      expect.stringMatching(/^zone again\.example\.org: it is said to have /),
+      expect.stringMatching(/records\.sqlite has 3 faults\.$/),
+      "A backup is restored with: moor store restore --data data --move-aside FILE",
+      "",
+    ]);
+  });
+
+  it("copy goes on after it was broken off, and leaves one file", async () => {
+    writeFileSync(join(folder, "c.sqlite.part"), "");
+    const { code, out, err } = await moor("store copy data c.sqlite");
+    expect({ code, err }).toEqual({ code: 0, err: expect.stringMatching(/c\.sqlite\.part .*goes on/) });
+    expect(out).toMatch(/zones +2 +[0-9a-f]{16}\n/);
+    expect(readdirSync(folder).filter((name) => name.startsWith("c.sqlite"))).toEqual(["c.sqlite"]);
+    expect(statSync(join(folder, "c.sqlite")).mode & 0o777).toBe(0o600);
+  });
+
+  it("copy goes on with the same source alone", async () => {
+    const other = openSqliteStore(join(folder, "other.sqlite"));
+    other.close();
+    const { io } = openTerminal(folder, AbortSignal.abort(new Error("stopped")));
+    expect(await runMoor(["store", "copy", "data", "c.sqlite"], io)).toBe(1);
+    const before = readFileSync(join(folder, "c.sqlite.part"));
+    const refused = await moor("store copy other.sqlite c.sqlite");
+    expect(refused).toMatchObject({ code: 1, out: "" });
+    expect(refused.err).toMatch(
+      /c\.sqlite\.part has a copy of \S*data\/records\.sqlite that was broken off, .* of \S*other\.sqlite; run .*move that file away/,
+    );
+    expect(readFileSync(join(folder, "c.sqlite.part"))).toEqual(before);
+    expect(await moor("store copy data/records.sqlite c.sqlite")).toMatchObject({ code: 0 });
+    expect(await moor("store copy c.sqlite d.sqlite")).toMatchObject({ code: 0, err: "" });
+  });
+
+  it("copy takes no log for its own that another database has left behind, and keeps it", async () => {
+    writeFileSync(join(folder, "c.sqlite-wal"), "what was written last");
+    const { code, err } = await moor("store copy data c.sqlite");
+    const kept = /c\.sqlite-wal was there without its database; it is kept as (.*)\n$/.exec(err)?.[1] ?? "";
+    expect({ code, kept: readFileSync(kept, "utf8") }).toEqual({ code: 0, kept: "what was written last" });
+    expect(existsSync(join(folder, "c.sqlite-wal"))).toBe(false);
+  });
+
+  it.each([
+    "records --data new --listen 127.0.0.1:0",
+    "up --data new --interface lo",
+    "token list --data new",
+    "store check --data new",
+    "store backup b.sqlite --data new",
+    "store copy new b.sqlite",
+  ])("moor %s: not while a copy to there is unfinished", async (words) => {
+    mkdirSync(join(folder, "new"));
+    writeFileSync(join(folder, "new", "records.sqlite.part"), "");
+    const { code, out, err } = await moor(words);
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toMatch(
+      /a copy to .*new\/records\.sqlite is not finished: .*\.part is there; run the same moor store copy again/,
+    );
+    expect(existsSync(join(folder, "new", "records.sqlite"))).toBe(false);
+    expect(await moor("store copy data new")).toMatchObject({ code: 0 });
+    expect(await moor("store check --data new")).toMatchObject({ code: 0, err: "" });
+  });
+
+  it("compact drops no history unless it is told how much to keep: the service may keep it forever", async () => {
+    change("UPDATE changes SET at = at - 500 * 86400000 WHERE position < 15");
+    const ended = await moor("store compact --data data");
+    expect(ended).toMatchObject({ code: 0, err: "", out: expect.stringMatching(/^No change was dropped[\s\S]*less/) });
+    const store = openSqliteStore(join(folder, "data", "records.sqlite"));
+    expect((await store.changesAfter(0, 1))[0]?.position).toBe(1);
+    store.close();
+  });
+
+  it("compact drops what is too old, and gives the space back when nobody else has the file open", async () => {
+    change("UPDATE changes SET at = at - 500 * 86400000 WHERE position < 15");
+    const store = openSqliteStore(join(folder, "data", "records.sqlite"));
+    const first = await moor("store compact --data data --keep-history 400d");
+    expect(first.out).not.toMatch(/^0 changes/);
+    expect(first.err).toMatch(/is in use.*stop the service and run this again/);
+    expect((await store.changesAfter(0, 1))[0]?.position).toBeGreaterThan(1);
+    store.close();
+    const second = await moor("store compact --data data --keep-history forever");
+    expect(second).toMatchObject({ code: 0, err: "", out: expect.stringMatching(/^0 changes[\s\S]*less than before/) });
+    expect(await moor("store check --data data")).toMatchObject({ code: 0 });
+  });
+});
+
+describe("moor export and import", () => {
+  it("out, in, and out again: the same files, for their owner alone", async () => {
+    expect(await moor("export one --data data")).toMatchObject({ code: 0, err: "" });
+    const imported = await moor("import one --data fresh --account other --tokens secrets");
+    expect(imported).toMatchObject({ code: 0, err: "" });
+    expect(imported.out).toMatch(/Into the account other: 2 zones made/);
+    expect(readFileSync(join(folder, "secrets"), "utf8")).toMatch(/^\w{32} a token\n$/);
+    expect(await moor("export two --data fresh --account other")).toMatchObject({ code: 0 });
+    const files = (of: string) =>
+      ["manifest.json", ...readdirSync(join(folder, of, "zones")).map((name) => join("zones", name))].map((name) => [
+        name,
+        readFileSync(join(folder, of, name), "utf8"),
+      ]);
+    expect(files("two")).toEqual(files("one"));
+    expect(files("one")).toHaveLength(3);
+    for (const path of ["one/manifest.json", "one/zones/example.org.zone", "secrets"])
+      expect(statSync(join(folder, path)).mode & 0o777).toBe(0o600);
+    expect(await moor("store check --data fresh")).toMatchObject({ code: 0 });
+  });
+
+  it("zones that are there are named and left alone, unless they shall be replaced", async () => {
+    await moor("export one --data data");
+    const refused = await moor("import one --data data");
+    expect(refused).toMatchObject({ code: 1, out: "" });
+    expect(refused.err).toMatch(
+      /zone again\.example\.org: it is there already; with --replace[\s\S]*Nothing was imported/,
+    );
+    expect((await moor("import one --data data --replace")).out).toMatch(/2 were the same already/);
+    expect(await moor("store check --data data")).toMatchObject({ code: 0 });
+  });
+
+  it.each(["export secret.txt --data data", "import secret.txt --data fresh"])(
+    "moor %s: a file is no folder",
+    async (words) => {
+      writeFileSync(join(folder, "secret.txt"), "x");
+      expect(await moor(words)).toEqual({
+        ...{ code: 1, out: "" },
+        err: expect.stringMatching(
+          /^secret\.txt is a file; name (?:a new folder|a folder that moor export has made)\.\n$/,
+        ),
+      });
+    },
+  );
+
+  it("a fault anywhere imports nothing", async () => {
+    await moor("export one --data data");
+    const file = join(folder, "one", "zones", "example.org.zone");
+    writeFileSync(file, readFileSync(file, "utf8").replace("192.0.2.12", "192.0.2.1000"));
+    expect((await moor("import one --data fresh")).err).toMatch(/example\.org\.zone: it has changed since/);
+    const { code, err } = await moor("import one --data fresh --edited");
+    expect(code).toBe(1);
+    expect(err).toMatch(/^zones\/example\.org\.zone: line \d+: .*192\.0\.2\.1000|address/m);
+    expect(existsSync(join(folder, "fresh"))).toBe(false);
+  });
+});
+
+describe("an import that cannot be done leaves nothing behind", () => {
+  const accounts = async () => {
+    const store = openSqliteStore(join(folder, "data", "records.sqlite"));
+    const found = await Promise.all(["main", "copy", ""].map((name) => store.account(name)));
+    store.close();
+    return found.flatMap((account) => account?.name ?? []);
+  };
+  beforeEach(() => moor("export one --data data"));
+
+  it("when there is no folder for the tokens", async () => {
+    const { code, out, err } = await moor("import one --data fresh --tokens nodir/secrets");
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toMatch(/there is no folder .*nodir; make it first/);
+    expect(existsSync(join(folder, "fresh"))).toBe(false);
+  });
+
+  it("when a file is where the folder for the tokens should be", async () => {
+    const { code, err } = await moor("import one --data fresh --tokens one/manifest.json/secrets");
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/cannot be written.*name another place/) });
+    expect(existsSync(join(folder, "fresh"))).toBe(false);
+  });
+
+  it("when there is a file for the tokens already", async () => {
+    const { code, err } = await moor("import one --data fresh --tokens one/manifest.json");
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/is there already; name a new file/) });
+    expect(existsSync(join(folder, "fresh"))).toBe(false);
+  });
+
+  it("when zones are taken: no account either", async () => {
+    const { code, err } = await moor("import one --data data --account copy");
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: expect.stringMatching(/another account[\s\S]*Nothing was imported/),
+    });
+    expect(await accounts()).toEqual(["main"]);
+  });
+
+  it("when the account has no name", async () => {
+    const { code, err } = await moor("import one --data fresh --account ");
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(/takes the name of an account/) });
+    expect(existsSync(join(folder, "fresh"))).toBe(false);
+  });
+});
+
+describe("what is kept of the history, as it is typed", () => {
+  it.each([
+    ["400d", 400 * 86_400_000],
+    ["12h", 12 * 3_600_000],
+    ["2y", 2 * 365 * 86_400_000],
+    ["forever", Number.POSITIVE_INFINITY],
+  ])("%s", (text, length) => expect(readKeepHistory(text)).toBe(length));
+  it.each(["", "0d", "5", "1.5d", "-1d", "400 d", "99999999d"])("not %j", (text) =>
+    expect(() => readKeepHistory(text)).toThrow(/takes a time/),
+  );
+});
+
+describe("progress", () => {
+  const shown = (isTerminal: boolean) => {
+    let time = 0;
+    const said: string[] = [];
+    const io = { program: "", env: {}, cwd: "", signal: AbortSignal.timeout(1), out: () => undefined, isTerminal };
+    const progress = showProgress({ ...io, err: (text) => void said.push(text) }, () => time);
+    for (let done = 0; done <= 100; done += 10) {
+      time += 1_000;
+      progress.tell("copy", done, 100);
+    }
+    progress.end();
+    return said.join("");
+  };
+
+  it("is a bar on a terminal, and goes when it is over", () => {
+    expect(shown(true)).toContain("\rcopy [###############---------------]  50%");
+    expect(shown(true)).toMatch(/100%\r +\r$/);
+  });
+
+  it("is a line now and then elsewhere", () => {
+    expect(shown(false)).toBe("copy: 40%, 40 of 100 rows\ncopy: 90%, 90 of 100 rows\n");
+  });
+});

@@ -1,0 +1,63 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { findDatabase, openDataFolder } from "../../process/data-folder.ts";
+import { createLog } from "../../process/log.ts";
+import { openStore, type StorePlace } from "../../records/open-store.ts";
+import type { RecordStore } from "../../records/store/port.ts";
+import { expectWholeFile } from "../../records/store/unfinished-copy.ts";
+import type { CommandIo } from "../io/command-io.ts";
+import type { DatabaseOptions } from "../io/database-options.ts";
+import { newStore } from "./new-store.ts";
+import { readStorePlace } from "./read-store-place.ts";
+
+/** Administration works on the database itself, also while the service runs. */
+export async function withStore<T>(
+  options: DatabaseOptions,
+  io: CommandIo,
+  work: (store: RecordStore) => Promise<T>,
+): Promise<T> {
+  return await workOn(await findStore(options, io), io, work);
+}
+
+/** A store that is there. */
+export async function findStore(options: DatabaseOptions, io: CommandIo): Promise<StorePlace> {
+  const place = readStorePlace(options, io);
+  if (place.kind !== "sqlite") return place;
+  expectWholeFile(place.path);
+  await findDatabase(place.path);
+  return place;
+}
+
+/** The same for what a store may begin with: it is made when there is none. */
+export async function withNewStore<T>(
+  options: DatabaseOptions,
+  io: CommandIo,
+  work: (store: RecordStore) => Promise<T>,
+): Promise<T> {
+  const place = readStorePlace(options, io);
+  if (place.kind === "sqlite") await openDataFolder(resolve(io.cwd, options.data));
+  return await workOn(place, io, work);
+}
+
+/** The same for what opens a service. Where the folder is a slip, all goes well and the service knows nothing of it. */
+export async function withServiceStore<T>(
+  options: DatabaseOptions,
+  io: CommandIo,
+  work: (store: RecordStore) => Promise<T>,
+): Promise<T> {
+  const place = readStorePlace(options, io);
+  const isNew = place.kind === "sqlite" && !existsSync(place.path);
+  const outcome = await withNewStore(options, io, work);
+  if (isNew) io.err(newStore(options.data));
+  return outcome;
+}
+
+async function workOn<T>(place: StorePlace, io: CommandIo, work: (store: RecordStore) => Promise<T>): Promise<T> {
+  // What is wrong is said by whoever waits for it.
+  const { store, close } = await openStore(place, createLog({ format: "text", level: "silent", write: io.err }));
+  try {
+    return await work(store);
+  } finally {
+    await close();
+  }
+}

@@ -1,0 +1,62 @@
+import { createToken } from "../../access/secret.ts";
+import { type ListenAddress, listenTrouble, urlOf } from "../../process/listen-address.ts";
+import type { Logger } from "../../process/log.ts";
+import type { Opened } from "../../process/shutdown.ts";
+import { noLog } from "../../process/small-log.ts";
+import type { UpdaterConfig } from "../../updater/config/config.ts";
+import { openControl } from "../../updater/report/control.ts";
+import { openHistory } from "../../updater/report/history.ts";
+import { createUpdaterPage } from "../../updater/report/http-page.ts";
+import { createReporter, type Notice, type Reporter } from "../../updater/report/reporter.ts";
+import { createStatusKeeper } from "../../updater/report/status.ts";
+import type { StateFile } from "../../updater/round/state-file.ts";
+import type { Round, Updater } from "../../updater/round/updater.ts";
+
+/** The updating client's page in `moor up`, and what the watching has to tell it. */
+export type UpPage = {
+  /** Undefined when nobody can be answered: the names are kept all the same. */
+  readonly url: string | undefined;
+  /** For a round that was told on the screen: it goes to the history alone. */
+  readonly onFirstRound: (round: Round) => void;
+  readonly onRound: (round: Round, next: number) => void;
+  readonly onWake: (wake: () => void) => void;
+  readonly reporter: Reporter;
+};
+
+export type Watched = { readonly config: UpdaterConfig; readonly updater: Updater; readonly state: StateFile };
+
+export async function openUpPage(watched: Watched, at: ListenAddress, log: Logger, opened: Opened[]): Promise<UpPage> {
+  const { config, updater, state } = watched;
+  const status = createStatusKeeper(Date.now);
+  const history = openHistory(config.historyFile, (because) => log.warn({ because }, "the history cannot be kept"));
+  let wake: () => void = () => undefined;
+  const asked = { status: () => status.now(), check: () => wake(), silence: () => status.silence() };
+  const page = createUpdaterPage({ config, updater, now: Date.now, ...asked });
+  // Nobody needs this one: the page asks without a token.
+  const token = createToken();
+  const control = await openControl({ ...at, token: () => token }, { ...asked, of: config, page }).catch(
+    (error: Error) => {
+      log.warn({ because: listenTrouble(error, at, "--updater") }, "the page of the updating client is not served");
+      return undefined;
+    },
+  );
+  if (control) opened.push({ name: "updating client's page", close: () => control.close() });
+  opened.push({ name: "history", close: () => history.settled() });
+  const onRound = (round: Round, next: number) => {
+    status.note(round, state);
+    status.next(next);
+  };
+  const keep = (notice: Notice) => history.add(notice, new Date());
+  return {
+    url: control && urlOf({ host: at.host, port: control.port }, "http"),
+    onFirstRound: (round) => {
+      onRound(round, Date.now());
+      createReporter(noLog, keep).report(round);
+    },
+    onRound,
+    onWake: (given) => {
+      wake = given;
+    },
+    reporter: createReporter(log, keep),
+  };
+}

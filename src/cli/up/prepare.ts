@@ -1,0 +1,185 @@
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { createToken, hashSecret } from "../../access/secret.ts";
+import { parseAddress } from "../../core/addresses/address.ts";
+import { scopeOf } from "../../core/addresses/scope.ts";
+import { wholeAccount } from "../../core/may.ts";
+import { nearest } from "../../core/names/nearest.ts";
+import { shortKey } from "../../firewall/access/keys.ts";
+import { keysFile, openAccess } from "../../firewall/access/store.ts";
+import { readKernel } from "../../firewall/kernel/read.ts";
+import { openDataFolder, readFileIfThere, replaceFile } from "../../process/data-folder.ts";
+import { createRecordService } from "../../records/service/service.ts";
+import type { Actor } from "../../records/service/sight.ts";
+import { recordsDatabase } from "../../records/start.ts";
+import type { RecordStore } from "../../records/store/port.ts";
+import { openSqliteStore } from "../../records/store/sqlite/store.ts";
+import { isInUse } from "../../records/tools/tables/sole.ts";
+import { personHere } from "../firewall/user-access.ts";
+import type { CommandIo } from "../io/command-io.ts";
+import { unsetNameservers } from "../records/records.ts";
+import { outwardDevice } from "./outward-device.ts";
+
+/** What `moor up` works with; `made` says what was not there before. */
+export type Home = {
+  readonly folder: string;
+  readonly configFile: string;
+  readonly tokenFile: string;
+  readonly keyFile: string;
+  readonly zone: string;
+  readonly name: string;
+  readonly device: string;
+  /** Milliseconds. */
+  readonly interval: number;
+  readonly made: readonly string[];
+};
+
+const zoneName = "home.test";
+
+/** Undefined after saying why not. */
+export async function prepareHome(
+  folder: string,
+  wanted: string | undefined,
+  io: CommandIo,
+): Promise<Home | undefined> {
+  const device = await pickDevice(wanted, io);
+  if (device === undefined) return undefined;
+  await openDataFolder(folder);
+  // Its config and what it told people to type would be written over, and its zones joined by ours.
+  if (isInUse(recordsDatabase(folder))) {
+    io.err(
+      `A service that runs has its data in ${folder}: stop it, or give this one a folder of its own with --data.\n`,
+    );
+    return undefined;
+  }
+  const made: string[] = [];
+  const files = { tokenFile: join(folder, "records-token"), keyFile: join(folder, "firewall-key.txt") };
+  const name = ownLabel();
+  await prepareKey(folder, files.keyFile, made);
+  await prepareRecords(folder, files.tokenFile, name, made);
+  return { folder, configFile: join(folder, "up.yaml"), ...files, zone: zoneName, name, device, interval: 2_000, made };
+}
+
+async function pickDevice(wanted: string | undefined, io: CommandIo): Promise<string | undefined> {
+  const rows = await readKernel({ signal: io.signal });
+  const names = rows.map((row) => row.ifname);
+  if (wanted !== undefined) {
+    if (names.includes(wanted)) return wanted;
+    const meant = nearest(wanted, names);
+    io.err(
+      `There is no interface ${wanted}.${meant ? ` Did you mean ${meant}?` : ""} There are: ${names.join(", ")}\n`,
+    );
+    return undefined;
+  }
+  const found = await outwardDevice(
+    rows.map(({ ifname, flags, addr_info }) => ({
+      name: ifname,
+      loopback: flags.includes("LOOPBACK"),
+      addressed: addr_info.length > 0,
+      publishable: addr_info.some(({ local }) => !isLinkLocal(local)),
+    })),
+  );
+  if (found === undefined) {
+    io.err(`No interface but loopback has an address. Name one to follow with --interface: ${names.join(", ")}\n`);
+  }
+  return found;
+}
+
+function isLinkLocal(text: string): boolean {
+  const address = parseAddress(text);
+  return address !== undefined && scopeOf(address) === "link-local";
+}
+
+/** This machine's own name as one label of a DNS name. */
+function ownLabel(): string {
+  const label = (hostname().split(".")[0] ?? "").toLowerCase().replace(/[^a-z0-9-]/g, "-");
+  return /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(label) ? label : "host";
+}
+
+/** A secret whose file is gone cannot be had again, and one that opens nothing is no use: then a new one is made. */
+async function prepareKey(folder: string, file: string, made: string[]): Promise<void> {
+  const access = openAccess(keysFile(folder));
+  try {
+    const [, known = "", itsSecret = ""] = /^key=(.*)\nsecret=(.*)\n/.exec((await readFileIfThere(file)) ?? "") ?? [];
+    if (access.keys.check(known, itsSecret)) return;
+    const now = new Date();
+    const { key, secret, name } = access.keys.add({ name: "moor up", privileges: ["interface-status"], now });
+    await replaceFile(file, `key=${key}\nsecret=${secret}\n`);
+    access.audit.note(personHere(), "key added", `${shortKey(key)} of ${name}`, now);
+    made.push(`a key that may read the interfaces, in ${file}`);
+  } finally {
+    access.close();
+  }
+}
+
+async function prepareRecords(folder: string, tokenFile: string, name: string, made: string[]): Promise<void> {
+  const store = openSqliteStore(recordsDatabase(folder));
+  try {
+    const account = await store.ensureAccount("main", Date.now());
+    await prepareToken(store, account.id, tokenFile, made);
+    await prepareZone(store, { account: account.id, label: "moor up", scope: wholeAccount }, name, made);
+  } finally {
+    store.close();
+  }
+}
+
+async function prepareToken(store: RecordStore, account: number, file: string, made: string[]): Promise<void> {
+  const known = await store.tokenByHash(hashSecret((await readFileIfThere(file))?.trim() ?? ""));
+  if (known !== undefined && known.revoked === undefined) return;
+  const secret = createToken();
+  const token = { account, name: "moor up", hash: hashSecret(secret), scope: wholeAccount, created: Date.now() };
+  await store.addToken(token);
+  await replaceFile(file, `${secret}\n`);
+  made.push(`a token for the record service, in ${file}`);
+}
+
+/** Until the first update the records hold addresses that lead nowhere (RFC 5737, RFC 3849). */
+const placeholders = { A: "192.0.2.1", AAAA: "2001:db8::1" } as const;
+
+async function prepareZone(store: RecordStore, actor: Actor, name: string, made: string[]): Promise<void> {
+  const service = createRecordService({ store, now: Date.now, nameservers: unsetNameservers });
+  const found = await service.zones(actor, { name: zoneName, page: 1, perPage: 1 });
+  const zone = found.items[0] ?? (await newZone(service, actor, made));
+  for (const [type, value] of Object.entries(placeholders) as ["A" | "AAAA", string][]) {
+    const existing = await service.records(actor, { zone: zone.id, name, type });
+    if (existing.kind === "done" && existing.records.length > 0) continue;
+    const draft = { type, name, value, text: value, ttl: 60 };
+    const outcome = await service.createRecord(actor, zone.id, draft);
+    if (outcome.kind !== "done") throw new Error(`the ${type} record of ${name}.${zoneName} could not be made`);
+    made.push(`the record ${name}.${zoneName} ${type}`);
+  }
+}
+
+async function newZone(service: ReturnType<typeof createRecordService>, actor: Actor, made: string[]) {
+  const outcome = await service.createZone(actor, { name: zoneName, ttl: 60 });
+  if (outcome.kind !== "done") throw new Error(`the zone ${zoneName} could not be made`);
+  made.push(`the zone ${zoneName}`);
+  return outcome.zone;
+}
+
+/** Written at every start, since ports and interface may have been chosen anew. */
+export async function writeHomeConfig(home: Home, urls: { records: string; firewall: string }): Promise<void> {
+  await replaceFile(
+    home.configFile,
+    `# The updating client's config for this trial. moor up writes it anew at every start:
+# copy it before you change it, and run the copy with: moor update --config FILE
+interval: ${home.interval / 1000}s
+sources:
+  this-machine:
+    url: ${urls.firewall}
+    keyFile: firewall-key.txt
+    ca: ca.pem
+targets:
+  this-machine:
+    url: ${urls.records}
+    api: v1
+    token: { file: records-token }
+    ca: ca.pem
+names:
+  - name: ${home.name}
+    zone: ${home.zone}
+    ipv4: ${home.device}
+    ipv6: ${home.device}
+`,
+  );
+}

@@ -1,0 +1,91 @@
+import { mkdtemp, readdir } from "node:fs/promises";
+import { createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { keysFile, openAccess } from "../../firewall/access/store.ts";
+import { recordsDatabase } from "../../records/start.ts";
+import { openSqliteStore } from "../../records/store/sqlite/store.ts";
+import { runMoor } from "../program.ts";
+
+let other: Server;
+let taken: string;
+beforeAll(async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  other = createServer().listen(0, "127.0.0.1", resolve);
+  await promise;
+  taken = `127.0.0.1:${(other.address() as { port: number }).port}`;
+});
+afterAll(() => void other.close());
+
+/** Runs until it has said all, or ends by itself. */
+async function up(places: Readonly<Record<string, string>>, isJournal = false) {
+  const cwd = await mkdtemp(join(tmpdir(), "moor-up-"));
+  const anywhere = { records: "127.0.0.1:0", firewall: "127.0.0.1:0", dns: "127.0.0.1:0", updater: "127.0.0.1:0" };
+  const words = Object.entries({ ...anywhere, ...places }).flatMap(([part, at]) => [`--${part}`, at]);
+  const stop = new AbortController();
+  let said = "";
+  const out = (text: string) => {
+    said += text;
+    if (said.includes("Ctrl-C stops it")) stop.abort();
+  };
+  const io = { program: "moor", out, err: out, env: {}, cwd, isJournal, signal: stop.signal };
+  const code = await runMoor(["up", "--interface", "lo", ...words], io);
+  return { code, said, cwd };
+}
+
+it("says of its links that the browser will warn, why, and what to do", async () => {
+  const { said } = await up({});
+  expect(said).toMatch(
+    /firewall pages .*\nThe browser will warn .*own authority, moor-data\/ca\.pem\. Import .* or go on\.\n/,
+  );
+});
+
+it("says how its links are made where all that is printed is kept", async () => {
+  const { said } = await up({}, true);
+  expect(said).toMatch(/DNS console +moor sign-in --data \S+ --url https:\S+\n/);
+  expect(said).toMatch(/firewall pages +moor sign-in --firewall --data \S+ --url https:\S+\n/);
+  expect(said).not.toContain("sign-in#");
+});
+
+it("has the key that it made in the audit log of the firewall", async () => {
+  const { cwd } = await up({});
+  const access = openAccess(keysFile(join(cwd, "moor-data")));
+  expect(access.audit.latest(9)).toContainEqual(
+    expect.objectContaining({
+      source: "command line",
+      action: "key added",
+      subject: expect.stringContaining("moor up"),
+    }),
+  );
+  access.close();
+});
+
+it("leaves the data of a service that runs as it is", async () => {
+  const data = await mkdtemp(join(tmpdir(), "moor-up-"));
+  const store = openSqliteStore(recordsDatabase(data));
+  const before = await readdir(data);
+  expect(await up({ data })).toMatchObject({ code: 2, said: expect.stringContaining("A service that runs") });
+  expect([await store.tokens(), await readdir(data)]).toEqual([[], before]);
+  store.close();
+});
+
+it("says how it comes to know of a change", async () => {
+  const { said } = await up({});
+  expect(said).toMatch(/follows lo: told at once .*; looks every 2 s while it is not told\n/);
+});
+
+describe("moor up, where a port is taken", () => {
+  it.each(["records", "firewall", "dns", "metrics"])("names the option of the part: --%s", async (part) => {
+    const { code, said } = await up({ [part]: taken });
+    expect(code).toBe(1);
+    expect(said).toMatch(new RegExp(`port ${taken.split(":")[1]} on 127\\.0\\.0\\.1 is in use.* --${part} HOST:PORT`));
+    expect(said).not.toContain("--listen");
+  });
+
+  it("keeps the name all the same when it is the updating client's page", async () => {
+    const { code, said } = await up({ updater: taken });
+    expect(code).toBe(0);
+    expect(said).toMatch(/page of the updating client is not served.*is in use.* --updater HOST:PORT/);
+  });
+});

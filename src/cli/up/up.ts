@@ -1,0 +1,167 @@
+import { relative, resolve } from "node:path";
+import { startFirewall } from "../../firewall/start.ts";
+import type { ListenAddress } from "../../process/listen-address.ts";
+import { createLog, type Logger } from "../../process/log.ts";
+import { shellWord } from "../../process/shell-word.ts";
+import { closeInReverse, type Opened } from "../../process/shutdown.ts";
+import { caFileIn } from "../../process/tls/certificates.ts";
+import { startDns } from "../../publish/start.ts";
+import { startRecords } from "../../records/start.ts";
+import { summarise } from "../../updater/report/describe-round.ts";
+import { describeRhythm } from "../../updater/round/rhythm.ts";
+import { openStateFile } from "../../updater/round/state-file.ts";
+import { openUpdater, type Updater } from "../../updater/round/updater.ts";
+import { watch } from "../../updater/watch.ts";
+import { browserWarning } from "../io/browser-warning.ts";
+import type { CommandIo } from "../io/command-io.ts";
+import { curlForInterfaces, curlForRecords, dataFlag } from "../io/try-lines.ts";
+import { unsetNameservers } from "../records/records.ts";
+import { watchRecords } from "../records/watch.ts";
+import { loadConfig } from "../update/load-config.ts";
+import { openUpPage, type UpPage, type Watched } from "./page.ts";
+import { type Home, prepareHome, writeHomeConfig } from "./prepare.ts";
+
+export type UpCommand = {
+  readonly data: string;
+  readonly interface?: string;
+  readonly records: ListenAddress;
+  readonly firewall: ListenAddress;
+  readonly dns: ListenAddress;
+  /** Where the updating client's page is. */
+  readonly updater: ListenAddress;
+  readonly metrics?: ListenAddress;
+};
+
+/** Everything on one machine: what a newcomer starts first. */
+export async function up(options: UpCommand, io: CommandIo): Promise<number> {
+  const log = createLog({ format: "text", write: io.err });
+  const opened: Opened[] = [];
+  try {
+    const folder = resolve(io.cwd, options.data);
+    const home = await prepareHome(folder, options.interface, io);
+    if (home === undefined) return 2;
+    const urls = await startServices(options, folder, log, opened);
+    await writeHomeConfig(home, urls);
+    const watched = await startUpdater(home, io, opened);
+    if (watched === undefined) return 1;
+    const { url, onFirstRound, ...page } = await openUpPage(watched, options.updater, log, opened);
+    tellState(home, { ...urls, updater: url }, io);
+    await tellSignIn(home, urls, io);
+    const ready = await firstRound(watched.updater, onFirstRound, io);
+    tellNext(home, urls, io);
+    const how = { interval: home.interval, log, now: Date.now, random: Math.random, ...page };
+    if (ready) await watch(watched.updater, how, io.signal);
+    return 0;
+  } finally {
+    if (opened.length > 0) io.out("\nStopping.\n");
+    await closeInReverse(opened, log);
+  }
+}
+
+export type Urls = {
+  readonly records: string;
+  readonly firewall: string;
+  readonly dns: ListenAddress;
+  readonly caFile: string;
+  /** Makes links that sign in. */
+  readonly signIn: { readonly dns: () => Promise<string>; readonly firewall: () => Promise<string> };
+};
+
+async function startServices(options: UpCommand, dataFolder: string, log: Logger, opened: Opened[]): Promise<Urls> {
+  const shared = { dataFolder, log, names: [] };
+  const records = await startRecords({
+    ...{ ...shared, listen: options.records, listenOption: "--records", nameservers: unsetNameservers },
+    counted: options.metrics !== undefined,
+  });
+  opened.push({ name: "record service", close: records.close });
+  const dns = await startDns({ listen: [options.dns], store: records.store, nameservers: unsetNameservers, log });
+  opened.push({ name: "nameserver", close: dns.close });
+  await watchRecords(records, dns, { at: options.metrics, opened });
+  const firewall = await startFirewall({ ...shared, listen: options.firewall, listenOption: "--firewall" });
+  opened.push({ name: "firewall status service", close: firewall.close });
+  const [at = options.dns] = dns.addresses;
+  const signIn = { dns: () => records.createSignInLink("main"), firewall: () => firewall.createSignInLink() };
+  return { records: records.url, firewall: firewall.url, dns: at, caFile: caFileIn(dataFolder), signIn };
+}
+
+async function startUpdater(home: Home, io: CommandIo, opened: Opened[]): Promise<Watched | undefined> {
+  const config = loadConfig(home.configFile, io);
+  if (config === undefined) return undefined;
+  const state = await openStateFile(config.stateFile, Date.now(), { write: true });
+  if (state.kind === "unusable") {
+    io.err(`${state.because}; ${state.todo}\n`);
+    return undefined;
+  }
+  if (state.warning) io.err(`warning: ${state.warning}\n`);
+  const updater = await openUpdater(config, { state: state.state, now: Date.now, random: Math.random });
+  opened.push({ name: "updating client", close: () => updater.close() });
+  return { config, updater, state: state.state };
+}
+
+/** False when it was stopped before the round had ended. */
+async function firstRound(updater: Updater, onRound: UpPage["onFirstRound"], io: CommandIo): Promise<boolean> {
+  const round = await updater.round(io.signal);
+  onRound(round);
+  for (const result of round.results) {
+    const { what, because, todo } = summarise(result, true);
+    io.out(`  ${result.subject.title}: ${what}: ${because}${todo ? `; ${todo}` : ""}\n`);
+  }
+  return !io.signal.aborted;
+}
+
+function tellState(home: Home, urls: Urls & { readonly updater: string | undefined }, io: CommandIo): void {
+  io.out("moor is up, all of it on this machine:\n");
+  io.out(`  record service   ${urls.records}  (its API is described at ${urls.records}/docs)\n`);
+  io.out(`  nameserver       ${urls.dns.host} port ${urls.dns.port}, UDP and TCP\n`);
+  io.out(`  firewall status  ${urls.firewall}\n`);
+  io.out(`  updating client  follows ${home.device}: ${describeRhythm(home.interval)}\n`);
+  if (urls.updater) io.out(`                   ${urls.updater}  (its page, for this machine only)\n`);
+  io.out(`  data             ${home.folder}\n`);
+  for (const made of home.made) io.out(`  made             ${made}\n`);
+}
+
+async function tellSignIn(home: Home, urls: Urls, io: CommandIo): Promise<void> {
+  const data = dataFlag({ data: home.folder });
+  if (io.isJournal) {
+    io.out("\nLinks that sign in are made with:\n");
+    io.out(`  DNS console      ${io.program} sign-in ${data} --url ${urls.records}\n`);
+    io.out(`  firewall pages   ${io.program} sign-in --firewall ${data} --url ${urls.firewall}\n`);
+  } else {
+    io.out("\nLinks that sign in, once and within 15 minutes:\n");
+    io.out(`  DNS console      ${await urls.signIn.dns()}\n`);
+    io.out(`  firewall pages   ${await urls.signIn.firewall()}\n`);
+    io.out(browserWarning(relative(io.cwd, urls.caFile)));
+  }
+  io.out("\n");
+}
+
+function tellNext(home: Home, urls: Urls, io: CommandIo): void {
+  const here = (path: string) => relative(io.cwd, path) || ".";
+  const configFile = shellWord(here(home.configFile));
+  const withConfig = `--config ${configFile}`;
+  const records = { ...urls, url: urls.records, caFile: here(urls.caFile), tokenFile: here(home.tokenFile) };
+  const firewall = { ...urls, url: urls.firewall, caFile: here(urls.caFile), keyFile: here(home.keyFile) };
+  io.out(`
+Worth typing next, in another terminal:
+
+# the name, asked of the nameserver
+dig +short @${urls.dns.host} -p ${urls.dns.port} ${home.name}.${home.zone} A ${home.name}.${home.zone} AAAA
+
+# the records, from the record service
+${curlForRecords(records)}
+
+# the interfaces, from the firewall status service
+${curlForInterfaces(firewall)}
+
+# every address of this machine, and why one of them is taken
+${io.program} interfaces ${withConfig}
+
+# the records of the zone, as a table
+${io.program} list ${home.zone} ${withConfig}
+
+# the config of the updating client, with its comments
+cat ${configFile}
+
+Ctrl-C stops it; the same command starts it again with all its data in ${here(home.folder)}
+`);
+}

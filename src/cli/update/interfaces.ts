@@ -1,0 +1,139 @@
+import { type Family, families } from "../../core/addresses/address.ts";
+import { type Considered, chooseAddress } from "../../core/addresses/choose-address.ts";
+import type { InterfaceReport } from "../../core/addresses/interface-report.ts";
+import type { UpdaterConfig } from "../../updater/config/config.ts";
+import { describeChoice, refusalWords } from "../../updater/report/describe-round.ts";
+import { type PlannedUpdate, planRound, publishedOf } from "../../updater/round/plan.ts";
+import { createRecall } from "../../updater/round/recall.ts";
+import { openStateFile, type StateFile } from "../../updater/round/state-file.ts";
+import { type Subject, subjectsOf } from "../../updater/round/subjects.ts";
+import type { SourceReading } from "../../updater/sources/source.ts";
+import { openSource } from "../../updater/sources/sources.ts";
+import type { CommandIo } from "../io/command-io.ts";
+import { printTable } from "../io/print-table.ts";
+import { loadConfig, pickOne } from "./load-config.ts";
+
+export type InterfacesOptions = {
+  readonly config?: string | undefined;
+  readonly source?: string | undefined;
+  readonly json?: boolean | undefined;
+};
+
+/**
+ * `moor interfaces`: every address a firewall reports, those that the config's names would take, and why each other would not.
+ */
+export async function interfaces(options: InterfacesOptions, io: CommandIo): Promise<number> {
+  const config = loadConfig(options.config, io);
+  const chosen = config && pickOne("source", config.sources, options.source, { file: config.file, io });
+  if (!config || !chosen) return 2;
+  for (const warning of config.warnings) io.err(`warning: ${warning}\n`);
+  const source = await openSource(chosen);
+  try {
+    const reading = await source.read(io.signal);
+    if (reading.kind === "unavailable") {
+      io.err(`${reading.because}; ${reading.todo}\n`);
+      return 1;
+    }
+    const subjects = subjectsOf(config).filter((subject) => subject.source === chosen.name);
+    const state = await storedBefore(config, io);
+    const planned = planFor(subjects, reading, state);
+    const rows = rowsOf(reading.report, planned, state);
+    io.out(options.json ? `${JSON.stringify(rows, undefined, 2)}\n` : printRows(rows));
+    const told = planned.map((update) => ({ title: update.subject.title, ...describeChoice(update) }));
+    for (const { title, kind, because } of told) {
+      if (kind === "failed") io.err(`${title}: ${because}\n`);
+      else if (!options.json) io.out(`${title}: ${because}\n`);
+    }
+    return told.some(({ kind }) => kind === "failed") ? 1 : 0;
+  } finally {
+    source.close();
+  }
+}
+
+type Stored = Pick<StateFile, "get">;
+
+/** What names have stays where another address is no better. Whether their records hold it is not asked here: all is in doubt. */
+async function storedBefore({ stateFile }: UpdaterConfig, io: CommandIo): Promise<Stored> {
+  const opened = await openStateFile(stateFile, Date.now(), { write: false });
+  if (opened.kind === "unusable") {
+    io.err(`warning: ${opened.because}; ${opened.todo}\n`);
+    return { get: () => undefined };
+  }
+  return {
+    get(key) {
+      const kept = opened.state.get(key);
+      return kept && { ...kept, inDoubt: true };
+    },
+  };
+}
+
+const planFor = (subjects: readonly Subject[], reading: SourceReading, state: Stored): readonly PlannedUpdate[] =>
+  planRound(subjects, {
+    readings: new Map(subjects.map(({ source }) => [source, reading])),
+    state,
+    recall: createRecall(),
+    notBefore: () => undefined,
+    now: Date.now(),
+  });
+
+type Row = {
+  readonly interface: string;
+  readonly up?: boolean;
+  readonly addresses: readonly { readonly family: Family; readonly address: string; readonly verdict: Verdict }[];
+};
+
+type Verdict = Considered["verdict"] | "not-asked-for";
+
+function rowsOf(report: InterfaceReport, planned: readonly PlannedUpdate[], state: Stored): readonly Row[] {
+  return [...report.values()].map(({ device, up }) => ({
+    interface: device,
+    ...(up === undefined ? {} : { up }),
+    addresses: families.flatMap((family) =>
+      considered(report, { device, family }, planned, state).map(({ text, verdict }) => ({
+        family,
+        address: text,
+        verdict,
+      })),
+    ),
+  }));
+}
+
+/** By the rules of the first name that looks there; without any name by the usual ones. */
+function considered(
+  report: InterfaceReport,
+  { device, family }: { readonly device: string; readonly family: Family },
+  planned: readonly PlannedUpdate[],
+  state: Stored,
+): readonly { readonly text: string; readonly verdict: Verdict }[] {
+  const ofFamily = planned.filter(({ subject }) => subject.family === family);
+  const first = ofFamily.find(({ subject }) => subject.policy.devices.includes(device))?.subject;
+  const alike = ofFamily.map(({ subject }) => subject).filter(({ policyKey }) => policyKey === first?.policyKey);
+  const policy = { ...first?.policy, device, family, published: publishedOf(alike, state) };
+  const found = chooseAddress(report, policy).considered;
+  const isTaken =
+    planned.length === 0 || ofFamily.some((update) => update.device === device && "address" in update.plan);
+  if (isTaken) return found;
+  return found.map(({ text, verdict }) => ({ text, verdict: verdict === "taken" ? "not-asked-for" : verdict }));
+}
+
+function printRows(rows: readonly Row[]): string {
+  if (rows.length === 0) return "the firewall reports no interface at all\n";
+  const lines = rows.flatMap(({ interface: device, up, addresses }) => {
+    const state = up === undefined ? "" : up ? "up" : "down";
+    if (addresses.length === 0) return [[device, state, "none", "", ""]];
+    return addresses.map(({ address, family, verdict }) => [
+      device,
+      state,
+      address,
+      family === "ipv4" ? "A" : "AAAA",
+      verdictWords(verdict),
+    ]);
+  });
+  return printTable(["INTERFACE", "STATE", "ADDRESS", "TYPE", "CHOICE"], lines);
+}
+
+function verdictWords(verdict: Verdict): string {
+  if (verdict === "taken") return "would be taken";
+  if (verdict === "not-asked-for") return "fit, but no name of the config takes it";
+  return `no: ${refusalWords[verdict]}`;
+}

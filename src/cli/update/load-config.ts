@@ -1,0 +1,56 @@
+import { resolve } from "node:path";
+import { nearest } from "../../core/names/nearest.ts";
+import { ok, type Result } from "../../core/result.ts";
+import { shellWord } from "../../process/shell-word.ts";
+import type { UpdaterConfig } from "../../updater/config/config.ts";
+import { readConfig } from "../../updater/config/read.ts";
+import type { CommandIo } from "../io/command-io.ts";
+import { tellFaults } from "../io/tell-faults.ts";
+
+export const defaultConfig = "moor.yaml";
+
+/** The config, or undefined after its faults have been printed. */
+export function loadConfig(file: string | undefined, io: CommandIo): UpdaterConfig | undefined {
+  const read = readTyped(file, io);
+  if (read.ok) return read.value;
+  tellFaults(read.faults, io);
+  return undefined;
+}
+
+/** Whose messages name commands with the config and the target that they are about. */
+export function readTyped(file = defaultConfig, io: CommandIo): Result<UpdaterConfig> {
+  const read = readConfig(file, io.env, io.cwd);
+  if (!read.ok) return read;
+  const config = file === defaultConfig ? [] : [`--config ${shellWord(file)}`];
+  const targets = [...read.value.targets].map(([name, target]) => {
+    const flags = [...config, ...(read.value.targets.size > 1 ? [`--target ${shellWord(name)}`] : [])];
+    const typed = {
+      ...(io.program !== "moor" && { program: io.program }),
+      ...(flags.length > 0 && { flags: flags.join(" ") }),
+    };
+    return [name, { ...target, ...typed }] as const;
+  });
+  return ok({ ...read.value, targets: new Map(targets) });
+}
+
+/** The entry with that name, or the only one there is; undefined after saying what is wrong. */
+export function pickOne<T>(
+  kind: "source" | "target",
+  entries: ReadonlyMap<string, T>,
+  wanted: string | undefined,
+  { file, io }: { readonly file: string; readonly io: CommandIo },
+): T | undefined {
+  const names = [...entries.keys()];
+  const only = names.length === 1 ? names[0] : undefined;
+  const found = entries.get(wanted ?? only ?? "");
+  if (found !== undefined) return found;
+  const shown = resolve(io.cwd, file);
+  if (names.length === 0) io.err(`${shown} has no ${kind}s; add one below \`${kind}s:\`\n`);
+  else if (wanted === undefined) io.err(`say which ${kind} with --${kind} NAME; there are ${names.join(", ")}\n`);
+  else {
+    const meant = nearest(wanted, names);
+    const hint = meant ? `; did you mean ${meant}?` : "";
+    io.err(`there is no ${kind} ${wanted}; there are ${names.join(", ")}${hint}\n`);
+  }
+  return undefined;
+}

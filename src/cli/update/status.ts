@@ -1,0 +1,122 @@
+import { urlOf } from "../../process/listen-address.ts";
+import type { UpdaterConfig } from "../../updater/config/config.ts";
+import { driftTodo, summarise } from "../../updater/report/describe-round.ts";
+import type { PlannedUpdate } from "../../updater/round/plan.ts";
+import { openStateFile, type StateFile } from "../../updater/round/state-file.ts";
+import type { Updater } from "../../updater/round/updater.ts";
+import type { CommandIo } from "../io/command-io.ts";
+import { printTable } from "../io/print-table.ts";
+import { loadConfig } from "./load-config.ts";
+
+export type StatusOptions = { readonly config?: string | undefined; readonly json?: boolean | undefined };
+
+/** What a name should be, what was written last, and what the record service holds: asked for now, all three. */
+type Row = {
+  readonly name: string;
+  readonly wanted: string | null;
+  readonly stored: string | null;
+  readonly published: readonly string[] | null;
+  readonly when: string | null;
+  readonly why: string;
+  readonly next: string;
+  readonly ok: boolean;
+};
+
+/** `moor status`: for each name wanted, stored, published, when, why, next. Nothing is written. */
+export async function status(options: StatusOptions, io: CommandIo): Promise<number> {
+  const config = loadConfig(options.config, io);
+  if (!config) return 2;
+  const opened = await openStateFile(config.stateFile, Date.now(), { write: false });
+  if (opened.kind === "unusable") {
+    io.err(`${opened.because}; ${opened.todo}\n`);
+    return 1;
+  }
+  const { openUpdater } = await import("../../updater/round/updater.ts");
+  const updater = await openUpdater(config, { state: opened.state, now: Date.now, random: Math.random });
+  try {
+    const [planned, running] = await Promise.all([updater.plan(io.signal), askWatcher(config, io)]);
+    const rows = await rowsOf(planned, updater, opened.state, running, io.signal);
+    io.out(options.json ? `${JSON.stringify(rows, undefined, 2)}\n` : printRows(rows));
+    return rows.every(({ ok }) => ok) ? 0 : 1;
+  } finally {
+    updater.close();
+  }
+}
+
+async function rowsOf(
+  planned: readonly PlannedUpdate[],
+  updater: Updater,
+  state: StateFile,
+  next: string,
+  signal: AbortSignal,
+): Promise<readonly Row[]> {
+  const rows: Row[] = [];
+  for (const update of planned) {
+    const { subject, choice, plan } = update;
+    const found = await updater.published(subject, signal);
+    const { because, todo } = summarise(update, false);
+    const published = found.kind === "found" ? found.value : null;
+    const wanted = choice.kind === "address" ? choice.address.text : null;
+    const differs = published !== null && wanted !== null && published.join() !== wanted;
+    const drifted = differs && plan.kind === "nothing" && plan.because === "same-as-stored";
+    const why = drifted
+      ? `the record was changed elsewhere; ${driftTodo(subject, wanted)}`
+      : `${because}${todo ? `; ${todo}` : ""}`;
+    rows.push({
+      name: subject.title,
+      wanted,
+      stored: state.get(subject.key)?.address ?? null,
+      published,
+      when: state.get(subject.key)?.storedAt ?? null,
+      // Without an address it does not matter yet that there is no record for it.
+      why:
+        found.kind === "found" || (found.kind === "missing" && wanted === null)
+          ? why
+          : `${found.because}; ${found.todo}`,
+      next: plan.kind === "wait" ? new Date(plan.until).toISOString() : next,
+      ok: published !== null && !differs,
+    });
+  }
+  return rows;
+}
+
+const noWatcher = "no watcher answers";
+
+/** When the watcher looks again, if one runs and may be asked. */
+async function askWatcher(config: UpdaterConfig, io: CommandIo): Promise<string> {
+  const { control } = config;
+  if (!control) return "";
+  const { createHttpClient } = await import("../../updater/http/client.ts");
+  const url = new URL(urlOf(control, "http"));
+  const client = await createHttpClient({ url, trust: { kind: "system" } }, { timeoutMs: 2_000, maxBytes: 4_000_000 });
+  try {
+    const outcome = await client.send({ method: "GET", path: "/status", headers: {} }, io.signal);
+    if (outcome.kind !== "answer" || outcome.status !== 200) return noWatcher;
+    const answer = JSON.parse(outcome.body) as Partial<Record<"config" | "stateFile" | "nextRound", string | null>>;
+    if (answer.stateFile === config.stateFile) return answer.nextRound ?? "soon";
+    if (answer.stateFile === undefined && answer.nextRound !== undefined) {
+      io.err(`${url.host} is answered by an older updater, which does not say whose it is; start it again\n`);
+      return noWatcher;
+    }
+    const whose = answer.config ? `the updater of ${answer.config}` : "another program";
+    io.err(`${url.host} is answered by ${whose}; choose another port at \`control:\` in ${config.file}\n`);
+    return noWatcher;
+  } catch {
+    return noWatcher;
+  } finally {
+    client.close();
+  }
+}
+
+function printRows(rows: readonly Row[]): string {
+  const cells = rows.map(({ name, wanted, stored, published, when, why, next }) => [
+    name,
+    wanted ?? "none",
+    stored ?? "none",
+    published?.join(" ") ?? "unknown",
+    when?.slice(0, 19).replace("T", " ") ?? "never",
+    next === "" ? "" : next.replace(/^(\d{4}-.*)T(\d\d:\d\d:\d\d).*$/, "$1 $2"),
+    why,
+  ]);
+  return printTable(["NAME", "WANTED", "STORED", "PUBLISHED", "WRITTEN (UTC)", "NEXT (UTC)", "WHY"], cells);
+}

@@ -1,0 +1,326 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { readHistory } from "../../updater/report/history.ts";
+import { type Loop, openLoop } from "../../updater/rig/loop.ts";
+import { wanWith } from "../../updater/rig/services.ts";
+import type { CommandIo } from "../io/command-io.ts";
+import { openTerminal } from "../rig/terminal.ts";
+import { interfaces } from "./interfaces.ts";
+import { list } from "./list.ts";
+import { show } from "./show.ts";
+import { update } from "./update.ts";
+import { zones } from "./zones.ts";
+
+let loop: Loop;
+beforeEach(async () => {
+  loop = await openLoop();
+});
+afterEach(() => loop.close());
+
+const terminal = (signal?: AbortSignal) => openTerminal(loop.folder, signal);
+
+describe("moor update", () => {
+  it("--check says what would be kept, and asks nobody", async () => {
+    const { io, printed } = terminal();
+    expect(await update({ check: true }, io)).toBe(0);
+    expect(printed.out).toMatch(
+      /^ok: .*moor\.yaml\nhome\.example\.org A: from wan0 of home .*\n.* AAAA: .*\ntold at once .* looks every 30 s while it is not told; last/,
+    );
+    expect([loop.firewall.asked.length, loop.service.asked.length]).toEqual([0, 0]);
+  });
+
+  it("names faults with their place, and ends with 2", async () => {
+    writeFileSync(join(loop.folder, "bad.yaml"), "names: []\ncolour: red\n");
+    const { io, printed } = terminal();
+    expect(await update({ config: "bad.yaml", once: true }, io)).toBe(2);
+    expect(printed.err).toMatch(/^bad\.yaml:2:1: the config has no setting "colour"; the settings are state, .*\n$/);
+  });
+
+  it("says how to come by a config", async () => {
+    const { io, printed } = terminal();
+    expect(await update({ config: "missing.yaml" }, io)).toBe(2);
+    expect(printed.err).toMatch(/^missing\.yaml: there is no such config file; make it with `moor init`/);
+  });
+
+  it("does not start without names", async () => {
+    writeFileSync(join(loop.folder, "none.yaml"), "interval: 30s\n");
+    const { io, printed } = terminal();
+    expect(await update({ config: "none.yaml", once: true }, io)).toBe(2);
+    expect(printed.err).toMatch(/^none\.yaml: there are no names to keep/);
+  });
+
+  it.for(["names:", "names: []"])("says in which line there are no names: %s", async (line) => {
+    writeFileSync(join(loop.folder, "none.yaml"), `interval: 30s\n${line}\n`);
+    const { io, printed } = terminal();
+    expect(await update({ config: "none.yaml", check: true }, io)).toBe(2);
+    expect(printed.err).toMatch(/^none\.yaml:2:1: there are no names to keep/);
+  });
+
+  it("--dry-run tells the plan and why; nothing is written or stored", async () => {
+    const { io, printed } = terminal();
+    const before = readdirSync(loop.folder);
+    expect(await update({ dryRun: true }, io)).toBe(0);
+    expect(printed.out).toBe(
+      "home.example.org A: would be replaced by 9.9.9.9: wan0 has it, none was stored\n" +
+        "home.example.org AAAA: would be replaced by 2a00::9: wan0 has it, none was stored\n",
+    );
+    expect(loop.writes()).toEqual([]);
+    expect(readdirSync(loop.folder)).toEqual(before);
+  });
+
+  it.for([
+    [
+      "a record that is not there",
+      "v1",
+      "nope",
+      "example.org",
+      "",
+      /no record nope\.example\.org A; make it in the console/,
+    ],
+    ["a zone that is not there", "v1", "home", "example.net", "", /no zone example\.net/],
+    ["a set that is not there", "rrsets", "nope", "example.org", "", /no record nope\.example\.org A;.*`create: true`/],
+    ["a set to be made in no zone", "rrsets", "home", "example.net", ", create: true", /no zone example\.net/],
+  ] as const)("--dry-run fails as the round would: %s", async ([, api, name, zone, more, said]) => {
+    await loop.close();
+    loop = await openLoop(`  - { name: ${name}, zone: ${zone}, ipv4: wan0${more} }`, undefined, { api });
+    const { io, printed } = terminal();
+    expect(await update({ dryRun: true }, io)).toBe(1);
+    expect(printed.out).toMatch(said);
+    expect(printed.out).toMatch(/A: not replaced: /);
+    expect(loop.writes()).toEqual([]);
+    const real = terminal();
+    expect(await update({ once: true }, real.io)).toBe(1);
+    expect(real.printed.out).toBe(printed.out);
+  });
+
+  it.for([
+    [
+      "makes what is to be made",
+      "",
+      "nope",
+      ", create: true",
+      "would be replaced by 9.9.9.9: wan0 has it, none was stored",
+    ],
+    [
+      "reads what is compared",
+      "192.0.2.1",
+      "home",
+      ", compare: record",
+      "would be replaced by 9.9.9.9: wan0 has it, the record held 192.0.2.1",
+    ],
+    ["leaves what is right", "9.9.9.9", "home", ", compare: record", "left as it is: the record holds 9.9.9.9 already"],
+  ] as const)("--dry-run knows from reading that the round %s", async ([, held, name, more, said]) => {
+    await loop.close();
+    loop = await openLoop(`  - { name: ${name}, zone: example.org, ipv4: wan0${more} }`, undefined, { api: "rrsets" });
+    Object.assign(loop.records.find(({ id }) => id === "r4") ?? {}, { value: held });
+    const before = readdirSync(loop.folder);
+    const { io, printed } = terminal();
+    expect(await update({ dryRun: true }, io)).toBe(0);
+    expect(printed.out).toBe(`${name}.example.org A: ${said}\n`);
+    expect(loop.writes()).toEqual([]);
+    expect(readdirSync(loop.folder)).toEqual(before);
+  });
+
+  it("--once tells what was done, then that nothing is to be done", async () => {
+    loop.says.firewall = () => ({ body: { wan0: wanWith(["10.0.0.1"], ["2a00::9"]) } });
+    const first = terminal();
+    expect(await update({ once: true }, first.io)).toBe(0);
+    expect(first.printed.out).toMatch(/A: replaced by 10\.0\.0\.1: wan0 has it, none was stored; careful: a private/);
+    const second = terminal();
+    expect(await update({ once: true }, second.io)).toBe(0);
+    expect(second.printed.out).toMatch(/A: left as it is: 10\.0\.0\.1 is what was stored last\n/);
+    expect(loop.writes().length).toBe(2);
+    expect(await readHistory(loop.config.historyFile)).toMatchObject([
+      { kind: "done", about: "home.example.org A", what: "record replaced by 10.0.0.1" },
+      { kind: "done", about: "home.example.org AAAA", what: "record replaced by 2a00::9" },
+    ]);
+  });
+
+  it("--once ends with 1 when something failed, and says what to do", async () => {
+    loop.says.firewall = () => ({ body: { eth7: wanWith(["9.9.9.9"], []) } });
+    const { io, printed } = terminal();
+    expect(await update({ once: true }, io)).toBe(1);
+    expect(printed.out).toMatch(/A: left as it is: the firewall home has no interface wan0; those it has are eth7\n/);
+  });
+
+  it("has no failure to tell when an interface merely has no address", async () => {
+    loop.says.firewall = () => ({ body: { wan0: wanWith([], ["fe80::1"]) } });
+    const { io, printed } = terminal();
+    expect(await update({ once: true }, io)).toBe(0);
+    expect(printed.out).toMatch(/AAAA: left as it is: wan0 has no fit address: fe80::1 is link-local\n/);
+  });
+
+  it("sets a damaged state file aside and says so", async () => {
+    writeFileSync(loop.config.stateFile, "{torn");
+    const { io, printed } = terminal();
+    expect(await update({ once: true }, io)).toBe(0);
+    expect(printed.err).toMatch(/^warning: the state file .* was damaged/);
+    expect(loop.stored()).toEqual({ A: "9.9.9.9", AAAA: "2a00::9" });
+  });
+
+  it("watches until it is told to stop", async () => {
+    const stop = new AbortController();
+    const { io, printed } = terminal(stop.signal);
+    const running = update({ logFormat: "json" }, io);
+    while (!printed.err.includes("replaced by 2a00::9")) await new Promise((resolve) => setTimeout(resolve, 10));
+    stop.abort();
+    expect(await running).toBe(0);
+    const lines = printed.err.trim().split("\n");
+    expect(lines.map((line) => JSON.parse(line).msg)).toEqual([
+      "watching",
+      "record replaced by 9.9.9.9",
+      "record replaced by 2a00::9",
+      "stopped",
+    ]);
+  });
+});
+
+describe("moor interfaces", () => {
+  it("shows each address, and why it would or would not be taken", async () => {
+    const { io, printed } = terminal();
+    expect(await interfaces({}, io)).toBe(0);
+    expect(printed.out).toBe(
+      "INTERFACE  STATE  ADDRESS  TYPE  CHOICE\n" +
+        "wan0       up     9.9.9.9  A     would be taken\n" +
+        "wan0       up     2a00::9  AAAA  would be taken\n" +
+        "wan0       up     fe80::1  AAAA  no: link-local\n" +
+        "home.example.org A: 9.9.9.9 of wan0 would be taken\n" +
+        "home.example.org AAAA: 2a00::9 of wan0 would be taken\n",
+    );
+  });
+
+  it("chooses as the names of the config do, and says which of their interfaces is missing", async () => {
+    await loop.close();
+    const names = "  - { name: home, zone: example.org, ipv4: eth9, ipv6: [eth8, wan0], public: require }";
+    loop = await openLoop(names);
+    loop.says.firewall = () => ({ body: { wan0: wanWith(["9.9.9.9"], ["fd00::9", "2a00::9"]) } });
+    const { io, printed } = terminal();
+    expect(await interfaces({}, io)).toBe(1);
+    expect(printed.out).toBe(
+      "INTERFACE  STATE  ADDRESS  TYPE  CHOICE\n" +
+        "wan0       up     9.9.9.9  A     fit, but no name of the config takes it\n" +
+        "wan0       up     fd00::9  AAAA  no: unique local, and only public ones are wanted\n" +
+        "wan0       up     2a00::9  AAAA  would be taken\n" +
+        "home.example.org AAAA: 2a00::9 of wan0 (eth8 is not there) would be taken\n",
+    );
+    expect(printed.err).toBe("home.example.org A: the firewall home has no interface eth9; those it has are wan0\n");
+  });
+
+  it("chooses as a round does where what is published stays, though another of its network lives longer now", async () => {
+    const renewed = (...seconds: readonly number[]) => {
+      const { ipv6, ...wan0 } = wanWith(["9.9.9.9"], ["2a00::8", "2a00::9"]);
+      const living = ipv6.map((entry, i) => ({ ...entry, vltime: String(seconds[i]) }));
+      loop.says.firewall = () => ({ body: { wan0: { ...wan0, ipv6: living } } });
+    };
+    renewed(60, 7200);
+    expect(await update({ once: true }, terminal().io)).toBe(0);
+    renewed(7200, 60);
+    const seen = terminal();
+    expect(await interfaces({}, seen.io)).toBe(0);
+    expect(seen.printed.out).toContain(
+      "wan0       up     2a00::8  AAAA  no: as good, and another is published already\n" +
+        "wan0       up     2a00::9  AAAA  would be taken\n" +
+        "home.example.org A: 9.9.9.9 of wan0 would be taken\n" +
+        "home.example.org AAAA: 2a00::9 of wan0 would be taken\n",
+    );
+    const planned = terminal();
+    expect(await update({ dryRun: true }, planned.io)).toBe(0);
+    expect(planned.printed.out).toContain("AAAA: left as it is: 2a00::9 is what was stored last\n");
+  });
+
+  it("tells why a name would be given none", async () => {
+    loop.says.firewall = () => ({ body: { wan0: wanWith(["127.0.0.1"], []) } });
+    const { io, printed } = terminal();
+    expect(await interfaces({}, io)).toBe(0);
+    expect(printed.out).toContain(
+      "home.example.org A: nothing would be taken: wan0 has no fit address: 127.0.0.1 is loop",
+    );
+  });
+
+  it("shows what would be taken of each interface while there are no names", async () => {
+    const config = readFileSync(join(loop.folder, "moor.yaml"), "utf8").replace(/^names:[\s\S]*/m, "");
+    writeFileSync(join(loop.folder, "bare.yaml"), config);
+    const { io, printed } = terminal();
+    expect(await interfaces({ config: "bare.yaml" }, io)).toBe(0);
+    expect(printed.out).toMatch(/ 9\.9\.9\.9 +A +would be taken\n/);
+  });
+
+  it("--json for programs", async () => {
+    const { io, printed } = terminal();
+    expect(await interfaces({ json: true }, io)).toBe(0);
+    expect(JSON.parse(printed.out)[0]).toMatchObject({
+      interface: "wan0",
+      up: true,
+      addresses: [{ verdict: "taken" }, {}, {}],
+    });
+  });
+
+  it("ends with 1 when the firewall cannot be read, and with 2 for a source that is not in the config", async () => {
+    loop.says.firewall = () => ({ status: 403 });
+    const refused = terminal();
+    expect(await interfaces({}, refused.io)).toBe(1);
+    expect(refused.printed.err).toMatch(/may not read.*All pages/);
+    const unknown = terminal();
+    expect(await interfaces({ source: "hme" }, unknown.io)).toBe(2);
+    expect(unknown.printed.err).toBe("there is no source hme; there are home; did you mean home?\n");
+  });
+});
+
+describe("zones, list and show", () => {
+  it("print tables for people", async () => {
+    const { io, printed } = terminal();
+    expect([await zones({}, io), await list({ zone: "Example.org." }, io), await show({ record: "r6" }, io)]).toEqual([
+      0, 0, 0,
+    ]);
+    expect(printed.out).toBe(
+      "ZONE         TTL   ID\n" +
+        "example.org  3600  z1\n" +
+        "NAME  TYPE  TTL  VALUE                ID\n" +
+        "@     SOA        ns. host. 1 2 3 4 5  soa\n" +
+        "home  A     77   192.0.2.1            r4\n" +
+        "home  AAAA       2001:db8::1          r6\n" +
+        "name     home\ntype     AAAA\nvalue    2001:db8::1\nttl      the zone's\nid       r6\nzone id  z1\n",
+    );
+  });
+
+  it("print JSON for programs", async () => {
+    const { io, printed } = terminal();
+    await show({ record: "r4", json: true }, io);
+    expect(JSON.parse(printed.out)).toEqual({
+      ...{ id: "r4", zoneId: "z1", name: "home", type: "A", value: "192.0.2.1", ttl: 77 },
+    });
+  });
+
+  it("name the command to look further with as it was typed: its config, and the target where there are several", async () => {
+    const text = readFileSync(join(loop.folder, "moor.yaml"), "utf8");
+    const told = async (config: string, target?: string, program = "moor") => {
+      const { io, printed } = terminal();
+      expect(await list({ zone: "other.org", config, target }, { ...io, program })).toBe(1);
+      return printed.err;
+    };
+    writeFileSync(join(loop.folder, "my dns.yaml"), text);
+    expect(await told("my dns.yaml")).toContain("`moor zones --config 'my dns.yaml'` lists");
+    expect(await told("moor.yaml", undefined, "../bin/moor")).toContain("`../bin/moor zones` lists");
+    const second = text
+      .replace(/^targets: \{ dns: (.*) \}$/m, "targets: { dns: $1, more: $1 }")
+      .replace("name: home,", "name: home, target: dns,");
+    writeFileSync(join(loop.folder, "moor.yaml"), second);
+    expect(await told("moor.yaml", "more")).toContain("`moor zones --target more` lists");
+  });
+
+  const wrong: [string, (io: CommandIo) => Promise<number>, number, RegExp][] = [
+    ["a zone that is not there", (io) => list({ zone: "other.org" }, io), 1, /no zone other\.org.*`moor zones`/],
+    ["a zone that cannot be", (io) => list({ zone: "org" }, io), 2, /at least two labels/],
+    ["a zone in Unicode", (io) => list({ zone: "Bücher.example" }, io), 1, /no zone xn--bcher-kva\.example/],
+    ["an id with a name in Unicode", (io) => show({ record: "ü.test/x/A" }, io), 1, /the id xn--tda\.test\/x\/A/],
+    ["a record that is not there", (io) => show({ record: "r9" }, io), 1, /no record with the id r9.*`moor list ZONE`/],
+    ["a target that is not there", (io) => zones({ target: "x" }, io), 2, /no target x; there are dns/],
+  ];
+  it.each(wrong)("say what to do about %s", async (_, ask, code, words) => {
+    const { io, printed } = terminal();
+    expect(await ask(io)).toBe(code);
+    expect(printed.err).toMatch(words);
+    expect(printed.out).toBe("");
+  });
+});

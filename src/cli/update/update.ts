@@ -1,0 +1,140 @@
+import { hostname } from "node:os";
+import { noLog } from "../../process/small-log.ts";
+import type { UpdaterConfig } from "../../updater/config/config.ts";
+import { type Summary, summarise } from "../../updater/report/describe-round.ts";
+import { openHistory } from "../../updater/report/history.ts";
+import { createReporter } from "../../updater/report/reporter.ts";
+import type { UpdateResult } from "../../updater/round/apply.ts";
+import { describeRhythm } from "../../updater/round/rhythm.ts";
+import { openStateFile, type StateFile } from "../../updater/round/state-file.ts";
+import { devicesOf, type Subject, subjectsOf } from "../../updater/round/subjects.ts";
+import type { Updater } from "../../updater/round/updater.ts";
+import type { CommandIo } from "../io/command-io.ts";
+import { defaultConfig, loadConfig, readTyped } from "./load-config.ts";
+
+export type UpdateOptions = {
+  readonly config?: string | undefined;
+  readonly once?: boolean | undefined;
+  readonly dryRun?: boolean | undefined;
+  readonly check?: boolean | undefined;
+  /** With `dryRun`: ends with 1 also when a name would be given no address. */
+  readonly needsAddress?: boolean | undefined;
+  /** Of the log lines while watching. */
+  readonly logFormat?: "text" | "json" | undefined;
+};
+
+/** `moor update`: keeps the config's names at their addresses, until told to stop unless asked for one round. */
+export async function update(options: UpdateOptions, io: CommandIo): Promise<number> {
+  const config = loadConfig(options.config, io);
+  if (!config) return 2;
+  if (config.names.length === 0) {
+    io.err(
+      `${config.namesAt ?? options.config ?? defaultConfig}: there are no names to keep; add one below \`names:\`\n`,
+    );
+    return 2;
+  }
+  for (const warning of config.warnings) io.err(`warning: ${warning}\n`);
+  if (options.check) return check(config, io);
+  const state = await openState(config, !options.dryRun, io);
+  if (!state) return 1;
+  if (!options.dryRun && !options.once) return keepWatching(config, state, options, io);
+  const { openUpdater } = await import("../../updater/round/updater.ts");
+  const updater = await openUpdater(config, { state, now: Date.now, random: Math.random });
+  try {
+    return await (options.dryRun ? dryRun(updater, options, io) : once(updater, config, io));
+  } finally {
+    updater.close();
+  }
+}
+
+async function openState(config: UpdaterConfig, write: boolean, io: CommandIo): Promise<StateFile | undefined> {
+  const opened = await openStateFile(config.stateFile, Date.now(), { write });
+  if (opened.kind === "unusable") {
+    io.err(`${opened.because}; ${opened.todo}\n`);
+    return undefined;
+  }
+  if (opened.warning) io.err(`warning: ${opened.warning}\n`);
+  return opened.state;
+}
+
+function check(config: UpdaterConfig, io: CommandIo): number {
+  io.out(`ok: ${config.file}\n`);
+  for (const subject of subjectsOf(config)) {
+    const { title, source, target, order } = subject;
+    const ttl = order.ttl === undefined ? "" : `, ttl ${order.ttl}`;
+    io.out(`${title}: from ${devicesOf(subject)} of ${source} (${hostOf(config.sources.get(source))})`);
+    io.out(`, written to ${target} (${hostOf(config.targets.get(target))})${ttl}\n`);
+  }
+  io.out(`${describeRhythm(config.interval)}; last addresses in ${config.stateFile}\n`);
+  return 0;
+}
+
+const hostOf = (endpoint: { readonly url: URL } | undefined) => endpoint?.url.host ?? "";
+
+async function dryRun(updater: Updater, { needsAddress }: UpdateOptions, io: CommandIo): Promise<number> {
+  const results = await updater.preview(io.signal);
+  const summaries = results.map((result) => ({ subject: result.subject, summary: summarise(result, false) }));
+  const code = printSummaries(summaries, io);
+  return needsAddress && summaries.some(({ summary: { kind } }) => kind === "none") ? 1 : code;
+}
+
+async function once(updater: Updater, { historyFile }: UpdaterConfig, io: CommandIo): Promise<number> {
+  const round = await updater.round(io.signal);
+  const { results } = round;
+  const history = openHistory(historyFile, (because) => io.err(`warning: the history cannot be kept: ${because}\n`));
+  // What would be logged is printed.
+  const reporter = createReporter(noLog, (notice) => history.add(notice, new Date()));
+  if (io.signal.aborted) reporter.reportDone(round);
+  else reporter.report(round);
+  const code = printSummaries(
+    results.map((result) => ({ subject: result.subject, summary: summarise(result, true) })),
+    io,
+  );
+  const confirmed = await Promise.all(results.map((result) => printConfirmation(result, io)));
+  await history.settled();
+  return confirmed.every(Boolean) ? code : 1;
+}
+
+async function printConfirmation({ subject, confirmation }: UpdateResult, io: CommandIo): Promise<boolean> {
+  const told = await confirmation;
+  if (told?.kind === "confirmed") io.out(`${subject.title}: DNS answers with it (${told.servers} servers)\n`);
+  if (told?.kind === "unconfirmed")
+    io.out(`${subject.title}: DNS does not answer with it: ${told.because}; ${told.todo}\n`);
+  return told?.kind !== "unconfirmed";
+}
+
+function printSummaries(
+  summaries: readonly { readonly subject: Subject; readonly summary: Summary }[],
+  io: CommandIo,
+): number {
+  for (const { subject, summary } of summaries) {
+    const { what, because, todo } = summary;
+    io.out(`${subject.title}: ${what}: ${because}${todo ? `; ${todo}` : ""}\n`);
+  }
+  return summaries.some(({ summary: { kind } }) => kind === "failed" || kind === "waiting") ? 1 : 0;
+}
+
+async function keepWatching(
+  config: UpdaterConfig,
+  state: StateFile,
+  options: UpdateOptions,
+  io: CommandIo,
+): Promise<number> {
+  const [{ createSmallLog }, { keepNames }] = await Promise.all([
+    import("../../process/small-log.ts"),
+    import("../../updater/keep-names.ts"),
+  ]);
+  const log = createSmallLog({ format: options.logFormat ?? "text", write: io.err });
+  log.info({ config: config.file, names: config.names.length, everySeconds: config.interval / 1000 }, "watching");
+  const tools = {
+    ...{ state, log, now: Date.now, random: Math.random, host: hostname(), env: io.env },
+    reload: () => readTyped(options.config, io),
+    onRequest({ check, reload }: { readonly check: () => void; readonly reload: () => void }) {
+      io.onSignal?.("SIGUSR1", check);
+      io.onSignal?.("SIGHUP", reload);
+    },
+  };
+  await keepNames(config, tools, io.signal);
+  log.info("stopped");
+  return 0;
+}

@@ -1,0 +1,33 @@
+import { execFileSync } from "node:child_process";
+import { describe, expect, it } from "vitest";
+import { runMoor } from "../program.ts";
+import { openTerminal } from "../rig/terminal.ts";
+
+async function completion(...words: readonly string[]): Promise<string> {
+  const { io, printed } = openTerminal("/");
+  expect(await runMoor(["complete", ...words], io)).toBe(0);
+  return printed.out;
+}
+
+describe("completion", () => {
+  it("suggests verbs and options, and then no files", async () => {
+    expect(await completion("--", "stor")).toMatch(/^store\t.*\n:4\n$/);
+    expect(await completion("--", "token", "add", "--dat")).toMatch(/^--data.*\n:4\n$/m);
+  });
+
+  it.each([
+    ["the value of an option", ["update", "--config", ""]],
+    ["an argument", ["store", "backup", ""]],
+  ])("leaves %s to the shell, which knows files", async (_, words) => {
+    expect(await completion("--", ...words)).toBe(":0\n");
+  });
+
+  it("may be read again by a bash that has it already, and lets it complete files", async () => {
+    const script = await completion("bash");
+    const twice = `set -e\neval "$SCRIPT"\neval "$SCRIPT"\ncomplete -p moor`;
+    const env = { ...process.env, SCRIPT: script };
+    expect(execFileSync("bash", ["-c", `{ ${twice}\n} 2>&1`], { env, encoding: "utf8" })).toBe(
+      "complete -o default -F __moor_complete moor\n",
+    );
+  });
+});

@@ -1,0 +1,70 @@
+import { type Command, Option } from "commander";
+import { certificateOptions } from "../io/certificate-option.ts";
+import type { CommandIo, Run } from "../io/command-io.ts";
+import { connectionsOption, databaseOptions } from "../io/database-options.ts";
+import { observeOptions } from "../io/observe-options.ts";
+import {
+  logOptions,
+  readFolder,
+  readHosts,
+  readListen,
+  readListens,
+  readMailbox,
+  readRateLimit,
+  readWorkers,
+  repeated,
+} from "../io/options.ts";
+import { keepHistoryOption } from "../records/keep-history-option.ts";
+import { addFirewallVerb } from "./firewall.ts";
+import { transferOptions } from "./transfer.ts";
+
+/** The services, and all of them at once. Each verb's code is loaded when it is used. */
+export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void {
+  program
+    .command("up")
+    .summary("try it: all three programs on this machine")
+    .description(
+      "Starts the record service, the firewall status service and the updating client in one process, over HTTPS on " +
+        "loopback, with a zone home.test whose records follow this machine's addresses.",
+    )
+    .option("--data <folder>", "where everything is kept", readFolder, "./moor-data")
+    .option("--interface <name>", "the interface to follow (default: the one that leads out)")
+    .option("--records <host:port>", "where the record service listens", readListen, readListen("127.0.0.1:8053"))
+    .option("--firewall <host:port>", "where the firewall service listens", readListen, readListen("127.0.0.1:8443"))
+    .option("--dns <host:port>", "where the nameserver listens", readListen, readListen("127.0.0.1:5300"))
+    .option("--updater <host:port>", "where the updating client's page is", readListen, readListen("127.0.0.1:9053"))
+    .option("--metrics <host:port>", "also serve the record service's /metrics and /health there", readListen)
+    .action((options) => run(async () => (await import("../up/up.ts")).up(options, io)));
+
+  const records = program
+    .command("records")
+    .summary("the DNS record service")
+    .description(
+      "Serves zones and records over HTTPS: the v1 API under /api/v1, the record-set API under /v1, both described at /docs.",
+    )
+    .option("--data <folder>", "where the database and the certificates are kept", readFolder, "./moor-data")
+    .option("--listen <host:port>", "where to listen", readListen, readListen("127.0.0.1:8053"))
+    .option("--name <host>", "a further host name or address for the certificate (may be repeated)", readHosts, [])
+    .option("--nameserver <host>", "a name server of new zones (may be repeated)", repeated, [])
+    .option("--hostmaster <mail>", "the address in the SOA of new zones, such as dns@example.org", readMailbox)
+    .option("--dns <host:port>", "also answer DNS there, UDP and TCP (may be repeated)", readListens, [])
+    .option("--dns-workers <count>", "threads that answer DNS over UDP; 0: the main thread does", readWorkers, 0)
+    .option(
+      "--rate-limit <calls>",
+      "calls a minute for each token, such as 300/min, or off; callers on this machine have no limit",
+      readRateLimit,
+      readRateLimit("3000/min"),
+    )
+    .addOption(
+      new Option("--plain-http", "no TLS: only behind a proxy that speaks it; name that with --trust-proxy").conflicts([
+        "cert",
+        "key",
+      ]),
+    );
+  connectionsOption(databaseOptions(records));
+  transferOptions(certificateOptions(logOptions(observeOptions(keepHistoryOption(records))))).action((options) =>
+    run(async () => (await import("../records/records.ts")).records(options, io)),
+  );
+
+  addFirewallVerb(program, io, run);
+}
