@@ -1,8 +1,8 @@
 import type { ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { cpus } from "node:os";
-import { readEvents } from "../src/records/rig/event-reader.ts";
 import type { PostgresServer } from "../test/rig/postgres.ts";
+import { readEvents } from "../test/rig/records/event-reader.ts";
 import { holdBack } from "./hold-back.ts";
 import { donePerSecond, failedIn, inTurns, ms } from "./in-turns.ts";
 import { usageOf } from "./process-usage.ts";

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { createToken, hashSecret } from "../src/access/secret.ts";
 import { wholeAccount } from "../src/core/may.ts";
 import { ensureCertificate } from "../src/process/tls/certificates.ts";
-import { type EventReader, readEvents } from "../src/records/rig/event-reader.ts";
 import { createRecordService } from "../src/records/service/service.ts";
 import { recordsDatabase } from "../src/records/start.ts";
 import { openSqliteStore } from "../src/records/store/sqlite/store.ts";
+import { type EventReader, readEvents } from "../test/rig/records/event-reader.ts";
 import { besideHelloHeads, type Call, measureBesideHello, moorPort, startMoor, stop } from "./beside-hello.ts";
 import type { Table } from "./run.ts";
 

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { makeCertificate } from "../src/updater/rig/certificates.ts";
-import { recordService, startServer, type TestRecord, wanWith } from "../src/updater/rig/services.ts";
+import { makeCertificate } from "../test/rig/updater/certificates.ts";
+import { recordService, startServer, type TestRecord, wanWith } from "../test/rig/updater/services.ts";
 import { cpuOfRun, usageOf } from "./process-usage.ts";
 import type { Table } from "./run.ts";
 

@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { makeCertificate } from "../src/updater/rig/certificates.ts";
-import { startEventFirewall } from "../src/updater/rig/event-firewall.ts";
-import { startServer, wanWith } from "../src/updater/rig/services.ts";
+import { makeCertificate } from "../test/rig/updater/certificates.ts";
+import { startEventFirewall } from "../test/rig/updater/event-firewall.ts";
+import { startServer, wanWith } from "../test/rig/updater/services.ts";
 import { usageOf } from "./process-usage.ts";
 import type { Table } from "./run.ts";
 

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { startServer, type TestServer } from "../src/updater/rig/services.ts";
 import { until } from "../test/rig/until.ts";
+import { startServer, type TestServer } from "../test/rig/updater/services.ts";
 import { cpuOfRun, usageOf } from "./process-usage.ts";
 import type { Table } from "./run.ts";
 

@@ -5,13 +5,13 @@ import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openServiceManager } from "../../test/rig/systemd.ts";
 import { until } from "../../test/rig/until.ts";
+import { type EventFirewall, startEventFirewall } from "../../test/rig/updater/event-firewall.ts";
+import { type Loop, openLoop } from "../../test/rig/updater/loop.ts";
+import { startServer, wanWith } from "../../test/rig/updater/services.ts";
 import { storedIn } from "../../test/rig/updater-home.ts";
 import { readConfig } from "./config/read.ts";
 import { type KeepTools, keepNames } from "./keep-names.ts";
 import { readHistory } from "./report/history.ts";
-import { type EventFirewall, startEventFirewall } from "./rig/event-firewall.ts";
-import { type Loop, openLoop } from "./rig/loop.ts";
-import { startServer, wanWith } from "./rig/services.ts";
 import { openStateFile } from "./round/state-file.ts";
 
 let loop: Loop;

@@ -4,9 +4,9 @@ import type { AddressInfo } from "node:net";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { until } from "../../test/rig/until.ts";
+import { goodFirewall, type Loop, openLoop } from "../../test/rig/updater/loop.ts";
+import { type Reply, wanWith } from "../../test/rig/updater/services.ts";
 import { createReporter } from "./report/reporter.ts";
-import { goodFirewall, type Loop, openLoop } from "./rig/loop.ts";
-import { type Reply, wanWith } from "./rig/services.ts";
 import type { Round, Updater } from "./round/updater.ts";
 import { watch } from "./watch.ts";
 

@@ -14,8 +14,8 @@ import { durationInWords } from "../../console/shared/words-of-time.ts";
 import type { Rrset } from "../../src/contract/rrsets.ts";
 import { parseRdata } from "../../src/core/rdata/rdata.ts";
 import { recordTypes } from "../../src/core/rdata/table.ts";
-import { writtenAs } from "../../src/core/rdata/written-values.suite.ts";
 import { faultInWords } from "../../src/core/result.ts";
+import { writtenAs } from "../rig/core/written-values.suite.ts";
 
 /** What the pages decide by themselves, without a browser. */
 

@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { writtenSets, writtenZone } from "../../src/core/written-sets.suite.ts";
 import { type Nameserver, startNameserver } from "../../src/nameserver/start.ts";
 import { createLog } from "../../src/process/log.ts";
+import { writtenSets, writtenZone } from "../rig/core/written-sets.suite.ts";
 import { freePort } from "../rig/free-port.ts";
 import { zonesInMemory } from "./zones-in-memory.ts";
 

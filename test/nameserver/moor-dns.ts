@@ -3,12 +3,12 @@ import { randomBytes } from "node:crypto";
 import { parseNetwork } from "../../src/core/addresses/network.ts";
 import { type Scope, wholeAccount } from "../../src/core/may.ts";
 import type { RRset } from "../../src/core/records/rrset.ts";
-import { writtenSets } from "../../src/core/written-sets.suite.ts";
 import { createLog } from "../../src/process/log.ts";
 import { startDns, type TransferOptions } from "../../src/publish/start.ts";
 import { newRecordId } from "../../src/records/service/edit/new-id.ts";
 import { plainSettings, type RecordStore, type Zone, type ZoneSettings } from "../../src/records/store/port.ts";
 import { openSqliteStore } from "../../src/records/store/sqlite/store.ts";
+import { writtenSets } from "../rig/core/written-sets.suite.ts";
 import { patience } from "../rig/patience.ts";
 
 /** The nameserver in this process, on a store in memory unless a file is given. */

@@ -3,7 +3,7 @@ import { isRecordType, type RecordType } from "../../src/core/rdata/table.ts";
 import { dname } from "../../src/core/records/dname.ts";
 import type { RRset, ZoneRecord } from "../../src/core/records/rrset.ts";
 import type { ZoneContent } from "../../src/core/records/zone-view.ts";
-import { dnameData } from "../../src/core/written-sets.suite.ts";
+import { dnameData } from "../rig/core/written-sets.suite.ts";
 import { pick, type Random } from "../rig/random.ts";
 
 /** Values of every type that stands at ordinary names; `%` is a host, inside the zone or not. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { readEvents } from "../../src/records/rig/event-reader.ts";
 import { addressesIn, askOverUdp } from "../nameserver/ask-over-udp.ts";
+import { readEvents } from "../rig/records/event-reader.ts";
 import { type Answer, type Api, openApi } from "./api.ts";
 import type { Cluster, Node } from "./cluster.ts";
 import {

@@ -8,10 +8,10 @@ import { urlOf } from "../../src/process/listen-address.ts";
 import { createLog } from "../../src/process/log.ts";
 import { closeInReverse, type Opened } from "../../src/process/shutdown.ts";
 import { startDns } from "../../src/publish/start.ts";
-import { addressOf } from "../../src/records/rig/postgres.ts";
 import { startRecords } from "../../src/records/start.ts";
 import { repository } from "../rig/namespace.ts";
 import { startPostgres } from "../rig/postgres.ts";
+import { addressOf } from "../rig/records/postgres.ts";
 
 /** A real service on PostgreSQL, which has the most of them, is asked for its metrics; all that is drawn or watched must be among them. */
 

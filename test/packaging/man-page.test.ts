@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { runMoor } from "../../src/cli/program.ts";
-import { openTerminal } from "../../src/cli/rig/terminal.ts";
+import { openTerminal } from "../rig/cli/terminal.ts";
 import { repository } from "../rig/namespace.ts";
 
 const page = readFileSync(join(repository, "packaging", "man", "moor.1"), "utf8").replaceAll("\\-", "-");

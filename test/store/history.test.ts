@@ -8,14 +8,14 @@ import { createHttpServer } from "../../src/process/http/server.ts";
 import { createLog } from "../../src/process/log.ts";
 import { zonesFromStore } from "../../src/publish/zones.ts";
 import { rrsetsApi } from "../../src/records/http-rrsets/routes.ts";
-import { readEvents } from "../../src/records/rig/event-reader.ts";
-import { filledAt, fillStore } from "../../src/records/rig/filled-store.ts";
 import { createRecordService } from "../../src/records/service/service.ts";
 import type { LoggedChange, RecordStore } from "../../src/records/store/port.ts";
 import { openSqliteStore } from "../../src/records/store/sqlite/store.ts";
 import { dropHistory } from "../../src/records/tools/keep-history.ts";
 import { trimSqliteTables } from "../../src/records/tools/tables/sqlite.ts";
 import { patience } from "../rig/patience.ts";
+import { readEvents } from "../rig/records/event-reader.ts";
+import { filledAt, fillStore } from "../rig/records/filled-store.ts";
 
 let folder: string;
 let store: RecordStore;

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { afterEach, describe, expect, it } from "vitest";
-import { type Loop, openLoop } from "../../src/updater/rig/loop.ts";
-import { wanWith } from "../../src/updater/rig/services.ts";
+import { type Loop, openLoop } from "../rig/updater/loop.ts";
+import { wanWith } from "../rig/updater/services.ts";
 
 let loop: Loop;
 afterEach(() => loop.close());

@@ -2,10 +2,10 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { type Loop, openLoop } from "../../src/updater/rig/loop.ts";
-import { wanWith } from "../../src/updater/rig/services.ts";
 import { node, repository } from "../rig/namespace.ts";
 import { startProcess } from "../rig/started-process.ts";
+import { type Loop, openLoop } from "../rig/updater/loop.ts";
+import { wanWith } from "../rig/updater/services.ts";
 
 let loop: Loop;
 let disk: string;

@@ -1,4 +1,4 @@
-import { wanWith } from "../../src/updater/rig/services.ts";
+import { wanWith } from "../rig/updater/services.ts";
 import { address, after, type HostileRow } from "./hostile-row.ts";
 
 const flagged = (flag: string) => ({

@@ -1,4 +1,4 @@
-import { wanWith } from "../../src/updater/rig/services.ts";
+import { wanWith } from "../rig/updater/services.ts";
 import { firewall, type HostileRow, moved } from "./hostile-row.ts";
 
 const slow = { source: "timeout: 2s" };

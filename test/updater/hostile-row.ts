@@ -1,7 +1,7 @@
-import type { TestCertificate } from "../../src/updater/rig/certificates.ts";
-import type { Loop, LoopSettings } from "../../src/updater/rig/loop.ts";
-import type { Asked, Reply } from "../../src/updater/rig/services.ts";
-import { wanWith } from "../../src/updater/rig/services.ts";
+import type { TestCertificate } from "../rig/updater/certificates.ts";
+import type { Loop, LoopSettings } from "../rig/updater/loop.ts";
+import type { Asked, Reply } from "../rig/updater/services.ts";
+import { wanWith } from "../rig/updater/services.ts";
 
 /** One thing that goes wrong, after a good round and together with a change of both addresses. */
 export type HostileRow = {

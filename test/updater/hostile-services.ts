@@ -1,5 +1,5 @@
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { firstRecords, type Loop } from "../../src/updater/rig/loop.ts";
+import { firstRecords, type Loop } from "../rig/updater/loop.ts";
 import { type HostileRow, moved, service, toWrites } from "./hostile-row.ts";
 
 const cloud = { settings: { api: "rrsets" } } as const;

@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, test } from "vitest";
-import { type Loop, openLoop } from "../../src/updater/rig/loop.ts";
-import { wanWith } from "../../src/updater/rig/services.ts";
 import { node, repository } from "../rig/namespace.ts";
 import { type StartedProcess, startProcess } from "../rig/started-process.ts";
 import { until } from "../rig/until.ts";
+import { type Loop, openLoop } from "../rig/updater/loop.ts";
+import { wanWith } from "../rig/updater/services.ts";
 
 /** The real program, and an hour between two looks: what happens sooner was asked for. */
 let loop: Loop;

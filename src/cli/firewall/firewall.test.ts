@@ -4,10 +4,10 @@ import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
+import { openTerminal } from "../../../test/rig/cli/terminal.ts";
 import { openServiceManager } from "../../../test/rig/systemd.ts";
 import { ensureCertificate } from "../../process/tls/certificates.ts";
 import { curlForInterfaces } from "../io/try-lines.ts";
-import { openTerminal } from "../rig/terminal.ts";
 import { firewall } from "./firewall.ts";
 import { keyAdd } from "./key.ts";
 

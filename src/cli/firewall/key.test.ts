@@ -2,10 +2,10 @@ import { mkdir, mkdtemp, readFile, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
+import { openTerminal } from "../../../test/rig/cli/terminal.ts";
 import { keysFile, openKeys } from "../../firewall/access/store.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import { runMoor } from "../program.ts";
-import { openTerminal } from "../rig/terminal.ts";
 import { keyAdd, keyList, keyRevoke } from "./key.ts";
 import { userAdd, userChange } from "./user.ts";
 

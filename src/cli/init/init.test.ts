@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Loop, openLoop } from "../../updater/rig/loop.ts";
-import { openTerminal } from "../rig/terminal.ts";
+import { openTerminal } from "../../../test/rig/cli/terminal.ts";
+import { type Loop, openLoop } from "../../../test/rig/updater/loop.ts";
 import { update } from "../update/update.ts";
 import { type InitOptions, init } from "./init.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { openTerminal } from "../../../test/rig/cli/terminal.ts";
 import { runMoor } from "../program.ts";
-import { openTerminal } from "../rig/terminal.ts";
 
 async function moor(...argv: string[]) {
   const { io, printed } = openTerminal("/");

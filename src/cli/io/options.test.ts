@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { openTerminal } from "../../../test/rig/cli/terminal.ts";
 import { runMoor } from "../program.ts";
-import { openTerminal } from "../rig/terminal.ts";
 import { readCount, readHosts, readMailbox, readWorkers } from "./options.ts";
 
 describe("--dns-workers", () => {

@@ -2,11 +2,11 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { openTerminal } from "../../../test/rig/cli/terminal.ts";
 import { patience } from "../../../test/rig/patience.ts";
 import { startPostgres } from "../../../test/rig/postgres.ts";
 import { openServiceManager } from "../../../test/rig/systemd.ts";
 import { runMoor } from "../program.ts";
-import { openTerminal } from "../rig/terminal.ts";
 
 describe("moor records", () => {
   it.each([

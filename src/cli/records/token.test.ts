@@ -2,12 +2,12 @@ import { mkdtemp, readdir, readFile, symlink, writeFile } from "node:fs/promises
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
+import { openTerminal } from "../../../test/rig/cli/terminal.ts";
 import { hashSecret } from "../../access/secret.ts";
 import { recordsDatabase } from "../../records/start.ts";
 import { plainSettings } from "../../records/store/port.ts";
 import { openSqliteStore } from "../../records/store/sqlite/store.ts";
 import { runMoor } from "../program.ts";
-import { openTerminal } from "../rig/terminal.ts";
 import { readTokenScope } from "./token-scope.ts";
 
 const now = Date.UTC(2026, 10, 15);

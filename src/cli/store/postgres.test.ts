@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { openTerminal } from "../../../test/rig/cli/terminal.ts";
 import { patience } from "../../../test/rig/patience.ts";
+import { fillStore } from "../../../test/rig/records/filled-store.ts";
+import { type PostgresRig, startPostgresRig } from "../../../test/rig/records/postgres.ts";
 import { openSqlite } from "../../process/sqlite/open.ts";
-import { fillStore } from "../../records/rig/filled-store.ts";
-import { type PostgresRig, startPostgresRig } from "../../records/rig/postgres.ts";
 import { migrations } from "../../records/store/sqlite/schema.ts";
 import { openSqliteStore } from "../../records/store/sqlite/store.ts";
 import { runMoor } from "../program.ts";
-import { openTerminal } from "../rig/terminal.ts";
 
 let rig: PostgresRig;
 beforeAll(async () => {

@@ -3,13 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { openTerminal } from "../../../test/rig/cli/terminal.ts";
 import { node, repository } from "../../../test/rig/namespace.ts";
+import { fillStore } from "../../../test/rig/records/filled-store.ts";
 import { startProcess } from "../../../test/rig/started-process.ts";
 import { until } from "../../../test/rig/until.ts";
-import { fillStore } from "../../records/rig/filled-store.ts";
 import { openSqliteStore } from "../../records/store/sqlite/store.ts";
 import { runMoor } from "../program.ts";
-import { openTerminal } from "../rig/terminal.ts";
 
 let folder: string;
 beforeEach(async () => {

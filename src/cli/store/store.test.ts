@@ -12,12 +12,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openTerminal } from "../../../test/rig/cli/terminal.ts";
 import { patience } from "../../../test/rig/patience.ts";
-import { fillStore } from "../../records/rig/filled-store.ts";
+import { fillStore } from "../../../test/rig/records/filled-store.ts";
 import { openSqliteStore } from "../../records/store/sqlite/store.ts";
 import { runMoor } from "../program.ts";
 import { readKeepHistory } from "../records/keep-history-option.ts";
-import { openTerminal } from "../rig/terminal.ts";
 import { showProgress } from "./progress.ts";
 
 let folder: string;

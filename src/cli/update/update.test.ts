@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openTerminal } from "../../../test/rig/cli/terminal.ts";
+import { type Loop, openLoop } from "../../../test/rig/updater/loop.ts";
+import { wanWith } from "../../../test/rig/updater/services.ts";
 import { readHistory } from "../../updater/report/history.ts";
-import { type Loop, openLoop } from "../../updater/rig/loop.ts";
-import { wanWith } from "../../updater/rig/services.ts";
 import type { CommandIo } from "../io/command-io.ts";
-import { openTerminal } from "../rig/terminal.ts";
 import { interfaces } from "./interfaces.ts";
 import { list } from "./list.ts";
 import { show } from "./show.ts";

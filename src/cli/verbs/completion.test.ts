@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
+import { openTerminal } from "../../../test/rig/cli/terminal.ts";
 import { runMoor } from "../program.ts";
-import { openTerminal } from "../rig/terminal.ts";
 
 async function completion(...words: readonly string[]): Promise<string> {
   const { io, printed } = openTerminal("/");

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { writtenAs } from "../../../test/rig/core/written-values.suite.ts";
 import { parseRdata, type Rdata, rdataFromFields, rdataFromWire, rdataToWire } from "./rdata.ts";
 import { type RecordType, recordTypes } from "./table.ts";
-import { writtenAs } from "./written-values.suite.ts";
 
 const zone = "example.org";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { dig } from "../dig-view.suite.ts";
-import { dnameTo, writtenZone } from "../written-sets.suite.ts";
+import { dig } from "../../../test/rig/core/dig-view.suite.ts";
+import { dnameTo, writtenZone } from "../../../test/rig/core/written-sets.suite.ts";
 import type { QuestionType } from "./answer.ts";
 import { createZoneView } from "./zone-view.ts";
 

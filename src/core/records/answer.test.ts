@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { dig, printSets } from "../dig-view.suite.ts";
+import { dig, printSets } from "../../../test/rig/core/dig-view.suite.ts";
+import { dnameTo, writtenSets, writtenZone } from "../../../test/rig/core/written-sets.suite.ts";
 import { labelsOf } from "../names/name.ts";
-import { dnameTo, writtenSets, writtenZone } from "../written-sets.suite.ts";
 import { answerQuestion, type QuestionType } from "./answer.ts";
 import { diffSets } from "./changes.ts";
 import type { RRset } from "./rrset.ts";

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { applyChanges } from "../rig/apply-changes.ts";
+import { applyChanges } from "../../../test/rig/core/apply-changes.ts";
 import { diffSets, invertChanges, sameSet } from "./changes.ts";
 import { type RRset, setKey, type ZoneRecord } from "./rrset.ts";
 

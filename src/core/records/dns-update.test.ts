@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { writtenSets } from "../written-sets.suite.ts";
+import { writtenSets } from "../../../test/rig/core/written-sets.suite.ts";
 import { type Prerequisite, type RecordUpdate, unmetPrerequisite, updatedSets } from "./dns-update.ts";
 
 const soa = "ns1.example.org. hostmaster.example.org.";

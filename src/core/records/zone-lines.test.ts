@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { writtenSets } from "../written-sets.suite.ts";
+import { writtenSets } from "../../../test/rig/core/written-sets.suite.ts";
 import { setsAfterSteps, setsFromLines } from "./zone-lines.ts";
 
 const before = writtenSets("example.org", "www 300 A 192.0.2.1\nwww 300 A 192.0.2.2").map((set) => ({

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { writtenAs } from "../../../test/rig/core/written-values.suite.ts";
 import { parseRdata } from "../rdata/rdata.ts";
 import { type RecordType, recordTypes } from "../rdata/table.ts";
-import { writtenAs } from "../rdata/written-values.suite.ts";
 import { parseZoneFile } from "./parse.ts";
 import { type PrintableSet, type PrintableZone, printZoneFile, type ZoneFileLayout } from "./print.ts";
 

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { zonesInMemory } from "../../../test/nameserver/zones-in-memory.ts";
+import { dnameTo, writtenSets, writtenZone } from "../../../test/rig/core/written-sets.suite.ts";
 import { typeCode } from "../../core/rdata/table.ts";
-import { dnameTo, writtenSets, writtenZone } from "../../core/written-sets.suite.ts";
 import { types } from "../wire/codes.ts";
 import { emptyMessage, encodeMessage } from "../wire/message.ts";
 import { createLoadedZones } from "./loaded-zones.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { zonesInMemory } from "../../../test/nameserver/zones-in-memory.ts";
+import { writtenSets, writtenZone } from "../../../test/rig/core/written-sets.suite.ts";
 import { setsOfView, type ZoneContent } from "../../core/records/zone-view.ts";
-import { writtenSets, writtenZone } from "../../core/written-sets.suite.ts";
 import { createLoadedZones, defaultLoadLimits, type LoadedZone } from "./loaded-zones.ts";
 import { keyOfName } from "./name-key.ts";
 import type { ZoneSource } from "./zone-source.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
+import { applyChanges } from "../../../test/rig/core/apply-changes.ts";
 import { setKey } from "../../core/records/rrset.ts";
-import { applyChanges } from "../../core/rig/apply-changes.ts";
 import { catalogContent, createCatalogLog, toSetChange } from "./catalog.ts";
 
 const member = (id: number) => ({ id, zone: `z${id}.example` });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
-import { writtenZone } from "../../core/written-sets.suite.ts";
+import { writtenZone } from "../../../test/rig/core/written-sets.suite.ts";
 import { createLoadedZones } from "../answer/loaded-zones.ts";
 import { createResponder } from "../answer/respond.ts";
 import { decodeMessage, emptyMessage, encodeMessage, type Message } from "../wire/message.ts";

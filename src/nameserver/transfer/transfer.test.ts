@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { writtenSets } from "../../../test/rig/core/written-sets.suite.ts";
 import { absoluteName } from "../../core/names/name.ts";
 import { type Change, diffSets } from "../../core/records/changes.ts";
 import type { RRset } from "../../core/records/rrset.ts";
 import { setsAfterSteps } from "../../core/records/zone-lines.ts";
 import type { ZoneContent } from "../../core/records/zone-view.ts";
-import { writtenSets } from "../../core/written-sets.suite.ts";
 import { createLoadedZones } from "../answer/loaded-zones.ts";
 import type { ZoneSource } from "../answer/zone-source.ts";
 import { decodeMessage, emptyMessage, type Message, type ResourceRecord } from "../wire/message.ts";

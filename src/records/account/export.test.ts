@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { patience } from "../../../test/rig/patience.ts";
+import { dropZone } from "../../../test/rig/records/drop-zone.ts";
 import type { Scope } from "../../core/may.ts";
 import { parseRdata } from "../../core/rdata/rdata.ts";
 import type { RecordType } from "../../core/rdata/table.ts";
 import type { RRset } from "../../core/records/rrset.ts";
-import { dropZone } from "../rig/drop-zone.ts";
 import type { Account, RecordStore, ZoneSettings } from "../store/port.ts";
 import { openSqliteStore } from "../store/sqlite/store.ts";
 import { exportAccount } from "./export.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { rrsetsService } from "../rig/rrsets-service.ts";
+import { rrsetsService } from "../../../test/rig/records/rrsets-service.ts";
 
 const { call, callV1, get } = rrsetsService();
 

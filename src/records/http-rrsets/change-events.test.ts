@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { makePool } from "../../../test/rig/records/pool-of-addresses.ts";
 import { wholeAccount } from "../../core/may.ts";
-import { makePool } from "../rig/pool-of-addresses.ts";
 import { openSqliteStore, type SqliteStore } from "../store/sqlite/store.ts";
 import { createEventStreams } from "./change-events.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { remoteCallers } from "../rig/remote-callers.ts";
-import { rrsetsService } from "../rig/rrsets-service.ts";
+import { remoteCallers } from "../../../test/rig/records/remote-callers.ts";
+import { rrsetsService } from "../../../test/rig/records/rrsets-service.ts";
 
 const { call, newSet, newToken, newZone } = rrsetsService();
 

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { type EventReader, readEvents } from "../../../test/rig/records/event-reader.ts";
 import { standStill } from "../../../test/rig/stand-still.ts";
 import { createToken, hashSecret } from "../../access/secret.ts";
 import { type Scope, wholeAccount } from "../../core/may.ts";
 import { createHttpServer } from "../../process/http/server.ts";
 import { createLog } from "../../process/log.ts";
-import { type EventReader, readEvents } from "../rig/event-reader.ts";
 import { createRecordService } from "../service/service.ts";
 import type { RecordStore } from "../store/port.ts";
 import { openSqliteStore } from "../store/sqlite/store.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { cpuTime } from "../../../test/rig/cpu-time.ts";
-import { rrsetsService } from "../rig/rrsets-service.ts";
+import { rrsetsService } from "../../../test/rig/records/rrsets-service.ts";
 
 const { call, callV1, get, newSet, newToken, newZone } = rrsetsService();
 

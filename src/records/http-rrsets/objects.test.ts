@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { rrsetsService } from "../../../test/rig/records/rrsets-service.ts";
 import { recordTypes } from "../../core/rdata/table.ts";
-import { rrsetsService } from "../rig/rrsets-service.ts";
 
 const { call, get, newSet, newToken, newZone } = rrsetsService();
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { remoteCallers } from "../rig/remote-callers.ts";
+import { remoteCallers } from "../../../test/rig/records/remote-callers.ts";
 
 describe("section 6: rate limits", () => {
   let rig: Awaited<ReturnType<typeof remoteCallers>>;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { v1Service } from "../rig/v1-service.ts";
+import { v1Service } from "../../../test/rig/records/v1-service.ts";
 
 const { call, newRecord, newZone } = v1Service();
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { remoteCallers } from "../../../test/rig/records/remote-callers.ts";
 import { asStoreBusy } from "../../process/sqlite/faults.ts";
-import { remoteCallers } from "../rig/remote-callers.ts";
 
 /** As `node:sqlite` throws it when there is no room. */
 const full = Object.assign(new Error("database or disk is full"), { code: "ERR_SQLITE_ERROR", errcode: 13 });

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { v1Service } from "../rig/v1-service.ts";
+import { v1Service } from "../../../test/rig/records/v1-service.ts";
 
 type Operation = {
   readonly operationId?: string;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { remoteCallers } from "../../../test/rig/records/remote-callers.ts";
 import type { Scope } from "../../core/may.ts";
 import type { RecordType } from "../../core/rdata/table.ts";
-import { remoteCallers } from "../rig/remote-callers.ts";
 
 const json = { "content-type": "application/json" };
 

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from "vitest";
-import { remoteCallers } from "../rig/remote-callers.ts";
+import { remoteCallers } from "../../../test/rig/records/remote-callers.ts";
 
 /** A request that fails is found in the log by what its caller was told. */
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { rrsetsService } from "../rig/rrsets-service.ts";
+import { rrsetsService } from "../../../test/rig/records/rrsets-service.ts";
 
 const { callV1, get, newZone } = rrsetsService({ hostmaster: "dns.example.net" });
 

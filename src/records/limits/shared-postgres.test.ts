@@ -1,9 +1,9 @@
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type PostgresServer, startPostgres } from "../../../test/rig/postgres.ts";
+import { addressOf } from "../../../test/rig/records/postgres.ts";
 import { until } from "../../../test/rig/until.ts";
 import { openPostgres, type Postgres } from "../../process/postgres/open.ts";
-import { addressOf } from "../rig/postgres.ts";
 import { createSharedRateLimit } from "./shared.ts";
 import { budgetTable, openPostgresBudget, type PostgresBudget } from "./shared-postgres.ts";
 

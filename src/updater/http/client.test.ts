@@ -2,8 +2,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
-import { makeCertificate, type TestCertificate } from "../rig/certificates.ts";
-import { type Reply, startServer, type TestServer } from "../rig/services.ts";
+import { makeCertificate, type TestCertificate } from "../../../test/rig/updater/certificates.ts";
+import { type Reply, startServer, type TestServer } from "../../../test/rig/updater/services.ts";
 import { createHttpClient, type HttpOutcome, type HttpTrust } from "./client.ts";
 
 const never = new AbortController().signal;

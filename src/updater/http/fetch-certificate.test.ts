@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { createServer } from "node:tls";
 import { expect, it } from "vitest";
-import { makeCertificate } from "../rig/certificates.ts";
+import { makeCertificate } from "../../../test/rig/updater/certificates.ts";
 import { fetchCertificate } from "./fetch-certificate.ts";
 
 it("lets no name in a certificate write over the fingerprint that is shown below it", async () => {

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { patience } from "../../../test/rig/patience.ts";
-import { openLoop } from "../rig/loop.ts";
+import { openLoop } from "../../../test/rig/updater/loop.ts";
 import { subjectsOf } from "../round/subjects.ts";
 import { createAskPublished } from "./ask-published.ts";
 

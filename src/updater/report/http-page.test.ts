@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { openLoop } from "../rig/loop.ts";
+import { openLoop } from "../../../test/rig/updater/loop.ts";
 import { openControl } from "./control.ts";
 import { createUpdaterPage } from "./http-page.ts";
 import { createStatusKeeper } from "./status.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Loop, openLoop } from "../rig/loop.ts";
-import { type Asked, type Reply, wanWith } from "../rig/services.ts";
+import { type Loop, openLoop } from "../../../test/rig/updater/loop.ts";
+import { type Asked, type Reply, wanWith } from "../../../test/rig/updater/services.ts";
 
 /** A write whose end is not known leaves the stored address in doubt: the record may hold the old one or the new one. */
 

@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
 import { until } from "../../../test/rig/until.ts";
+import { firstRecords, goodFirewall, type Loop, openLoop } from "../../../test/rig/updater/loop.ts";
+import { type Asked, type Reply, wanWith } from "../../../test/rig/updater/services.ts";
 import { summarise } from "../report/describe-round.ts";
-import { firstRecords, goodFirewall, type Loop, openLoop } from "../rig/loop.ts";
-import { type Asked, type Reply, wanWith } from "../rig/services.ts";
 
 let loop: Loop;
 beforeEach(async () => {

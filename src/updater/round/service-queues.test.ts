@@ -3,9 +3,15 @@ import { pino } from "pino";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { awake } from "../../../test/rig/awake.ts";
 import { until } from "../../../test/rig/until.ts";
+import { firstRecords, type Loop, openLoop } from "../../../test/rig/updater/loop.ts";
+import {
+  type Asked,
+  recordService,
+  startServer,
+  type TestServer,
+  wanWith,
+} from "../../../test/rig/updater/services.ts";
 import { createStatusKeeper } from "../report/status.ts";
-import { firstRecords, type Loop, openLoop } from "../rig/loop.ts";
-import { type Asked, recordService, startServer, type TestServer, wanWith } from "../rig/services.ts";
 import { watch } from "../watch.ts";
 import { openStateFile } from "./state-file.ts";
 import { openUpdater, type Updater } from "./updater.ts";

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from "vitest";
-import { type Loop, openLoop } from "../rig/loop.ts";
-import { wanWith } from "../rig/services.ts";
+import { type Loop, openLoop } from "../../../test/rig/updater/loop.ts";
+import { wanWith } from "../../../test/rig/updater/services.ts";
 import { openStateFile } from "./state-file.ts";
 import { openUpdater } from "./updater.ts";
 

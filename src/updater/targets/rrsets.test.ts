@@ -1,8 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
+import { firstRecords } from "../../../test/rig/updater/loop.ts";
+import {
+  type Asked,
+  type Reply,
+  setService,
+  startServer,
+  type TestRecord,
+  type TestServer,
+} from "../../../test/rig/updater/services.ts";
 import type { TargetConfig } from "../config/config.ts";
 import { createHttpClient } from "../http/client.ts";
-import { firstRecords } from "../rig/loop.ts";
-import { type Asked, type Reply, setService, startServer, type TestRecord, type TestServer } from "../rig/services.ts";
 import { createRRsetsTarget } from "./rrsets.ts";
 import type { RecordTarget, ReplaceOrder } from "./target.ts";
 

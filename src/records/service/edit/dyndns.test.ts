@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { aRecord, aSet } from "../../../../test/rig/records/a-set.ts";
 import { type Address, addressBytes, addressFromBytes, parseAddress } from "../../../core/addresses/address.ts";
 import { isInNetwork } from "../../../core/addresses/network.ts";
-import { aRecord, aSet } from "../../rig/a-set.ts";
 import { movedAddress, pointHost } from "./dyndns.ts";
 
 const ipv6 = fc.uint8Array({ minLength: 16, maxLength: 16 }).map((bytes) => addressFromBytes(bytes) as Address);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { writtenSets } from "../../../core/written-sets.suite.ts";
+import { writtenSets } from "../../../../test/rig/core/written-sets.suite.ts";
 import { plainSettings } from "../../store/port.ts";
 import { openSqliteStore } from "../../store/sqlite/store.ts";
 import { zoneStatuses } from "./status.ts";

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { makePool, type poolOf } from "../../../../test/rig/records/pool-of-addresses.ts";
+import { type PostgresRig, startPostgresRig } from "../../../../test/rig/records/postgres.ts";
 import { until } from "../../../../test/rig/until.ts";
 import { StoreBusy } from "../../../process/database/store-busy.ts";
 import { createLog } from "../../../process/log.ts";
-import { makePool, type poolOf } from "../../rig/pool-of-addresses.ts";
-import { type PostgresRig, startPostgresRig } from "../../rig/postgres.ts";
 import type { PostgresStore, PostgresStoreOptions } from "./store.ts";
 
 let rig: PostgresRig;

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { makePool, type poolOf } from "../../../../test/rig/records/pool-of-addresses.ts";
+import { type PostgresRig, startPostgresRig } from "../../../../test/rig/records/postgres.ts";
 import { until } from "../../../../test/rig/until.ts";
 import { wholeAccount } from "../../../core/may.ts";
-import { makePool, type poolOf } from "../../rig/pool-of-addresses.ts";
-import { type PostgresRig, startPostgresRig } from "../../rig/postgres.ts";
 import type { PostgresStore } from "./store.ts";
 
 let rig: PostgresRig;

@@ -1,8 +1,8 @@
 import type pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { type PostgresRig, startPostgresRig } from "../../../../test/rig/records/postgres.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import { type Statement, toQuery } from "../../../process/postgres/statement.ts";
-import { type PostgresRig, startPostgresRig } from "../../rig/postgres.ts";
 import { plainSettings, type WriteRequest } from "../port.ts";
 import { createBatch } from "./batch.ts";
 import { loadBatch } from "./batch-read.ts";

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { type PgBouncer, startPgBouncer } from "../../../../test/rig/records/pgbouncer.ts";
+import { type PostgresRig, startPostgresRig } from "../../../../test/rig/records/postgres.ts";
 import { until } from "../../../../test/rig/until.ts";
-import { type PgBouncer, startPgBouncer } from "../../rig/pgbouncer.ts";
-import { type PostgresRig, startPostgresRig } from "../../rig/postgres.ts";
 
 /** PgBouncer between a node and its database. */
 

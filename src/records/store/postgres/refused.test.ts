@@ -5,13 +5,13 @@ import { join } from "node:path";
 import type { Client } from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type PostgresServer, startPostgres } from "../../../../test/rig/postgres.ts";
+import { makePool } from "../../../../test/rig/records/pool-of-addresses.ts";
+import { patient } from "../../../../test/rig/records/postgres.ts";
 import { createToken, hashSecret } from "../../../access/secret.ts";
 import { wholeAccount } from "../../../core/may.ts";
 import { StoreBusy } from "../../../process/database/store-busy.ts";
 import { createLog } from "../../../process/log.ts";
 import { readPostgresUrl } from "../../../process/postgres/url.ts";
-import { makePool } from "../../rig/pool-of-addresses.ts";
-import { patient } from "../../rig/postgres.ts";
 import { startRecords } from "../../start.ts";
 import { openPostgresStore } from "./store.ts";
 

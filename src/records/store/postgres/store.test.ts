@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type PostgresRig, startPostgresRig } from "../../../../test/rig/records/postgres.ts";
+import { describeActions } from "../../../../test/rig/store/actions.suite.ts";
+import { describeManyWrites } from "../../../../test/rig/store/many.suite.ts";
+import { describeRecordIds } from "../../../../test/rig/store/record-ids.suite.ts";
+import { describeStore } from "../../../../test/rig/store/store.suite.ts";
+import { describeTokens } from "../../../../test/rig/store/tokens.suite.ts";
+import { describeTransferKeys } from "../../../../test/rig/store/transfer.suite.ts";
 import { wholeAccount } from "../../../core/may.ts";
-import { type PostgresRig, startPostgresRig } from "../../rig/postgres.ts";
 import { createRecordService } from "../../service/service.ts";
-import { describeStore } from "../../store.suite.ts";
-import { describeActions } from "../../store-actions.suite.ts";
-import { describeManyWrites } from "../../store-many.suite.ts";
-import { describeRecordIds } from "../../store-record-ids.suite.ts";
-import { describeTokens } from "../../store-tokens.suite.ts";
-import { describeTransferKeys } from "../../store-transfer.suite.ts";
 import { plainSettings } from "../port.ts";
 
 let rig: PostgresRig;

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { makePool } from "../../../../test/rig/records/pool-of-addresses.ts";
+import { patient } from "../../../../test/rig/records/postgres.ts";
+import { startTlsPostgres, type TlsPostgres } from "../../../../test/rig/records/postgres-tls.ts";
 import { until } from "../../../../test/rig/until.ts";
 import { StoreBusy } from "../../../process/database/store-busy.ts";
 import { createLog } from "../../../process/log.ts";
 import { readPostgresUrl } from "../../../process/postgres/url.ts";
 import { tieNodes } from "../../node-ties.ts";
-import { makePool } from "../../rig/pool-of-addresses.ts";
-import { patient } from "../../rig/postgres.ts";
-import { startTlsPostgres, type TlsPostgres } from "../../rig/postgres-tls.ts";
 import { readPostgresTables } from "../../tools/tables/postgres.ts";
 import { openPostgresStore } from "./store.ts";
 

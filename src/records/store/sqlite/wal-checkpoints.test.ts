@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, rmdirSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { makePool } from "../../../../test/rig/records/pool-of-addresses.ts";
 import { until } from "../../../../test/rig/until.ts";
 import { createLog } from "../../../process/log.ts";
 import { openStore } from "../../open-store.ts";
-import { makePool } from "../../rig/pool-of-addresses.ts";
 import { openSqliteStore } from "./store.ts";
 import { startWalCheckpoints } from "./wal-checkpoints.ts";
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { layCable } from "../../../../test/rig/cable.ts";
 import { patience } from "../../../../test/rig/patience.ts";
+import { filledAt, fillStore } from "../../../../test/rig/records/filled-store.ts";
+import { addressOf, type PostgresRig, startPostgresRig } from "../../../../test/rig/records/postgres.ts";
 import { until } from "../../../../test/rig/until.ts";
 import { createLog } from "../../../process/log.ts";
-import { filledAt, fillStore } from "../../rig/filled-store.ts";
-import { addressOf, type PostgresRig, startPostgresRig } from "../../rig/postgres.ts";
 import type { RecordStore } from "../../store/port.ts";
 import { postgresMigrations } from "../../store/postgres/schema.ts";
 import { checkStore } from "../check/check.ts";

@@ -1,7 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { aSet, at } from "./rig/a-set.ts";
-import { dropZone } from "./rig/drop-zone.ts";
-import { type LoggedChange, plainSettings, type RecordStore, type WriteRequest, type Zone } from "./store/port.ts";
+import {
+  type LoggedChange,
+  plainSettings,
+  type RecordStore,
+  type WriteRequest,
+  type Zone,
+} from "../../../src/records/store/port.ts";
+import { aSet, at } from "../records/a-set.ts";
+import { dropZone } from "../records/drop-zone.ts";
 
 /** What every RecordStore does with writes to many records and zones. `open` gives an empty store of its own each time. */
 export function describeManyWrites(name: string, open: () => Promise<RecordStore>): void {

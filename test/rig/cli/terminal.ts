@@ -1,4 +1,4 @@
-import type { CommandIo } from "../io/command-io.ts";
+import type { CommandIo } from "../../../src/cli/io/command-io.ts";
 
 /** For tests: where a verb runs, and all that it has printed. */
 export type Terminal = { readonly io: CommandIo; readonly printed: { out: string; err: string } };

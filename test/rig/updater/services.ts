@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
-import { freePort } from "../../../test/rig/free-port.ts";
+import { freePort } from "../free-port.ts";
 import type { TestCertificate } from "./certificates.ts";
 
 /** For tests: a real server on a port of its own that answers as told and keeps what it was asked. */

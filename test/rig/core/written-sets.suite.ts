@@ -1,8 +1,8 @@
-import { nameToWire } from "./names/wire.ts";
-import { parseRdata } from "./rdata/rdata.ts";
-import { isRecordType } from "./rdata/table.ts";
-import { type RRset, setKey } from "./records/rrset.ts";
-import type { ZoneContent } from "./records/zone-view.ts";
+import { nameToWire } from "../../../src/core/names/wire.ts";
+import { parseRdata } from "../../../src/core/rdata/rdata.ts";
+import { isRecordType } from "../../../src/core/rdata/table.ts";
+import { type RRset, setKey } from "../../../src/core/records/rrset.ts";
+import type { ZoneContent } from "../../../src/core/records/zone-view.ts";
 
 /** A zone for tests, from lines such as `www 300 A 192.0.2.1`; `-` for the zone's TTL. It gets an SOA if it has none. */
 export function writtenZone(name: string, text: string, serial = 1): ZoneContent {

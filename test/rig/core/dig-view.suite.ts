@@ -1,7 +1,7 @@
-import { printLabels } from "./names/label.ts";
-import { labelsOf } from "./names/name.ts";
-import { type AnswerSet, answerQuestion, type QuestionType } from "./records/answer.ts";
-import type { ZoneView } from "./records/zone-view.ts";
+import { printLabels } from "../../../src/core/names/label.ts";
+import { labelsOf } from "../../../src/core/names/name.ts";
+import { type AnswerSet, answerQuestion, type QuestionType } from "../../../src/core/records/answer.ts";
+import type { ZoneView } from "../../../src/core/records/zone-view.ts";
 
 export const printSets = (sets: readonly AnswerSet[]): string[] =>
   sets.flatMap(({ name, ttl, set }) => set.values.map((value) => `${printLabels(name)}. ${ttl} ${set.type} ${value}`));

@@ -1,8 +1,12 @@
 import { pino } from "pino";
-import { patience } from "../../../test/rig/patience.ts";
-import { type PostgresServer, startPostgres } from "../../../test/rig/postgres.ts";
-import { type PostgresAddress, readPostgresUrl } from "../../process/postgres/url.ts";
-import { openPostgresStore, type PostgresStore, type PostgresStoreOptions } from "../store/postgres/store.ts";
+import { type PostgresAddress, readPostgresUrl } from "../../../src/process/postgres/url.ts";
+import {
+  openPostgresStore,
+  type PostgresStore,
+  type PostgresStoreOptions,
+} from "../../../src/records/store/postgres/store.ts";
+import { patience } from "../patience.ts";
+import { type PostgresServer, startPostgres } from "../postgres.ts";
 
 export type PostgresRig = {
   readonly server: PostgresServer;

@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { storedIn } from "../../../test/rig/updater-home.ts";
-import type { UpdaterConfig } from "../config/config.ts";
-import { readConfig } from "../config/read.ts";
-import { summarise } from "../report/describe-round.ts";
-import { openStateFile } from "../round/state-file.ts";
-import { openUpdater, type Updater } from "../round/updater.ts";
+import type { UpdaterConfig } from "../../../src/updater/config/config.ts";
+import { readConfig } from "../../../src/updater/config/read.ts";
+import { summarise } from "../../../src/updater/report/describe-round.ts";
+import { openStateFile } from "../../../src/updater/round/state-file.ts";
+import { openUpdater, type Updater } from "../../../src/updater/round/updater.ts";
+import { storedIn } from "../updater-home.ts";
 import type { TestCertificate } from "./certificates.ts";
 import {
   type Asked,

@@ -1,5 +1,5 @@
-import type { Change } from "../records/changes.ts";
-import { type RRset, setKey } from "../records/rrset.ts";
+import type { Change } from "../../../src/core/records/changes.ts";
+import { type RRset, setKey } from "../../../src/core/records/rrset.ts";
 
 /** For tests: the sets as they are when the changes have been made. */
 export function applyChanges(sets: readonly RRset[], changes: readonly Change[]): readonly RRset[] {

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Agent, request } from "undici";
 import { afterAll, beforeAll, expect } from "vitest";
-import { createToken, hashSecret } from "../../access/secret.ts";
-import { type Scope, wholeAccount } from "../../core/may.ts";
-import { createLog } from "../../process/log.ts";
-import { type RunningRecords, recordsDatabase, startRecords } from "../start.ts";
-import { openSqliteStore } from "../store/sqlite/store.ts";
+import { createToken, hashSecret } from "../../../src/access/secret.ts";
+import { type Scope, wholeAccount } from "../../../src/core/may.ts";
+import { createLog } from "../../../src/process/log.ts";
+import { type RunningRecords, recordsDatabase, startRecords } from "../../../src/records/start.ts";
+import { openSqliteStore } from "../../../src/records/store/sqlite/store.ts";
 
 type Sent = { readonly body?: string | Buffer; readonly headers?: Record<string, string>; readonly token?: string };
 

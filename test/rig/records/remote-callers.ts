@@ -1,15 +1,15 @@
-import { createToken, hashSecret } from "../../access/secret.ts";
-import type { Instant } from "../../core/instant.ts";
-import { type Scope, wholeAccount } from "../../core/may.ts";
-import { createHttpServer } from "../../process/http/server.ts";
-import { createLog } from "../../process/log.ts";
-import { dyndnsApi } from "../http/dyndns.ts";
-import { rrsetsApi } from "../http-rrsets/routes.ts";
-import { v1Api } from "../http-v1/routes.ts";
-import { createRateLimit } from "../limits/rate-limit.ts";
-import { createRecordService } from "../service/service.ts";
-import type { RecordStore } from "../store/port.ts";
-import { openSqliteStore } from "../store/sqlite/store.ts";
+import { createToken, hashSecret } from "../../../src/access/secret.ts";
+import type { Instant } from "../../../src/core/instant.ts";
+import { type Scope, wholeAccount } from "../../../src/core/may.ts";
+import { createHttpServer } from "../../../src/process/http/server.ts";
+import { createLog } from "../../../src/process/log.ts";
+import { dyndnsApi } from "../../../src/records/http/dyndns.ts";
+import { rrsetsApi } from "../../../src/records/http-rrsets/routes.ts";
+import { v1Api } from "../../../src/records/http-v1/routes.ts";
+import { createRateLimit } from "../../../src/records/limits/rate-limit.ts";
+import { createRecordService } from "../../../src/records/service/service.ts";
+import type { RecordStore } from "../../../src/records/store/port.ts";
+import { openSqliteStore } from "../../../src/records/store/sqlite/store.ts";
 
 /** For tests: the APIs without a socket, called from any address at any time; `faults` stand in for parts of the store. */
 export async function remoteCallers(perMinute: number, faults: Partial<RecordStore> = {}) {

@@ -12,9 +12,9 @@ import {
   X509CertificateGenerator,
 } from "@peculiar/x509";
 import pg from "pg";
-import { startPostgres } from "../../../test/rig/postgres.ts";
-import { until } from "../../../test/rig/until.ts";
-import { issueAuthority, issueServerCertificate, type Pair } from "../../process/tls/issue-certificate.ts";
+import { issueAuthority, issueServerCertificate, type Pair } from "../../../src/process/tls/issue-certificate.ts";
+import { startPostgres } from "../postgres.ts";
+import { until } from "../until.ts";
 
 /**
  * A server that is spoken to only over TLS, as `localhost` and 127.0.0.1; it listens at 127.0.0.2 too. The user `visitor` shows

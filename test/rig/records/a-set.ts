@@ -1,4 +1,4 @@
-import type { RRset, ZoneRecord } from "../../core/records/rrset.ts";
+import type { RRset, ZoneRecord } from "../../../src/core/records/rrset.ts";
 
 /** When all that the suites of stores write is made. */
 export const at = Date.UTC(2026, 10, 15, 12);

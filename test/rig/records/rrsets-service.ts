@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Agent, request } from "undici";
 import { afterAll, beforeAll, expect } from "vitest";
-import { createToken, hashSecret } from "../../access/secret.ts";
-import { type Scope, wholeAccount } from "../../core/may.ts";
-import { createLog } from "../../process/log.ts";
-import { type RecordsOptions, type RunningRecords, startRecords } from "../start.ts";
+import { createToken, hashSecret } from "../../../src/access/secret.ts";
+import { type Scope, wholeAccount } from "../../../src/core/may.ts";
+import { createLog } from "../../../src/process/log.ts";
+import { type RecordsOptions, type RunningRecords, startRecords } from "../../../src/records/start.ts";
 
 export type Sent = {
   readonly body?: unknown;

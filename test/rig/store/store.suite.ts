@@ -1,7 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { RRset } from "../core/records/rrset.ts";
-import { aRecord, aSet, at } from "./rig/a-set.ts";
-import { dropZone } from "./rig/drop-zone.ts";
+import type { RRset } from "../../../src/core/records/rrset.ts";
 import {
   type LoggedChange,
   type NewZone,
@@ -12,7 +10,9 @@ import {
   type Zone,
   type ZoneQuery,
   type ZoneSettings,
-} from "./store/port.ts";
+} from "../../../src/records/store/port.ts";
+import { aRecord, aSet, at } from "../records/a-set.ts";
+import { dropZone } from "../records/drop-zone.ts";
 
 /** What every RecordStore does. `open` gives an empty store of its own each time. */
 export function describeStore(name: string, open: () => Promise<RecordStore>): void {

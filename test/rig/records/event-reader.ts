@@ -1,6 +1,6 @@
 import { type ClientRequest, type IncomingMessage, request } from "node:http";
-import { patience } from "../../../test/rig/patience.ts";
-import type { ChangeEvent } from "../../contract/change-events.ts";
+import type { ChangeEvent } from "../../../src/contract/change-events.ts";
+import { patience } from "../patience.ts";
 
 export type Received = { readonly id: string; readonly event: string; readonly data: ChangeEvent; readonly at: number };
 

@@ -1,9 +1,9 @@
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "../../../test/rig/free-port.ts";
-import type { PostgresServer } from "../../../test/rig/postgres.ts";
-import { startProcess } from "../../../test/rig/started-process.ts";
+import { freePort } from "../free-port.ts";
+import type { PostgresServer } from "../postgres.ts";
+import { startProcess } from "../started-process.ts";
 
 export type PgBouncer = { readonly port: number; readonly stop: () => Promise<void> };
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { wholeAccount } from "../core/may.ts";
+import { wholeAccount } from "../../../src/core/may.ts";
+import { plainSettings, type RecordStore } from "../../../src/records/store/port.ts";
 import { writtenSets } from "../core/written-sets.suite.ts";
-import { plainSettings, type RecordStore } from "./store/port.ts";
 
 /** What every store keeps for standard nameservers. */
 export function describeTransferKeys(name: string, open: () => Promise<RecordStore>): void {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { wholeAccount } from "../core/may.ts";
-import type { RecordStore } from "./store/port.ts";
+import { wholeAccount } from "../../../src/core/may.ts";
+import type { RecordStore } from "../../../src/records/store/port.ts";
 
 /** What every RecordStore does with accounts and tokens. `open` gives an empty store of its own each time. */
 export function describeTokens(name: string, open: () => Promise<RecordStore>): void {

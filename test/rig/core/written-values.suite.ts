@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { isKnownType, type KnownType, type RecordType } from "./table.ts";
+import { isKnownType, type KnownType, type RecordType } from "../../../src/core/rdata/table.ts";
 
 const name = fc.oneof(
   fc.constantFrom("@", ".", "www", "WWW.Example.Org.", "*.sub", "a\\.b", "\\065.x.", "a\\ b."),
