@@ -1,16 +1,16 @@
 import { useState } from "react";
 import { Route } from "wouter";
-import { lazyPart } from "../shared/lazy-part.tsx";
-import { useLive } from "../shared/live.ts";
-import { SessionGate, useSession } from "../shared/session.tsx";
-import { SignedInFrame } from "../shared/signed-in.tsx";
+import { lazyPart } from "../shared/live/lazy-part.tsx";
+import { useLive } from "../shared/live/live.ts";
+import { SessionGate, useSession } from "../shared/session/session.tsx";
+import { SignedInFrame } from "../shared/session/signed-in.tsx";
 import { InterfacePage } from "./interface-page.tsx";
 import type { WireReport } from "./report.ts";
 
 const UserPage = lazyPart(() => import("./user-page.tsx"));
 const GroupPage = lazyPart(() => import("./group-page.tsx"));
 const AuditPage = lazyPart(() => import("./audit-page.tsx"));
-const AccountPage = lazyPart(() => import("../shared/account-page.tsx"));
+const AccountPage = lazyPart(() => import("../shared/session/account-page.tsx"));
 
 const words = {
   title: "moor firewall",

@@ -1,10 +1,10 @@
 import { Skeleton, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { AuditLine } from "../../src/contract/console-firewall.ts";
-import { Problem } from "../shared/problem.tsx";
-import { useSession } from "../shared/session.tsx";
-import { Waiting } from "../shared/waiting.tsx";
-import { When } from "../shared/when.tsx";
+import { Problem } from "../shared/live/problem.tsx";
+import { Waiting } from "../shared/live/waiting.tsx";
+import { useSession } from "../shared/session/session.tsx";
+import { When } from "../shared/time/when.tsx";
 
 /** Who did what to the users, groups and keys. */
 export default function AuditPage() {

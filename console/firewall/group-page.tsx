@@ -2,10 +2,10 @@ import { Button, Group, MultiSelect, Skeleton, Text, TextInput, Title } from "@m
 import { useState } from "react";
 import type { ConsoleGroup, ConsolePeople } from "../../src/contract/console-firewall.ts";
 import { FormDialog } from "../shared/form-dialog.tsx";
-import { Problem } from "../shared/problem.tsx";
+import { Problem } from "../shared/live/problem.tsx";
+import { Waiting } from "../shared/live/waiting.tsx";
 import { useSearchPart } from "../shared/search-part.ts";
 import { SureButton } from "../shared/sure-button.tsx";
-import { Waiting } from "../shared/waiting.tsx";
 import { changedParts, usePeople, usePeopleWrite } from "./people.ts";
 import { NameInput, PrivilegeBoxes } from "./user-form.tsx";
 

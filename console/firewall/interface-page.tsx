@@ -1,6 +1,6 @@
 import { Badge, Group, Paper, Skeleton, Stack, Text, Title } from "@mantine/core";
-import { refusalInWords, warningOf } from "../shared/refusal-words.ts";
-import { Waiting } from "../shared/waiting.tsx";
+import { refusalInWords, warningOf } from "../shared/live/refusal-words.ts";
+import { Waiting } from "../shared/live/waiting.tsx";
 import { interfacesIn, type ShownAddress, type ShownInterface, type WireReport } from "./report.ts";
 
 /** This machine's interfaces as they are now, and what an updater would publish of each. */

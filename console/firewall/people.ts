@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ConsolePeople } from "../../src/contract/console-firewall.ts";
-import type { Method } from "../shared/request.ts";
-import { useSession } from "../shared/session.tsx";
+import type { Method } from "../shared/live/request.ts";
+import { useSession } from "../shared/session/session.tsx";
 
 /** All users, groups and privileges: a household's firewall has few of them. */
 export function usePeople() {

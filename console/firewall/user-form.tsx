@@ -1,10 +1,10 @@
 import { Checkbox, Group, Switch, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { ConsolePeople, ConsoleUser } from "../../src/contract/console-firewall.ts";
-import { dayOf, endOfDay, lastMoment } from "../shared/days.ts";
 import { FormDialog } from "../shared/form-dialog.tsx";
-import { useSession } from "../shared/session.tsx";
+import { useSession } from "../shared/session/session.tsx";
 import { SureButton } from "../shared/sure-button.tsx";
+import { dayOf, endOfDay, lastMoment } from "../shared/time/days.ts";
 import { changedParts, usePeopleWrite } from "./people.ts";
 
 type Props = {

@@ -1,12 +1,12 @@
 import { Button, Group, Skeleton, Title } from "@mantine/core";
 import { useState } from "react";
 import type { ConsoleUser, MadeKey } from "../../src/contract/console-firewall.ts";
-import { lastMoment } from "../shared/days.ts";
-import { Problem } from "../shared/problem.tsx";
+import { Problem } from "../shared/live/problem.tsx";
+import { Waiting } from "../shared/live/waiting.tsx";
 import { useSearchPart } from "../shared/search-part.ts";
 import { SureButton } from "../shared/sure-button.tsx";
-import { Waiting } from "../shared/waiting.tsx";
-import { When } from "../shared/when.tsx";
+import { lastMoment } from "../shared/time/days.ts";
+import { When } from "../shared/time/when.tsx";
 import { KeyMade } from "./key-made.tsx";
 import { usePeople, usePeopleWrite } from "./people.ts";
 import { UserForm } from "./user-form.tsx";

@@ -1,7 +1,7 @@
 import type { ChangedSet, ChangeEvent } from "../../src/contract/change-events.ts";
 import type { Rrset, RrsetsPagination, RrsetsZone } from "../../src/contract/rrsets.ts";
-import { type Request, RequestProblem } from "../shared/request.ts";
-import { nameHolds, searchedZone } from "./shown-name.ts";
+import { type Request, RequestProblem } from "../shared/live/request.ts";
+import { nameHolds, searchedZone } from "./sets/shown-name.ts";
 
 /** The record-set API as the console asks it. */
 

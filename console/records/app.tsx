@@ -1,16 +1,16 @@
 import { Redirect, Route, useRoute, useSearch } from "wouter";
 import { nameToUnicode } from "../../src/core/names/unicode.ts";
-import { lazyPart } from "../shared/lazy-part.tsx";
-import { SessionGate } from "../shared/session.tsx";
-import { SignedInFrame } from "../shared/signed-in.tsx";
-import { useLiveRecords } from "./live-sets.tsx";
-import { keptZone } from "./shown-name.ts";
-import { zoneAddress, zoneInAddress } from "./zone-address.ts";
-import { ZoneList } from "./zone-list.tsx";
+import { lazyPart } from "../shared/live/lazy-part.tsx";
+import { SessionGate } from "../shared/session/session.tsx";
+import { SignedInFrame } from "../shared/session/signed-in.tsx";
+import { useLiveRecords } from "./sets/live-sets.tsx";
+import { keptZone } from "./sets/shown-name.ts";
+import { zoneAddress, zoneInAddress } from "./zones/zone-address.ts";
+import { ZoneList } from "./zones/zone-list.tsx";
 
-const ZonePage = lazyPart(() => import("./zone-page.tsx"));
-const TokenPage = lazyPart(() => import("./token-page.tsx"));
-const AccountPage = lazyPart(() => import("../shared/account-page.tsx"));
+const ZonePage = lazyPart(() => import("./zones/zone-page.tsx"));
+const TokenPage = lazyPart(() => import("./tokens/token-page.tsx"));
+const AccountPage = lazyPart(() => import("../shared/session/account-page.tsx"));
 
 const words = {
   title: "moor DNS",

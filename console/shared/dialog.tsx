@@ -1,6 +1,6 @@
 import { Modal } from "@mantine/core";
 import { type ReactNode, useEffect, useState } from "react";
-import { useStay, useWayBack } from "./way-back.ts";
+import { useStay, useWayBack } from "./session/way-back.ts";
 
 /**
  * A dialog whose parts have the roles that screen readers look for. Escape and a click beside it close it, and who opened

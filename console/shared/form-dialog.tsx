@@ -1,8 +1,8 @@
 import { Button, Group, Stack } from "@mantine/core";
 import { type ReactNode, useCallback, useState } from "react";
 import { Dialog } from "./dialog.tsx";
-import { Problem } from "./problem.tsx";
-import { useStay, useWayBack } from "./way-back.ts";
+import { Problem } from "./live/problem.tsx";
+import { useStay, useWayBack } from "./session/way-back.ts";
 
 /**
  * A dialog to type into. Its one button sends what was typed, and so does Enter. Escape, a click beside it and the way back are

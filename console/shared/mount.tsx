@@ -3,10 +3,10 @@ import { MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { type ReactNode, StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { isAway } from "./request.ts";
-import { SlowWrite } from "./slow-write.tsx";
+import { isAway } from "./live/request.ts";
+import { SlowWrite } from "./live/slow-write.tsx";
+import { WayBackContext, watchWayBack } from "./session/way-back.ts";
 import { cssVariables, theme } from "./theme.ts";
-import { WayBackContext, watchWayBack } from "./way-back.ts";
 
 /** Puts a page into the document. The service may be gone for a while: reading is tried again, writing never is. */
 export function mount(page: ReactNode): void {

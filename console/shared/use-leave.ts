@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useLocation } from "wouter";
-import { forgetTheRest, sessionKey } from "./session-cache.ts";
+import { forgetTheRest, sessionKey } from "./session/session-cache.ts";
 
 /** Behind somebody who has signed out here on purpose: nothing waits for them. */
 export function useLeave(): () => Promise<void> {

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ShownConfig } from "../../src/contract/updater-page.ts";
-import { Problem } from "../shared/problem.tsx";
-import type { Request } from "../shared/request.ts";
+import { Problem } from "../shared/live/problem.tsx";
+import type { Request } from "../shared/live/request.ts";
 
 /** The config as it was understood, with secrets hidden: the process itself does not send them. */
 export default function ConfigView({ ask }: { readonly ask: Request }) {

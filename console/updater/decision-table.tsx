@@ -1,8 +1,8 @@
 import { Button, Skeleton, Title } from "@mantine/core";
 import { useState } from "react";
 import type { UpdaterDecision } from "../../src/contract/updater-page.ts";
-import { Problem } from "../shared/problem.tsx";
-import { When } from "../shared/when.tsx";
+import { Problem } from "../shared/live/problem.tsx";
+import { When } from "../shared/time/when.tsx";
 
 const few = 20;
 

@@ -1,6 +1,6 @@
 import type { UpdaterDecision } from "../../src/contract/updater-page.ts";
 import { parseAddress } from "../../src/core/addresses/address.ts";
-import { type Span, spansOf } from "../shared/spans.ts";
+import { type Span, spansOf } from "../shared/time/spans.ts";
 
 /** The addresses that were written for a name, from the decisions, which come newest first. */
 export function movesOf(name: string, decisions: readonly UpdaterDecision[]): readonly Span[] {

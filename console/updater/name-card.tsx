@@ -1,11 +1,11 @@
 import { Paper, Title } from "@mantine/core";
 import { Suspense, useMemo } from "react";
 import type { UpdaterDecision, UpdaterState } from "../../src/contract/updater-page.ts";
-import { lazyPart } from "../shared/lazy-part.tsx";
-import { useNow, When } from "../shared/when.tsx";
+import { lazyPart } from "../shared/live/lazy-part.tsx";
+import { useNow, When } from "../shared/time/when.tsx";
 import { movesOf } from "./moves.ts";
 
-const Timeline = lazyPart(async () => ({ default: (await import("../shared/timeline.tsx")).Timeline }));
+const Timeline = lazyPart(async () => ({ default: (await import("../shared/time/timeline.tsx")).Timeline }));
 
 type Props = {
   readonly name: UpdaterState["names"][number];

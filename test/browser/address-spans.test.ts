@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { latestSpans, spansOf } from "../../console/shared/spans.ts";
+import { latestSpans, spansOf } from "../../console/shared/time/spans.ts";
 import { movesOf } from "../../console/updater/moves.ts";
 
 describe("addresses over time", () => {

@@ -1,16 +1,23 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { linesOf } from "../../console/records/describe-change.ts";
-import { filterSets, sortSets } from "../../console/records/order-sets.ts";
-import { previewImport } from "../../console/records/preview-import.ts";
-import { scopeInWords } from "../../console/records/scope-in-words.ts";
-import { checkDraft, draftOf, lacksDot, meaningOf, readLabels, withPasted } from "../../console/records/set-draft.ts";
-import { shownValue } from "../../console/records/shown-value.ts";
-import { snippetsFor } from "../../console/records/token-snippets.ts";
-import { fieldsOf, joinValue, splitValue } from "../../console/records/value-fields.ts";
-import { noAnswer, problemOf } from "../../console/shared/request.ts";
-import { durationInWords } from "../../console/shared/words-of-time.ts";
+import { linesOf } from "../../console/records/history/describe-change.ts";
+import { filterSets, sortSets } from "../../console/records/sets/order-sets.ts";
+import {
+  checkDraft,
+  draftOf,
+  lacksDot,
+  meaningOf,
+  readLabels,
+  withPasted,
+} from "../../console/records/sets/set-draft.ts";
+import { shownValue } from "../../console/records/sets/shown-value.ts";
+import { fieldsOf, joinValue, splitValue } from "../../console/records/sets/value-fields.ts";
+import { scopeInWords } from "../../console/records/tokens/scope-in-words.ts";
+import { snippetsFor } from "../../console/records/tokens/token-snippets.ts";
+import { previewImport } from "../../console/records/zones/preview-import.ts";
+import { noAnswer, problemOf } from "../../console/shared/live/request.ts";
+import { durationInWords } from "../../console/shared/time/words-of-time.ts";
 import type { Rrset } from "../../src/contract/rrsets.ts";
 import { parseRdata } from "../../src/core/rdata/rdata.ts";
 import { recordTypes } from "../../src/core/rdata/table.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { previewImport } from "../../console/records/preview-import.ts";
+import { previewImport } from "../../console/records/zones/preview-import.ts";
 import type { Rrset } from "../../src/contract/rrsets.ts";
 
 const set = (name: string, type: string, value: string, ttl: number | null = null): Rrset => ({

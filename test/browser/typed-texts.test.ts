@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { doubtOf } from "../../console/records/doubtful-text.ts";
-import { joinValue, splitValue } from "../../console/records/value-fields.ts";
+import { doubtOf } from "../../console/records/sets/doubtful-text.ts";
+import { joinValue, splitValue } from "../../console/records/sets/value-fields.ts";
 import { parseRdata } from "../../src/core/rdata/rdata.ts";
 
 /** A text as people have it from the page of a provider. */

@@ -1,0 +1,170 @@
+import { Button, Group, Stack } from "@mantine/core";
+import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import type { ChangedSet, ChangedZone, ChangeEvent } from "../../../src/contract/change-events.ts";
+import type { RrsetsZone } from "../../../src/contract/rrsets.ts";
+import { nameToUnicode } from "../../../src/core/names/unicode.ts";
+import { counted } from "../../shared/counted.ts";
+import { Problem } from "../../shared/live/problem.tsx";
+import { RequestProblem } from "../../shared/live/request.ts";
+import { Waiting } from "../../shared/live/waiting.tsx";
+import { useSession } from "../../shared/session/session.tsx";
+import { When } from "../../shared/time/when.tsx";
+import { readHistory, zonePath } from "../api.ts";
+import { groupWrites, linesOf } from "./describe-change.ts";
+
+/** Who changed what, when, from what to what; the latest first. */
+export default function HistoryPart({ zone }: { readonly zone: RrsetsZone }) {
+  const { request } = useSession();
+  const pages = useInfiniteQuery({
+    queryKey: ["history", zone.name],
+    queryFn: ({ pageParam }) => readHistory(request, zone.name, pageParam),
+    initialPageParam: null as number | null,
+    getNextPageParam: (last) => last.meta.next_before,
+  });
+  const queries = useQueryClient();
+  const undo = useMutation({
+    mutationFn: (serial: number) => request("POST", `${zonePath(zone.name)}/history/${serial}/undo`),
+    onSuccess: () => queries.invalidateQueries(),
+  });
+  const writes = groupWrites(pages.data?.pages.flatMap(({ history }) => history) ?? []);
+  const rest = pages.data?.pages.at(-1)?.meta.rest_of_write ?? 0;
+  if (pages.isPending) return <Waiting />;
+  if (pages.data === undefined) return <Problem error={pages.error} retry={() => void pages.refetch()} />;
+  return (
+    <Stack gap="sm">
+      {!pages.isFetchNextPageError && <Problem error={pages.error} retry={() => void pages.refetch()} />}
+      <table className="list">
+        <thead>
+          <tr>
+            <th scope="col">When</th>
+            <th scope="col">Who</th>
+            <th scope="col">What</th>
+            <th scope="col" className="does">
+              Serial
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {writes.map((changes, i) => {
+            const [first] = changes;
+            return (
+              first && (
+                <tr key={first.serial}>
+                  <td data-label="When">
+                    <When at={first.at} />
+                  </td>
+                  <td data-label="Who">{first.by}</td>
+                  <td data-label="What">
+                    <div>
+                      <Changes changes={changes} rest={i === writes.length - 1 ? rest : 0} />
+                      <div aria-live="polite">{undo.variables === first.serial && <Outcome undo={undo} />}</div>
+                    </div>
+                  </td>
+                  <td data-label="Serial" className="does">
+                    <Group gap="xs" justify="flex-end" wrap="nowrap">
+                      <span className="mono quiet">{first.serial}</span>
+                      {mayUndo(zone, changes) && (
+                        <Button
+                          size="compact-xs"
+                          variant="default"
+                          onClick={() => undo.mutate(first.serial)}
+                          disabled={undo.isPending}
+                          aria-label={`Undo the change with serial ${first.serial}`}
+                        >
+                          Undo
+                        </Button>
+                      )}
+                    </Group>
+                  </td>
+                </tr>
+              )
+            );
+          })}
+        </tbody>
+      </table>
+      {pages.isFetchNextPageError && <Problem error={pages.error} />}
+      {pages.hasNextPage && (
+        <Button variant="default" onClick={() => void pages.fetchNextPage()} loading={pages.isFetchingNextPage}>
+          Older changes
+        </Button>
+      )}
+    </Stack>
+  );
+}
+
+/** In the row itself: the top of the page may be far away. */
+function Outcome({ undo }: { readonly undo: { readonly isSuccess: boolean; readonly error: Error | null } }) {
+  if (undo.isSuccess) return <span className="good">Undone, as a new change at the top.</span>;
+  return undo.error && <span className="bad">{refusalOf(undo.error)}</span>;
+}
+
+const refusalOf = (error: Error): string =>
+  error instanceof RequestProblem && error.code === "conflict"
+    ? `${error.message}: undo the later change first, or edit the record.`
+    : error.message;
+
+/** Not the beginning of the zone, and of one whose records come from elsewhere only its settings. */
+const mayUndo = ({ mode }: RrsetsZone, changes: readonly ChangeEvent[]): boolean =>
+  mode === "secondary"
+    ? changes.every(({ kind }) => kind === "settings")
+    : !changes.some(({ kind, type }) => type === "SOA" && kind === "create");
+
+const shown = 8;
+
+/** `rest`: changes of the same write that were not read yet. */
+function Changes({ changes, rest }: { readonly changes: readonly ChangeEvent[]; readonly rest: number }) {
+  const more = Math.max(0, changes.length - shown) + rest;
+  return (
+    <Stack gap={2}>
+      {changes.slice(0, shown).map((change) => (
+        <div key={change.id}>
+          <b className="breaks">
+            {change.kind === "settings" ? "zone settings" : `${nameToUnicode(change.name ?? "")} ${change.type}`}
+          </b>{" "}
+          <Lines before={change.before} after={change.after} />
+        </div>
+      ))}
+      {more > 0 && <span className="quiet">and {counted(more, "more set")}</span>}
+    </Stack>
+  );
+}
+
+type Side = ChangedSet | ChangedZone | null;
+
+function Lines({ before, after }: { readonly before: Side; readonly after: Side }) {
+  const { gone, come, same } = linesOf(before, after);
+  return (
+    <span className="mono">
+      {gone.map((line) => (
+        <del key={line} className="one-of quiet">
+          <Cut text={line} />
+        </del>
+      ))}
+      {gone.length > 0 && come.length > 0 && "→ "}
+      {come.map((line) => (
+        <ins key={line} className="one-of" style={{ textDecoration: "none" }}>
+          <Cut text={line} />
+        </ins>
+      ))}
+      {same > 0 && <span className="quiet">({same} stay)</span>}
+      {after === null && <span className="bad">deleted</span>}
+    </span>
+  );
+}
+
+const longest = 200;
+
+/** A key in a TXT record would fill the page. */
+function Cut({ text }: { readonly text: string }) {
+  const [isWhole, setWhole] = useState(false);
+  if (isWhole || text.length <= longest) return text;
+  return (
+    <>
+      {text.slice(0, longest)}…{" "}
+      <Button size="compact-xs" variant="default" onClick={() => setWhole(true)}>
+        All {counted(text.length, "character")}
+      </Button>
+    </>
+  );
+}

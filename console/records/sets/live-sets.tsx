@@ -1,0 +1,66 @@
+import { type QueryClient, useQueryClient } from "@tanstack/react-query";
+import { useRef } from "react";
+import type { ChangeEvent } from "../../../src/contract/change-events.ts";
+import { type LiveState, useLive } from "../../shared/live/live.ts";
+import type { ZoneSets } from "./put-sets.ts";
+import { withChanges } from "./read-sets.ts";
+
+/** Milliseconds. A large import is thousands of events in a moment: behind the first, all that come so soon are taken together. */
+const gathering = 200;
+
+/** Keeps everything on the page as the service has it. */
+export function useLiveRecords(): LiveState | undefined {
+  const queries = useQueryClient();
+  const gathered = useRef<ChangeEvent[]>(undefined);
+  const takeAndGather = (events: readonly ChangeEvent[]) => {
+    gathered.current = [];
+    take(queries, events);
+    setTimeout(() => {
+      const { current: later = [] } = gathered;
+      gathered.current = undefined;
+      if (later.length > 0) takeAndGather(later);
+    }, gathering);
+  };
+  const heard = (event: ChangeEvent | undefined) => {
+    if (event?.zone === undefined) return;
+    if (gathered.current === undefined) takeAndGather([event]);
+    else gathered.current.push(event);
+  };
+  return useLive(
+    "/v1/events",
+    ["message", "change"],
+    (data) => heard(data as ChangeEvent),
+    () => readAgain(queries),
+  );
+}
+
+/** What is not shown now would be taken for new with the next change to it, so it is forgotten. */
+function readAgain(queries: QueryClient): void {
+  queries.removeQueries({ queryKey: ["sets"], type: "inactive" });
+  const begun = queries.getQueryCache().findAll({ queryKey: ["sets"], fetchStatus: "fetching" });
+  for (const { queryKey, state, promise } of begun)
+    if (state.data === undefined) behind(promise, () => void queries.invalidateQueries({ queryKey }));
+  void queries.invalidateQueries();
+}
+
+function take(queries: QueryClient, events: readonly ChangeEvent[]): void {
+  for (const [zone, changes] of Map.groupBy(events, (event) => event.zone.name)) {
+    putInto(queries, zone, changes);
+    for (const key of ["zone", "history"]) void queries.invalidateQueries({ queryKey: [key, zone] });
+    void queries.invalidateQueries({ queryKey: ["first-sets", zone], refetchType: "none" });
+  }
+  void queries.invalidateQueries({ queryKey: ["zones"] });
+}
+
+/** Once more behind a read that has begun already: what it brings may be from before. */
+function putInto(queries: QueryClient, zone: string, changes: readonly ChangeEvent[]): void {
+  const queryKey = ["sets", zone];
+  const put = () => void queries.setQueryData<ZoneSets>(queryKey, (sets) => sets && withChanges(sets, changes));
+  put();
+  const [begun] = queries.getQueryCache().findAll({ queryKey, fetchStatus: "fetching" });
+  behind(begun?.promise, put);
+}
+
+function behind(read: Promise<unknown> | undefined, again: () => void): void {
+  void read?.then(again, () => undefined);
+}

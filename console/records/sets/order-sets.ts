@@ -1,0 +1,38 @@
+import type { Rrset } from "../../../src/contract/rrsets.ts";
+import { nameToUnicode } from "../../../src/core/names/unicode.ts";
+import { nameHolds, searchedText } from "./shown-name.ts";
+import { shownValue } from "./shown-value.ts";
+
+const shown = (name: string): string => (name.includes("xn--") ? nameToUnicode(name) : name);
+
+export type SortBy = "name" | "type" | "ttl" | "value";
+
+/** Sets with the text somewhere in them, and of the type when one is asked for. */
+export function filterSets(sets: readonly Rrset[], text: string, type: string): readonly Rrset[] {
+  const wanted = searchedText(text);
+  if (wanted === "" && type === "") return sets;
+  return sets.filter((set) => (type === "" || set.type === type) && (wanted === "" || holds(set, wanted)));
+}
+
+const holds = (set: Rrset, text: string): boolean =>
+  nameHolds(set.name, text) ||
+  set.type.toLowerCase() === text ||
+  set.records.some(({ value, comment }) =>
+    [value, shownValue(value), comment].some((said) => said.toLowerCase().includes(text)),
+  ) ||
+  Object.entries(set.labels).some(([key, value]) => `${key}=${value}`.toLowerCase().includes(text));
+
+/** The zone's own name stands first; numbers inside names count as numbers, and names are ordered as they are shown. */
+export function sortSets(sets: readonly Rrset[], by: SortBy, descending: boolean): readonly Rrset[] {
+  const { compare } = new Intl.Collator("en", { numeric: true });
+  const byName = (a: Rrset, b: Rrset) =>
+    Number(b.name === "@") - Number(a.name === "@") || compare(shown(a.name), shown(b.name)) || compare(a.type, b.type);
+  const orders: Readonly<Record<SortBy, (a: Rrset, b: Rrset) => number>> = {
+    name: byName,
+    type: (a, b) => compare(a.type, b.type) || byName(a, b),
+    ttl: (a, b) => (a.ttl ?? -1) - (b.ttl ?? -1) || byName(a, b),
+    value: (a, b) => compare(a.records[0]?.value ?? "", b.records[0]?.value ?? "") || byName(a, b),
+  };
+  const sorted = sets.toSorted(orders[by] ?? byName);
+  return descending ? sorted.reverse() : sorted;
+}

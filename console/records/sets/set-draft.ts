@@ -1,0 +1,199 @@
+import type { Rrset } from "../../../src/contract/rrsets.ts";
+import { mostRecords } from "../../../src/contract/rrsets-limits.ts";
+import { asAscii, nameToUnicode } from "../../../src/core/names/unicode.ts";
+import { hostName } from "../../../src/core/rdata/field-name.ts";
+import { parseRdata } from "../../../src/core/rdata/rdata.ts";
+import { definitionOf, isRecordType, type RecordType } from "../../../src/core/rdata/table.ts";
+import { checkOwners } from "../../../src/core/records/check-zone.ts";
+import type { RRset } from "../../../src/core/records/rrset.ts";
+import { faultInWords } from "../../../src/core/result.ts";
+import { toldFaults } from "../told-faults.ts";
+import { isTtl, ttlFault } from "./ttl.ts";
+import { typedOwner } from "./typed-owner.ts";
+import { joinValue, splitValue } from "./value-fields.ts";
+
+/** A set as the form holds it: everything is text until it is checked. */
+export type SetDraft = {
+  readonly name: string;
+  readonly type: RecordType;
+  /** Empty: the zone's. */
+  readonly ttl: string;
+  readonly labels: string;
+  readonly values: readonly ValueDraft[];
+};
+
+export type ValueDraft = { readonly key: number; readonly texts: readonly string[]; readonly comment: string };
+
+export type SetChange = {
+  readonly name: string;
+  readonly type: string;
+  readonly ttl: number | null;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly records: readonly { readonly value: string; readonly comment: string }[];
+};
+
+/** What is wrong, by place: `name`, `ttl`, `labels`, `set`, or `0.1` for the second field of the first value. */
+export type Faults = ReadonlyMap<string, string>;
+
+export const emptyDraft = (type: RecordType, name = ""): SetDraft => ({
+  name,
+  type,
+  ttl: "",
+  labels: "",
+  values: [emptyValue(0)],
+});
+
+export const draftOf = (set: Rrset): SetDraft => ({
+  name: nameToUnicode(set.name),
+  type: isRecordType(set.type) ? set.type : "TXT",
+  ttl: set.ttl === null ? "" : String(set.ttl),
+  labels: labelsText(set.labels),
+  values: set.records.map(({ value, comment }, key) => ({
+    key,
+    texts: isRecordType(set.type) ? splitValue(set.type, value) : [value],
+    comment,
+  })),
+});
+
+export const labelsText = (labels: Readonly<Record<string, string>>): string =>
+  Object.entries(labels)
+    .map(([key, value]) => (value === "" ? key : `${key}=${value}`))
+    .join(", ");
+
+export function readLabels(text: string): Readonly<Record<string, string>> {
+  const pairs = text.split(/[,\n]/).map((pair) => pair.trim().split(/=(.*)/, 2));
+  return Object.fromEntries(pairs.filter(([key]) => key).map(([key = "", value = ""]) => [key.trim(), value.trim()]));
+}
+
+const emptyValue = (key: number): ValueDraft => ({ key, texts: [], comment: "" });
+
+/** With one more value, which is empty. */
+export const withOneMore = (draft: SetDraft): SetDraft => ({
+  ...draft,
+  values: [...draft.values, emptyValue(freeKey(draft))],
+});
+
+const freeKey = ({ values }: SetDraft): number => Math.max(0, ...values.map(({ key }) => key)) + 1;
+
+/**
+ * Several addresses pasted into the field of one: each is a value of its own, behind the one that is there or in its place.
+ * Undefined for any other text.
+ */
+export function withPasted(draft: SetDraft, at: number, pasted: string, replaces: boolean): SetDraft | undefined {
+  const { type, values } = draft;
+  const addresses = pasted.split(/[\s,;]+/).filter((part) => part !== "");
+  if ((type !== "A" && type !== "AAAA") || addresses.length < 2) return undefined;
+  if (!addresses.every((address) => parseRdata(type, address, "").ok)) return undefined;
+  const key = freeKey(draft);
+  const made = addresses.map((address, i) => ({ ...emptyValue(key + i), texts: [address] }));
+  const own = values.slice(at, at + 1);
+  const first = replaces ? own.map((value) => ({ ...value, texts: addresses.slice(0, 1) })) : own;
+  return { ...draft, values: values.toSpliced(at, 1, ...first, ...made.slice(replaces ? 1 : 0)) };
+}
+
+/** Checked with the rules that the service has, among the sets that are there. */
+export function checkDraft(
+  draft: SetDraft,
+  zone: string,
+  others: readonly Rrset[],
+): { readonly faults: Faults; readonly change: SetChange | undefined } {
+  const faults = new Map<string, string>();
+  const owner = readOwner(draft.name, zone, faults);
+  const ttl = readTtl(draft.ttl, faults);
+  const records = draft.values.map((value, i) => readValue(draft.type, value, i, zone, faults));
+  const known = records.filter((record) => record !== undefined);
+  if (known.length > mostRecords) faults.set("set", `a set has at most ${mostRecords} records`);
+  if (owner === undefined || faults.size > 0) return { faults, change: undefined };
+  const labels = readLabels(draft.labels);
+  const wanted = coreSet(owner, draft.type, ttl, known);
+  const beside = others
+    .filter((set) => set.name === owner && set.type !== draft.type)
+    .flatMap((set) => fromWire(set, zone));
+  const together = toldFaults(checkOwners([...beside, wanted]));
+  if (together.length > 0) faults.set("set", together.map(faultInWords).join(". "));
+  if (faults.size > 0) return { faults, change: undefined };
+  const values = known.map(({ value, comment }) => ({ value, comment }));
+  return { faults, change: { name: owner, type: draft.type, ttl, labels, records: values } };
+}
+
+function readOwner(text: string, zone: string, faults: Map<string, string>): string | undefined {
+  const owner = typedOwner(text, zone);
+  if (owner.ok) return owner.value;
+  faults.set("name", owner.faults.map(faultInWords).join(". "));
+  return undefined;
+}
+
+function readTtl(text: string, faults: Map<string, string>): number | null {
+  if (text.trim() === "") return null;
+  const ttl = Number(text);
+  if (isTtl(ttl)) return ttl;
+  faults.set("ttl", `${ttlFault}; leave it empty to take the zone's`);
+  return null;
+}
+
+type ReadRecord = { readonly value: string; readonly rdata: string; readonly comment: string };
+
+function readValue(
+  type: RecordType,
+  { texts, comment }: ValueDraft,
+  at: number,
+  zone: string,
+  faults: Map<string, string>,
+): ReadRecord | undefined {
+  if (type === "TXT" && !texts[0]?.trim()) {
+    faults.set(`${at}.0`, 'this is missing; an empty text is written ""');
+    return undefined;
+  }
+  const value = joinValue(type, texts);
+  const rdata = parseRdata(type, value, zone);
+  if (rdata.ok) return { value, rdata: rdata.value.text, comment };
+  const { fields } = definitionOf(type);
+  // What stands behind an empty field would be read in its place.
+  const blank = fields.flatMap(({ kind }, i) => (kind.takes !== "rest" && !texts[i]?.trim() ? [i] : []));
+  if (fields.length > 1 && blank.length > 0) {
+    for (const i of blank) faults.set(`${at}.${i}`, "this is missing");
+    return undefined;
+  }
+  for (const { where, message } of rdata.faults) {
+    const field = fields.findIndex(({ name }) => where.endsWith(`.${name}`));
+    faults.set(`${at}.${Math.max(0, field)}`, message);
+  }
+  return undefined;
+}
+
+/** What a value stands for when that is not what one reads: a name without a dot at its end goes on with the zone's. */
+export function meaningOf(type: RecordType, texts: readonly string[], zone: string): string | undefined {
+  const value = joinValue(type, texts);
+  const rdata = parseRdata(type, value, zone);
+  if (!rdata.ok || type === "TXT" || rdata.value.text === value) return undefined;
+  const same = rdata.value.text.toLowerCase() === value.toLowerCase();
+  return same ? undefined : rdata.value.text;
+}
+
+/** A target that was likely meant as a whole name, and goes on with the zone's since no dot ends it. */
+export function lacksDot(type: RecordType, texts: readonly string[], zone: string): string | undefined {
+  const targets = texts.map((text) => text.trim()).filter((_, i) => definitionOf(type).fields[i]?.kind === hostName);
+  return targets.find((text) => {
+    const name = asAscii(text).toLowerCase();
+    return !name.endsWith(".") && (`.${name}`.endsWith(`.${zone}`) || /\..*\./.test(name) || usualEnd.test(name));
+  });
+}
+
+const usualEnd = /.\.(?:com|net|org|info|[a-z]{2})$/;
+
+const fromWire = (set: Rrset, zone: string): readonly RRset[] => {
+  const { type } = set;
+  if (!isRecordType(type)) return [];
+  const records = set.records.map(({ value, comment }) => {
+    const rdata = parseRdata(type, value, zone);
+    return { value, comment, rdata: rdata.ok ? rdata.value.text : value };
+  });
+  return [coreSet(set.name, type, set.ttl, records)];
+};
+
+const coreSet = (owner: string, type: RecordType, ttl: number | null, records: readonly ReadRecord[]): RRset => ({
+  owner,
+  type,
+  ttl,
+  records: records.map((record) => ({ ...record, id: "", name: owner, created: 0, modified: 0 })),
+});

@@ -1,0 +1,184 @@
+import { Group, MultiSelect, Radio, Select, Text, TextInput } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+import type { MadeToken } from "../../../src/contract/console.ts";
+import { parseNetwork } from "../../../src/core/addresses/network.ts";
+import type { Scope } from "../../../src/core/may.ts";
+import { isRecordType, recordTypes } from "../../../src/core/rdata/table.ts";
+import { type Fault, fail, faultInWords, ok, type Result } from "../../../src/core/result.ts";
+import { FormDialog } from "../../shared/form-dialog.tsx";
+import { useSession } from "../../shared/session/session.tsx";
+import { endOfDay } from "../../shared/time/days.ts";
+import { keptName } from "../sets/shown-name.ts";
+import { typedOwner } from "../sets/typed-owner.ts";
+import { ZoneChoice } from "../zones/zone-choice.tsx";
+import { scopeInWords } from "./scope-in-words.ts";
+
+type Draft = {
+  readonly name: string;
+  readonly access: "read" | "write";
+  readonly zones: readonly string[];
+  readonly owner: string;
+  readonly types: readonly string[];
+  /** So many days from now, `day` for the day that was picked, or empty: never. */
+  readonly ends: string;
+  readonly day: string;
+  readonly networks: string;
+};
+
+const empty: Draft = { name: "", access: "write", zones: [], owner: "", types: [], ends: "", day: "", networks: "" };
+
+const ends = [
+  { value: "", label: "never" },
+  { value: "7", label: "in a week" },
+  { value: "30", label: "in 30 days" },
+  { value: "90", label: "in 90 days" },
+  { value: "365", label: "in a year" },
+  { value: "day", label: "after a day…" },
+];
+
+/** A token with as little power as it needs, said back in words before it is made. */
+export function NewToken(props: { readonly onClose: () => void; readonly onMade: (made: MadeToken) => void }) {
+  const { request } = useSession();
+  const [draft, setDraft] = useState(empty);
+  const [tried, setTried] = useState(false);
+  const scope = scopeOf(draft, Date.now());
+  const owner = readOwner(draft);
+  const strange = scope.networks?.find((text) => parseNetwork(text) === undefined);
+  const isReady =
+    draft.name.trim() !== "" &&
+    owner.ok &&
+    (draft.ends !== "day" || scope.expires !== undefined) &&
+    strange === undefined;
+  const make = useMutation({
+    mutationFn: () => request<MadeToken>("POST", "/console/tokens", { name: draft.name, scope }),
+    onSuccess: props.onMade,
+  });
+  const put = (changes: Partial<Draft>) => setDraft({ ...draft, ...changes });
+  return (
+    <FormDialog
+      title="New token"
+      holds={draft}
+      onClose={props.onClose}
+      onSubmit={() => {
+        setTried(true);
+        if (isReady) make.mutate();
+      }}
+      submit="Make the token"
+      sending={make}
+    >
+      <TextInput
+        label="What is it for?"
+        placeholder="router at home"
+        value={draft.name}
+        onChange={(event) => put({ name: event.currentTarget.value })}
+        error={tried && draft.name.trim() === "" && "so that you know it again in the list"}
+        maxLength={100}
+        data-autofocus
+      />
+      <Radio.Group
+        label="It may"
+        value={draft.access}
+        onChange={(access) => put({ access: access as Draft["access"] })}
+      >
+        <Group mt={4}>
+          <Radio value="write" label="read and write" />
+          <Radio value="read" label="only read" />
+        </Group>
+      </Radio.Group>
+      <ZoneChoice
+        label="In the zones"
+        placeholder="all of them"
+        chosen={draft.zones}
+        onChange={(zones) => put({ zones })}
+      />
+      <div className="fields">
+        <TextInput
+          label="Only this name"
+          placeholder="any; for example home"
+          value={draft.owner}
+          onChange={(event) => put({ owner: event.currentTarget.value })}
+          error={tried && !owner.ok && owner.faults.map(faultInWords).join(". ")}
+          autoCapitalize="none"
+          spellCheck={false}
+        />
+        <MultiSelect
+          label="Only these types"
+          placeholder={draft.types.length === 0 ? "any" : ""}
+          data={[...recordTypes]}
+          value={[...draft.types]}
+          onChange={(types) => put({ types })}
+          searchable
+        />
+      </div>
+      <div className="fields">
+        <Select
+          label="It ends"
+          data={ends}
+          value={draft.ends}
+          onChange={(chosen) => put({ ends: chosen ?? "" })}
+          allowDeselect={false}
+        />
+        {draft.ends === "day" && (
+          <TextInput
+            label="Its last day"
+            type="date"
+            value={draft.day}
+            onChange={(event) => put({ day: event.currentTarget.value })}
+            error={tried && scope.expires === undefined && "pick a day that is not over"}
+          />
+        )}
+        <TextInput
+          label="Only from"
+          placeholder="anywhere; or 192.0.2.0/24"
+          value={draft.networks}
+          onChange={(event) => put({ networks: event.currentTarget.value })}
+          error={tried && strange && `${strange} is no network; give one such as 192.0.2.0/24`}
+        />
+      </div>
+      <Text size="sm" role="status">
+        It <b>{scopeInWords(scope)}</b>.
+      </Text>
+    </FormDialog>
+  );
+}
+
+/** In whichever zone it is: only where that is one the name may end with it. */
+function readOwner({ owner, zones: [zone, ...others] }: Draft): Result<string> {
+  if (owner.trim() === "") return ok("");
+  const only = others.length === 0 ? zone : undefined;
+  const read = typedOwner(owner, only ?? "zone.invalid");
+  return read.ok || only !== undefined || read.faults[0]?.code !== "out-of-zone" ? read : fail(wholeName);
+}
+
+const wholeName: Fault = {
+  code: "out-of-zone",
+  where: "owner",
+  message: "this is a whole name, and it is not said in which zone",
+  todo: "choose one zone, or write the name without the zone's, such as home",
+};
+
+const dayLong = 86_400_000;
+
+/** When the reader's own clock has the day behind it; undefined for never, and for a day that is over or none. */
+function endOf({ ends: end, day }: Draft, now: number): number | undefined {
+  if (end !== "day") return end === "" ? undefined : now + Number(end) * dayLong;
+  const last = endOfDay(day);
+  return last > now ? last : undefined;
+}
+
+function scopeOf(draft: Draft, now: number): Scope {
+  const { access, zones, types, networks } = draft;
+  const owner = readOwner(draft);
+  const [name, known] = [owner.ok ? owner.value : keptName(draft.owner), types.filter(isRecordType)];
+  const rule = { ...(name !== "" && { owner: name }), ...(known.length > 0 && { types: known }) };
+  const from = networks.split(/[\s,]+/).filter((text) => text !== "");
+  const expires = endOf(draft, now);
+  return {
+    access,
+    ...(zones.length > 0 && { zones }),
+    ...((name !== "" || known.length > 0) && { sets: [rule] }),
+    ...(expires !== undefined && { expires }),
+    ...(from.length > 0 && { networks: from }),
+  };
+}

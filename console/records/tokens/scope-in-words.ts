@@ -1,0 +1,33 @@
+import type { Scope, SetRule } from "../../../src/core/may.ts";
+import { absoluteName } from "../../../src/core/names/name.ts";
+import { nameToUnicode } from "../../../src/core/names/unicode.ts";
+
+/** "may write A and AAAA of home.example.org, until 1 March 2027" */
+export function scopeInWords({ access, zones, sets, expires, networks }: Scope): string {
+  const doing = access === "read" ? "may read" : "may write";
+  const end = expires === undefined ? "" : `, until ${dayOf(expires)}`;
+  const from = networks === undefined ? "" : `, only from ${listed(networks)}`;
+  return `${doing} ${whatInWords(zones, sets)}${from}${end}`;
+}
+
+function whatInWords(zones: readonly string[] | undefined, sets: readonly SetRule[] | undefined): string {
+  if (sets === undefined) return zones === undefined ? "all zones, and make new ones" : `all of ${named(zones)}`;
+  return listed(sets.map((rule) => ruleInWords(rule, zones)));
+}
+
+function ruleInWords({ owner, types }: SetRule, zones: readonly string[] | undefined): string {
+  const what = types === undefined ? "everything" : listed(types);
+  if (owner === undefined) return zones === undefined ? `${what} of all zones` : `${what} in ${named(zones)}`;
+  const where =
+    zones === undefined
+      ? `${nameToUnicode(owner)} in every zone`
+      : named(zones.map((zone) => absoluteName(owner, zone)));
+  return `${what} of ${where}`;
+}
+
+const named = (names: readonly string[]): string => listed(names.map(nameToUnicode));
+
+const listed = (items: readonly string[]): string =>
+  items.length < 2 ? (items[0] ?? "nothing") : `${items.slice(0, -1).join(", ")} and ${items.at(-1)}`;
+
+const dayOf = (at: number): string => new Date(at).toLocaleDateString("en-GB", { dateStyle: "long" });

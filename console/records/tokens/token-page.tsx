@@ -1,0 +1,163 @@
+import { Button, Group, Skeleton, Switch, Text, Title } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import type { MadeToken, TokenEntry } from "../../../src/contract/console.ts";
+import { ActionHead } from "../../shared/action-head.tsx";
+import { Dialog } from "../../shared/dialog.tsx";
+import { Problem } from "../../shared/live/problem.tsx";
+import { Waiting } from "../../shared/live/waiting.tsx";
+import { useSearchPart } from "../../shared/search-part.ts";
+import { useSession } from "../../shared/session/session.tsx";
+import { When } from "../../shared/time/when.tsx";
+import { NewToken } from "./new-token.tsx";
+import { scopeInWords } from "./scope-in-words.ts";
+import { TokenMade } from "./token-made.tsx";
+
+/** What opens the APIs for programs: made, watched and revoked here. */
+export default function TokenPage() {
+  const { request } = useSession();
+  const queries = useQueryClient();
+  const { query, set, open } = useSearchPart();
+  const [made, setMade] = useState<MadeToken>();
+  const [revoking, setRevoking] = useState<TokenEntry>();
+  const found = useQuery({
+    queryKey: ["tokens"],
+    queryFn: () => request<{ readonly tokens: readonly TokenEntry[] }>("GET", "/console/tokens"),
+    staleTime: 0,
+    refetchInterval: 10_000,
+  });
+  const all = query.has("all");
+  const tokens = found.data?.tokens.filter(({ revoked }) => all || revoked === null).toReversed();
+  const anyRevoked = found.data?.tokens.some(({ revoked }) => revoked !== null) ?? false;
+
+  return (
+    <>
+      <Group justify="space-between" mb="sm">
+        <Title order={1}>Tokens</Title>
+        <Group>
+          {anyRevoked && (
+            <Switch label="Revoked ones too" checked={all} onChange={() => set({ all: all ? null : "" })} />
+          )}
+          <Button onClick={() => open({ new: "" })}>New token</Button>
+        </Group>
+      </Group>
+      <Problem error={found.error} retry={() => void found.refetch()} />
+      {found.isPending && (
+        <Waiting>
+          <Skeleton h={160} />
+        </Waiting>
+      )}
+      {tokens?.length === 0 && (
+        <Text>
+          {anyRevoked ? "All tokens are revoked." : "There are no tokens yet."} A token lets a program read or write
+          records: an updater, a router, a certificate client.
+        </Text>
+      )}
+      {tokens !== undefined && tokens.length > 0 && <TokenTable tokens={tokens} onRevoke={setRevoking} />}
+      {query.has("new") && (
+        <NewToken
+          onClose={() => set({ new: null })}
+          onMade={(token) => {
+            setMade(token);
+            set({ new: null });
+            void queries.invalidateQueries({ queryKey: ["tokens"] });
+          }}
+        />
+      )}
+      {made && <TokenMade made={made} onClose={() => setMade(undefined)} />}
+      {revoking && <Revoke token={revoking} onClose={() => setRevoking(undefined)} />}
+    </>
+  );
+}
+
+function TokenTable(props: { readonly tokens: readonly TokenEntry[]; readonly onRevoke: (token: TokenEntry) => void }) {
+  return (
+    <table className="list">
+      <thead>
+        <tr>
+          <th scope="col">For</th>
+          <th scope="col">What it may</th>
+          <th scope="col">Last used</th>
+          <th scope="col">Made</th>
+          <ActionHead />
+        </tr>
+      </thead>
+      <tbody>
+        {props.tokens.map((token) => (
+          <tr key={token.id}>
+            <td data-label="For">
+              <b>{token.name}</b>
+            </td>
+            <td data-label="What it may">
+              <span className="breaks">
+                {scopeInWords(token.scope)}
+                {isOver(token) && <b className="bad"> (over)</b>}
+              </span>
+            </td>
+            <td data-label="Last used">
+              {token.lastUsed === null ? (
+                "never"
+              ) : (
+                <span>
+                  <When at={token.lastUsed} />
+                  <span className="quiet">
+                    , {token.uses === 1 ? "once" : `${token.uses.toLocaleString("en-GB")} times`}
+                  </span>
+                </span>
+              )}
+            </td>
+            <td data-label="Made">
+              <When at={token.created} />
+            </td>
+            <td className="does">
+              {token.revoked === null ? (
+                <Button
+                  size="compact-xs"
+                  variant="subtle"
+                  color="red"
+                  onClick={() => props.onRevoke(token)}
+                  aria-label={`Revoke ${token.name}`}
+                >
+                  Revoke…
+                </Button>
+              ) : (
+                <span className="quiet">revoked</span>
+              )}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+const isOver = ({ scope, revoked }: TokenEntry): boolean =>
+  revoked === null && scope.expires !== undefined && scope.expires <= Date.now();
+
+function Revoke({ token, onClose }: { readonly token: TokenEntry; readonly onClose: () => void }) {
+  const { request } = useSession();
+  const queries = useQueryClient();
+  const revoke = useMutation({
+    mutationFn: () => request("DELETE", `/console/tokens/${token.id}`),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: ["tokens"] });
+      onClose();
+    },
+  });
+  return (
+    <Dialog title={`Revoke “${token.name}”?`} onClose={onClose} size="md">
+      <Text size="sm" mb="md">
+        Programs that use it are refused from this moment on. It cannot be taken back; a new token can be made.
+      </Text>
+      <Problem error={revoke.error} />
+      <Group justify="flex-end" gap="xs">
+        <Button variant="default" onClick={onClose}>
+          Keep it
+        </Button>
+        <Button color="red" onClick={() => revoke.mutate()} loading={revoke.isPending}>
+          Revoke it
+        </Button>
+      </Group>
+    </Dialog>
+  );
+}

@@ -1,0 +1,153 @@
+import type { Rrset } from "../../../src/contract/rrsets.ts";
+import { lowestTtl } from "../../../src/contract/rrsets-limits.ts";
+import { lostServers } from "../../../src/core/names/lost-servers.ts";
+import { parseRdata } from "../../../src/core/rdata/rdata.ts";
+import { isRecordType } from "../../../src/core/rdata/table.ts";
+import { checkNewSets } from "../../../src/core/records/check-new-sets.ts";
+import { checkZone } from "../../../src/core/records/check-zone.ts";
+import { setKey } from "../../../src/core/records/rrset.ts";
+import type { Fault } from "../../../src/core/result.ts";
+import { lowTtls } from "../../../src/core/zone-file/low-ttls.ts";
+import { parseZoneFile } from "../../../src/core/zone-file/parse.ts";
+import { type FileSet, placeInFile } from "../../../src/core/zone-file/sets.ts";
+import { withoutSerial } from "../sets/put-sets.ts";
+import { toldFaults } from "../told-faults.ts";
+
+export type Preview = {
+  /** What to send: the file, and around it what every zone has and the file leaves out. */
+  readonly text: string;
+  readonly faults: readonly Fault[];
+  readonly notes: readonly string[];
+  readonly changes: readonly PreviewChange[];
+};
+
+export type PreviewChange = {
+  readonly kind: "create" | "replace" | "delete";
+  readonly name: string;
+  readonly type: string;
+  readonly before: string;
+  readonly after: string;
+};
+
+type Said = {
+  readonly name: string;
+  readonly type: string;
+  readonly ttl: number | null;
+  readonly texts: readonly string[];
+  /** The texts with their comments. */
+  readonly lines: readonly string[];
+};
+
+export type ImportedZone = {
+  readonly name: string;
+  readonly ttl: number;
+  /** Those of the service, which stay. */
+  readonly nameservers: readonly string[];
+};
+
+/** What an import would do, by the rules that the service will go by. The serial is the service's own and not compared. */
+export function previewImport(given: string, into: ImportedZone, present: readonly Rrset[]): Preview {
+  const { name: zone, ttl, nameservers } = into;
+  const first = parseZoneFile(given, zone);
+  if (!first.ok) return { text: given, faults: first.faults, notes: [], changes: [] };
+  const kept = present.filter(
+    (set) => isOwn(set) && !first.value.sets.some(({ owner, type }) => owner === "@" && type === set.type),
+  );
+  const text = withKept(given, kept, zone);
+  const file = parseZoneFile(text, zone);
+  if (!file.ok) return { text, faults: file.faults, notes: [], changes: [] };
+  const wanted = new Map(file.value.sets.map((set) => [setKey(set.owner, set.type), said(set)]));
+  const stored = present.map((set) => ({ ...set, owner: set.name, records: readRecords(set, zone) }));
+  const there = new Map(stored.map((set) => [`${set.name} ${set.type}`, said(set)]));
+  const after = file.value.sets.map(coreSet);
+  // The rules know of no other types.
+  const before = stored.flatMap(({ type, ...set }) => (isRecordType(type) ? [{ ...set, type }] : []));
+  const refused = [...checkZone(after), ...checkNewSets(before, after)];
+  const faults = [
+    ...lowTtls(first.value, lowestTtl),
+    ...kept.filter(({ ttl: own }) => own !== null && own < lowestTtl).map(staysTooShort),
+    ...lostServers(there.get("@ NS")?.texts ?? [], wanted.get("@ NS")?.texts ?? [], nameservers),
+    // At the lines that were given: what stays stands before them only where it is sent.
+    ...toldFaults(placeInFile(refused, first.value.sets)),
+  ];
+  const notes = first.value.notes.map(({ where, message }) => `${where}: ${message}`);
+  if (kept.length > 0)
+    notes.push(`The file has no ${kept.map(({ type }) => type).join(" and ")} of the zone: the present one stays.`);
+  if (file.value.ttl !== undefined && file.value.ttl !== ttl)
+    notes.push(`The zone’s usual TTL becomes ${file.value.ttl} seconds (now ${ttl}).`);
+  if (present.some(({ labels }) => Object.keys(labels).length > 0))
+    notes.push("Labels of record sets are lost: files have none.");
+  return { text, faults, notes, changes: difference(there, wanted) };
+}
+
+export function changesInWords(changes: readonly PreviewChange[]): string {
+  const count = (wanted: PreviewChange["kind"]) => changes.filter(({ kind }) => kind === wanted).length;
+  return `${count("create")} new, ${count("replace")} changed, ${count("delete")} deleted`;
+}
+
+const isOwn = ({ name, type }: Rrset): boolean => name === "@" && (type === "SOA" || type === "NS");
+
+/** A record without a TTL has that of the one before it: what stays takes none of the file's, and the file none of its. */
+function withKept(given: string, kept: readonly Rrset[], zone: string): string {
+  const lines = (sets: readonly Rrset[]) => sets.flatMap((set) => linesOf(set, zone)).join("");
+  const [before, behind] = [kept.filter(({ ttl }) => ttl === null), kept.filter(({ ttl }) => ttl !== null)];
+  return lines(before) + given + (behind.length > 0 ? `\n$ORIGIN ${zone}.\n${lines(behind)}` : "");
+}
+
+const staysTooShort = ({ name, type, ttl }: Rrset): Fault => ({
+  code: "bad-ttl",
+  where: `${name} ${type}`,
+  message: `the present ${type} of the zone, which stays, has a TTL of ${ttl}, and no file with such a one is taken`,
+  todo: `give it one of at least ${lowestTtl} first`,
+});
+
+const linesOf = ({ type, ttl, records }: Rrset, zone: string): readonly string[] =>
+  records.map(({ value, comment }) => `${zone}. ${ttl ?? ""} IN ${type} ${withComment(value, comment)}\n`);
+
+/** As a line of a file has it. */
+function withComment(text: string, comment: string): string {
+  const remark = comment.replaceAll(/[\0\r\n]/g, " ").trim();
+  return remark === "" ? text : `${text} ; ${remark}`;
+}
+
+function difference(there: ReadonlyMap<string, Said>, wanted: ReadonlyMap<string, Said>): readonly PreviewChange[] {
+  const changes: PreviewChange[] = [];
+  for (const [key, { name, type, lines }] of there) {
+    if (!wanted.has(key)) changes.push({ kind: "delete", name, type, before: lines.join(", "), after: "" });
+  }
+  for (const [key, set] of wanted) {
+    const old = there.get(key);
+    const [before, after] = [old ? inOneLine(old) : "", inOneLine(set)];
+    if (before !== after)
+      changes.push({ kind: old ? "replace" : "create", name: set.name, type: set.type, before, after });
+  }
+  return changes;
+}
+
+const inOneLine = ({ ttl, lines }: Said): string => [...lines, ...(ttl === null ? [] : [`TTL ${ttl}`])].join(", ");
+
+type SaidRecord = { readonly rdata: string; readonly comment: string };
+
+const readRecords = ({ type, records }: Rrset, zone: string): readonly SaidRecord[] =>
+  records.map(({ value, comment }) => {
+    const rdata = isRecordType(type) ? parseRdata(type, value, zone) : undefined;
+    return { rdata: rdata?.ok ? rdata.value.text : value, comment };
+  });
+
+type SaidSet = Pick<Said, "type" | "ttl"> & { readonly owner: string; readonly records: readonly SaidRecord[] };
+
+function said({ owner: name, type, ttl, records }: SaidSet): Said {
+  const parts = records.map(({ rdata, comment }) => ({ text: withoutSerial(type, rdata), comment }));
+  return {
+    ...{ name, type, ttl },
+    texts: parts.map(({ text }) => text).toSorted(),
+    lines: parts.map(({ text, comment }) => withComment(text, comment)).toSorted(),
+  };
+}
+
+const coreSet = ({ owner, type, ttl, records }: FileSet) => ({
+  owner,
+  type,
+  ttl,
+  records: records.map((record) => ({ ...record, id: "", name: owner, created: 0, modified: 0 })),
+});

@@ -1,0 +1,229 @@
+import { Button, Group, Stack, Switch, Text, TextInput, Title } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { useLocation } from "wouter";
+import type { RrsetsZone } from "../../../src/contract/rrsets.ts";
+import { nameToUnicode } from "../../../src/core/names/unicode.ts";
+import { counted } from "../../shared/counted.ts";
+import { download } from "../../shared/download.ts";
+import { Problem } from "../../shared/live/problem.tsx";
+import { type Method, RequestProblem } from "../../shared/live/request.ts";
+import { useSession } from "../../shared/session/session.tsx";
+import { zonePath } from "../api.ts";
+import { labelsText, readLabels } from "../sets/set-draft.ts";
+import { keptZone } from "../sets/shown-name.ts";
+import { ttlFault, ttlInWords } from "../sets/ttl.ts";
+import { ImportFile } from "./import-file.tsx";
+
+/** What concerns the zone itself. */
+export default function SettingsPart({ zone }: { readonly zone: RrsetsZone }) {
+  return (
+    <Stack gap="xl" maw="46rem">
+      <General zone={zone} />
+      <section aria-labelledby="file">
+        <Title order={2} id="file" mb="xs">
+          Zone file
+        </Title>
+        <ZoneFile zone={zone} />
+      </section>
+      <section aria-labelledby="delete">
+        <Title order={2} id="delete" mb="xs">
+          Delete
+        </Title>
+        <DeleteZone zone={zone} />
+      </section>
+    </Stack>
+  );
+}
+
+function useZoneWrite(zone: string) {
+  const { request } = useSession();
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (write: { readonly method: Method; readonly path: string; readonly body: unknown }) =>
+      request(write.method, `${zonePath(zone)}${write.path}`, write.body),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ["zone", zone] }),
+  });
+}
+
+function General({ zone }: { readonly zone: RrsetsZone }) {
+  const write = useZoneWrite(zone.name);
+  return (
+    <section aria-labelledby="general">
+      <Title order={2} id="general" mb="xs">
+        General
+      </Title>
+      <Stack gap="sm">
+        <UsualTtl
+          key={zone.ttl}
+          ttl={zone.ttl}
+          busy={write.isPending}
+          onSave={(ttl) => write.mutate({ method: "POST", path: "/actions/change_ttl", body: { ttl } })}
+        />
+        <Labels
+          key={labelsText(zone.labels)}
+          labels={labelsText(zone.labels)}
+          busy={write.isPending}
+          onSave={(labels) => write.mutate({ method: "PUT", path: "", body: { labels: readLabels(labels) } })}
+        />
+        <Switch
+          label="Protected against deletion"
+          checked={zone.protection.delete}
+          onChange={(event) =>
+            write.mutate({
+              method: "POST",
+              path: "/actions/change_protection",
+              body: { delete: event.currentTarget.checked },
+            })
+          }
+        />
+        <Problem error={write.error} />
+        <NameServers names={zone.authoritative_nameservers.assigned} />
+      </Stack>
+    </section>
+  );
+}
+
+function UsualTtl(props: { readonly ttl: number; readonly busy: boolean; readonly onSave: (ttl: number) => void }) {
+  const [ttl, setTtl] = useState(String(props.ttl));
+  const seconds = Number(ttl);
+  const kept = ttlInWords(seconds);
+  return (
+    <Group align="flex-end">
+      <TextInput
+        label="Usual TTL in seconds"
+        description={kept ? `resolvers keep answers for ${kept}` : "how long resolvers keep an answer"}
+        value={ttl}
+        onChange={(event) => setTtl(event.currentTarget.value)}
+        error={kept === undefined && ttlFault}
+        inputMode="numeric"
+      />
+      <Button
+        variant="default"
+        disabled={props.busy || kept === undefined || seconds === props.ttl}
+        onClick={() => props.onSave(seconds)}
+      >
+        Save TTL
+      </Button>
+    </Group>
+  );
+}
+
+function Labels(props: { readonly labels: string; readonly busy: boolean; readonly onSave: (labels: string) => void }) {
+  const [labels, setLabels] = useState(props.labels);
+  return (
+    <Group align="flex-end">
+      <TextInput
+        label="Labels"
+        description="Your own notes, such as team=ops, customer=north"
+        value={labels}
+        onChange={(event) => setLabels(event.currentTarget.value)}
+        style={{ flex: 1 }}
+      />
+      <Button variant="default" disabled={props.busy || labels === props.labels} onClick={() => props.onSave(labels)}>
+        Save labels
+      </Button>
+    </Group>
+  );
+}
+
+/** Names below `invalid` stand in where the service was started without any (RFC 6761): no registrar takes those. */
+function NameServers({ names }: { readonly names: readonly string[] }) {
+  const real = names.filter((name) => !/\.invalid\.?$/.test(name));
+  return (
+    <Text size="sm">
+      {real.length > 0
+        ? "Name servers to enter at the registrar: "
+        : "There are no name servers to enter at the registrar yet: "}
+      <span className="mono">{real.join(" ") || "moor records --nameserver HOST"}</span>
+      {real.length > 0 ? "" : " names them."}
+    </Text>
+  );
+}
+
+function ZoneFile({ zone }: { readonly zone: RrsetsZone }) {
+  const { request } = useSession();
+  const [importing, setImporting] = useState(false);
+  const [imported, setImported] = useState("");
+  const isSecondary = zone.mode === "secondary";
+  const open = () => {
+    setImported("");
+    setImporting(true);
+  };
+  const save = useMutation({
+    mutationFn: () => request<{ zonefile: string }>("GET", `${zonePath(zone.name)}/zonefile`),
+    onSuccess: ({ zonefile }) => download(`${zone.name}.zone`, zonefile),
+  });
+  return (
+    <>
+      <Group gap="xs">
+        <Button variant="default" onClick={() => save.mutate()} loading={save.isPending} disabled={isSecondary}>
+          Export
+        </Button>
+        <Button variant="default" onClick={open} disabled={isSecondary}>
+          Import…
+        </Button>
+      </Group>
+      <Problem error={save.error} />
+      <p role="status" className="good" style={{ margin: "0.5rem 0 0" }}>
+        {imported && `Imported: ${imported}.`}
+      </p>
+      {importing && (
+        <ImportFile
+          zone={zone}
+          onDone={(changes) => {
+            setImported(changes);
+            setImporting(false);
+          }}
+          onClose={() => setImporting(false)}
+        />
+      )}
+    </>
+  );
+}
+
+function DeleteZone({ zone }: { readonly zone: RrsetsZone }) {
+  const { request } = useSession();
+  const queries = useQueryClient();
+  const [, navigate] = useLocation();
+  const [typed, setTyped] = useState("");
+  const remove = useMutation({
+    mutationFn: () => request("DELETE", zonePath(zone.name)),
+    onSuccess: async () => {
+      navigate("/");
+      await queries.invalidateQueries({ queryKey: ["zones"] });
+    },
+  });
+  const isProtected = remove.error instanceof RequestProblem && remove.error.status === 423;
+  return (
+    <Stack gap="sm">
+      <Text size="sm">
+        {zone.record_count === 1 ? "Its one record goes" : `All ${counted(zone.record_count, "record")} go`} with it, at
+        once. {zone.mode !== "secondary" && "Export it first if you may want it back."}
+      </Text>
+      <Group align="flex-end">
+        <TextInput
+          label={`Type ${nameToUnicode(zone.name)} to delete it`}
+          styles={{ label: { overflowWrap: "anywhere" } }}
+          value={typed}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+          autoCapitalize="none"
+          spellCheck={false}
+          disabled={zone.protection.delete}
+          style={{ flex: 1 }}
+        />
+        <Button
+          color="red"
+          disabled={keptZone(typed) !== zone.name}
+          loading={remove.isPending}
+          onClick={() => remove.mutate()}
+        >
+          Delete the zone
+        </Button>
+      </Group>
+      {zone.protection.delete && <Text size="sm">It is protected against deletion; take that off above first.</Text>}
+      <Problem error={remove.error} />
+      {isProtected && <Text size="sm">A record set in it may be protected: take that protection off first.</Text>}
+    </Stack>
+  );
+}

@@ -1,0 +1,48 @@
+import { Alert, Button, FileButton as MantineFileButton } from "@mantine/core";
+import { useRef } from "react";
+import { type Fault, faultInWords } from "../../../src/core/result.ts";
+
+const shown = 20;
+
+/** Every fault of a file with its line, as far as anybody would read. */
+export function FaultList({ faults }: { readonly faults: readonly Fault[] }) {
+  if (faults.length === 0) return null;
+  return (
+    <Alert
+      color="red"
+      variant="light"
+      role="alert"
+      title={`${faults.length === 1 ? "One fault" : `${faults.length} faults`} in the file`}
+      styles={{ message: { color: "inherit" } }}
+    >
+      <ul style={{ margin: 0, paddingLeft: "1.25rem" }}>
+        {faults.slice(0, shown).map((fault) => (
+          <li key={`${fault.where} ${fault.message}`}>
+            {fault.where}: {faultInWords(fault)}
+          </li>
+        ))}
+      </ul>
+      {faults.length > shown && `and ${faults.length - shown} more`}
+    </Alert>
+  );
+}
+
+export function FileButton({ onText }: { readonly onText: (text: string) => void }) {
+  // A browser says nothing of a file that is chosen again, as one does who has mended it.
+  const forget = useRef<() => void>(null);
+  const take = (file: File | null) => {
+    void file?.text().then(onText);
+    forget.current?.();
+  };
+  return (
+    <div>
+      <MantineFileButton onChange={take} resetRef={forget} inputProps={{ "aria-label": "Zone file to read" }}>
+        {(props) => (
+          <Button {...props} size="compact-sm" variant="default">
+            Choose a file…
+          </Button>
+        )}
+      </MantineFileButton>
+    </div>
+  );
+}

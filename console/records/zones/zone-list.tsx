@@ -1,0 +1,163 @@
+import { Button, Group, Pagination, Skeleton, TextInput, Title } from "@mantine/core";
+import { useDebouncedCallback } from "@mantine/hooks";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { Suspense, useEffect, useRef, useState } from "react";
+import { Link } from "wouter";
+import type { RrsetsZone } from "../../../src/contract/rrsets.ts";
+import { nameToUnicode } from "../../../src/core/names/unicode.ts";
+import { counted } from "../../shared/counted.ts";
+import { lazyPart } from "../../shared/live/lazy-part.tsx";
+import { Problem } from "../../shared/live/problem.tsx";
+import { ServiceGoneNote } from "../../shared/live/service-gone.tsx";
+import { useLongWait, Waiting } from "../../shared/live/waiting.tsx";
+import { useSearchPart } from "../../shared/search-part.ts";
+import { useSession } from "../../shared/session/session.tsx";
+import { durationInWords } from "../../shared/time/words-of-time.ts";
+import { findZones, type ZonePage } from "../api.ts";
+import { FirstSteps } from "./first-steps.tsx";
+import { zoneAddress } from "./zone-address.ts";
+
+const NewZone = lazyPart(() => import("./new-zone.tsx"));
+
+/** Where one begins: all zones, or the way to the first one. */
+export function ZoneList() {
+  const { request } = useSession();
+  const { query, set, open } = useSearchPart();
+  const [search, page] = [query.get("search") ?? "", Math.max(1, Number.parseInt(query.get("page") ?? "", 10) || 1)];
+  const zones = useQuery({
+    queryKey: ["zones", search, page],
+    queryFn: () => findZones(request, search, page),
+    placeholderData: keepPreviousData,
+  });
+  const adding = query.has("new");
+  const turnTo = (next: number) => {
+    open({ page: next === 1 ? null : String(next) });
+    window.scrollTo(0, 0);
+  };
+  const found = zones.data;
+  const isSlow = useLongWait(zones.isPlaceholderData);
+  const none = found?.meta.pagination.total_entries === 0 && !zones.isPlaceholderData;
+
+  return (
+    <>
+      {none && search === "" ? (
+        <FirstSteps />
+      ) : (
+        <>
+          <Group justify="space-between" mb="sm">
+            <Title order={1}>Zones</Title>
+            <Group gap="xs">
+              <SearchBox value={search} onChange={(text) => set({ search: text || null, page: null })} />
+              <Button onClick={() => open({ new: "" })}>New zone</Button>
+            </Group>
+          </Group>
+          <Problem error={zones.error} retry={() => void zones.refetch()} />
+          {zones.isPending && (
+            <Waiting>
+              <Skeleton h={200} />
+            </Waiting>
+          )}
+          {found && <ZoneTable zones={found.zones} />}
+          {isSlow && <ServiceGoneNote />}
+          {found && (
+            <p className="quiet" role="status" style={{ fontSize: "0.8125rem" }}>
+              {zones.isPlaceholderData ? "Looking…" : summary(found, search)}
+            </p>
+          )}
+          {found !== undefined && found.meta.pagination.last_page > 1 && (
+            <Pagination
+              mt="md"
+              total={found.meta.pagination.last_page}
+              value={found.meta.pagination.page}
+              onChange={turnTo}
+              getControlProps={(control) => ({ "aria-label": `${control} page` })}
+              getItemProps={(item) => ({ "aria-label": `page ${item}` })}
+            />
+          )}
+        </>
+      )}
+      {adding && (
+        <Suspense>
+          <NewZone onClose={() => set({ new: null })} />
+        </Suspense>
+      )}
+    </>
+  );
+}
+
+function SearchBox({ value, onChange }: { readonly value: string; readonly onChange: (text: string) => void }) {
+  const [text, setText] = useState(value);
+  const told = useRef(value);
+  const tell = useDebouncedCallback((typed: string) => {
+    told.current = typed;
+    onChange(typed);
+  }, 200);
+  // A link has led to another search, or to none.
+  useEffect(() => {
+    if (value === told.current) return;
+    told.current = value;
+    setText(value);
+  }, [value]);
+  return (
+    <TextInput
+      type="search"
+      aria-label="Search zones"
+      placeholder="Search zones"
+      value={text}
+      onChange={(event) => {
+        setText(event.currentTarget.value);
+        tell(event.currentTarget.value.trim());
+      }}
+    />
+  );
+}
+
+function summary({ zones, meta }: ZonePage, search: string): string {
+  if (search === "") return counted(meta.pagination.total_entries, "zone");
+  return zones.length === 0 ? `No zone has “${search}” in its name.` : "";
+}
+
+function ZoneTable({ zones }: { readonly zones: readonly RrsetsZone[] }) {
+  if (zones.length === 0) return null;
+  return (
+    <table className="list">
+      <thead>
+        <tr>
+          <th scope="col">Name</th>
+          <th scope="col" className="number">
+            Records
+          </th>
+          <th scope="col">Usual TTL</th>
+          <th scope="col">Serial</th>
+          <th scope="col">Notes</th>
+        </tr>
+      </thead>
+      <tbody>
+        {zones.map((zone) => (
+          <tr key={zone.id}>
+            <td className="breaks">
+              <Link href={zoneAddress(zone.name)}>{nameToUnicode(zone.name)}</Link>
+            </td>
+            <td data-label="Records" className="number">
+              {zone.record_count.toLocaleString("en-GB")}
+            </td>
+            <td data-label="Usual TTL">{durationInWords(zone.ttl * 1_000)}</td>
+            <td data-label="Serial" className="mono nowrap">
+              {zone.serial}
+            </td>
+            <td data-label="Notes">{notesOf(zone) || "—"}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+const notesOf = ({ mode, protection, labels }: RrsetsZone): string =>
+  [
+    mode === "secondary" && "secondary",
+    protection.delete && "protected",
+    ...Object.entries(labels).map((pair) => pair.join("=")),
+  ]
+    .filter(Boolean)
+    .join(", ");

@@ -1,0 +1,124 @@
+import { Badge, Group, Skeleton, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Suspense } from "react";
+import { Link } from "wouter";
+import type { RrsetsZone } from "../../../src/contract/rrsets.ts";
+import { nameToUnicode } from "../../../src/core/names/unicode.ts";
+import { counted } from "../../shared/counted.ts";
+import { lazyPart } from "../../shared/live/lazy-part.tsx";
+import { Problem } from "../../shared/live/problem.tsx";
+import { RequestProblem } from "../../shared/live/request.ts";
+import { Waiting } from "../../shared/live/waiting.tsx";
+import { useSession } from "../../shared/session/session.tsx";
+import { readZone } from "../api.ts";
+import { SetTable } from "../sets/set-table.tsx";
+import { zoneAddress } from "./zone-address.ts";
+
+const HistoryPart = lazyPart(() => import("../history/history-part.tsx"));
+const MovingPart = lazyPart(() => import("../history/moving-part.tsx"));
+const SettingsPart = lazyPart(() => import("./settings-part.tsx"));
+
+const parts = [
+  { part: "records", path: "", name: "Records" },
+  { part: "history", path: "history", name: "History" },
+  { part: "moving", path: "moving", name: "Names that move" },
+  { part: "settings", path: "settings", name: "Settings" },
+] as const;
+
+/** One zone, in four parts. */
+export default function ZonePage({ zone: name, part }: { readonly zone: string; readonly part: string }) {
+  const { request } = useSession();
+  const found = useQuery({ queryKey: ["zone", name], queryFn: () => readZone(request, name) });
+  const zone = found.data;
+  if (found.error instanceof RequestProblem && found.error.status === 404) return <NoZone name={name} />;
+  return (
+    <>
+      <Group gap="sm" align="baseline">
+        <Title order={1} className="mono" style={{ fontSize: "1.25rem" }}>
+          {nameToUnicode(name)}
+        </Title>
+        {zone && <Facts zone={zone} />}
+      </Group>
+      <nav aria-label={`Parts of ${nameToUnicode(name)}`}>
+        <ul className="tabs">
+          {parts.map((each) => (
+            <li key={each.part}>
+              <Link
+                href={zoneAddress(name, each.path)}
+                className="tab"
+                aria-current={each.part === part ? "page" : undefined}
+              >
+                {each.name}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <Problem error={found.error} retry={() => void found.refetch()} />
+      {zone?.mode === "secondary" && <Origin zone={zone} />}
+      {found.isPending && (
+        <Waiting>
+          <Skeleton h={200} />
+        </Waiting>
+      )}
+      {zone && (
+        <Suspense fallback={<Waiting />}>
+          {part === "records" && <SetTable zone={zone} />}
+          {part === "history" && <HistoryPart zone={zone} />}
+          {part === "moving" && <MovingPart zone={zone} />}
+          {part === "settings" && <SettingsPart zone={zone} />}
+          {!parts.some((each) => each.part === part) && (
+            <p>
+              There is no such page. <Link href={zoneAddress(name)}>To the records</Link>
+            </p>
+          )}
+        </Suspense>
+      )}
+    </>
+  );
+}
+
+function Facts({ zone }: { readonly zone: RrsetsZone }) {
+  return (
+    <>
+      <span className="quiet" style={{ fontSize: "0.8125rem" }}>
+        {counted(zone.record_count, "record")} · serial <span className="mono">{zone.serial}</span>
+      </span>
+      {zone.protection.delete && (
+        <Badge variant="default" size="sm" tt="none">
+          protected
+        </Badge>
+      )}
+      {zone.mode === "secondary" && (
+        <Badge variant="default" size="sm" tt="none">
+          secondary
+        </Badge>
+      )}
+    </>
+  );
+}
+
+/** Where the records of a secondary zone are kept, and whether they were had from there. */
+function Origin({ zone: { primary_nameservers: servers, status } }: { readonly zone: RrsetsZone }) {
+  const from = servers.map(({ address }) => address).join(", ");
+  if (status === "error") {
+    const todo = "see that transfers to this service are allowed there, and what its log says";
+    return <Problem error={new Error(`The zone cannot be had from ${from}: ${todo}`)} />;
+  }
+  return (
+    <p className="quiet">
+      {status === "updating"
+        ? `It is being fetched from ${from}.`
+        : `Its records come from ${from} and are changed there.`}
+    </p>
+  );
+}
+
+const NoZone = ({ name }: { readonly name: string }) => (
+  <>
+    <Title order={1}>There is no zone {nameToUnicode(name)} here</Title>
+    <p>
+      It may have been deleted, or belong to another account. <Link href="/">To the zones</Link>
+    </p>
+  </>
+);

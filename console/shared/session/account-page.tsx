@@ -1,0 +1,192 @@
+import { Button, Group, PasswordInput, Skeleton, Stack, Text, Title } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import type { SessionEntry } from "../../../src/contract/console.ts";
+import { ActionHead } from "../action-head.tsx";
+import { Problem } from "../live/problem.tsx";
+import { Waiting } from "../live/waiting.tsx";
+import { When } from "../time/when.tsx";
+import { useLeave } from "../use-leave.ts";
+import { useSession } from "./session.tsx";
+
+/** One's own password, and where one is signed in. */
+export default function AccountPage({ nameLabel }: { readonly nameLabel: string }) {
+  const { session } = useSession();
+  const [done, setDone] = useState(false);
+  return (
+    <Stack gap="xl">
+      <div>
+        <Title order={1}>Account</Title>
+        <Text size="sm" c="dimmed">
+          {nameLabel}: <b>{session.name}</b>
+        </Text>
+      </div>
+      <section aria-labelledby="password">
+        <Title order={2} id="password" mb="xs">
+          {session.hasPassword ? "Change the password" : "Set a password"}
+        </Title>
+        <PasswordForm
+          key={String(session.hasPassword)}
+          hasPassword={session.hasPassword}
+          name={session.name}
+          onDone={() => setDone(true)}
+        />
+        {done && (
+          <p className="good" role="status">
+            The password is set, and all other sessions are ended.
+          </p>
+        )}
+      </section>
+      <section aria-labelledby="sessions">
+        <Title order={2} id="sessions" mb="xs">
+          Signed in
+        </Title>
+        <SessionList />
+      </section>
+    </Stack>
+  );
+}
+
+function PasswordForm(props: { readonly hasPassword: boolean; readonly name: string; readonly onDone: () => void }) {
+  const { hasPassword, name, onDone } = props;
+  const { request } = useSession();
+  const queries = useQueryClient();
+  const [current, setCurrent] = useState("");
+  const [next, setNext] = useState("");
+  const change = useMutation({
+    mutationFn: () => request("PUT", "/console/password", { ...(hasPassword && { current }), next }),
+    onSuccess: async () => {
+      setCurrent("");
+      setNext("");
+      onDone();
+      await queries.invalidateQueries();
+    },
+  });
+  const toggle = { "aria-label": "Show the password", tabIndex: 0 };
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        change.mutate();
+      }}
+    >
+      <Stack gap="sm" maw="24rem">
+        <input type="hidden" autoComplete="username" value={name} readOnly />
+        {hasPassword && (
+          <PasswordInput
+            label="Present password"
+            value={current}
+            onChange={(event) => setCurrent(event.currentTarget.value)}
+            autoComplete="current-password"
+            visibilityToggleButtonProps={toggle}
+          />
+        )}
+        <PasswordInput
+          label="New password"
+          description="At least 10 characters. It ends all your other sessions."
+          value={next}
+          onChange={(event) => setNext(event.currentTarget.value)}
+          autoComplete="new-password"
+          minLength={10}
+          visibilityToggleButtonProps={toggle}
+        />
+        <Problem error={change.error} />
+        <div>
+          <Button type="submit" loading={change.isPending}>
+            {hasPassword ? "Change it" : "Set it"}
+          </Button>
+        </div>
+      </Stack>
+    </form>
+  );
+}
+
+function SessionList() {
+  const { request } = useSession();
+  const queries = useQueryClient();
+  const leave = useLeave();
+  const found = useQuery({
+    queryKey: ["sessions"],
+    queryFn: () => request<{ readonly sessions: readonly SessionEntry[] }>("GET", "/console/sessions"),
+  });
+  const end = useMutation({
+    mutationFn: ({ id }: SessionEntry) => request("DELETE", `/console/sessions/${id}`),
+    onSuccess: (_answer, { current }) => (current ? leave() : queries.invalidateQueries()),
+  });
+  return (
+    <>
+      <Problem error={found.error} retry={() => void found.refetch()} />
+      <Problem error={end.error} />
+      {found.isPending && (
+        <Waiting>
+          <Skeleton h={80} />
+        </Waiting>
+      )}
+      {found.data && <SessionTable sessions={found.data.sessions} end={end} />}
+    </>
+  );
+}
+
+function SessionTable(props: {
+  readonly sessions: readonly SessionEntry[];
+  readonly end: { readonly mutate: (entry: SessionEntry) => void; readonly isPending: boolean };
+}) {
+  const { sessions, end } = props;
+  return (
+    <table className="list">
+      <thead>
+        <tr>
+          <th scope="col">Browser</th>
+          <th scope="col">From</th>
+          <th scope="col">Since</th>
+          <th scope="col">Last seen</th>
+          <ActionHead />
+        </tr>
+      </thead>
+      <tbody>
+        {sessions.map((entry) => {
+          const { id, agent, from, created, seen, current } = entry;
+          return (
+            <tr key={id}>
+              <td data-label="Browser">
+                {browserOf(agent)}
+                {current && " (this one)"}
+              </td>
+              <td data-label="From" className="mono">
+                {from}
+              </td>
+              <td data-label="Since">
+                <When at={created} />
+              </td>
+              <td data-label="Last seen">
+                <When at={seen} />
+              </td>
+              <td className="does">
+                <Group justify="flex-end">
+                  <Button
+                    size="compact-xs"
+                    variant="default"
+                    onClick={() => end.mutate(entry)}
+                    disabled={end.isPending}
+                    aria-label={`Sign out ${browserOf(agent)} from ${from}`}
+                  >
+                    Sign out
+                  </Button>
+                </Group>
+              </td>
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
+  );
+}
+
+/** As much of it as people recognise. */
+function browserOf(agent: string): string {
+  const name = /(Firefox|Edg|OPR|Chrome|Safari)\/(\d+)/.exec(agent);
+  const system = /(Windows|Android|iPhone|iPad|Mac OS X|Linux|CrOS)/.exec(agent)?.[1];
+  const known = { Edg: "Edge", OPR: "Opera" } as Readonly<Record<string, string>>;
+  if (name === null) return agent.slice(0, 40) || "unknown";
+  return `${known[name[1] ?? ""] ?? name[1]} ${name[2]}${system ? ` on ${system}` : ""}`;
+}

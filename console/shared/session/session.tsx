@@ -1,0 +1,85 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Activity, createContext, type ReactNode, useContext, useMemo, useState } from "react";
+import type { ConsoleSession } from "../../../src/contract/console.ts";
+import { Problem } from "../live/problem.tsx";
+import { createRequest, type Request, RequestProblem } from "../live/request.ts";
+import { ServiceGone } from "../live/service-gone.tsx";
+import { useLongWait } from "../live/waiting.tsx";
+import { forgetTheRest, sessionKey } from "./session-cache.ts";
+import { SignIn } from "./sign-in.tsx";
+import { useSignInLink } from "./sign-in-link.ts";
+
+type Signed = { readonly session: ConsoleSession; readonly request: Request };
+
+const SessionContext = createContext<Signed | undefined>(undefined);
+
+/** Who is signed in, and the way to ask the service as that one. */
+export function useSession(): Signed {
+  const signed = useContext(SessionContext);
+  if (signed === undefined) throw new Error("nobody is signed in here");
+  return signed;
+}
+
+export type SignInWords = { readonly title: string; readonly nameLabel: string; readonly linkCommand: string };
+
+/**
+ * Shows its children to whoever is signed in, and the sign-in page to everybody else; the address stays as it is. Where a session
+ * ends by itself or from elsewhere, what was typed waits unseen for the same person to come back.
+ */
+export function SessionGate({ words, children }: { readonly words: SignInWords; readonly children: ReactNode }) {
+  const queries = useQueryClient();
+  const link = useSignInLink();
+  const [last, setLast] = useState<Signed>();
+  const found = useQuery({
+    queryKey: sessionKey,
+    queryFn: async () => {
+      const session = await readSession();
+      if (session !== null && last !== undefined && session.name !== last.session.name) forgetTheRest(queries);
+      return session;
+    },
+    staleTime: 60_000,
+    refetchOnWindowFocus: "always",
+  });
+  const isHung = useLongWait(found.isPending);
+  const session = found.data;
+  const signed = useMemo((): Signed | undefined => {
+    if (!session) return undefined;
+    const onSignedOut = () => void queries.invalidateQueries({ queryKey: sessionKey });
+    return { session, request: createRequest(session.csrf, onSignedOut) };
+  }, [session, queries]);
+  const isIn = signed !== undefined && link.secret === "";
+  const shown = isIn ? signed : last;
+  if (isIn && last !== signed) setLast(signed);
+  if (found.isPending && last !== undefined) setLast(undefined);
+  if (found.isPending) return found.failureCount > 0 || isHung ? <ServiceGone /> : null;
+  if (session === undefined) return <Unknown error={found.error} retry={() => void found.refetch()} />;
+  return (
+    <>
+      {!isIn && <SignIn words={words} link={link} present={session?.name} kept={shown !== undefined} />}
+      {shown && (
+        <Activity mode={isIn ? "visible" : "hidden"}>
+          <SessionContext key={shown.session.name} value={shown}>
+            {children}
+          </SessionContext>
+        </Activity>
+      )}
+    </>
+  );
+}
+
+/** Nobody knows whether somebody is signed in. */
+const Unknown = ({ error, retry }: { readonly error: Error | null; readonly retry: () => void }) => (
+  <main className="main">
+    <Problem error={error} retry={retry} />
+  </main>
+);
+
+async function readSession(): Promise<ConsoleSession | null> {
+  const ask = createRequest(undefined, () => undefined);
+  try {
+    return await ask<ConsoleSession>("GET", "/console/session");
+  } catch (error) {
+    if (error instanceof RequestProblem && error.status === 401) return null;
+    throw error;
+  }
+}

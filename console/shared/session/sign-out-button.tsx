@@ -1,0 +1,39 @@
+import { Button } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import { noAnswer, RequestProblem } from "../live/request.ts";
+import { useLeave } from "../use-leave.ts";
+import { useSession } from "./session.tsx";
+
+export function SignOutButton() {
+  const { request } = useSession();
+  const leave = useLeave();
+  const signOut = useMutation({
+    mutationFn: () => request("POST", "/console/sign-out").catch(unlessOver),
+    onSuccess: leave,
+  });
+  return (
+    <>
+      <Button
+        size="compact-sm"
+        variant="subtle"
+        color="gray"
+        onClick={() => signOut.mutate()}
+        loading={signOut.isPending}
+      >
+        Sign out
+      </Button>
+      {signOut.error && (
+        <p className="note slow" role="alert">
+          You may still be signed in: {signOut.error.message}
+        </p>
+      )}
+    </>
+  );
+}
+
+/** A session that has ended already needs no end. Nothing was to be saved, so a silent service leaves nothing of that open. */
+function unlessOver(error: unknown): void {
+  const status = error instanceof RequestProblem ? error.status : undefined;
+  if (status === 0) throw new RequestProblem(0, noAnswer("POST", false));
+  if (status !== 401) throw error;
+}
