@@ -13,15 +13,15 @@ export type Table = {
 
 /** Each bench is loaded when it is run. A peer that is not installed is named in its table, never a failure. */
 const benches: Readonly<Record<string, () => Promise<readonly Table[]>>> = {
-  records: async () => (await import("./records.ts")).benchRecords(),
-  "records-scale": async () => (await import("./records-scale.ts")).benchRecordsScale(),
-  rrsets: async () => (await import("./rrsets.ts")).benchRrsets(),
-  postgres: async () => (await import("./postgres.ts")).benchPostgres(),
-  dns: async () => (await import("./dns.ts")).benchDns(),
-  "dns-load": async () => (await import("./dns-load.ts")).benchDnsLoad(),
-  "dns-transfer": async () => (await import("./dns-transfer.ts")).benchTransfer(),
-  firewall: async () => (await import("./firewall.ts")).benchFirewall(),
-  updater: async () => (await import("./updater.ts")).benchUpdater(),
+  records: async () => (await import("./records/records.ts")).benchRecords(),
+  "records-scale": async () => (await import("./records/scale.ts")).benchRecordsScale(),
+  rrsets: async () => (await import("./records/rrsets.ts")).benchRrsets(),
+  postgres: async () => (await import("./records/postgres.ts")).benchPostgres(),
+  dns: async () => (await import("./dns/dns.ts")).benchDns(),
+  "dns-load": async () => (await import("./dns/load.ts")).benchDnsLoad(),
+  "dns-transfer": async () => (await import("./dns/transfer.ts")).benchTransfer(),
+  firewall: async () => (await import("./firewall/firewall.ts")).benchFirewall(),
+  updater: async () => (await import("./updater/updater.ts")).benchUpdater(),
 };
 
 const wanted = process.argv.slice(2);

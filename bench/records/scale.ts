@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Table } from "../run.ts";
 import { type PowerDns, startPowerDns } from "./powerdns.ts";
-import { type FilledStore, fillStore } from "./records-store.ts";
-import type { Table } from "./run.ts";
+import { type FilledStore, fillStore } from "./store.ts";
 import { type Load, medianLoad, wrk } from "./wrk.ts";
 
 const seconds = 4;

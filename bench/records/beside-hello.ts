@@ -28,7 +28,7 @@ export async function measureBesideHello(
   transport: Transport,
   calls: readonly Call[],
 ): Promise<readonly (readonly string[])[]> {
-  const hello = await start(["bench/hello.ts", String(helloPort), ...(transport === "http" ? [] : [folder])]);
+  const hello = await start(["bench/records/hello.ts", String(helloPort), ...(transport === "http" ? [] : [folder])]);
   const moor = await startMoor(folder, transport);
   try {
     const bare = { name: "bare Node, hello", script: "", target: "", port: helloPort, loads: [] as Load[], failed: 0 };

@@ -3,12 +3,13 @@ import { rm } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { encodeMessage } from "../src/nameserver/wire/message.ts";
-import { queryFor } from "../test/nameserver/ask-over-tcp.ts";
-import { startBindPrimary } from "../test/nameserver/bind-primary.ts";
-import { freePort } from "../test/rig/free-port.ts";
-import { type StartedProcess, startProcess } from "../test/rig/started-process.ts";
-import { until } from "../test/rig/until.ts";
+import { encodeMessage } from "../../src/nameserver/wire/message.ts";
+import { queryFor } from "../../test/nameserver/ask-over-tcp.ts";
+import { startBindPrimary } from "../../test/nameserver/bind-primary.ts";
+import { freePort } from "../../test/rig/free-port.ts";
+import { type StartedProcess, startProcess } from "../../test/rig/started-process.ts";
+import { until } from "../../test/rig/until.ts";
+import type { Table } from "../run.ts";
 import {
   ask,
   benchedZone,
@@ -19,8 +20,7 @@ import {
   type ServicePorts,
   startService,
   writeMark,
-} from "./dns-service.ts";
-import type { Table } from "./run.ts";
+} from "./service.ts";
 
 const names = 10_000;
 

@@ -3,14 +3,14 @@ import { createWriteStream, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { makeDevice } from "../test/rig/device.ts";
-import { startMoor } from "../test/rig/moor.ts";
-import { openNamespace } from "../test/rig/namespace.ts";
-import { openRecordsApi } from "../test/rig/records-api.ts";
-import { startServices } from "../test/rig/services.ts";
-import type { StartedProcess } from "../test/rig/started-process.ts";
-import { until } from "../test/rig/until.ts";
-import type { Table } from "./run.ts";
+import { makeDevice } from "../../test/rig/device.ts";
+import { startMoor } from "../../test/rig/moor.ts";
+import { openNamespace } from "../../test/rig/namespace.ts";
+import { openRecordsApi } from "../../test/rig/records-api.ts";
+import { startServices } from "../../test/rig/services.ts";
+import type { StartedProcess } from "../../test/rig/started-process.ts";
+import { until } from "../../test/rig/until.ts";
+import type { Table } from "../run.ts";
 
 const changes = 200;
 

@@ -1,15 +1,15 @@
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createToken, hashSecret } from "../src/access/secret.ts";
-import { wholeAccount } from "../src/core/may.ts";
-import { ensureCertificate } from "../src/process/tls/certificates.ts";
-import { createRecordService } from "../src/records/service/service.ts";
-import { recordsDatabase } from "../src/records/start.ts";
-import { openSqliteStore } from "../src/records/store/sqlite/store.ts";
-import { type EventReader, readEvents } from "../test/rig/records/event-reader.ts";
+import { createToken, hashSecret } from "../../src/access/secret.ts";
+import { wholeAccount } from "../../src/core/may.ts";
+import { ensureCertificate } from "../../src/process/tls/certificates.ts";
+import { createRecordService } from "../../src/records/service/service.ts";
+import { recordsDatabase } from "../../src/records/start.ts";
+import { openSqliteStore } from "../../src/records/store/sqlite/store.ts";
+import { type EventReader, readEvents } from "../../test/rig/records/event-reader.ts";
+import type { Table } from "../run.ts";
 import { besideHelloHeads, type Call, measureBesideHello, moorPort, startMoor, stop } from "./beside-hello.ts";
-import type { Table } from "./run.ts";
 
 const sets = 1_000;
 const polls = 500;

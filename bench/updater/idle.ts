@@ -4,13 +4,13 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { makeCertificate } from "../test/rig/updater/certificates.ts";
-import { startEventFirewall } from "../test/rig/updater/event-firewall.ts";
-import { startServer, wanWith } from "../test/rig/updater/services.ts";
-import { usageOf } from "./process-usage.ts";
-import type { Table } from "./run.ts";
+import { makeCertificate } from "../../test/rig/updater/certificates.ts";
+import { startEventFirewall } from "../../test/rig/updater/event-firewall.ts";
+import { startServer, wanWith } from "../../test/rig/updater/services.ts";
+import { usageOf } from "../process-usage.ts";
+import type { Table } from "../run.ts";
 
-const repository = join(import.meta.dirname, "..");
+const repository = join(import.meta.dirname, "../..");
 const report = { wan0: wanWith(["9.9.9.9"], ["2a00::9"]) };
 const idleMinutes = Number(process.env.MOOR_BENCH_MINUTES ?? 10);
 

@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
+import type { Table } from "../run.ts";
 import { type DnsLoad, type DnsServer, dnsperf, median } from "./dnsperf.ts";
-import type { Table } from "./run.ts";
 
 const rounds = 7;
 const options = { seconds: 1, clients: 16, threads: 2 };

@@ -4,12 +4,12 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { makeCertificate } from "../test/rig/updater/certificates.ts";
-import { recordService, startServer, type TestRecord, wanWith } from "../test/rig/updater/services.ts";
-import { cpuOfRun, usageOf } from "./process-usage.ts";
-import type { Table } from "./run.ts";
+import { makeCertificate } from "../../test/rig/updater/certificates.ts";
+import { recordService, startServer, type TestRecord, wanWith } from "../../test/rig/updater/services.ts";
+import { cpuOfRun, usageOf } from "../process-usage.ts";
+import type { Table } from "../run.ts";
 
-const repository = join(import.meta.dirname, "..");
+const repository = join(import.meta.dirname, "../..");
 
 /** What `moor update` costs when there is nothing to do, from a clone and as it is installed; over HTTPS. */
 export async function benchCost(): Promise<Table> {

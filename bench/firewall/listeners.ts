@@ -2,12 +2,12 @@ import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { get } from "node:https";
 import { setTimeout as sleep } from "node:timers/promises";
-import { interfaceEventsPath } from "../src/contract/interface-events.ts";
+import { interfaceEventsPath } from "../../src/contract/interface-events.ts";
 
 /**
  * Many subscribers of one firewall service, and a device whose address changes. Prints how long each change took to reach
  * each of them, in milliseconds from the moment at which `ip` was told to make it, as one line of JSON.
- * `node bench/firewall-listeners.ts URL CA-FILE KEY-FILE DEVICE LISTENERS CHANGES`
+ * `node bench/firewall/listeners.ts URL CA-FILE KEY-FILE DEVICE LISTENERS CHANGES`
  */
 const [url = "", caFile = "", keyFile = "", device = "", listeners = "", changes = ""] = process.argv.slice(2);
 const [, key, secret] = /^key=(.*)\nsecret=(.*)\n/.exec(readFileSync(keyFile, "utf8")) ?? [];

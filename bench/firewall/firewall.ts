@@ -3,10 +3,10 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { makeDevice } from "../test/rig/device.ts";
-import { type Namespace, node, openNamespace, repository } from "../test/rig/namespace.ts";
-import type { StartedProcess } from "../test/rig/started-process.ts";
-import type { Table } from "./run.ts";
+import { makeDevice } from "../../test/rig/device.ts";
+import { type Namespace, node, openNamespace, repository } from "../../test/rig/namespace.ts";
+import type { StartedProcess } from "../../test/rig/started-process.ts";
+import type { Table } from "../run.ts";
 
 const listen = "127.0.0.1:8443";
 const subscribers = 100;
@@ -95,7 +95,7 @@ async function load(inside: Namespace, { url, keyFile }: Home): Promise<string[]
 
 async function push(inside: Namespace, { service, url, caFile, keyFile }: Home): Promise<string[][]> {
   const words = [url, caFile, keyFile, "wan", String(subscribers), String(changes)];
-  const { out, err } = await inside.run([node, "bench/firewall-listeners.ts", ...words]);
+  const { out, err } = await inside.run([node, "bench/firewall/listeners.ts", ...words]);
   if (!out.startsWith("[")) throw new Error(`no figures: ${out}${err}${service.err()}`);
   const delays = (JSON.parse(out) as number[]).toSorted((a, b) => a - b);
   const at = (share: number) => `${(delays[Math.floor(delays.length * share)] ?? Number.NaN).toFixed(1)} ms`;

@@ -1,14 +1,14 @@
 import type { ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { cpus } from "node:os";
-import type { PostgresServer } from "../test/rig/postgres.ts";
-import { readEvents } from "../test/rig/records/event-reader.ts";
+import type { PostgresServer } from "../../test/rig/postgres.ts";
+import { readEvents } from "../../test/rig/records/event-reader.ts";
+import { usageOf } from "../process-usage.ts";
+import type { Table } from "../run.ts";
 import { holdBack } from "./hold-back.ts";
 import { donePerSecond, failedIn, inTurns, ms } from "./in-turns.ts";
-import { usageOf } from "./process-usage.ts";
-import { getOne, putOne } from "./records-scale.ts";
-import type { FilledStore } from "./records-store.ts";
-import type { Table } from "./run.ts";
+import { getOne, putOne } from "./scale.ts";
+import type { FilledStore } from "./store.ts";
 import { type Load, medianLoad, wrk } from "./wrk.ts";
 
 /** A running `moor records`, and what is in its database. */

@@ -2,17 +2,17 @@ import { execFileSync } from "node:child_process";
 import { createSocket } from "node:dgram";
 import { Agent, request } from "node:http";
 import { join } from "node:path";
-import { hashSecret } from "../src/access/secret.ts";
-import { wholeAccount } from "../src/core/may.ts";
-import { decodeMessage, encodeMessage } from "../src/nameserver/wire/message.ts";
-import { newRecordId } from "../src/records/service/edit/new-id.ts";
-import { recordsDatabase } from "../src/records/start.ts";
-import { plainSettings } from "../src/records/store/port.ts";
-import { openSqliteStore } from "../src/records/store/sqlite/store.ts";
-import { queryFor } from "../test/nameserver/ask-over-tcp.ts";
-import { writtenSets } from "../test/rig/core/written-sets.suite.ts";
-import { node, repository } from "../test/rig/namespace.ts";
-import { type StartedProcess, startProcess } from "../test/rig/started-process.ts";
+import { hashSecret } from "../../src/access/secret.ts";
+import { wholeAccount } from "../../src/core/may.ts";
+import { decodeMessage, encodeMessage } from "../../src/nameserver/wire/message.ts";
+import { newRecordId } from "../../src/records/service/edit/new-id.ts";
+import { recordsDatabase } from "../../src/records/start.ts";
+import { plainSettings } from "../../src/records/store/port.ts";
+import { openSqliteStore } from "../../src/records/store/sqlite/store.ts";
+import { queryFor } from "../../test/nameserver/ask-over-tcp.ts";
+import { writtenSets } from "../../test/rig/core/written-sets.suite.ts";
+import { node, repository } from "../../test/rig/namespace.ts";
+import { type StartedProcess, startProcess } from "../../test/rig/started-process.ts";
 
 /** The record service with its nameserver as a process, and clients of both that cost little themselves. */
 

@@ -1,13 +1,13 @@
 import { pino } from "pino";
-import { createToken, hashSecret } from "../src/access/secret.ts";
-import { wholeAccount } from "../src/core/may.ts";
-import type { RRset } from "../src/core/records/rrset.ts";
-import { readPostgresUrl } from "../src/process/postgres/url.ts";
-import { newRecordId, newZoneId } from "../src/records/service/edit/new-id.ts";
-import { plainSettings, type RecordStore } from "../src/records/store/port.ts";
-import { openPostgresStore } from "../src/records/store/postgres/store.ts";
-import type { PostgresServer } from "../test/rig/postgres.ts";
-import type { FilledStore, Sample } from "./records-store.ts";
+import { createToken, hashSecret } from "../../src/access/secret.ts";
+import { wholeAccount } from "../../src/core/may.ts";
+import type { RRset } from "../../src/core/records/rrset.ts";
+import { readPostgresUrl } from "../../src/process/postgres/url.ts";
+import { newRecordId, newZoneId } from "../../src/records/service/edit/new-id.ts";
+import { plainSettings, type RecordStore } from "../../src/records/store/port.ts";
+import { openPostgresStore } from "../../src/records/store/postgres/store.ts";
+import type { PostgresServer } from "../../test/rig/postgres.ts";
+import type { FilledStore, Sample } from "./store.ts";
 
 /** A new database with one zone of so many A records, through the store's own writes. */
 export async function fillOneZone(server: PostgresServer, database: string, hosts: number): Promise<FilledStore> {

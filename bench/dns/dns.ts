@@ -3,12 +3,12 @@ import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startRealServer } from "../test/nameserver/real-servers.ts";
-import { startPowerDnsPeer } from "./dns-powerdns.ts";
-import { benchWorkers } from "./dns-workers.ts";
-import { benchQuestions, benchZone } from "./dns-zone.ts";
+import { startRealServer } from "../../test/nameserver/real-servers.ts";
+import type { Table } from "../run.ts";
 import { type DnsLoad, type DnsServer, dnsperf, median, noLoad } from "./dnsperf.ts";
-import type { Table } from "./run.ts";
+import { startPowerDnsPeer } from "./powerdns.ts";
+import { benchWorkers } from "./workers.ts";
+import { benchQuestions, benchZone } from "./zone.ts";
 
 const seconds = 1;
 const rounds = 9;

@@ -1,5 +1,5 @@
-import type { ZoneContent } from "../src/core/records/zone-view.ts";
-import { writtenZone } from "../test/rig/core/written-sets.suite.ts";
+import type { ZoneContent } from "../../src/core/records/zone-view.ts";
+import { writtenZone } from "../../test/rig/core/written-sets.suite.ts";
 
 const hosts = Array.from({ length: 1_000 }, (_, i) => i);
 

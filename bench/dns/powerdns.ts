@@ -5,11 +5,11 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import type { RRset } from "../src/core/records/rrset.ts";
-import type { ZoneContent } from "../src/core/records/zone-view.ts";
-import { askOverTcp } from "../test/nameserver/ask-over-tcp.ts";
-import { freePort } from "../test/rig/free-port.ts";
-import { until } from "../test/rig/until.ts";
+import type { RRset } from "../../src/core/records/rrset.ts";
+import type { ZoneContent } from "../../src/core/records/zone-view.ts";
+import { askOverTcp } from "../../test/nameserver/ask-over-tcp.ts";
+import { freePort } from "../../test/rig/free-port.ts";
+import { until } from "../../test/rig/until.ts";
 
 const program = "/usr/sbin/pdns_server";
 const schema = "/usr/share/pdns-backend-sqlite3/schema/schema.sqlite3.sql";

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { PostgresServer } from "../test/rig/postgres.ts";
+import type { PostgresServer } from "../../test/rig/postgres.ts";
 import { hosts, isThere, type PowerDns, program, runPowerDns } from "./powerdns.ts";
 
 /** Where Debian's pdns-backend-pgsql puts what is needed. */

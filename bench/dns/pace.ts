@@ -1,11 +1,11 @@
 import { createSocket } from "node:dgram";
 import { setTimeout as sleep } from "node:timers/promises";
-import { encodeMessage } from "../src/nameserver/wire/message.ts";
-import { queryFor } from "../test/nameserver/ask-over-tcp.ts";
+import { encodeMessage } from "../../src/nameserver/wire/message.ts";
+import { queryFor } from "../../test/nameserver/ask-over-tcp.ts";
 
 /**
  * Asks so many questions a second, whether or not they are answered, and prints how long each answer took, in milliseconds, as
- * JSON. A process of its own, so that nothing else waits with it. `node bench/dns-pace.ts PORT NAME PER-SECOND SECONDS`
+ * JSON. A process of its own, so that nothing else waits with it. `node bench/dns/pace.ts PORT NAME PER-SECOND SECONDS`
  */
 const [port = 0, perSecond = 0, seconds = 0] = [2, 4, 5].map((i) => Number(process.argv[i]));
 const name = process.argv[3] ?? "";

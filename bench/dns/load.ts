@@ -5,21 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { freePort } from "../test/rig/free-port.ts";
-import { until } from "../test/rig/until.ts";
-import {
-  ask,
-  benchedZone,
-  buildService,
-  fillZone,
-  fillZones,
-  ms,
-  partOf,
-  startService,
-  writeMark,
-} from "./dns-service.ts";
-import { usageOf } from "./process-usage.ts";
-import type { Table } from "./run.ts";
+import { freePort } from "../../test/rig/free-port.ts";
+import { until } from "../../test/rig/until.ts";
+import { usageOf } from "../process-usage.ts";
+import type { Table } from "../run.ts";
+import { ask, benchedZone, buildService, fillZone, fillZones, ms, partOf, startService, writeMark } from "./service.ts";
 
 const zones = 100_000;
 const writesPerSecond = 2_000;
@@ -128,7 +118,7 @@ type Paced = { readonly took: readonly number[]; readonly unanswered: number };
 
 async function askAtPace(dns: number): Promise<Paced> {
   const words = [dns, `mark.${benchedZone}`, queriesPerSecond, seconds].map(String);
-  const program = join(import.meta.dirname, "dns-pace.ts");
+  const program = join(import.meta.dirname, "pace.ts");
   const { stdout } = await promisify(execFile)(process.execPath, [program, ...words], { maxBuffer: 64 * 1024 * 1024 });
   return JSON.parse(stdout) as Paced;
 }

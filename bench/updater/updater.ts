@@ -1,8 +1,8 @@
-import type { Table } from "./run.ts";
-import { benchCost } from "./updater-cost.ts";
-import { benchIdle } from "./updater-idle.ts";
-import { benchPeers } from "./updater-peers.ts";
-import { benchPushed } from "./updater-pushed.ts";
+import type { Table } from "../run.ts";
+import { benchCost } from "./cost.ts";
+import { benchIdle } from "./idle.ts";
+import { benchPeers } from "./peers.ts";
+import { benchPushed } from "./pushed.ts";
 
 /** What is timed goes first and alone; the idle ones are counted in CPU, and may be idle together. */
 export async function benchUpdater(): Promise<readonly Table[]> {
