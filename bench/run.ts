@@ -2,14 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
-
-/** One table of figures. `rows` are printed as they are; `how` is the command that measured them. */
-export type Table = {
-  readonly title: string;
-  readonly how: string;
-  readonly heads: readonly string[];
-  readonly rows: readonly (readonly string[])[];
-};
+import type { Table } from "./table.ts";
 
 /** Each bench is loaded when it is run. A peer that is not installed is named in its table, never a failure. */
 const benches: Readonly<Record<string, () => Promise<readonly Table[]>>> = {

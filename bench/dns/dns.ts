@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startRealServer } from "../../test/nameserver/real-servers.ts";
-import type { Table } from "../run.ts";
+import type { Table } from "../table.ts";
 import { type DnsLoad, type DnsServer, dnsperf, median, noLoad } from "./dnsperf.ts";
 import { startPowerDnsPeer } from "./powerdns.ts";
 import { benchWorkers } from "./workers.ts";

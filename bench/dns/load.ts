@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { freePort } from "../../test/rig/free-port.ts";
 import { until } from "../../test/rig/until.ts";
 import { usageOf } from "../process-usage.ts";
-import type { Table } from "../run.ts";
+import type { Table } from "../table.ts";
 import { ask, benchedZone, buildService, fillZone, fillZones, ms, partOf, startService, writeMark } from "./service.ts";
 
 const zones = 100_000;

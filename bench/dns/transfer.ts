@@ -9,7 +9,7 @@ import { startBindPrimary } from "../../test/nameserver/bind-primary.ts";
 import { freePort } from "../../test/rig/free-port.ts";
 import { type StartedProcess, startProcess } from "../../test/rig/started-process.ts";
 import { until } from "../../test/rig/until.ts";
-import type { Table } from "../run.ts";
+import type { Table } from "../table.ts";
 import {
   ask,
   benchedZone,

@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import type { Table } from "../run.ts";
+import type { Table } from "../table.ts";
 import { type DnsLoad, type DnsServer, dnsperf, median } from "./dnsperf.ts";
 
 const rounds = 7;

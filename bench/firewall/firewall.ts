@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { makeDevice } from "../../test/rig/device.ts";
 import { type Namespace, node, openNamespace, repository } from "../../test/rig/namespace.ts";
 import type { StartedProcess } from "../../test/rig/started-process.ts";
-import type { Table } from "../run.ts";
+import type { Table } from "../table.ts";
 
 const listen = "127.0.0.1:8443";
 const subscribers = 100;

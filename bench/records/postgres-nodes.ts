@@ -4,7 +4,7 @@ import { cpus } from "node:os";
 import type { PostgresServer } from "../../test/rig/postgres.ts";
 import { readEvents } from "../../test/rig/records/event-reader.ts";
 import { usageOf } from "../process-usage.ts";
-import type { Table } from "../run.ts";
+import type { Table } from "../table.ts";
 import { holdBack } from "./hold-back.ts";
 import { donePerSecond, failedIn, inTurns, ms } from "./in-turns.ts";
 import { getOne, putOne } from "./scale.ts";

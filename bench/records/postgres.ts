@@ -5,7 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type PostgresServer, startPostgres } from "../../test/rig/postgres.ts";
-import type { Table } from "../run.ts";
+import type { Table } from "../table.ts";
 import { stop } from "./beside-hello.ts";
 import { donePerSecond, failedIn, inTurns, ms } from "./in-turns.ts";
 import { followerLag, type Node, twoNodes, twoSmallNodes } from "./postgres-nodes.ts";

@@ -7,7 +7,7 @@ import { ensureCertificate } from "../../src/process/tls/certificates.ts";
 import { createRecordService } from "../../src/records/service/service.ts";
 import { recordsDatabase } from "../../src/records/start.ts";
 import { openSqliteStore } from "../../src/records/store/sqlite/store.ts";
-import type { Table } from "../run.ts";
+import type { Table } from "../table.ts";
 import { besideHelloHeads, type Call, measureBesideHello } from "./beside-hello.ts";
 
 export async function benchRecords(): Promise<readonly Table[]> {

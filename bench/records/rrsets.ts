@@ -8,7 +8,7 @@ import { createRecordService } from "../../src/records/service/service.ts";
 import { recordsDatabase } from "../../src/records/start.ts";
 import { openSqliteStore } from "../../src/records/store/sqlite/store.ts";
 import { type EventReader, readEvents } from "../../test/rig/records/event-reader.ts";
-import type { Table } from "../run.ts";
+import type { Table } from "../table.ts";
 import { besideHelloHeads, type Call, measureBesideHello, moorPort, startMoor, stop } from "./beside-hello.ts";
 
 const sets = 1_000;

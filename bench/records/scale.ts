@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Table } from "../run.ts";
+import type { Table } from "../table.ts";
 import { type PowerDns, startPowerDns } from "./powerdns.ts";
 import { type FilledStore, fillStore } from "./store.ts";
 import { type Load, medianLoad, wrk } from "./wrk.ts";

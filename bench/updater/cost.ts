@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { makeCertificate } from "../../test/rig/updater/certificates.ts";
 import { recordService, startServer, type TestRecord, wanWith } from "../../test/rig/updater/services.ts";
 import { cpuOfRun, usageOf } from "../process-usage.ts";
-import type { Table } from "../run.ts";
+import type { Table } from "../table.ts";
 
 const repository = join(import.meta.dirname, "../..");
 

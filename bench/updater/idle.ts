@@ -8,7 +8,7 @@ import { makeCertificate } from "../../test/rig/updater/certificates.ts";
 import { startEventFirewall } from "../../test/rig/updater/event-firewall.ts";
 import { startServer, wanWith } from "../../test/rig/updater/services.ts";
 import { usageOf } from "../process-usage.ts";
-import type { Table } from "../run.ts";
+import type { Table } from "../table.ts";
 
 const repository = join(import.meta.dirname, "../..");
 const report = { wan0: wanWith(["9.9.9.9"], ["2a00::9"]) };

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { until } from "../../test/rig/until.ts";
 import { startServer, type TestServer } from "../../test/rig/updater/services.ts";
 import { cpuOfRun, usageOf } from "../process-usage.ts";
-import type { Table } from "../run.ts";
+import type { Table } from "../table.ts";
 
 /** Debian's own clients at the same work: an address from a command, sent to a server that says yes to everything. */
 type Peer = {

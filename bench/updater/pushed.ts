@@ -10,7 +10,7 @@ import { openRecordsApi } from "../../test/rig/records-api.ts";
 import { startServices } from "../../test/rig/services.ts";
 import type { StartedProcess } from "../../test/rig/started-process.ts";
 import { until } from "../../test/rig/until.ts";
-import type { Table } from "../run.ts";
+import type { Table } from "../table.ts";
 
 const changes = 200;
 

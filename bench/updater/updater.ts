@@ -1,4 +1,4 @@
-import type { Table } from "../run.ts";
+import type { Table } from "../table.ts";
 import { benchCost } from "./cost.ts";
 import { benchIdle } from "./idle.ts";
 import { benchPeers } from "./peers.ts";

@@ -1,0 +1,7 @@
+/** One table of figures. `rows` are printed as they are; `how` is the command that measured them. */
+export type Table = {
+  readonly title: string;
+  readonly how: string;
+  readonly heads: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+};
