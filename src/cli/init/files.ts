@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, rename, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
-import type { HttpTrust } from "../../updater/http/client.ts";
+import type { HttpTrust } from "../../updater/http/endpoint.ts";
 
 /** Whom to believe: those the system believes, one certificate, or an authority. */
 export type ShownTrust = Exclude<HttpTrust, { readonly kind: "insecure" }>;

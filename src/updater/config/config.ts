@@ -1,7 +1,7 @@
 import type { Family } from "../../core/addresses/address.ts";
 import type { HostPart } from "../../core/addresses/host-part.ts";
 import type { UpdateRules } from "../../core/updates/plan-update.ts";
-import type { HttpTrust } from "../http/client.ts";
+import type { Endpoint } from "../http/endpoint.ts";
 
 /** A config file after every check: files are read, references hold, nothing is left to default. */
 export type UpdaterConfig = {
@@ -27,14 +27,6 @@ export type UpdaterConfig = {
 
 /** A function, so that a config that is printed or logged by mistake shows no secret. */
 export type Secret = () => string;
-
-export type Endpoint = {
-  readonly url: URL;
-  readonly trust: HttpTrust;
-  readonly serverName?: string;
-  /** Milliseconds that one request may take. */
-  readonly timeout?: number;
-};
 
 export type SourceConfig = Endpoint & {
   readonly name: string;

@@ -1,7 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { isLoopbackName } from "../../process/http/loopback-name.ts";
-import type { HttpTrust } from "../http/client.ts";
-import type { Endpoint } from "./config.ts";
+import type { Endpoint, HttpTrust } from "../http/endpoint.ts";
 import { readDuration } from "./read-duration.ts";
 import { readTextFile, type Surroundings } from "./read-secret.ts";
 import type { Fields, Spot, YamlReader } from "./yaml-reader.ts";

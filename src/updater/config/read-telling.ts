@@ -1,5 +1,6 @@
 import { parseAddress } from "../../core/addresses/address.ts";
-import type { ControlConfig, Endpoint, HeartbeatConfig, MailConfig, NotifyConfig } from "./config.ts";
+import type { Endpoint } from "../http/endpoint.ts";
+import type { ControlConfig, HeartbeatConfig, MailConfig, NotifyConfig } from "./config.ts";
 import { readChoice } from "./read-choice.ts";
 import { readDuration } from "./read-duration.ts";
 import { endpointKeys, missing, readEndpoint } from "./read-endpoint.ts";

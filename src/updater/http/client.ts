@@ -1,18 +1,9 @@
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, Agent as PlainAgent } from "node:http";
 import type { AgentOptions } from "node:https";
 import { afterAwake } from "../../process/after-awake.ts";
-import type { Endpoint } from "../config/config.ts";
 import { boundedBy } from "./bounded-by.ts";
+import type { Endpoint, HttpLimits } from "./endpoint.ts";
 import { describeStop, describeTransportFault } from "./transport-faults.ts";
-
-/** Why the other side's certificate is believed. */
-export type HttpTrust =
-  | { readonly kind: "system" }
-  /** These certificates and no other, not even the well-known ones. */
-  | { readonly kind: "ca"; readonly pem: string }
-  /** This very certificate, whoever signed it and whatever name it carries: `AB:CD:…`. */
-  | { readonly kind: "fingerprint"; readonly sha256: string }
-  | { readonly kind: "insecure" };
 
 export type HttpRequest = {
   readonly method: "GET" | "PUT" | "POST";
@@ -44,8 +35,6 @@ export type StreamListener = {
 };
 
 export type StreamEnd = { readonly kind: "declined" } | { readonly kind: "ended" };
-
-export type HttpLimits = { readonly timeoutMs: number; readonly maxBytes: number };
 
 const defaultLimits: HttpLimits = { timeoutMs: 15_000, maxBytes: 4 * 1024 * 1024 };
 

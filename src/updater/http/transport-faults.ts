@@ -1,5 +1,4 @@
-import type { Endpoint } from "../config/config.ts";
-import type { HttpLimits } from "./client.ts";
+import type { Endpoint, HttpLimits } from "./endpoint.ts";
 
 /** What went wrong between here and there, in people's words, and what to do about it. */
 export type TransportFault = { readonly because: string; readonly todo: string };
