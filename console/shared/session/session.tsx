@@ -6,7 +6,7 @@ import { createRequest, type Request, RequestProblem } from "../live/request.ts"
 import { ServiceGone } from "../live/service-gone.tsx";
 import { useLongWait } from "../live/waiting.tsx";
 import { forgetTheRest, sessionKey } from "./session-cache.ts";
-import { SignIn } from "./sign-in.tsx";
+import { SignIn, type SignInWords } from "./sign-in.tsx";
 import { useSignInLink } from "./sign-in-link.ts";
 
 type Signed = { readonly session: ConsoleSession; readonly request: Request };
@@ -19,8 +19,6 @@ export function useSession(): Signed {
   if (signed === undefined) throw new Error("nobody is signed in here");
   return signed;
 }
-
-export type SignInWords = { readonly title: string; readonly nameLabel: string; readonly linkCommand: string };
 
 /**
  * Shows its children to whoever is signed in, and the sign-in page to everybody else; the address stays as it is. Where a session

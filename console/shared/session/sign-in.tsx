@@ -4,10 +4,11 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useContext, useState } from "react";
 import { Problem } from "../live/problem.tsx";
 import { createRequest } from "../live/request.ts";
-import type { SignInWords } from "./session.tsx";
 import { sessionKey } from "./session-cache.ts";
 import type { SignInLink } from "./sign-in-link.ts";
 import { useStay, useWayBack, WayBackContext } from "./way-back.ts";
+
+export type SignInWords = { readonly title: string; readonly nameLabel: string; readonly linkCommand: string };
 
 const ask = createRequest(undefined, () => undefined);
 
