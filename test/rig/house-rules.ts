@@ -1,4 +1,5 @@
 import { posix } from "node:path";
+import { innerArrows } from "./inner-rooms.ts";
 import { computed, importsOf, stringsApart } from "./read-imports.ts";
 
 /** The arrows and sizes of docs/architecture.md. Paths start at the repository and are written with slashes. */
@@ -37,9 +38,12 @@ const house: Readonly<Record<string, Room>> = {
 };
 
 const longest = 400;
+const mostFiles = 20;
+/** One file a record type: what grows there is the table, not the idea. */
+const uncounted = ["src/core/rdata"];
 
 export function faultsIn(files: readonly SourceFile[]): readonly string[] {
-  return [...files.flatMap(faultsInFile), ...cyclesAmong(files)];
+  return [...files.flatMap(faultsInFile), ...roomCircles(files), ...fileCircles(files), ...crowdedFolders(files)];
 }
 
 function faultsInFile(file: SourceFile): readonly string[] {
@@ -56,9 +60,24 @@ function faultsInFile(file: SourceFile): readonly string[] {
 function importFaults(path: string, room: Room, specifier: string): readonly string[] {
   if (!specifier.startsWith(".")) return libraryFaults(path, room, specifier);
   const target = roomOf(targetOf(path, specifier));
+  if (target === roomOf(path) && !isTest(path)) return innerFaults(path, targetOf(path, specifier));
   const open = [roomOf(path), ...room.from, ...(isTest(path) ? ["test"] : [])];
   return open.includes(target) ? [] : [`may not import from ${target}: ${specifier}`];
 }
+
+/** Within one feature: the inner room of the file must name that of its target, or the target itself. */
+function innerFaults(path: string, target: string): readonly string[] {
+  const feature = roomOf(path);
+  const arrows = innerArrows[feature];
+  const [from, to] = [innerRoomOf(path), innerRoomOf(target)];
+  if (arrows === undefined || from === "." || from === to) return [];
+  const open = arrows[from];
+  if (open === undefined) return [`the house has no room ${feature}/${from}`];
+  const file = posix.relative(feature, target);
+  return open.includes(to) || open.includes(file) ? [] : [`${feature}/${from} may not import from ${to}: ${file}`];
+}
+
+const innerRoomOf = (path: string): string => posix.relative(roomOf(path), posix.dirname(path)) || ".";
 
 function libraryFaults(path: string, room: Room, specifier: string): readonly string[] {
   if (isTest(path)) return [];
@@ -90,22 +109,52 @@ function nameFaults(path: string): readonly string[] {
 }
 
 /** Two rooms that import from one another are one room. What tests import does not count: they stand outside. */
-function cyclesAmong(files: readonly SourceFile[]): readonly string[] {
+function roomCircles(files: readonly SourceFile[]): readonly string[] {
   const arrows = new Map<string, Set<string>>();
-  for (const { path, text } of files.filter((file) => !isTest(file.path))) {
-    const own = importsOf(text).filter((specifier) => specifier.startsWith("."));
-    const rooms = own.map((specifier) => roomOf(targetOf(path, specifier))).filter((room) => room !== roomOf(path));
+  for (const [path, targets] of arrowsAmong(files)) {
+    const rooms = targets.map(roomOf).filter((room) => room !== roomOf(path));
     arrows.set(roomOf(path), new Set([...(arrows.get(roomOf(path)) ?? []), ...rooms]));
   }
+  return circlesIn(arrows);
+}
+
+/** Files that import one another, directly or through others, can only be read together. Types count. */
+const fileCircles = (files: readonly SourceFile[]): readonly string[] =>
+  circlesIn(new Map([...arrowsAmong(files)].map(([path, targets]) => [path, new Set(targets)])));
+
+function arrowsAmong(files: readonly SourceFile[]): ReadonlyMap<string, readonly string[]> {
+  const own = files.filter(({ path }) => !isTest(path));
+  return new Map(
+    own.map(({ path, text }) => [
+      path,
+      importsOf(text)
+        .filter((specifier) => specifier.startsWith("."))
+        .map((specifier) => targetOf(path, specifier)),
+    ]),
+  );
+}
+
+function circlesIn(arrows: ReadonlyMap<string, ReadonlySet<string>>): readonly string[] {
   const settled = new Set<string>();
-  const visit = (room: string, trail: readonly string[]): readonly string[] => {
-    if (trail.includes(room)) return [`import cycle: ${[...trail.slice(trail.indexOf(room)), room].join(" → ")}`];
-    if (settled.has(room)) return [];
-    const found = [...(arrows.get(room) ?? [])].flatMap((next) => visit(next, [...trail, room]));
-    settled.add(room);
+  const visit = (place: string, trail: readonly string[]): readonly string[] => {
+    if (trail.includes(place)) return [`import cycle: ${[...trail.slice(trail.indexOf(place)), place].join(" → ")}`];
+    if (settled.has(place)) return [];
+    const found = [...(arrows.get(place) ?? [])].flatMap((next) => visit(next, [...trail, place]));
+    settled.add(place);
     return found;
   };
-  return [...arrows.keys()].flatMap((room) => visit(room, []));
+  return [...arrows.keys()].flatMap((place) => visit(place, []));
+}
+
+function crowdedFolders(files: readonly SourceFile[]): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const { path } of files.filter((file) => !isTest(file.path))) {
+    const folder = posix.dirname(path);
+    counts.set(folder, (counts.get(folder) ?? 0) + 1);
+  }
+  return [...counts]
+    .filter(([folder, count]) => count > mostFiles && !uncounted.includes(folder))
+    .map(([folder, count]) => `${folder}: has ${count} source files, ${mostFiles} are the most`);
 }
 
 const targetOf = (path: string, specifier: string): string => posix.join(posix.dirname(path), specifier);

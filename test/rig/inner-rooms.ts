@@ -1,0 +1,71 @@
+/**
+ * The arrows inside a feature, as docs/architecture.md draws them. For each inner room: the rooms (or single files) of the same
+ * feature that it may import from, beside itself. `"."` is the feature's own folder: the files there put the rooms together,
+ * so they may import from all of them, and a room may use only those that it names.
+ */
+export const innerArrows: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  "src/core": {
+    names: ["result.ts"],
+    addresses: ["result.ts"],
+    rdata: ["names", "addresses", "result.ts"],
+    records: ["names", "rdata", "result.ts", "instant.ts"],
+    "zone-file": ["names", "rdata", "records", "result.ts", "instant.ts"],
+    updates: ["addresses", "instant.ts"],
+  },
+  "src/process": {
+    database: [],
+    sqlite: ["database"],
+    postgres: ["database", "log.ts", "after-awake.ts", "data-folder.ts", "duties.ts", "listen-address.ts"],
+    tls: ["data-folder.ts", "small-log.ts"],
+    http: ["tls", "listen-address.ts", "health.ts", "metrics.ts"],
+  },
+  "src/records": {
+    store: ["model.ts"],
+    "store/sql": ["store", "model.ts"],
+    "store/sqlite": ["store", "store/sql", "model.ts"],
+    "store/postgres": ["store", "store/sql", "limits", "model.ts"],
+    limits: [],
+    "service/edit": ["store", "model.ts"],
+    service: ["service/edit", "service/zones", "store", "model.ts"],
+    "service/zones": ["service", "service/edit", "store", "model.ts"],
+    http: ["service", "service/edit", "limits", "store", "model.ts"],
+    "http-v1": ["http", "service", "service/zones", "service/edit", "limits", "store", "model.ts"],
+    "http-rrsets": ["http", "service", "service/zones", "service/edit", "limits", "store", "model.ts"],
+    console: ["service", "store", "model.ts"],
+    account: ["service", "service/edit", "http-rrsets", "store", "model.ts"],
+    tools: ["tools/tables", "tools/check"],
+    "tools/tables": ["store", "store/sqlite", "store/postgres", "open-store.ts"],
+    "tools/check": ["tools/tables", "store", "model.ts"],
+  },
+  "src/nameserver": {
+    metrics: [],
+    wire: [],
+    answer: ["wire"],
+    transfer: ["answer", "wire", "metrics"],
+    listen: ["answer", "transfer", "wire", "metrics"],
+  },
+  "src/firewall": {
+    kernel: [],
+    report: ["kernel", "config.ts"],
+    access: [],
+    http: ["access", "report", "kernel", "config.ts"],
+  },
+  "src/updater": {
+    http: ["config"],
+    config: ["http"],
+    sources: ["config", "http"],
+    targets: ["config", "http"],
+    round: ["sources", "targets", "config", "http"],
+    report: ["round", "targets", "config", "http"],
+  },
+  "src/cli": {
+    io: [],
+    store: ["io"],
+    records: ["io", "store"],
+    firewall: ["io", "store"],
+    update: ["io"],
+    init: ["io", "update"],
+    up: ["io", "store", "records", "firewall", "update"],
+    verbs: ["io", "store", "records", "firewall", "update", "init", "up"],
+  },
+};
