@@ -1,6 +1,11 @@
+import { parseAddress } from "../core/addresses/address.ts";
+import type { Network } from "../core/addresses/network.ts";
+import { unmapped } from "../core/addresses/peer-address.ts";
+import { primaryFaults } from "../core/addresses/primary-address.ts";
 import type { Instant } from "../core/instant.ts";
 import type { RecordType } from "../core/rdata/table.ts";
 import { timersIn } from "../core/records/soa-timers.ts";
+import { faultInWords } from "../core/result.ts";
 import type { Peer } from "../nameserver/transfer/ask.ts";
 import type { NewContent, SecondaryZone } from "../nameserver/transfer/secondary-refresh.ts";
 import type { SecondaryPorts } from "../nameserver/transfer/secondary-zones.ts";
@@ -10,11 +15,14 @@ import { storeTransfer } from "../records/service/from-transfer.ts";
 import { expiryOf } from "../records/service/zones/status.ts";
 import type { PrimaryServer, RecordStore, Zone } from "../records/store/port.ts";
 
+export type SecondarySetup = {
+  readonly expired: (zone: string) => void;
+  readonly allowedPrimaries: readonly Network[];
+  readonly log: Logger;
+};
+
 /** The store as the keeper of secondary zones. */
-export function secondaryPorts(
-  store: RecordStore,
-  { expired, log }: { readonly expired: (zone: string) => void; readonly log: Logger },
-): SecondaryPorts {
+export function secondaryPorts(store: RecordStore, { expired, allowedPrimaries, log }: SecondarySetup): SecondaryPorts {
   const zoneNamed = async (name: string): Promise<Zone | undefined> => {
     const zone = await store.zoneHolding(name);
     return zone?.name === name && zone.settings.mode === "secondary" ? zone : undefined;
@@ -23,7 +31,7 @@ export function secondaryPorts(
     list: async () => (await store.secondaryZones()).map((zone) => zone.name),
     look: async (name) => {
       const zone = await zoneNamed(name);
-      return zone && (await toSecondary(store, zone));
+      return zone && (await toSecondary(store, zone, allowedPrimaries));
     },
     store: async (name, content) => {
       const zone = await zoneNamed(name);
@@ -66,20 +74,31 @@ export async function keyOfZone(store: RecordStore, name: string): Promise<TsigK
   return server && (await keyOf(store, name, server));
 }
 
-async function toSecondary(store: RecordStore, zone: Zone): Promise<SecondaryZone> {
-  const { name, settings, serial } = zone;
+/** A zone may have been stored before its primary servers were checked, or by a node with other permissions. */
+async function toSecondary(store: RecordStore, zone: Zone, allowed: readonly Network[]): Promise<SecondaryZone> {
+  const { name, account, settings, serial } = zone;
+  const refusals = settings.primaries.map((server) => refusalOf(server, allowed));
+  const permitted = settings.primaries.filter((_, i) => refusals[i] === undefined);
   const [states, primaries] = await Promise.all([
     store.secondaryStates([zone]),
-    Promise.all(settings.primaries.map((server) => toPeer(store, name, server))),
+    Promise.all(permitted.map((server) => toPeer(store, name, server))),
   ]);
+  const common = { name, account, primaries, refused: refusals.filter((each) => each !== undefined) };
   const state = states.get(zone.number);
-  if (state === undefined) return { name, primaries, current: undefined, timers: undefined, checked: undefined };
+  if (state === undefined) return { ...common, current: undefined, timers: undefined, checked: undefined };
   const current = state.serial === serial ? { serial, soa: state.soa } : undefined;
-  return { name, primaries, current, timers: timersIn(state.soa), checked: state.checked };
+  return { ...common, current, timers: timersIn(state.soa), checked: state.checked };
+}
+
+function refusalOf({ address: text }: PrimaryServer, allowed: readonly Network[]): string | undefined {
+  const address = parseAddress(text);
+  if (address === undefined) return `${text} is not an IP address`;
+  const [fault] = primaryFaults(address, "", allowed);
+  return fault && faultInWords(fault);
 }
 
 async function toPeer(store: RecordStore, zone: string, server: PrimaryServer): Promise<Peer> {
-  return { host: server.address, port: server.port, key: await keyOf(store, zone, server) };
+  return { host: unmapped(server.address), port: server.port, key: await keyOf(store, zone, server) };
 }
 
 /**

@@ -32,6 +32,8 @@ export type TransferOptions = {
   readonly networks: readonly Network[];
   readonly notify: readonly NotifyTarget[];
   readonly catalog: string | undefined;
+  /** Addresses beyond those on the internet that zones may be transferred from. */
+  readonly allowedPrimaries: readonly Network[];
 };
 
 export type RunningDns = Nameserver & {
@@ -39,12 +41,12 @@ export type RunningDns = Nameserver & {
   readonly followed: () => number;
 };
 
-const noTransfers: TransferOptions = { networks: [], notify: [], catalog: undefined };
+const noTransfers: TransferOptions = { networks: [], notify: [], catalog: undefined, allowedPrimaries: [] };
 
 /** DNS answers from the record service's own zones, given to other nameservers, and had from them. */
 export async function startDns(options: DnsOptions): Promise<RunningDns> {
   const { listen, store, nameservers, log, transfers = noTransfers, workers = 0 } = options;
-  const { networks, catalog } = transfers;
+  const { networks, catalog, allowedPrimaries } = transfers;
   const { duties = leadAlways(log) } = options;
   const counters = createDnsCounters();
   const opened: Opened[] = [];
@@ -53,7 +55,7 @@ export async function startDns(options: DnsOptions): Promise<RunningDns> {
     opened.push({ name: "change log", close: zones.close });
     const expired = (zone: string) => zones.tell({ kind: "replaced", zone });
     const secondaries = startSecondaries({
-      ports: secondaryPorts(store, { expired, log }),
+      ports: secondaryPorts(store, { expired, allowedPrimaries, log }),
       log,
       now: Date.now,
       random: Math.random,

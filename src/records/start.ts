@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { Server as TlsServer } from "node:tls";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { signInLink } from "../access/sign-in-link.ts";
+import type { Network } from "../core/addresses/network.ts";
 import type { Instant } from "../core/instant.ts";
 import { openDataFolder } from "../process/data-folder.ts";
 import type { DatabaseTrouble } from "../process/database/migration-steps.ts";
@@ -43,6 +44,8 @@ export type RecordsOptions = {
   readonly nameservers: readonly [string, ...string[]];
   /** The mailbox in the SOA of new zones; absent: hostmaster at the first name server. */
   readonly hostmaster?: string | undefined;
+  /** Addresses beyond those on the internet that may be primary servers of secondary zones. */
+  readonly allowedPrimaries?: readonly Network[] | undefined;
   readonly log: Logger;
   /** Absent: the clock of the machine. */
   readonly now?: () => Instant;
@@ -125,8 +128,8 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
     });
     await serveDocs(server);
     await server.register(console.routes);
-    const { nameservers, hostmaster } = options;
-    const service = createRecordService({ store, now, nameservers, hostmaster });
+    const { nameservers, hostmaster, allowedPrimaries } = options;
+    const service = createRecordService({ store, now, nameservers, hostmaster, allowedPrimaries });
     const shared = { service, store, now, log, ...(ties.rateLimit && { rateLimit: ties.rateLimit }) };
     await server.register(v1Api(shared), { prefix: "/api/v1" });
     await server.register(rrsetsApi({ ...shared, signedIn: console.sessions.signedIn, events: { streams } }), {

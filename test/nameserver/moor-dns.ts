@@ -43,7 +43,7 @@ export async function startMoorDns(transfers: Partial<TransferOptions> = {}, dat
     store,
     nameservers: ["ns1.moor.invalid"],
     log,
-    transfers: { networks: [], notify: [], catalog: undefined, ...transfers },
+    transfers: { networks: [], notify: [], catalog: undefined, allowedPrimaries: everyone, ...transfers },
   });
   const port = dns.addresses[0]?.port ?? 0;
   return {

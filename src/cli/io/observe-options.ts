@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { type Network, parseNetwork } from "../../core/addresses/network.ts";
+import type { Network } from "../../core/addresses/network.ts";
 import { type ProxyHeader, proxyHeaders, type TrustedProxies } from "../../process/http/client-address.ts";
 import type { ListenAddress } from "../../process/listen-address.ts";
-import { readListen } from "./options.ts";
+import { readListen, readNetworks } from "./options.ts";
 
 /** How `moor records` is watched, and who stands in front of it. */
 export type ObserveFlags = {
@@ -33,12 +33,6 @@ export function observeOptions(command: Command): Command {
 
 export const proxiesOf = ({ trustProxy, proxyHeader }: ObserveFlags): TrustedProxies | undefined =>
   trustProxy.length === 0 ? undefined : { networks: trustProxy, header: proxyHeader };
-
-function readNetworks(text: string, before: readonly Network[]): readonly Network[] {
-  const network = parseNetwork(text);
-  if (network === undefined) throw new InvalidArgumentError("It takes a network, such as 10.0.0.0/8, or an address.");
-  return [...before, network];
-}
 
 function readSeconds(text: string): number {
   const seconds = /^\d{1,3}$/.test(text) ? Number(text) : Number.NaN;

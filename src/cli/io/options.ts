@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { parseAddress } from "../../core/addresses/address.ts";
+import { type Network, parseNetwork } from "../../core/addresses/network.ts";
 import { parseMailbox } from "../../core/names/mailbox.ts";
 import { asAscii } from "../../core/names/unicode.ts";
 import type { ListenAddress } from "../../process/listen-address.ts";
@@ -7,6 +8,13 @@ import { tokenNameFault } from "../../records/service/token-name.ts";
 
 /** For verbs that work on what a service keeps. */
 export const dataFolder = ["--data <folder>", "the data folder of the service", readFolder, "./moor-data"] as const;
+/** For verbs by which zones come in, see `core/primary-address.ts`. */
+export const allowPrimary = [
+  "--allow-primary <network>",
+  "primary servers of secondary zones may have addresses in it, such as 10.0.0.0/8 (may be repeated)",
+  readNetworks,
+  [] as readonly Network[],
+] as const;
 export const asJson = ["--json", "for programs"] as const;
 
 /** `127.0.0.1:8053`, `[::1]:8053`, `localhost:8053`; the port may be 0 for any free one. */
@@ -31,6 +39,12 @@ export function readHosts(text: string, before: readonly string[]): readonly str
     throw new InvalidArgumentError("It takes a host name or an address, such as records.example.net or 192.0.2.10.");
   }
   return [...before, name];
+}
+
+export function readNetworks(text: string, before: readonly Network[]): readonly Network[] {
+  const network = parseNetwork(text);
+  if (network === undefined) throw new InvalidArgumentError("It takes a network, such as 10.0.0.0/8, or an address.");
+  return [...before, network];
 }
 
 /** `dns@example.org`, as the name that an SOA has. */

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createToken, hashSecret } from "../../access/secret.ts";
+import type { Network } from "../../core/addresses/network.ts";
 import { readFileIfThere, replaceFile } from "../../process/data-folder.ts";
 import { importObstacles, importZone } from "../../records/account/import.ts";
 import { type ReadAccount, type ReadZone, readAccount } from "../../records/account/read.ts";
@@ -16,6 +17,7 @@ export type ImportCommand = DatabaseOptions & {
   readonly account: string;
   readonly replace?: boolean;
   readonly edited?: boolean;
+  readonly allowPrimary: readonly Network[];
   /** Where to write the secrets of tokens that are made again. */
   readonly tokens?: string;
 };
@@ -26,7 +28,8 @@ export async function importFrom(folder: string, options: ImportCommand, io: Com
     io.err(`${folder} is a file; name a folder that moor export has made.\n`);
     return 1;
   }
-  const read = await readAccount((file) => readFileIfThere(join(path, file)), { edited: options.edited ?? false });
+  const { edited = false, allowPrimary: allowedPrimaries } = options;
+  const read = await readAccount((file) => readFileIfThere(join(path, file)), { edited, allowedPrimaries });
   if (!read.ok) {
     tellFaults(read.faults, io);
     io.err(`Nothing was imported: ${folder} has ${faultsInWords(read.faults.length)}.\n`);

@@ -71,6 +71,7 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
       names: options.name,
       nameservers,
       hostmaster: options.hostmaster,
+      allowedPrimaries: options.allowPrimary,
       log,
       ...certificate,
       plainHttp: options.plainHttp ?? false,

@@ -1,4 +1,4 @@
-import { parseNetwork } from "../../core/addresses/network.ts";
+import { type Network, parseNetwork } from "../../core/addresses/network.ts";
 import { parseName } from "../../core/names/name.ts";
 import { parseTyped } from "../../core/names/unicode.ts";
 import { type Fault, fail, ok, type Result } from "../../core/result.ts";
@@ -13,9 +13,11 @@ export type TransferFlags = {
   readonly notify: readonly string[];
   /** True when no name is given. */
   readonly catalog?: string | true;
+  readonly allowPrimary: readonly Network[];
 };
 
-export function readTransferFlags({ transferTo, notify, catalog }: TransferFlags): Result<TransferOptions> {
+export function readTransferFlags(flags: TransferFlags): Result<TransferOptions> {
+  const { transferTo, notify, catalog, allowPrimary: allowedPrimaries } = flags;
   const networks = transferTo.map(readNetwork);
   const targets = notify.map(readTarget);
   const name =
@@ -27,7 +29,7 @@ export function readTransferFlags({ transferTo, notify, catalog }: TransferFlags
   const faults = [...networks, ...targets, name].flatMap((each) => (each.ok ? [] : each.faults));
   if (faults.length > 0 || !name.ok) return fail(...faults);
   const good = <T>(all: readonly Result<T>[]) => all.flatMap((each) => (each.ok ? [each.value] : []));
-  return ok({ networks: good(networks), notify: good(targets), catalog: name.value });
+  return ok({ networks: good(networks), notify: good(targets), catalog: name.value, allowedPrimaries });
 }
 
 function readNetwork(text: string) {

@@ -108,6 +108,7 @@ describe("how moor records is told of other nameservers", () => {
     const flags = {
       transferTo: ["192.0.2.0/24", "2001:db8::1"],
       notify: ["192.0.2.2:53,KEY.example", "[2001:db8::2]:5353"],
+      allowPrimary: [],
     };
     const read = readTransferFlags({ ...flags, catalog: true });
     expect(read).toMatchObject({
@@ -124,7 +125,8 @@ describe("how moor records is told of other nameservers", () => {
   });
 
   it("says all that is wrong at once", () => {
-    const read = readTransferFlags({ transferTo: ["192.0.2.0/33"], notify: ["192.0.2.2"], catalog: "a..b" });
+    const flags = { transferTo: ["192.0.2.0/33"], notify: ["192.0.2.2"], allowPrimary: [] };
+    const read = readTransferFlags({ ...flags, catalog: "a..b" });
     expect(read.ok ? [] : read.faults.map((fault) => fault.where)).toEqual(["--transfer-to", "--notify", "--catalog"]);
   });
 });

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { CommandIo, Run } from "../io/command-io.ts";
 import { type DatabaseOptions, databaseOptions } from "../io/database-options.ts";
-import { dataFolder, readAccountName, readPath } from "../io/options.ts";
+import { allowPrimary, dataFolder, readAccountName, readPath } from "../io/options.ts";
 import { dropHistoryOption } from "../records/keep-history-option.ts";
 import { orStopped } from "../store/stopped.ts";
 
@@ -90,6 +90,7 @@ function addAccountVerbs(program: Command, io: CommandIo, run: Run): void {
     .option("--account <name>", "into which account; a new name makes a new one", readAccountName, "main")
     .option("--replace", "zones that are there already become as they are in the files, protected sets too")
     .option("--edited", "take zone files that were changed since the export")
+    .option(...allowPrimary)
     .option("--tokens <file>", "also make its tokens, anew, and write their secrets to this file", readPath)
     .action((folder, options) =>
       run(async () => (await import("../records/import.ts")).importFrom(folder, options, io)),

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import type { CommandIo, Run } from "../io/command-io.ts";
 import { databaseOptions } from "../io/database-options.ts";
-import { asJson, dataFolder, readAccountName, readPath, repeated } from "../io/options.ts";
+import { allowPrimary, asJson, dataFolder, readAccountName, readPath, repeated } from "../io/options.ts";
 
 /** Keys that moor and other nameservers share. */
 export function addTransferKeyVerbs(program: Command, io: CommandIo, run: Run): void {
@@ -56,10 +56,11 @@ export function addTransferKeyVerbs(program: Command, io: CommandIo, run: Run): 
     );
 }
 
-/** How `moor records` feeds other nameservers. What is wrong with them is said when they are read. */
+/** How `moor records` feeds other nameservers, and which may feed it. What is wrong with them is said when they are read. */
 export function transferOptions(command: Command): Command {
   return command
     .option("--transfer-to <network>", "who may have every zone without a key (may be repeated)", repeated, [])
     .option("--notify <host:port[,key]>", "a nameserver to tell of changes, at once (may be repeated)", repeated, [])
-    .option("--catalog [name]", "also serve a zone that lists all zones, for nameservers that can follow it");
+    .option("--catalog [name]", "also serve a zone that lists all zones, for nameservers that can follow it")
+    .option(...allowPrimary);
 }

@@ -6,7 +6,11 @@ import { askSerial, type Current, type Transferred, transferIn } from "./in.ts";
 
 export type SecondaryZone = {
   readonly name: string;
+  /** Whose it is: accounts take turns. */
+  readonly account: number;
   readonly primaries: readonly Peer[];
+  /** Why some of its primary servers are not asked. */
+  readonly refused: readonly string[];
   /** What was transferred last; undefined when nothing has been. */
   readonly current: Current | undefined;
   readonly timers: SoaTimers | undefined;
@@ -44,7 +48,7 @@ type Waiting = { readonly signal: AbortSignal; readonly now: () => Instant };
  * its serial comes last, and only when no other has told it.
  */
 export async function refreshZone(zone: SecondaryZone, ports: RefreshPorts, waiting: Waiting): Promise<RefreshOutcome> {
-  const reasons: string[] = [];
+  const reasons: string[] = [...zone.refused];
   const older: string[] = [];
   const silent: Peer[] = [];
   let same = false;

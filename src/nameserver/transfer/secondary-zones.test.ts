@@ -14,7 +14,7 @@ it("many zones of one primary are asked for in turn, and each is looked up once 
         if (!asked.has(name)) looks.set(name, (looks.get(name) ?? 0) + 1);
         // Nobody listens there.
         const primaries = [{ host: "127.0.0.1", port: 1, key: undefined }];
-        return { name, primaries, current: undefined, timers: undefined, checked: undefined };
+        return { name, account: 1, primaries, refused: [], current: undefined, timers: undefined, checked: undefined };
       },
       store: async () => "done",
       checked: async () => undefined,

@@ -44,6 +44,12 @@ describe("a manifest", () => {
       "2001:db8::1",
     ],
     [
+      "an address that is not on the internet",
+      withZone({ primaries: [{ address: "10.0.0.1", port: 53 }] }),
+      "zones/0/primaries/0/address",
+      "10.0.0.1 is not an address on the internet",
+    ],
+    [
       "an algorithm that is none",
       withZone({ primaries: [{ address: "192.0.2.53", port: 53, tsig: { algorithm: "rot13" } }] }),
       "zones/0/primaries/0/tsig/algorithm",

@@ -1,16 +1,18 @@
 import { parseAddress } from "../../core/addresses/address.ts";
+import type { Network } from "../../core/addresses/network.ts";
+import { primaryFaults } from "../../core/addresses/primary-address.ts";
 import type { Scope } from "../../core/may.ts";
 import { type Fault, faultInWords } from "../../core/result.ts";
 import { tsigAlgorithms } from "../http-rrsets/input.ts";
 import { readLabels } from "../http-rrsets/labels.ts";
 import { readScope } from "../service/read-scope.ts";
-import { type Manifest, manifestFault, type ZoneEntry } from "./manifest.ts";
+import { type Manifest, manifestFault, manifestFile, type ZoneEntry } from "./manifest.ts";
 
 /** What no API would have taken, in a manifest that has the right shape. What zone files say is not looked at. */
-export function faultsOfZones(zones: readonly ZoneEntry[]): readonly Fault[] {
+export function faultsOfZones(zones: readonly ZoneEntry[], allowedPrimaries: readonly Network[]): readonly Fault[] {
   return zones.flatMap((zone, i) => [
     ...faultsOfLabels(zone.labels, `zones/${i}/labels`),
-    ...zone.primaries.flatMap((server, j) => faultsOfPrimary(server, `zones/${i}/primaries/${j}`)),
+    ...zone.primaries.flatMap((server, j) => faultsOfPrimary(server, `zones/${i}/primaries/${j}`, allowedPrimaries)),
     ...zone.sets.flatMap(({ labels = {} }, j) => faultsOfLabels(labels, `zones/${i}/sets/${j}/labels`)),
   ]);
 }
@@ -32,11 +34,17 @@ function faultsOfLabels(labels: ZoneEntry["labels"], place: string): readonly Fa
   return read.ok ? [] : read.faults.map(({ where, message }) => manifestFault(where, `this ${message}`));
 }
 
-function faultsOfPrimary({ address, tsig }: ZoneEntry["primaries"][number], place: string): readonly Fault[] {
-  const known = parseAddress(address)?.text;
+function faultsOfPrimary(
+  { address: text, tsig }: ZoneEntry["primaries"][number],
+  place: string,
+  allowed: readonly Network[],
+): readonly Fault[] {
+  const address = parseAddress(text);
   const faults: Fault[] = [];
-  if (known === undefined) faults.push(manifestFault(`${place}/address`, "this is not an IP address"));
-  else if (known !== address) faults.push(manifestFault(`${place}/address`, `this address is to be written ${known}`));
+  if (address === undefined) faults.push(manifestFault(`${place}/address`, "this is not an IP address"));
+  else if (address.text !== text)
+    faults.push(manifestFault(`${place}/address`, `this address is to be written ${address.text}`));
+  else faults.push(...primaryFaults(address, `${manifestFile} at ${place}/address`, allowed));
   if (tsig && !tsigAlgorithms.includes(tsig.algorithm))
     faults.push(manifestFault(`${place}/tsig/algorithm`, `it must be one of ${tsigAlgorithms.join(", ")}`));
   return faults;

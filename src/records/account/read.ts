@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import type { Network } from "../../core/addresses/network.ts";
 import { apex, parseZoneName } from "../../core/names/name.ts";
 import { checkNewSets } from "../../core/records/check-new-sets.ts";
 import { checkZone } from "../../core/records/check-zone.ts";
@@ -24,7 +25,7 @@ export type ReadFile = (path: string) => Promise<string | undefined>;
 /** All of it is read and checked before anything is done with it: every fault, with its file and line. */
 export async function readAccount(
   read: ReadFile,
-  { edited }: { readonly edited: boolean },
+  { edited, allowedPrimaries = [] }: { readonly edited: boolean; readonly allowedPrimaries?: readonly Network[] },
 ): Promise<Result<ReadAccount>> {
   const text = await read(manifestFile);
   if (text === undefined)
@@ -33,7 +34,10 @@ export async function readAccount(
     );
   const manifest = readManifest(text);
   if (!manifest.ok) return manifest;
-  const faults: Fault[] = [...namedTwice(manifest.value.zones), ...faultsOfZones(manifest.value.zones)];
+  const faults: Fault[] = [
+    ...namedTwice(manifest.value.zones),
+    ...faultsOfZones(manifest.value.zones, allowedPrimaries),
+  ];
   const tokens = readTokens(manifest.value.tokens, faults);
   const zones: ReadZone[] = [];
   for (const entry of manifest.value.zones) {

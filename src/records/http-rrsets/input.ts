@@ -1,5 +1,6 @@
 import { longestComment, lowestTtl, mostChanges, mostRecords } from "../../contract/rrsets-limits.ts";
 import { parseAddress } from "../../core/addresses/address.ts";
+import { portOf } from "../../core/addresses/primary-address.ts";
 import { isObject } from "../../core/is-object.ts";
 import { isRecordType } from "../../core/rdata/table.ts";
 import { highestTtl } from "../../core/records/rrset.ts";
@@ -133,10 +134,10 @@ export function primariesAt(keys: Keys, faults: Fault[]): readonly ServerDraft[]
     const server = isObject(each) ? each : {};
     const address = textAt(server, "address", faults, where);
     if (address !== "" && !parseAddress(address)) faults.push(badInput(`${where}address`, "is not an IP address"));
-    const port = said(server.port) ? Number(server.port) : 53;
-    if (!Number.isInteger(port) || port < 1 || port > 65_535) faults.push(badInput(`${where}port`, "is not a port"));
+    const port = said(server.port) ? portOf(server.port) : 53;
+    if (port === undefined) faults.push(badInput(`${where}port`, "is not a port"));
     const tsig = tsigAt(server, faults, where);
-    return { address: parseAddress(address)?.text ?? address, port, ...(tsig && { tsig }) };
+    return { address: parseAddress(address)?.text ?? address, port: port ?? 0, ...(tsig && { tsig }) };
   });
 }
 

@@ -21,7 +21,7 @@ export type Sent = {
 type Json = any;
 
 /** For tests: a record service on a port of its own, started and stopped with the file, and a client of its record-set API. */
-export function rrsetsService(options: Pick<RecordsOptions, "hostmaster"> = {}) {
+export function rrsetsService(options: Pick<RecordsOptions, "hostmaster" | "allowedPrimaries"> = {}) {
   let service: RunningRecords;
   let agent: Agent;
   let token: string;

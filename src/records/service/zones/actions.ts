@@ -1,4 +1,6 @@
 import { lowestTtl } from "../../../contract/rrsets-limits.ts";
+import { parseAddress } from "../../../core/addresses/address.ts";
+import { primaryFaults } from "../../../core/addresses/primary-address.ts";
 import { lostServers } from "../../../core/names/lost-servers.ts";
 import { enclosing, parseName, parseZoneName } from "../../../core/names/name.ts";
 import { checkNewSets } from "../../../core/records/check-new-sets.ts";
@@ -53,7 +55,7 @@ const defaultTtl = 3_600;
 
 /** Zones as the record-set API has them. */
 export function rrsetsZoneOperations(options: RecordServiceOptions, sight: Sight) {
-  const { store, now, nameservers } = options;
+  const { store, now, nameservers, allowedPrimaries = [] } = options;
   type Rule = (zone: Zone) => ZoneSettings | NotDone;
 
   const change = async (actor: Actor, key: ZoneKey, command: string | undefined, rule: Rule, asked: Asked = {}) => {
@@ -66,6 +68,12 @@ export function rrsetsZoneOperations(options: RecordServiceOptions, sight: Sight
     const request = { account: actor.account, at: key, owners: () => [], actor: actor.label, now: now(), ...asked };
     return zoneActed(await store.act(request, decide));
   };
+
+  const faultsOf = (servers: readonly ServerDraft[]): readonly Fault[] =>
+    servers.flatMap(({ address: text }, i) => {
+      const address = parseAddress(text);
+      return address ? primaryFaults(address, `primary_nameservers[${i}].address`, allowedPrimaries) : [];
+    });
 
   return {
     zoneBy: sight.zoneBy,
@@ -108,7 +116,7 @@ export function rrsetsZoneOperations(options: RecordServiceOptions, sight: Sight
       const first = contentOf(draft, name.value, { serial, now: created });
       if ("kind" in first) return first;
       const sets = [...firstSets(first.sets, options, draft.mode, { serial, now: created }), ...first.sets];
-      const faults = [...checkZone(sets), ...checkNewSets([], sets)];
+      const faults = [...faultsOf(draft.primaries), ...checkZone(sets), ...checkNewSets([], sets)];
       if (faults.length > 0) return refused(faults);
       const settings = {
         ttl: draft.ttl ?? first.ttl ?? defaultTtl,
@@ -158,8 +166,11 @@ export function rrsetsZoneOperations(options: RecordServiceOptions, sight: Sight
 
     changePrimaries: (actor: Actor, key: ZoneKey, servers: readonly ServerDraft[], asked?: Asked) => {
       const primaries = serversFrom(servers, now());
-      const rule: Rule = ({ settings }) =>
-        settings.mode === "secondary" ? { ...settings, primaries } : refused([zoneIsPrimary]);
+      const faults = faultsOf(servers);
+      const rule: Rule = ({ settings }) => {
+        if (settings.mode === "primary") return refused([zoneIsPrimary]);
+        return faults.length > 0 ? refused(faults) : { ...settings, primaries };
+      };
       return change(actor, key, "change_primary_nameservers", rule, asked);
     },
 

@@ -1,5 +1,5 @@
 import { parseAddress } from "../../../core/addresses/address.ts";
-import { scopeOf } from "../../../core/addresses/scope.ts";
+import { portOf, primaryFaults } from "../../../core/addresses/primary-address.ts";
 import type { Fault } from "../../../core/result.ts";
 import type { PrimaryServer, Zone, ZoneSettings } from "../../store/port.ts";
 import { newZoneId } from "../edit/new-id.ts";
@@ -15,7 +15,7 @@ type ChangeSettings = (actor: Actor, zone: string, rule: SettingsRule) => Promis
 
 /** Where a zone's records come from by zone transfer. With its first server a zone turns secondary, without any primary. */
 export function primaryServerOperations(
-  { store, now }: RecordServiceOptions,
+  { store, now, allowedPrimaries = [] }: RecordServiceOptions,
   sight: Sight,
   changeSettings: ChangeSettings,
 ) {
@@ -23,6 +23,20 @@ export function primaryServerOperations(
     if (changed.kind !== "done") return changed;
     const server = changed.zone.settings.primaries.find((each) => each.id === id);
     return server ? { kind: "done", placed: { zone: changed.zone, server } } : missing("primary server");
+  };
+
+  const serverFaults = ({ address: text, port }: ServerDraft, others: readonly PrimaryServer[]): readonly Fault[] => {
+    const faults: Fault[] = [];
+    const address = parseAddress(text);
+    if (address) faults.push(...primaryFaults(address, "address", allowedPrimaries));
+    else faults.push({ code: "bad-address", where: "address", message: "the address is neither IPv4 nor IPv6" });
+    if (portOf(port) === undefined) {
+      faults.push({ code: "bad-port", where: "port", message: "a port is a number from 1 to 65535" });
+    }
+    if (others.some((other) => other.address === address?.text && other.port === port)) {
+      faults.push({ code: "server-taken", where: "address", message: "the zone has this primary server already" });
+    }
+    return faults;
   };
 
   return {
@@ -100,29 +114,3 @@ function ownRecordFaults(zone: Zone): readonly Fault[] {
     },
   ];
 }
-
-function serverFaults({ address: text, port }: ServerDraft, others: readonly PrimaryServer[]): readonly Fault[] {
-  const faults: Fault[] = [];
-  const address = parseAddress(text);
-  if (address === undefined) {
-    faults.push({ code: "bad-address", where: "address", message: "the address is neither IPv4 nor IPv6" });
-  } else if (unreachable.has(scopeOf(address))) {
-    faults.push({ code: "private-address", where: "address", message: "the address is a private one" });
-  }
-  if (!Number.isInteger(port) || port < 1 || port > 65_535) {
-    faults.push({ code: "bad-port", where: "port", message: "a port is a number from 1 to 65535" });
-  }
-  if (others.some((other) => other.address === address?.text && other.port === port)) {
-    faults.push({ code: "server-taken", where: "address", message: "the zone has this primary server already" });
-  }
-  return faults;
-}
-
-const unreachable: ReadonlySet<string> = new Set([
-  "private",
-  "ula",
-  "link-local",
-  "loopback",
-  "unspecified",
-  "multicast",
-]);
