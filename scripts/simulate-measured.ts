@@ -10,6 +10,7 @@ import { createToken, hashSecret } from "../src/access/secret.ts";
 import { wholeAccount } from "../src/core/may.ts";
 import { nameToWire } from "../src/core/names/wire.ts";
 import { transferIn } from "../src/nameserver/transfer/in.ts";
+import { createSharedMemory } from "../src/nameserver/transfer/memory.ts";
 import { createRecordService } from "../src/records/service/service.ts";
 import { recordsDatabase } from "../src/records/start.ts";
 import { openSqliteStore } from "../src/records/store/sqlite/store.ts";
@@ -217,10 +218,12 @@ function questionFor(name: string, id: number): Buffer {
 async function transferAll(port: number, count: number): Promise<void> {
   const peer = { host: "127.0.0.1", port, key: undefined };
   const signal = AbortSignal.timeout(300_000);
+  const memory = createSharedMemory(Number.POSITIVE_INFINITY).open(1, () => undefined);
+  const limits = { limit: 20_000, mostRecords: 1_000, mostBytes: 1_000_000 };
   let next = 0;
   const fetchOne = async () => {
     for (let i = next++; i < count; i = next++) {
-      await transferIn(zoneName(i), peer, undefined, { signal, now: Date.now, limit: 20_000, mostRecords: 1_000 });
+      await transferIn(zoneName(i), peer, undefined, { signal, now: Date.now, ...limits, memory });
     }
   };
   await Promise.all(Array.from({ length: 8 }, fetchOne));

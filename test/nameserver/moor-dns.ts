@@ -17,7 +17,8 @@ export type MoorDns = {
   readonly account: number;
   readonly port: number;
   readonly log: () => string;
-  readonly makeZone: (name: string, text?: string, settings?: Partial<ZoneSettings>) => Promise<Zone>;
+  /** In the account `main`, unless another is named. */
+  readonly makeZone: (name: string, text?: string, settings?: Partial<ZoneSettings>, of?: string) => Promise<Zone>;
   /** Replaces all sets but the SOA. */
   readonly write: (zone: Zone, text: string) => Promise<void>;
   /** A key as `nsupdate -y` and `dig -y` want it. */
@@ -51,11 +52,12 @@ export async function startMoorDns(transfers: Partial<TransferOptions> = {}, dat
     account,
     port,
     log: () => said,
-    makeZone: async (name, text = "", settings = {}) => {
+    makeZone: async (name, text = "", settings = {}, of = "main") => {
       const sets = withIds(writtenSets(name, soaOf(1) + text));
       const all = { ...plainSettings(600), ...settings };
+      const owner = await store.ensureAccount(of, Date.now());
       const zone = await store.createZone(
-        { account, id: name, name, settings: all, serial: 1, created: Date.now(), sets },
+        { account: owner.id, id: name, name, settings: all, serial: 1, created: Date.now(), sets },
         "test",
       );
       if (zone === "name-taken") throw new Error(`${name} is there`);

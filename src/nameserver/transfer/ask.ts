@@ -77,7 +77,7 @@ export async function* askTcp(peer: Peer, asking: Asking, options: AskOptions): 
   const { bytes, check, isReply, covered } = prepare(peer, asking, options.now);
   const socket = connect({ host: peer.host, port: peer.port, ...(peer.from && { localAddress: peer.from }) });
   socket.setTimeout(options.limit, () => socket.destroy(new Error(`silent for ${options.limit} ms`)));
-  const stop = () => socket.destroy(new Error("stopped"));
+  const stop = () => socket.destroy(options.signal.reason as Error);
   options.signal.addEventListener("abort", stop, { once: true });
   if (options.signal.aborted) stop();
   try {
@@ -120,19 +120,28 @@ function prepare(peer: Peer, asking: Asking, now: () => Instant) {
 /** A server that does not know the key, or finds the time wrong, says NOTAUTH without a signature that could be checked. */
 const isRefusal = (packet: Buffer): boolean => ((packet[3] ?? 0) & 0xf) !== 0;
 
+/** Chunks are joined only when that makes a message whole, so that bytes that trickle in are copied once. */
 async function* packets(socket: Socket): AsyncGenerator<Buffer> {
-  let unread: Buffer = Buffer.of();
+  let chunks: Buffer[] = [];
+  let missing = 2;
   for await (const chunk of socket as AsyncIterable<Buffer>) {
-    unread = unread.length === 0 ? chunk : Buffer.concat([unread, chunk]);
+    chunks.push(chunk);
+    missing -= chunk.length;
+    if (missing > 0) continue;
+    const unread = chunks.length === 1 ? chunk : Buffer.concat(chunks);
     let at = 0;
-    while (at + 2 <= unread.length) {
-      const end = at + 2 + unread.readUInt16BE(at);
-      if (end > unread.length) break;
+    let end = endOfMessage(unread, at);
+    for (; end <= unread.length; end = endOfMessage(unread, at)) {
       yield unread.subarray(at + 2, end);
       at = end;
     }
-    unread = unread.subarray(at);
+    chunks = [unread.subarray(at)];
+    missing = end - unread.length;
   }
 }
+
+/** As far as is known: a message begins with its length. */
+const endOfMessage = (bytes: Buffer, at: number): number =>
+  at + 2 <= bytes.length ? at + 2 + bytes.readUInt16BE(at) : at + 2;
 
 export const nameOf = ({ host, port }: Pick<Peer, "host" | "port">): string => `${host} port ${port}`;

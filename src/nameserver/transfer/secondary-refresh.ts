@@ -3,6 +3,7 @@ import { compareSerials } from "../../core/records/serial.ts";
 import type { SoaTimers } from "../../core/records/soa-timers.ts";
 import { nameOf, type Peer } from "./ask.ts";
 import { askSerial, type Current, type Transferred, transferIn } from "./in.ts";
+import type { TransferMemory } from "./memory.ts";
 
 export type SecondaryZone = {
   readonly name: string;
@@ -40,8 +41,10 @@ const messageLimit = 20_000;
 /** For all of one zone, however slowly it comes. */
 const transferLimit = 600_000;
 const mostRecords = 1_000_000;
+/** Of what is kept of a zone's records, in short: their text, and a little more for each. */
+const mostBytes = 128 * 1024 * 1024;
 
-type Waiting = { readonly signal: AbortSignal; readonly now: () => Instant };
+type Waiting = { readonly signal: AbortSignal; readonly now: () => Instant; readonly memory: TransferMemory };
 
 /**
  * Asks the primaries in their order until one has something new: the first may be behind the others. One that does not tell
@@ -125,10 +128,12 @@ async function storeFrom(
   ports: RefreshPorts,
   waiting: Waiting,
 ): Promise<void> {
-  const store = (given: NewContent) =>
-    ports.store(name, given).catch((error: unknown) => {
+  const store = (given: NewContent) => {
+    waiting.memory.keep();
+    return ports.store(name, given).catch((error: unknown) => {
       throw new Error(`${nameOf(peer)}: ${(error as Error).message}`, { cause: error });
     });
+  };
   if ((await store(content)) === "done") return;
   const whole = await transferIn(name, peer, undefined, limited(waiting));
   if (whole.kind !== "whole" || (await store(whole)) !== "done") {
@@ -136,9 +141,11 @@ async function storeFrom(
   }
 }
 
-const limited = ({ signal, now }: Waiting) => ({
+const limited = ({ signal, now, memory }: Waiting) => ({
   signal: AbortSignal.any([signal, AbortSignal.timeout(transferLimit)]),
   now,
+  memory,
   limit: messageLimit,
   mostRecords,
+  mostBytes,
 });

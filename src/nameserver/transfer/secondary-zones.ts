@@ -3,8 +3,10 @@ import type { Instant } from "../../core/instant.ts";
 import type { Logger } from "../../process/log.ts";
 import { countTransfer, type DnsCounters } from "../metrics/counters.ts";
 import { nameOf } from "./ask.ts";
+import { createSharedMemory } from "./memory.ts";
 import type { Asker } from "./respond.ts";
 import { type RefreshOutcome, type RefreshPorts, refreshZone, type SecondaryZone } from "./secondary-refresh.ts";
+import { createTurns, type Place, type TurnLimits } from "./turns.ts";
 
 /** Zones whose records come from other servers: asked for when their SOA says so, and whenever a primary tells of a change. */
 export type Secondaries = {
@@ -27,8 +29,7 @@ export type SecondariesOptions = {
   readonly log: Logger;
   readonly now: () => Instant;
   readonly random: () => number;
-  /** Zones asked for at one time, of all primaries and of one: one that says nothing must not hold up the others' zones. */
-  readonly atOnce?: { readonly all: number; readonly each: number };
+  readonly atOnce?: TurnLimits;
   /**
    * False while another node asks the primaries: then this one does so only for a notice that came to it, and otherwise looks
    * whether what the other has stored is still good.
@@ -42,37 +43,24 @@ const shortest = 1_000;
 const longest = 86_400_000;
 /** Seconds, for a zone that has not been had yet and so has no SOA that would say it. */
 const firstRetry = 10;
+const lookupLimits: TurnLimits = { all: 8, account: 8, primary: 8 };
+/** A slow primary holds its slot for minutes: four accounts that have nothing but such are not yet all slots. */
+const transferLimits: TurnLimits = { all: 160, account: 32, primary: 8 };
+/** What all transfers under way may keep of their records; see `mostBytes` in `secondary-refresh.ts` for each. */
+const mostBytesTogether = 256 * 1024 * 1024;
 
 export function startSecondaries(options: SecondariesOptions): Secondaries {
-  const { ports, log, now, random, atOnce = { all: 64, each: 8 }, refreshes, counters } = options;
+  const { ports, log, now, random, atOnce = transferLimits, refreshes, counters } = options;
   const stop = new AbortController();
   const zones = new Map<string, Followed>();
-  const queues = new Map<string, Queue>();
   const noticed = new Set<string>();
-  const running = new Map<string, Promise<void>>();
+  const memory = createSharedMemory(mostBytesTogether);
 
-  /** Of the zones of one primary. */
-  const queueOf = (primary: string): Queue => {
-    const queue = queues.get(primary) ?? { waiting: new Set(), running: 0 };
-    queues.set(primary, queue);
-    return queue;
-  };
-  const pump = () => {
-    for (const [primary, queue] of queues) {
-      for (const name of queue.waiting) {
-        if (stop.signal.aborted || running.size >= atOnce.all) return;
-        if (queue.running >= atOnce.each) break;
-        if (running.has(name)) continue;
-        queue.waiting.delete(name);
-        running.set(name, runIn(queue, primary, name));
-      }
-    }
-  };
   const ask = (name: string) => {
-    const { timer, primary = notKnown } = zones.get(name) ?? {};
+    const { timer, place } = zones.get(name) ?? {};
     clearTimeout(timer);
-    queueOf(primary).waiting.add(name);
-    pump();
+    if (place) transfers.add(name, place);
+    else lookups.add(name, notKnown);
   };
   const askIn = (name: string, seconds: number) => {
     const followed = zones.get(name);
@@ -83,8 +71,7 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
     followed.timer = setTimeout(() => ask(name), wait * (0.9 + 0.1 * random()));
   };
 
-  const runIn = async (queue: Queue, primary: string, name: string): Promise<void> => {
-    queue.running += 1;
+  const takeTurn = async (name: string, place: Place): Promise<void> => {
     try {
       const zone = await ports.look(name);
       if (zone === undefined) {
@@ -92,22 +79,20 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
         zones.delete(name);
         noticed.delete(name);
       } else if (noticed.has(name) || refreshes()) {
-        if (primary === primaryOf(zone)) await refresh(name, zone);
-        else waitForTurn(name, primaryOf(zone));
+        const own = placeOf(zone);
+        if (place.account === own.account && place.primary === own.primary) await refresh(name, zone);
+        else waitForTurn(name, own);
       } else {
         watch(name, zone);
       }
     } catch (error) {
       if (!stop.signal.aborted) log.error({ err: error, zone: name }, "a secondary zone could not be looked at");
       askIn(name, firstRetry);
-    } finally {
-      queue.running -= 1;
-      // Primaries come and go.
-      if (queue.running === 0 && queue.waiting.size === 0) queues.delete(primary);
-      running.delete(name);
-      pump();
     }
   };
+  // Those that wait for a slow server must not keep others from finding out which one is theirs.
+  const lookups = createTurns(lookupLimits, takeTurn);
+  const transfers = createTurns(atOnce, takeTurn);
 
   const follow = (name: string): Followed => {
     const followed = zones.get(name) ?? { ...notAskedYet };
@@ -128,14 +113,24 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
     askIn(name, left > 0 ? left : (zone.timers?.retry ?? firstRetry));
   };
   /** It was asked for before its primary was known, or has another one now. */
-  const waitForTurn = (name: string, primary: string) => {
-    follow(name).primary = primary;
-    queueOf(primary).waiting.add(name);
+  const waitForTurn = (name: string, place: Place) => {
+    follow(name).place = place;
+    transfers.add(name, place);
+  };
+  const refreshInMemory = async (zone: SecondaryZone): Promise<RefreshOutcome> => {
+    const giveWay = new AbortController();
+    const own = memory.open(zone.account, (because) => giveWay.abort(new Error(because)));
+    try {
+      const signal = AbortSignal.any([stop.signal, giveWay.signal]);
+      return await refreshZone(zone, ports, { signal, now, memory: own });
+    } finally {
+      own.close();
+    }
   };
   const refresh = async (name: string, zone: SecondaryZone) => {
     noticed.delete(name);
     const followed = follow(name);
-    const outcome = await refreshZone(zone, ports, { signal: stop.signal, now });
+    const outcome = await refreshInMemory(zone);
     if (stop.signal.aborted) return;
     if (counters) countIn(counters, outcome, zone);
     if (outcome.kind === "failed") {
@@ -182,7 +177,7 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
     close: async () => {
       stop.abort();
       for (const { timer } of zones.values()) clearTimeout(timer);
-      await Promise.all(running.values());
+      await Promise.all([lookups.close(), transfers.close()]);
     },
   };
 }
@@ -193,16 +188,17 @@ function countIn(counters: DnsCounters, { kind }: RefreshOutcome, { current }: S
   else countTransfer(counters, "in", kind === "whole" ? "axfr" : kind === "steps" ? "ixfr" : "check", "done");
 }
 
-type Queue = { readonly waiting: Set<string>; running: number };
-
-const notKnown = "";
+const notKnown: Place = { account: 0, primary: "" };
 /** The first stands for all of them: it is asked first. */
-const primaryOf = ({ primaries: [first] }: SecondaryZone): string => (first ? nameOf(first) : "none");
+const placeOf = ({ account, primaries: [first] }: SecondaryZone): Place => ({
+  account,
+  primary: first ? nameOf(first) : "none",
+});
 
 type Followed = {
   timer: NodeJS.Timeout | undefined;
-  /** The first of them, as far as is known. */
-  primary: string | undefined;
+  /** As far as is known. */
+  place: Place | undefined;
   /** Why it was not had when it was last asked for. */
   failing: string | undefined;
   expired: boolean;
@@ -210,7 +206,7 @@ type Followed = {
 };
 
 const notAskedYet: Readonly<Followed> = {
-  ...{ timer: undefined, primary: undefined, failing: undefined, expired: false, behind: false },
+  ...{ timer: undefined, place: undefined, failing: undefined, expired: false, behind: false },
 };
 
 function secondsLeft({ checked, timers }: SecondaryZone, now: Instant): number {

@@ -1,0 +1,95 @@
+import { describe, expect, it } from "vitest";
+import { nameToWire } from "../../core/names/wire.ts";
+import type { ResourceRecord } from "../wire/message.ts";
+import { createTransferSort } from "./sort.ts";
+
+const zone = "example.org";
+
+function soa(serial: number): ResourceRecord {
+  const numbers = Buffer.alloc(20);
+  numbers.writeUInt32BE(serial);
+  const data = Buffer.concat([nameToWire("ns1.example.org"), nameToWire("h.example.org"), numbers]);
+  return { name: zone, type: 6, class: 1, ttl: 60, data };
+}
+const a = (n: number): ResourceRecord => ({
+  ...{ name: `h${n}.${zone}`, type: 1, class: 1, ttl: 60, data: Buffer.of(192, 0, 2, n & 255) },
+});
+
+describe("what the records of a transfer are", () => {
+  it.each([
+    ["the SOA that is known", 5, [soa(5)], { kind: "same" }],
+    ["an older SOA alone", 5, [soa(4)], { kind: "same" }],
+    ["a newer SOA alone: more has to come", 5, [soa(6)], undefined],
+    ["an SOA alone to one who has nothing: more has to come", undefined, [soa(6)], undefined],
+    ["an empty zone", undefined, [soa(6), soa(6)], { kind: "whole", serial: 6, lines: [{ type: "SOA" }] }],
+    [
+      "a whole zone in place of a difference",
+      5,
+      [soa(6), a(1), soa(6)],
+      { kind: "whole", lines: [{}, { owner: "h1" }] },
+    ],
+    ["half a zone", 5, [soa(6), a(1), soa(5)], undefined],
+    ["a difference without its end", 5, [soa(6), soa(5), a(1), soa(6), a(2)], undefined],
+    [
+      "a difference",
+      5,
+      [soa(6), soa(5), a(1), soa(6), a(2), soa(6)],
+      {
+        kind: "steps",
+        since: 5,
+        serial: 6,
+        steps: [
+          {
+            removed: [{ type: "SOA" }, { owner: "h1" }],
+            added: [{ type: "SOA" }, { owner: "h2" }],
+          },
+        ],
+      },
+    ],
+    [
+      "two differences",
+      5,
+      [soa(7), soa(5), a(1), soa(6), soa(6), soa(7), a(2), soa(7)],
+      { kind: "steps", steps: [{ added: [{}] }, { removed: [{}], added: [{}, { owner: "h2" }] }] },
+    ],
+  ] as const)("%s", (_, since, records, meaning) => {
+    const sort = createTransferSort(zone, since);
+    for (const record of records) sort.add(record);
+    if (meaning === undefined) expect(sort.whole()).toBeUndefined();
+    else expect(sort.whole()).toMatchObject(meaning);
+  });
+
+  it.each([
+    ["no SOA first", [a(1)], "begins with the SOA"],
+    ["the SOA of another zone first", [{ ...soa(6), name: "example.net" }], "begins with the SOA"],
+    ["a difference from another version", [soa(6), soa(4)], "do not follow one another"],
+    ["a gap between differences", [soa(9), soa(5), soa(6), soa(7)], "do not follow one another"],
+    ["records after the end", [soa(6), a(1), soa(6), a(2)], "goes on after its last SOA"],
+  ])("throws for %s", (_, records, message) => {
+    const sort = createTransferSort(zone, 5);
+    expect(() => records.forEach(sort.add)).toThrow(message);
+  });
+
+  it("each record of a difference is looked at a fixed number of times, however many versions it has", () => {
+    const steps = 2_000;
+    let looks = 0;
+    const counted = (record: ResourceRecord): ResourceRecord => ({
+      ...record,
+      get data() {
+        looks += 1;
+        return record.data;
+      },
+    });
+    const records = [soa(steps)];
+    for (let i = 0; i < steps; i++) records.push(soa(i), soa(i + 1));
+    records.push(soa(steps));
+    const sort = createTransferSort(zone, 0);
+    for (const record of records) {
+      // As if every record came in a message of its own.
+      expect(sort.whole()).toBeUndefined();
+      sort.add(counted(record));
+    }
+    expect(sort.whole()).toMatchObject({ kind: "steps", serial: steps });
+    expect(looks).toBeLessThan(5 * records.length);
+  });
+});

@@ -1,0 +1,102 @@
+import { ownerOf } from "../../core/names/name.ts";
+import { rdataFromWire } from "../../core/rdata/rdata.ts";
+import { typeFromCode } from "../../core/rdata/table.ts";
+import { compareSerials } from "../../core/records/serial.ts";
+import type { ZoneLine, ZoneStep } from "../../core/records/zone-lines.ts";
+import { classes } from "../wire/codes.ts";
+import type { ResourceRecord } from "../wire/message.ts";
+import { soaSerialOf, ttlOf } from "../wire/resource-record.ts";
+
+export type Given =
+  /** The primary has nothing newer. */
+  | { readonly kind: "same" }
+  | { readonly kind: "whole"; readonly serial: number; readonly lines: readonly ZoneLine[] }
+  /** To be applied one after another, removals first in each. */
+  | { readonly kind: "steps"; readonly serial: number; readonly since: number; readonly steps: readonly ZoneStep[] };
+
+export type TransferSort = {
+  /** Throws when the records cannot be a transfer of the zone. */
+  readonly add: (record: ResourceRecord) => void;
+  /** Asked after each message: all of the transfer, once it is there. */
+  readonly whole: () => Given | undefined;
+  readonly records: () => number;
+  /** What is kept of it, roughly. */
+  readonly bytes: () => number;
+};
+
+/** What a line takes beside its texts. */
+const lineBytes = 64;
+
+/**
+ * Puts a transfer together record by record, for one who has version `since`. Each record is looked at once: where a difference
+ * ends follows from the versions that its SOA records name (RFC 1995 section 4), not from looking back.
+ */
+export function createTransferSort(zone: string, since: number | undefined): TransferSort {
+  let records = 0;
+  let bytes = 0;
+  let serial = Number.NaN;
+  let ended = false;
+  /** Of a whole zone; of a difference, what is being removed or added. */
+  let lines: ZoneLine[] = [];
+  let removed: readonly ZoneLine[] | undefined;
+  let steps: ZoneStep[] | undefined;
+  let version = since;
+
+  const keep = (record: ResourceRecord) => {
+    const line = toLine(record, zone);
+    if (line === undefined) return;
+    lines.push(line);
+    bytes += line.owner.length + line.rdata.length + lineBytes;
+  };
+  const nextPart = (at: number) => {
+    if (steps === undefined) {
+      steps = [];
+      if (at !== version) throw new Error(notInOrder);
+    } else if (removed === undefined) {
+      removed = lines;
+      version = at;
+    } else {
+      steps.push({ removed, added: lines });
+      removed = undefined;
+      if (version === serial && at === serial) ended = true;
+      else if (at !== version) throw new Error(notInOrder);
+    }
+    lines = [];
+  };
+
+  return {
+    add: (record) => {
+      if (ended) throw new Error("a transfer goes on after its last SOA record");
+      records += 1;
+      const at = record.name === zone ? soaSerialOf(record) : undefined;
+      if (records === 1) {
+        if (at === undefined) throw new Error("a transfer begins with the SOA record");
+        serial = at;
+        return keep(record);
+      }
+      const isDifference = steps !== undefined || (records === 2 && since !== undefined && at !== serial);
+      if (at !== undefined && isDifference) nextPart(at);
+      else if (at === serial) ended = true;
+      if (!ended) keep(record);
+    },
+    whole: () => {
+      if (records === 1 && since !== undefined && compareSerials(serial, since) !== 1) return { kind: "same" };
+      if (!ended) return undefined;
+      return steps && since !== undefined ? { kind: "steps", serial, since, steps } : { kind: "whole", serial, lines };
+    },
+    records: () => records,
+    bytes: () => bytes,
+  };
+}
+
+const notInOrder = "the versions of the difference do not follow one another";
+
+/** Undefined for what is not inside the zone: it is left out (RFC 5936 section 3.4). */
+export function toLine(record: ResourceRecord, zone: string): ZoneLine | undefined {
+  const owner = ownerOf(record.name, zone);
+  const type = typeFromCode(record.type);
+  if (owner === undefined || record.class !== classes.in) return undefined;
+  const read = type && rdataFromWire(type, record.data);
+  if (!type || !read?.ok) throw new Error(`a record of type ${record.type} at ${record.name} cannot be read`);
+  return { owner, type, ttl: ttlOf(record), rdata: read.value.text };
+}

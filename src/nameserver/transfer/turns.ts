@@ -1,0 +1,92 @@
+/** Where a zone stands in line: accounts take turns, and within an account its primary servers do. */
+export type Place = { readonly account: number; readonly primary: string };
+
+export type TurnLimits = {
+  /** Zones at one time: of all accounts, of one, and of one primary server in an account. */
+  readonly all: number;
+  readonly account: number;
+  readonly primary: number;
+};
+
+export type Turns = {
+  /** `run` is called when it is the zone's turn. A zone that waits already, or has its turn, waits once. */
+  readonly add: (zone: string, place: Place) => void;
+  readonly close: () => Promise<void>;
+};
+
+/**
+ * Who gets a slot next. One account cannot fill all slots with servers that are slow, nor one such server all slots of its account;
+ * and whoever has waited longest since its last turn comes first.
+ */
+export function createTurns(limits: TurnLimits, run: (zone: string, place: Place) => Promise<void>): Turns {
+  const accounts = new Map<number, Account>();
+  const running = new Map<string, Promise<void>>();
+  let closed = false;
+
+  /** The next zone of an account; the server that gets the turn goes to the end of the line. */
+  const nextOf = (account: Account): readonly [string, Server] | undefined => {
+    if (account.running >= limits.account) return undefined;
+    for (const [primary, server] of account.servers) {
+      if (server.running >= limits.primary) continue;
+      for (const zone of server.waiting) {
+        if (running.has(zone)) continue;
+        server.waiting.delete(zone);
+        account.servers.delete(primary);
+        account.servers.set(primary, server);
+        return [zone, server];
+      }
+    }
+    return undefined;
+  };
+  const startOne = (): boolean => {
+    for (const [id, account] of accounts) {
+      const next = nextOf(account);
+      if (next === undefined) continue;
+      accounts.delete(id);
+      accounts.set(id, account);
+      const [zone, server] = next;
+      running.set(zone, runIn(zone, account, server));
+      return true;
+    }
+    return false;
+  };
+  const pump = () => {
+    while (!closed && running.size < limits.all && startOne());
+  };
+  const runIn = async (zone: string, account: Account, server: Server): Promise<void> => {
+    account.running += 1;
+    server.running += 1;
+    try {
+      await run(zone, server.place);
+    } finally {
+      account.running -= 1;
+      server.running -= 1;
+      running.delete(zone);
+      drop(account, server);
+      pump();
+    }
+  };
+  /** Accounts and servers come and go. */
+  const drop = (account: Account, { place, running: busy, waiting }: Server) => {
+    if (busy === 0 && waiting.size === 0) account.servers.delete(place.primary);
+    if (account.running === 0 && account.servers.size === 0) accounts.delete(place.account);
+  };
+
+  return {
+    add: (zone, place) => {
+      const account = accounts.get(place.account) ?? { running: 0, servers: new Map() };
+      accounts.set(place.account, account);
+      const server = account.servers.get(place.primary) ?? { place, running: 0, waiting: new Set() };
+      account.servers.set(place.primary, server);
+      server.waiting.add(zone);
+      pump();
+    },
+    close: async () => {
+      closed = true;
+      await Promise.all(running.values());
+    },
+  };
+}
+
+type Account = { running: number; readonly servers: Map<string, Server> };
+type Server = { readonly place: Place; running: number; readonly waiting: Set<string> };

@@ -1,0 +1,44 @@
+import { createServer, type Socket } from "node:net";
+import { expect, it, onTestFinished } from "vitest";
+import { nameToWire } from "../../src/core/names/wire.ts";
+import { decodeMessage, emptyMessage, encodeMessage } from "../../src/nameserver/wire/message.ts";
+import { until } from "../rig/until.ts";
+import { startMoorDns } from "./moor-dns.ts";
+
+/** A record of 60 KB, as a primary could send without end. */
+const text = Buffer.alloc(60_160, Buffer.concat([Buffer.of(255), Buffer.alloc(255, "x")]));
+const soaData = Buffer.concat([nameToWire("ns1.example"), nameToWire("h.example"), Buffer.alloc(20, 1)]);
+
+it("a primary that sends large records without end is stopped by their size, long before their number", async () => {
+  const hostile = createServer((socket) => void sendOn(socket));
+  await new Promise<void>((resolve) => hostile.listen(0, "127.0.0.1", () => resolve()));
+  onTestFinished(() => void hostile.close());
+  const moor = await startMoorDns();
+  onTestFinished(moor.close);
+  const { port } = hostile.address() as { port: number };
+  const server = { id: "p", address: "127.0.0.1", port, created: 1, modified: 1 };
+  await moor.makeZone("large.example", "", { mode: "secondary", primaries: [server] });
+  await until(() => moor.log().includes("more than 134217728 bytes of records"), { what: moor.log });
+  expect(sent).toBeLessThan(5_000);
+});
+
+let sent = 0;
+
+async function sendOn(socket: Socket): Promise<void> {
+  socket.setMaxListeners(0).on("error", () => undefined);
+  const asked = await new Promise<Buffer>((resolve) => socket.once("data", resolve));
+  const query = decodeMessage(asked.subarray(2));
+  if (!query.ok) return void socket.destroy();
+  const { id, questions } = query.message;
+  const name = questions[0]?.name ?? "";
+  for (let i = 0; !socket.destroyed && i < 20_000; i++) {
+    const record = i === 0 ? { name, type: 6, data: soaData } : { name: `h${i}.${name}`, type: 16, data: text };
+    const answers = [{ ...record, class: 1, ttl: 60 }];
+    const message = encodeMessage({ ...emptyMessage, id, response: true, questions, answers }) ?? Buffer.of();
+    const length = Buffer.of(message.length >> 8, message.length & 255);
+    sent += 1;
+    if (!socket.write(Buffer.concat([length, message]))) {
+      await new Promise((resolve) => socket.once("drain", resolve).once("close", resolve));
+    }
+  }
+}
