@@ -98,8 +98,10 @@ const plain = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
 const escaped = (bytes: string): string =>
   bytes.replaceAll(/["\\]|[^\x20-\x7e]/g, (byte) =>
-    byte === '"' || byte === "\\" ? `\\${byte}` : escapeByte(byte.charCodeAt(0)),
+    byte === '"' || byte === "\\" ? `\\${byte}` : (escapes[byte.charCodeAt(0)] ?? ""),
   );
+
+const escapes = Array.from({ length: 256 }, (_, byte) => escapeByte(byte));
 
 const utf8 = (code: number): string => String.fromCharCode(...new TextEncoder().encode(String.fromCodePoint(code)));
 
