@@ -8,7 +8,7 @@ import { defaultLoadLimits } from "./answer/loaded-zones.ts";
 import { createResponder, type RespondTo } from "./answer/respond.ts";
 import type { ZoneSource } from "./answer/zone-source.ts";
 import { createRateLimit, defaultRateLimit, rateLimitMemory } from "./listen/rate-limit.ts";
-import { listenTcp } from "./listen/tcp.ts";
+import { listenTcp, openTcpPlaces } from "./listen/tcp.ts";
 import { type Listening, listenUdp } from "./listen/udp.ts";
 import { startWorkers } from "./listen/workers.ts";
 import { createDnsCounters, type DnsCounters } from "./metrics/counters.ts";
@@ -57,8 +57,9 @@ export async function startNameserver(options: NameserverOptions): Promise<Names
   };
   try {
     const bound: Bound[] = [];
+    const places = openTcpPlaces();
     for (const at of listen) {
-      const both = await listenBoth(at, { respond, stream }, udp);
+      const both = await listenBoth(at, { respond, stream, places }, udp);
       bound.push(both);
       closers.push(both.tcp.close, both.udp.close);
     }
@@ -91,7 +92,7 @@ export async function startNameserver(options: NameserverOptions): Promise<Names
   }
 }
 
-type Exchange = Pick<Parameters<typeof listenTcp>[1], "respond" | "stream">;
+type Exchange = Pick<Parameters<typeof listenTcp>[1], "respond" | "stream" | "places">;
 type UdpNeeds = Omit<Parameters<typeof listenUdp>[1], "respond" | "log" | "counters"> & {
   readonly log: Logger;
   readonly counters: DnsCounters;

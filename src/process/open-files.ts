@@ -9,7 +9,7 @@ import type { SmallLog } from "./small-log.ts";
 export function leaveHalfTheFiles(server: Server, log: SmallLog): void {
   const most = mostOpenFiles();
   if (most === undefined) return;
-  server.maxConnections = Math.ceil(most / 2);
+  server.maxConnections = partOfFiles(2, Number.POSITIVE_INFINITY);
   let told = Number.NEGATIVE_INFINITY;
   server.on("drop", () => {
     if (performance.now() - told < minute) return;
@@ -19,6 +19,13 @@ export function leaveHalfTheFiles(server: Server, log: SmallLog): void {
 }
 
 const minute = 60_000;
+
+/**
+ * One in so many of the files that this process may open, `atMost` where that is more. HTTP takes half, DNS over TCP a quarter,
+ * transfers from primary servers an eighth; the rest is for the database, the log and whatever else.
+ */
+export const partOfFiles = (part: number, atMost: number): number =>
+  Math.min(atMost, Math.ceil((mostOpenFiles() ?? Number.POSITIVE_INFINITY) / part));
 
 /** Undefined where there is no limit, or the system does not tell. */
 function mostOpenFiles(): number | undefined {

@@ -3,9 +3,9 @@ import type { Logger } from "../../process/log.ts";
 import type { Reply, RespondTo, Stream } from "../answer/respond.ts";
 import { countReply } from "../metrics/counters.ts";
 import { headerLength } from "../wire/codes.ts";
+import type { TcpPlace } from "./tcp-places.ts";
 
 export type TcpLimits = {
-  readonly connections: number;
   /** Milliseconds without a whole query, or without taking what was answered. */
   readonly idle: number;
   /**
@@ -13,6 +13,8 @@ export type TcpLimits = {
    * third of them is gone: on a slow line that is long after.
    */
   readonly stalled: number;
+  /** Bytes a second that a zone transfer must take on average, from then on: one who takes a little now and then holds a place for hours. */
+  readonly slowest: number;
   /** Queries of one connection that wait for their answer. */
   readonly waiting: number;
   /** Bytes answered to one connection that it has not taken. */
@@ -25,8 +27,7 @@ export type ConnectionOptions = {
   /** By response code; the messages of a zone transfer are no replies of their own. */
   readonly counts: Float64Array;
   readonly limits: TcpLimits;
-  /** Called for every whole query. */
-  readonly asked: () => void;
+  readonly place: Pick<TcpPlace, "asked" | "busy">;
   readonly log: Logger;
 };
 
@@ -35,7 +36,7 @@ export type ConnectionOptions = {
  * unanswered or untaken; who neither asks a whole question nor takes its answers for too long is disconnected.
  */
 export function serveConnection(socket: Socket, options: ConnectionOptions): void {
-  const { respond, stream, counts, limits, asked, log } = options;
+  const { respond, stream, counts, limits, place, log } = options;
   const from = socket.remoteAddress ?? "";
   let unread: Buffer = Buffer.of();
   /** Behind `unread`; joined to it only when that makes a query whole, so that bytes that trickle in are copied once. */
@@ -43,12 +44,18 @@ export function serveConnection(socket: Socket, options: ConnectionOptions): voi
   let missing = 0;
   let waiting = 0;
   let ended = false;
-  let transfers = false;
+  let transfers = 0;
+  let began = { at: 0, taken: 0 };
   let moved = performance.now();
+  const takenSoFar = () => socket.bytesWritten - socket.writableLength;
+  const isTooSlow = () => {
+    const grace = performance.now() - began.at - limits.stalled;
+    return transfers > 0 && grace > 0 && takenSoFar() - began.taken < (grace / 1_000) * limits.slowest;
+  };
   const lookAgain = (before: number) => {
     if (moved !== before) return;
-    const taking = transfers && socket.writableLength > 0 && performance.now() - moved < limits.stalled;
-    if (taking) timer.refresh();
+    const taking = transfers > 0 && socket.writableLength > 0 && performance.now() - moved < limits.stalled;
+    if (taking && !isTooSlow()) timer.refresh();
     else socket.destroy();
   };
   // What has come while this process stood still is read first.
@@ -86,11 +93,19 @@ export function serveConnection(socket: Socket, options: ConnectionOptions): voi
   };
 
   const writeAll = async (messages: AsyncIterable<Buffer>) => {
-    transfers = true;
-    for await (const message of messages) {
-      write(message);
-      if (socket.destroyed) return undefined;
-      if (socket.writableLength >= limits.unread) await taken(socket);
+    if (transfers === 0) began = { at: performance.now(), taken: takenSoFar() };
+    transfers += 1;
+    place.busy(true);
+    try {
+      for await (const message of messages) {
+        write(message);
+        if (socket.destroyed) return undefined;
+        if (socket.writableLength >= limits.unread) await taken(socket);
+      }
+      await flushed(socket);
+    } finally {
+      transfers -= 1;
+      if (transfers === 0) place.busy(false);
     }
     return undefined;
   };
@@ -104,7 +119,7 @@ export function serveConnection(socket: Socket, options: ConnectionOptions): voi
       const end = at + 2 + length;
       missing = end - unread.length;
       if (missing > 0) break;
-      asked();
+      place.asked();
       move();
       const query = unread.subarray(at + 2, end);
       const messages = stream?.(query, from);
@@ -135,6 +150,7 @@ export function serveConnection(socket: Socket, options: ConnectionOptions): voi
     work();
   });
   socket.on("drain", () => {
+    if (isTooSlow()) return void socket.destroy();
     move();
     work();
   });
@@ -156,3 +172,10 @@ function taken(socket: Socket): Promise<void> {
     socket.on("drain", done).on("close", done);
   });
 }
+
+/** Until the last of what was written has gone, or the client has: there is no `drain` for little. */
+const flushed = (socket: Socket): Promise<void> =>
+  new Promise((resolve) => {
+    if (socket.destroyed || socket.writableLength === 0) resolve();
+    else socket.write("", () => resolve());
+  });

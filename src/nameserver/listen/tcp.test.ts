@@ -6,6 +6,7 @@ import { createLog } from "../../process/log.ts";
 import type { Respond, Stream } from "../answer/respond.ts";
 import { defaultTcpLimits, listenTcp } from "./tcp.ts";
 import type { TcpLimits } from "./tcp-connection.ts";
+import { createTcpPlaces, type PlaceLimits } from "./tcp-places.ts";
 import type { Listening } from "./udp.ts";
 
 const log = createLog({ format: "text", level: "silent", write: () => {} });
@@ -23,8 +24,9 @@ const echo: Respond = async (query) => {
   return Buffer.from(query);
 };
 
-async function listen(limits: Partial<TcpLimits> = {}, respond = echo, stream?: Stream): Promise<number> {
-  const options = { respond, stream, log, limits: { ...defaultTcpLimits, idle: 600_000, ...limits } };
+async function listen(limits: Partial<TcpLimits & PlaceLimits> = {}, respond = echo, stream?: Stream): Promise<number> {
+  const places = createTcpPlaces({ all: 100, source: 100, ...limits });
+  const options = { respond, stream, log, places, limits: { ...defaultTcpLimits, idle: 600_000, ...limits } };
   const listening = await listenTcp({ host: "127.0.0.1", port: 0 }, options);
   opened.push(listening);
   return listening.address.port;
@@ -32,8 +34,8 @@ async function listen(limits: Partial<TcpLimits> = {}, respond = echo, stream?: 
 
 type Client = { readonly socket: Socket; readonly received: () => Buffer; readonly closed: Promise<unknown> };
 
-function open(port: number): Client {
-  const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+function open(port: number, localAddress = "127.0.0.1"): Client {
+  const socket = connect({ port, host: "127.0.0.1", localAddress, allowHalfOpen: true });
   sockets.push(socket);
   const chunks: Buffer[] = [];
   socket.on("data", (chunk) => chunks.push(chunk));
@@ -125,7 +127,7 @@ describe("who is disconnected", () => {
   });
 
   it("is the one idle longest when there is no more room", async () => {
-    const port = await listen({ connections: 2 });
+    const port = await listen({ all: 2 });
     const [first, second] = [open(port), open(port)];
     first.socket.write(framed(0));
     await until(() => first.received().length === 14);
@@ -140,6 +142,17 @@ describe("who is disconnected", () => {
     first.socket.write(framed(0));
     await until(() => first.received().length === 42);
   });
+});
+
+it("one address has its share of the connections, and others come in", async () => {
+  const port = await listen({ all: 10, source: 2 });
+  const greedy = [open(port), open(port), open(port)];
+  await greedy[0]?.closed;
+  const other = open(port, "127.0.0.2");
+  other.socket.write(framed(0));
+  await until(() => other.received().length === 14);
+  greedy[2]?.socket.write(framed(0));
+  await until(() => greedy[2]?.received().length === 14);
 });
 
 describe("a zone transfer", () => {
@@ -164,6 +177,42 @@ describe("a zone transfer", () => {
     client.socket.resume();
     await client.closed;
     expect(client.received().length).toBe(messages * 60_002);
+  });
+
+  it("is not the one that has to go when there is no more room, though it asked first", async () => {
+    const port = await listen({ all: 2 }, echo, (query) =>
+      query[0] === 3 ? largeZone().stream(query, "") : undefined,
+    );
+    const client = open(port);
+    client.socket.pause();
+    client.socket.write(framed(3));
+    await new Promise((resolve) => client.socket.once("readable", resolve));
+    const second = open(port);
+    second.socket.write(framed(0));
+    await until(() => second.received().length === 14);
+    const third = open(port);
+    third.socket.write(framed(0));
+    await until(() => third.received().length === 14);
+    await second.closed;
+    client.socket.resume();
+    await until(() => client.received().length === messages * 60_002);
+    // It is done, and idle longest: now it has to go.
+    third.socket.write(framed(0));
+    await until(() => third.received().length === 28);
+    const fourth = open(port);
+    fourth.socket.write(framed(0));
+    await until(() => fourth.received().length === 14);
+    await client.closed;
+  });
+
+  it("ends when it is taken too slowly, though some of it is always taken", async () => {
+    const { state, stream } = largeZone();
+    const slowest = Number.POSITIVE_INFINITY;
+    const client = open(await listen({ stalled: 0, slowest }, echo, stream));
+    client.socket.write(framed(0));
+    await until(() => state.ended);
+    await client.closed;
+    expect(client.received().length).toBeLessThan(messages * 60_002);
   });
 
   it("ends when nothing is taken for too long", async () => {

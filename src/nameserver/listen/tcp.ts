@@ -2,10 +2,12 @@ import { createServer, isIPv6, type Server, type Socket } from "node:net";
 import { boundTo } from "../../process/http/listen-on.ts";
 import type { ListenAddress } from "../../process/listen-address.ts";
 import type { Logger } from "../../process/log.ts";
+import { partOfFiles } from "../../process/open-files.ts";
 import type { RespondTo, Stream } from "../answer/respond.ts";
 import { createDnsCounters, type DnsCounters } from "../metrics/counters.ts";
 import { listenFailure } from "./failure.ts";
 import { serveConnection, type TcpLimits } from "./tcp-connection.ts";
+import { createTcpPlaces, type TcpPlaces } from "./tcp-places.ts";
 import type { Listening } from "./udp.ts";
 
 export type TcpOptions = {
@@ -15,30 +17,37 @@ export type TcpOptions = {
   readonly log: Logger;
   readonly reusePort?: boolean;
   readonly limits?: TcpLimits;
+  /** Shared by all that listen. */
+  readonly places?: TcpPlaces;
 };
 
 export const defaultTcpLimits: TcpLimits = {
-  connections: 1_000,
   idle: 10_000,
   stalled: 120_000,
+  slowest: 4 * 1024,
   waiting: 64,
   unread: 256 * 1024,
 };
 
+/** No source takes more than an eighth. */
+export function openTcpPlaces(): TcpPlaces {
+  const all = partOfFiles(4, 1_000);
+  return createTcpPlaces({ all, source: Math.ceil(all / 8) });
+}
+
 export async function listenTcp(at: ListenAddress, options: TcpOptions): Promise<Listening> {
-  const { respond, log, limits = defaultTcpLimits, counters = createDnsCounters() } = options;
-  /** In the order in which they last asked something. */
+  const { respond, stream, log, limits = defaultTcpLimits, counters = createDnsCounters() } = options;
+  const { places = openTcpPlaces() } = options;
   const connections = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
-    const [longestIdle] = connections;
-    if (connections.size >= limits.connections) longestIdle?.destroy();
+    const place = places.enter(socket.remoteAddress ?? "", () => socket.destroy());
+    if (place === undefined) return void socket.destroy();
     connections.add(socket);
-    socket.on("close", () => connections.delete(socket));
-    const asked = () => {
+    socket.on("close", () => {
       connections.delete(socket);
-      connections.add(socket);
-    };
-    serveConnection(socket, { respond, stream: options.stream, counts: counters.tcp, limits, asked, log });
+      place.leave();
+    });
+    serveConnection(socket, { respond, stream, counts: counters.tcp, limits, place, log });
   });
   await listen(server, at, options.reusePort ?? false);
   server.on("error", (error) => log.warn({ err: error }, "a connection could not be taken"));

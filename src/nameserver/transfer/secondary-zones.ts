@@ -1,6 +1,7 @@
 import { unmapped } from "../../core/addresses/peer-address.ts";
 import type { Instant } from "../../core/instant.ts";
 import type { Logger } from "../../process/log.ts";
+import { partOfFiles } from "../../process/open-files.ts";
 import { countTransfer, type DnsCounters } from "../metrics/counters.ts";
 import { nameOf } from "./ask.ts";
 import { createSharedMemory } from "./memory.ts";
@@ -44,13 +45,16 @@ const longest = 86_400_000;
 /** Seconds, for a zone that has not been had yet and so has no SOA that would say it. */
 const firstRetry = 10;
 const lookupLimits: TurnLimits = { all: 8, account: 8, primary: 8 };
-/** A slow primary holds its slot for minutes: four accounts that have nothing but such are not yet all slots. */
-const transferLimits: TurnLimits = { all: 160, account: 32, primary: 8 };
+/** A slow primary holds its slot for minutes: four accounts that have nothing but such do not take all slots. */
+function transferLimits(): TurnLimits {
+  const all = partOfFiles(8, 160);
+  return { all, account: Math.ceil(all / 5), primary: Math.ceil(all / 20) };
+}
 /** What all transfers under way may keep of their records; see `mostBytes` in `secondary-refresh.ts` for each. */
 const mostBytesTogether = 256 * 1024 * 1024;
 
 export function startSecondaries(options: SecondariesOptions): Secondaries {
-  const { ports, log, now, random, atOnce = transferLimits, refreshes, counters } = options;
+  const { ports, log, now, random, atOnce = transferLimits(), refreshes, counters } = options;
   const stop = new AbortController();
   const zones = new Map<string, Followed>();
   const noticed = new Set<string>();

@@ -1,0 +1,80 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createTcpPlaces, type PlaceLimits } from "./tcp-places.ts";
+
+function lab(limits: PlaceLimits) {
+  const places = createTcpPlaces(limits);
+  const closed: string[] = [];
+  return { closed, enter: (name: string, from = name) => places.enter(from, () => closed.push(name)) };
+}
+
+describe("places of TCP connections", () => {
+  it("the one idle longest gives way", () => {
+    const { enter, closed } = lab({ all: 2, source: 2 });
+    const first = enter("192.0.2.1");
+    enter("192.0.2.2");
+    first?.asked();
+    expect(enter("192.0.2.3")).toBeDefined();
+    expect(closed).toEqual(["192.0.2.2"]);
+  });
+
+  it("one that is busy with a transfer does not, until it is done", () => {
+    const { enter, closed } = lab({ all: 2, source: 2 });
+    const first = enter("192.0.2.1");
+    first?.busy(true);
+    enter("192.0.2.2");
+    enter("192.0.2.3");
+    expect(closed).toEqual(["192.0.2.2"]);
+    first?.busy(false);
+    enter("192.0.2.4");
+    enter("192.0.2.5");
+    expect(closed).toEqual(["192.0.2.2", "192.0.2.3", "192.0.2.1"]);
+  });
+
+  it("where all are busy, nobody comes in", () => {
+    const { enter, closed } = lab({ all: 1, source: 1 });
+    const first = enter("192.0.2.1");
+    first?.busy(true);
+    expect([enter("192.0.2.2"), enter("192.0.2.1")]).toEqual([undefined, undefined]);
+    first?.leave();
+    expect(enter("192.0.2.2")).toBeDefined();
+    expect(closed).toEqual([]);
+  });
+
+  it.each([
+    ["an address", ["198.51.100.1", "::ffff:198.51.100.1", "198.51.100.1"]],
+    ["an IPv6 network of one holder", ["2001:db8::1", "2001:db8::2:3", "2001:db8::ffff"]],
+  ])("%s that has its share gives way to itself alone", (_, from) => {
+    const { enter, closed } = lab({ all: 10, source: 2 });
+    enter("192.0.2.1");
+    for (const address of from) enter(address);
+    expect(closed).toEqual([from[0]]);
+  });
+
+  it("no limit is ever passed, and whoever left makes room", () => {
+    const act = fc.record({ from: fc.nat(3), what: fc.constantFrom("enter", "leave", "busy", "asked") });
+    fc.assert(
+      fc.property(fc.array(act, { maxLength: 60 }), (acts) => {
+        const places = createTcpPlaces({ all: 5, source: 2 });
+        const open = new Map<object, { from: number; place: ReturnType<typeof places.enter> }>();
+        for (const { from, what } of acts) {
+          const [key, one] = [...open].find(([, each]) => each.from === from) ?? [];
+          if (what === "enter") {
+            const made = {};
+            const place = places.enter(`192.0.2.${from}`, () => open.delete(made));
+            if (place) open.set(made, { from, place });
+          } else if (what === "busy") one?.place?.busy(true);
+          else if (what === "asked") one?.place?.asked();
+          else if (key) {
+            one?.place?.leave();
+            open.delete(key);
+          }
+          expect(open.size).toBeLessThanOrEqual(5);
+          for (let each = 0; each < 4; each++) {
+            expect([...open.values()].filter((held) => held.from === each).length).toBeLessThanOrEqual(2);
+          }
+        }
+      }),
+    );
+  });
+});
