@@ -14,7 +14,10 @@ import {
   variables,
 } from "./tsig.ts";
 
-/** Signs the messages of one answer, in their order. */
+/**
+ * Signs the messages of one answer, in their order. They come with the id that the request was signed with, and leave with the one
+ * that it arrived with: a server that forwards requests gives them ids of its own (RFC 8945 section 5.3.2).
+ */
 export type Signer = (message: Buffer) => Buffer;
 
 /** Whose request it is, as far as its signature tells. */
@@ -34,10 +37,15 @@ export async function checkRequest(
   const read = readTsig(bytes);
   if (typeof read === "string") return { kind: read };
   const { tsig, message } = read;
+  const arrivedAs = bytes.readUInt16BE(0);
+  const sent = (reply: Buffer): Buffer => {
+    reply.writeUInt16BE(arrivedAs, 0);
+    return reply;
+  };
   const failed = (error: number): CheckedRequest => ({
     kind: "failed",
     message,
-    sign: (m) => unsigned(m, tsig, error),
+    sign: (m) => sent(unsigned(m, tsig, error)),
   });
   const key = await keyNamed(tsig.keyName);
   if (key === undefined || key.algorithm !== tsig.algorithm) return failed(tsigErrors.badKey);
@@ -47,10 +55,11 @@ export async function checkRequest(
   if (!timingSafeEqual(mac.subarray(0, tsig.mac.length), tsig.mac)) return failed(tsigErrors.badSig);
   const clock = Math.floor(now() / 1000);
   if (Math.abs(clock - tsig.time) > tsig.fudge) {
-    return { kind: "failed", message, sign: (m) => signedLate(m, tsig, key, clock) };
+    return { kind: "failed", message, sign: (m) => sent(signedLate(m, tsig, key, clock)) };
   }
   if (tsig.mac.length !== full) return failed(tsigErrors.badTrunc);
-  return { kind: "signed", key, message, sign: createSigner(key, tsig.mac, now) };
+  const sign = createSigner(key, tsig.mac, now);
+  return { kind: "signed", key, message, sign: (m) => sent(sign(m)) };
 }
 
 /** The first message signs all of its record, later ones only its times (section 5.3.1). */

@@ -103,6 +103,38 @@ describe("a signed request", () => {
     expect(await outcome(make(), clock)).toBe(expected);
   });
 
+  it.each([
+    ["a good one", now, undefined],
+    ["one that is too late", now + 1_000_000, "BADTIME"],
+  ])(
+    "keeps the id that a forwarder gave it, and its reply is signed with the id of the client: %s",
+    async (_, clock, fault) => {
+      const { bytes, mac } = signRequest(request, key, now);
+      bytes.writeUInt16BE(0x4321, 0);
+      const checked = await checkRequest(bytes, keyNamed, at(clock));
+      if (checked.kind !== "signed" && checked.kind !== "failed") throw new Error(checked.kind);
+      for (const signed of [checked.sign(reply()), checked.kind === "signed" ? checked.sign(reply()) : undefined]) {
+        if (signed === undefined) continue;
+        expect(signed.readUInt16BE(0)).toBe(0x4321);
+        expect(readTsig(signed)).toMatchObject({ tsig: { originalId: 0x1234 } });
+      }
+      const again = await checkRequest(bytes, keyNamed, at(clock));
+      if (again.kind !== "signed" && again.kind !== "failed") throw new Error(again.kind);
+      const result = createReplyCheck(key, mac, at(now)).check(again.sign(reply()));
+      if (fault === undefined) expect(result).toEqual({ message: reply() });
+      else expect(result).toMatchObject({ fault: expect.stringContaining(fault) });
+    },
+  );
+
+  it("keeps the id that a forwarder gave it when its key is not known", async () => {
+    const { bytes } = signRequest(request, { ...key, name: "nobody" }, now);
+    bytes.writeUInt16BE(0x4321, 0);
+    const checked = await checkRequest(bytes, keyNamed, at(now));
+    if (checked.kind !== "failed") throw new Error(checked.kind);
+    const refused = checked.sign(reply());
+    expect([refused.readUInt16BE(0), errorIn(refused)]).toEqual([0x4321, tsigErrors.badKey]);
+  });
+
   it("too late is told the time by a signed reply", async () => {
     const { bytes, mac } = signRequest(request, key, now);
     const late = now + 1_000_000;
