@@ -37,10 +37,10 @@ export function transferPorts({ store, zones, secondaries, networks, catalog, lo
     },
     changesBetween: zones.changesBetween,
     notified: (zone, asker) => secondaries.notified(zone, asker),
-    update: async (request, { key: name, from }) => {
+    update: async (request, { key: name, from }, signature) => {
       const key = name === undefined ? undefined : await store.transferKey(name);
       if (key === undefined) return "refused";
-      const updated = await updateFromDns(store, { ...request, key, from, now: Date.now() });
+      const updated = await updateFromDns(store, { ...request, key, from, signature, now: Date.now() });
       tellRefusal(updated, request.zone, { key: name, from }, log);
       return outcomeOf(updated);
     },

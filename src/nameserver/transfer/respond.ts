@@ -23,7 +23,8 @@ export type TransferPorts = {
   readonly keyNamed: (name: string) => Promise<TsigKey | undefined>;
   readonly mayTransfer: (zone: string, asker: Asker) => Promise<boolean>;
   readonly changesBetween: ChangesBetween;
-  readonly update: (request: UpdateRequest, asker: Asker) => Promise<UpdateOutcome>;
+  /** With a message that was done already, as its signature tells, nothing is done again. */
+  readonly update: (request: UpdateRequest, asker: Asker, signature: string) => Promise<UpdateOutcome>;
   /** Another server says that a zone has changed. */
   readonly notified: (zone: string, asker: Asker) => Promise<"taken" | "refused" | "not-ours">;
   /** The zone that only those may ask about who may transfer it: it names all others. */
@@ -69,7 +70,7 @@ export function createExchange(options: ExchangeOptions): { readonly respond: Re
       case opcodes.notify:
         return codeReply(message, await noticeCode(message, asker, ports));
       case opcodes.update:
-        return codeReply(message, await updateCode(message, asker, ports));
+        return codeReply(message, await updateCode(request, ports));
       default:
         return await answer(bytes, request.transport);
     }
@@ -134,6 +135,8 @@ type Request = {
   readonly message: Message;
   readonly transport: Transport;
   readonly asker: Asker;
+  /** Empty when it is not signed. */
+  readonly signature: string;
   readonly sign: Signer;
   readonly room: number;
 };
@@ -159,7 +162,8 @@ async function readRequest(
       return { reply: sign(codeReply(message, rcodes.badVers)) };
     }
     const asker = { from, key: key?.name };
-    return { bytes: plain, message, transport, asker, sign, room: key ? tsigRoom(key) : 0 };
+    const signature = checked.kind === "signed" ? checked.signature : "";
+    return { bytes: plain, message, transport, asker, signature, sign, room: key ? tsigRoom(key) : 0 };
   } catch (error) {
     onTrouble(error);
     return { reply: refuseUnread(bytes, rcodes.servFail) };
@@ -188,11 +192,11 @@ async function noticeCode(message: Message, asker: Asker, ports: TransferPorts):
   }
 }
 
-async function updateCode(message: Message, asker: Asker, ports: TransferPorts): Promise<number> {
+async function updateCode({ message, asker, signature }: Request, ports: TransferPorts): Promise<number> {
   if (asker.key === undefined) return rcodes.refused;
   const request = readUpdate(message);
   if (typeof request === "number") return request;
-  return codeOf[await ports.update(request, asker)];
+  return codeOf[await ports.update(request, asker, signature)];
 }
 
 const codeOf: Readonly<Record<UpdateOutcome, number>> = {

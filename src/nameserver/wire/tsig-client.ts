@@ -1,10 +1,12 @@
-import { timingSafeEqual } from "node:crypto";
+import { type Hmac, timingSafeEqual } from "node:crypto";
 import type { Instant } from "../../core/instant.ts";
 import {
   appendTsig,
   computeMac,
+  isOutOfTime,
   priorMac,
   readTsig,
+  startMac,
   type TsigKey,
   timers,
   tsigErrors,
@@ -39,30 +41,34 @@ export function signRequest(message: Buffer, key: TsigKey, now: Instant): { byte
 export function createReplyCheck(key: TsigKey, requestMac: Uint8Array, now: () => Instant) {
   let prior = requestMac;
   let first = true;
-  let uncovered: Buffer[] = [];
+  let uncovered: { readonly mac: Hmac; count: number } | undefined;
 
   const check: CheckReply = (bytes) => {
     const read = readTsig(bytes);
     if (read === "malformed") return { fault: "a message that cannot be read" };
     if (read === "unsigned") {
-      if (first || uncovered.length + 1 >= mostUnsigned) return { fault: "a message without a signature" };
-      uncovered.push(bytes);
+      if (first) return { fault: "a message without a signature" };
+      uncovered ??= { mac: startMac(key, [priorMac(prior)]), count: 0 };
+      uncovered.count += 1;
+      if (uncovered.count >= mostUnsigned) return { fault: "a message without a signature" };
+      uncovered.mac.update(bytes);
       return { message: bytes };
     }
     const { tsig, message } = read;
     if (tsig.error !== 0 && tsig.mac.length === 0) return { fault: refusal(tsig.error) };
     if (tsig.keyName !== key.name || tsig.algorithm !== key.algorithm) return { fault: "signed with another key" };
     const last = first ? variables(tsig) : timers(tsig);
-    const mac = computeMac(key, [priorMac(prior), ...uncovered, message, last]);
+    const started = uncovered?.mac ?? startMac(key, [priorMac(prior)]);
+    const mac = started.update(message).update(last).digest();
     if (mac.length !== tsig.mac.length || !timingSafeEqual(mac, tsig.mac)) return { fault: "a wrong signature" };
     if (tsig.error !== 0) return { fault: refusal(tsig.error) };
-    if (Math.abs(Math.floor(now() / 1000) - tsig.time) > tsig.fudge) return { fault: clocksApart };
+    if (isOutOfTime(tsig, Math.floor(now() / 1000))) return { fault: clocksApart };
     prior = mac;
     first = false;
-    uncovered = [];
+    uncovered = undefined;
     return { message };
   };
-  return { check, complete: () => !first && uncovered.length === 0 };
+  return { check, complete: () => !first && uncovered === undefined };
 }
 
 const clocksApart = `the clocks of both sides are more than ${tsigFudge / 60} minutes apart; put right the one that is wrong`;

@@ -3,6 +3,7 @@ import type { Instant } from "../../core/instant.ts";
 import {
   appendTsig,
   computeMac,
+  isOutOfTime,
   macLength,
   priorMac,
   readTsig,
@@ -26,7 +27,13 @@ export type CheckedRequest =
   | { readonly kind: "malformed" }
   /** The reply is NOTAUTH; `sign` adds the record that says why. */
   | { readonly kind: "failed"; readonly message: Buffer; readonly sign: Signer }
-  | { readonly kind: "signed"; readonly key: TsigKey; readonly message: Buffer; readonly sign: Signer };
+  | {
+      readonly kind: "signed";
+      readonly key: TsigKey;
+      readonly message: Buffer;
+      readonly signature: string;
+      readonly sign: Signer;
+    };
 
 /** RFC 8945 section 5.2: key, then signature, then time, then length. A shortened signature is never enough. */
 export async function checkRequest(
@@ -54,12 +61,13 @@ export async function checkRequest(
   const mac = computeMac(key, [message, variables(tsig)]);
   if (!timingSafeEqual(mac.subarray(0, tsig.mac.length), tsig.mac)) return failed(tsigErrors.badSig);
   const clock = Math.floor(now() / 1000);
-  if (Math.abs(clock - tsig.time) > tsig.fudge) {
+  if (isOutOfTime(tsig, clock)) {
     return { kind: "failed", message, sign: (m) => sent(signedLate(m, tsig, key, clock)) };
   }
   if (tsig.mac.length !== full) return failed(tsigErrors.badTrunc);
   const sign = createSigner(key, tsig.mac, now);
-  return { kind: "signed", key, message, sign: (m) => sent(sign(m)) };
+  const signature = mac.toString("base64");
+  return { kind: "signed", key, message, signature, sign: (m) => sent(sign(m)) };
 }
 
 /** The first message signs all of its record, later ones only its times (section 5.3.1). */

@@ -68,6 +68,10 @@ describe("a signed request", () => {
     const tsig = { ...signedFields, mac: computeMac(key, [request, variables(signedFields)]).subarray(0, length) };
     return appendTsig(request, tsig);
   };
+  const withFudge = (fudge: number) => {
+    const fields = { ...signedFields, fudge };
+    return appendTsig(request, { ...fields, mac: computeMac(key, [request, variables(fields)]) });
+  };
   const signedFields = {
     keyName: key.name,
     algorithm: key.algorithm,
@@ -95,6 +99,9 @@ describe("a signed request", () => {
     ["too early", () => signRequest(request, key, now).bytes, now - 301_000, tsigErrors.badTime],
     ["too late", () => signRequest(request, key, now).bytes, now + 301_000, tsigErrors.badTime],
     ["just in time", () => signRequest(request, key, now).bytes, now + 300_000, "signed"],
+    ["with a fudge that is too long", () => withFudge(60_000), now + 301_000, tsigErrors.badTime],
+    ["with a fudge that is too long, in time", () => withFudge(60_000), now + 300_000, "signed"],
+    ["with a short fudge, too late", () => withFudge(5), now + 6_000, tsigErrors.badTime],
     ["with half a signature", () => shortened(16), now, tsigErrors.badTrunc],
     ["with less than half of one", () => shortened(15), now, "malformed"],
     ["with no signature in the record", () => shortened(0), now, "malformed"],

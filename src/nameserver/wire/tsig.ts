@@ -1,4 +1,4 @@
-import { createHmac } from "node:crypto";
+import { createHmac, type Hmac } from "node:crypto";
 import { nameFromWire, nameToWire } from "../../core/names/wire.ts";
 import { classes, headerLength, types } from "./codes.ts";
 import { createNameReader } from "./read-name.ts";
@@ -20,8 +20,12 @@ export type TsigKey = { readonly name: string; readonly algorithm: TsigAlgorithm
 
 export const tsigErrors = { badSig: 16, badKey: 17, badTime: 18, badTrunc: 22 } as const;
 
-/** Seconds that the clocks of both sides may be apart. */
+/** Seconds that the clocks of both sides may be apart, whatever the other side says (RFC 8945 section 10). */
 export const tsigFudge = 300;
+
+/** Section 5.2.3. */
+export const isOutOfTime = ({ time, fudge }: Pick<Tsig, "time" | "fudge">, clock: number): boolean =>
+  Math.abs(clock - time) > Math.min(fudge, tsigFudge);
 
 export type Tsig = {
   readonly keyName: string;
@@ -58,10 +62,13 @@ export function readTsig(bytes: Buffer): SignedMessage | "unsigned" | "malformed
 }
 
 /** What a signature is computed over: an earlier one, messages, and what the record says of itself. */
-export function computeMac(key: TsigKey, parts: readonly Uint8Array[]): Buffer {
+export const computeMac = (key: TsigKey, parts: readonly Uint8Array[]): Buffer => startMac(key, parts).digest();
+
+/** For what comes in parts, none of which has to be kept then. */
+export function startMac(key: TsigKey, parts: readonly Uint8Array[]): Hmac {
   const hmac = createHmac(digests[key.algorithm], key.secret);
   for (const part of parts) hmac.update(part);
-  return hmac.digest();
+  return hmac;
 }
 
 export const macLength = (algorithm: TsigAlgorithm): number => lengths[algorithm];

@@ -11,6 +11,7 @@ import {
 import type { RRset } from "../../core/records/rrset.ts";
 import { serialOf } from "../../core/records/serial.ts";
 import type { Fault } from "../../core/result.ts";
+import { signatures } from "../store/kept-actions.ts";
 import type { Decision, RecordStore, WriteView } from "../store/port.ts";
 import type { TransferKey } from "../store/transfer-keys.ts";
 import { checkWrite } from "./edit/check-write.ts";
@@ -23,6 +24,8 @@ export type DnsUpdate = {
   readonly updates: readonly RecordUpdate[];
   readonly key: TransferKey;
   readonly from: string;
+  /** Of this very message: no two that are meant apart have the same. */
+  readonly signature: string;
   readonly now: Instant;
 };
 
@@ -31,7 +34,11 @@ export type DnsUpdated =
   | { readonly kind: "unmet"; readonly what: Unmet }
   | { readonly kind: "refused"; readonly faults: readonly Fault[] };
 
-/** All of the message in one write, or nothing of it: the same rules, log and serials as through the HTTP APIs. */
+/**
+ * All of the message in one write, or nothing of it: the same rules, log and serials as through the HTTP APIs. A message that was
+ * applied is not applied again: a client that missed the answer, or an attacker who replays what was overheard, gets the first answer.
+ * The signature is stored in the transaction of the update, so this holds after a restart and on other nodes of the database.
+ */
 export async function updateFromDns(store: RecordStore, update: DnsUpdate): Promise<DnsUpdated> {
   const { key, now } = update;
   const zone = await store.zoneHolding(update.zone);
@@ -39,9 +46,14 @@ export async function updateFromDns(store: RecordStore, update: DnsUpdate): Prom
   if (key.account !== undefined && key.account !== zone.account) return { kind: "denied" };
   const owners = [...new Set([...update.prerequisites, ...update.updates].map((each) => each.owner))];
   const ids = update.updates.map(newRecordId);
-  const request = { account: zone.account, at: { zone: zone.id }, owners: () => owners, actor: `key ${key.name}`, now };
-  const outcome = await store.write<DnsUpdated>(request, (view) => decide(update, view, ids));
-  return outcome ?? { kind: "not-ours" };
+  const once = { key: update.signature, fingerprint: signatures.fingerprint };
+  const by = { actor: `key ${key.name}`, now, once };
+  const request = { account: zone.account, at: { number: zone.number }, owners: () => owners, ...by };
+  const acted = await store.act<DnsUpdated>(request, (view) => {
+    const decision = decide(update, view, ids);
+    return { ...decision, remember: decision.result.kind === "done" };
+  });
+  return typeof acted === "string" ? { kind: "not-ours" } : acted.result;
 }
 
 function decide(update: DnsUpdate, view: WriteView, ids: readonly string[]): Decision & { result: DnsUpdated } {

@@ -220,9 +220,10 @@ export type NewAction = NewAct & { readonly command: string };
 /** The same key with the same fingerprint is the same request, sent again within a day. Keys are each actor's own. */
 export type Once = { readonly key: string; readonly fingerprint: string };
 
-/** As `Decide`. Without a command nothing is kept: neither an action nor the key. */
+/** As `Decide`. Without a command nothing is kept: neither an action nor the key, unless that is to be remembered. */
 export type DecideAct<T> = (view: WriteView) => Decision & {
   readonly command?: string;
+  readonly remember?: boolean;
   /** The zone goes, with all that is in it. Only for those who asked for all owners. */
   readonly remove?: boolean;
   /** Plain data: it is kept with the key as JSON. */

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { RecordType } from "../../../src/core/rdata/table.ts";
 import type { RRset } from "../../../src/core/records/rrset.ts";
+import { signatures } from "../../../src/records/store/kept-actions.ts";
 import {
   type ActRequest,
   type NewZone,
@@ -164,6 +165,30 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
         expect(await put("192.0.2.1", { once: { ...once, fingerprint: "other" } })).toMatchObject({
           result: "192.0.2.1",
         });
+      });
+
+      it("is kept without an action where that is asked for", async () => {
+        const put = (rdata: string) =>
+          store.act(request({ once }), () => ({ wanted: [aSet("www", "A", rdata)], remember: true, result: rdata }));
+        const first = await put("192.0.2.1");
+        expect(first).toMatchObject({ result: "192.0.2.1" });
+        expect(await put("192.0.2.2")).toEqual(first);
+        expect((await store.sets(zone, { owner: "www" }))[0]?.records[0]?.rdata).toBe("192.0.2.1");
+        expect(await commands()).toEqual([]);
+      });
+
+      it("of a signature goes after a quarter of an hour, others stay", async () => {
+        const signed = { key: "s", fingerprint: signatures.fingerprint };
+        const put = (one: Once, now = at) =>
+          store.act(request({ once: one, now }), () => ({ wanted: undefined, remember: true, result: now }));
+        await put(signed);
+        await put(once);
+        const late = at + signatures.kept + 1;
+        // Whatever is due is deleted with one of a thousand keys.
+        for (let i = 0; i < 1_000; i += 1) void put({ key: `${i}`, fingerprint: "f" }, late);
+        await put({ key: "last", fingerprint: "f" }, late);
+        expect(await put(signed, late)).toMatchObject({ result: late });
+        expect(await put(once, late)).toMatchObject({ result: at });
       });
 
       it("makes a zone once", async () => {

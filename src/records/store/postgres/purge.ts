@@ -1,5 +1,5 @@
 import type { Statement } from "../../../process/postgres/statement.ts";
-import { actionsKept, keysKept, purgedAtOnce, purgeEvery } from "../kept-actions.ts";
+import { actionsKept, keysKept, purgedAtOnce, purgeEvery, signatures } from "../kept-actions.ts";
 import type { Outcome } from "./batch.ts";
 
 /** What is to be deleted with a batch: now and then, a part at a time. */
@@ -37,6 +37,10 @@ const oldActions = (now: number): readonly Statement[] => [
 
 const oldKeys = (now: number): readonly Statement[] => [
   deletion("once_keys", "(actor, key)", "at < $1", [now - keysKept.time]),
+  deletion("once_keys", "(actor, key)", "at < $1 AND fingerprint = $2", [
+    now - signatures.kept,
+    signatures.fingerprint,
+  ]),
   deletion("once_keys", "(actor, key)", "at < (SELECT at FROM once_keys ORDER BY at DESC LIMIT 1 OFFSET $1)", [
     keysKept.most,
   ]),

@@ -4,6 +4,7 @@ import type { Write } from "./queue.ts";
 
 type Writes = Pick<RecordStore, "createZone" | "write" | "writeAll" | "act" | "actCreateZone">;
 type By = Pick<NewAction, "actor" | "now" | "once">;
+type Kept = By & { readonly command: string | undefined };
 
 /** Each write as what it must see and what it does with it. */
 export function createWrites(add: <T>(write: Write<T>) => Promise<T>): Writes {
@@ -51,11 +52,11 @@ export function createWrites(add: <T>(write: Write<T>) => Promise<T>): Writes {
           if (known !== undefined) return known;
           const view = batch.view(request);
           if (view === undefined) return "no-zone";
-          const { command, remove, result, wanted, settings, serial } = decide(view);
+          const { command, remember, remove, result, wanted, settings, serial } = decide(view);
           const after = remove
             ? batch.remove(view, request)
             : batch.replace(view, { sets: wanted, settings, serial }, request);
-          return command === undefined
+          return command === undefined && !remember
             ? { result, action: undefined, serial: after.serial }
             : keepAct(batch, after, { ...request, command }, result);
         },
@@ -87,9 +88,10 @@ function knownAct<T>(batch: Batch, { actor, now, once }: By): Acted<T> | "key-ta
   return kept.fingerprint === once?.fingerprint ? (JSON.parse(kept.outcome) as Acted<T>) : "key-taken";
 }
 
-/** Keeps the action, and under the key what was answered. */
-function keepAct<T>(batch: Batch, zone: Zone, { actor, now, once, command }: NewAction, result: T): Acted<T> {
-  const acted = { result, action: batch.act(zone, command, now), serial: zone.serial };
+/** Keeps the action, if it is one, and under the key what was answered. */
+function keepAct<T>(batch: Batch, zone: Zone, { actor, now, once, command }: Kept, result: T): Acted<T> {
+  const action = command === undefined ? undefined : batch.act(zone, command, now);
+  const acted = { result, action, serial: zone.serial };
   if (once !== undefined) batch.keep({ actor, ...once, at: now, outcome: JSON.stringify(acted) });
   return acted;
 }

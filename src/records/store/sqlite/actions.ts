@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Instant } from "../../../core/instant.ts";
-import { actionsKept, keysKept, purgedAtOnce, purgeEvery } from "../kept-actions.ts";
+import { actionsKept, keysKept, purgedAtOnce, purgeEvery, signatures } from "../kept-actions.ts";
 import type { Acted, Action, Once, Zone } from "../port.ts";
 
 type By = { readonly actor: string; readonly now: Instant; readonly once?: Once };
@@ -22,7 +22,9 @@ export function prepareActions(database: DatabaseSync) {
   });
   const purgeKeys = createPurge(database, {
     insertedIn: "once_keys",
-    old: "SELECT actor, key FROM once_keys WHERE at < ?1",
+    old:
+      "SELECT actor, key FROM once_keys WHERE at < ?1 OR " +
+      `(at < ?1 + ${keysKept.time - signatures.kept} AND fingerprint = '${signatures.fingerprint}')`,
     surplus: `SELECT actor, key FROM once_keys ORDER BY at DESC LIMIT -1 OFFSET ${keysKept.most}`,
     key: "(actor, key)",
     time: keysKept.time,
@@ -42,9 +44,13 @@ export function prepareActions(database: DatabaseSync) {
       return row.fingerprint === once?.fingerprint ? (JSON.parse(row.outcome) as Acted<T>) : "key-taken";
     },
 
-    /** Keeps the action, and under the key what was answered. */
-    keep: <T>(zone: Zone, command: string, { actor, now, once }: By, result: T): Acted<T> => {
-      const acted = { result, action: add(zone, command, now), serial: zone.serial };
+    /** Keeps the action, if it is one, and under the key what was answered. */
+    keep: <T>(zone: Zone, command: string | undefined, { actor, now, once }: By, result: T): Acted<T> => {
+      const acted = {
+        result,
+        action: command === undefined ? undefined : add(zone, command, now),
+        serial: zone.serial,
+      };
       if (once !== undefined) {
         purgeKeys(now);
         insertKey.run(actor, once.key, once.fingerprint, now, JSON.stringify(acted));

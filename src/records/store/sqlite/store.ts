@@ -179,9 +179,9 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
         const zone = of(request.account, known.zoneBy(request.at));
         if (zone === undefined) return "no-zone";
         const view = viewInto(zone, request);
-        const { command, remove, result, ...decision } = decide(view);
+        const { command, remember, remove, result, ...decision } = decide(view);
         const after = remove ? removeWith(view.zone, view.sets, request) : apply(request, view, decision);
-        return command === undefined
+        return command === undefined && !remember
           ? { result, action: undefined, serial: after.serial }
           : actions.keep(after, command, request, result);
       }),
