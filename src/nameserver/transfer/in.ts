@@ -3,7 +3,7 @@ import { compareSerials, serialOf } from "../../core/records/serial.ts";
 import { classes, opcodes, rcodes, types } from "../wire/codes.ts";
 import type { Message, ResourceRecord } from "../wire/message.ts";
 import { type Asking, type AskOptions, askTcp, askUdp, nameOf, type Peer } from "./ask.ts";
-import type { TransferMemory } from "./memory.ts";
+import { noRoom, type TransferMemory } from "./memory.ts";
 import { createTransferSort, type Given, type TransferSort, toLine } from "./sort.ts";
 
 /** What came of asking a primary for a zone. `older`: all of a version that is older than what is here. */
@@ -76,7 +76,7 @@ async function read(zone: string, peer: Peer, current: Current | undefined, opti
       const excess = excessOf(sort, options);
       if (excess) throw new Error(`${nameOf(peer)}: ${excess}`);
     }
-    options.memory.hold(sort.bytes());
+    if (!options.memory.hold(sort.bytes())) throw new Error(`${nameOf(peer)}: ${noRoom}`);
     const given = sort.whole();
     if (given === undefined) continue;
     if (!covered) throw new Error(`${nameOf(peer)}: the last message is not signed`);

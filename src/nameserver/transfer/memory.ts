@@ -1,7 +1,7 @@
 /** What one transfer holds in memory. */
 export type TransferMemory = {
-  /** It holds this many bytes now. Throws when it has to end. */
-  readonly hold: (bytes: number) => void;
+  /** It holds this many bytes now. False when it has to end. */
+  readonly hold: (bytes: number) => boolean;
   /** All of it is here and is being stored: ending the transfer would not free it any more. */
   readonly keep: () => void;
   readonly close: () => void;
@@ -10,23 +10,30 @@ export type TransferMemory = {
 /** The memory of all transfers together. */
 export type SharedMemory = {
   /** `giveWay`: this transfer is to end, as there is no room for all. */
-  readonly open: (account: number, giveWay: (because: string) => void) => TransferMemory;
+  readonly open: (account: number, giveWay: () => void) => TransferMemory;
 };
 
 /**
  * Transfers together hold at most `most` bytes, those of one account half of that. Where there is no room, the account that holds
- * the most loses its largest transfer: one whose primary servers send without end takes nothing from the others.
+ * the most loses its newest transfer: one whose primary servers send without end takes nothing from the others. The oldest of all
+ * goes on, so that large zones come one after another instead of never; no transfer may be larger than half.
  */
 export function createSharedMemory(most: number): SharedMemory {
   const held = new Set<Held>();
   const end = (loser: Held) => {
     held.delete(loser);
-    loser.giveWay(noRoom);
+    loser.giveWay();
   };
   const makeRoom = (one: Held) => {
-    const own = () => [...held].filter(({ account }) => account === one.account);
-    while (held.has(one) && sumOf(own()) > most / 2) end(largestOf(own()) ?? one);
-    while (held.has(one) && sumOf(held) > most) end(largestOf(largestAccount(held)) ?? one);
+    const sumOfAccount = (of: Held) => sumOf([...held].filter(({ account }) => account === of.account));
+    const mayEnd = () => [...held].filter(({ kept }) => !kept).slice(1);
+    while (held.has(one) && sumOfAccount(one) > most / 2) {
+      end(mayEnd().findLast(({ account }) => account === one.account) ?? one);
+    }
+    while (held.has(one) && sumOf(held) > most) {
+      const newestFirst = mayEnd().toReversed();
+      end(newestFirst.toSorted((a, b) => sumOfAccount(b) - sumOfAccount(a))[0] ?? one);
+    }
   };
 
   return {
@@ -38,7 +45,7 @@ export function createSharedMemory(most: number): SharedMemory {
           one.bytes = bytes;
           one.kept = false;
           makeRoom(one);
-          if (!held.has(one)) throw new Error(noRoom);
+          return held.has(one);
         },
         keep: () => {
           one.kept = true;
@@ -51,24 +58,15 @@ export function createSharedMemory(most: number): SharedMemory {
 
 type Held = {
   readonly account: number;
-  readonly giveWay: (because: string) => void;
+  readonly giveWay: () => void;
   bytes: number;
   kept: boolean;
 };
 
-const noRoom = "transfers under way take too much memory together; this one is tried again later";
+export const noRoom = "transfers under way take too much memory together; this one is tried again later";
 
 const sumOf = (held: Iterable<Held>): number => {
   let sum = 0;
   for (const { bytes } of held) sum += bytes;
   return sum;
 };
-
-const largestOf = (held: readonly Held[]): Held | undefined =>
-  held.filter(({ kept }) => !kept).toSorted((a, b) => b.bytes - a.bytes)[0];
-
-/** Of those that could give way. */
-const largestAccount = (held: Iterable<Held>): readonly Held[] =>
-  [...Map.groupBy(held, ({ account }) => account).values()]
-    .filter((own) => own.some(({ kept }) => !kept))
-    .toSorted((a, b) => sumOf(b) - sumOf(a))[0] ?? [];

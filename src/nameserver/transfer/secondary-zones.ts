@@ -4,7 +4,7 @@ import type { Logger } from "../../process/log.ts";
 import { partOfFiles } from "../../process/open-files.ts";
 import { countTransfer, type DnsCounters } from "../metrics/counters.ts";
 import { nameOf } from "./ask.ts";
-import { createSharedMemory } from "./memory.ts";
+import { createSharedMemory, noRoom } from "./memory.ts";
 import type { Asker } from "./respond.ts";
 import { type RefreshOutcome, type RefreshPorts, refreshZone, type SecondaryZone } from "./secondary-refresh.ts";
 import { createTurns, type Place, type TurnLimits } from "./turns.ts";
@@ -123,7 +123,7 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
   };
   const refreshInMemory = async (zone: SecondaryZone): Promise<RefreshOutcome> => {
     const giveWay = new AbortController();
-    const own = memory.open(zone.account, (because) => giveWay.abort(new Error(because)));
+    const own = memory.open(zone.account, () => giveWay.abort(new Error(noRoom)));
     try {
       const signal = AbortSignal.any([stop.signal, giveWay.signal]);
       return await refreshZone(zone, ports, { signal, now, memory: own });
