@@ -240,6 +240,20 @@ describe("moor export and import", () => {
     },
   );
 
+  it("a zone whose primary server is not on the internet needs the operator's permission", async () => {
+    await moor("export one --data data");
+    const file = join(folder, "one", "manifest.json");
+    const manifest = JSON.parse(readFileSync(file, "utf8"));
+    Object.assign(manifest.zones[0], { mode: "secondary", primaries: [{ address: "10.0.0.1", port: 53 }] });
+    writeFileSync(file, JSON.stringify(manifest));
+    const refused = await moor("import one --data fresh");
+    expect([refused.code, refused.err]).toEqual([
+      1,
+      expect.stringMatching(/10\.0\.0\.1 is not an address on the internet/),
+    ]);
+    expect(await moor("import one --data fresh --allow-primary 10.0.0.0/8")).toMatchObject({ code: 0 });
+  });
+
   it("a fault anywhere imports nothing", async () => {
     await moor("export one --data data");
     const file = join(folder, "one", "zones", "example.org.zone");

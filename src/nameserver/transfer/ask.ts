@@ -72,11 +72,16 @@ export function askUdp(peer: Peer, asking: Asking, options: AskOptions): Promise
 /** `covered`: everything so far is signed, or need not be. What comes last must be. */
 export type Part = { readonly message: Message; readonly covered: boolean };
 
-/** One question over TCP, and the messages of its answer until the caller has enough. Each must come within the limit. */
+/** One question over TCP, and the messages of its answer until the caller has enough. No pause may be longer than the limit. */
 export async function* askTcp(peer: Peer, asking: Asking, options: AskOptions): AsyncGenerator<Part> {
   const { bytes, check, isReply, covered } = prepare(peer, asking, options.now);
   const socket = connect({ host: peer.host, port: peer.port, ...(peer.from && { localAddress: peer.from }) });
-  socket.setTimeout(options.limit, () => socket.destroy(new Error(`silent for ${options.limit} ms`)));
+  const silent = () => socket.destroy(new Error(`silent for ${options.limit} ms`));
+  let callOff = afterAwake(options.limit, silent);
+  const heard = () => {
+    callOff();
+    callOff = afterAwake(options.limit, silent);
+  };
   const stop = () => socket.destroy(options.signal.reason as Error);
   options.signal.addEventListener("abort", stop, { once: true });
   if (options.signal.aborted) stop();
@@ -85,7 +90,7 @@ export async function* askTcp(peer: Peer, asking: Asking, options: AskOptions): 
     framed.writeUInt16BE(bytes.length);
     framed.set(bytes, 2);
     socket.write(framed);
-    for await (const packet of packets(socket)) {
+    for await (const packet of packets(socket, heard)) {
       if (!isReply(packet)) throw new Error("an answer to another question");
       const checked = check(packet);
       if ("fault" in checked) throw new Error(checked.fault);
@@ -97,6 +102,7 @@ export async function* askTcp(peer: Peer, asking: Asking, options: AskOptions): 
   } catch (error) {
     throw new Error(`${nameOf(peer)}: ${(error as Error).message}`, { cause: error });
   } finally {
+    callOff();
     options.signal.removeEventListener("abort", stop);
     socket.destroy();
   }
@@ -121,10 +127,11 @@ function prepare(peer: Peer, asking: Asking, now: () => Instant) {
 const isRefusal = (packet: Buffer): boolean => ((packet[3] ?? 0) & 0xf) !== 0;
 
 /** Chunks are joined only when that makes a message whole, so that bytes that trickle in are copied once. */
-async function* packets(socket: Socket): AsyncGenerator<Buffer> {
+async function* packets(socket: Socket, heard: () => void): AsyncGenerator<Buffer> {
   let chunks: Buffer[] = [];
   let missing = 2;
   for await (const chunk of socket as AsyncIterable<Buffer>) {
+    heard();
     chunks.push(chunk);
     missing -= chunk.length;
     if (missing > 0) continue;
