@@ -1,0 +1,43 @@
+import { execFileSync } from "node:child_process";
+import { describe, expect, it } from "vitest";
+import { reservedName } from "./reserved-names.ts";
+
+const servers = ["ns1.example.net", "NS2.dns.example.org"];
+
+describe("a name that no account should hold alone", () => {
+  it.each([
+    ["co.uk", "public-suffix"],
+    ["github.io", "public-suffix"],
+    ["foo.ck", "public-suffix"],
+    ["in-addr.arpa", "public-suffix"],
+    ["xn--55qx5d.cn", "public-suffix"],
+    ["example.net", "name-server"],
+    ["ns1.example.net", "name-server"],
+    ["dns.example.org", "name-server"],
+    ["example.org", "name-server"],
+  ] as const)("%s: %s", async (name, why) => {
+    expect(await reservedName(name, servers)).toBe(why);
+  });
+
+  it.each([
+    ...["example.co.uk", "alpha.test", "home.lan", "corp.internal", "home.arpa", "10.in-addr.arpa"],
+    ...["168.192.in-addr.arpa", "d.f.ip6.arpa", "www.ck", "me.github.io", "www.example.net", "x.ns1.example.net"],
+    ...["ns.example.net", "_acme-challenge.alpha.test", "0/25.2.0.192.in-addr.arpa", "fritz.box", "unlisted.invalid"],
+  ])("%s is not one", async (name) => {
+    expect(await reservedName(name, servers)).toBeUndefined();
+  });
+
+  it("the list of suffixes is not loaded before a name is asked for", () => {
+    const script = `
+      const { reservedName } = await import(${JSON.stringify(new URL("reserved-names.ts", import.meta.url).href)});
+      const { createRequire, registerHooks } = await import("node:module");
+      const loaded = [];
+      registerHooks({ load: (url, context, next) => { loaded.push(url); return next(url, context); } });
+      await reservedName("ns.test", ["ns.test"]);
+      const before = loaded.filter((url) => url.includes("tldts")).length;
+      await reservedName("alpha.test", []);
+      console.log(before, loaded.filter((url) => url.includes("tldts")).length > 0);`;
+    const out = execFileSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" });
+    expect(out.trim()).toBe("0 true");
+  });
+});
