@@ -60,7 +60,7 @@ export async function startMoorDns(transfers: Partial<TransferOptions> = {}, dat
         { account: owner.id, id: name, name, settings: all, serial: 1, created: Date.now(), sets },
         "test",
       );
-      if (zone === "name-taken") throw new Error(`${name} is there`);
+      if (typeof zone === "string") throw new Error(`${name} is there`);
       return zone;
     },
     write: async ({ id, name }, text) => {

@@ -2,8 +2,9 @@ import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createToken, hashSecret } from "../../access/secret.ts";
 import type { Network } from "../../core/addresses/network.ts";
+import type { Fault } from "../../core/result.ts";
 import { readFileIfThere, replaceFile } from "../../process/data-folder.ts";
-import { importObstacles, importZone } from "../../records/account/import.ts";
+import { importObstacles, importZone, inOrder } from "../../records/account/import.ts";
 import { type ReadAccount, type ReadZone, readAccount } from "../../records/account/read.ts";
 import type { Account, RecordStore } from "../../records/store/port.ts";
 import type { CommandIo } from "../io/command-io.ts";
@@ -58,18 +59,20 @@ async function importZones(
   zones: readonly ReadZone[],
   io: CommandIo,
 ): Promise<boolean> {
-  const counts = { made: 0, replaced: 0, same: 0, taken: 0 };
-  for (const zone of zones) {
+  const counts = { made: 0, replaced: 0, same: 0 };
+  const faults: Fault[] = [];
+  for (const zone of inOrder(zones)) {
     io.signal.throwIfAborted();
     const outcome = await importZone(store, account, zone, Date.now());
-    counts[outcome] += 1;
-    if (outcome === "taken") io.err(`zone ${zone.entry.name}: it was made or deleted by somebody else meanwhile\n`);
+    if (typeof outcome === "string") counts[outcome] += 1;
+    else faults.push(outcome);
   }
+  tellFaults(faults, io);
   const { made, replaced, same } = counts;
   io.out(
     `Into the account ${account.name}: ${counted(made, "zone")} made, ${replaced} replaced, ${same} were the same already.\n`,
   );
-  return counts.taken > 0;
+  return faults.length > 0;
 }
 
 /** A token that the account has already, by name and by what it may do, is not made again. */

@@ -29,7 +29,10 @@ async function imported(store: RecordStore, account: Account, files: Files): Pro
   const found = await read(files);
   if (!found.ok) throw new Error(JSON.stringify(found.faults));
   const outcomes: string[] = [];
-  for (const zone of found.value.zones) outcomes.push(await importZone(store, account, zone, now + 5_000));
+  for (const zone of found.value.zones) {
+    const outcome = await importZone(store, account, zone, now + 5_000);
+    outcomes.push(typeof outcome === "string" ? outcome : outcome.message);
+  }
   for (const { name, scope } of found.value.tokens)
     await store.addToken({ account: account.id, name, hash: `${name} again`, scope, created: now });
   return outcomes;

@@ -1,14 +1,17 @@
 import type { Instant } from "../../core/instant.ts";
+import { enclosing } from "../../core/names/name.ts";
 import { type RRset, setKey, type ZoneRecord } from "../../core/records/rrset.ts";
 import { compareSerials, withSerial } from "../../core/records/serial.ts";
 import type { Fault } from "../../core/result.ts";
 import { newRecordIds, newZoneId } from "../service/edit/new-id.ts";
-import type { Account, RecordStore, WriteView, Zone, ZoneSettings } from "../store/port.ts";
+import { zoneNotCreated } from "../service/zones/refused-zone.ts";
+import { reservedName } from "../service/zones/reserved-names.ts";
+import type { Account, NotCreated, RecordStore, WriteView, Zone, ZoneSettings } from "../store/port.ts";
 import type { ReadZone } from "./read.ts";
 
 /**
- * Zones that are there already: another account's stay in any case, one's own unless they shall be replaced. Without an account
- * it is not made yet.
+ * Zones that are there already: another account's stay in any case, one's own unless they are to be replaced; and names that the
+ * account may not have. Without an account it is not made yet.
  */
 export async function importObstacles(
   store: RecordStore,
@@ -17,18 +20,44 @@ export async function importObstacles(
   replace: boolean,
 ): Promise<readonly Fault[]> {
   const faults: Fault[] = [];
+  const names = new Set(zones.map(({ entry }) => entry.name));
   for (const { entry } of zones) {
-    const held = await store.zoneHolding(entry.name);
-    if (held?.name !== entry.name) continue;
-    if (held.account !== account?.id)
+    const { name } = entry;
+    const wish = { name, account: account?.id ?? nobody, reserved: await reservedName(name, []) };
+    const obstacle = await store.obstacleTo(wish);
+    // Below a zone of this import it is inside one of its own, once that is made.
+    const isInside = enclosing(name)
+      .slice(1)
+      .some((above) => names.has(above));
+    if (obstacle === undefined || (obstacle === "inside-foreign-zone" && isInside)) continue;
+    if (obstacle !== "name-taken") faults.push(notAllowed(name, obstacle));
+    else if (account === undefined || (await store.zoneBy(account.id, { name })) === undefined)
       faults.push(
-        taken(entry.name, "it belongs to another account", "delete it there first, or leave it out of the manifest"),
+        taken(name, "it belongs to another account", "delete it there first, or leave it out of the manifest"),
       );
     else if (!replace)
-      faults.push(taken(entry.name, "it is there already", "with --replace it becomes as it is in the files"));
+      faults.push(taken(name, "it is there already", "with --replace it becomes as it is in the files"));
   }
   return faults;
 }
+
+/** No account has this number. */
+const nobody = 0;
+
+/** Those above others come first: what is below them is then inside a zone of the same account. */
+export const inOrder = (zones: readonly ReadZone[]): readonly ReadZone[] =>
+  zones.toSorted((a, b) => a.entry.name.length - b.entry.name.length);
+
+/** Whoever imports is on the machine of the service, and so may allow it. */
+const notAllowed = (name: string, why: NotCreated): Fault => {
+  const { code, message } = zoneNotCreated(name, why);
+  return {
+    code,
+    where: `zone ${name}`,
+    message,
+    todo: "allow it with moor grant add, or leave it out of the manifest",
+  };
+};
 
 const taken = (zone: string, message: string, todo: string): Fault => ({
   code: "zone-taken",
@@ -37,13 +66,15 @@ const taken = (zone: string, message: string, todo: string): Fault => ({
   todo,
 });
 
-/** One write a zone. */
+type Imported = "made" | "replaced" | "same" | Fault;
+
+/** One write per zone. */
 export async function importZone(
   store: RecordStore,
   account: Account,
   zone: ReadZone,
   now: Instant,
-): Promise<"made" | "replaced" | "same" | "taken"> {
+): Promise<Imported> {
   const there = await store.zoneBy(account.id, { name: zone.entry.name });
   if (there !== undefined) return await replaceZone(store, there, zone, now);
   const { entry, serial, sets } = zone;
@@ -52,23 +83,23 @@ export async function importZone(
   const made = await store.createZone(
     {
       ...{ account: account.id, id: newZoneId(), name: entry.name, serial, created: now },
+      reserved: await reservedName(entry.name, []),
       settings: settingsFrom(entry, undefined, entry.primaries.map(newZoneId), now),
       sets: sets.map((set) => ({ ...set, records: set.records.map((record) => fresh(record, newId(next++), now)) })),
     },
     actor,
   );
-  return made === "name-taken" ? "taken" : "made";
+  if (typeof made !== "string") return "made";
+  return made === "name-taken" ? takenMeanwhile(entry.name) : notAllowed(entry.name, made);
 }
+
+const takenMeanwhile = (name: string): Fault =>
+  taken(name, "it was created or deleted by somebody else during the import", "import again");
 
 /** How the change log names it. */
 const actor = "import";
 
-async function replaceZone(
-  store: RecordStore,
-  { account, id }: Zone,
-  zone: ReadZone,
-  now: Instant,
-): Promise<"replaced" | "same" | "taken"> {
+async function replaceZone(store: RecordStore, { account, id }: Zone, zone: ReadZone, now: Instant): Promise<Imported> {
   const newId = newRecordIds();
   const serverIds = zone.entry.primaries.map(newZoneId);
   const request = { account, at: { zone: id }, owners: "all", actor, now } as const;
@@ -82,7 +113,7 @@ async function replaceZone(
     };
   });
   const after = await store.zone(account, id);
-  if (before === undefined || after === undefined) return "taken";
+  if (before === undefined || after === undefined) return takenMeanwhile(zone.entry.name);
   return after.serial === before ? "same" : "replaced";
 }
 

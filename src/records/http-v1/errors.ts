@@ -1,6 +1,6 @@
 import type { WireError } from "../../contract/records-v1.ts";
 import type { Refusal } from "../../core/may.ts";
-import type { Fault } from "../../core/result.ts";
+import { type Fault, faultInWords } from "../../core/result.ts";
 import { deniedTexts } from "../http/denied-texts.ts";
 
 /** What the v1 API calls a fault. `subject` is what the record or zone was to be: its type, name and value. */
@@ -37,6 +37,10 @@ function messageOf(fault: Fault, { type, name, value }: Subject): string {
       return "422 Unprocessable Entity: invalid: out of zone data .; ";
     case "zone-taken":
       return "zone already exists";
+    case "zone-not-granted":
+    case "name-reserved":
+      // There is no other field for what to do.
+      return `422 Unprocessable Entity: invalid: ${faultInWords(fault)}; `;
     case "zone-missing":
       return "zone not found";
     case "type-not-allowed":

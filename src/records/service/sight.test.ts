@@ -32,7 +32,7 @@ beforeEach(async () => {
       return store.setPage(zone, query);
     },
   };
-  service = createRecordService({ store: noted, now: Date.now, nameservers: ["ns.example.org"] });
+  service = createRecordService({ store: noted, now: Date.now, nameservers: ["ns.example.net"] });
   const made = await service.createZone(owner, { name: "shared.example", ttl: 60 });
   if (made.kind !== "done") throw new Error("no zone");
   zoneId = made.zone.id;

@@ -1,9 +1,11 @@
 import type { Scope } from "../../core/may.ts";
+import type { Consent } from "../../core/names/zone-neighbours.ts";
 import type { RecordType } from "../../core/rdata/table.ts";
 import type { RRset, ZoneRecord } from "../../core/records/rrset.ts";
 import { withSerial } from "../../core/records/serial.ts";
 import type { LoggedChange, PlacedRecord, Token, Zone, ZoneSettings } from "./port.ts";
 import type { TransferKey } from "./transfer-keys.ts";
+import type { Grant } from "./zone-grants.ts";
 
 /** Rows as either database gives them back, and what they mean. The columns are those of `schema-sqlite.ts`. */
 
@@ -185,4 +187,25 @@ export const keyFromRow = (row: KeyRow): TransferKey => ({
   scope: JSON.parse(row.scope) as Scope,
   created: row.created,
   revoked: row.revoked ?? undefined,
+});
+
+export type ConsentRow = { readonly zone: number | null; readonly account: number; readonly name: string };
+
+export const consentFromRow = ({ zone, account, name }: ConsentRow): Consent => ({
+  zone: zone ?? undefined,
+  account,
+  name,
+});
+
+export type GrantRow = ConsentRow & {
+  readonly id: number;
+  readonly actor: string;
+  readonly created: number;
+  readonly account_name: string;
+  readonly zone_name: string | null;
+};
+
+export const grantFromRow = ({ id, actor, created, account_name, zone_name, ...consent }: GrantRow): Grant => ({
+  ...consentFromRow(consent),
+  ...{ id, actor, created, accountName: account_name, zoneName: zone_name ?? undefined },
 });

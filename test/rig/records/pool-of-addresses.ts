@@ -9,7 +9,7 @@ export async function makePool(store: Pick<RecordStore, "ensureAccount" | "creat
   const account = (await store.ensureAccount("main", at)).id;
   const identity = { account, id: `id-${name}`, name, settings: plainSettings(600), created: at };
   const zone = await store.createZone({ ...identity, serial: firstSerial, sets: [] }, "tester");
-  if (zone === "name-taken") throw new Error("name taken");
+  if (typeof zone === "string") throw new Error(zone);
   return poolOf(zone);
 }
 

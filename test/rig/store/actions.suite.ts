@@ -35,7 +35,7 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
     });
     const makeZone = async (zoneName: string): Promise<Zone> => {
       const made = await store.createZone(newZone(zoneName), "tester");
-      if (made === "name-taken") throw new Error("name taken");
+      if (typeof made === "string") throw new Error(made);
       return made;
     };
     const request = (overrides: Partial<ActRequest> = {}): ActRequest => ({

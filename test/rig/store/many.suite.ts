@@ -27,7 +27,7 @@ export function describeManyWrites(name: string, open: () => Promise<RecordStore
     const makeZone = async (zone: string): Promise<Zone> => {
       const identity = { account, id: `id-${zone}`, name: zone, settings: plainSettings(600), created: at };
       const made = await store.createZone({ ...identity, serial: 2026111500, sets: [] }, "tester");
-      if (made === "name-taken") throw new Error("name taken");
+      if (typeof made === "string") throw new Error(made);
       return made;
     };
     const request = (zone: Zone, owners: readonly string[]): WriteRequest => ({
@@ -57,7 +57,7 @@ export function describeManyWrites(name: string, open: () => Promise<RecordStore
       const many = Array.from({ length: 6_000 }, (_, i) => aSet(`h${i}`, `${i}`));
       const identity = { account, id: "large", name: "large.example", settings: plainSettings(600), created: at };
       const zone = await store.createZone({ ...identity, serial: 2026111500, sets: many }, "tester");
-      if (zone === "name-taken") throw new Error("name taken");
+      if (typeof zone === "string") throw new Error(zone);
       // Every third goes, every third moves with its id, every third stays.
       await store.write({ ...request(zone, []), owners: "all" }, ({ sets }) => ({
         wanted: sets.flatMap((set) => {

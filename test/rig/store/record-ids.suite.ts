@@ -14,7 +14,7 @@ export function describeRecordIds(name: string, open: () => Promise<RecordStore>
       account = (await store.ensureAccount("main", at)).id;
       const identity = { account, id: "zone-1", name: "example.org", settings: plainSettings(600), created: at };
       const made = await store.createZone({ ...identity, serial: 2026111500, sets: [] }, "tester");
-      if (made === "name-taken") throw new Error("name taken");
+      if (typeof made === "string") throw new Error(made);
       zone = made;
     });
     afterEach(() => store.close());

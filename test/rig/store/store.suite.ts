@@ -27,7 +27,7 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
 
     const makeZone = async (overrides: Partial<NewZone> = {}): Promise<Zone> => {
       const zone = await store.createZone({ ...exampleZone(account), ...overrides }, "tester");
-      if (zone === "name-taken") throw new Error("name taken");
+      if (typeof zone === "string") throw new Error(zone);
       return zone;
     };
     const request = (zone: Zone, owners: "all" | readonly string[], now = at + 1000): WriteRequest => ({

@@ -30,7 +30,7 @@ export function describeTransferKeys(name: string, open: () => Promise<RecordSto
         { account, id: named, name: named, settings, serial: 7, created: 1, sets },
         "a",
       );
-      if (made === "name-taken") throw new Error("taken");
+      if (typeof made === "string") throw new Error(made);
       return made;
     };
 

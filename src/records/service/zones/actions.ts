@@ -29,7 +29,9 @@ import type { RecordServiceOptions } from "../options.ts";
 import { type Asked, actedBefore, notActed, type SetDraft } from "../set-operations.ts";
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "../sight.ts";
 import { firstSets, importedSets, setsFromDrafts } from "./first-sets.ts";
-import { removalObstacle, setsLocked, zoneTaken } from "./operations.ts";
+import { removalObstacle, setsLocked } from "./operations.ts";
+import { zoneNotCreated } from "./refused-zone.ts";
+import { reservedName } from "./reserved-names.ts";
 import { zoneStatuses } from "./status.ts";
 
 export type ServerDraft = Pick<PrimaryServer, "address" | "port" | "tsig">;
@@ -125,11 +127,14 @@ export function rrsetsZoneOperations(options: RecordServiceOptions, sight: Sight
         locked: draft.locked,
         primaries: draft.mode === "secondary" ? serversFrom(draft.primaries, created) : [],
       };
-      const zone = { account: actor.account, id: newZoneId(), name: name.value, settings, serial, created, sets };
+      const reserved = await reservedName(name.value, nameservers);
+      const identity = { account: actor.account, id: newZoneId(), name: name.value, reserved };
+      const zone = { ...identity, settings, serial, created, sets };
       const act = { command: "create_zone", actor: actor.label, now: created, ...asked };
       const acted = await store.actCreateZone(zone, act);
-      if (acted === "name-taken") return refused([zoneTaken(name.value)]);
-      return acted === "key-taken" ? notActed(acted) : { kind: "done", zone: acted.result, action: acted.action };
+      if (acted === "key-taken") return notActed(acted);
+      if (typeof acted === "string") return refused([zoneNotCreated(name.value, acted)]);
+      return { kind: "done", zone: acted.result, action: acted.action };
     },
 
     dropZone: async (actor: Actor, key: ZoneKey, asked: Asked = {}): Promise<ZoneWritten> => {

@@ -7,6 +7,8 @@ import { type Page, plainSettings, type WriteView, type Zone, type ZoneQuery } f
 import { newRecordId, newZoneId } from "../edit/new-id.ts";
 import type { Publisher, RecordServiceOptions } from "../options.ts";
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "../sight.ts";
+import { zoneNotCreated } from "./refused-zone.ts";
+import { reservedName } from "./reserved-names.ts";
 
 export type ZoneDraft = { readonly name: string; readonly ttl: number | undefined };
 
@@ -30,15 +32,16 @@ export function zoneOperations(options: RecordServiceOptions, sight: Sight) {
       if (!name.ok) return refused(name.faults);
       const refusal = sight.refusal(actor, { kind: "create-zone", zone: name.value });
       if (refusal) return denied(refusal);
+      const reserved = await reservedName(name.value, options.nameservers);
       const created = now();
       const serial = nextSerial(0, created);
       const sets = [firstSoa(options, serial, created)];
-      const identity = { account: actor.account, id: newZoneId(), name: name.value };
+      const identity = { account: actor.account, id: newZoneId(), name: name.value, reserved };
       const zone = await store.createZone(
         { ...identity, settings: plainSettings(draft.ttl ?? defaultTtl), serial, created, sets },
         actor.label,
       );
-      return zone === "name-taken" ? refused([zoneTaken(name.value)]) : { kind: "done", zone };
+      return typeof zone === "string" ? refused([zoneNotCreated(name.value, zone)]) : { kind: "done", zone };
     },
 
     deleteZone: async (actor: Actor, id: string): Promise<{ kind: "done" } | NotDone> => {
@@ -86,10 +89,3 @@ export const setsLocked: Fault = {
   message: "sets of the zone are protected against changes",
   todo: "remove their protection first",
 };
-
-export const zoneTaken = (name: string): Fault => ({
-  code: "zone-taken",
-  where: "name",
-  message: `the zone ${name} exists already`,
-  todo: "use the one that is there, or delete it first",
-});

@@ -1,7 +1,8 @@
 import type { Rows, Statement } from "../../../process/postgres/statement.ts";
 import type { NewZone, Once, Zone } from "../port.ts";
 import { type ZoneRow, zoneFromRow } from "../rows.ts";
-import { type KeptKey, type Loaded, type Need, ownersOf, type Place, type PlacedSet } from "./batch.ts";
+import { type KeptKey, type Loaded, type Need, ownersOf, type Place, type PlacedSet, wishKey } from "./batch.ts";
+import { readNeighbours } from "./neighbours.ts";
 
 /** What a write must be shown. */
 export type Wish = {
@@ -16,21 +17,24 @@ type Run = (statement: Statement) => Promise<Rows>;
 
 /**
  * Reads what a batch must see, after locking its zones. Locks are taken in one order everywhere, so that two batches never wait
- * for one another: first those of names that are not rows yet, then zones by number. Two round trips in all.
+ * for one another: first those of what is no row yet, then zones by number. Two round trips in all, unless a zone is to be made
+ * above those of others.
  */
 export async function loadBatch(run: Run, wishes: readonly Wish[]): Promise<Loaded> {
   const needs = wishes.flatMap((wish) => wish.needs);
-  const created = wishes.flatMap((wish) => wish.creates?.name ?? []);
+  const newZones = wishes.flatMap((wish) => wish.creates ?? []);
+  const created = newZones.map(({ name }) => name);
   const once = wishes.flatMap((wish) => wish.once ?? []);
   const acts = wishes.filter((wish) => wish.acts).length;
   const records = [...new Set(needs.flatMap(recordsIn))];
-  const [, zoneRows, placeRows, keys, names, fresh] = await Promise.all([
-    created.length + once.length > 0 ? run(lockNames(created, once)) : undefined,
+  const [, zoneRows, placeRows, keys, names, fresh, around] = await Promise.all([
+    created.length + once.length > 0 ? run(lockNames(created.length > 0, once)) : undefined,
     needs.length > 0 ? run(lockZones(needs)) : undefined,
     records.length > 0 ? run(placesOf(records)) : undefined,
     once.length > 0 ? run(keptKeys(once)) : undefined,
     created.length > 0 ? run(knownNames(created)) : undefined,
     acts + created.length > 0 ? run(freshNumbers(acts, created.length)) : undefined,
+    created.length > 0 ? readNeighbours(run, newZones) : [],
   ]);
   const zones = ((zoneRows?.rows ?? []) as ZoneRow[]).map(zoneFromRow);
   const placed = (placeRows?.rows ?? []) as (Place & { readonly id: string })[];
@@ -44,6 +48,7 @@ export async function loadBatch(run: Run, wishes: readonly Wish[]): Promise<Load
     owners,
     sets: await readSets(run, owners),
     keys: (keys?.rows ?? []) as KeptKey[],
+    neighbours: new Map(newZones.flatMap((wish, i) => (around[i] ? [[wishKey(wish), around[i]]] : []))),
     taken: new Set(known.flatMap(({ name, serial }) => (serial === null ? [name] : []))),
     departed: new Map(known.flatMap(({ name, serial }) => (serial === null ? [] : [[name, serial] as const]))),
     freshActions: (numbers?.actions ?? []).map(Number),
@@ -88,12 +93,16 @@ async function readSets(run: Run, owners: Owners): Promise<readonly PlacedSet[]>
   return [...(byOwner?.rows ?? []), ...(byZone?.rows ?? [])] as PlacedSet[];
 }
 
-const lockNames = (created: readonly string[], once: readonly (Once & { readonly actor: string })[]): Statement => ({
+/**
+ * One lock for all new zones: a zone above and a zone below, made by two nodes in the same moment, would not see each other. Zones
+ * are rarely made, and those that wait together are made in one transaction.
+ */
+const lockNames = (creates: boolean, once: readonly (Once & { readonly actor: string })[]): Statement => ({
   name: "lock names",
   text:
     "SELECT pg_advisory_xact_lock(h) FROM (SELECT DISTINCT hashtextextended(n, 0) AS h FROM unnest($1::text[]) AS n " +
     "ORDER BY h) AS sorted",
-  values: [[...created.map((name) => `zone ${name}`), ...once.map(({ actor, key }) => `key ${actor} ${key}`)]],
+  values: [[...(creates ? ["new zones"] : []), ...once.map(({ actor, key }) => `key ${actor} ${key}`)]],
 });
 
 /** What the lock had to wait for is seen as it is then: PostgreSQL reads a locked row again. */

@@ -1,7 +1,19 @@
+import { enclosing } from "../../../core/names/name.ts";
+import { type Neighbourhood, type NewZoneName, refusalOfName } from "../../../core/names/zone-neighbours.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import { serialAfter } from "../departed-zones.ts";
 import { keysKept } from "../kept-actions.ts";
-import type { Action, LoggedChange, NewZone, Once, WriteRequest, WriteView, Zone, ZoneKey } from "../port.ts";
+import type {
+  Action,
+  LoggedChange,
+  NewZone,
+  NotCreated,
+  Once,
+  WriteRequest,
+  WriteView,
+  Zone,
+  ZoneKey,
+} from "../port.ts";
 import { marksToText, type SetRow, setFromRow } from "../rows.ts";
 import { effectOf, firstEffect, idsOnlyIn, type Wanted, type WriteEffect, type Writer } from "../write-effect.ts";
 
@@ -23,6 +35,8 @@ export type Loaded = {
   readonly keys: readonly KeptKey[];
   /** Of zones to be made: names that are taken, and last serials of zones that had the name. */
   readonly taken: ReadonlySet<string>;
+  /** By `wishKey`. */
+  readonly neighbours: ReadonlyMap<string, Neighbourhood>;
   readonly departed: ReadonlyMap<string, number>;
   readonly freshZones: readonly number[];
   readonly freshActions: readonly number[];
@@ -52,6 +66,9 @@ export function createBatch(loaded: Loaded) {
   const changedZones = new Set<number>();
   const createdZones = new Set<number>();
   const removedZones = new Map<number, Zone>();
+  /** Names that became zones or ceased to be, and all names above them. */
+  const movedNames = new Set<string>();
+  const namesAboveMoved = new Set<string>();
   const touchedSets = new Map<string, Required<Place> & { readonly existed: boolean }>();
   const touchedIds = new Map<string, { readonly was: Place | undefined; now: Required<Place> | undefined }>();
   const departed = new Map<string, number>();
@@ -96,6 +113,14 @@ export function createBatch(loaded: Loaded) {
     if (read === "all" || (owner !== undefined && read?.has(owner))) return;
     throw new RunAlone();
   };
+
+  const noteMoved = (name: string): void => {
+    movedNames.add(name);
+    for (const each of enclosing(name)) namesAboveMoved.add(each);
+  };
+  /** What was read of its neighbours holds no longer. */
+  const hasMovedNear = (name: string): boolean =>
+    namesAboveMoved.has(name) || enclosing(name).some((each) => movedNames.has(each));
 
   const leaveId = (id: string, place: Required<Place>): void => {
     const known = touchedIds.get(id);
@@ -151,18 +176,23 @@ export function createBatch(loaded: Loaded) {
       return effect?.zone ?? zone;
     },
 
-    create: (wish: NewZone, actor: string): Zone | "name-taken" => {
-      const { sets: first, ...identity } = wish;
+    create: (wish: NewZone, actor: string): Zone | NotCreated => {
+      const { sets: first, reserved: _, ...identity } = wish;
       if (numbers.has(`name ${wish.name}`)) return "name-taken";
-      // The old one leaves and the new one enters under one name: not in one statement.
-      if ([...removedZones.values()].some(({ name }) => name === wish.name)) throw new RunAlone();
+      // One reason more: an old zone leaves and a new one enters under one name, not in one statement.
+      if (hasMovedNear(wish.name)) throw new RunAlone();
       if (loaded.taken.has(wish.name)) return "name-taken";
+      const around = loaded.neighbours.get(wishKey(wish));
+      if (around === undefined) throw new RunAlone();
+      const refusal = refusalOfName(wish, around);
+      if (refusal !== undefined) return refusal;
       const number = fresh.zones.shift();
       if (number === undefined) throw new RunAlone();
       const recordCount = first.reduce((sum, set) => sum + set.records.length, 0);
       const serial = serialAfter(loaded.departed.get(wish.name), wish);
       const zone = { ...identity, number, serial, recordCount, modified: wish.created };
       createdZones.add(number);
+      noteMoved(zone.name);
       apply(firstEffect(zone, first, { actor, now: wish.created }));
       return zone;
     },
@@ -174,6 +204,7 @@ export function createBatch(loaded: Loaded) {
       const last = effect?.zone ?? zone;
       departed.set(zone.name, last.serial);
       removedZones.set(zone.number, zone);
+      noteMoved(zone.name);
       zones.delete(zone.number);
       numbers.delete(`id ${zone.id}`);
       numbers.delete(`name ${zone.name}`);
@@ -227,6 +258,8 @@ export function ownersOf(need: Need, zone: Zone, places: ReadonlyMap<string, Pla
   }
   return owners;
 }
+
+export const wishKey = ({ account, name }: NewZoneName): string => keyOf(account, name);
 
 const rowOf = (set: RRset): SetRow => ({
   owner: set.owner,

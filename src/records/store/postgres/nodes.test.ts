@@ -3,6 +3,7 @@ import { makePool, type poolOf } from "../../../../test/rig/records/pool-of-addr
 import { type PostgresRig, startPostgresRig } from "../../../../test/rig/records/postgres.ts";
 import { until } from "../../../../test/rig/until.ts";
 import { wholeAccount } from "../../../core/may.ts";
+import { plainSettings } from "../port.ts";
 import type { PostgresStore } from "./store.ts";
 
 let rig: PostgresRig;
@@ -24,6 +25,18 @@ afterEach(async () => {
 });
 
 describe("two stores on one database", () => {
+  it("make a zone and one inside it by two accounts in the same moment, but never both", async () => {
+    const [ours, theirs] = [await one.ensureAccount("ours", 1), await two.ensureAccount("theirs", 1)];
+    const zone = (account: number, name: string) => ({
+      ...{ account, id: name, name, settings: plainSettings(60), serial: 1, created: 1, sets: [] },
+    });
+    for (let i = 0; i < 40; i += 1) {
+      const [outer, inner] = [zone(ours.id, `z${i}.test`), zone(theirs.id, `a.b.z${i}.test`)];
+      const made = await Promise.all([one.createZone(outer, "a"), two.createZone(inner, "a")]);
+      expect(made.filter((each) => typeof each !== "string")).toHaveLength(1);
+    }
+  });
+
   it("lose and double nothing with 32 writers on one set", async () => {
     const writers = Array.from({ length: 32 }, async (_, writer) => {
       for (let i = 0; i < 10; i += 1) await pool.add(writer % 2 === 0 ? one : two, `192.0.${writer}.${i}`);

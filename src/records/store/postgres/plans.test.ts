@@ -7,6 +7,7 @@ import { plainSettings, type WriteRequest } from "../port.ts";
 import { createBatch } from "./batch.ts";
 import { loadBatch } from "./batch-read.ts";
 import { writeStatements } from "./batch-write.ts";
+import { readObstacle } from "./neighbours.ts";
 import type { Write } from "./queue.ts";
 import { createHotReads } from "./read.ts";
 import { createWrites } from "./writes.ts";
@@ -107,6 +108,46 @@ describe.each([
       const homes = await Promise.all(places.map(({ zone }) => reads.zone(account, zone)));
       const there = await Promise.all(places.map(({ owner }, i) => reads.sets(homes[i] ?? never(), { owner })));
       expect(there.flat().map((set) => set.records[0]?.id)).toEqual(places.map(({ id }) => id));
+    });
+  });
+
+  it("to make zones inside, above and beside those of others", async () => {
+    await fill(zones, sets);
+    await client.query(
+      "INSERT INTO accounts (id, name, created) VALUES (2, 'other', 1); INSERT INTO zone_grants (account, name, actor, created) " +
+        "SELECT 1, 'g' || g || '.example', 'a', 1 FROM generate_series(1, 1000) AS g",
+    );
+    await looksAtFew(async ({ run, explain }) => {
+      const writes: Write<unknown>[] = [];
+      const store = createWrites((write) => {
+        writes.push(write);
+        return new Promise(() => undefined);
+      });
+      const names = ["in.z0.example", "beside.example", "z0.example", "g7.example"];
+      for (const name of names)
+        void store.createZone(
+          { account: 2, id: name, name, settings: plainSettings(60), serial: 1, created: 1, sets: [] },
+          "t",
+        );
+      const batch = createBatch(await loadBatch(run, writes));
+      const made = writes.map((write) => write.run(batch) as string | { readonly name: string });
+      expect(made.map((each) => (typeof each === "string" ? each : each.name))).toEqual([
+        "inside-foreign-zone",
+        "beside.example",
+        "name-taken",
+        "g7.example",
+      ]);
+      for (const statement of writeStatements(batch.outcome())) await explain(statement);
+      const above = {
+        account: 2,
+        id: "e",
+        name: "example",
+        settings: plainSettings(60),
+        serial: 1,
+        created: 1,
+        sets: [],
+      };
+      expect(await readObstacle(run, above)).toBe("above-foreign-zone");
     });
   });
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type PostgresRig, startPostgresRig } from "../../../../test/rig/records/postgres.ts";
 import { describeActions } from "../../../../test/rig/store/actions.suite.ts";
 import { describeManyWrites } from "../../../../test/rig/store/many.suite.ts";
+import { describeNeighbours } from "../../../../test/rig/store/neighbours.suite.ts";
 import { describeRecordIds } from "../../../../test/rig/store/record-ids.suite.ts";
 import { describeStore } from "../../../../test/rig/store/store.suite.ts";
 import { describeTokens } from "../../../../test/rig/store/tokens.suite.ts";
@@ -19,6 +20,7 @@ afterAll(() => rig.stop());
 const open = () => rig.open();
 describeStore("PostgreSQL", open);
 describeTokens("PostgreSQL", open);
+describeNeighbours("PostgreSQL", open);
 describeTransferKeys("PostgreSQL", open);
 describeActions("PostgreSQL", open);
 describeManyWrites("PostgreSQL", open);
@@ -28,7 +30,7 @@ describe("a PostgreSQL database", () => {
   it("takes as many changes of records at once as fit into a request", async () => {
     const store = await rig.open();
     const actor = { account: (await store.ensureAccount("main", 1)).id, label: "tester", scope: wholeAccount };
-    const service = createRecordService({ store, now: Date.now, nameservers: ["ns.example.org"] });
+    const service = createRecordService({ store, now: Date.now, nameservers: ["ns.example.net"] });
     const made = await service.createZone(actor, { name: "many.example", ttl: 60 });
     if (made.kind !== "done") throw new Error("no zone");
     const drafts = (value: string) =>
@@ -58,7 +60,7 @@ describe("a PostgreSQL database", () => {
     ];
     const many = Array.from({ length: 1_200 }, (_, i) => ({ ...zone(i), created: 1, sets: sets(i) }));
     await Promise.all(many.map((each) => store.createZone(each, "tester")));
-    const service = createRecordService({ store, now: Date.now, nameservers: ["ns.example.org"] });
+    const service = createRecordService({ store, now: Date.now, nameservers: ["ns.example.net"] });
     for (const scope of [wholeAccount, { ...wholeAccount, sets: [{ owner: "www" }, { owner: "mail" }] }]) {
       const listed = await service.records({ account, label: "tester", scope }, {});
       expect(listed.kind === "done" && listed.records.length).toBe(1_200);

@@ -19,12 +19,14 @@ import type { ConsoleStore } from "../console-store.ts";
 import { createStoreCounters } from "../counters.ts";
 import type { RecordStore } from "../port.ts";
 import { createSqlConsole } from "../sql/console.ts";
+import { createSqlGrants } from "../sql/grants.ts";
 import { createSqlReads } from "../sql/read.ts";
 import { createSqlTransferKeys } from "../sql/transfer-keys.ts";
 import { expectWholeDatabase } from "../unfinished-copy.ts";
 import { zonesByName } from "../zones-by-name.ts";
 import { createPostgresFeed } from "./feed.ts";
 import { createPostgresGuesses } from "./guesses.ts";
+import { readObstacle } from "./neighbours.ts";
 import { createPurge } from "./purge.ts";
 import { createWriteQueue } from "./queue.ts";
 import { createHotReads } from "./read.ts";
@@ -97,10 +99,12 @@ async function openOn(
   return {
     ...tokens.store,
     ...createSqlTransferKeys(sql),
+    ...createSqlGrants(sql),
     ...lists,
     ...reads,
     zones: zonesByName({ zoneBy: reads.zoneBy, list: lists.zones }),
     ...createWrites(queue.add),
+    obstacleTo: (wish) => readObstacle(postgres.read, wish),
     onChange: feed.listen,
     counters,
     console: {

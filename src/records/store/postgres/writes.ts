@@ -72,7 +72,7 @@ export function createWrites(add: <T>(write: Write<T>) => Promise<T>): Writes {
           const known = knownAct<Zone>(batch, act);
           if (known !== undefined) return known;
           const made = batch.create(zone, act.actor);
-          return made === "name-taken" ? made : keepAct(batch, made, act, made);
+          return typeof made === "string" ? made : keepAct(batch, made, act, made);
         },
       }),
   };

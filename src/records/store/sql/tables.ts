@@ -1,7 +1,7 @@
 import type { Generated } from "kysely";
 import type { SessionTables } from "../../../access/session-store-sql.ts";
 import type { RunSql, SqlText } from "../../../process/database/sql-text.ts";
-import type { ChangeRow, KeyRow, SetRow, TokenRow, ZoneRow } from "../rows.ts";
+import type { ChangeRow, GrantRow, KeyRow, SetRow, TokenRow, ZoneRow } from "../rows.ts";
 
 /** The tables of `schema-sqlite.ts` and `schema-postgres.ts`, to write queries for. */
 export type Tables = SessionTables & {
@@ -22,6 +22,7 @@ export type Tables = SessionTables & {
     readonly revoked: Generated<number | null>;
   };
   readonly secondary_state: { readonly zone: number; readonly checked: number; readonly serial: number };
+  readonly zone_grants: Omit<GrantRow, "account_name" | "zone_name" | "id"> & { readonly id: Generated<number> };
   readonly console_passwords: { readonly account: number; readonly hash: string; readonly changed: number };
 };
 

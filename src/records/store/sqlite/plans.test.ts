@@ -2,6 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openSqlite } from "../../../process/sqlite/open.ts";
 import { type LoggedChange, plainSettings, type Zone } from "../port.ts";
+import { prepareNeighbours } from "./neighbours.ts";
 import { migrations } from "./schema.ts";
 import { sqliteQueries } from "./sql.ts";
 
@@ -33,7 +34,9 @@ async function waysOf(work: () => Promise<unknown>): Promise<readonly string[]> 
   await work();
   const ways = texts.slice(before).flatMap((text) => {
     const steps = database.prepare(`EXPLAIN QUERY PLAN ${text}`).all() as { detail: string }[];
-    return steps.map(({ detail }) => detail).filter((detail) => /\b(?:zones|rrsets|actions|changes)\b/.test(detail));
+    return steps
+      .map(({ detail }) => detail)
+      .filter((detail) => /\b(?:zones|rrsets|actions|changes|zone_grants)\b/.test(detail));
   });
   return [...new Set(ways)];
 }
@@ -61,6 +64,15 @@ describe("SQLite goes by keys", () => {
     expect([way, others]).toEqual([
       expect.stringMatching(/^SEARCH zones USING (?:COVERING )?INDEX .* \(name=\?\)$/),
       [],
+    ]);
+  });
+
+  it("to what is above and below a new zone, and to who was granted it", async () => {
+    const ways = await waysOf(async () => prepareNeighbours(database)({ account, name: "www.z.example" }));
+    expect(ways).toEqual([
+      expect.stringMatching(/^SEARCH zones USING INDEX .* \(name=\?\)$/),
+      "SEARCH zones USING INDEX zones_reversed (reversed>? AND reversed<?)",
+      expect.stringMatching(/^SEARCH zone_grants USING INDEX zone_grants_once \(account=\? AND name=\?\)$/),
     ]);
   });
 

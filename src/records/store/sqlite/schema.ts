@@ -1,4 +1,5 @@
 import type { MigrationStep } from "../../../process/database/migration-steps.ts";
+import { reversedNames, zoneGrants } from "../schema-neighbours.ts";
 import { consoleTables } from "./console.ts";
 import { transferTables } from "./schema-transfer.ts";
 
@@ -118,4 +119,5 @@ export const migrations: readonly MigrationStep[] = [
     oldest: 3,
   },
   { sql: "SELECT 'this step is only about PostgreSQL'", oldest: 3 },
+  { sql: `${reversedNames}${zoneGrants}`, oldest: 3 },
 ];

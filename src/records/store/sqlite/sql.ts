@@ -2,6 +2,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { CompiledQuery } from "kysely";
 import { type RunSql, sqliteText } from "../../../process/database/sql-text.ts";
 import { createSqlConsole } from "../sql/console.ts";
+import { createSqlGrants } from "../sql/grants.ts";
 import { createSqlReads } from "../sql/read.ts";
 import type { Sql, Tables } from "../sql/tables.ts";
 import { createSqlTokens } from "../sql/tokens.ts";
@@ -14,7 +15,13 @@ const text = sqliteText<Tables>();
 export function sqliteQueries(database: DatabaseSync, commit: Commit) {
   const sql = sqliteSql(database, commit);
   const { tokens } = createSqlTokens(sql);
-  return { ...createSqlReads(sql), tokens, ...createSqlTransferKeys(sql), ...createSqlConsole(sql) };
+  return {
+    ...createSqlReads(sql),
+    tokens,
+    ...createSqlTransferKeys(sql),
+    ...createSqlGrants(sql),
+    ...createSqlConsole(sql),
+  };
 }
 
 /**

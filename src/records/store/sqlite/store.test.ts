@@ -6,6 +6,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { makePool } from "../../../../test/rig/records/pool-of-addresses.ts";
 import { describeActions } from "../../../../test/rig/store/actions.suite.ts";
 import { describeManyWrites } from "../../../../test/rig/store/many.suite.ts";
+import { describeNeighbours } from "../../../../test/rig/store/neighbours.suite.ts";
 import { describeRecordIds } from "../../../../test/rig/store/record-ids.suite.ts";
 import { describeStore } from "../../../../test/rig/store/store.suite.ts";
 import { describeTokens } from "../../../../test/rig/store/tokens.suite.ts";
@@ -16,6 +17,7 @@ import { openSqliteStore } from "./store.ts";
 
 describeStore("SQLite", async () => openSqliteStore(":memory:"));
 describeTokens("SQLite", async () => openSqliteStore(":memory:"));
+describeNeighbours("SQLite", async () => openSqliteStore(":memory:"));
 describeTransferKeys("SQLite", async () => openSqliteStore(":memory:"));
 describeActions("SQLite", async () => openSqliteStore(":memory:"));
 describeManyWrites("SQLite", async () => openSqliteStore(":memory:"));

@@ -1,9 +1,10 @@
+import { type NewZoneName, refusalOfName } from "../../../core/names/zone-neighbours.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import type { MigrationStep } from "../../../process/database/migration-steps.ts";
 import { openSqlite } from "../../../process/sqlite/open.ts";
 import { createStoreCounters } from "../counters.ts";
 import { prepareDepartedZones } from "../departed-zones.ts";
-import type { Decision, NewZone, RecordStore, WriteRequest, WriteView, Zone } from "../port.ts";
+import type { Decision, NewZone, NotCreated, RecordStore, WriteRequest, WriteView, Zone } from "../port.ts";
 import { expectWholeFile } from "../unfinished-copy.ts";
 import { zonesByName } from "../zones-by-name.ts";
 import { prepareActions } from "./actions.ts";
@@ -11,6 +12,7 @@ import { createSqliteFeed } from "./feed.ts";
 import { watchForeignCommits } from "./foreign-commits.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { createKnownRows } from "./known-rows.ts";
+import { prepareNeighbours } from "./neighbours.ts";
 import { rareQueries } from "./rare.ts";
 import { prepareReads } from "./read.ts";
 import { migrations } from "./schema.ts";
@@ -54,13 +56,15 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
   const rare = rareQueries(database, commit, [
     ...(["zones", "setPage", "actions", "historyOf", "restOfWrite", "tokens"] as const),
     ...(["transferKeys", "addTransferKey", "revokeTransferKey", "secondaryStates", "noteSecondary"] as const),
+    ...(["addGrant", "grants", "revokeGrant"] as const),
   ]);
   const tokens = prepareTokens({ database, commit, foreign, list: rare.tokens });
   const actions = prepareActions(database);
   const departed = prepareDepartedZones(database);
+  const neighboursOf = prepareNeighbours(database);
   const insertZone = database.prepare(
     "INSERT INTO zones (id, account, name, settings, serial, record_count, created, modified) " +
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING",
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
   );
   const removeZone = database.prepare("DELETE FROM zones WHERE number = ?");
 
@@ -87,12 +91,17 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
     return { zone, sets: [...owners].flatMap((each) => known.setsAt(zone, each)) };
   };
 
-  const insertNew = (zone: NewZone, actor: string): Zone | "name-taken" => {
+  /** Asked of the database itself: what is known here may be older than what another process has committed. */
+  const obstacleTo = (wish: NewZoneName): NotCreated | undefined =>
+    read.zoneBy({ name: wish.name }) === undefined ? refusalOfName(wish, neighboursOf(wish)) : "name-taken";
+
+  const insertNew = (zone: NewZone, actor: string): Zone | NotCreated => {
+    const obstacle = obstacleTo(zone);
+    if (obstacle !== undefined) return obstacle;
     const { id, account, name, settings, created: at, sets } = zone;
     const serial = departed.serialFor(zone);
     const count = sets.reduce((sum, set) => sum + set.records.length, 0);
-    const added = insertZone.run(id, account, name, JSON.stringify(settings), serial, count, at, at);
-    if (added.changes === 0) return "name-taken";
+    insertZone.run(id, account, name, JSON.stringify(settings), serial, count, at, at);
     const made = known.zone(id);
     if (made === undefined) throw new Error("the zone just written cannot be read");
     writer.createSets(made, sets, { actor, now: at });
@@ -151,6 +160,7 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
     onChange: feed.listen,
 
     createZone: (zone, actor) => commit(() => insertNew(zone, actor)),
+    obstacleTo: async (wish) => obstacleTo(wish),
 
     write: (request, decide) =>
       commit(() => {
@@ -191,7 +201,7 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
         const before = actions.known<Zone>(act);
         if (before !== undefined) return before;
         const made = insertNew(zone, act.actor);
-        return made === "name-taken" ? made : actions.keep(made, act.command, act, made);
+        return typeof made === "string" ? made : actions.keep(made, act.command, act, made);
       }),
 
     close: () => {

@@ -97,7 +97,10 @@ function table(name: string, key: string, rest: string, more: Pick<Table, "count
 
 const counted = { counted: true };
 
-/** The tables of `schema-sqlite.ts`, in an order in which each row finds those that it refers to. */
+/**
+ * The tables of `schema-sqlite.ts`, in an order in which each row finds those that it refers to. What the database fills in
+ * itself is left out: `zones.reversed`.
+ */
 export const storeTables = {
   accounts: table("accounts", "id#", "name created#", counted),
   tokens: table("tokens", "id#", "account# name hash scope created# revoked# last_used# uses#", counted),
@@ -113,6 +116,7 @@ export const storeTables = {
   passwords: table("console_passwords", "account#", "hash changed#"),
   transferKeys: table("transfer_keys", "number#", "name algorithm secret account# scope created# revoked#", counted),
   secondaryState: table("secondary_state", "zone#", "checked# serial#"),
+  grants: table("zone_grants", "id#", "zone# account# name actor created#", counted),
 } as const satisfies Readonly<Record<string, Table>>;
 
 export const everyTable: readonly Table[] = Object.values(storeTables);

@@ -1,0 +1,93 @@
+import { enclosing } from "../../../core/names/name.ts";
+import {
+  mostBelow,
+  type Neighbour,
+  type Neighbourhood,
+  type NewZoneName,
+  namesBetween,
+  refusalOfName,
+  reversedBelow,
+  reversedName,
+} from "../../../core/names/zone-neighbours.ts";
+import type { Rows, Statement } from "../../../process/postgres/statement.ts";
+import type { NotCreated } from "../port.ts";
+import { type ConsentRow, consentFromRow } from "../rows.ts";
+
+type Run = (statement: Statement) => Promise<Rows>;
+
+/**
+ * What surrounds each of these names, by indexes alone. To be read under the lock of new zones. Nearly always one round trip: further
+ * ones only where zones of others are below.
+ */
+export async function readNeighbours(run: Run, wishes: readonly NewZoneName[]): Promise<readonly Neighbourhood[]> {
+  const above = wishes.map(({ name }) => enclosing(name).slice(1));
+  const [zones, foreign, grants] = await Promise.all([
+    run(zonesNamed([...new Set(above.flat())])),
+    run(firstForeign(wishes.map((wish) => ({ ...wish, ...reversedBelow(wish.name) })))),
+    run(grantsOf(wishes)),
+  ]);
+  const named = new Map((zones.rows as Neighbour[]).map((zone) => [zone.name, zone]));
+  const consents = (grants.rows as ConsentRow[]).map(consentFromRow);
+  const first = new Map((foreign.rows as Found[]).map(({ nth, name }) => [nth, name]));
+  const around: Neighbourhood[] = [];
+  for (const [i, wish] of wishes.entries()) {
+    const closest = above[i]?.find((name) => named.has(name));
+    const below = await foreignBelow(run, wish, first.get(i + 1));
+    around.push({ above: closest === undefined ? undefined : named.get(closest), below, consents });
+  }
+  return around;
+}
+
+/** Why a zone would not be made as things are. */
+export async function readObstacle(run: Run, wish: NewZoneName): Promise<NotCreated | undefined> {
+  const [there, [around]] = await Promise.all([run(zonesNamed([wish.name])), readNeighbours(run, [wish])]);
+  return there.rows.length > 0 || around === undefined ? "name-taken" : refusalOfName(wish, around);
+}
+
+type Found = { readonly nth: number; readonly name: string };
+
+/** `first`: a zone of another account below the name. */
+async function foreignBelow(run: Run, wish: NewZoneName, first: string | undefined): Promise<readonly Neighbour[]> {
+  const found: Neighbour[] = [];
+  const { before } = reversedBelow(wish.name);
+  for (let next = first; next !== undefined && found.length <= mostBelow; ) {
+    const between = (await run(zonesNamed(namesBetween(next, wish.name)))).rows as Neighbour[];
+    const top = between.toSorted((a, b) => a.name.length - b.name.length)[0];
+    if (top !== undefined && top.account !== wish.account) found.push(top);
+    // Whatever is below that one is its owner's affair. When there is none, the zone was deleted since: others may follow.
+    const after = top === undefined ? reversedName(next) : reversedBelow(top.name).before;
+    const [more] = (await run(firstForeign([{ account: wish.account, after, before }]))).rows as Found[];
+    next = more?.name;
+  }
+  return found;
+}
+
+const zonesNamed = (names: readonly string[]): Statement => ({
+  name: "zones named",
+  text:
+    "SELECT found.* FROM unnest($1::text[]) AS n (key) " +
+    "CROSS JOIN LATERAL (SELECT number, name, account FROM zones WHERE name = n.key LIMIT 1) AS found",
+  values: [names],
+});
+
+type Range = { readonly account: number; readonly after: string; readonly before: string };
+
+const firstForeign = (ranges: readonly Range[]): Statement => ({
+  name: "first foreign zones",
+  text:
+    "SELECT n.nth, found.name FROM unnest($1::text[], $2::text[], $3::bigint[]) " +
+    "WITH ORDINALITY AS n (after, before, account, nth) CROSS JOIN LATERAL (SELECT name FROM zones " +
+    "WHERE reversed > n.after AND reversed < n.before AND account <> n.account ORDER BY reversed LIMIT 1) AS found",
+  values: [ranges.map(({ after }) => after), ranges.map(({ before }) => before), ranges.map(({ account }) => account)],
+});
+
+function grantsOf(wishes: readonly NewZoneName[]): Statement {
+  const keys = wishes.flatMap(({ account, name }) => enclosing(name).map((each) => ({ account, name: each })));
+  return {
+    name: "grants of names",
+    text:
+      "SELECT found.* FROM (SELECT DISTINCT * FROM unnest($1::bigint[], $2::text[])) AS n (account, name) CROSS JOIN LATERAL " +
+      "(SELECT zone, account, name FROM zone_grants WHERE account = n.account AND name = n.name OFFSET 0) AS found",
+    values: [keys.map(({ account }) => account), keys.map(({ name }) => name)],
+  };
+}

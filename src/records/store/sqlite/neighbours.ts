@@ -1,0 +1,50 @@
+import type { DatabaseSync } from "node:sqlite";
+import { enclosing } from "../../../core/names/name.ts";
+import {
+  mostBelow,
+  type Neighbour,
+  type Neighbourhood,
+  type NewZoneName,
+  namesBetween,
+  reversedBelow,
+} from "../../../core/names/zone-neighbours.ts";
+import { type ConsentRow, consentFromRow } from "../rows.ts";
+
+/** Finds what surrounds a name, by indexes alone. To be called inside the transaction that makes the zone. */
+export function prepareNeighbours(database: DatabaseSync): (wish: NewZoneName) => Neighbourhood {
+  const selectNamed = database.prepare(
+    "SELECT number, name, account FROM zones WHERE name IN (SELECT value FROM json_each(?)) ORDER BY length(name)",
+  );
+  const selectForeign = database.prepare(
+    "SELECT name FROM zones WHERE reversed > ? AND reversed < ? AND account <> ? ORDER BY reversed LIMIT 1",
+  );
+  const selectGrants = database.prepare(
+    "SELECT zone, account, name FROM zone_grants WHERE account = ? AND name IN (SELECT value FROM json_each(?))",
+  );
+  /** The highest first. */
+  const named = (names: readonly string[]) => selectNamed.all(JSON.stringify(names)) as Neighbour[];
+
+  const foreignBelow = ({ name, account }: NewZoneName): readonly Neighbour[] => {
+    const found: Neighbour[] = [];
+    const { before } = reversedBelow(name);
+    for (let { after } = reversedBelow(name); found.length <= mostBelow; ) {
+      const next = selectForeign.get(after, before, account) as Pick<Neighbour, "name"> | undefined;
+      const [top] = next ? named(namesBetween(next.name, name)) : [];
+      if (top === undefined) break;
+      if (top.account !== account) found.push(top);
+      // Whatever is below that one is its owner's affair.
+      after = reversedBelow(top.name).before;
+    }
+    return found;
+  };
+
+  return (wish) => {
+    const names = enclosing(wish.name);
+    const consents = selectGrants.all(wish.account, JSON.stringify(names)) as ConsentRow[];
+    return {
+      above: named(names.slice(1)).at(-1),
+      below: foreignBelow(wish),
+      consents: consents.map(consentFromRow),
+    };
+  };
+}
