@@ -76,6 +76,19 @@ export const WireAction = Type.Object(
 );
 export type WireAction = Static<typeof WireAction>;
 
+export const RrsetsGrant = Type.Object(
+  {
+    id: Type.Integer(),
+    name: Type.String({
+      description: "from here down when it is in the zone; this name alone when it is above the zone",
+    }),
+    account: Type.String({ description: "the account that may create the zones" }),
+    created: Type.String(),
+  },
+  { title: "RrsetsGrant" },
+);
+export type RrsetsGrant = Static<typeof RrsetsGrant>;
+
 /** Exactly these six keys: one client refuses a seventh. */
 export const RrsetsPagination = Type.Object({
   page: Type.Integer(),
@@ -118,6 +131,8 @@ export const answers = {
   rrset: Type.Object({ rrset: Rrset }),
   rrsetAction: Type.Object({ rrset: Rrset, action: WireAction }),
   changes: Type.Object({ serial: Type.Integer(), action: WireAction }),
+  grants: Type.Object({ grants: Type.Array(RrsetsGrant) }),
+  grant: Type.Object({ grant: RrsetsGrant }),
   history: Type.Object({
     history: Type.Array(ChangeEvent),
     meta: Type.Object({
@@ -162,6 +177,7 @@ export const bodies = {
   setTtl: Type.Object({ ttl: Nullable(Ttl) }),
   records: Type.Object({ records: Records }),
   recordsAndTtl: Type.Object({ records: Records, ttl: TtlInput }),
+  grant: Type.Object({ account: Type.String(), name: Type.String() }),
   put: Type.Object({ records: Records, ttl: TtlInput, labels: Type.Optional(Labels) }),
   comments: Type.Object({ records: Type.Array(SetRecord, { minItems: 1, maxItems: mostRecords }) }),
   changes: Type.Object({

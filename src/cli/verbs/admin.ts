@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { CommandIo, Run } from "../io/command-io.ts";
 import { databaseOptions } from "../io/database-options.ts";
 import { asJson, dataFolder, readAccountName, readPath, readTokenName, repeated } from "../io/options.ts";
+import { addGrantVerbs } from "./grant.ts";
 import { addStoreVerbs } from "./store.ts";
 import { addTransferKeyVerbs } from "./transfer.ts";
 import { addAccessVerbs } from "./user.ts";
@@ -14,6 +15,7 @@ export function addAdminVerbs(program: Command, io: CommandIo, run: Run): void {
     run,
   );
   addTransferKeyVerbs(program, io, run);
+  addGrantVerbs(program, io, run);
   addAccessVerbs(program, io, run);
   addStoreVerbs(program, io, run);
   databaseOptions(program.command("sign-in"))

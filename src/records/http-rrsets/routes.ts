@@ -15,6 +15,7 @@ import { sendError } from "./answer.ts";
 import { rrsetsChangeRoutes } from "./changes.ts";
 import { deniedAnswer, type ErrorAnswer, errorAnswer } from "./errors.ts";
 import { rrsetsEventRoutes } from "./events.ts";
+import { rrsetsGrantRoutes } from "./grants.ts";
 import { onceHeaders } from "./schema.ts";
 import { rrsetsSetActionRoutes, rrsetsSetRoutes } from "./sets.ts";
 import { rrsetsZoneActionRoutes, rrsetsZoneRoutes } from "./zones.ts";
@@ -57,6 +58,7 @@ export function rrsetsApi(options: RrsetsOptions) {
     rrsetsSetRoutes(api, service);
     rrsetsSetActionRoutes(api, service);
     rrsetsChangeRoutes(api, service);
+    rrsetsGrantRoutes(api, service);
     const stillGood = async (request: FastifyRequest) => (await actorFor(options, request)) !== undefined;
     rrsetsEventRoutes(api, { service, store, stillGood, noteFailure, ...options.events });
     refuseOtherMethods(api, routes);

@@ -1,11 +1,12 @@
 import type { ChangedSet, ChangedZone, ChangeEvent } from "../../contract/change-events.ts";
-import type { Rrset, RrsetsZone, WireAction } from "../../contract/rrsets.ts";
+import type { Rrset, RrsetsGrant, RrsetsZone, WireAction } from "../../contract/rrsets.ts";
 import type { Instant } from "../../core/instant.ts";
 import type { RRset } from "../../core/records/rrset.ts";
 import { utcText } from "../../core/utc-text.ts";
 import { shownValue } from "../service/edit/values.ts";
 import type { ZoneStatus } from "../service/zones/status.ts";
 import type { Action, LoggedChange, PrimaryServer, Zone, ZoneSettings } from "../store/port.ts";
+import type { Grant } from "../store/zone-grants.ts";
 
 /** Objects of the record-set API. */
 
@@ -32,6 +33,10 @@ export function zoneToWire(zone: Zone, status: ZoneStatus, nameservers: readonly
     serial: zone.serial,
   };
 }
+
+export const grantToWire = ({ id, name, accountName, created }: Grant): RrsetsGrant => ({
+  ...{ id, name, account: accountName, created: timeText(created) },
+});
 
 const serverToWire = ({ address, port, tsig }: PrimaryServer) => ({
   address,

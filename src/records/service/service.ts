@@ -10,6 +10,7 @@ import { setOperations } from "./set-operations.ts";
 import { createSight } from "./sight.ts";
 import { rrsetsZoneOperations } from "./zones/actions.ts";
 import { zoneFileOperations } from "./zones/file-operations.ts";
+import { grantOperations } from "./zones/grants.ts";
 import { zoneOperations } from "./zones/operations.ts";
 import { primaryServerOperations } from "./zones/primary-servers.ts";
 import { settingsOperations } from "./zones/settings.ts";
@@ -32,6 +33,7 @@ export function createRecordService(options: RecordServiceOptions) {
       ...setOperations(options, sight),
       ...changesOperations(options, sight),
       ...historyOperations(options, sight),
+      ...grantOperations(options, sight),
       ...actionOperations(options),
     },
     ...zoneOperations(options, sight),

@@ -21,7 +21,7 @@ export type NotDone =
   | { readonly kind: "denied"; readonly because: Refusal }
   | { readonly kind: "refused"; readonly faults: readonly Fault[] };
 
-type Missing = "zone" | "record" | "primary server";
+type Missing = "zone" | "record" | "primary server" | "grant";
 
 export const missing = (what: Missing): NotDone => ({ kind: "missing", what });
 export const denied = (because: Refusal): NotDone => ({ kind: "denied", because });

@@ -69,9 +69,9 @@ export function rrsetsService(options: Pick<RecordsOptions, "hostmaster" | "allo
     const headers: Record<string, string> = secret === "" ? {} : { authorization: `Bearer ${secret}` };
     return send(method, `/v1${path}`, { ...sent, body }, headers);
   };
-  /** A path below `/api/v1`, with the same token. */
-  const callV1 = (method: string, path: string, body?: unknown) =>
-    send(method, `/api/v1${path}`, { body }, { "auth-api-token": token });
+  /** A path below `/api/v1`, with the same token unless another is given. */
+  const callV1 = (method: string, path: string, body?: unknown, sent: Sent = {}) =>
+    send(method, `/api/v1${path}`, { body }, { "auth-api-token": sent.token ?? token });
 
   const get = async (path: string): Promise<Json> => {
     const { status, json } = await call("GET", path);

@@ -1,0 +1,125 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it } from "vitest";
+import { openTerminal } from "../../../test/rig/cli/terminal.ts";
+import { wholeAccount } from "../../core/may.ts";
+import { createRecordService } from "../../records/service/service.ts";
+import { recordsDatabase } from "../../records/start.ts";
+import { plainSettings, type RecordStore } from "../../records/store/port.ts";
+import { openSqliteStore } from "../../records/store/sqlite/store.ts";
+import { runMoor } from "../program.ts";
+
+let cwd: string;
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), "moor-grant-"));
+});
+
+async function moor(...words: readonly string[]) {
+  const { io, printed } = openTerminal(cwd);
+  return { code: await runMoor([...words, "--data", "data"], io), ...printed };
+}
+
+async function inStore<T>(work: (store: RecordStore) => Promise<T>): Promise<T> {
+  const store = openSqliteStore(recordsDatabase(join(cwd, "data")));
+  try {
+    return await work(store as unknown as RecordStore);
+  } finally {
+    store.close();
+  }
+}
+
+/** What becomes of a zone that an account wants. */
+const create = (account: string, name: string, reserved?: "public-suffix") =>
+  inStore(async (store) => {
+    const { id } = await store.ensureAccount(account, 1);
+    const zone = {
+      account: id,
+      id: name,
+      name,
+      settings: plainSettings(60),
+      serial: 1,
+      created: 1,
+      sets: [],
+      reserved,
+    };
+    const made = await store.createZone(zone, "a");
+    return typeof made === "string" ? made : made.name;
+  });
+
+describe("moor grant", () => {
+  it("is the operator's word for one name and account", async () => {
+    expect(await moor("grant", "add", "co.uk")).toMatchObject({ code: 0, out: "Grant 1: main may create co.uk.\n" });
+    await create("them", "alpha.test");
+    await moor("grant", "add", "www.alpha.test", "--account", "us");
+    expect(await create("us", "a.www.alpha.test")).toBe("inside-foreign-zone");
+    expect(await create("us", "www.alpha.test")).toBe("www.alpha.test");
+    expect(await create("us", "co.uk", "public-suffix")).toBe("public-suffix");
+    expect(await create("main", "co.uk", "public-suffix")).toBe("co.uk");
+  });
+
+  it("is the consent of a zone's owner with --zone, and ends with the zone", async () => {
+    await moor("token", "add");
+    await create("them", "alpha.test");
+    const given = await moor("grant", "add", "dev.alpha.test", "--zone", "alpha.test", "--account", "us");
+    expect(given).toMatchObject({ code: 0, out: "Grant 1: us may create dev.alpha.test and below.\n" });
+    expect(await moor("grant", "add", "beta.test", "--zone", "alpha.test")).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("beta.test is neither in the zone alpha.test nor above it"),
+    });
+    expect(await moor("grant", "add", "a.beta.test", "--zone", "beta.test")).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("There is no zone beta.test"),
+    });
+    expect(await create("us", "a.dev.alpha.test")).toBe("a.dev.alpha.test");
+  });
+
+  it("lists and revokes", async () => {
+    await moor("grant", "add", "co.uk", "--account", "us");
+    await create("them", "alpha.test");
+    await moor("grant", "add", "alpha.test", "--zone", "alpha.test", "--account", "us");
+    const { out } = await moor("grant", "list");
+    expect(out).toMatch(/1 +us +co\.uk +operator +operator/);
+    expect(out).toMatch(/2 +us +alpha\.test and below +owner of alpha\.test +operator/);
+    expect(JSON.parse((await moor("grant", "list", "--json")).out)).toMatchObject([
+      { id: 1, account: "us", name: "co.uk", zone: null, by: "operator" },
+      { id: 2, account: "us", name: "alpha.test", zone: "alpha.test" },
+    ]);
+    expect(await moor("grant", "revoke", "1")).toMatchObject({ code: 0 });
+    expect(await moor("grant", "revoke", "1")).toMatchObject({ code: 1, err: expect.stringContaining("grant list") });
+    expect(await create("us", "co.uk", "public-suffix")).toBe("public-suffix");
+  });
+
+  it("refuses what cannot be a zone's name", async () => {
+    expect(await moor("grant", "add", "-x.test")).toMatchObject({ code: 2 });
+    expect(await moor("grant", "add", "uk")).toMatchObject({ code: 2, err: expect.stringContaining("two labels") });
+  });
+});
+
+describe("moor import", () => {
+  const importAs = (account: string, ...more: readonly string[]) =>
+    moor("import", "saved", "--account", account, ...more);
+
+  it("makes no zone inside another account's zone, and nothing else then, until the operator allows it", async () => {
+    await moor("token", "add");
+    const names = ["www.alpha.test", "own.test", "a.own.test"];
+    await inStore(async (store) => {
+      const service = createRecordService({ store, now: Date.now, nameservers: ["ns.example.net"] });
+      const { id: account } = await store.ensureAccount("us", 1);
+      const actor = { account, label: "a", scope: wholeAccount };
+      for (const name of names) await service.createZone(actor, { name, ttl: 60 });
+      expect((await moor("export", "saved", "--account", "us")).code).toBe(0);
+      for (const name of names) await service.rrsets.dropZone(actor, { name });
+    });
+    await create("them", "alpha.test");
+    const refused = await importAs("us");
+    expect(refused).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/www\.alpha\.test is inside .*moor grant add/),
+    });
+    expect(refused.err).toContain("Nothing was imported.");
+    expect(await inStore((store) => store.zoneHolding("own.test"))).toBeUndefined();
+    await moor("grant", "add", "www.alpha.test", "--account", "us");
+    expect(await importAs("us")).toMatchObject({ code: 0, out: expect.stringContaining("3 zones made") });
+  });
+});

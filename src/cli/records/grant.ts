@@ -1,0 +1,92 @@
+import { parseZoneName } from "../../core/names/name.ts";
+import { nameToUnicode, parseTyped } from "../../core/names/unicode.ts";
+import { isRelated } from "../../records/service/zones/grants.ts";
+import type { RecordStore, Zone } from "../../records/store/port.ts";
+import type { Grant } from "../../records/store/zone-grants.ts";
+import type { CommandIo } from "../io/command-io.ts";
+import type { DatabaseOptions } from "../io/database-options.ts";
+import { minute, printTable } from "../io/print-table.ts";
+import { tellFaults } from "../io/tell-faults.ts";
+import { sameStore } from "../store/read-store-place.ts";
+import { withServiceStore, withStore } from "../store/with-store.ts";
+
+export type GrantAdd = DatabaseOptions & { readonly account: string; readonly zone?: string };
+
+export async function grantAdd(text: string, options: GrantAdd, io: CommandIo): Promise<number> {
+  const name = parseTyped(parseZoneName, text);
+  const zoneName = options.zone === undefined ? undefined : parseTyped(parseZoneName, options.zone);
+  const faults = [name, zoneName].flatMap((each) => (each === undefined || each.ok ? [] : each.faults));
+  if (!name.ok || faults.length > 0) {
+    tellFaults(faults, io);
+    return 2;
+  }
+  return await withServiceStore(options, io, async (store) => {
+    const zone = zoneName?.ok ? await findZone(store, zoneName.value) : undefined;
+    const fault = options.zone === undefined ? undefined : zoneFault(name.value, zone, options.zone);
+    if (fault !== undefined) {
+      io.err(`${fault}\n`);
+      return 1;
+    }
+    const created = Date.now();
+    const account = await store.ensureAccount(options.account, created);
+    const consent = { zone: zone?.number, account: account.id, name: name.value };
+    const grant = await store.addGrant({ ...consent, actor: "operator", created });
+    if (grant === "no-zone") io.err(`The zone ${options.zone} was deleted in the meantime; nothing was granted.\n`);
+    else io.out(`Grant ${grant.id}: ${options.account} may create ${inWords(grant)}.\n`);
+    return grant === "no-zone" ? 1 : 0;
+  });
+}
+
+async function findZone(store: RecordStore, name: string): Promise<Zone | undefined> {
+  const zone = await store.zoneHolding(name);
+  return zone?.name === name ? zone : undefined;
+}
+
+function zoneFault(name: string, zone: Zone | undefined, typed: string): string | undefined {
+  if (zone === undefined) return `There is no zone ${typed}; create it first, or grant the name without --zone.`;
+  if (isRelated(name, zone.name)) return undefined;
+  return `${name} is neither in the zone ${zone.name} nor above it; name one that is, or leave out --zone.`;
+}
+
+export async function grantList(
+  options: DatabaseOptions & { readonly json?: boolean },
+  io: CommandIo,
+): Promise<number> {
+  const grants = await withStore(options, io, (store) => store.grants({}));
+  if (options.json) io.out(`${JSON.stringify(grants.map(forPrograms), null, 2)}\n`);
+  else if (grants.length === 0)
+    io.out(`There are no grants yet; make one with: ${io.program} grant add ${sameStore(options, io)} NAME\n`);
+  else io.out(printTable(["id", "account", "may create", "from", "by", "made"], grants.map(row)));
+  return 0;
+}
+
+export async function grantRevoke(id: string, options: DatabaseOptions, io: CommandIo): Promise<number> {
+  const revoked = /^\d{1,15}$/.test(id) && (await withStore(options, io, (store) => store.revokeGrant(Number(id))));
+  if (revoked) io.out(`Grant ${id} is revoked; zones that were created with it stay.\n`);
+  else
+    io.err(
+      `There is no grant ${id} that could be revoked; ${io.program} grant list ${sameStore(options, io)} shows those there are.\n`,
+    );
+  return revoked ? 0 : 1;
+}
+
+/** Of an owner, a name in the zone covers what is below it too. */
+const inWords = ({ name, zoneName }: Grant): string => {
+  const shown = nameToUnicode(name);
+  const isFromThere = zoneName !== undefined && name.length >= zoneName.length;
+  return isFromThere ? `${shown} and below` : shown;
+};
+
+const row = (grant: Grant): readonly string[] => [
+  String(grant.id),
+  grant.accountName,
+  inWords(grant),
+  grant.zoneName === undefined ? "operator" : `owner of ${nameToUnicode(grant.zoneName)}`,
+  grant.actor,
+  minute(grant.created),
+];
+
+const forPrograms = ({ id, accountName, name, zoneName, actor, created }: Grant) => ({
+  ...{ id, account: accountName, name, zone: zoneName ?? null, by: actor },
+  created: new Date(created).toISOString(),
+});

@@ -1,0 +1,60 @@
+import { enclosing, ownerOf, parseZoneName } from "../../../core/names/name.ts";
+import { badInput } from "../../http-rrsets/faults.ts";
+import type { Zone, ZoneKey } from "../../store/port.ts";
+import type { Grant } from "../../store/zone-grants.ts";
+import type { RecordServiceOptions } from "../options.ts";
+import { type Actor, denied, missing, type NotDone, refused, type Sight } from "../sight.ts";
+
+export type GrantDraft = { readonly account: string; readonly name: string };
+
+/** A list of more would be long to read for everybody. */
+const mostGrants = 1_000;
+
+/** The owner of a zone lets other accounts have zones inside it or above it. */
+export function grantOperations({ store, now }: RecordServiceOptions, sight: Sight) {
+  /** Whoever may write all of a zone could give its names away by NS records too. */
+  const zoneFor = async (actor: Actor, key: ZoneKey): Promise<Zone | NotDone> => {
+    const zone = await sight.openZone(actor, key);
+    if (zone === undefined) return missing("zone");
+    const refusal = sight.refusal(actor, { kind: "write-zone", zone: zone.name });
+    return refusal ? denied(refusal) : zone;
+  };
+
+  return {
+    grantsOf: async (actor: Actor, key: ZoneKey): Promise<{ kind: "done"; grants: readonly Grant[] } | NotDone> => {
+      const zone = await zoneFor(actor, key);
+      return "kind" in zone ? zone : { kind: "done", grants: await store.grants({ zone: zone.number }) };
+    },
+
+    /** The same again is no second one. */
+    addGrant: async (
+      actor: Actor,
+      key: ZoneKey,
+      draft: GrantDraft,
+    ): Promise<{ kind: "done"; grant: Grant; action: undefined } | NotDone> => {
+      const zone = await zoneFor(actor, key);
+      if ("kind" in zone) return zone;
+      const name = parseZoneName(draft.name);
+      if (!name.ok) return refused(name.faults);
+      if (!isRelated(name.value, zone.name))
+        return refused([badInput("name", `must be ${zone.name}, a name below it or one above it`)]);
+      const account = await store.account(draft.account);
+      if (account === undefined) return refused([badInput("account", "is not the name of an account here")]);
+      if (account.id === zone.account) return refused([badInput("account", "is the owner of the zone")]);
+      if ((await store.grants({ zone: zone.number })).length >= mostGrants)
+        return refused([badInput("name", `cannot be granted: the zone has ${mostGrants} grants; revoke some first`)]);
+      const consent = { zone: zone.number, account: account.id, name: name.value };
+      const grant = await store.addGrant({ ...consent, actor: actor.label, created: now() });
+      return grant === "no-zone" ? missing("zone") : { kind: "done", grant, action: undefined };
+    },
+
+    revokeGrant: async (actor: Actor, key: ZoneKey, id: number): Promise<{ kind: "done" } | NotDone> => {
+      const zone = await zoneFor(actor, key);
+      if ("kind" in zone) return zone;
+      return (await store.revokeGrant(id, zone.number)) ? { kind: "done" } : missing("grant");
+    },
+  };
+}
+
+export const isRelated = (name: string, zoneName: string): boolean =>
+  ownerOf(name, zoneName) !== undefined || enclosing(zoneName).includes(name);
