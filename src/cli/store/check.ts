@@ -2,12 +2,12 @@ import { checkStore } from "../../records/tools/check/check.ts";
 import { readTables } from "../../records/tools/tables/open.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
-import { tellFaults } from "../io/tell-faults.ts";
+import { faultText, tellFaults } from "../io/tell-faults.ts";
 import { dataFlag } from "../io/try-lines.ts";
 import { readPlace } from "./place.ts";
 import { showProgress } from "./progress.ts";
 import { readStorePlace } from "./read-store-place.ts";
-import { countsInWords, faultsInWords } from "./words.ts";
+import { counted, countsInWords, faultsInWords } from "./words.ts";
 
 /** Of the store, unless a file is named. */
 export async function storeCheck(file: string | undefined, options: DatabaseOptions, io: CommandIo): Promise<number> {
@@ -15,7 +15,7 @@ export async function storeCheck(file: string | undefined, options: DatabaseOpti
   const place = file === undefined ? readStorePlace(options, io) : readPlace(file, options, io);
   const tables = await readTables(place, "look", io.signal);
   const whereTo = place.kind === "sqlite" ? `${dataFlag(options)} --move-aside` : "--database NEW-DATABASE";
-  let faults = 0;
+  let [faults, warnings] = [0, 0];
   try {
     const counts = await checkStore(tables, {
       fault: (fault) => {
@@ -23,12 +23,19 @@ export async function storeCheck(file: string | undefined, options: DatabaseOpti
         progress.end();
         tellFaults([fault], io);
       },
+      warning: (warning) => {
+        warnings += 1;
+        progress.end();
+        io.err(`warning: ${faultText(warning)}\n`);
+      },
       progress: ({ done, total }) => progress.tell("check", done, total),
       signal: io.signal,
     });
     progress.end();
     if (faults === 0) {
-      io.out(`${tables.name} is as it shall be: ${countsInWords(counts)}.\n`);
+      io.out(
+        `${tables.name} is as it shall be: ${countsInWords(counts)}${warnings > 0 ? `; ${counted(warnings, "warning")}` : ""}.\n`,
+      );
       return 0;
     }
     io.err(`${tables.name} has ${faultsInWords(faults)}.\n`);

@@ -106,6 +106,23 @@ describe("moor store", () => {
     expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/\/records\.sqlite has 2 faults\.\n$/) });
   });
 
+  it("check warns of a zone inside another account's zone, and says that the store is whole", async () => {
+    const zone =
+      "UPDATE zones SET account = 2 WHERE name = 'again.example.org'; UPDATE actions SET account = 2 WHERE zone = 3";
+    change(`INSERT INTO accounts (id, name, created) VALUES (2, 'other', 1); ${zone}; INSERT INTO zone_counts VALUES (2, 1);
+      UPDATE zone_counts SET zones = 1`);
+    const { code, out, err } = await moor("store check --data data");
+    expect({ code, out, err }).toEqual({
+      code: 0,
+      out: expect.stringMatching(/ changes; 1 warning\.\n$/),
+      err:
+        "warning: zone again.example.org: it belongs to other and is inside example.org, which is another account's; nobody " +
+        "granted that; if it is right, say so with moor grant add again.example.org --account other; if not, delete it\n",
+    });
+    expect(await moor("store backup b.sqlite --data data")).toMatchObject({ code: 0 });
+    expect(await moor("store restore b.sqlite --data other")).toMatchObject({ code: 0 });
+  });
+
   it("check names every fault, each with what to do", async () => {
     change("UPDATE zones SET record_count = record_count + 1; UPDATE actions SET account = 7 WHERE id = 1");
     const { code, out, err } = await moor("store check --data data");

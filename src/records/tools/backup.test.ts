@@ -143,7 +143,7 @@ describe("a restore", () => {
 
   it("does not touch a store with data unless told to, and then keeps it", async () => {
     const store = openSqliteStore(path);
-    await fillStore(store, "example.net");
+    await fillStore(store, "example.com");
     store.close();
     const before = readFileSync(path);
     expect(await restore()).toEqual({ kind: "holds-data", zones: 4, tokens: 2 });
@@ -172,7 +172,7 @@ describe("a restore", () => {
 
   it("that is killed before the backup takes its place leaves the store there, and goes well when run again", async () => {
     const store = openSqliteStore(path);
-    await fillStore(store, "example.net");
+    await fillStore(store, "example.com");
     store.close();
     const put = () => Promise.reject(new Error("killed"));
     await expect(takePlace(path, file, { now: new Date(), put })).rejects.toThrow("killed");
@@ -184,7 +184,7 @@ describe("a restore", () => {
 
   it("keeps also what was only in the write-ahead log of a service that died", async () => {
     const store = openSqliteStore(path);
-    await fillStore(store, "example.net");
+    await fillStore(store, "example.com");
     // As after kill -9: both files as they are, and nobody who has them open.
     const [main, log] = [readFileSync(path), readFileSync(`${path}-wal`)];
     store.close();
@@ -197,7 +197,7 @@ describe("a restore", () => {
 
   it("takes no log for its own that a store which was moved away has left behind, and keeps it", async () => {
     const store = openSqliteStore(path);
-    await fillStore(store, "example.net");
+    await fillStore(store, "example.com");
     const log = readFileSync(`${path}-wal`);
     store.close();
     rmSync(path);
@@ -211,7 +211,7 @@ describe("a restore", () => {
 
   it("is refused also when the file was moved away under a service", async () => {
     const store = openSqliteStore(path);
-    await fillStore(store, "example.net");
+    await fillStore(store, "example.com");
     renameSync(path, `${path}.bad`);
     const before = readdirSync(folder);
     expect(await restore()).toEqual({ kind: "in-use" });
@@ -243,7 +243,7 @@ describe("a restore", () => {
 
   it("of a store that is in use is refused: what was written last is not in its file", async () => {
     const store = openSqliteStore(file);
-    await fillStore(store, "example.net");
+    await fillStore(store, "example.com");
     await expect(restore(true)).rejects.toThrow(/backup\.sqlite is in use, and so no backup; take one of it/);
     store.close();
     expect(await restore(true)).toMatchObject({ kind: "done", counts: { zones: 4 } });

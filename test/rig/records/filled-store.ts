@@ -38,6 +38,12 @@ export async function fillStore(store: RecordStore, name = "example.org"): Promi
     }),
   );
   must(await service.rrsets.changeZoneTtl(actor, { name }, 7_200));
+  const { number: zone } = (await store.zoneBy(account.id, { name })) ?? {};
+  for (const consent of [
+    { zone, name: `granted.${name}` },
+    { zone: undefined, name: "co.uk" },
+  ])
+    await store.addGrant({ ...consent, account: account.id, actor: "a token", created: now() });
   for (const value of ["192.0.2.10", "192.0.2.11", "192.0.2.12"]) {
     must(await service.rrsets.changeSets(actor, { name }, one("www", value)));
   }

@@ -26,6 +26,7 @@ const owned: readonly [Table, string][] = [
   [storeTables.transferKeys, "transfer key"],
   [storeTables.passwords, "password"],
   [storeTables.actions, "action"],
+  [storeTables.grants, "grant"],
 ];
 
 async function checkOwned(tables: Tables, table: Table, what: string, accounts: Accounts, step: Step): Promise<void> {

@@ -23,13 +23,19 @@ beforeEach(async () => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-async function faultsOf(): Promise<readonly Fault[]> {
+async function checked(): Promise<{ readonly faults: readonly Fault[]; readonly warnings: readonly Fault[] }> {
   const tables = readSqliteTables(path);
-  const faults: Fault[] = [];
-  await checkStore(tables, { fault: (fault) => void faults.push(fault), signal: AbortSignal.timeout(patience) });
+  const [faults, warnings]: [Fault[], Fault[]] = [[], []];
+  await checkStore(tables, {
+    fault: (fault) => void faults.push(fault),
+    warning: (warning) => void warnings.push(warning),
+    signal: AbortSignal.timeout(patience),
+  });
   await tables.close();
-  return faults;
+  return { faults, warnings };
 }
+
+const faultsOf = async () => (await checked()).faults;
 
 function change(...statements: readonly string[]): void {
   const database = new DatabaseSync(path);
@@ -114,6 +120,8 @@ const damages: [what: string, statement: string, code: string, where: RegExp][] 
   ["a change that is no JSON", "UPDATE changes SET change = '{' WHERE position = 2", "change-unreadable", /change 2/],
   ["a wrong count of zones", "UPDATE zone_counts SET zones = 9", "zones-miscounted", /account 1/],
   ["a token of no account", "UPDATE tokens SET account = 9", "account-missing", /token 1/],
+  ["a grant of no zone", "UPDATE zone_grants SET zone = 99 WHERE id = 1", "zone-missing", /grant of the zone 99/],
+  ["a grant to no account", "UPDATE zone_grants SET account = 9 WHERE id = 2", "account-missing", /grant 2/],
   ["a scope that is none", "UPDATE transfer_keys SET scope = '{}'", "scope-unreadable", /transfer key 1/],
   ["an action of no account", "UPDATE actions SET account = 9 WHERE id = 1", "account-missing", /action 1/],
   ["a zone of no account", "UPDATE zones SET account = 9 WHERE number = 1", "account-missing", /zone example\.org/],
@@ -152,6 +160,50 @@ describe("the check of a store", () => {
     await tables.close();
     expect(dropped).toBeLessThan(count);
     expect(await faultsOf()).toEqual([]);
+  });
+});
+
+describe("zones that nobody granted", () => {
+  const zone = (number: number, account: number, name: string) =>
+    "INSERT INTO zones (number, id, account, name, settings, serial, record_count, created, modified) " +
+    `VALUES (${number}, 'z${number}', ${account}, '${name}', '{}', 1, 0, 1, 1)`;
+  const grant = (from: string, account: number, name: string) =>
+    `INSERT INTO zone_grants (zone, account, name, actor, created) VALUES (${from}, ${account}, '${name}', 'a', 1)`;
+  const other = "INSERT INTO accounts (id, name, created) VALUES (2, 'other', 1)";
+  const inside = "www.example.org";
+
+  it("are warnings, with whose they are and what to do, and no faults", async () => {
+    expect((await checked()).warnings).toEqual([]);
+    change(other, zone(90, 2, inside), zone(91, 2, `own.${inside}`), zone(92, 2, "co.jp"));
+    const { warnings, faults } = await checked();
+    expect(faults.filter(({ code }) => code === "zone-not-granted")).toEqual([]);
+    const todo = (name: string) =>
+      `if it is right, say so with moor grant add ${name} --account other; if not, delete it`;
+    expect(warnings).toEqual([
+      {
+        code: "zone-not-granted",
+        where: `zone ${inside}`,
+        message: "it belongs to other and is inside example.org, which is another account's; nobody granted that",
+        todo: todo(inside),
+      },
+      {
+        code: "zone-not-granted",
+        where: "zone co.jp",
+        message: "it belongs to other, and co.jp is a public suffix: names of many owners end in it",
+        todo: todo("co.jp"),
+      },
+    ]);
+  });
+
+  it.each([
+    ["the owner above", grant("1", 2, inside)],
+    ["the owner above, for all of the zone", grant("1", 2, "example.org")],
+    ["the operator", grant("NULL", 2, inside)],
+    ["the operator, to the zone above", grant("NULL", 1, "example.org")],
+    ["the owner below", grant("90", 1, "example.org")],
+  ])("are none when it was granted by %s", async (_, statement) => {
+    change(other, zone(90, 2, inside), statement);
+    expect((await checked()).warnings).toEqual([]);
   });
 });
 

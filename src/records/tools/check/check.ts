@@ -2,6 +2,7 @@ import type { Fault } from "../../../core/result.ts";
 import { everyTable, type Table, type Tables } from "../tables/table.ts";
 import { checkAccounts } from "./accounts.ts";
 import { checkLog } from "./log.ts";
+import { checkNeighbours } from "./neighbours.ts";
 import { restoreIt, type Step } from "./step.ts";
 import { checkZones } from "./zones.ts";
 
@@ -10,6 +11,8 @@ export type CheckProgress = { readonly done: number; readonly total: number };
 
 export type CheckTellers = {
   readonly fault: (fault: Fault) => void;
+  /** Left out: whoever asks only wants to know whether the store is whole. */
+  readonly warning?: (warning: Fault) => void;
   readonly progress?: (progress: CheckProgress) => void;
   readonly signal: AbortSignal;
 };
@@ -23,17 +26,22 @@ export async function checkStore(tables: Tables, tellers: CheckTellers): Promise
   const step = await stepThrough(tables, tellers);
   const accounts = await checkAccounts(tables, step);
   const { zones, records } = await checkZones(tables, accounts, step);
+  if (tellers.warning) await checkNeighbours(tables, step);
   const changes = await checkLog(tables, accounts, step);
   for (const table of everyTable) await checkCounter(tables, table, step);
   return { zones, records, changes };
 }
 
-async function stepThrough(tables: Tables, { fault, progress, signal }: CheckTellers): Promise<Step> {
+async function stepThrough(
+  tables: Tables,
+  { fault, warning = () => undefined, progress, signal }: CheckTellers,
+): Promise<Step> {
   let total = 0;
   for (const table of everyTable) total += await tables.count(table);
   let done = 0;
   return {
     fault,
+    warning,
     read: (rows) => {
       signal.throwIfAborted();
       done = Math.min(done + rows, total);

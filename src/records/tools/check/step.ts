@@ -5,6 +5,8 @@ import type { Row, Table } from "../tables/table.ts";
 export type Step = {
   /** Told each fault as it is found: there may be very many. */
   readonly fault: (fault: Fault) => void;
+  /** What is whole, and yet may not be what the operator wants. */
+  readonly warning: (warning: Fault) => void;
   /** Said after each part that was read; throws when the check shall end. */
   readonly read: (rows: number) => void;
 };

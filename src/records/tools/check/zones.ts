@@ -3,7 +3,7 @@ import { apex, parseZoneName } from "../../../core/names/name.ts";
 import { checkOwners } from "../../../core/records/check-zone.ts";
 import { type RRset, setKey } from "../../../core/records/rrset.ts";
 import type { SetRow, ZoneRow } from "../../store/rows.ts";
-import { eachPart, storeTables, type Tables, zoneCounts } from "../tables/table.ts";
+import { eachPart, placeIn, storeTables, type Table, type Tables, type Value, zoneCounts } from "../tables/table.ts";
 import { checkIndexed, checkUnheld } from "./ids.ts";
 import { readSet } from "./set.ts";
 import { type Accounts, checkAccount, named, parsed, restoreIt, type Step } from "./step.ts";
@@ -43,7 +43,8 @@ export async function checkZones(tables: Tables, accounts: Accounts, step: Step)
   }
   while (open !== undefined) open = await next();
   await checkUnheld(tables, records, step);
-  await checkSecondaryStates(tables, step);
+  await checkZonesOf(tables, storeTables.secondaryState, (zone) => `state of the secondary zone ${zone}`, step);
+  await checkZonesOf(tables, storeTables.grants, (zone) => `grant of the zone ${zone}`, step);
   await checkZoneCounts(tables, ofAccount, step);
   return { zones: zoneCount, records };
 }
@@ -110,15 +111,17 @@ function closeZone(walk: Walk, step: Step): void {
     });
 }
 
-async function checkSecondaryStates(tables: Tables, step: Step): Promise<void> {
-  for await (const rows of eachPart(tables, storeTables.secondaryState)) {
-    const keys = rows.map((row) => [row[0] ?? null]);
+/** That the zones are there which the rows of a table name; one may name none. */
+async function checkZonesOf(tables: Tables, table: Table, whereOf: (zone: Value) => string, step: Step): Promise<void> {
+  const place = placeIn(table, "zone");
+  for await (const rows of eachPart(tables, table)) {
+    const keys = rows.map((row) => [row[place] ?? null]).filter(([zone]) => zone !== null);
     const there = new Set((await tables.find(storeTables.zones, keys)).map((row) => row[0]));
     for (const [zone] of keys)
       if (!there.has(zone ?? null))
         step.fault({
           code: "zone-missing",
-          where: `state of the secondary zone ${zone}`,
+          where: whereOf(zone ?? null),
           message: "there is no such zone",
           todo: restoreIt,
         });

@@ -69,6 +69,22 @@ describe("a database of another version", () => {
   });
 });
 
+it("zones that nobody granted are found here too", async () => {
+  await query(
+    "INSERT INTO accounts (id, name, created) VALUES (2, 'other', 1); INSERT INTO zones (number, id, account, name, settings, serial, " +
+      "record_count, created, modified) VALUES (90, 'z', 2, 'www.example.org', '{}', 1, 0, 1, 1)",
+  );
+  const tables = await readPostgresTables(addressOf(url), "look");
+  const warnings: string[] = [];
+  await checkStore(tables, {
+    fault: () => undefined,
+    warning: ({ where }) => warnings.push(where),
+    signal: AbortSignal.timeout(patience),
+  });
+  await tables.close();
+  expect(warnings).toEqual(["zone www.example.org"]);
+});
+
 describe("a role that may only read", () => {
   it("must read the counters too: without them a backup would give out numbers again", async () => {
     await query(

@@ -44,8 +44,7 @@ export function tablesOver(connection: SqlConnection): WritableTables {
   };
 
   /** `(a, b) IN (VALUES (?, ?), …)` */
-  const among = (table: Table, keys: readonly Row[], values: Value[]) => {
-    const names = keyNames(table);
+  const among = (table: Table, keys: readonly Row[], values: Value[], names = keyNames(table)) => {
     const rows = keys.map(
       (key) => `(${names.map((name, i) => mark(values.push(key[i] ?? null), kindOf(table, name))).join(", ")})`,
     );
@@ -55,10 +54,10 @@ export function tablesOver(connection: SqlConnection): WritableTables {
   return {
     name: connection.name,
     read,
-    find: async (table, keys) => {
+    find: async (table, keys, by) => {
       if (keys.length === 0) return [];
       const values: Value[] = [];
-      return await all(`SELECT ${columnsOf(table)} FROM ${table.name} WHERE ${among(table, keys, values)}`, values);
+      return await all(`SELECT ${columnsOf(table)} FROM ${table.name} WHERE ${among(table, keys, values, by)}`, values);
     },
     count: async (table) => Number((await all(`SELECT count(*) FROM ${table.name}`, []))[0]?.[0]),
     lastNumber: connection.lastNumber,

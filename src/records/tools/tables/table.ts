@@ -7,8 +7,8 @@ export type Tables = {
   readonly name: string;
   /** Rows behind `after` and up to `to`, in the order of `by` (the key when left out), each compared by these columns. */
   readonly read: (table: Table, part: TablePart) => Promise<readonly Row[]>;
-  /** The rows with these keys that are there, in any order. */
-  readonly find: (table: Table, keys: readonly Row[]) => Promise<readonly Row[]>;
+  /** The rows with these values in `by` (the key when left out) that are there, in any order. */
+  readonly find: (table: Table, keys: readonly Row[], by?: readonly string[]) => Promise<readonly Row[]>;
   readonly count: (table: Table) => Promise<number>;
   /** The last number that was given out for the key of a counted table; 0 for none. Never given out again. */
   readonly lastNumber: (table: Table) => Promise<number>;
