@@ -34,6 +34,7 @@ export async function serveDocs(server: FastifyInstance): Promise<void> {
         { name: "hosted zones", description: "The rrsets API: zones" },
         { name: "record sets", description: "The rrsets API: all records of a name and type" },
         { name: "changes", description: "The rrsets API: many changes at once, and what was changed" },
+        { name: "grants", description: "The rrsets API: who else may create zones inside or above a zone" },
         { name: "actions", description: "The rrsets API: what was asked for and became of it" },
       ],
     },
@@ -74,6 +75,7 @@ function withMeanings<Made extends Document>(document: Made): Made {
 const meanings: Readonly<Record<string, string>> = {
   200: "Done",
   201: "Done: what was made or changed, and the action",
+  204: "Done: there is nothing more to say",
   400: "The body is not JSON",
   401: "The token is missing or not good",
   403: "The token may not do this",
