@@ -5,6 +5,7 @@ import { parseAddress } from "../../core/addresses/address.ts";
 import { scopeOf } from "../../core/addresses/scope.ts";
 import { wholeAccount } from "../../core/may.ts";
 import { nearest } from "../../core/names/nearest.ts";
+import { faultInWords } from "../../core/result.ts";
 import { shortKey } from "../../firewall/access/keys.ts";
 import { keysFile, openAccess } from "../../firewall/access/store.ts";
 import { readKernel } from "../../firewall/kernel/read.ts";
@@ -152,7 +153,10 @@ async function prepareZone(store: RecordStore, actor: Actor, name: string, made:
 
 async function newZone(service: ReturnType<typeof createRecordService>, actor: Actor, made: string[]) {
   const outcome = await service.createZone(actor, { name: zoneName, ttl: 60 });
-  if (outcome.kind !== "done") throw new Error(`the zone ${zoneName} could not be made`);
+  if (outcome.kind !== "done") {
+    const why = outcome.kind === "refused" ? outcome.faults.map(faultInWords).join("; ") : outcome.kind;
+    throw new Error(`the zone ${zoneName} could not be created: ${why}`);
+  }
   made.push(`the zone ${zoneName}`);
   return outcome.zone;
 }

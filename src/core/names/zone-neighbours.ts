@@ -13,7 +13,10 @@ export type Consent = { readonly zone: number | undefined; readonly account: num
 export type Neighbourhood = {
   /** The closest zone above. */
   readonly above: Neighbour | undefined;
-  /** Zones of other accounts below, without those that have a further zone between themselves and the name. */
+  /**
+   * Zones of other accounts below, without those that have a further zone between themselves and the name; none after the first
+   * whose owner does not consent.
+   */
   readonly below: readonly Neighbour[];
   /** What this account was granted, at the name and above it. */
   readonly consents: readonly Consent[];
@@ -35,15 +38,21 @@ export const mostBelow = 100;
  */
 export function refusalOfName(wish: NewZoneName, around: Neighbourhood): NameRefusal | undefined {
   const { above, below, consents } = around;
-  const given = consents.filter(({ account }) => account === wish.account);
-  if (given.some(({ zone, name }) => zone === undefined && name === wish.name)) return undefined;
-  const consented = ({ number, name: zoneName }: Neighbour): boolean =>
-    given.some(({ zone, name }) => zone === number && covers({ name, zoneName }, wish.name));
+  const isAllowed = ({ zone, account, name }: Consent) =>
+    zone === undefined && account === wish.account && name === wish.name;
+  if (consents.some(isAllowed)) return undefined;
+  const consented = (zone: Neighbour): boolean => isConsented(wish, zone, consents);
   if (above === undefined && wish.reserved !== undefined) return wish.reserved;
   if (above !== undefined && above.account !== wish.account && !consented(above)) return "inside-foreign-zone";
   const foreign = below.filter(({ account }) => account !== wish.account);
   return foreign.length > mostBelow || !foreign.every(consented) ? "above-foreign-zone" : undefined;
 }
+
+/** Whether the owner of a zone above or below lets the account have the name. */
+export const isConsented = (wish: NewZoneName, { number, name: zoneName }: Neighbour, consents: readonly Consent[]) =>
+  consents.some(
+    ({ zone, account, name }) => zone === number && account === wish.account && covers({ name, zoneName }, wish.name),
+  );
 
 const covers = (consent: { readonly name: string; readonly zoneName: string }, wanted: string): boolean =>
   isWithin(consent.name, consent.zoneName) ? isWithin(wanted, consent.name) : wanted === consent.name;

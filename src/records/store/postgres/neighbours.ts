@@ -1,5 +1,7 @@
 import { enclosing } from "../../../core/names/name.ts";
 import {
+  type Consent,
+  isConsented,
   mostBelow,
   type Neighbour,
   type Neighbourhood,
@@ -32,7 +34,7 @@ export async function readNeighbours(run: Run, wishes: readonly NewZoneName[]): 
   const around: Neighbourhood[] = [];
   for (const [i, wish] of wishes.entries()) {
     const closest = above[i]?.find((name) => named.has(name));
-    const below = await foreignBelow(run, wish, first.get(i + 1));
+    const below = await foreignBelow(run, wish, { first: first.get(i + 1), consents });
     around.push({ above: closest === undefined ? undefined : named.get(closest), below, consents });
   }
   return around;
@@ -47,13 +49,19 @@ export async function readObstacle(run: Run, wish: NewZoneName): Promise<NotCrea
 type Found = { readonly nth: number; readonly name: string };
 
 /** `first`: a zone of another account below the name. */
-async function foreignBelow(run: Run, wish: NewZoneName, first: string | undefined): Promise<readonly Neighbour[]> {
+async function foreignBelow(
+  run: Run,
+  wish: NewZoneName,
+  { first, consents }: { readonly first: string | undefined; readonly consents: readonly Consent[] },
+): Promise<readonly Neighbour[]> {
   const found: Neighbour[] = [];
   const { before } = reversedBelow(wish.name);
   for (let next = first; next !== undefined && found.length <= mostBelow; ) {
     const between = (await run(zonesNamed(namesBetween(next, wish.name)))).rows as Neighbour[];
     const top = between.toSorted((a, b) => a.name.length - b.name.length)[0];
-    if (top !== undefined && top.account !== wish.account) found.push(top);
+    const isForeign = top !== undefined && top.account !== wish.account;
+    if (isForeign) found.push(top);
+    if (isForeign && !isConsented(wish, top, consents)) break;
     // Whatever is below that one is its owner's affair. When there is none, the zone was deleted since: others may follow.
     const after = top === undefined ? reversedName(next) : reversedBelow(top.name).before;
     const [more] = (await run(firstForeign([{ account: wish.account, after, before }]))).rows as Found[];

@@ -1,6 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import { enclosing } from "../../../core/names/name.ts";
 import {
+  type Consent,
+  isConsented,
   mostBelow,
   type Neighbour,
   type Neighbourhood,
@@ -24,7 +26,8 @@ export function prepareNeighbours(database: DatabaseSync): (wish: NewZoneName) =
   /** The highest first. */
   const named = (names: readonly string[]) => selectNamed.all(JSON.stringify(names)) as Neighbour[];
 
-  const foreignBelow = ({ name, account }: NewZoneName): readonly Neighbour[] => {
+  const foreignBelow = (wish: NewZoneName, consents: readonly Consent[]): readonly Neighbour[] => {
+    const { name, account } = wish;
     const found: Neighbour[] = [];
     const { before } = reversedBelow(name);
     for (let { after } = reversedBelow(name); found.length <= mostBelow; ) {
@@ -32,6 +35,7 @@ export function prepareNeighbours(database: DatabaseSync): (wish: NewZoneName) =
       const [top] = next ? named(namesBetween(next.name, name)) : [];
       if (top === undefined) break;
       if (top.account !== account) found.push(top);
+      if (top.account !== account && !isConsented(wish, top, consents)) break;
       // Whatever is below that one is its owner's affair.
       after = reversedBelow(top.name).before;
     }
@@ -40,11 +44,8 @@ export function prepareNeighbours(database: DatabaseSync): (wish: NewZoneName) =
 
   return (wish) => {
     const names = enclosing(wish.name);
-    const consents = selectGrants.all(wish.account, JSON.stringify(names)) as ConsentRow[];
-    return {
-      above: named(names.slice(1)).at(-1),
-      below: foreignBelow(wish),
-      consents: consents.map(consentFromRow),
-    };
+    const rows = selectGrants.all(wish.account, JSON.stringify(names)) as ConsentRow[];
+    const consents = rows.map(consentFromRow);
+    return { above: named(names.slice(1)).at(-1), below: foreignBelow(wish, consents), consents };
   };
 }

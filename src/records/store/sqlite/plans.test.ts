@@ -76,6 +76,16 @@ describe("SQLite goes by keys", () => {
     ]);
   });
 
+  it("to no zone below a new one after the first whose owner does not consent", () => {
+    database.exec(
+      "INSERT INTO accounts (id, name, created) VALUES (1, 'a', 1), (2, 'b', 1); INSERT INTO zones (number, id, account, name, settings, " +
+        "serial, record_count, created, modified) SELECT value, 'z' || value, 2, 'z' || value || '.example', '{}', 1, 0, 1, 1 " +
+        "FROM json_each('[1, 2, 3, 4, 5]'); INSERT INTO zone_grants (zone, account, name, actor, created) VALUES (1, 1, 'example', 'b', 1)",
+    );
+    const { below } = prepareNeighbours(database)({ account, name: "example" });
+    expect(below.map(({ name }) => name)).toEqual(["z1.example", "z2.example"]);
+  });
+
   it("to an earlier part of a zone's history", async () => {
     expect(await waysOf(() => queries.historyOf(zone, { before: 9, limit: 1 }))).toEqual([
       "SEARCH changes USING INDEX changes_of_zone (zone=? AND position<?)",
