@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { plainSettings } from "../../src/records/store/port.ts";
 import { dialogHasFocus, openBrowser, openContext, openPage } from "./browser.ts";
 import { fillLargeZone } from "./harbour.ts";
 import { type RecordsRig, signInByLink, signInContext, startRecordsRig } from "./records-rig.ts";
@@ -168,6 +169,27 @@ describe("the preparation of a name that moves", () => {
     await page.keyboard.press("Escape");
     await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
     await expect.poll(() => focused.allTextContents()).toEqual(["www"]);
+    await context.close();
+  });
+});
+
+describe("a zone inside another account's zone", () => {
+  it("is refused with what to do, and not whose the other is", async () => {
+    const { store, createSignInLink } = rig.service();
+    const { id: account } = await store.ensureAccount("neighbour", 1);
+    const name = "alpha.example";
+    const zone = { account, id: name, name, settings: plainSettings(60), serial: 1, created: 1, sets: [] };
+    expect(await store.createZone(zone, "test")).toMatchObject({ name });
+    const context = await openContext(browser);
+    await signInContext(context, await createSignInLink("stranger"));
+    const page = await openPage(context, rig.url);
+    await page.getByRole("button", { name: "Make a zone" }).click();
+    await page.getByLabel("Domain name").fill("www.alpha.example");
+    await page.getByRole("button", { name: "Make the zone" }).click();
+    const words =
+      "www.alpha.example is inside a zone of another account; ask its owner to grant you the name, or the operator to allow it";
+    await page.getByRole("alert").getByText(words).waitFor();
+    expect(await page.textContent("body")).not.toContain("neighbour");
     await context.close();
   });
 });

@@ -90,6 +90,9 @@ const written = [
   `INSERT INTO accounts (id, name, created) VALUES (1000, 'old', 1);
    INSERT INTO zones (number, id, account, name, settings, serial, record_count, created, modified)
      VALUES (1000, 'z', 1000, 'old.example', '${settings}', 7, 1, 1, 1);
+   INSERT INTO accounts (id, name, created) VALUES (1001, 'other', 1);
+   INSERT INTO zones (number, id, account, name, settings, serial, record_count, created, modified)
+     VALUES (1001, 'in', 1001, 'in.old.example', '${settings}', 7, 0, 1, 1);
    INSERT INTO rrsets (zone, owner, type, records) VALUES (1000, 'www', 'A', '${record}');
    INSERT INTO record_ids (id, zone, owner, type) VALUES ('r', 1000, 'www', 'A');`,
   "INSERT INTO console_passwords (account, hash, changed) VALUES (1000, 'h', 1);",
@@ -127,6 +130,11 @@ describe.for([sqlite, postgres])("$name", ({ steps, lab }) => {
     if (zone !== undefined) await poolOf(zone).add(store, "192.0.2.9");
     expect((await store.zone(1000, "z"))?.recordCount).toBe(2);
     expect(await store.transferKeys()).toHaveLength(taken >= 3 ? 1 : 0);
+    // Zones from before consent was asked for are there as ever, and count for those that are wanted now.
+    expect(await store.zoneHolding("www.in.old.example")).toMatchObject({ name: "in.old.example", account: 1001 });
+    expect(await store.obstacleTo({ account: 1000, name: "deep.old.example" })).toBeUndefined();
+    expect(await store.obstacleTo({ account: 1001, name: "example" })).toBe("above-foreign-zone");
+    expect(await store.obstacleTo({ account: 1000, name: "a.in.old.example" })).toBe("inside-foreign-zone");
     await store.close();
   });
 

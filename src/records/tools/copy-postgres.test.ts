@@ -94,6 +94,8 @@ describe("from SQLite to PostgreSQL and back", () => {
     expect(wanted.size).toBe(3);
     const there = await rig.open(url);
     expect(await exported(there)).toEqual(wanted);
+    const stranger = { account: 99, name: "org" };
+    expect(await there.obstacleTo(stranger)).toBe("above-foreign-zone");
     await there.close();
 
     const back = join(folder, "back.sqlite");
@@ -104,6 +106,7 @@ describe("from SQLite to PostgreSQL and back", () => {
     );
     const again = openSqliteStore(back);
     expect(await exported(again)).toEqual(wanted);
+    expect(await again.obstacleTo(stranger)).toBe("above-foreign-zone");
     again.close();
   });
 
