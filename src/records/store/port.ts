@@ -12,60 +12,61 @@ import type { GrantStore } from "./zone-grants.ts";
  * Where zones, record sets, tokens and the change log are kept. Every write is one transaction: it is on disk, whole, when
  * its promise resolves, and nothing of it is there when the promise rejects. Writes to one zone happen one after another.
  */
-export type RecordStore = TransferStore &
-  GrantStore & {
-    readonly account: (name: string) => Promise<Account | undefined>;
-    readonly ensureAccount: (name: string, now: Instant) => Promise<Account>;
-    readonly addToken: (token: NewToken) => Promise<Token>;
-    readonly tokenByHash: (hash: string) => Promise<Token | undefined>;
-    readonly tokens: () => Promise<readonly Token[]>;
-    /** True when a token that was still good has been revoked. */
-    readonly revokeToken: (id: number, now: Instant) => Promise<boolean>;
-    /** Counts one use. Costs no write: what was counted is written together, every few seconds and when the store closes. */
-    readonly noteUse: (id: number, now: Instant) => void;
+export type RecordStore = StoreParts & {
+  readonly account: (name: string) => Promise<Account | undefined>;
+  readonly ensureAccount: (name: string, now: Instant) => Promise<Account>;
+  readonly addToken: (token: NewToken) => Promise<Token>;
+  readonly tokenByHash: (hash: string) => Promise<Token | undefined>;
+  readonly tokens: () => Promise<readonly Token[]>;
+  /** True when a token that was still good has been revoked. */
+  readonly revokeToken: (id: number, now: Instant) => Promise<boolean>;
+  /** Counts one use. Costs no write: what was counted is written together, every few seconds and when the store closes. */
+  readonly noteUse: (id: number, now: Instant) => void;
 
-    readonly zone: (account: number, id: string) => Promise<Zone | undefined>;
-    readonly zoneBy: (account: number, key: ZoneKey) => Promise<Zone | undefined>;
-    /** The zone of any account that holds a name: the closest one above it, or of that very name. */
-    readonly zoneHolding: (name: string) => Promise<Zone | undefined>;
-    readonly zones: (account: number, query: ZoneQuery) => Promise<Page<Zone>>;
-    /** Whether the name may become a zone is decided inside the transaction (core/zone-neighbours.ts). */
-    readonly createZone: (zone: NewZone, actor: string) => Promise<Zone | NotCreated>;
-    /** Why such a zone would not be made as things are. */
-    readonly obstacleTo: (wish: NewZoneName) => Promise<NotCreated | undefined>;
+  readonly zone: (account: number, id: string) => Promise<Zone | undefined>;
+  readonly zoneBy: (account: number, key: ZoneKey) => Promise<Zone | undefined>;
+  /** The zone of any account that holds a name: the closest one above it, or of that very name. */
+  readonly zoneHolding: (name: string) => Promise<Zone | undefined>;
+  readonly zones: (account: number, query: ZoneQuery) => Promise<Page<Zone>>;
+  /** Whether the name may become a zone is decided inside the transaction (core/zone-neighbours.ts). */
+  readonly createZone: (zone: NewZone, actor: string) => Promise<Zone | NotCreated>;
+  /** Why such a zone would not be made as things are. */
+  readonly obstacleTo: (wish: NewZoneName) => Promise<NotCreated | undefined>;
 
-    readonly record: (account: number, id: string) => Promise<PlacedRecord | undefined>;
-    readonly sets: (zone: Zone, query: SetQuery) => Promise<readonly RRset[]>;
-    readonly setPage: (zone: Zone, query: SetPageQuery) => Promise<Page<RRset>>;
-    /** Undefined when the account has no such zone or record; otherwise what `decide` gave as its result. */
-    readonly write: <T>(request: WriteRequest, decide: Decide<T>) => Promise<T | undefined>;
-    /** Several zones in one transaction: all of it is done, or nothing. No two requests are for the same zone. */
-    readonly writeAll: <T>(requests: readonly WriteRequest[], decide: DecideAll<T>) => Promise<T>;
+  readonly record: (account: number, id: string) => Promise<PlacedRecord | undefined>;
+  readonly sets: (zone: Zone, query: SetQuery) => Promise<readonly RRset[]>;
+  readonly setPage: (zone: Zone, query: SetPageQuery) => Promise<Page<RRset>>;
+  /** Undefined when the account has no such zone or record; otherwise what `decide` gave as its result. */
+  readonly write: <T>(request: WriteRequest, decide: Decide<T>) => Promise<T | undefined>;
+  /** Several zones in one transaction: all of it is done, or nothing. No two requests are for the same zone. */
+  readonly writeAll: <T>(requests: readonly WriteRequest[], decide: DecideAll<T>) => Promise<T>;
 
-    /**
-     * A write that is kept as an action: that is there exactly when the write is. `"no-zone"` when the account has none; with
-     * `once`, what was done under that key before is told again, or `"key-taken"` when the key was for something else.
-     */
-    readonly act: <T>(request: ActRequest, decide: DecideAct<T>) => Promise<Acted<T> | "no-zone" | "key-taken">;
-    readonly actCreateZone: (zone: NewZone, act: NewAction) => Promise<Acted<Zone> | NotCreated | "key-taken">;
-    /** Actions are dropped when they are a week old, or when there are very many newer ones. */
-    readonly actions: (account: number, query: ActionQuery) => Promise<Page<Action>>;
+  /**
+   * A write that is kept as an action: that is there exactly when the write is. `"no-zone"` when the account has none; with
+   * `once`, what was done under that key before is told again, or `"key-taken"` when the key was for something else.
+   */
+  readonly act: <T>(request: ActRequest, decide: DecideAct<T>) => Promise<Acted<T> | "no-zone" | "key-taken">;
+  readonly actCreateZone: (zone: NewZone, act: NewAction) => Promise<Acted<Zone> | NotCreated | "key-taken">;
+  /** Actions are dropped when they are a week old, or when there are very many newer ones. */
+  readonly actions: (account: number, query: ActionQuery) => Promise<Page<Action>>;
 
-    /** The change log behind `position`, oldest first. */
-    readonly changesAfter: (position: number, limit: number) => Promise<readonly LoggedChange[]>;
-    /** The position of the last change in the log; 0 when there is none. */
-    readonly lastChange: () => Promise<number>;
-    /** What was done to one zone, newest first, before `position` when one is given. */
-    readonly historyOf: (zone: Zone, query: HistoryQuery) => Promise<readonly LoggedChange[]>;
-    /** How many changes of its own write stand in the zone's history before this one. */
-    readonly restOfWrite: (zone: Zone, change: LoggedChange) => Promise<number>;
-    /** Calls back after every commit that has added to the change log, before the writer has its answer. Gives the way to end it. */
-    readonly onChange: (listener: ChangeListener) => () => void;
-    /** What it has done so far, for `/metrics`. */
-    readonly counters: StoreCounters;
-    /** What is under way is ended first. */
-    readonly close: () => void | Promise<void>;
-  };
+  /** The change log behind `position`, oldest first. */
+  readonly changesAfter: (position: number, limit: number) => Promise<readonly LoggedChange[]>;
+  /** The position of the last change in the log; 0 when there is none. */
+  readonly lastChange: () => Promise<number>;
+  /** What was done to one zone, newest first, before `position` when one is given. */
+  readonly historyOf: (zone: Zone, query: HistoryQuery) => Promise<readonly LoggedChange[]>;
+  /** How many changes of its own write stand in the zone's history before this one. */
+  readonly restOfWrite: (zone: Zone, change: LoggedChange) => Promise<number>;
+  /** Calls back after every commit that has added to the change log, before the writer has its answer. Gives the way to end it. */
+  readonly onChange: (listener: ChangeListener) => () => void;
+  /** What it has done so far, for `/metrics`. */
+  readonly counters: StoreCounters;
+  /** What is under way is ended first. */
+  readonly close: () => void | Promise<void>;
+};
+
+type StoreParts = TransferStore & GrantStore;
 
 export type Account = { readonly id: number; readonly name: string };
 
