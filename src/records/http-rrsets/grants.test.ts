@@ -68,6 +68,18 @@ describe("a zone inside or above another account's zone", () => {
     expect((await create(ours, "dev.delta.test")).status).toBe(422);
   });
 
+  it("is created above others' zones with the consent of each owner", async () => {
+    const third = await newToken("third");
+    await create(theirs, "a.eta.test");
+    await create(third, "b.eta.test");
+    const body = { account: "ours", name: "eta.test" };
+    expect((await grant(theirs, "a.eta.test", body)).status).toBe(201);
+    expect((await create(ours, "eta.test")).status).toBe(422);
+    expect((await grant(third, "b.eta.test", body)).status).toBe(201);
+    expect((await create(ours, "eta.test")).status).toBe(201);
+    expect((await create(ours, "in.a.eta.test")).status).toBe(422);
+  });
+
   it.each([
     ["a name elsewhere", { account: "ours", name: "other.test" }, "name"],
     ["a name that only looks like one below", { account: "ours", name: "xepsilon.test" }, "name"],
