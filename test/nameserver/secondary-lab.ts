@@ -73,7 +73,8 @@ export async function openLab(): Promise<Lab> {
   const data = join(folder, "data");
   const files = { tokenFile: join(folder, "token"), caFile: join(data, "ca.pem") };
   await prepareWithMoor(inside, ["token", "add", "--data", data, "--to", files.tokenFile]);
-  for (const line of linesOf("keys")) await prepareWithMoor(inside, [...line.split(" ").slice(1), "--data", data]);
+  for (const line of [...linesOf("keys"), ...linesOf("grants")])
+    await prepareWithMoor(inside, [...line.split(" ").slice(1), "--data", data]);
 
   const start = async () => {
     const [line = ""] = linesOf("moor");
