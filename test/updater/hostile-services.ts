@@ -4,6 +4,7 @@ import { type HostileRow, moved, service, toWrites } from "./hostile-row.ts";
 
 const cloud = { settings: { api: "rrsets" } } as const;
 const cloudError = (code: string) => ({ error: { code, message: "no", details: null } });
+const noRecord = { error: { message: "record not found", code: 404 } };
 const inAMinute = () => new Date(Date.now() + 60_000).toUTCString();
 const toZones =
   (body: unknown) =>
@@ -39,13 +40,21 @@ export const hostileServices: readonly HostileRow[] = [
   service("403", toWrites({ status: 403, body: { message: "Forbidden" } }), /does not accept the token/, 6),
   service(
     "404 for the record",
-    ({ path }) => (/records\/./.test(path) ? { status: 404, body: {} } : undefined),
+    ({ path }) => (/records\/./.test(path) ? { status: 404, body: noRecord } : undefined),
     /there is no record/,
     6,
   ),
   service("404 for the zone", toZones({ error: { message: "zone not found", code: 404 } }), /has no zone/, 0),
   service("404 in words of no record service", toZones({}), /does not know the call/, 0),
-  service("404 for the write alone", toWrites({ status: 404, body: {} }), /there is no record/, 6),
+  service("404 for the write alone", toWrites({ status: 404, body: noRecord }), /there is no record/, 6),
+  service("404 from a proxy for a write", toWrites({ status: 404, body: "<html>" }), /does not know the call/, 6),
+  service("422 from a proxy for a write", toWrites({ status: 422, body: "<html>" }), /refused: 422/, 6),
+  service("201 for a write", toWrites({ status: 201, body: {} }), /answered 201/, 6),
+  service("202 for a write", toWrites({ status: 202 }), /answered 202/, 6),
+  service("204 for a write", toWrites({ status: 204 }), /answered 204/, 6),
+  service("408 for a write", toWrites({ status: 408, body: { message: "late" } }), /answered 408/, 6),
+  service("499 for a write", toWrites({ status: 499 }), /answered 499/, 6),
+  service("switches protocols", toWrites({ raw: "HTTP/1.1 101 Yes\r\nupgrade: x\r\n\r\n" }), /answered 101/, 6),
   service("409", toWrites({ status: 409, body: { error: { message: "conflict", code: 409 } } }), /answered 409/, 6),
   service(
     "422",
@@ -124,6 +133,11 @@ export const hostileServices: readonly HostileRow[] = [
   service("sets: 423 locked", toWrites({ status: 423, body: cloudError("locked") }), /answered 423/, 6, cloud),
   service("sets: 423 protected", toWrites({ status: 423, body: cloudError("protected") }), /refused: 423/, 6, cloud),
   service("sets: 503", toWrites({ status: 503, body: cloudError("unavailable") }), /answered 503/, 6, cloud),
+  service("sets: 202", toWrites({ status: 202 }), /answered 202/, 6, cloud),
+  service("sets: 204", toWrites({ status: 204 }), /answered 204/, 6, cloud),
+  service("sets: 303", toWrites({ status: 303, headers: { location: "/" } }), /another place/, 6, cloud),
+  service("sets: 408", toWrites({ status: 408, body: cloudError("timeout") }), /answered 408/, 6, cloud),
+  service("sets: 403 from a proxy", toWrites({ status: 403, body: "<html>" }), /does not accept the token/, 6, cloud),
   service(
     "sets: an action that fails",
     toWrites({

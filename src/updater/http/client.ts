@@ -14,7 +14,14 @@ export type HttpRequest = {
 };
 
 export type HttpOutcome =
-  | { readonly kind: "answer"; readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: string }
+  | {
+      readonly kind: "answer";
+      readonly status: number;
+      readonly headers: IncomingHttpHeaders;
+      readonly body: string;
+      /** The connection was lost before any answer, and the request was sent once more: it may have been carried out twice. */
+      readonly resent?: true;
+    }
   | { readonly kind: "failed"; readonly because: string; readonly todo: string };
 
 export type HttpClient = {
@@ -79,7 +86,9 @@ export async function createHttpClient(endpoint: Endpoint, given: Partial<HttpLi
       using bounded = boundedBy(signal, limits.timeoutMs);
       const first = await attempt(request, bounded.signal);
       // The other side closed an idle connection as we took it up: nothing was read, so ask once more on a fresh one.
-      return first.staleSocket ? (await attempt(request, bounded.signal)).outcome : first.outcome;
+      if (!first.staleSocket) return first.outcome;
+      const { outcome } = await attempt(request, bounded.signal);
+      return outcome.kind === "answer" ? { ...outcome, resent: true } : outcome;
     },
     async stream(request, listener, signal) {
       using quiet = silenceOf(signal, Math.max(listener.silence, limits.timeoutMs));

@@ -18,11 +18,11 @@ export type Summary = {
 /** `sent` is false for a plan that is only shown. */
 export function summarise(result: UpdateResult, sent: boolean): Summary {
   const { plan, outcome } = result;
-  if (outcome?.kind === "replaced") return replaced(result);
+  if (outcome?.kind === "done") return replaced(result);
   if (outcome?.kind === "same") return same(result);
   if (outcome) {
-    const what = outcome.afterWrite ? "not replaced in full" : "not replaced";
-    return { kind: "failed", what, because: outcome.because, todo: outcome.todo };
+    const { afterWrite, because, todo } = outcome.fault;
+    return { kind: "failed", what: afterWrite ? "not replaced in full" : "not replaced", because, todo };
   }
   switch (plan.kind) {
     case "replace":

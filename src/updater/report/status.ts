@@ -36,8 +36,8 @@ export function createStatusKeeper(clock: () => Instant): StatusKeeper {
     note(round, state) {
       heardAt = performance.now();
       const names = namesIn(round, state, status.names);
-      const done = round.results.filter(({ outcome }) => outcome?.kind === "replaced").length;
-      const failed = round.results.filter(({ outcome }) => outcome && !["replaced", "same"].includes(outcome.kind));
+      const done = round.results.filter(({ outcome }) => outcome?.kind === "done").length;
+      const failed = round.results.filter(({ outcome }) => outcome && "fault" in outcome);
       status = {
         ...status,
         rounds: status.rounds + 1,

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from "vitest";
 import { parseIpv4 } from "../../core/addresses/address.ts";
-import type { Lookup, RecordTarget, ReplaceOutcome, TargetFault } from "../targets/target.ts";
+import type { Lookup, RecordTarget, TargetFault, WriteOutcome } from "../targets/target.ts";
 import { type ApplyTools, openApplying, previewRound } from "./apply.ts";
 import type { PlannedUpdate } from "./plan.ts";
 import { createRecall } from "./recall.ts";
@@ -24,7 +24,7 @@ const update = (kind: "replace" | "compare", name = "home", create = false) =>
 type Service = {
   held?: Lookup<readonly string[]>;
   zone?: Lookup<readonly []>;
-  outcome?: ReplaceOutcome;
+  outcome?: WriteOutcome;
   stored?: StoredAddress;
 };
 
@@ -47,7 +47,7 @@ function rig({ held = found(), zone = { kind: "found", value: [] }, outcome, sto
       most = Math.max(most, open);
       await new Promise(setImmediate);
       open -= 1;
-      return outcome ?? { kind: "replaced", recordId: "1" };
+      return outcome ?? { kind: "done", recordId: "1" };
     },
   } satisfies Partial<RecordTarget>;
   const tools: ApplyTools = {
@@ -69,29 +69,29 @@ function rig({ held = found(), zone = { kind: "found", value: [] }, outcome, sto
 
 describe("an update that is applied", () => {
   test.each<[string, Service, PlannedUpdate, readonly string[], string]>([
-    ["is written", {}, update("replace"), ["replace 9.9.9.9"], "replaced"],
+    ["is written", {}, update("replace"), ["replace 9.9.9.9"], "done"],
     ["is read first, and right", { held: found("9.9.9.9") }, update("compare"), ["current"], "same"],
     [
       "is read first, and another",
       { held: found("9.9.9.8") },
       update("compare"),
       ["current", "replace 9.9.9.9"],
-      "replaced",
+      "done",
     ],
     [
       "is one of two values",
       { held: found("9.9.9.9", "9.9.9.8") },
       update("compare"),
       ["current", "replace 9.9.9.9"],
-      "replaced",
+      "done",
     ],
-    ["is not there", { held: missing }, update("compare"), ["current"], "missing"],
+    ["is not there", { held: missing }, update("compare"), ["current"], "refused"],
     [
       "is not there and shall be",
       { held: missing },
       update("compare", "home", true),
       ["current", "replace 9.9.9.9"],
-      "replaced",
+      "done",
     ],
   ])("%s", async (_, service, planned, asked, kind) => {
     const { apply, ...seen } = rig(service);
@@ -148,7 +148,7 @@ describe("an update that is applied", () => {
   });
 
   it("makes us stay away as long as the service asks for", async () => {
-    const { apply, holds } = rig({ outcome: later });
+    const { apply, holds } = rig({ outcome: { kind: "unknown", fault: later } });
     await apply(update("replace"));
     expect(holds).toEqual([now + 5_000]);
   });
@@ -158,9 +158,14 @@ describe("an update that is previewed", () => {
   test.each<[string, Service, PlannedUpdate, object]>([
     ["right", { held: found("9.9.9.9") }, update("compare"), { outcome: { kind: "same" } }],
     ["another", { held: found("9.9.9.8") }, update("compare"), { plan: { kind: "replace" }, found: ["9.9.9.8"] }],
-    ["not there", { held: missing }, update("replace"), { outcome: { kind: "missing" } }],
-    ["not there, with its zone", { held: missing, zone: later }, update("replace", "home", true), { outcome: later }],
-    ["busy", { held: later }, update("replace"), { outcome: later }],
+    ["not there", { held: missing }, update("replace"), { outcome: { kind: "refused", fault: missing } }],
+    [
+      "not there, with its zone",
+      { held: missing, zone: later },
+      update("replace", "home", true),
+      { outcome: { kind: "refused", fault: later } },
+    ],
+    ["busy", { held: later }, update("replace"), { outcome: { kind: "refused", fault: later } }],
   ])("%s: nothing is written or remembered", async (_, service, planned, expected) => {
     const { preview, asked, kept, holds } = rig(service);
     expect(await preview(planned)).toMatchObject(expected);

@@ -1,14 +1,14 @@
 import { parseAddress } from "../../core/addresses/address.ts";
 import type { Confirmation } from "../targets/confirm-dns.ts";
-import type { RecordTarget, ReplaceOutcome } from "../targets/target.ts";
+import type { RecordTarget, TargetFault, WriteOutcome } from "../targets/target.ts";
 import type { PlannedUpdate } from "./plan.ts";
 import type { Recall } from "./recall.ts";
 import { type Act, type Acting, openQueues, type QueueTools, type ServiceQueues } from "./service-queues.ts";
 import type { StateFile, StoredAddress } from "./state-file.ts";
 
-/** What became of one planned update. Only a replaced one was sent and accepted. */
+/** What became of one planned update. */
 export type UpdateResult = PlannedUpdate & {
-  readonly outcome?: ReplaceOutcome | { readonly kind: "same" };
+  readonly outcome?: WriteOutcome | { readonly kind: "same" };
   /** Begun, and not ended when the round was; or its turn at the service has not come yet. */
   readonly underWay?: true;
   /** What the record held, where it was read before it was written. */
@@ -47,9 +47,9 @@ async function previewOne(
   if (held.kind === "missing" && order.create) {
     // The record may be missing, but not the zone that it is to be made in.
     const zone = await target.records(order.zone, signal);
-    return zone.kind === "found" ? update : { ...update, outcome: zone };
+    return zone.kind === "found" ? update : unsent(update, zone);
   }
-  if (held.kind !== "found") return { ...update, outcome: held };
+  if (held.kind !== "found") return unsent(update, held);
   if (plan.kind === "replace") return update;
   const found = held.value;
   if (holdsOnly(found, plan.address.text)) return { ...update, outcome: { kind: "same" }, found };
@@ -66,7 +66,7 @@ async function applyOne(
   const target = targetOf(update, tools);
   const before = kind === "compare" ? await target.current(subject.order, signal) : undefined;
   if (before && before.kind !== "found" && !(before.kind === "missing" && subject.order.create)) {
-    return { ...update, outcome: before };
+    return unsent(update, before);
   }
   const found = before?.kind === "found" ? before.value : undefined;
   if (found && holdsOnly(found, value)) {
@@ -76,15 +76,17 @@ async function applyOne(
   const undoubt = await castDoubt(subject.key, tools.state);
   const outcome = await target.replace({ ...subject.order, value }, signal);
   const result: UpdateResult = { ...update, outcome, ...(found ? { found } : {}) };
-  if (outcome.kind !== "replaced") {
-    // Whoever refuses the write itself has not written; of one that failed nobody knows.
-    if (outcome.kind !== "later" && !outcome.afterWrite) await undoubt();
-    return result;
-  }
+  if (outcome.kind === "refused") await undoubt();
+  if (outcome.kind !== "done") return result;
   tools.recall.changed(subject.key, tools.now());
   tools.recall.verified(subject.key, tools.now());
   return remembered(result, value, tools);
 }
+
+const unsent = (update: PlannedUpdate, fault: TargetFault): UpdateResult => ({
+  ...update,
+  outcome: { kind: "refused", fault },
+});
 
 function targetOf({ subject }: PlannedUpdate, { targets }: ApplyTools): RecordTarget {
   const target = targets.get(subject.target);

@@ -189,7 +189,7 @@ describe("a record service that does not take it: nothing is stored, the next go
   test.each(hostileServices)("%s", async (_, service, kind) => {
     loop.says.service = service;
     const { results } = await loop.updater.round(new AbortController().signal);
-    expect(results[0]?.outcome?.kind).toBe(kind);
+    expect(results[0]?.outcome).toMatchObject({ fault: { kind } });
     expect(loop.stored()).toEqual({});
     for (const { body } of loop.writes()) expect(["9.9.9.9", "2a00::9"]).toContain(JSON.parse(body).value);
     loop.says.service = () => undefined;
@@ -207,7 +207,9 @@ describe("a record service that does not take it: nothing is stored, the next go
   it("says what the service said", async () => {
     loop.says.service = put({ status: 422, body: { error: { message: "ungültig:\n \u001b[31m A", code: 422 } } });
     const { results } = await loop.updater.round(new AbortController().signal);
-    expect(results[0]?.outcome).toMatchObject({ because: "the record service refused: 422: ungültig: \\u{1b}[31m A" });
+    expect(results[0]?.outcome).toMatchObject({
+      fault: { because: "the record service refused: 422: ungültig: \\u{1b}[31m A" },
+    });
   });
 
   it("says what the record held, whatever the service sends for it", async () => {
@@ -263,8 +265,10 @@ describe("manners", () => {
   it("refuses to guess between two records of one name and type", async () => {
     loop.records.push({ id: "r4b", type: "A", name: "home.example.org.", value: "192.0.2.2", zone_id: "z1" });
     const { results } = await loop.updater.round(new AbortController().signal);
-    expect(results[0]?.outcome).toMatchObject({ kind: "ambiguous", todo: expect.stringContaining("r4, r4b") });
-    expect(results[1]?.outcome?.kind).toBe("replaced");
+    expect(results[0]?.outcome).toMatchObject({
+      fault: { kind: "ambiguous", todo: expect.stringContaining("r4, r4b") },
+    });
+    expect(results[1]?.outcome?.kind).toBe("done");
   });
 
   it("stops at once when told to", async () => {
@@ -274,7 +278,7 @@ describe("manners", () => {
     await until(() => loop.service.asked.length > 0);
     stop.abort();
     const { results } = await round;
-    expect(results[0]?.outcome).toMatchObject({ because: "stopped before it was done" });
+    expect(results[0]?.outcome).toMatchObject({ fault: { because: "stopped before it was done" } });
     expect(loop.stored()).toEqual({});
   });
 });
@@ -322,15 +326,15 @@ describe("back-off", () => {
 
 describe("records named by id", () => {
   it.each([
-    ["the right one", "r4", "replaced"],
+    ["the right one", "r4", undefined],
     ["one of another type", "r6", "refused"],
     ["one that is not there", "nope", "missing"],
   ])("%s", async (_, id, kind) => {
     await loop.close();
     loop = await openLoop(`  - { name: home, zone: example.org, ttl: 60, ipv4: { interface: wan0, record: ${id} } }`);
     const { results } = await loop.updater.round(new AbortController().signal);
-    expect(results[0]?.outcome?.kind).toBe(kind);
-    expect(loop.writes().map(({ body }) => JSON.parse(body).ttl)).toEqual(kind === "replaced" ? [60] : []);
+    expect(results[0]?.outcome).toMatchObject(kind ? { fault: { kind } } : { kind: "done" });
+    expect(loop.writes().map(({ body }) => JSON.parse(body).ttl)).toEqual(kind ? [] : [60]);
   });
 
   it("one of another name is refused at every look, also when it has the address", async () => {
@@ -361,7 +365,9 @@ describe("many names on one firewall", () => {
     );
     const { results } = await loop.updater.round(new AbortController().signal);
     expect(loop.firewall.asked.length).toBe(1);
-    expect(results.map(({ outcome }) => outcome?.kind)).toEqual(Array.from({ length: 6 }, () => "missing"));
+    expect(results.map(({ outcome }) => outcome)).toMatchObject(
+      Array.from({ length: 6 }, () => ({ kind: "refused", fault: { kind: "missing" } })),
+    );
   });
 });
 

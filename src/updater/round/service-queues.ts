@@ -129,8 +129,7 @@ async function actUnlessHeld(
   using bounded = boundedBy(signal, longestWrite);
   const result = await act(update, plan, bounded.signal);
   const { outcome } = result;
-  if (outcome && "retryAfter" in outcome && outcome.retryAfter) {
-    await tools.hold(subject.target, tools.now() + outcome.retryAfter);
-  }
+  const wait = outcome && "fault" in outcome ? outcome.fault.retryAfter : undefined;
+  if (wait) await tools.hold(subject.target, tools.now() + wait);
   return result;
 }

@@ -80,7 +80,9 @@ it("says why it cannot read a list on, and is told there too how long to stay aw
       : undefined;
   };
   const { results } = await loop.updater.round(signal);
-  expect(results[0]?.outcome).toMatchObject({ because: "the record service answered 429", retryAfter: 60_000 });
+  expect(results[0]?.outcome).toMatchObject({
+    fault: { because: "the record service answered 429", retryAfter: 60_000 },
+  });
   expect(results[1]?.plan.kind).toBe("wait");
 });
 

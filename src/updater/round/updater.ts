@@ -89,11 +89,12 @@ export async function openUpdater(config: UpdaterConfig, { state, now, random }:
   const settle = ({ subject, outcome }: UpdateResult) => {
     if (!outcome) return;
     const service = serviceOf(subject.target);
-    if (outcome.kind === "replaced" || outcome.kind === "same") {
+    if ("fault" in outcome) pacing.failed(subject.key, now(), outcome.fault.unreached ? service : undefined);
+    else {
       pacing.succeeded(subject.key);
       // Not for any answer: a service with too much to do answers some with 503 and others never.
       pacing.reached(service);
-    } else pacing.failed(subject.key, now(), outcome.unreached ? service : undefined);
+    }
   };
   const dueOf = ({ subject, plan, outcome, underWay }: UpdateResult): Instant | undefined => {
     if (underWay) return undefined;
@@ -101,7 +102,7 @@ export async function openUpdater(config: UpdaterConfig, { state, now, random }:
     if (plan.kind === "wait") return plan.because === "asked" ? (notBefore(subject) ?? now()) : plan.until;
     // Without an address there is nothing to hold the record against, until the firewall has something new.
     if (plan.kind === "nothing") return plan.because === "same-as-stored" ? nextLook(subject) : undefined;
-    const failed = outcome?.kind === "replaced" || outcome?.kind === "same" ? undefined : notBefore(subject);
+    const failed = outcome && !("fault" in outcome) ? undefined : notBefore(subject);
     return failed ?? nextLook(subject);
   };
   const nextLook = ({ key, rules }: Subject): Instant | undefined => {
@@ -207,7 +208,7 @@ function budgetOf({ targets }: UpdaterConfig, budgets: Map<string, Budget>, targ
 function withConfirmation(result: UpdateResult, signal: AbortSignal): UpdateResult {
   const { subject, plan, outcome } = result;
   const { confirm } = subject.rules;
-  if (!confirm || outcome?.kind !== "replaced" || !("address" in plan)) return result;
+  if (!confirm || outcome?.kind !== "done" || !("address" in plan)) return result;
   const { zone, name, family } = subject.order;
   const order = { zone, name: absoluteName(name, zone), family, value: plan.address.text, servers: confirm.servers };
   return { ...result, confirmation: confirmDns(order, signal) };

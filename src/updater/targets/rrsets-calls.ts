@@ -10,6 +10,7 @@ import { isObject } from "../../core/is-object.ts";
 import type { TargetConfig } from "../config/config.ts";
 import type { HttpClient } from "../http/client.ts";
 import { type Answer, type Body, isTtl, readAnswer, readPages, unexpected } from "./service-answer.ts";
+import { readWriteAnswer, type WriteAnswer, type WriteShape } from "./write-answer.ts";
 
 /** A record set as the API names it. */
 export type SetName = { readonly zone: string; readonly name: string; readonly type: string };
@@ -19,9 +20,9 @@ export type RRsetsCalls = {
   zones(signal: AbortSignal): Promise<Answer<readonly ReadableCloudZone[]>>;
   sets(zone: string, signal: AbortSignal): Promise<Answer<readonly ReadableRRset[]>>;
   set(set: SetName, signal: AbortSignal): Promise<Answer<ReadableRRset>>;
-  setRecords(set: SetName, replacement: SetReplacement, signal: AbortSignal): Promise<Answer<ReadableAction>>;
-  changeTtl(set: SetName, ttl: number, signal: AbortSignal): Promise<Answer<ReadableAction>>;
-  create(zone: string, set: NewRRset, signal: AbortSignal): Promise<Answer<ReadableAction>>;
+  setRecords(set: SetName, replacement: SetReplacement, signal: AbortSignal): Promise<WriteAnswer<ReadableAction>>;
+  changeTtl(set: SetName, ttl: number, signal: AbortSignal): Promise<WriteAnswer<ReadableAction>>;
+  create(zone: string, set: NewRRset, signal: AbortSignal): Promise<WriteAnswer<ReadableAction>>;
   action(id: number, signal: AbortSignal): Promise<Answer<ReadableAction>>;
 };
 
@@ -32,10 +33,10 @@ export function createRRsetsCalls(config: TargetConfig, client: HttpClient, now:
     const headers = { authorization: authorization() };
     return readAnswer(await client.send({ method: "GET", path: base + path, headers }, signal), [200], now());
   };
-  const post = async (path: string, body: unknown, signal: AbortSignal): Promise<Answer<ReadableAction>> => {
+  const post = async (path: string, body: unknown, signal: AbortSignal): Promise<WriteAnswer<ReadableAction>> => {
     const headers = { authorization: authorization(), "content-type": "application/json" };
     const request = { method: "POST", path: base + path, headers, body: JSON.stringify(body) } as const;
-    return itemIn(readAnswer(await client.send(request, signal), [200, 201], now()), "action", isAction);
+    return readWriteAnswer(await client.send(request, signal), begun, now());
   };
   const list = <T>(path: string, perPage: number, key: string, isItem: (v: unknown) => v is T, signal: AbortSignal) =>
     readPages((page) => get(`${path}?page=${page}&per_page=${perPage}`, signal), key, isItem);
@@ -78,3 +79,17 @@ const isAction = (value: unknown): value is ReadableAction =>
   Number.isSafeInteger(value.id) &&
   ["running", "success", "error"].includes(String(value.status)) &&
   (value.error === undefined || value.error === null || isObject(value.error));
+
+/** Errors that may come after the write was begun. */
+const openCodes: readonly unknown[] = ["server_error", "service_error", "unavailable", "timeout", "bad_gateway"];
+
+const begun: WriteShape<ReadableAction> = {
+  statuses: [200, 201],
+  key: "action",
+  isItem: isAction,
+  isError: ({ error }) =>
+    isObject(error) &&
+    typeof error.code === "string" &&
+    typeof error.message === "string" &&
+    !openCodes.includes(error.code),
+};

@@ -54,7 +54,7 @@ describe("replacing a set (spec 4.6)", () => {
   it("sends one record with the time as its comment, and reads the set back", async () => {
     target.close();
     await openTarget({ now: () => started });
-    expect(await target.replace(order, never)).toEqual({ kind: "replaced", recordId: "example.org/home/A" });
+    expect(await target.replace(order, never)).toEqual({ kind: "done", recordId: "example.org/home/A" });
     expect(asked()).toEqual([
       "POST /v1/zones/example.org/rrsets/home/A/actions/set_records",
       "GET /v1/zones/example.org/rrsets/home/A",
@@ -95,24 +95,28 @@ describe("replacing a set (spec 4.6)", () => {
         ? { status: 422, body: { error: { code: "invalid_input", message: "too small", details: null } } }
         : undefined;
     expect(await target.replace({ ...order, ttl: 5 }, never)).toMatchObject({
-      ...{ kind: "refused", afterWrite: true, todo: expect.stringMatching(/`ttl:`/) },
-      because: expect.stringMatching(/^the address was written, but not its ttl: .*422: too small/),
+      kind: "unknown",
+      fault: {
+        ...{ kind: "refused", afterWrite: true, todo: expect.stringMatching(/`ttl:`/) },
+        because: expect.stringMatching(/^the address was written, but not its ttl: .*422: too small/),
+      },
     });
   });
 
   it("says that a set must exist, or makes it where it may", async () => {
     const other = { ...order, name: "other", ttl: 300 };
     expect(await target.replace(other, never)).toMatchObject({
-      kind: "missing",
-      todo: expect.stringMatching(/create: true/),
+      kind: "refused",
+      fault: { kind: "missing", todo: expect.stringMatching(/create: true/) },
     });
-    expect(await target.replace({ ...other, create: true }, never)).toMatchObject({ kind: "replaced" });
+    expect(await target.replace({ ...other, create: true }, never)).toMatchObject({ kind: "done" });
     expect(JSON.parse(server.asked.find(({ path }) => path.endsWith("/rrsets"))?.body ?? "")).toMatchObject({
       ...{ name: "other", type: "A", ttl: 300 },
       records: [{ value: "9.9.9.9", comment: expect.stringMatching(/\(UTC\)$/) }],
     });
     expect(await target.replace({ ...other, zone: "example.net", create: true }, never)).toMatchObject({
-      kind: "missing",
+      kind: "refused",
+      fault: { kind: "missing" },
     });
   });
 
@@ -121,7 +125,9 @@ describe("replacing a set (spec 4.6)", () => {
       method === "POST" && path.endsWith("/rrsets")
         ? { status: 409, body: { error: { code: "uniqueness_error", message: "exists", details: null } } }
         : undefined;
-    expect(await target.replace({ ...order, name: "other", create: true }, never)).toMatchObject({ kind: "later" });
+    expect(await target.replace({ ...order, name: "other", create: true }, never)).toMatchObject({
+      ...{ kind: "refused", fault: { kind: "later" } },
+    });
   });
 });
 
@@ -136,7 +142,7 @@ describe("waiting for the action", () => {
       }
       return path.endsWith("/actions/5001") ? { body: action(++polls < 4 ? "running" : "success") } : undefined;
     };
-    expect(await target.replace(order, never)).toMatchObject({ kind: "replaced" });
+    expect(await target.replace(order, never)).toMatchObject({ kind: "done" });
     expect(polls).toBe(4);
   });
 
@@ -146,13 +152,13 @@ describe("waiting for the action", () => {
     target.close();
     await openTarget({ total: 1_500 });
     expect(await target.replace(order, never)).toMatchObject({
-      kind: "later",
-      because: expect.stringMatching(/within 1.5 s/),
+      kind: "unknown",
+      fault: { kind: "later", because: expect.stringMatching(/within 1.5 s/) },
     });
     target.close();
     await openTarget({ total: 600_000 });
     const before = performance.now();
-    expect((await target.replace(order, AbortSignal.timeout(100))).kind).toBe("later");
+    expect((await target.replace(order, AbortSignal.timeout(100))).kind).toBe("unknown");
     expect(performance.now() - before).toBeLessThan(60_000);
   });
 
@@ -250,13 +256,14 @@ describe("waiting for the action", () => {
     ["broken off", writes({ fault: "reset" }), "later", /broke/],
   ])("%s", async (_, reply, kind, because) => {
     instead = reply;
-    expect(await target.replace(order, never)).toMatchObject({ kind, because: expect.stringMatching(because) });
+    const fault = { kind, because: expect.stringMatching(because) };
+    expect(await target.replace(order, never)).toMatchObject({ fault });
   });
 });
 
 it("says what to do about a set that is protected", async () => {
   instead = writes({ status: 423, body: { error: { code: "protected", message: "no", details: null } } });
-  expect(await target.replace(order, never)).toMatchObject({ todo: expect.stringMatching(/protection/) });
+  expect(await target.replace(order, never)).toMatchObject({ fault: { todo: expect.stringMatching(/protection/) } });
 });
 
 describe("looking", () => {

@@ -5,8 +5,9 @@ import { absoluteName } from "../../core/names/name.ts";
 import type { TargetConfig } from "../config/config.ts";
 import type { HttpClient } from "../http/client.ts";
 import { createRRsetsCalls, type RRsetsCalls, type SetName } from "./rrsets-calls.ts";
-import { type Absent, type Answer, later, noZone, printable, unknownCall } from "./service-answer.ts";
-import type { ListedRecord, Lookup, RecordTarget, ReplaceOrder, ReplaceOutcome, TargetFault } from "./target.ts";
+import { type Absent, type Answer, later, noZone, printable, unexpected, unknownCall } from "./service-answer.ts";
+import type { ListedRecord, Lookup, RecordTarget, ReplaceOrder, TargetFault, WriteOutcome } from "./target.ts";
+import { unknown, type WriteAnswer } from "./write-answer.ts";
 
 export type Waiting = { readonly first: number; readonly longest: number; readonly total: number };
 
@@ -47,43 +48,58 @@ export function createRRsetsTarget(
   };
 }
 
-async function replaceSet(tools: Tools, order: ReplaceOrder, signal: AbortSignal): Promise<ReplaceOutcome> {
-  const { calls } = tools;
+async function replaceSet(tools: Tools, order: ReplaceOrder, signal: AbortSignal): Promise<WriteOutcome> {
   const set = setOf(order);
   const records = [{ value: order.value, comment: commentAt(tools.now()) }];
-  const written = await settled(tools, await calls.setRecords(set, { records }, signal), signal);
-  if (written.kind === "absent") {
-    if (!order.create) return noSet(order, written);
-    const made = await makeSet(tools, order, { ...set, records }, signal);
-    return made.kind === "ok" ? confirmed(calls, order, signal) : made;
+  let written = await settled(tools, await tools.calls.setRecords(set, { records }, signal), signal);
+  if (written.kind === "refused" && written.because.kind === "absent") {
+    if (!order.create) return { kind: "refused", fault: noSet(order, written.because) };
+    written = await makeSet(tools, order, { ...set, records }, signal);
   }
-  if (written.kind !== "ok") return written;
-  return confirmed(calls, order, signal, tools);
+  if (written.kind === "refused") return { kind: "refused", fault: faultOf(order, written.because) };
+  if (written.kind === "unknown" && !written.probablyDone) return { kind: "unknown", fault: written.fault };
+  const held = await readBack(tools.calls, order, signal);
+  if (held.kind === "ok") return withTtl(tools, order, held.value, signal);
+  // Why the write itself was not a plain success says more than what the record holds.
+  return { kind: "unknown", fault: written.kind === "unknown" ? written.fault : held };
 }
 
-/** `set_records` says nothing about the TTL, and a service has been seen to answer well and change nothing: so the set is read. */
-async function confirmed(
+/** A service has been seen to answer well and change nothing: so the set is read. */
+async function readBack(
   calls: RRsetsCalls,
   order: ReplaceOrder,
   signal: AbortSignal,
-  mend?: Tools,
-): Promise<ReplaceOutcome> {
-  const set = setOf(order);
-  const answer = await calls.set(set, signal);
-  if (answer.kind !== "ok") return afterWrite(answer.kind === "absent" ? noSet(order, answer) : answer);
-  const { records, ttl } = answer.value;
-  if (records.length !== 1 || parseAddress(records[0]?.value ?? "")?.text !== order.value) {
-    return later(
-      "the record service reported success, but its record set does not hold the new address",
-      `look at it with \`moor show ${idOf(set)}\``,
-    );
-  }
-  if (mend && order.ttl !== undefined && order.ttl !== ttl) {
-    const changed = await settled(mend, await calls.changeTtl(set, order.ttl, signal), signal);
-    if (changed.kind !== "ok") return withoutTtl(changed.kind === "absent" ? noSet(order, changed) : changed);
-  }
-  return { kind: "replaced", recordId: idOf(set) };
+): Promise<Exclude<Answer<ReadableRRset>, Absent>> {
+  const answer = await calls.set(setOf(order), signal);
+  if (answer.kind !== "ok") return afterWrite(faultOf(order, answer));
+  const { records } = answer.value;
+  if (records.length === 1 && parseAddress(records[0]?.value ?? "")?.text === order.value) return answer;
+  return later(
+    "the record service reported success, but its record set does not hold the new address",
+    `look at it with \`moor show ${idOf(setOf(order))}\``,
+  );
 }
+
+/** `set_records` says nothing about the TTL. */
+async function withTtl(
+  tools: Tools,
+  order: ReplaceOrder,
+  { ttl }: ReadableRRset,
+  signal: AbortSignal,
+): Promise<WriteOutcome> {
+  const set = setOf(order);
+  if (order.ttl !== undefined && order.ttl !== ttl) {
+    const changed = await settled(tools, await tools.calls.changeTtl(set, order.ttl, signal), signal);
+    if (changed.kind !== "accepted") {
+      const fault = changed.kind === "unknown" ? changed.fault : faultOf(order, changed.because);
+      return { kind: "unknown", fault: withoutTtl(fault) };
+    }
+  }
+  return { kind: "done", recordId: idOf(set) };
+}
+
+const faultOf = (order: ReplaceOrder, because: TargetFault | Absent): TargetFault =>
+  because.kind === "absent" ? noSet(order, because) : because;
 
 const afterWrite = (fault: TargetFault): TargetFault => ({ ...fault, afterWrite: true });
 
@@ -98,40 +114,45 @@ async function makeSet(
   order: ReplaceOrder,
   set: SetName & { readonly records: readonly { readonly value: string; readonly comment: string }[] },
   signal: AbortSignal,
-): Promise<Exclude<Answer<ReadableAction>, { kind: "absent" }>> {
+): Promise<WriteAnswer<ReadableAction>> {
   const { name, type, records } = set;
   const ttl = order.ttl === undefined ? {} : { ttl: order.ttl };
   const asked = await tools.calls.create(set.zone, { name, type, ...ttl, records }, signal);
   const made = await settled(tools, asked, signal);
-  if (made.kind === "absent") return noZone(order.zone);
+  if (made.kind !== "refused") return made;
+  const { because } = made;
+  if (because.kind === "absent") return { kind: "refused", because: noZone(order.zone) };
   // Somebody else made it since we looked: the next try replaces it.
-  if (made.kind === "refused" && made.code === "uniqueness_error") return later("the record set was made by another");
-  return made;
+  const isThere = because.kind === "refused" && because.code === "uniqueness_error";
+  return isThere ? { kind: "refused", because: later("the record set was made by another") } : made;
 }
 
 /** Waits until the action has ended: at once, then after half a second, rising to five, a minute in all. */
 async function settled(
   { calls, now, waiting }: Tools,
-  asked: Answer<ReadableAction>,
+  asked: WriteAnswer<ReadableAction>,
   signal: AbortSignal,
-): Promise<Answer<ReadableAction>> {
-  if (asked.kind !== "ok") return asked;
+): Promise<WriteAnswer<ReadableAction>> {
+  if (asked.kind !== "accepted") return asked;
+  const { id } = asked.value;
   const end = now() + waiting.total;
   let delay = waiting.first;
-  let answer: Answer<ReadableAction> = asked;
-  for (let tries = 0; answer.kind === "ok" && answer.value.status === "running"; tries++) {
+  let action = asked.value;
+  for (let tries = 0; action.status === "running"; tries++) {
     if (tries > 0) {
-      if (signal.aborted || now() + delay > end) return endless(waiting);
+      if (signal.aborted || now() + delay > end) return unknown(endless(waiting));
       await pause(delay, undefined, { signal }).catch(() => undefined);
       delay = Math.min(waiting.longest, delay * 1.5);
     }
-    answer = await calls.action(answer.value.id, signal);
-    if (answer.kind === "absent") return later("the record service forgot the action it had begun");
+    const answer = await calls.action(id, signal);
+    if (answer.kind === "absent") return unknown(later("the record service forgot the action it had begun"));
+    if (answer.kind !== "ok") return unknown(afterWrite(answer));
+    if (answer.value.id !== id) return unknown(unexpected("another action"));
+    action = answer.value;
   }
-  if (answer.kind !== "ok") return afterWrite(answer);
-  if (answer.value.status !== "error") return answer;
-  const { message = "", code = "" } = answer.value.error ?? {};
-  return later(`the record service began the write, and it failed: ${printable(`${code} ${message}`)}`);
+  if (action.status === "success") return { kind: "accepted", value: action };
+  const { message = "", code = "" } = action.error ?? {};
+  return unknown(later(`the record service began the write, and it failed: ${printable(`${code} ${message}`)}`));
 }
 
 const endless = ({ total }: Waiting) =>

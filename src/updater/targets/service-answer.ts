@@ -18,7 +18,10 @@ export function readAnswer(outcome: HttpOutcome, done: readonly number[], now: n
   const body = parsed(outcome.body);
   const error = errorIn(outcome.status, body);
   if (!done.includes(error.status)) return faultFor(error, parseRetryAfter(outcome.headers["retry-after"], now));
-  return body ? { kind: "ok", value: body } : unexpected("no JSON object");
+  if (!body) return unexpected("no JSON object");
+  return isError(body.error)
+    ? unexpected(`an error (${error.message || "without a text"})`)
+    : { kind: "ok", value: body };
 }
 
 type WireError = { readonly status: number; readonly code: string; readonly message: string };
@@ -37,6 +40,13 @@ function errorIn(status: number, body: Body | undefined): WireError {
   };
 }
 
+/** The v1 original puts an empty error beside some of its successes. */
+const isError = (error: unknown): boolean =>
+  isObject(error) ? Object.keys(error).length > 0 : error !== undefined && error !== null && error !== "";
+
+/** Said of requests that may have been carried out all the same, or that somebody on the way may repeat. */
+export const openStatuses: readonly number[] = [408, 425, 499];
+
 /** Statuses and codes that say: not now. 409 and `conflict` are clashes of two writers. */
 const passingCodes = ["conflict", "locked", "maintenance", "unavailable", "timeout", "resource_unavailable"];
 
@@ -51,7 +61,8 @@ function faultFor({ status, code, message }: WireError, retryAfter: number | und
   if (status === 404) return { kind: "absent", said: message };
   // The v1 original reported clashes of two writers as a 422 whose text says 409.
   const clash = (status === 409 && code !== "uniqueness_error") || message.startsWith("409");
-  if (clash || status === 429 || status >= 500 || passingCodes.includes(code)) {
+  const isOpen = status < 300 || status >= 500 || openStatuses.includes(status);
+  if (clash || status === 429 || isOpen || passingCodes.includes(code)) {
     const wait = status === 429 ? retryAfter || unsaidWait : retryAfter;
     const waits = retryAfter ? "as told" : `for ${unsaidWait / 1_000} s`;
     const todo =
@@ -106,7 +117,10 @@ export const noZone = (zone: string): TargetFault => ({
 });
 
 export const unexpected = (lack: string): TargetFault =>
-  later(`the record service answered 200 but with ${lack} in it`, "see whether the url is that of a record service");
+  later(
+    `the record service reported success, but with ${lack} in its answer`,
+    "see whether the url is that of a record service",
+  );
 
 const mostPages = 1000;
 
@@ -136,7 +150,7 @@ function goesOn({ meta }: Body, page: number): boolean {
   return typeof last === "number" ? page < last : typeof next === "number" && page < next;
 }
 
-function parsed(text: string): Body | undefined {
+export function parsed(text: string): Body | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return isObject(value) ? value : undefined;

@@ -2,7 +2,7 @@ import type { Family } from "../../core/addresses/address.ts";
 
 /** A place that holds records. Nothing here throws for what a service may answer. */
 export type RecordTarget = {
-  replace(order: ReplaceOrder, signal: AbortSignal): Promise<ReplaceOutcome>;
+  replace(order: ReplaceOrder, signal: AbortSignal): Promise<WriteOutcome>;
   /** The values that the record of that name and type has now. */
   current(order: Omit<ReplaceOrder, "value">, signal: AbortSignal): Promise<Lookup<readonly string[]>>;
   zones(signal: AbortSignal): Promise<Lookup<readonly ListedZone[]>>;
@@ -41,11 +41,18 @@ export type TargetFault = {
   readonly retryAfter?: number;
   /** The service's own word for it, where it has one. */
   readonly code?: string;
-  /** It came after a write that the service had taken: the record may hold the new address. */
+  /** The address was written; what failed came after it. */
   readonly afterWrite?: boolean;
 };
 
-export type ReplaceOutcome = { readonly kind: "replaced"; readonly recordId: string } | TargetFault;
+/** How a write ended. */
+export type WriteOutcome =
+  /** The record holds what was ordered: it was read, or the service sent back all of it. */
+  | { readonly kind: "done"; readonly recordId: string }
+  /** Nothing was stored: the API itself said so, or nothing was sent. */
+  | { readonly kind: "refused"; readonly fault: TargetFault }
+  /** Nobody knows what the record holds until it is read. */
+  | { readonly kind: "unknown"; readonly fault: TargetFault };
 
 export type Lookup<T> = { readonly kind: "found"; readonly value: T } | TargetFault;
 

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { TargetConfig } from "../config/config.ts";
 import type { HttpClient } from "../http/client.ts";
-import type { RecordTarget, TargetFault } from "./target.ts";
+import type { RecordTarget, TargetFault, WriteOutcome } from "./target.ts";
 
 type OpenTarget = (config: TargetConfig, client: HttpClient) => Promise<RecordTarget>;
 
@@ -37,9 +37,12 @@ export async function openTarget(
 function namingCommands(target: RecordTarget, { program = "moor", flags }: TargetConfig): RecordTarget {
   const typed = (_: string, verb: string) => `\`${[program, verb, ...(flags === undefined ? [] : [flags])].join(" ")}`;
   const named = <T extends { readonly kind: string }>(outcome: T | TargetFault): T | TargetFault =>
-    "todo" in outcome ? { ...outcome, todo: outcome.todo.replaceAll(commands, typed) } : outcome;
+    "todo" in outcome ? worded(outcome) : outcome;
+  const worded = (fault: TargetFault) => ({ ...fault, todo: fault.todo.replaceAll(commands, typed) });
+  const ended = (outcome: WriteOutcome): WriteOutcome =>
+    outcome.kind === "done" ? outcome : { ...outcome, fault: worded(outcome.fault) };
   return {
-    replace: async (order, signal) => named(await target.replace(order, signal)),
+    replace: async (order, signal) => ended(await target.replace(order, signal)),
     current: async (order, signal) => named(await target.current(order, signal)),
     zones: async (signal) => named(await target.zones(signal)),
     records: async (zone, signal) => named(await target.records(zone, signal)),

@@ -3,23 +3,25 @@ import { isObject } from "../../core/is-object.ts";
 import type { TargetConfig } from "../config/config.ts";
 import type { HttpClient, HttpRequest } from "../http/client.ts";
 import { type Answer, type Body, isTtl, readAnswer, readPages, unexpected } from "./service-answer.ts";
+import { readWriteAnswer, type WriteAnswer, type WriteShape } from "./write-answer.ts";
 
 /** The calls of spec 4.1 to 4.4. */
 export type V1Calls = {
   zones(name: string | undefined, signal: AbortSignal): Promise<Answer<readonly ReadableZone[]>>;
   records(zoneId: string, signal: AbortSignal): Promise<Answer<readonly ReadableRecord[]>>;
   record(id: string, signal: AbortSignal): Promise<Answer<ReadableRecord>>;
-  replace(id: string, replacement: RecordReplacement, signal: AbortSignal): Promise<Answer<ReadableRecord>>;
+  replace(id: string, replacement: RecordReplacement, signal: AbortSignal): Promise<WriteAnswer<ReadableRecord>>;
 };
 
 export function createV1Calls(config: TargetConfig, client: HttpClient, now: () => number): V1Calls {
   const base = /\/api\/v1\/?$/.test(config.url.pathname) ? "" : "/api/v1";
-  const send = async (request: Omit<HttpRequest, "headers">, signal: AbortSignal): Promise<Answer<Body>> => {
+  const send = (request: Omit<HttpRequest, "headers">, signal: AbortSignal) => {
     const json = request.body === undefined ? {} : { "content-type": "application/json" };
     const headers = { "auth-api-token": config.token(), ...json };
-    return readAnswer(await client.send({ ...request, path: base + request.path, headers }, signal), [200], now());
+    return client.send({ ...request, path: base + request.path, headers }, signal);
   };
-  const get = (path: string, signal: AbortSignal) => send({ method: "GET", path }, signal);
+  const get = async (path: string, signal: AbortSignal): Promise<Answer<Body>> =>
+    readAnswer(await send({ method: "GET", path }, signal), [200], now());
   const list = <T>(path: string, key: string, isItem: (value: unknown) => value is T, signal: AbortSignal) => {
     const further = (page: number) => `${path}${path.includes("?") ? "&" : "?"}page=${page}&per_page=100`;
     return readPages((page) => get(page === 1 ? path : further(page), signal), key, isItem);
@@ -33,7 +35,8 @@ export function createV1Calls(config: TargetConfig, client: HttpClient, now: () 
     record: async (id, signal) => recordIn(await get(`/records/${encodeURIComponent(id)}`, signal)),
     replace: async (id, replacement, signal) => {
       const path = `/records/${encodeURIComponent(id)}`;
-      return recordIn(await send({ method: "PUT", path, body: JSON.stringify(replacement) }, signal));
+      const outcome = await send({ method: "PUT", path, body: JSON.stringify(replacement) }, signal);
+      return readWriteAnswer(outcome, replaced, now());
     },
   };
 }
@@ -48,6 +51,18 @@ const isZone = (value: unknown): value is ReadableZone => hasTexts(value, ["id",
 
 const isRecord = (value: unknown): value is ReadableRecord =>
   hasTexts(value, ["id", "type", "name", "value", "zone_id"]);
+
+/** `{message}` comes from the gateway in front of the original, `{error: "text"}` from its JSON parser. */
+const replaced: WriteShape<ReadableRecord> = {
+  statuses: [200],
+  key: "record",
+  isItem: isRecord,
+  isError({ error, message }, status) {
+    if (isObject(error)) return typeof error.message === "string" && error.code === status;
+    const text = error ?? message;
+    return typeof text === "string" && text !== "";
+  },
+};
 
 const hasTexts = (value: unknown, keys: readonly string[]) =>
   isObject(value) && keys.every((key) => typeof value[key] === "string") && isTtl(value.ttl);

@@ -3,15 +3,15 @@ import { parseAddress, recordTypeOf } from "../../core/addresses/address.ts";
 import { absoluteName, parseOwner } from "../../core/names/name.ts";
 import type { TargetConfig } from "../config/config.ts";
 import type { HttpClient } from "../http/client.ts";
-import { noZone, unknownCall } from "./service-answer.ts";
+import { later, noZone, unknownCall } from "./service-answer.ts";
 import type {
   ListedRecord,
   ListedZone,
   Lookup,
   RecordTarget,
   ReplaceOrder,
-  ReplaceOutcome,
   TargetFault,
+  WriteOutcome,
 } from "./target.ts";
 import { createV1Calls, type V1Calls } from "./v1-calls.ts";
 
@@ -52,9 +52,10 @@ async function replaceKnown(
   known: Map<string, string>,
   order: ReplaceOrder,
   signal: AbortSignal,
-): Promise<ReplaceOutcome> {
+): Promise<WriteOutcome> {
   const found = await findKnown(calls, known, order, signal);
-  return found.kind === "found" ? replaceRecord(calls, order, found.value, signal) : found;
+  if (found.kind !== "found") return { kind: "refused", fault: found };
+  return replaceRecord(calls, order, found.value, signal);
 }
 
 /** By the id that was found last time, else by looking through the zone. It is always the record that the entry says. */
@@ -92,18 +93,26 @@ async function replaceRecord(
   order: ReplaceOrder,
   record: ReadableRecord,
   signal: AbortSignal,
-): Promise<ReplaceOutcome> {
+): Promise<WriteOutcome> {
   const answer = await calls.replace(record.id, replacementFor(order, record), signal);
-  if (answer.kind === "absent") return noRecordWithId(record.id);
-  if (answer.kind !== "ok") return answer;
+  if (answer.kind === "refused") {
+    const { because } = answer;
+    return { kind: "refused", fault: because.kind === "absent" ? noRecordWithId(record.id) : because };
+  }
+  const holds = ({ value }: ReadableRecord) => parseAddress(value)?.text === order.value;
   // An answer of 200 with the old value in it has been seen from real services.
-  if (parseAddress(answer.value.value)?.text === order.value) return { kind: "replaced", recordId: record.id };
-  return {
-    kind: "later",
-    because: "the record service answered 200, but its record does not hold the new address",
-    todo: `look at it with \`moor show ${record.id}\``,
-  };
+  const fault = answer.kind === "unknown" ? answer.fault : notTaken(record.id);
+  if (answer.kind === "accepted" && holds(answer.value)) return { kind: "done", recordId: record.id };
+  if (answer.kind === "unknown" && !answer.probablyDone) return { kind: "unknown", fault };
+  const held = await calls.record(record.id, signal);
+  return held.kind === "ok" && holds(held.value) ? { kind: "done", recordId: record.id } : { kind: "unknown", fault };
 }
+
+const notTaken = (id: string): TargetFault =>
+  later(
+    "the record service reported success, but its record does not hold the new address",
+    `look at it with \`moor show ${id}\``,
+  );
 
 /** The name is sent as the record has it: a service may hold `home` and `home.example.org.` for one and the same. */
 function replacementFor(order: ReplaceOrder, record: ReadableRecord): RecordReplacement {

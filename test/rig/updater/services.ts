@@ -29,6 +29,8 @@ export type Reply = {
   readonly body?: unknown;
   /** Instead of an answer: break the connection, cut the body short, or never end it. */
   readonly fault?: "reset" | "truncate" | "hang";
+  /** Instead of an answer: these bytes, and the end of the connection. */
+  readonly raw?: string;
 };
 
 export async function startServer(
@@ -71,7 +73,11 @@ export async function startServer(
   };
 }
 
-function answer(response: ServerResponse, { status = 200, headers = {}, body = "", fault }: Reply): void {
+function answer(response: ServerResponse, { status = 200, headers = {}, body = "", fault, raw }: Reply): void {
+  if (raw !== undefined) {
+    response.socket?.end(raw);
+    return;
+  }
   if (fault === "reset") {
     response.destroy();
     return;

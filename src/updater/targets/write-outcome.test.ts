@@ -1,0 +1,224 @@
+import { describe, expect, it, test } from "vitest";
+import { firstRecords } from "../../../test/rig/updater/loop.ts";
+import {
+  type Asked,
+  type Reply,
+  recordService,
+  setService,
+  startServer,
+  type TestRecord,
+} from "../../../test/rig/updater/services.ts";
+import type { TargetConfig } from "../config/config.ts";
+import { createHttpClient } from "../http/client.ts";
+import { createRRsetsTarget } from "./rrsets.ts";
+import type { ReplaceOrder, WriteOutcome } from "./target.ts";
+import { createV1Target } from "./v1.ts";
+
+/** A write ends as done, as refused, or nobody knows: every status class with every body, at both APIs. */
+
+type Api = "v1" | "rrsets";
+const never = new AbortController().signal;
+const order: ReplaceOrder = { zone: "example.org", name: "home", family: "ipv4", value: "9.9.9.9" };
+const waiting = { first: 1, longest: 1, total: 1_000 };
+
+/** `carriedOut`: the service did what it was asked for, whatever it answers. */
+async function outcomeOf(
+  api: Api,
+  reply: (asked: Asked) => Reply | undefined,
+  carriedOut = false,
+  more = {},
+  timeout = 60_000,
+) {
+  const records: TestRecord[] = firstRecords();
+  const serve = (api === "v1" ? recordService : setService)(records);
+  const server = await startServer((asked) => {
+    const instead = reply(asked);
+    if (instead === undefined) return serve(asked);
+    if (carriedOut) serve(asked);
+    return instead;
+  });
+  const config: TargetConfig = {
+    ...{ name: "dns", api, url: new URL(server.url), trust: { kind: "system" } },
+    token: () => "t0ken",
+  };
+  const client = await createHttpClient(config, { timeoutMs: timeout });
+  const target = api === "v1" ? createV1Target(config, client) : createRRsetsTarget(config, client, Date.now, waiting);
+  try {
+    const outcome: WriteOutcome = await target.replace({ ...order, ...more }, never);
+    return { ...outcome, asked: server.asked, records };
+  } finally {
+    target.close();
+    await server.close();
+  }
+}
+
+const toWrites =
+  (reply: Reply) =>
+  ({ method }: Asked): Reply | undefined =>
+    method === "GET" ? undefined : reply;
+
+const written = { id: "r4", type: "A", name: "home", value: "9.9.9.9", ttl: 77, zone_id: "z1" };
+const zero = { id: "", type: "", name: "", value: "", zone_id: "" };
+const started = { id: 5001, status: "success", progress: 100, error: null };
+
+/** Bodies by what they are; `own` are errors in the API's own shape. */
+const bodies: Record<Api, Readonly<Record<string, (status: number) => unknown>>> = {
+  v1: {
+    "own: message": () => ({ message: "no" }),
+    "own: error": (code) => ({ record: zero, error: { message: "no", code } }),
+    "own: bare text": () => ({ error: "json not valid" }),
+    nothing: () => "",
+    "a web page": () => "<html>no</html>",
+    "an empty object": () => ({}),
+    "a list": () => [],
+    "half an error": (code) => `{"error":{"message":"no","code":${code}`,
+    "an error of another status": (code) => ({ error: { message: "no", code: code + 1 } }),
+    "an error of the other API": () => ({ error: { code: "invalid_input", message: "no" } }),
+    "an error without a text": (code) => ({ error: { code } }),
+    "the new record": () => ({ record: written }),
+    "the new record and an error": (code) => ({ record: written, error: { message: "no", code } }),
+  },
+  rrsets: {
+    "own: error": () => ({ error: { code: "invalid_input", message: "no", details: null } }),
+    "own: locked": () => ({ error: { code: "locked", message: "no" } }),
+    nothing: () => "",
+    "a web page": () => "<html>no</html>",
+    "an empty object": () => ({}),
+    "a list": () => [],
+    "half an error": () => '{"error":{"code":"invalid_input","mess',
+    "a message": () => ({ message: "no" }),
+    "an error of the other API": (code) => ({ error: { message: "no", code } }),
+    "an error that may come late": () => ({ error: { code: "timeout", message: "no" } }),
+    "an action": () => ({ action: started }),
+    "an action and an error": () => ({ action: started, error: { code: "invalid_input", message: "no" } }),
+  },
+};
+
+const refusing = [400, 401, 403, 404, 405, 406, 409, 410, 412, 413, 415, 422, 423, 429, 451];
+const open = [201, 202, 204, 205, 206, 207, 299, 300, 301, 302, 303, 304, 307, 308, 399];
+const late = [408, 425, 499, 500, 502, 503, 504, 599];
+const statuses = [200, ...refusing, ...open, ...late];
+const withoutBody = [204, 304];
+
+describe.each<Api>(["v1", "rrsets"])("a write at %s that was not carried out", (api) => {
+  test.each(statuses)("%i", async (status) => {
+    const found: Record<string, string> = {};
+    const expected: Record<string, string> = {};
+    for (const [shape, body] of Object.entries(bodies[api])) {
+      if (withoutBody.includes(status) && shape !== "nothing") continue;
+      found[shape] = (await outcomeOf(api, toWrites({ status, body: body(status) }))).kind;
+      const isRefused = refusing.includes(status) && shape.startsWith("own");
+      expected[shape] = isRefused ? "refused" : "unknown";
+    }
+    // Only a v1 answer says all by itself: a set is read in any case.
+    if (api === "v1" && status === 200) expected["the new record"] = "done";
+    expect(found).toEqual(expected);
+  });
+});
+
+describe.each<Api>(["v1", "rrsets"])("a write at %s that was carried out, whatever is answered", (api) => {
+  test.each(statuses)("%i", async (status) => {
+    const shapes = withoutBody.includes(status) ? ["nothing"] : Object.keys(bodies[api]);
+    for (const shape of shapes.filter((each) => !each.startsWith("own") || !refusing.includes(status))) {
+      const body = bodies[api][shape]?.(status);
+      const { kind } = await outcomeOf(api, toWrites({ status, body }), true);
+      // A status of success is worth a look at the record; of the others the next round finds out.
+      expect([shape, kind]).toEqual([shape, status < 300 ? "done" : "unknown"]);
+    }
+  });
+});
+
+const raw = (head: string, body = "") => ({ raw: `HTTP/1.1 ${head}\r\nconnection: close\r\n\r\n${body}` });
+
+describe.each<Api>(["v1", "rrsets"])("a write at %s that ends oddly", (api) => {
+  const success = JSON.stringify(api === "v1" ? { record: written } : { action: started });
+  test.each<[string, Reply, "done" | "unknown"]>([
+    ["is reset", { fault: "reset" }, "unknown"],
+    ["never ends", { body: success, fault: "hang" }, "unknown"],
+    ["is cut short", { body: success, fault: "truncate" }, "unknown"],
+    ["is cut short, and its length was never said", raw("200 OK", success.slice(0, -5)), "unknown"],
+    ["is an error cut short", raw("422 No", '{"error":{"message":"no","code":422'), "unknown"],
+    ["is no HTTP", { raw: "SSH-2.0-x\r\n" }, "unknown"],
+    ["has a status of two digits", raw("20 OK", success), "unknown"],
+    ["has a status that there is not", raw("999 No", success), "unknown"],
+    ["switches protocols", raw("101 Switching Protocols\r\nupgrade: h2c"), "unknown"],
+    ["goes on and says no more", { raw: "HTTP/1.1 100 Continue\r\n\r\n" }, "unknown"],
+    ["gives hints and says no more", { raw: "HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n" }, "unknown"],
+    [
+      "gives hints first",
+      { raw: `HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n${raw("200 OK", success).raw}` },
+      api === "v1" ? "done" : "unknown",
+    ],
+  ])("%s", async (_, reply, kind) => {
+    const timeout = reply.fault === "hang" ? 2_000 : undefined;
+    expect((await outcomeOf(api, toWrites(reply), false, {}, timeout)).kind).toBe(kind);
+  });
+});
+
+it("a write that was sent twice is not refused by the second answer: the first may have been carried out", async () => {
+  let puts = 0;
+  const no = { status: 422, body: { error: { message: "no", code: 422 } } };
+  const { kind, asked } = await outcomeOf("v1", ({ method }) =>
+    method === "GET" ? undefined : ++puts === 1 ? { fault: "reset" } : no,
+  );
+  expect([asked.filter(({ method }) => method === "PUT").length, kind]).toEqual([2, "unknown"]);
+});
+
+describe("a record set is written in several calls", () => {
+  const no = { error: { code: "invalid_input", message: "no", details: null } };
+  const running = { action: { id: 5001, status: "running", error: null } };
+  const posted = ({ method }: Asked) => method === "POST";
+  const other = { name: "other", create: true };
+  test.each<[string, (asked: Asked) => Reply | undefined, WriteOutcome["kind"], object?]>([
+    ["all are", () => undefined, "done", { ttl: 60 }],
+    ["it is made", () => undefined, "done", other],
+    [
+      "making it is refused",
+      ({ path }) => (path.endsWith("/rrsets") ? { status: 422, body: no } : undefined),
+      "refused",
+      other,
+    ],
+    [
+      "making it is answered oddly",
+      ({ path }) => (path.endsWith("/rrsets") ? { status: 302 } : undefined),
+      "unknown",
+      other,
+    ],
+    [
+      "a proxy says that it is not there",
+      (asked) => (posted(asked) ? { status: 404, body: "<html>" } : undefined),
+      "unknown",
+      other,
+    ],
+    [
+      "the TTL is refused",
+      ({ path }) => (path.endsWith("/change_ttl") ? { status: 422, body: no } : undefined),
+      "unknown",
+      { ttl: 60 },
+    ],
+    ["it cannot be read back", (asked) => (posted(asked) ? undefined : { status: 401, body: no }), "unknown"],
+    [
+      "the action cannot be asked for",
+      ({ path }) =>
+        path.includes("/actions/") ? { status: path.endsWith("5001") ? 403 : 201, body: running } : undefined,
+      "unknown",
+    ],
+    [
+      "another action is told of",
+      ({ path }) =>
+        path.endsWith("/5001")
+          ? { body: { action: { ...started, id: 7 } } }
+          : path.includes("/actions/")
+            ? { status: 201, body: running }
+            : undefined,
+      "unknown",
+    ],
+    [
+      "the action fails",
+      (asked) => (posted(asked) ? { status: 201, body: { action: { id: 1, status: "error" } } } : undefined),
+      "unknown",
+    ],
+  ])("%s", async (_, reply, kind, more) => {
+    expect((await outcomeOf("rrsets", reply, false, more)).kind).toBe(kind);
+  });
+});
