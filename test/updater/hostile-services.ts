@@ -4,6 +4,7 @@ import { type HostileRow, moved, service, toWrites } from "./hostile-row.ts";
 
 const cloud = { settings: { api: "rrsets" } } as const;
 const cloudError = (code: string) => ({ error: { code, message: "no", details: null } });
+const sentIn = ({ body }: { readonly body: string }) => JSON.parse(body) as object;
 const noRecord = { error: { message: "record not found", code: 404 } };
 const inAMinute = () => new Date(Date.now() + 60_000).toUTCString();
 const toZones =
@@ -119,6 +120,31 @@ export const hostileServices: readonly HostileRow[] = [
     /does not hold the new address/,
     6,
   ),
+  service(
+    "200 and the new value in another record",
+    (asked) => (asked.method === "PUT" ? { body: { record: { ...sentIn(asked), id: "soa" } } } : undefined),
+    /sent another record/,
+    6,
+  ),
+  service(
+    "200 and the new record beside an error",
+    (asked) =>
+      asked.method === "PUT"
+        ? { body: { record: { ...sentIn(asked), id: asked.path.slice(-2) }, error: { message: "conflict" } } }
+        : undefined,
+    /an error \(conflict\)/,
+    6,
+  ),
+  service(
+    "the records of another zone",
+    ({ path }) => {
+      const records = firstRecords().map((record) => ({ ...record, zone_id: "z2" }));
+      if (!path.includes("/records")) return undefined;
+      return { body: { records, record: records.find(({ id }) => path.endsWith(id)) } };
+    },
+    /there is no record home/,
+    0,
+  ),
   service("200 and something huge", toWrites({ body: `"${"x".repeat(5 * 1024 * 1024)}"` }), /more than 4 MiB/, 6),
   service(
     "sets: 401",
@@ -154,6 +180,16 @@ export const hostileServices: readonly HostileRow[] = [
     /does not hold the new address/,
     6,
     cloud,
+  ),
+  service(
+    "sets: another set is read back",
+    ({ method, path }) => {
+      const type = path.split("/").at(-1);
+      return method === "GET" ? { body: { rrset: { name: "other", type, records: [] } } } : undefined;
+    },
+    /another record set/,
+    6,
+    { ...cloud, published: "new" },
   ),
   service(
     "sets: an action that never ends, until we are stopped",

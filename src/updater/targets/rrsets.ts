@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { ReadableAction, ReadableRRset } from "../../contract/rrsets-client.ts";
 import { parseAddress, recordTypeOf } from "../../core/addresses/address.ts";
-import { absoluteName } from "../../core/names/name.ts";
+import { absoluteName, parseOwner } from "../../core/names/name.ts";
 import type { TargetConfig } from "../config/config.ts";
 import type { HttpClient } from "../http/client.ts";
 import { createRRsetsCalls, type RRsetsCalls, type SetName } from "./rrsets-calls.ts";
@@ -28,8 +28,9 @@ export function createRRsetsTarget(
     replace: (order, signal) => replaceSet(tools, order, signal),
     async current(order, signal) {
       const answer = await calls.set(setOf(order), signal);
-      if (answer.kind === "ok") return { kind: "found", value: answer.value.records.map(({ value }) => value) };
-      return answer.kind === "absent" ? noSet(order, answer) : answer;
+      if (answer.kind !== "ok") return faultOf(order, answer);
+      if (!isSet(answer.value, setOf(order))) return unexpected("another record set");
+      return { kind: "found", value: answer.value.records.map(({ value }) => value) };
     },
     async zones(signal) {
       const answer = await calls.zones(signal);
@@ -73,6 +74,7 @@ async function readBack(
   const answer = await calls.set(setOf(order), signal);
   if (answer.kind !== "ok") return afterWrite(faultOf(order, answer));
   const { records } = answer.value;
+  if (!isSet(answer.value, setOf(order))) return afterWrite(unexpected("another record set"));
   if (records.length === 1 && parseAddress(records[0]?.value ?? "")?.text === order.value) return answer;
   return later(
     "the record service reported success, but its record set does not hold the new address",
@@ -98,7 +100,7 @@ async function withTtl(
   return { kind: "done", recordId: idOf(set) };
 }
 
-const faultOf = (order: ReplaceOrder, because: TargetFault | Absent): TargetFault =>
+const faultOf = (order: Omit<ReplaceOrder, "value">, because: TargetFault | Absent): TargetFault =>
   because.kind === "absent" ? noSet(order, because) : because;
 
 const afterWrite = (fault: TargetFault): TargetFault => ({ ...fault, afterWrite: true });
@@ -179,6 +181,11 @@ const setOf = ({ zone, name, family }: ReplaceOrder | Omit<ReplaceOrder, "value"
   name,
   type: recordTypeOf(family),
 });
+
+const isSet = (told: ReadableRRset, { zone, name, type }: SetName): boolean => {
+  const owner = parseOwner(told.name, zone);
+  return told.type === type && owner.ok && owner.value === name;
+};
 
 const idOf = ({ zone, name, type }: SetName) => `${zone}/${name}/${type}`;
 

@@ -18,7 +18,7 @@ import { createV1Calls, type V1Calls } from "./v1-calls.ts";
 /** The record service of spec 4.1 to 4.4. Records are looked up when a write is needed, and only their ids are kept. */
 export function createV1Target(config: TargetConfig, client: HttpClient, now: () => number = Date.now): RecordTarget {
   const calls = createV1Calls(config, client, now);
-  const known = new Map<string, string>();
+  const known: Known = { records: new Map(), zones: new Map() };
   return {
     replace: (order, signal) => replaceKnown(calls, known, order, signal),
     async current(order, signal) {
@@ -35,8 +35,8 @@ export function createV1Target(config: TargetConfig, client: HttpClient, now: ()
       const id = await findZone(calls, zone, signal);
       if (id.kind !== "found") return id;
       const answer = await calls.records(id.value, signal);
-      if (answer.kind === "ok") return { kind: "found", value: answer.value.map(fromWire) };
-      return answer.kind === "absent" ? noZone(zone) : answer;
+      if (answer.kind !== "ok") return answer.kind === "absent" ? noZone(zone) : answer;
+      return { kind: "found", value: inZone(answer.value, id.value).map(fromWire) };
     },
     async record(id, signal) {
       const answer = await calls.record(id, signal);
@@ -47,9 +47,12 @@ export function createV1Target(config: TargetConfig, client: HttpClient, now: ()
   };
 }
 
+/** Ids, by what they were found for. */
+type Known = { readonly records: Map<string, string>; readonly zones: Map<string, string> };
+
 async function replaceKnown(
   calls: V1Calls,
-  known: Map<string, string>,
+  known: Known,
   order: ReplaceOrder,
   signal: AbortSignal,
 ): Promise<WriteOutcome> {
@@ -61,22 +64,23 @@ async function replaceKnown(
 /** By the id that was found last time, else by looking through the zone. It is always the record that the entry says. */
 async function findKnown(
   calls: V1Calls,
-  known: Map<string, string>,
+  known: Known,
   order: Sought,
   signal: AbortSignal,
 ): Promise<Lookup<ReadableRecord>> {
   const key = keyOf(order);
-  const id = order.recordId === undefined ? known.get(key) : undefined;
+  const id = order.recordId === undefined ? known.records.get(key) : undefined;
   if (id !== undefined) {
     const answer = await calls.record(id, signal);
     if (answer.kind !== "ok" && answer.kind !== "absent") return answer;
-    if (answer.kind === "ok" && !mismatchOf(order, answer.value)) return { kind: "found", value: answer.value };
+    const isIt = answer.kind === "ok" && !mismatchOf(order, answer.value, id, known.zones.get(order.zone));
+    if (isIt) return { kind: "found", value: answer.value };
     // Deleted or renamed, and perhaps made anew in the console: look once more.
-    known.delete(key);
+    known.records.delete(key);
   }
-  const found = await findRecord(calls, known, order, signal);
-  if (found.kind !== "found") return found;
-  return mismatchOf(order, found.value) ?? found;
+  return order.recordId === undefined
+    ? findRecord(calls, known, order, signal)
+    : findById(calls, known, order, order.recordId, signal);
 }
 
 type Sought = Omit<ReplaceOrder, "value">;
@@ -94,23 +98,25 @@ async function replaceRecord(
   record: ReadableRecord,
   signal: AbortSignal,
 ): Promise<WriteOutcome> {
-  const answer = await calls.replace(record.id, replacementFor(order, record), signal);
+  const { id, zone_id } = record;
+  const answer = await calls.replace(id, replacementFor(order, record), signal);
   if (answer.kind === "refused") {
     const { because } = answer;
-    return { kind: "refused", fault: because.kind === "absent" ? noRecordWithId(record.id) : because };
+    return { kind: "refused", fault: because.kind === "absent" ? noRecordWithId(id) : because };
   }
-  const holds = ({ value }: ReadableRecord) => parseAddress(value)?.text === order.value;
+  const isIt = (told: ReadableRecord) => !mismatchOf(order, told, id, zone_id);
+  const holds = (told: ReadableRecord) => isIt(told) && parseAddress(told.value)?.text === order.value;
+  if (answer.kind === "accepted" && holds(answer.value)) return { kind: "done", recordId: id };
   // An answer of 200 with the old value in it has been seen from real services.
-  const fault = answer.kind === "unknown" ? answer.fault : notTaken(record.id);
-  if (answer.kind === "accepted" && holds(answer.value)) return { kind: "done", recordId: record.id };
+  const fault = answer.kind === "unknown" ? answer.fault : notTaken(id, isIt(answer.value));
   if (answer.kind === "unknown" && !answer.probablyDone) return { kind: "unknown", fault };
-  const held = await calls.record(record.id, signal);
-  return held.kind === "ok" && holds(held.value) ? { kind: "done", recordId: record.id } : { kind: "unknown", fault };
+  const held = await calls.record(id, signal);
+  return held.kind === "ok" && holds(held.value) ? { kind: "done", recordId: id } : { kind: "unknown", fault };
 }
 
-const notTaken = (id: string): TargetFault =>
+const notTaken = (id: string, isIt: boolean): TargetFault =>
   later(
-    "the record service reported success, but its record does not hold the new address",
+    `the record service reported success, but ${isIt ? "its record does not hold the new address" : "sent another record"}`,
     `look at it with \`moor show ${id}\``,
   );
 
@@ -128,25 +134,45 @@ function replacementFor(order: ReplaceOrder, record: ReadableRecord): RecordRepl
 
 async function findRecord(
   calls: V1Calls,
-  known: Map<string, string>,
+  known: Known,
   order: Sought,
   signal: AbortSignal,
 ): Promise<Lookup<ReadableRecord>> {
-  if (order.recordId !== undefined) {
-    const answer = await calls.record(order.recordId, signal);
-    if (answer.kind === "ok") return { kind: "found", value: answer.value };
-    return answer.kind === "absent" ? noRecordWithId(order.recordId) : answer;
-  }
   const zone = await findZone(calls, order.zone, signal);
   if (zone.kind !== "found") return zone;
+  known.zones.set(order.zone, zone.value);
   const answer = await calls.records(zone.value, signal);
   if (answer.kind !== "ok") return answer.kind === "absent" ? noZone(order.zone) : answer;
-  const alike = Map.groupBy(answer.value, (record) => keyOfRecord(order.zone, record));
+  const alike = Map.groupBy(inZone(answer.value, zone.value), (record) => keyOfRecord(order.zone, record));
   // So that a thousand names of one zone do not read its list a thousand times.
-  for (const [key, [only, another]] of alike) if (only && !another) known.set(key, only.id);
+  for (const [key, [only, another]] of alike) if (only && !another) known.records.set(key, only.id);
   const [first, ...others] = alike.get(keyOf(order)) ?? [];
   if (!first) return noRecord(order);
   return others.length === 0 ? { kind: "found", value: first } : ambiguous(order, [first, ...others]);
+}
+
+/** A service may list the records of every zone, whichever is asked for. */
+const inZone = (records: readonly ReadableRecord[], id: string) => records.filter(({ zone_id }) => zone_id === id);
+
+/** A record id in the config could be that of any record: what is overwritten must be what the entry says. */
+async function findById(
+  calls: V1Calls,
+  { zones }: Known,
+  order: Sought,
+  id: string,
+  signal: AbortSignal,
+): Promise<Lookup<ReadableRecord>> {
+  const answer = await calls.record(id, signal);
+  if (answer.kind !== "ok") return answer.kind === "absent" ? noRecordWithId(id) : answer;
+  if (!zones.has(order.zone)) {
+    const zone = await findZone(calls, order.zone, signal);
+    if (zone.kind !== "found") return zone;
+    zones.set(order.zone, zone.value);
+  }
+  const mismatch = mismatchOf(order, answer.value, id, zones.get(order.zone));
+  // The zone may have been deleted and made anew since, under another id.
+  if (mismatch) zones.delete(order.zone);
+  return mismatch ?? { kind: "found", value: answer.value };
 }
 
 async function findZone(calls: V1Calls, zone: string, signal: AbortSignal): Promise<Lookup<string>> {
@@ -157,14 +183,20 @@ async function findZone(calls: V1Calls, zone: string, signal: AbortSignal): Prom
   return found ? { kind: "found", value: found.id } : noZone(zone);
 }
 
-/** A record id in the config could be that of any record: what is overwritten must be what the entry says. */
-function mismatchOf({ zone, name, family }: Sought, record: ReadableRecord): TargetFault | undefined {
+function mismatchOf(
+  { zone, name, family }: Sought,
+  record: ReadableRecord,
+  id: string,
+  zoneId: string | undefined,
+): TargetFault | undefined {
   const type = recordTypeOf(family);
   const owner = parseOwner(record.name, zone);
-  if (record.type === type && owner.ok && owner.value === name) return undefined;
+  const isNamed = record.type === type && owner.ok && owner.value === name;
+  if (isNamed && record.zone_id === zoneId && record.id === id) return undefined;
+  const found = isNamed ? "of another zone" : `${record.name} ${record.type}`;
   return {
     kind: "refused",
-    because: `the record ${record.id} is ${record.name} ${record.type}, not ${name} ${type}`,
+    because: `the record ${id} is ${found}, not ${absoluteName(name, zone)} ${type}`,
     todo: `mend \`record:\` in the config; \`moor list ${zone}\` shows the ids`,
   };
 }

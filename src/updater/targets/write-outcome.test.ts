@@ -222,3 +222,72 @@ describe("a record set is written in several calls", () => {
     expect((await outcomeOf("rrsets", reply, false, more)).kind).toBe(kind);
   });
 });
+
+describe("a success is believed only for what was sent", () => {
+  test.each<[string, object, object?]>([
+    ["another id", { id: "r6" }],
+    ["another name", { name: "other" }],
+    ["another type", { type: "AAAA" }],
+    ["another value", { value: "9.9.9.8" }],
+    ["no address", { value: "home" }],
+    ["another zone", { zone_id: "z2" }],
+    ["an error as a text beside it", {}, { error: "no" }],
+    ["an error with a code beside it", {}, { error: { message: "no", code: 422 } }],
+    ["an error in words beside it", {}, { error: { code: "conflict", message: "no" } }],
+    ["a list of errors beside it", {}, { error: ["no"] }],
+  ])("v1, %s", async (_, changed, beside) => {
+    const reply = toWrites({ body: { record: { ...written, ...changed }, ...beside } });
+    expect((await outcomeOf("v1", reply)).kind).toBe("unknown");
+    const done = await outcomeOf("v1", reply, true);
+    expect([done.kind, done.asked.at(-1)?.method]).toEqual(["done", "GET"]);
+  });
+
+  test.each<[string, object]>([
+    ["an empty error beside it", { error: {} }],
+    ["null beside it", { error: null }],
+  ])("v1, and %s is none", async (_, beside) => {
+    expect((await outcomeOf("v1", toWrites({ body: { record: written, ...beside } }))).kind).toBe("done");
+  });
+
+  test.each<[string, object]>([
+    ["another name", { name: "other" }],
+    ["another type", { type: "AAAA" }],
+    ["a second address", { records: [{ value: "9.9.9.9" }, { value: "9.9.9.8" }] }],
+  ])("a record set that is read back with %s", async (_, changed) => {
+    const rrset = { name: "home", type: "A", ttl: 77, records: [{ value: "9.9.9.9" }], ...changed };
+    const { kind } = await outcomeOf("rrsets", ({ method }) => (method === "GET" ? { body: { rrset } } : undefined));
+    expect(kind).toBe("unknown");
+  });
+});
+
+describe("a record of another zone is never written", () => {
+  const elsewhere = { id: "x4", type: "A", name: "home", value: "192.0.2.1", zone_id: "z2" };
+  const listed = (records: readonly object[]) => (asked: Asked) =>
+    asked.path.startsWith("/api/v1/records?") ? { body: { records } } : undefined;
+  const writes = ({ asked }: Awaited<ReturnType<typeof outcomeOf>>) =>
+    asked.filter(({ method }) => method === "PUT").map(({ path }) => path);
+
+  it("though it is listed", async () => {
+    const alone = await outcomeOf("v1", listed([elsewhere]));
+    expect([alone.kind, writes(alone)]).toEqual(["refused", []]);
+    const beside = await outcomeOf("v1", listed([elsewhere, ...firstRecords()]));
+    expect([beside.kind, writes(beside)]).toEqual(["done", ["/api/v1/records/r4"]]);
+  });
+
+  it("though the config names its id", async () => {
+    const found = ({ path }: Asked) => (path.endsWith("/x4") ? { body: { record: elsewhere } } : undefined);
+    const named = await outcomeOf("v1", found, false, { recordId: "x4" });
+    expect(named).toMatchObject({
+      kind: "refused",
+      fault: { because: expect.stringMatching(/x4 is of another zone/) },
+    });
+    expect(writes(named)).toEqual([]);
+  });
+
+  it("though the service gives it for another id", async () => {
+    const found = ({ path }: Asked) =>
+      path.endsWith("/r4") ? { body: { record: { ...written, id: "x4" } } } : undefined;
+    const named = await outcomeOf("v1", found, false, { recordId: "r4" });
+    expect([named.kind, writes(named)]).toEqual(["refused", []]);
+  });
+});
