@@ -55,7 +55,7 @@ async function rowsOf(
     const { subject, choice, plan } = update;
     const found = await updater.published(subject, signal);
     const { because, todo } = summarise(update, false);
-    const published = found.kind === "found" ? found.value : null;
+    const published = found.kind === "found" ? found.value.values : null;
     const wanted = choice.kind === "address" ? choice.address.text : null;
     const differs = published !== null && wanted !== null && published.join() !== wanted;
     const drifted = differs && plan.kind === "nothing" && plan.because === "same-as-stored";

@@ -100,6 +100,28 @@ const cases: [string, Partial<UpdateFacts> & { choice: Choice }, Plan["kind"], P
     { choice: chosen("9.9.9.9"), stored: "9.9.9.8", rules: { compare: "record" }, looks: false },
     "compare",
   ],
+  ["another TTL", { choice: chosen("9.9.9.9"), stored: "9.9.9.9", otherTtl: true }, "compare"],
+  [
+    "another TTL, and this is no time to look",
+    { choice: chosen("9.9.9.9"), stored: "9.9.9.9", otherTtl: true, looks: false },
+    "compare",
+  ],
+  ["another TTL and another address", { choice: chosen("9.9.9.9"), stored: "9.9.9.8", otherTtl: true }, "replace"],
+  [
+    "another TTL, but asked to wait",
+    { choice: chosen("9.9.9.9"), stored: "9.9.9.9", otherTtl: true, notBefore: now + 5 },
+    "wait",
+  ],
+  [
+    "another TTL is not held down",
+    { choice: chosen("9.9.9.9"), stored: "9.9.9.9", otherTtl: true, rules: { holdDown: 100 }, steadySince: now },
+    "compare",
+  ],
+  [
+    "another TTL, but no address",
+    { choice: { kind: "none", because: "no-addresses" }, stored: "9.9.9.9", otherTtl: true },
+    "nothing",
+  ],
   [
     "time to verify, but another is wanted",
     { choice: chosen("9.9.9.9"), stored: "9.9.9.8", verifyDue: true },

@@ -43,6 +43,8 @@ export type UpdateFacts = {
   readonly changes?: readonly Instant[];
   /** The time has come to see whether the record still holds what was stored. */
   readonly verifyDue?: boolean;
+  /** The TTL that is wanted is not the one that was stored with the address. */
+  readonly otherTtl?: boolean;
   /** False when this is no time to see whether a record still holds what was stored. */
   readonly looks?: boolean;
 };
@@ -65,8 +67,9 @@ export function planUpdate(facts: UpdateFacts): Plan {
   const verdict = gate(address, family, rules.public);
   if (verdict.kind === "refuse") return { kind: "nothing", because: "not-publishable" };
   const same = address.text === stored;
-  const byRecord = rules.compare === "record" || (same && facts.verifyDue === true);
-  if (same && (!byRecord || facts.looks === false)) return { kind: "nothing", because: "same-as-stored" };
+  const { verifyDue = false, otherTtl = false, looks = true } = facts;
+  const byRecord = rules.compare === "record" || (same && (verifyDue || otherTtl));
+  if (same && !otherTtl && (!byRecord || !looks)) return { kind: "nothing", because: "same-as-stored" };
   if (notBefore !== undefined && now < notBefore) return { kind: "wait", until: notBefore, address, because: "asked" };
   const calm = untilCalm(facts, rules, same);
   if (calm) return { kind: "wait", ...calm, address };

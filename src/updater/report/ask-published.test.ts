@@ -21,7 +21,7 @@ async function openPageOf(names: string) {
       counted.most = Math.max(counted.most, ++counted.open);
       await turn();
       counted.open--;
-      return { kind: "found", value: [stored.get(title) ?? "192.0.2.1"] };
+      return { kind: "found", value: { values: [stored.get(title) ?? "192.0.2.1"], ttl: null } };
     },
   });
   return { loop, subjects, clock, stored, counted, ask, forget };

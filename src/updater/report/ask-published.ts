@@ -41,7 +41,7 @@ export function createAskPublished({ subjects, published, stored, now }: AskTool
     const { title } = subject;
     const asked: Asked = { at: now(), forgotten, stored: stored().get(title) };
     const found = await published(subject, signal).catch(() => undefined);
-    known.set(title, { ...asked, values: found?.kind === "found" ? found.value : null });
+    known.set(title, { ...asked, values: found?.kind === "found" ? found.value.values : null });
   };
   const askDue = async (): Promise<void> => {
     const due = subjects.filter(isDue);

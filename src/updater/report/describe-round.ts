@@ -1,11 +1,12 @@
 import type { Considered } from "../../core/addresses/choose-address.ts";
 import type { PassedOver } from "../../core/addresses/choose-in-order.ts";
 import type { NoUpdate, Plan, WaitReason } from "../../core/updates/plan-update.ts";
-import { visible } from "../../core/visible-text.ts";
 import type { UpdateResult } from "../round/apply.ts";
 import { firstFew } from "../round/first-few.ts";
 import { notReadYet, type PlannedUpdate } from "../round/plan.ts";
 import type { Subject } from "../round/subjects.ts";
+import { printable } from "../targets/service-answer.ts";
+import type { Held } from "../targets/target.ts";
 
 /** What one update came to, for a log line, a table row or an exit code. */
 export type Summary = {
@@ -95,11 +96,18 @@ const unsaved = (what: string, code: string): Summary => ({
 
 const addressIn = (plan: Plan) => ("address" in plan ? plan.address.text : "");
 
-function change({ plan, stored, device, found, passedOver }: PlannedUpdate & Pick<UpdateResult, "found">): string {
+function change(result: PlannedUpdate & Pick<UpdateResult, "found">): string {
+  const { plan, stored, device, found, passedOver, subject } = result;
   const before = stored === undefined ? "none was stored" : `stored was ${stored}`;
-  const held = found === undefined ? before : `the record held ${found.map(visible).join(" and ") || "nothing"}`;
+  const held = found === undefined ? before : `the record held ${heldWords(found, subject.order.ttl)}`;
   const warning = "warning" in plan && plan.warning ? `; careful: ${scopeWords[plan.warning]}` : "";
   return `${device} has it${instead(passedOver)}, ${held}${warning}`;
+}
+
+function heldWords({ values, ttl }: Held, wanted: number | undefined): string {
+  const words = firstFew(values.map(printable), " and ") || "nothing";
+  if (wanted === undefined || wanted === ttl) return words;
+  return `${words} with ${ttl === null ? "the zone's TTL" : `the TTL ${ttl}`}`;
 }
 
 const instead = (passedOver: readonly PassedOver[]) =>

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from "vitest";
 import { parseIpv4 } from "../../core/addresses/address.ts";
-import type { Lookup, RecordTarget, TargetFault, WriteOutcome } from "../targets/target.ts";
+import type { Held, Lookup, RecordTarget, TargetFault, WriteOutcome } from "../targets/target.ts";
 import { type ApplyTools, openApplying, previewRound } from "./apply.ts";
 import type { PlannedUpdate } from "./plan.ts";
 import { createRecall } from "./recall.ts";
@@ -10,7 +10,7 @@ const now = Date.parse("2026-11-15T12:00:00Z");
 const wanted = parseIpv4("9.9.9.9") as NonNullable<ReturnType<typeof parseIpv4>>;
 const missing: TargetFault = { kind: "missing", because: "there is none", todo: "make it" };
 const later: TargetFault = { kind: "later", because: "busy", todo: "wait", retryAfter: 5_000 };
-const found = (...values: readonly string[]): Lookup<readonly string[]> => ({ kind: "found", value: values });
+const found = (...values: readonly string[]): Lookup<Held> => ({ kind: "found", value: { values, ttl: 60 } });
 
 const update = (kind: "replace" | "compare", name = "home", create = false) =>
   ({
@@ -22,7 +22,7 @@ const update = (kind: "replace" | "compare", name = "home", create = false) =>
   }) as PlannedUpdate;
 
 type Service = {
-  held?: Lookup<readonly string[]>;
+  held?: Lookup<Held>;
   zone?: Lookup<readonly []>;
   outcome?: WriteOutcome;
   stored?: StoredAddress;
@@ -47,7 +47,7 @@ function rig({ held = found(), zone = { kind: "found", value: [] }, outcome, sto
       most = Math.max(most, open);
       await new Promise(setImmediate);
       open -= 1;
-      return outcome ?? { kind: "done", recordId: "1" };
+      return outcome ?? { kind: "done", recordId: "1", ttl: 60 };
     },
   } satisfies Partial<RecordTarget>;
   const tools: ApplyTools = {
@@ -157,7 +157,12 @@ describe("an update that is applied", () => {
 describe("an update that is previewed", () => {
   test.each<[string, Service, PlannedUpdate, object]>([
     ["right", { held: found("9.9.9.9") }, update("compare"), { outcome: { kind: "same" } }],
-    ["another", { held: found("9.9.9.8") }, update("compare"), { plan: { kind: "replace" }, found: ["9.9.9.8"] }],
+    [
+      "another",
+      { held: found("9.9.9.8") },
+      update("compare"),
+      { plan: { kind: "replace" }, found: { values: ["9.9.9.8"] } },
+    ],
     ["not there", { held: missing }, update("replace"), { outcome: { kind: "refused", fault: missing } }],
     [
       "not there, with its zone",

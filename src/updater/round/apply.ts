@@ -1,6 +1,6 @@
 import { parseAddress } from "../../core/addresses/address.ts";
 import type { Confirmation } from "../targets/confirm-dns.ts";
-import type { RecordTarget, TargetFault, WriteOutcome } from "../targets/target.ts";
+import type { Held, RecordTarget, TargetFault, WriteOutcome } from "../targets/target.ts";
 import type { PlannedUpdate } from "./plan.ts";
 import type { Recall } from "./recall.ts";
 import { type Act, type Acting, openQueues, type QueueTools, type ServiceQueues } from "./service-queues.ts";
@@ -12,7 +12,7 @@ export type UpdateResult = PlannedUpdate & {
   /** Begun, and not ended when the round was; or its turn at the service has not come yet. */
   readonly underWay?: true;
   /** What the record held, where it was read before it was written. */
-  readonly found?: readonly string[];
+  readonly found?: Held;
   /** The record is right, but that could not be put on disk. */
   readonly unsaved?: string | undefined;
   /** Where the config asks for it: whether DNS answers with the new address. It takes its time and holds nobody up. */
@@ -52,7 +52,7 @@ async function previewOne(
   if (held.kind !== "found") return unsent(update, held);
   if (plan.kind === "replace") return update;
   const found = held.value;
-  if (holdsOnly(found, plan.address.text)) return { ...update, outcome: { kind: "same" }, found };
+  if (isRight(found, plan.address.text, update, tools)) return { ...update, outcome: { kind: "same" }, found };
   return { ...update, plan: { ...plan, kind: "replace" }, found };
 }
 
@@ -69,9 +69,9 @@ async function applyOne(
     return unsent(update, before);
   }
   const found = before?.kind === "found" ? before.value : undefined;
-  if (found && holdsOnly(found, value)) {
+  if (found && isRight(found, value, update, tools)) {
     tools.recall.verified(subject.key, tools.now());
-    return remembered({ ...update, outcome: { kind: "same" }, found }, value, tools);
+    return remembered({ ...update, outcome: { kind: "same" }, found }, value, found, tools);
   }
   const undoubt = await castDoubt(subject.key, tools.state);
   const outcome = await target.replace({ ...subject.order, value }, signal);
@@ -80,7 +80,7 @@ async function applyOne(
   if (outcome.kind !== "done") return result;
   tools.recall.changed(subject.key, tools.now());
   tools.recall.verified(subject.key, tools.now());
-  return remembered(result, value, tools);
+  return remembered(result, value, outcome, tools);
 }
 
 const unsent = (update: PlannedUpdate, fault: TargetFault): UpdateResult => ({
@@ -106,15 +106,28 @@ async function castDoubt(key: string, state: StateFile): Promise<() => Promise<v
   return () => save(kept);
 }
 
-const holdsOnly = (found: readonly string[], value: string) =>
-  found.length === 1 && parseAddress(found[0] ?? "")?.text === value;
+function isRight({ values, ttl }: Held, value: string, { subject }: PlannedUpdate, { state }: ApplyTools): boolean {
+  if (values.length !== 1 || parseAddress(values[0] ?? "")?.text !== value) return false;
+  const wanted = subject.order.ttl;
+  if (wanted === undefined || ttl === wanted) return true;
+  // A service that knows only certain ones would else be sent the same again at every look.
+  const kept = state.get(subject.key);
+  return kept?.ttl === wanted && kept.ttlKept === ttl;
+}
 
-async function remembered(result: UpdateResult, value: string, { state, now }: ApplyTools): Promise<UpdateResult> {
-  const { key } = result.subject;
+async function remembered(
+  result: UpdateResult,
+  value: string,
+  { ttl }: Pick<Held, "ttl">,
+  { state, now }: ApplyTools,
+): Promise<UpdateResult> {
+  const { key, order } = result.subject;
   const kept = state.get(key);
-  if (result.outcome?.kind === "same" && kept?.address === value && !kept.inDoubt) return result;
+  const isKnown = kept?.address === value && !kept.inDoubt && (order.ttl ?? kept.ttl) === kept.ttl;
+  if (result.outcome?.kind === "same" && isKnown) return result;
+  const asked = order.ttl === undefined ? {} : { ttl: order.ttl, ...(ttl === order.ttl ? {} : { ttlKept: ttl }) };
   try {
-    await state.set(key, { address: value, storedAt: new Date(now()).toISOString() });
+    await state.set(key, { address: value, storedAt: new Date(now()).toISOString(), ...asked });
     return result;
   } catch (error) {
     return { ...result, unsaved: (error as NodeJS.ErrnoException).code ?? String(error) };

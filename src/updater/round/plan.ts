@@ -71,6 +71,7 @@ function planSubject(subject: Subject, choosing: OrderedChoosing, facts: RoundFa
     ...{ family, choice, rules, now, looks },
     // What the record holds is not known then, so that even the stored address has to be written.
     stored: kept?.inDoubt ? undefined : kept?.address,
+    otherTtl: subject.order.ttl !== undefined && subject.order.ttl !== kept?.ttl,
     notBefore: facts.notBefore(subject),
     ...(reading?.kind === "report" ? { isMaster: isMaster(subject, reading) } : {}),
     steadySince: recall.steadySince(key),

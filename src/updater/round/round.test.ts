@@ -214,7 +214,9 @@ describe("a record service that does not take it: nothing is stored, the next go
 
   it("says what the record held, whatever the service sends for it", async () => {
     const { results } = await loop.updater.round(new AbortController().signal);
-    const told = results.map((result) => summarise({ ...result, found: ["\u001b[2J"] }, true).because);
+    const told = results.map(
+      (result) => summarise({ ...result, found: { values: ["\u001b[2J"], ttl: null } }, true).because,
+    );
     expect(told[0]).toContain("the record held \\u{1b}[2J");
   });
 });

