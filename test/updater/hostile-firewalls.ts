@@ -89,6 +89,18 @@ export const hostileFirewalls: readonly HostileRow[] = [
     () => ({ body: { wan0: { ...wanWith(["9.9.9.10"], []), carp: { 1: {} } } } }),
     /carp does not say/,
   ),
+  firewall(
+    "body",
+    "an interface twice",
+    () => ({ body: `{"wan0":${JSON.stringify(wanWith(["9.9.9.10"], []))},"wan0":{"ipv4":[{"ipaddr":"9.9.9.11"}]}}` }),
+    /has "wan0" twice/,
+  ),
+  firewall(
+    "body",
+    "an address with two texts",
+    () => ({ body: '{"wan0":{"ipv4":[{"ipaddr":"9.9.9.10","ipaddr":"9.9.9.11"}],"ipv6":[]}}' }),
+    /has "ipaddr" twice/,
+  ),
   firewall("body", "huge", () => ({ body: `{"wan0":"${"x".repeat(5 * 1024 * 1024)}"}` }), /more than 4 MiB/),
   firewall(
     "body",

@@ -145,6 +145,43 @@ export const hostileServices: readonly HostileRow[] = [
     /there is no record home/,
     0,
   ),
+  service(
+    "a list that repeats its first page",
+    ({ path }) => {
+      if (/records\/./.test(path)) return { status: 404, body: noRecord };
+      const meta = { pagination: { page: 1, last_page: 1_000 } };
+      return path.includes("/records") ? { body: { records: firstRecords(), meta } } : undefined;
+    },
+    /repeats its pages/,
+    0,
+  ),
+  service(
+    "an error text without end",
+    toWrites({ status: 422, body: { error: { message: "x".repeat(1_000_000), code: 422 } } }),
+    /refused: 422: xxx/,
+    6,
+  ),
+  service(
+    "a value without end",
+    ({ method, path }) => {
+      const record = firstRecords().find(({ id }) => path.endsWith(`/${id}`));
+      return method === "GET" && record ? { body: { record: { ...record, value: "x".repeat(1_000_000) } } } : undefined;
+    },
+    /the record held xxx/,
+    6,
+    { settings: { settings: "compare: record" }, outcomes: ["done"], warnings: 0, published: "new", stored: "new" },
+  ),
+  service(
+    "200 and a record with two values",
+    (asked) =>
+      asked.method === "PUT"
+        ? {
+            body: `{"record":${JSON.stringify({ ...sentIn(asked), id: asked.path.slice(-2) }).slice(0, -1)},"value":"9.9.9.9"}}`,
+          }
+        : undefined,
+    /no JSON object/,
+    6,
+  ),
   service("200 and something huge", toWrites({ body: `"${"x".repeat(5 * 1024 * 1024)}"` }), /more than 4 MiB/, 6),
   service(
     "sets: 401",

@@ -71,6 +71,7 @@ describe("whatever goes wrong, no wrong address and no empty one is published", 
       for (const write of writes) expect([after.A, after.AAAA]).toEqual(expect.arrayContaining([...valuesIn(write)]));
       expect(writes.length).toBe(row.sent);
       expect(lines.filter(({ level }) => level === 40).length).toBe(row.warnings);
+      for (const { msg, because, todo } of lines) expect(`${msg} ${because} ${todo}`.length).toBeLessThan(1_000);
       if (!row.stopAt)
         expect(lines.map(({ msg, because, todo }) => `${msg} ${because} ${todo}`).join("\n")).toMatch(row.told);
       expect(publishedIn(loop)).toEqual(row.published === "new" ? after : before);

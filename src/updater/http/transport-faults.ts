@@ -1,4 +1,7 @@
 import type { Endpoint, HttpLimits } from "./endpoint.ts";
+import { printable } from "../../core/visible-text.ts";
+import type { Endpoint } from "../config/config.ts";
+import type { HttpLimits } from "./client.ts";
 
 /** What went wrong between here and there, in people's words, and what to do about it. */
 export type TransportFault = { readonly because: string; readonly todo: string };
@@ -17,7 +20,7 @@ type Place = {
 
 export function describeTransportFault(error: unknown, endpoint: Endpoint, limits: HttpLimits): TransportFault {
   const { code, message, seen } = error as { code?: string; message?: string; seen?: string };
-  return describe(String(code), endpoint, limits, { message: message ?? String(error), seen: seen ?? "" });
+  return describe(String(code), endpoint, limits, { message: printable(message ?? String(error)), seen: seen ?? "" });
 }
 
 /** A request that was broken off says only so; why, the signal knows. */

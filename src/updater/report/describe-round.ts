@@ -1,11 +1,11 @@
 import type { Considered } from "../../core/addresses/choose-address.ts";
 import type { PassedOver } from "../../core/addresses/choose-in-order.ts";
 import type { NoUpdate, Plan, WaitReason } from "../../core/updates/plan-update.ts";
+import { printable } from "../../core/visible-text.ts";
 import type { UpdateResult } from "../round/apply.ts";
 import { firstFew } from "../round/first-few.ts";
 import { notReadYet, type PlannedUpdate } from "../round/plan.ts";
 import type { Subject } from "../round/subjects.ts";
-import { printable } from "../targets/service-answer.ts";
 import type { Held } from "../targets/target.ts";
 
 /** What one update came to, for a log line, a table row or an exit code. */

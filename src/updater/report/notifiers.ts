@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { backOffDelay } from "../../core/updates/back-off.ts";
+import { printable } from "../../core/visible-text.ts";
 import { isLoopbackName } from "../../process/http/loopback-name.ts";
 import type { SmallLog } from "../../process/small-log.ts";
 import type { MailConfig, NotifyConfig } from "../config/config.ts";
@@ -123,7 +124,7 @@ async function openMail({ server, user, password, from, to }: MailConfig, host: 
         await transport.sendMail({ from, to: [...to], subject, text: `${textOf(notice, host)}\n` });
         return undefined;
       } catch (error) {
-        return error instanceof Error ? error.message : String(error);
+        return printable(error instanceof Error ? error.message : String(error));
       }
     },
     close: () => transport.close(),

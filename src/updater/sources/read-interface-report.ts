@@ -1,6 +1,7 @@
 import { type ReadableInterface, reportFromWire } from "../../contract/interfaces-client.ts";
 import type { InterfaceReport } from "../../core/addresses/interface-report.ts";
 import { isObject } from "../../core/is-object.ts";
+import { repeatedKey } from "../../core/repeated-key.ts";
 import { visible } from "../../core/visible-text.ts";
 
 type Read =
@@ -14,6 +15,10 @@ export function readInterfaceReport(body: string): Read {
     wire = JSON.parse(body, (_, value) => (typeof value === "string" ? showable(value) : value));
   } catch {
     return { kind: "unreadable", because: "the firewall's answer is not JSON, or was cut off" };
+  }
+  const twice = repeatedKey(body);
+  if (twice !== undefined) {
+    return { kind: "unreadable", because: `the firewall's answer has "${showable(twice)}" twice in one object` };
   }
   // The original writes an empty report so; it is a report, and every interface is unknown in it.
   if (Array.isArray(wire) && wire.length === 0) return { kind: "report", report: new Map() };

@@ -2,6 +2,7 @@ import type { Resolver } from "node:dns/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import { type Family, parseAddress } from "../../core/addresses/address.ts";
 import { bracketed } from "../../process/listen-address.ts";
+import { firstFew } from "../round/first-few.ts";
 
 /** Whether the world sees what was written. A record that is written and not answered is written all the same. */
 export type Confirmation =
@@ -79,7 +80,7 @@ async function hear({ name, family, value }: ConfirmOrder, address: string, reso
     const found = await (family === "ipv4" ? resolver.resolve4(name) : resolver.resolve6(name));
     const held = found.map((text) => parseAddress(text)?.text ?? text);
     if (held.length === 1 && held[0] === value) return { kind: "right" };
-    return { kind: "wrong", doubt: `${address} still answers ${held.join(" and ")}` };
+    return { kind: "wrong", doubt: `${address} still answers ${firstFew(held, " and ")}` };
   } catch (error) {
     const { code = "unknown" } = error as NodeJS.ErrnoException;
     return { kind: silences.has(code) ? "silent" : "wrong", doubt: `${address} has no answer (${code})` };

@@ -38,12 +38,15 @@ export function createRRsetsCalls(config: TargetConfig, client: HttpClient, now:
     const request = { method: "POST", path: base + path, headers, body: JSON.stringify(body) } as const;
     return readWriteAnswer(await client.send(request, signal), begun, now());
   };
-  const list = <T>(path: string, perPage: number, key: string, isItem: (v: unknown) => v is T, signal: AbortSignal) =>
-    readPages((page) => get(`${path}?page=${page}&per_page=${perPage}`, signal), key, isItem);
+  const pages = (path: string, perPage: number, signal: AbortSignal) => (page: number) =>
+    get(`${path}?page=${page}&per_page=${perPage}`, signal);
 
   return {
-    zones: (signal) => list("/zones", 50, "zones", isZone, signal),
-    sets: (zone, signal) => list(`/zones/${encodeURIComponent(zone)}/rrsets`, 100, "rrsets", isSet, signal),
+    zones: (signal) => readPages(pages("/zones", 50, signal), "zones", isZone, ({ id }) => id),
+    sets: (zone, signal) => {
+      const path = `/zones/${encodeURIComponent(zone)}/rrsets`;
+      return readPages(pages(path, 100, signal), "rrsets", isSet, ({ name, type }) => `${name} ${type}`);
+    },
     set: async (set, signal) => itemIn(await get(pathOf(set), signal), "rrset", isSet),
     setRecords: (set, replacement, signal) => post(`${pathOf(set)}/actions/set_records`, replacement, signal),
     changeTtl: (set, ttl, signal) => post(`${pathOf(set)}/actions/change_ttl`, { ttl }, signal),

@@ -2,10 +2,11 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { ReadableAction, ReadableRRset } from "../../contract/rrsets-client.ts";
 import { parseAddress, recordTypeOf } from "../../core/addresses/address.ts";
 import { absoluteName, parseOwner } from "../../core/names/name.ts";
+import { printable } from "../../core/visible-text.ts";
 import type { TargetConfig } from "../config/config.ts";
 import type { HttpClient } from "../http/client.ts";
 import { createRRsetsCalls, type RRsetsCalls, type SetName } from "./rrsets-calls.ts";
-import { type Absent, type Answer, later, noZone, printable, unexpected, unknownCall } from "./service-answer.ts";
+import { type Absent, type Answer, later, noZone, unexpected, unknownCall } from "./service-answer.ts";
 import type { ListedRecord, Lookup, RecordTarget, ReplaceOrder, TargetFault, WriteOutcome } from "./target.ts";
 import { unknown, type WriteAnswer } from "./write-answer.ts";
 

@@ -1,5 +1,6 @@
 import { isObject } from "../../core/is-object.ts";
-import { visible } from "../../core/visible-text.ts";
+import { repeatedKey } from "../../core/repeated-key.ts";
+import { printable } from "../../core/visible-text.ts";
 import type { HttpOutcome } from "../http/client.ts";
 import { parseRetryAfter } from "../http/retry-after.ts";
 import type { TargetFault } from "./target.ts";
@@ -124,23 +125,30 @@ export const unexpected = (lack: string): TargetFault =>
 
 const mostPages = 1000;
 
-/** Services cut long lists into pages unasked; `meta` says so, and may be missing. */
+/**
+ * Services cut long lists into pages unasked; `meta` says so, and may be missing. An item that moves to the next page while
+ * the list is read counts once. A list that does not come to an end is no list: half of it would look like missing records.
+ */
 export async function readPages<T>(
   ask: (page: number) => Promise<Answer<Body>>,
   key: string,
   isItem: (value: unknown) => value is T,
+  idOf: (item: T) => unknown,
 ): Promise<Answer<readonly T[]>> {
-  const items: T[] = [];
+  const items = new Map<unknown, T>();
   for (let page = 1; page <= mostPages; page++) {
     const answer = await ask(page);
     if (answer.kind === "absent" && page > 1) return later("the list of records changed while it was read");
     if (answer.kind !== "ok") return answer;
     const found = answer.value[key];
     if (!Array.isArray(found) || !found.every(isItem)) return unexpected(`no list of ${key}`);
-    items.push(...found);
-    if (!goesOn(answer.value, page)) break;
+    const before = items.size;
+    for (const item of found) items.set(idOf(item), item);
+    const isLast = !goesOn(answer.value, page);
+    if (page > 1 && items.size === before && !(isLast && found.length === 0)) break;
+    if (isLast) return { kind: "ok", value: [...items.values()] };
   }
-  return { kind: "ok", value: items };
+  return later(`the list of ${key} of the record service has no end, or repeats its pages`, "see the service's log");
 }
 
 /** The newer API may leave out which page is the last, and then tells the next. */
@@ -153,14 +161,11 @@ function goesOn({ meta }: Body, page: number): boolean {
 export function parsed(text: string): Body | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
+    return isObject(value) && repeatedKey(text) === undefined ? value : undefined;
   } catch {
     return undefined;
   }
 }
-
-/** Foreign text goes to a terminal: one line, and not without end. */
-export const printable = (text: string) => visible(text.replaceAll(/\s+/g, " ").trim()).slice(0, 200);
 
 export const isTtl = (ttl: unknown) =>
   ttl === undefined || ttl === null || (typeof ttl === "number" && Number.isInteger(ttl) && ttl >= 0);

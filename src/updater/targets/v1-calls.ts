@@ -22,9 +22,19 @@ export function createV1Calls(config: TargetConfig, client: HttpClient, now: () 
   };
   const get = async (path: string, signal: AbortSignal): Promise<Answer<Body>> =>
     readAnswer(await send({ method: "GET", path }, signal), [200], now());
-  const list = <T>(path: string, key: string, isItem: (value: unknown) => value is T, signal: AbortSignal) => {
+  const list = <T extends { readonly id: string }>(
+    path: string,
+    key: string,
+    isItem: (value: unknown) => value is T,
+    signal: AbortSignal,
+  ) => {
     const further = (page: number) => `${path}${path.includes("?") ? "&" : "?"}page=${page}&per_page=100`;
-    return readPages((page) => get(page === 1 ? path : further(page), signal), key, isItem);
+    return readPages(
+      (page) => get(page === 1 ? path : further(page), signal),
+      key,
+      isItem,
+      ({ id }) => id,
+    );
   };
 
   return {

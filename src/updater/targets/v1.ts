@@ -1,8 +1,10 @@
 import type { ReadableRecord, ReadableZone, RecordReplacement } from "../../contract/records-v1-client.ts";
 import { parseAddress, recordTypeOf } from "../../core/addresses/address.ts";
 import { absoluteName, parseOwner } from "../../core/names/name.ts";
+import { printable } from "../../core/visible-text.ts";
 import type { TargetConfig } from "../config/config.ts";
 import type { HttpClient } from "../http/client.ts";
+import { firstFew } from "../round/first-few.ts";
 import { later, noZone, unknownCall } from "./service-answer.ts";
 import type {
   ListedRecord,
@@ -120,7 +122,7 @@ async function replaceRecord(
 const notTaken = (id: string, isIt: boolean): TargetFault =>
   later(
     `the record service reported success, but ${isIt ? "its record does not hold the new address" : "sent another record"}`,
-    `look at it with \`moor show ${id}\``,
+    `look at it with \`moor show ${printable(id)}\``,
   );
 
 /** The name is sent as the record has it: a service may hold `home` and `home.example.org.` for one and the same. */
@@ -196,7 +198,7 @@ function mismatchOf(
   const owner = parseOwner(record.name, zone);
   const isNamed = record.type === type && owner.ok && owner.value === name;
   if (isNamed && record.zone_id === zoneId && record.id === id) return undefined;
-  const found = isNamed ? "of another zone" : `${record.name} ${record.type}`;
+  const found = isNamed ? "of another zone" : printable(`${record.name} ${record.type}`);
   return {
     kind: "refused",
     because: `the record ${id} is ${found}, not ${absoluteName(name, zone)} ${type}`,
@@ -227,12 +229,12 @@ const noRecord = ({ zone, name, family }: Sought): TargetFault => ({
 
 const noRecordWithId = (id: string): TargetFault => ({
   kind: "missing",
-  because: `there is no record with the id ${id}`,
+  because: `there is no record with the id ${printable(id)}`,
   todo: "`moor zones` and `moor list ZONE` show those that exist",
 });
 
 const ambiguous = ({ zone, name, family }: Sought, records: readonly ReadableRecord[]): TargetFault => ({
   kind: "ambiguous",
   because: `there are ${records.length} records ${absoluteName(name, zone)} ${recordTypeOf(family)}`,
-  todo: `say which one with \`${family}: { interface: …, record: ID }\`; the ids are ${records.map(({ id }) => id).join(", ")}`,
+  todo: `say which one with \`${family}: { interface: …, record: ID }\`; the ids are ${firstFew(records.map(({ id }) => printable(id)))}`,
 });
