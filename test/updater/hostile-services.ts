@@ -1,4 +1,5 @@
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { firstRecords, type Loop } from "../rig/updater/loop.ts";
 import { type HostileRow, moved, service, toWrites } from "./hostile-row.ts";
 
@@ -282,6 +283,20 @@ export const hostileMachines: readonly HostileRow[] = [
       loop.says.firewall = moved;
       chmodSync(loop.config.stateFile, 0o644);
       await loop.reopen();
+    },
+  },
+  {
+    ...{ part: "disk", title: "the state is a link to another folder", told: /replaced by/, warnings: 0 },
+    ...{ outcomes: ["done"], sent: 2, published: "new", stored: "new" },
+    async begin(loop) {
+      loop.says.firewall = moved;
+      mkdirSync(join(loop.folder, "disk"));
+      renameSync(loop.config.stateFile, join(loop.folder, "disk", "state"));
+      symlinkSync(join("disk", "state"), loop.config.stateFile);
+      await loop.reopen();
+    },
+    end(loop) {
+      if (!lstatSync(loop.config.stateFile).isSymbolicLink()) throw new Error("the link was replaced");
     },
   },
   clock("put back by a day while a service asked to be left alone", -secondDay),

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -35,6 +36,16 @@ describe("moor update", () => {
     const { io, printed } = terminal();
     expect(await update({ config: "bad.yaml", once: true }, io)).toBe(2);
     expect(printed.err).toMatch(/^bad\.yaml:2:1: the config has no setting "colour"; the settings are state, .*\n$/);
+  });
+
+  it("does not wait for a pipe that is named as its state", async () => {
+    execFileSync("mkfifo", [join(loop.folder, "pipe")]);
+    const config = readFileSync(join(loop.folder, "moor.yaml"), "utf8");
+    writeFileSync(join(loop.folder, "pipe.yaml"), `state: pipe\n${config}`);
+    const { io, printed } = terminal();
+    expect(await update({ config: "pipe.yaml", once: true }, io)).toBe(2);
+    expect(printed.err).toMatch(/^pipe\.yaml:1:8: state is a pipe: .*\/pipe; name another file/);
+    expect(loop.service.asked).toEqual([]);
   });
 
   it("says how to come by a config", async () => {

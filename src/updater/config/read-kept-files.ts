@@ -1,4 +1,6 @@
+import { type Stats, statSync } from "node:fs";
 import type { UpdaterConfig } from "./config.ts";
+import { linkTarget } from "./link-target.ts";
 import type { Surroundings } from "./read-secret.ts";
 import type { Fields, YamlReader } from "./yaml-reader.ts";
 
@@ -12,10 +14,16 @@ export function readKeptFiles(
   { resolve }: Pick<Surroundings, "resolve">,
   filesRead: UpdaterConfig["files"],
 ): KeptFiles {
+  const targetsRead = new Set([...filesRead.keys()].map(linkTarget));
   const read = (key: "state" | "history", usual: string) => {
     const at = fields.get(key);
     const path = resolve((at && yaml.text(at, key)) ?? usual);
-    if (at && filesRead.has(path)) {
+    const kind = oddKind(path);
+    if (kind) {
+      const message = `${key} is ${kind}: ${path}`;
+      yaml.fault(at ?? fields.self, { code: "kept-file-odd", message, todo });
+    }
+    if (at && targetsRead.has(linkTarget(path))) {
       const message = `${key} is a file that this config reads, and would be overwritten`;
       yaml.fault(at, { code: "kept-file-taken", message, todo });
     }
@@ -23,7 +31,7 @@ export function readKeptFiles(
   };
   const stateFile = read("state", `${base}-state.json`);
   const historyFile = read("history", `${base}-history.jsonl`);
-  if (stateFile === historyFile) {
+  if (linkTarget(stateFile) === linkTarget(historyFile)) {
     // Beside the config each has a name of its own: one of them was named.
     const [key, other] = fields.get("history") ? (["history", "state"] as const) : (["state", "history"] as const);
     const message = `${key} is the file of the ${other} too`;
@@ -33,3 +41,18 @@ export function readKeptFiles(
 }
 
 const todo = "name another file, or leave it out: then it is made beside the config";
+
+/** What is there instead of a plain file. Reading a pipe would wait for ever, and writing would put a file in its place. */
+function oddKind(path: string): string | undefined {
+  let found: Stats | undefined;
+  try {
+    found = statSync(path, { throwIfNoEntry: false });
+  } catch {
+    // It is said when the file is opened why it cannot be looked at.
+    return undefined;
+  }
+  if (!found || found.isFile()) return undefined;
+  if (found.isDirectory()) return "a folder";
+  if (found.isFIFO()) return "a pipe";
+  return found.isSocket() ? "a socket" : "a device";
+}

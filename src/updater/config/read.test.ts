@@ -1,4 +1,6 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { rootCertificates } from "node:tls";
@@ -6,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { readConfig } from "./read.ts";
 
 let folder: string;
+let socket: Server;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "moor-config-"));
   mkdirSync(join(folder, "secrets"));
@@ -24,8 +27,16 @@ beforeAll(() => {
   writeFileSync(join(folder, "with-key.pem"), `${whole.replaceAll("CERTIFICATE", "PRIVATE KEY")}\n${whole}\n`);
   writeFileSync(join(folder, "cut.pem"), `${whole}\n${other.slice(0, 300)}`);
   writeFileSync(join(folder, "torn.pem"), whole.replace(/\n.{30}/, "\n"));
+  execFileSync("mkfifo", [join(folder, "pipe")]);
+  symlinkSync("pipe", join(folder, "to-pipe"));
+  symlinkSync("moor.yaml", join(folder, "to-config"));
+  symlinkSync("nothing", join(folder, "to-nothing"));
+  socket = createServer().listen(join(folder, "socket"));
 });
-afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(() => {
+  socket.close();
+  rmSync(folder, { recursive: true });
+});
 
 const env = { TOKEN: "thetoken", EMPTY: "" };
 
@@ -211,6 +222,20 @@ const faults: [string, string, RegExp][] = [
   ["a state in a secret", `${good}state: ./secrets/token`, /state is a file that this config reads.*another file/],
   ["a history in the config itself", `${good}history: moor.yaml`, /history is a file that this config reads/],
   ["one file for both", `${good}history: moor-state.json`, /^moor\.yaml:4:10: history is the file of the state too/],
+  ["a state that is a folder", `${good}state: secrets`, /^moor\.yaml:4:8: state is a folder: .*; name another file/],
+  ["a history that is a folder", `${good}history: .`, /^moor\.yaml:4:10: history is a folder/],
+  ["a state that is a device", `${good}state: /dev/null`, /^moor\.yaml:4:8: state is a device: \/dev\/null/],
+  ["a history that is a device", `${good}history: /dev/full`, /^moor\.yaml:4:10: history is a device/],
+  ["a state that is a pipe", `${good}state: pipe`, /^moor\.yaml:4:8: state is a pipe/],
+  ["a history that is a pipe", `${good}history: pipe`, /^moor\.yaml:4:10: history is a pipe/],
+  ["a state that is a socket", `${good}state: socket`, /^moor\.yaml:4:8: state is a socket/],
+  ["a history that is a link to a pipe", `${good}history: to-pipe`, /^moor\.yaml:4:10: history is a pipe/],
+  ["a state that is a link to the config", `${good}state: to-config`, /state is a file that this config reads/],
+  [
+    "two links to one file that is not there yet",
+    `${good}state: to-nothing\nhistory: nothing`,
+    /history is the file of the state too/,
+  ],
   [
     "the state in the usual history",
     `${good}state: moor-history.jsonl`,

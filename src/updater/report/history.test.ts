@@ -1,4 +1,14 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import {
+  appendFileSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -46,4 +56,15 @@ it("names the file that is a folder, to who keeps it and to who reads it", async
   await history.settled();
   expect(told).toEqual([expect.stringContaining(`${folder} cannot be read (EISDIR); mend that`)]);
   await expect(readHistory(folder)).rejects.toThrow(`${folder} cannot be read (EISDIR)`);
+});
+
+it("stays a link, and what it leads to is cut back", async () => {
+  mkdirSync(join(folder, "disk"));
+  symlinkSync(join("disk", "h"), file);
+  const history = openHistory(file, () => undefined);
+  for (let n = 0; n < 2 * longestHistory; n++) history.add(notice(n), new Date(0));
+  await history.settled();
+  expect(lstatSync(file).isSymbolicLink()).toBe(true);
+  expect([readdirSync(folder), readdirSync(join(folder, "disk"))]).toEqual([["disk", "history.jsonl"], ["h"]]);
+  expect((await readHistory(join(folder, "disk", "h"))).length).toBe(longestHistory);
 });

@@ -1,5 +1,6 @@
-import { appendFile, rename, writeFile } from "node:fs/promises";
-import { readFileIfThere } from "../../process/data-folder.ts";
+import { appendFile } from "node:fs/promises";
+import { readFileIfThere, swapFile } from "../../process/data-folder.ts";
+import { linkTarget } from "../config/link-target.ts";
 import type { Notice } from "./reporter.ts";
 
 /** The last decisions that acted or failed, on disk, one JSON line each. */
@@ -31,8 +32,7 @@ export function openHistory(path: string, warn: (because: string) => void): Hist
     lines += 1;
     if (lines < 2 * longestHistory) return;
     const kept = (await readHistory(path)).slice(-longestHistory);
-    await writeFile(`${path}.new`, kept.map((each) => `${JSON.stringify(each)}\n`).join(""), { mode: 0o600 });
-    await rename(`${path}.new`, path);
+    await swapFile(linkTarget(path), kept.map((each) => `${JSON.stringify(each)}\n`).join(""));
     lines = kept.length;
   };
   return {

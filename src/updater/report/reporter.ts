@@ -62,7 +62,7 @@ export function createReporter(log: SmallLog, tell: Tell = () => undefined): Rep
   /** For the log alone: most often somebody runs `moor update --once` by hand, and nobody is to be woken for that. */
   const sharedState = (isShared: boolean) => {
     if (!isShared) return;
-    const because = "another `moor update` keeps its addresses there, and one may lose what the other has stored";
+    const because = "another `moor update` keeps its addresses there, and what both have written is written once more";
     const todo = "run one of them for a config, and give each config a file of its own with `state:`";
     log.warn({ because, todo }, "the state file was written by another");
   };

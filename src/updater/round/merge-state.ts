@@ -4,17 +4,61 @@ import type { StoredAddress } from "./state-file.ts";
 export type StateContent = {
   readonly entries: Record<string, StoredAddress>;
   readonly holds: Record<string, Instant>;
+  /** How often each entry was stored, by whichever process. Older programs leave it out. */
+  readonly turns: Record<string, number>;
 };
 
-/** Takes what another process has stored since; of each name the newer entry counts. True when it lacks something of ours. */
-export function mergeState(ours: StateContent, theirs: StateContent): boolean {
-  for (const [key, entry] of Object.entries(theirs.entries)) {
-    const own = ours.entries[key];
-    if (!own || own.storedAt < entry.storedAt) ours.entries[key] = entry;
-    else if (own.storedAt === entry.storedAt && entry.inDoubt) ours.entries[key] = { ...own, inDoubt: true };
-  }
+/** Of each entry that is not in the file yet: the turn of the one that it follows. */
+export type Unsaved = Map<string, number>;
+
+/**
+ * Takes what another process has stored since. Of two entries that follow one another, the later one counts, whatever the
+ * clocks say. Of two that do not know of each other nobody knows which was written to the record last: they leave a doubt,
+ * unless they say the same. True when the file lacks something of ours.
+ */
+export function mergeState(ours: StateContent, theirs: StateContent, unsaved: Unsaved): boolean {
+  for (const [key, entry] of Object.entries(theirs.entries)) mergeEntry(key, entry, ours, theirs.turns[key], unsaved);
   for (const [target, until] of Object.entries(theirs.holds)) {
     ours.holds[target] = Math.max(until, ours.holds[target] ?? 0);
   }
-  return Object.entries(ours.entries).some(([key, { storedAt }]) => storedAt !== theirs.entries[key]?.storedAt);
+  return Object.entries(ours.entries).some(
+    ([key, own]) => !isSame(own, theirs.entries[key]) || ours.turns[key] !== theirs.turns[key],
+  );
 }
+
+function mergeEntry(key: string, entry: StoredAddress, ours: StateContent, turn: number | undefined, unsaved: Unsaved) {
+  const own = ours.entries[key];
+  const ownTurn = ours.turns[key] ?? 0;
+  const follows = unsaved.get(key);
+  if (!own) ours.entries[key] = entry;
+  else if (turn === undefined) ours.entries[key] = byClock(own, entry);
+  else if (follows !== undefined ? turn > follows : turn === ownTurn) ours.entries[key] = unordered(own, entry);
+  else if (turn > ownTurn) ours.entries[key] = entry;
+  if (turn === undefined) return;
+  if (follows === undefined) ours.turns[key] = Math.max(turn, ownTurn);
+  else if (turn > follows) {
+    ours.turns[key] = turn + 1;
+    unsaved.set(key, turn);
+  }
+}
+
+/** An older program says nothing else about the order. */
+function byClock(own: StoredAddress, other: StoredAddress): StoredAddress {
+  if (own.storedAt !== other.storedAt) return own.storedAt < other.storedAt ? other : own;
+  return other.inDoubt ? { ...own, inDoubt: true } : own;
+}
+
+/** The same whichever of the two is ours, so that both processes come to it. */
+function unordered(own: StoredAddress, other: StoredAddress): StoredAddress {
+  const rank = ({ storedAt, address, ttl = 0 }: StoredAddress) => `${storedAt} ${address} ${ttl}`;
+  const later = rank(own) < rank(other) ? other : own;
+  const agree = own.address === other.address && own.ttl === other.ttl && !own.inDoubt && !other.inDoubt;
+  return agree ? later : { ...later, inDoubt: true };
+}
+
+const isSame = (one: StoredAddress, other: StoredAddress | undefined): boolean =>
+  one.address === other?.address &&
+  one.storedAt === other.storedAt &&
+  one.ttl === other.ttl &&
+  one.ttlKept === other.ttlKept &&
+  (one.inDoubt ?? false) === (other.inDoubt ?? false);

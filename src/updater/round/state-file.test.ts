@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -7,6 +8,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -149,7 +151,81 @@ describe("the state file", () => {
   });
 });
 
+describe("a state file that is a link", () => {
+  it.each([
+    ["to a file", "disk/state", '{"version":1,"entries":{}}'],
+    ["to a file that is not there yet", "disk/state", undefined],
+    ["through a folder that is one", "linked/../disk/state", '{"version":1,"entries":{}}'],
+  ])("stays one: %s", async (_, to, content) => {
+    mkdirSync(join(folder, "disk"));
+    mkdirSync(join(folder, "disk", "deep"));
+    symlinkSync(join("disk", "deep"), join(folder, "linked"));
+    if (to.startsWith("linked")) mkdirSync(join(folder, "disk", "disk"));
+    symlinkSync(to, path);
+    const file = join(folder, to.startsWith("linked") ? "disk/disk/state" : "disk/state");
+    if (content !== undefined) writeFileSync(file, content);
+    const state = await open();
+    await state.set("a", entry("9.9.9.9"));
+    await state.set("a", { ...entry("9.9.9.9"), inDoubt: true });
+    expect(lstatSync(path).isSymbolicLink()).toBe(true);
+    expect(lstatSync(file).isFile()).toBe(true);
+    expect(JSON.parse(readFileSync(file, "utf8")).entries.a).toEqual({ ...entry("9.9.9.9"), inDoubt: true });
+    expect((await open()).get("a")?.inDoubt).toBe(true);
+    expect(readdirSync(folder)).toEqual(["disk", "linked", "state.json"]);
+  });
+
+  it("stays one when what it leads to is damaged: that is set aside where it is", async () => {
+    mkdirSync(join(folder, "disk"));
+    symlinkSync(join("disk", "state"), path);
+    writeFileSync(join(folder, "disk", "state"), "{");
+    const state = await open();
+    await state.set("a", entry("9.9.9.9"));
+    expect(lstatSync(path).isSymbolicLink()).toBe(true);
+    expect(readdirSync(join(folder, "disk"))).toEqual(["state", "state.damaged-20260102T030405000Z"]);
+  });
+
+  it("is refused when the folder that it leads to is not there", async () => {
+    symlinkSync(join("disk", "state"), path);
+    const opened = await openStateFile(path, now, { write: true });
+    expect(opened).toMatchObject({ kind: "unusable", because: expect.stringContaining("ENOENT") });
+  });
+});
+
 describe("a state file of two processes", () => {
+  const before = (address: string) => ({ address, storedAt: "2020-01-01T00:00:00.000Z" });
+
+  it("holds what was stored last, though its clock is behind", async () => {
+    const [one, other] = [await open(), await open()];
+    await one.set("a", entry("9.9.9.1"));
+    await other.flush();
+    await other.set("a", before("9.9.9.2"));
+    await one.flush();
+    expect([one.get("a"), other.get("a"), (await open()).get("a")]).toEqual(Array(3).fill(before("9.9.9.2")));
+  });
+
+  it("is in doubt where both stored without knowing of the other, for both, until one stores again", async () => {
+    const [one, other] = [await open(), await open()];
+    await one.set("a", later("9.9.9.1"));
+    await other.set("a", entry("9.9.9.2"));
+    await one.flush();
+    const doubt = { ...later("9.9.9.1"), inDoubt: true };
+    expect([one.get("a"), other.get("a"), (await open()).get("a")]).toEqual(Array(3).fill(doubt));
+    await other.set("a", before("9.9.9.3"));
+    await one.flush();
+    expect([one.get("a"), (await open()).get("a")]).toEqual(Array(2).fill(before("9.9.9.3")));
+  });
+
+  it("keeps the doubt of one whose write has not ended when the other takes its own back", async () => {
+    await (await open()).set("a", entry("9.9.9.1"));
+    const [one, other] = [await open(), await open()];
+    await one.set("a", { ...entry("9.9.9.1"), inDoubt: true });
+    await other.set("a", { ...entry("9.9.9.1"), inDoubt: true });
+    await one.set("a", { ...entry("9.9.9.1"), inDoubt: true });
+    await other.set("a", entry("9.9.9.1"));
+    await one.flush();
+    expect([one.get("a")?.inDoubt, other.get("a")?.inDoubt]).toEqual([true, true]);
+  });
+
   const later = (address: string) => ({ address, storedAt: "2026-01-02T04:00:00.000Z" });
 
   it("loses nothing that either has stored, and says that there is another", async () => {

@@ -4,8 +4,9 @@ import { dirname } from "node:path";
 import type { Instant } from "../../core/instant.ts";
 import { isObject } from "../../core/is-object.ts";
 import { replaceFile, swapFile } from "../../process/data-folder.ts";
+import { linkTarget } from "../config/link-target.ts";
 import { lookOf } from "../config/watch-files.ts";
-import { mergeState, type StateContent } from "./merge-state.ts";
+import { mergeState, type StateContent, type Unsaved } from "./merge-state.ts";
 
 /** What was written last, one entry a name and family, and until when a service wants to be left alone. */
 export type StateFile = {
@@ -49,7 +50,7 @@ export async function openStateFile(
   const { disk = realDisk } = options;
   if (options.write) {
     // Before anything is sent: a write that cannot be remembered would be repeated at every start.
-    const refused = await access(dirname(path), constants.W_OK).then(
+    const refused = await access(dirname(linkTarget(path)), constants.W_OK).then(
       () => undefined,
       (error: NodeJS.ErrnoException) => error.code ?? "unwritable",
     );
@@ -87,13 +88,14 @@ const newer = (path: string): OpenedState => ({
 
 /** What to warn of. */
 async function setAside(path: string, now: Instant, write: boolean): Promise<string> {
-  const aside = `${path}.damaged-${new Date(now).toISOString().replaceAll(/[-:.]/g, "")}`;
-  if (write) await rename(path, aside);
+  const file = linkTarget(path);
+  const aside = `${file}.damaged-${new Date(now).toISOString().replaceAll(/[-:.]/g, "")}`;
+  if (write) await rename(file, aside);
   const kept = write ? `it is kept as ${aside}, and` : "it would be set aside, and";
   return `the state file ${path} was damaged: ${kept} every address is written once more`;
 }
 
-const noContent = (): StateContent => ({ entries: {}, holds: {} });
+const noContent = (): StateContent => ({ entries: {}, holds: {}, turns: {} });
 
 /** `seen`: the file as it was read last, or written. */
 function opened(
@@ -106,6 +108,7 @@ function opened(
   // A doubt must outlive a power cut. Whatever else is lost in one costs no more than a write that says the same again, and
   // each sync of the disk holds up every change by its time.
   let doubted = false;
+  const unsaved: Unsaved = new Map();
   let saving: Promise<void> = Promise.resolve();
   let othersWrote = false;
   const hearOthers = async () => {
@@ -118,7 +121,9 @@ function opened(
     const theirs = parseContent(seen.text);
     if (!theirs || theirs === "newer") return;
     othersWrote = true;
-    if (mergeState(content, theirs)) dirty = true;
+    if (!mergeState(content, theirs, unsaved)) return;
+    dirty = true;
+    doubted ||= Object.values(content.entries).some(({ inDoubt }) => inDoubt);
   };
   // One after the other, each with all that is known by then: a later save never loses to an earlier one.
   const inTurn = () => {
@@ -130,9 +135,12 @@ function opened(
         const how = doubted ? "lasting" : "quick";
         [dirty, doubted] = [false, false];
         const text = printContent(content);
-        await disk[how](path, text).catch((error: unknown) => {
+        const inFile = new Map(unsaved);
+        unsaved.clear();
+        await disk[how](linkTarget(path), text).catch((error: unknown) => {
           dirty = true;
           doubted ||= how === "lasting";
+          for (const [key, follows] of inFile) unsaved.set(key, follows);
           throw error;
         });
         seen = { look: lookOf(path), text };
@@ -146,7 +154,10 @@ function opened(
   const state: StateFile = {
     get: (key) => content.entries[key],
     set(key, entry) {
+      const turn = content.turns[key] ?? 0;
+      if (!unsaved.has(key)) unsaved.set(key, turn);
       content.entries[key] = entry;
+      content.turns[key] = turn + 1;
       doubted ||= entry.inDoubt === true;
       return save();
     },
@@ -167,8 +178,7 @@ function opened(
 
 const version = 1;
 
-const printContent = ({ entries, holds }: StateContent) =>
-  `${JSON.stringify({ version, entries, holds }, undefined, 2)}\n`;
+const printContent = (content: StateContent) => `${JSON.stringify({ version, ...content }, undefined, 2)}\n`;
 
 function parseContent(text: string): StateContent | "newer" | undefined {
   let value: unknown;
@@ -180,11 +190,13 @@ function parseContent(text: string): StateContent | "newer" | undefined {
   if (!isObject(value)) return undefined;
   if (typeof value.version === "number" && value.version > version) return "newer";
   if (value.version !== version || !isObject(value.entries)) return undefined;
-  const holds = value.holds ?? {};
-  if (!Object.values(value.entries).every(isStored) || !isObject(holds)) return undefined;
-  if (!Object.values(holds).every((until) => typeof until === "number")) return undefined;
-  return { entries: value.entries, holds } as StateContent;
+  const { entries, holds = {}, turns = {} } = value;
+  if (!Object.values(entries).every(isStored) || !isNumbers(holds) || !isNumbers(turns)) return undefined;
+  return { entries, holds, turns } as StateContent;
 }
+
+const isNumbers = (value: unknown) =>
+  isObject(value) && Object.values(value).every((number) => typeof number === "number");
 
 const isStored = (value: unknown) =>
   isObject(value) && typeof value.address === "string" && typeof value.storedAt === "string";
