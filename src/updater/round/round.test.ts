@@ -207,9 +207,8 @@ describe("a record service that does not take it: nothing is stored, the next go
   it("says what the service said", async () => {
     loop.says.service = put({ status: 422, body: { error: { message: "ungültig:\n \u001b[31m A", code: 422 } } });
     const { results } = await loop.updater.round(new AbortController().signal);
-    expect(results[0]?.outcome).toMatchObject({
-      fault: { because: "the record service refused: 422: ungültig: \\u{1b}[31m A" },
-    });
+    const fault = { because: "the record service refused: 422: ungültig: \\u{1b}[31m A" };
+    expect(results[0]?.outcome).toMatchObject({ fault });
   });
 
   it("says what the record held, whatever the service sends for it", async () => {
@@ -267,9 +266,8 @@ describe("manners", () => {
   it("refuses to guess between two records of one name and type", async () => {
     loop.records.push({ id: "r4b", type: "A", name: "home.example.org.", value: "192.0.2.2", zone_id: "z1" });
     const { results } = await loop.updater.round(new AbortController().signal);
-    expect(results[0]?.outcome).toMatchObject({
-      fault: { kind: "ambiguous", todo: expect.stringContaining("r4, r4b") },
-    });
+    const fault = { kind: "ambiguous", todo: expect.stringContaining("r4, r4b") };
+    expect(results[0]?.outcome).toMatchObject({ fault });
     expect(results[1]?.outcome?.kind).toBe("done");
   });
 
@@ -367,9 +365,8 @@ describe("many names on one firewall", () => {
     );
     const { results } = await loop.updater.round(new AbortController().signal);
     expect(loop.firewall.asked.length).toBe(1);
-    expect(results.map(({ outcome }) => outcome)).toMatchObject(
-      Array.from({ length: 6 }, () => ({ kind: "refused", fault: { kind: "missing" } })),
-    );
+    const none = { kind: "refused", fault: { kind: "missing" } };
+    expect(results.map(({ outcome }) => outcome)).toMatchObject(Array(6).fill(none));
   });
 });
 

@@ -192,15 +192,16 @@ describe("a state file that is a link", () => {
 });
 
 describe("a state file of two processes", () => {
-  const before = (address: string) => ({ address, storedAt: "2020-01-01T00:00:00.000Z" });
+  const later = (address: string) => ({ address, storedAt: "2026-01-02T04:00:00.000Z" });
+  const earlier = (address: string) => ({ address, storedAt: "2020-01-01T00:00:00.000Z" });
 
   it("holds what was stored last, though its clock is behind", async () => {
     const [one, other] = [await open(), await open()];
     await one.set("a", entry("9.9.9.1"));
     await other.flush();
-    await other.set("a", before("9.9.9.2"));
+    await other.set("a", earlier("9.9.9.2"));
     await one.flush();
-    expect([one.get("a"), other.get("a"), (await open()).get("a")]).toEqual(Array(3).fill(before("9.9.9.2")));
+    expect([one.get("a"), other.get("a"), (await open()).get("a")]).toEqual(Array(3).fill(earlier("9.9.9.2")));
   });
 
   it("is in doubt where both stored without knowing of the other, for both, until one stores again", async () => {
@@ -210,9 +211,9 @@ describe("a state file of two processes", () => {
     await one.flush();
     const doubt = { ...later("9.9.9.1"), inDoubt: true };
     expect([one.get("a"), other.get("a"), (await open()).get("a")]).toEqual(Array(3).fill(doubt));
-    await other.set("a", before("9.9.9.3"));
+    await other.set("a", earlier("9.9.9.3"));
     await one.flush();
-    expect([one.get("a"), (await open()).get("a")]).toEqual(Array(2).fill(before("9.9.9.3")));
+    expect([one.get("a"), (await open()).get("a")]).toEqual(Array(2).fill(earlier("9.9.9.3")));
   });
 
   it("keeps the doubt of one whose write has not ended when the other takes its own back", async () => {
@@ -225,8 +226,6 @@ describe("a state file of two processes", () => {
     await one.flush();
     expect([one.get("a")?.inDoubt, other.get("a")?.inDoubt]).toEqual([true, true]);
   });
-
-  const later = (address: string) => ({ address, storedAt: "2026-01-02T04:00:00.000Z" });
 
   it("loses nothing that either has stored, and says that there is another", async () => {
     await (await open()).set("a", entry("9.9.9.1"));
