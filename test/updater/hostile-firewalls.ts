@@ -30,6 +30,12 @@ export const hostileFirewalls: readonly HostileRow[] = [
       end: (loop, { good }) => loop.firewall.showCertificate(good),
     }),
   ),
+  firewall(
+    "transport",
+    "switches to another protocol",
+    () => ({ raw: "HTTP/1.1 101 Yes\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n" }),
+    /switched to another protocol/,
+  ),
   firewall("status", "201", () => ({ ...moved(), status: 201 }), /answered 201/),
   firewall("status", "204", () => ({ status: 204 }), /answered 204/),
   firewall("status", "301", () => ({ ...moved(), status: 301, headers: { location: "/" } }), /another page/),

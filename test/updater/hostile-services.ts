@@ -57,6 +57,12 @@ export const hostileServices: readonly HostileRow[] = [
   service("408 for a write", toWrites({ status: 408, body: { message: "late" } }), /answered 408/, 6),
   service("499 for a write", toWrites({ status: 499 }), /answered 499/, 6),
   service("switches protocols", toWrites({ raw: "HTTP/1.1 101 Yes\r\nupgrade: x\r\n\r\n" }), /answered 101/, 6),
+  service(
+    "switches protocols as it is done",
+    toWrites({ raw: "HTTP/1.1 101 Yes\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n" }),
+    /switched to another protocol/,
+    6,
+  ),
   service("409", toWrites({ status: 409, body: { error: { message: "conflict", code: 409 } } }), /answered 409/, 6),
   service(
     "422",

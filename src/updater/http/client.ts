@@ -151,6 +151,11 @@ const headers = ({ headers, body }: HttpRequest) => ({
 function responseTo(sent: ClientRequest, body: string | undefined): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     sent.once("response", resolve);
+    // Without a listener Node drops the connection and reports neither an answer nor an error.
+    sent.once("upgrade", (_, socket) => {
+      socket.destroy();
+      reject(new Error("it switched to another protocol, unasked"));
+    });
     // Stays on: an error after the answer began reaches the reader of the body, and must not end the process.
     sent.on("error", reject);
     sent.end(body);

@@ -142,6 +142,11 @@ describe.each<Api>(["v1", "rrsets"])("a write at %s that ends oddly", (api) => {
     ["has a status of two digits", raw("20 OK", success), "unknown"],
     ["has a status that there is not", raw("999 No", success), "unknown"],
     ["switches protocols", raw("101 Switching Protocols\r\nupgrade: h2c"), "unknown"],
+    [
+      "switches protocols as it is done",
+      { raw: "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n" },
+      "unknown",
+    ],
     ["goes on and says no more", { raw: "HTTP/1.1 100 Continue\r\n\r\n" }, "unknown"],
     ["gives hints and says no more", { raw: "HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n" }, "unknown"],
     [
