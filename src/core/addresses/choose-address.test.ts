@@ -110,7 +110,13 @@ describe("IPv6: not link-local, then a stable order", () => {
     ["an IPv4 address in the wrong list", [entry("198.51.100.7")], undefined, ["wrong-family"]],
     [
       "a reserved address only when there is no other",
-      [entry("64:ff9b::1"), entry("fd00::1")],
+      [entry("64:ff9b::9.9.9.9"), entry("fd00::1")],
+      "fd00::1",
+      ["reserved-behind-others", "taken"],
+    ],
+    [
+      "a private IPv4 address in 6to4 counts as reserved",
+      [entry("2002:a00:1::1"), entry("fd00::1")],
       "fd00::1",
       ["reserved-behind-others", "taken"],
     ],

@@ -149,7 +149,8 @@ function rank(candidate: Candidate | undefined, entry: ReportedIpv6, index: numb
   if (candidate?.verdict !== "taken" || !candidate.address) return undefined;
   const { address } = candidate;
   const scope = scopeOf(address);
-  const reach = scope === "ula" || scope === "reserved" ? scope : "wide";
+  // Private and provider's NAT: of an IPv4 address that this one carries.
+  const reach = scope === "ula" ? "ula" : ["reserved", "private", "cgnat"].includes(scope) ? "reserved" : "wide";
   const lifetime = entry.validLifetime ?? Number.POSITIVE_INFINITY;
   return { address, reach, virtual: entry.vhid !== undefined, lifetime, index };
 }

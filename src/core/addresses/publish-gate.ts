@@ -1,5 +1,5 @@
 import type { Address, Family } from "./address.ts";
-import { type Scope, scopeOf } from "./scope.ts";
+import { isUnreachable, type Scope, scopeOf, type UnreachableScope } from "./scope.ts";
 
 /**
  * The last question before an address goes into DNS. Nobody could ever use an address of the refused scopes from another
@@ -12,8 +12,7 @@ export type GateVerdict =
   | { readonly kind: "refuse"; readonly because: UnfitScope | "wrong-family" };
 
 export type UnfitScope = Exclude<Scope, "global">;
-type RefusedScope = "unspecified" | "loopback" | "link-local" | "multicast";
-export type WarnedScope = Exclude<UnfitScope, RefusedScope>;
+export type WarnedScope = Exclude<UnfitScope, UnreachableScope>;
 
 /** What becomes of an address that only some network can reach. */
 export type PublicRule = "warn" | "require";
@@ -21,15 +20,7 @@ export type PublicRule = "warn" | "require";
 export function gate(address: Address, family: Family, rule: PublicRule = "warn"): GateVerdict {
   if (address.family !== family) return { kind: "refuse", because: "wrong-family" };
   const scope = scopeOf(address);
-  switch (scope) {
-    case "unspecified":
-    case "loopback":
-    case "link-local":
-    case "multicast":
-      return { kind: "refuse", because: scope };
-    case "global":
-      return { kind: "pass" };
-    default:
-      return rule === "require" ? { kind: "refuse", because: scope } : { kind: "warn", scope };
-  }
+  if (isUnreachable(scope)) return { kind: "refuse", because: scope };
+  if (scope === "global") return { kind: "pass" };
+  return rule === "require" ? { kind: "refuse", because: scope } : { kind: "warn", scope };
 }

@@ -5,7 +5,8 @@ import { type Scope, scopeOf } from "./scope.ts";
 /** Both ends of each range and the neighbours outside of it. */
 const cases: readonly (readonly [string, Scope])[] = [
   ["0.0.0.0", "unspecified"],
-  ["0.0.0.1", "reserved"],
+  ["0.0.0.1", "this-network"],
+  ["0.255.255.255", "this-network"],
   ["1.0.0.0", "global"],
   ["9.255.255.255", "global"],
   ["10.0.0.0", "private"],
@@ -43,12 +44,14 @@ const cases: readonly (readonly [string, Scope])[] = [
   ["224.0.0.0", "multicast"],
   ["239.255.255.255", "multicast"],
   ["240.0.0.0", "reserved"],
-  ["255.255.255.255", "reserved"],
+  ["255.255.255.254", "reserved"],
+  ["255.255.255.255", "broadcast"],
   ["::", "unspecified"],
   ["::1", "loopback"],
-  ["::2", "reserved"],
+  ["::2", "this-network"],
+  ["::1:0:0:1", "reserved"],
   ["::ffff:203.0.113.1", "reserved"],
-  ["64:ff9b::1", "reserved"],
+  ["64:ff9b::1", "this-network"],
   ["100::1", "reserved"],
   ["1fff:ffff::", "reserved"],
   ["2000::", "global"],
@@ -75,7 +78,42 @@ const cases: readonly (readonly [string, Scope])[] = [
   ["ff02::1", "multicast"],
 ];
 
-test.each(cases)("%s is %s", (text, scope) => {
+/** An IPv4 address inside an IPv6 address decides where it must. */
+const carried: readonly (readonly [string, Scope])[] = [
+  ["::127.0.0.1", "loopback"],
+  ["::9.9.9.9", "reserved"],
+  ["::169.254.1.1", "link-local"],
+  ["::ffff:127.0.0.1", "loopback"],
+  ["::ffff:127.255.255.255", "loopback"],
+  ["::ffff:0.0.0.0", "unspecified"],
+  ["::ffff:255.255.255.255", "broadcast"],
+  ["::ffff:169.254.1.1", "link-local"],
+  ["::ffff:10.0.0.1", "reserved"],
+  ["::ffff:9.9.9.9", "reserved"],
+  ["::ffff:0:127.0.0.1", "loopback"],
+  ["64:ff9b::127.0.0.1", "loopback"],
+  ["64:ff9b::224.0.0.1", "multicast"],
+  ["64:ff9b::9.9.9.9", "reserved"],
+  ["64:ff9b:1::127.0.0.1", "loopback"],
+  ["64:ff9b:1:ab::127.0.0.1", "loopback"],
+  ["64:ff9b:1:7f00:0:100::", "loopback"],
+  ["64:ff9b:1:909:9:900::", "reserved"],
+  ["64:ff9b:1::9.9.9.9", "reserved"],
+  ["2002:7f00:1::1", "loopback"],
+  ["2002:a9fe:101::1", "link-local"],
+  ["2002:ffff:ffff::", "broadcast"],
+  ["2002::1", "unspecified"],
+  ["2002:a00:1::1", "private"],
+  ["2002:6440:1::1", "cgnat"],
+  ["2002:c000:201::1", "documentation"],
+  ["2002:f000:1::1", "reserved"],
+  ["2002:909:909::1", "global"],
+  ["2001:0:909:909::80ff:fffe", "loopback"],
+  ["2001:0:909:909::f6f6:f6f6", "reserved"],
+  ["2a01:4f8::5efe:a00:1", "global"],
+];
+
+test.each([...cases, ...carried])("%s is %s", (text, scope) => {
   const address = parseAddress(text);
   expect(address && scopeOf(address)).toBe(scope);
 });

@@ -10,20 +10,36 @@ export type Scope =
   | "link-local"
   | "loopback"
   | "unspecified"
+  | "this-network"
   | "multicast"
+  | "broadcast"
   | "documentation"
   | "reserved";
 
+/** An IPv6 address that carries an IPv4 address reaches no further than that one does. */
 export function scopeOf(address: Address): Scope {
   const bytes = addressBytes(address);
-  const networks = address.family === "ipv4" ? networks4 : networks6;
-  return networks.find(([network]) => sharesPrefix(bytes, network))?.[1] ?? "global";
+  if (address.family === "ipv4") return scopeIn(networks4, bytes);
+  const own = scopeIn(networks6, bytes);
+  const inside = ipv4Inside(bytes);
+  if (inside === undefined || own === "unspecified" || own === "loopback") return own;
+  const carried = scopeIn(networks4, inside);
+  return own === "global" || isUnreachable(carried) ? carried : own;
 }
+
+export type UnreachableScope = "unspecified" | "this-network" | "loopback" | "link-local" | "multicast" | "broadcast";
+
+/** No other machine, or none beyond the same link, can ever reach these. */
+export const isUnreachable = (scope: Scope): scope is UnreachableScope => unreachable.has(scope);
+
+const unreachable: ReadonlySet<Scope> = new Set<UnreachableScope>([
+  ...(["unspecified", "this-network", "loopback", "link-local", "multicast", "broadcast"] as const),
+]);
 
 /** The first matching row decides; ranges from the IANA special-purpose address registries. */
 const ranges4: readonly (readonly [string, Scope])[] = [
   ["0.0.0.0/32", "unspecified"],
-  ["0.0.0.0/8", "reserved"],
+  ["0.0.0.0/8", "this-network"],
   ["10.0.0.0/8", "private"],
   ["100.64.0.0/10", "cgnat"],
   ["127.0.0.0/8", "loopback"],
@@ -37,6 +53,7 @@ const ranges4: readonly (readonly [string, Scope])[] = [
   ["198.51.100.0/24", "documentation"],
   ["203.0.113.0/24", "documentation"],
   ["224.0.0.0/4", "multicast"],
+  ["255.255.255.255/32", "broadcast"],
   ["240.0.0.0/4", "reserved"],
 ];
 
@@ -57,8 +74,37 @@ const ranges6: readonly (readonly [string, Scope])[] = [
   ["::/0", "reserved"],
 ];
 
+type Inside = (bytes: Uint8Array) => Uint8Array;
+
+const lastFour: Inside = (bytes) => bytes.subarray(12);
+/** RFC 6052, 2.2: in a /48 the address starts behind the prefix, around byte 8; else it is taken for a /96, at the end. */
+const localNat64: Inside = (bytes) =>
+  bytes.subarray(11).some((byte) => byte !== 0)
+    ? lastFour(bytes)
+    : Uint8Array.from([6, 7, 9, 10], (i) => bytes[i] ?? 0);
+
+/**
+ * Where an IPv4 address stands in an IPv6 address. ISATAP is missing on purpose: there the prefix decides who reaches the
+ * address, and the IPv4 address matters inside the site alone.
+ */
+const carriers: readonly (readonly [Network, Inside])[] = [
+  [network("::/96"), lastFour], // IPv4-compatible: RFC 4291, 2.5.5.1
+  [network("::ffff:0:0/96"), lastFour], // IPv4-mapped: RFC 4291, 2.5.5.2
+  [network("::ffff:0:0:0/96"), lastFour], // IPv4-translated: RFC 2765
+  [network("64:ff9b::/96"), lastFour], // NAT64: RFC 6052
+  [network("64:ff9b:1::/48"), localNat64], // NAT64 for local use: RFC 8215
+  [network("2002::/16"), (bytes) => bytes.subarray(2, 6)], // 6to4: RFC 3056
+  [network("2001::/32"), (bytes) => bytes.subarray(12).map((byte) => byte ^ 0xff)], // Teredo: RFC 4380, 4
+];
+
+const ipv4Inside = (bytes: Uint8Array): Uint8Array | undefined =>
+  carriers.find(([network]) => sharesPrefix(bytes, network))?.[1](bytes);
+
 const networks4 = ranges4.map(([text, scope]) => [network(text), scope] as const);
 const networks6 = ranges6.map(([text, scope]) => [network(text), scope] as const);
+
+const scopeIn = (networks: readonly (readonly [Network, Scope])[], bytes: Uint8Array): Scope =>
+  networks.find(([network]) => sharesPrefix(bytes, network))?.[1] ?? "global";
 
 function network(text: string): Network {
   const parsed = parseNetwork(text);
