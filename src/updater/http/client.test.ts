@@ -1,10 +1,10 @@
-import { createServer } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { makeCertificate, type TestCertificate } from "../../../test/rig/updater/certificates.ts";
 import { type Reply, startServer, type TestServer } from "../../../test/rig/updater/services.ts";
-import { createHttpClient, type HttpOutcome } from "./client.ts";
+import { createHttpClient, type HttpOutcome, type HttpClient, type HttpTrust } from "./client.ts";
 import type { HttpTrust } from "./endpoint.ts";
 
 const never = new AbortController().signal;
@@ -215,5 +215,62 @@ describe("an answer that a proxy has packed, asked or not", () => {
     ["is cut off", gzipSync(text).subarray(0, 20), /could not be asked/],
   ])("one that %s has failed", async (_, body, because) => {
     expect((await packed("gzip", body))[0]).toMatchObject({ kind: "failed", because: expect.stringMatching(because) });
+  });
+});
+
+describe("what a service repeats of a credential", () => {
+  const headers = { authorization: "Bearer s3cr3tt0ken" };
+
+  async function withServer(
+    serve: (response: ServerResponse) => void | Promise<void>,
+    ask: (c: HttpClient) => Promise<void>,
+  ) {
+    const server = createServer((_, response) => void serve(response));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+    const client = await createHttpClient({ url, trust: { kind: "system" } });
+    try {
+      await ask(client);
+    } finally {
+      client.close();
+      server.closeAllConnections();
+      server.close();
+    }
+  }
+
+  it("is hidden in its body and in its headers", async () => {
+    await withServer(
+      (response) =>
+        void response
+          .writeHead(418, { "x-said": "a s3cr3tt0ken", "set-cookie": ["s3cr3tt0ken=1"] })
+          .end("s3cr3tt0ken!"),
+      async (client) => {
+        expect(await client.send({ method: "GET", path: "/", headers }, never)).toMatchObject({
+          ...{ kind: "answer", status: 418, body: "(hidden)!" },
+          headers: { "x-said": "a (hidden)", "set-cookie": ["(hidden)=1"] },
+        });
+      },
+    );
+  });
+
+  it("is hidden in a stream, also where it comes in two parts", async () => {
+    const heard: string[] = [];
+    const [halved, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    await withServer(
+      async (response) => {
+        response.writeHead(200).write("data: one\n\ndata: s3cr3t", () => halved.resolve());
+        await goesOn.promise;
+        response.end("t0ken!\n\n");
+      },
+      async (client) => {
+        const text = (text: string) => void heard.push(text);
+        const listener = { silence: 60_000, begin: () => true, text };
+        const streaming = client.stream({ method: "GET", path: "/", headers }, listener, never);
+        await halved.promise;
+        goesOn.resolve();
+        await streaming;
+        expect(heard.join("")).toBe("data: one\n\ndata: (hidden)!\n\n");
+      },
+    );
   });
 });

@@ -3,6 +3,7 @@ import type { AgentOptions } from "node:https";
 import { afterAwake } from "../../process/after-awake.ts";
 import { boundedBy } from "./bounded-by.ts";
 import type { Endpoint, HttpLimits } from "./endpoint.ts";
+import { type Hide, hiderOf, secretsIn, secretsOfUrl } from "./hide-secrets.ts";
 import { describeStop, describeTransportFault } from "./transport-faults.ts";
 
 export type HttpRequest = {
@@ -24,6 +25,7 @@ export type HttpOutcome =
     }
   | { readonly kind: "failed"; readonly because: string; readonly todo: string };
 
+/** Nothing that it hands on, data or words, holds a credential of the request: services repeat what they are sent. */
 export type HttpClient = {
   /** Never throws and never follows a redirect; ends within the time limit whatever the other side does. */
   send(request: HttpRequest, signal: AbortSignal): Promise<HttpOutcome>;
@@ -56,7 +58,10 @@ export async function createHttpClient(endpoint: Endpoint, given: Partial<HttpLi
   const http = process.getBuiltinModule(secure ? "node:https" : "node:http");
   const agent = secure ? await secureAgent(endpoint) : new http.Agent({ keepAlive: true });
 
+  const hiders = rememberHider();
+
   const attempt = async (request: HttpRequest, signal: AbortSignal): Promise<Attempt> => {
+    const hide = hiders(request);
     const sent = http.request(target(endpoint.url, request), {
       method: request.method,
       headers: headers(request),
@@ -67,15 +72,16 @@ export async function createHttpClient(endpoint: Endpoint, given: Partial<HttpLi
     try {
       const response = await responseTo(sent, request.body);
       begun = true;
-      return { outcome: await answerOf(response, limits.maxBytes), staleSocket: false };
+      return { outcome: await answerOf(response, limits.maxBytes, hide), staleSocket: false };
     } catch (error) {
       sent.destroy();
       const fault = signal.aborted
         ? describeStop(signal, endpoint, limits)
         : describeTransportFault(error, endpoint, limits);
       const reset = (error as NodeJS.ErrnoException).code === "ECONNRESET";
+      const because = hiderOf(secretsOfUrl(endpoint.url))(hide(fault.because));
       return {
-        outcome: { kind: "failed", ...fault },
+        outcome: { kind: "failed", ...fault, because },
         staleSocket: sent.reusedSocket && reset && !begun && !signal.aborted,
       };
     }
@@ -94,14 +100,16 @@ export async function createHttpClient(endpoint: Endpoint, given: Partial<HttpLi
       using quiet = silenceOf(signal, Math.max(listener.silence, limits.timeoutMs));
       const options = { method: request.method, headers: headers(request), agent, signal: quiet.signal };
       const sent = http.request(target(endpoint.url, request), options);
+      const hide = hiders(request);
       try {
         const response = await responseTo(sent, request.body);
         if (!listener.begin(response.statusCode ?? 0, response.headers)) return { kind: "declined" };
         quiet.heard(listener.silence);
         response.setEncoding("utf8");
+        const lines = linesTo((text) => listener.text(hide(text)), limits.maxBytes);
         for await (const chunk of response as AsyncIterable<string>) {
           quiet.heard(listener.silence);
-          listener.text(chunk);
+          lines(chunk);
         }
       } catch {
         // However it ended: the poll that follows says what is wrong with the other side.
@@ -134,6 +142,29 @@ function silenceOf(outer: AbortSignal, ms: number) {
   };
 }
 
+/** Nearly all requests of an endpoint carry the same credentials. */
+function rememberHider(): (request: HttpRequest) => Hide {
+  let last: { readonly key: string; readonly hide: Hide } | undefined;
+  return ({ headers }) => {
+    const secrets = secretsIn(headers);
+    const key = JSON.stringify(secrets);
+    if (last?.key !== key) last = { key, hide: hiderOf(secrets) };
+    return last.hide;
+  };
+}
+
+/** Whole lines alone: what stands across two chunks is found as well. */
+function linesTo(take: (text: string) => void, longest: number): (chunk: string) => void {
+  let rest = "";
+  return (chunk) => {
+    rest += chunk;
+    const end = Math.max(rest.lastIndexOf("\n"), rest.lastIndexOf("\r")) + 1;
+    if (end > 0) take(rest.slice(0, end));
+    rest = rest.slice(end);
+    if (rest.length > longest) throw Object.assign(new Error("line is too long"), { code: "MOOR_TOO_LONG" });
+  };
+}
+
 type Attempt = { readonly outcome: HttpOutcome; readonly staleSocket: boolean };
 
 const target = (base: URL, { path }: HttpRequest) =>
@@ -162,7 +193,7 @@ function responseTo(sent: ClientRequest, body: string | undefined): Promise<Inco
   });
 }
 
-async function answerOf(response: IncomingMessage, maxBytes: number): Promise<HttpOutcome> {
+async function answerOf(response: IncomingMessage, maxBytes: number, hide: Hide): Promise<HttpOutcome> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
@@ -171,8 +202,21 @@ async function answerOf(response: IncomingMessage, maxBytes: number): Promise<Ht
     chunks.push(chunk);
   }
   const body = unpacked(Buffer.concat(chunks), response.headers["content-encoding"], maxBytes).toString("utf8");
-  return { kind: "answer", status: response.statusCode ?? 0, headers: response.headers, body };
+  return {
+    kind: "answer",
+    status: response.statusCode ?? 0,
+    headers: hiddenIn(response.headers, hide),
+    body: hide(body),
+  };
 }
+
+const hiddenIn = (headers: IncomingHttpHeaders, hide: Hide): IncomingHttpHeaders =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.map(hide) : value && hide(value),
+    ]),
+  );
 
 /** Proxies have been seen to compress whatever passes, asked or not. */
 function unpacked(body: Buffer, coding: string | undefined, maxOutputLength: number): Buffer {

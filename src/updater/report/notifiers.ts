@@ -5,6 +5,7 @@ import { isLoopbackName } from "../../process/http/loopback-name.ts";
 import type { SmallLog } from "../../process/small-log.ts";
 import type { MailConfig, NotifyConfig } from "../config/config.ts";
 import type { HttpClient, HttpRequest } from "../http/client.ts";
+import { hiderOf } from "../http/hide-secrets.ts";
 import type { Notice, Tell } from "./reporter.ts";
 
 export type Notifiers = { readonly tell: Tell; close(): void };
@@ -116,6 +117,7 @@ async function openMail({ server, user, password, from, to }: MailConfig, host: 
     requireTLS: user !== undefined && !isLoopbackName(server.hostname),
     ...{ connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000 },
   });
+  const hide = hiderOf(password ? [password()] : []);
   return {
     kind: "mail",
     async send(notice) {
@@ -124,7 +126,7 @@ async function openMail({ server, user, password, from, to }: MailConfig, host: 
         await transport.sendMail({ from, to: [...to], subject, text: `${textOf(notice, host)}\n` });
         return undefined;
       } catch (error) {
-        return printable(error instanceof Error ? error.message : String(error));
+        return printable(hide(error instanceof Error ? error.message : String(error)));
       }
     },
     close: () => transport.close(),

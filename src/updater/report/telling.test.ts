@@ -142,6 +142,21 @@ describe("notices", () => {
     expect(mail.text().includes("AUTH PLAIN")).toBe(isSent);
     await mail.close();
   });
+
+  it("by mail: a password that the server repeats is not logged", async () => {
+    const mail = await startMailServer((line) => (/^AUTH/i.test(line) ? `535 5.7.8 no: ${line} pa55w0rd9` : undefined));
+    const [server, from, to] = [new URL(mail.url), "moor@example.org", ["me@example.org"]];
+    const { tell } = await open({
+      notify: [{ kind: "mail", server, from, to, user: "me", password: () => "pa55w0rd9" }],
+    });
+    tell(failing);
+    await until(() => logged.some(({ msg }) => msg === "a notice could not be sent"));
+    const sent = Buffer.from("\0me\0pa55w0rd9").toString("base64");
+    expect(mail.text()).toContain(sent);
+    expect(JSON.stringify(logged)).toMatch(/535 5\.7\.8 no: .*\(hidden\)/);
+    expect(JSON.stringify(logged)).not.toMatch(/pa55w0rd|YTU1dzByZD/);
+    await mail.close();
+  });
 });
 
 describe("heartbeats", () => {
@@ -254,7 +269,7 @@ async function sendRaw(port: number, text: string): Promise<string> {
 }
 
 /** Says yes to everything, as far as RFC 5321 needs it, and keeps what it was sent. */
-async function startMailServer() {
+async function startMailServer(instead: (line: string) => string | undefined = () => undefined) {
   let text = "";
   const sockets = new Set<Socket>();
   const mailServer = createServer((socket) => {
@@ -265,7 +280,9 @@ async function startMailServer() {
     socket.on("data", (chunk) => {
       text += String(chunk);
       for (const line of String(chunk).split("\r\n").slice(0, -1)) {
-        if (inData) {
+        const said = instead(line);
+        if (said !== undefined) socket.write(`${said}\r\n`);
+        else if (inData) {
           if (line !== ".") continue;
           inData = false;
           socket.write("250 kept\r\n");
