@@ -1,13 +1,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { pino } from "pino";
 import { afterEach, describe, expect, it } from "vitest";
-import { readConfig } from "../../src/updater/config/read.ts";
-import { keepNames } from "../../src/updater/keep-names.ts";
-import { openStateFile } from "../../src/updater/round/state-file.ts";
 import { until } from "../rig/until.ts";
 import { type Loop, openLoop } from "../rig/updater/loop.ts";
 import { type Asked, startServer, type TestServer, wanWith } from "../rig/updater/services.ts";
+import { startWatcher, type Watcher } from "./watcher.ts";
 
 const token = "tK9/vQ2xL7mN+pR5tW8yB1dF4hJ6sA3z";
 const key = "kY7uE4cRq8ZbN2mV";
@@ -22,15 +19,12 @@ const spellingsOf = (each: string): readonly string[] => [
 
 let loop: Loop;
 let hook: TestServer;
-let stop: AbortController;
-let running: Promise<void>;
+let watcher: Watcher;
 afterEach(async () => {
-  stop.abort();
-  await running;
+  await watcher.stop();
   await Promise.all([hook.close(), loop.close()]);
 });
 
-/** A whole watcher, and all that it lets out: log, history, notices, what its port answers. */
 async function watchWith(api: "v1" | "rrsets") {
   hook = await startServer(() => ({ body: {} }));
   const settings = `interval: 1s
@@ -39,49 +33,22 @@ notify: [{ kind: webhook, url: "${hook.url}${hookPath}", token: { file: t } }]`;
   loop = await openLoop(undefined, undefined, { api, settings });
   writeFileSync(join(loop.folder, "k"), `key=${key}\nsecret=${secret}\n`, { mode: 0o600 });
   writeFileSync(join(loop.folder, "t"), `${token}\n`, { mode: 0o600 });
-  const config = readConfig("moor.yaml", {}, loop.folder);
-  if (!config.ok) throw new Error(JSON.stringify(config.faults));
-  const opened = await openStateFile(config.value.stateFile, Date.now(), { write: true });
-  if (opened.kind !== "open") throw new Error(opened.because);
-  let logged = "";
-  let page = "";
-  const log = pino(
-    { base: null },
-    {
-      write(line: string) {
-        page = (JSON.parse(line) as { page?: string }).page ?? page;
-        logged += line;
-      },
-    },
-  );
-  stop = new AbortController();
-  const tools = { state: opened.state, log, now: Date.now, random: () => 0, host: "here", env: {}, patience: 0 };
-  let check: () => void = () => undefined;
-  const onRequest = (requests: { readonly check: () => void }) => {
-    check = requests.check;
-  };
-  running = keepNames(config.value, { ...tools, reload: () => config, onRequest }, stop.signal);
-  const letOut = async () => {
-    const paths = [
-      "status",
-      "metrics",
-      "health/ready",
-      "page/state",
-      "page/decisions",
-      "page/config",
-      "page/published",
-    ];
-    const pages = await Promise.all(paths.map(async (path) => (await fetch(page + path)).text()));
-    const history = readFileSync(config.value.historyFile, "utf8");
-    return [logged, history, ...hook.asked.map(({ body }) => body), ...pages];
-  };
-  /** Asks for round after round until it holds. */
-  const roundsUntil = (holds: () => boolean) =>
-    until(() => {
-      check();
-      return holds() && logged.includes("(hidden)");
-    });
-  return { letOut, roundsUntil };
+  watcher = await startWatcher(loop);
+}
+
+/** Asks for round after round until it holds. */
+const roundsUntil = (holds: () => boolean) =>
+  until(() => {
+    watcher.check();
+    return holds() && JSON.stringify(watcher.lines).includes("(hidden)");
+  });
+
+/** Log, history, notices and what its port answers. */
+async function letOut(): Promise<readonly string[]> {
+  const paths = ["status", "metrics", "health/ready", "page/state", "page/decisions", "page/config", "page/published"];
+  const pages = await Promise.all(paths.map((path) => watcher.ask(path)));
+  const history = readFileSync(loop.config.historyFile, "utf8");
+  return [JSON.stringify(watcher.lines), history, ...hook.asked.map(({ body }) => body), ...pages];
 }
 
 function expectNone(texts: readonly string[], secrets: readonly string[]) {
@@ -103,7 +70,7 @@ describe.each(["v1", "rrsets"] as const)("no secret is let out, whatever a servi
         body: { message: text, error: { message: text, code: status === 422 ? text : status } },
       })),
     );
-    const { letOut, roundsUntil } = await watchWith(api);
+    await watchWith(api);
     loop.says.service = ({ method }: Asked) => {
       if (method === "GET" && turn % 5 === 4) {
         turn += 1;
@@ -119,7 +86,7 @@ describe.each(["v1", "rrsets"] as const)("no secret is let out, whatever a servi
 
   it("the firewall's key and secret, in its report", async () => {
     const names = [key, secret].flatMap(spellingsOf);
-    const { letOut, roundsUntil } = await watchWith(api);
+    await watchWith(api);
     let turn = 0;
     loop.says.firewall = () => {
       const name = names[(turn++ >> 1) % names.length] ?? "";

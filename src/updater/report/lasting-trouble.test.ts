@@ -63,3 +63,80 @@ it("nothing is told any more when it is closed", async () => {
   await pass(2 * patience);
   expect(told).toEqual([]);
 });
+
+describe("an outage that concerns many names", () => {
+  let notices: Notice[];
+  beforeEach(() => {
+    notices = [];
+    lasting.close();
+    lasting = onlyLasting((notice) => void notices.push(notice), patience);
+  });
+  const tell = (kind: Notice["kind"], n: number, cause = "service dns", because = "nothing listens") =>
+    lasting.tell({ kind, key: `k${n}`, cause, message: "record not replaced", fields: { name: `n${n} A`, because } });
+  const all = (kind: Notice["kind"], ...more: string[]) => {
+    for (let n = 1; n <= 30; n++) tell(kind, n, ...more);
+  };
+
+  it("is one notice that says how many and a few of them, and its end is one", async () => {
+    all("failing");
+    await until(() => notices.length > 0);
+    expect(notices).toMatchObject([
+      {
+        ...{ kind: "failing", message: "record not replaced" },
+        fields: {
+          ...{ name: "n1 A and 29 more", records: "30", because: "nothing listens" },
+          names: "n1 A, n2 A, n3 A, n4 A, n5 A and 25 more",
+        },
+      },
+    ]);
+    all("over");
+    expect(notices.slice(1)).toMatchObject([{ kind: "over", message: "the trouble with 30 records is over" }]);
+  });
+
+  it("has not ended while one name still fails, and takes in those that come later", async () => {
+    tell("failing", 1);
+    await until(() => notices.length > 0);
+    tell("failing", 2, "service dns", "no answer within 15 s");
+    tell("over", 1);
+    tell("failing", 3);
+    tell("over", 2);
+    expect(notices.length).toBe(1);
+    tell("over", 3);
+    expect(notices.slice(1)).toMatchObject([{ kind: "over", fields: { records: "3" } }]);
+  });
+
+  it("that becomes another one is told once more, and ends once", async () => {
+    all("failing");
+    await until(() => notices.length > 0);
+    all("failing", "token", "wrong token");
+    expect(notices.map(({ kind, fields }) => [kind, fields.because])).toEqual([
+      ["failing", "nothing listens"],
+      ["failing", "wrong token"],
+    ]);
+    all("over");
+    expect(notices.slice(2)).toMatchObject([{ kind: "over", message: "the trouble with 30 records is over" }]);
+  });
+
+  it("is not told when it is over soon, and those of two services are two", async () => {
+    all("failing");
+    tell("failing", 31, "service other");
+    all("over");
+    await until(() => notices.length > 0);
+    expect(notices).toMatchObject([{ kind: "failing", fields: { name: "n31 A" } }]);
+  });
+
+  it("does not count what was over before it was told", async () => {
+    all("failing");
+    for (let n = 4; n <= 30; n++) tell("over", n);
+    await until(() => notices.length > 0);
+    expect(notices).toMatchObject([{ fields: { records: "3", names: "n1 A, n2 A, n3 A" } }]);
+  });
+
+  it("forgets names that are gone, and tells no end for them", async () => {
+    all("failing");
+    await until(() => notices.length > 0);
+    lasting.forget((key) => key !== "k7");
+    all("over");
+    expect(notices.length).toBe(2);
+  });
+});

@@ -8,41 +8,70 @@ export type LastingTrouble = {
   close(): void;
 };
 
+/** All trouble of one cause: told in one notice, and its end in one. */
+type Outage = {
+  readonly cause: string;
+  /** What is failing, by its key. */
+  readonly failing: Map<string, Notice>;
+  /** The names of all that have failed since it was told. */
+  readonly names: Set<string>;
+  /** Undefined once it was told. */
+  callOff: (() => void) | undefined;
+};
+
 /**
  * For those whom a notice calls: a failure is told when it has lasted for `patience` ms. Of one that is over by then, as when a
- * service is restarted, nobody has to get up.
+ * service is restarted, nobody has to get up; and nobody has to more than once, however many names a dead service concerns.
  */
 export function onlyLasting(tell: Tell, patience: number): LastingTrouble {
-  const waiting = new Map<string, { latest: Notice; readonly callOff: () => void }>();
-  const told = new Set<string>();
+  const outages = new Map<string, Outage>();
+  const outageOf = (key: string) => [...outages.values()].find(({ failing }) => failing.has(key));
+
+  const begin = (cause: string, isTold: boolean): Outage => {
+    const outage: Outage = { cause, failing: new Map(), names: new Set(), callOff: undefined };
+    if (!isTold) {
+      outage.callOff = afterAwake(patience, () => tellLasting(outage), { ref: false });
+    }
+    outages.set(cause, outage);
+    return outage;
+  };
+  const tellLasting = (outage: Outage) => {
+    outage.callOff = undefined;
+    outage.names.clear();
+    for (const notice of outage.failing.values()) outage.names.add(nameIn(notice));
+    const latest = [...outage.failing.values()].at(-1);
+    if (latest) tell(aboutAll(latest, outage.names));
+  };
+  const remove = (outage: Outage, key: string): boolean => {
+    outage.failing.delete(key);
+    if (outage.failing.size > 0) return false;
+    outage.callOff?.();
+    return outages.delete(outage.cause);
+  };
 
   const failing = (notice: Notice) => {
-    const { key } = notice;
-    if (told.has(key)) return tell(notice);
-    const before = waiting.get(key);
-    if (before) {
-      before.latest = notice;
-      return;
-    }
-    const tellLasting = () => {
-      const lasted = waiting.get(key);
-      waiting.delete(key);
-      told.add(key);
-      if (lasted) tell(lasted.latest);
-    };
-    waiting.set(key, { latest: notice, callOff: afterAwake(patience, tellLasting, { ref: false }) });
+    const { key, cause = key } = notice;
+    const before = outageOf(key);
+    // Somebody knows of it already, and is told what it has become.
+    const isKnown = before !== undefined && before.callOff === undefined;
+    if (before && before.cause !== cause) remove(before, key);
+    const known = outages.get(cause);
+    const outage = known ?? begin(cause, isKnown);
+    outage.failing.set(key, notice);
+    outage.names.add(nameIn(notice));
+    const isAnother = known === undefined || cause === key;
+    if (isKnown && isAnother && outage.callOff === undefined) tell(aboutAll(notice, outage.names));
   };
   const over = (notice: Notice) => {
-    waiting.get(notice.key)?.callOff();
-    waiting.delete(notice.key);
-    if (told.delete(notice.key)) tell(notice);
+    const outage = outageOf(notice.key);
+    if (!outage) return;
+    const wasTold = outage.callOff === undefined;
+    if (remove(outage, notice.key) && wasTold) tell(aboutAll(notice, outage.names));
   };
 
   const forget: LastingTrouble["forget"] = (isGone) => {
-    for (const [key, { callOff }] of waiting) {
-      if (!isGone(key)) continue;
-      callOff();
-      waiting.delete(key);
+    for (const outage of outages.values()) {
+      for (const key of outage.failing.keys()) if (isGone(key)) remove(outage, key);
     }
   };
 
@@ -55,4 +84,18 @@ export function onlyLasting(tell: Tell, patience: number): LastingTrouble {
     },
     close: () => forget(() => true),
   };
+}
+
+const namesShown = 5;
+
+const nameIn = ({ key, fields: { name = key } }: Notice) => name;
+
+function aboutAll(notice: Notice, all: ReadonlySet<string>): Notice {
+  if (all.size < 2) return notice;
+  const [first = "", ...others] = all;
+  const more = all.size - namesShown;
+  const names = `${[...all].slice(0, namesShown).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+  const fields = { ...notice.fields, name: `${first} and ${others.length} more`, records: String(all.size), names };
+  const message = notice.kind === "over" ? `the trouble with ${all.size} records is over` : notice.message;
+  return { ...notice, message, fields };
 }

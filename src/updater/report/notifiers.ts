@@ -135,5 +135,5 @@ async function openMail({ server, user, password, from, to }: MailConfig, host: 
 
 const aboutOf = ({ fields: { name, source } }: Notice) => name ?? source ?? "moor update";
 
-const textOf = ({ message, fields: { because, todo } }: Notice, host: string) =>
-  [message, because, todo, `(moor update on ${host})`].filter((line) => line !== undefined).join("\n");
+const textOf = ({ message, fields: { names, because, todo } }: Notice, host: string) =>
+  [message, names, because, todo, `(moor update on ${host})`].filter((line) => line !== undefined).join("\n");

@@ -10,6 +10,8 @@ export type Notice = {
   readonly kind: "failing" | "over" | "done";
   /** Equal for a failure and its end. */
   readonly key: string;
+  /** Equal for failures that end together, as all of one dead service; without it, the key. */
+  readonly cause?: string;
   readonly message: string;
   /** `name` or `source`, whom it is about; `because` and `todo`. */
   readonly fields: Readonly<Record<string, string>>;
@@ -38,11 +40,11 @@ export function createReporter(log: SmallLog, tell: Tell = () => undefined): Rep
     log[notice.kind === "failing" ? "warn" : "info"](notice.fields, notice.message);
     tell(notice);
   };
-  const failing = (key: string, fields: Notice["fields"], message: string) => {
+  const failing = (key: string, fields: Notice["fields"], message: string, cause = key) => {
     const text = `${message} ${fields.because}`;
     if (told.get(key) === text) return;
     told.set(key, text);
-    emit({ kind: "failing", key, fields, message });
+    emit({ kind: "failing", key, cause, fields, message });
   };
   const fine = (key: string, fields: Notice["fields"], message: string) => {
     if (told.delete(key)) emit({ kind: "over", key, fields, message });
@@ -50,7 +52,13 @@ export function createReporter(log: SmallLog, tell: Tell = () => undefined): Rep
 
   const confirmed = (key: string, name: string, confirmation: Confirmation) => {
     if (confirmation.kind === "confirmed") fine(key, { name }, "DNS answers with the new address");
-    else failing(key, { name, ...textsOf(confirmation) }, "DNS does not answer with the new address");
+    else
+      failing(
+        key,
+        { name, ...textsOf(confirmation) },
+        "DNS does not answer with the new address",
+        `confirm ${confirmation.because}`,
+      );
   };
 
   const stateFile = (unsaved: string | undefined) => {
@@ -88,9 +96,10 @@ export function createReporter(log: SmallLog, tell: Tell = () => undefined): Rep
         const summary = summarySaved(result);
         // Told above, once for all names that hang on its firewall, unless that has not answered yet.
         if (result.choice.kind === "unknown") continue;
-        if (summary.kind === "failed") failing(key, { name, ...textsOf(summary) }, `record ${summary.what}`);
+        const fields = { name, ...textsOf(summary) };
+        if (summary.kind === "failed") failing(key, fields, `record ${summary.what}`, causeOf(result, summary));
         if (summary.kind === "none")
-          failing(key, { name, ...textsOf(summary) }, "no address; the record is left as it is");
+          failing(key, fields, "no address; the record is left as it is", causeOf(result, summary));
         if (summary.kind === "nothing") over(result.subject);
         done(result.subject, summary);
         void result.confirmation?.then((confirmation) => confirmed(`confirm ${key}`, name, confirmation));
@@ -103,6 +112,13 @@ export function createReporter(log: SmallLog, tell: Tell = () => undefined): Rep
       for (const key of told.keys()) if (isGone(key)) told.delete(key);
     },
   };
+}
+
+/** A service that fails as a whole may do so in different words for each name. Else the words tell what belongs together. */
+function causeOf({ subject: { source, target }, outcome }: UpdateResult, { because }: Summary): string {
+  if (outcome === undefined) return `source ${source} ${because}`;
+  const isWide = "ofService" in outcome && outcome.ofService;
+  return isWide ? `service ${target}` : `service ${target} ${because}`;
 }
 
 /** A state file that cannot be written is told by itself, once for all records. */

@@ -15,7 +15,7 @@ export type Body = Readonly<Record<string, unknown>>;
 
 /** `done` are the statuses that mean success for the call. */
 export function readAnswer(outcome: HttpOutcome, done: readonly number[], now: number): Answer<Body> {
-  if (outcome.kind === "failed") return { ...later(outcome.because, outcome.todo), unreached: true };
+  if (outcome.kind === "failed") return { ...later(outcome.because, outcome.todo), unreached: true, ofService: true };
   const body = parsed(outcome.body);
   const error = errorIn(outcome.status, body);
   if (!done.includes(error.status)) return faultFor(error, parseRetryAfter(outcome.headers["retry-after"], now));
@@ -71,6 +71,7 @@ function faultFor({ status, code, message }: WireError, retryAfter: number | und
     return {
       ...later(`the record service answered ${said}`, todo),
       ...(wait === undefined ? {} : { retryAfter: wait }),
+      ...(status === 429 || status >= 500 ? { ofService: true } : {}),
     };
   }
   if (status === 401 || (status === 403 && !aboutNoToken.includes(code))) {

@@ -37,6 +37,8 @@ export type TargetFault = {
   readonly todo: string;
   /** The service gave no answer. */
   readonly unreached?: boolean;
+  /** The service fails as a whole, and not for this record alone. */
+  readonly ofService?: boolean;
   /** Milliseconds the service asked us to stay away. */
   readonly retryAfter?: number;
   /** The service's own word for it, where it has one. */

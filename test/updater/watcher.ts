@@ -1,0 +1,48 @@
+import { pino } from "pino";
+import { readConfig } from "../../src/updater/config/read.ts";
+import { keepNames } from "../../src/updater/keep-names.ts";
+import { openStateFile } from "../../src/updater/round/state-file.ts";
+import type { Loop } from "../rig/updater/loop.ts";
+
+type Line = { readonly level: number; readonly msg: string; readonly page?: string } & Readonly<
+  Record<string, unknown>
+>;
+
+/** A whole watcher on the config of a loop, and what it lets out. */
+export type Watcher = {
+  readonly lines: readonly Line[];
+  /** Asks for a round, as SIGUSR1 and the page do. */
+  check(): void;
+  /** What its port answers, where the config has one. */
+  ask(path: string): Promise<string>;
+  stop(): Promise<void>;
+};
+
+/** Without patience, people are told at once. */
+export async function startWatcher(loop: Loop, { patience = 0 } = {}): Promise<Watcher> {
+  const config = readConfig("moor.yaml", {}, loop.folder);
+  if (!config.ok) throw new Error(JSON.stringify(config.faults));
+  const opened = await openStateFile(config.value.stateFile, Date.now(), { write: true });
+  if (opened.kind !== "open") throw new Error(opened.because);
+  const lines: Line[] = [];
+  const log = pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const stop = new AbortController();
+  let check: () => void = () => undefined;
+  const onRequest = (requests: { readonly check: () => void }) => {
+    check = requests.check;
+  };
+  const tools = { state: opened.state, log, now: Date.now, random: () => 0, host: "here", env: {}, patience };
+  const running = keepNames(config.value, { ...tools, reload: () => config, onRequest }, stop.signal);
+  return {
+    lines,
+    check: () => check(),
+    async ask(path) {
+      const page = lines.find((line) => line.page !== undefined)?.page ?? "";
+      return (await fetch(page + path)).text();
+    },
+    async stop() {
+      stop.abort();
+      await running;
+    },
+  };
+}
