@@ -29,11 +29,13 @@ export type UpdaterState = {
 /** The newest first. */
 export type UpdaterDecision = {
   readonly at: string;
-  readonly kind: "failing" | "over" | "done";
+  readonly kind: "failing" | "over" | "done" | "waiting";
   readonly about: string;
   readonly what: string;
   readonly because?: string;
   readonly todo?: string;
+  /** Of what waits: the end of that. */
+  readonly until?: string;
 };
 
 /** By name and type; null when the record service could not say. */

@@ -15,6 +15,12 @@ export function utcText(instant: Instant): {
   };
 }
 
+/** For people: `2021-02-05 12:57:21 UTC`. */
+export function utcSecond(instant: Instant): string {
+  const { day, time } = utcText(instant);
+  return `${day} ${time} UTC`;
+}
+
 const dayLength = 86_400_000;
 const twoDigits = Array.from({ length: 60 }, (_, i) => String(i).padStart(2, "0"));
 const two = (number: number): string => twoDigits[Math.trunc(number)] ?? "";

@@ -1,6 +1,7 @@
 import { urlOf } from "../../process/listen-address.ts";
 import type { UpdaterConfig } from "../../updater/config/config.ts";
 import { driftTodo, summarise } from "../../updater/report/describe-round.ts";
+import { type HistoryEntry, readHistory } from "../../updater/report/history.ts";
 import type { PlannedUpdate } from "../../updater/round/plan.ts";
 import { openStateFile, type StateFile } from "../../updater/round/state-file.ts";
 import type { Updater } from "../../updater/round/updater.ts";
@@ -35,7 +36,8 @@ export async function status(options: StatusOptions, io: CommandIo): Promise<num
   const updater = await openUpdater(config, { state: opened.state, now: Date.now, random: Math.random });
   try {
     const [planned, running] = await Promise.all([updater.plan(io.signal), askWatcher(config, io)]);
-    const rows = await rowsOf(planned, updater, opened.state, running, io.signal);
+    const heldBack = heldBackIn(await readHistory(config.historyFile), Date.now());
+    const rows = await rowsOf(planned, updater, opened.state, { next: running, heldBack }, io.signal);
     io.out(options.json ? `${JSON.stringify(rows, undefined, 2)}\n` : printRows(rows));
     return rows.every(({ ok }) => ok) ? 0 : 1;
   } finally {
@@ -47,14 +49,17 @@ async function rowsOf(
   planned: readonly PlannedUpdate[],
   updater: Updater,
   state: StateFile,
-  next: string,
+  { next, heldBack }: { readonly next: string; readonly heldBack: ReadonlyMap<string, HistoryEntry> },
   signal: AbortSignal,
 ): Promise<readonly Row[]> {
   const rows: Row[] = [];
   for (const update of planned) {
     const { subject, choice, plan } = update;
     const found = await updater.published(subject, signal);
-    const { because, todo } = summarise(update, false);
+    const waits = plan.kind === "replace" || plan.kind === "compare" ? heldBack.get(subject.title) : undefined;
+    const { because, todo } = waits
+      ? { because: `${waits.what}: ${waits.because}`, todo: "" }
+      : summarise(update, false);
     const published = found.kind === "found" ? found.value.values : null;
     const wanted = choice.kind === "address" ? choice.address.text : null;
     const differs = published !== null && wanted !== null && published.join() !== wanted;
@@ -73,11 +78,17 @@ async function rowsOf(
         found.kind === "found" || (found.kind === "missing" && wanted === null)
           ? why
           : `${found.because}; ${found.todo}`,
-      next: plan.kind === "wait" ? new Date(plan.until).toISOString() : next,
+      next: plan.kind === "wait" ? new Date(plan.until).toISOString() : (waits?.until ?? next),
       ok: published !== null && !differs,
     });
   }
   return rows;
+}
+
+/** How often a record was replaced in the last hour is known to the watcher alone, which writes it down when that holds it back. */
+function heldBackIn(history: readonly HistoryEntry[], now: number): ReadonlyMap<string, HistoryEntry> {
+  const last = new Map(history.map((entry) => [entry.about, entry]));
+  return new Map([...last].filter(([, { kind, until }]) => kind === "waiting" && Date.parse(until ?? "") > now));
 }
 
 const noWatcher = "no watcher answers";

@@ -1,7 +1,8 @@
 import type { Considered } from "../../core/addresses/choose-address.ts";
 import type { PassedOver } from "../../core/addresses/choose-in-order.ts";
 import type { NoUpdate, Plan, WaitReason } from "../../core/updates/plan-update.ts";
-import { printable } from "../../core/visible-text.ts";
+import { printable, visible } from "../../core/visible-text.ts";
+import { utcSecond } from "../../core/utc-text.ts";
 import type { UpdateResult } from "../round/apply.ts";
 import { firstFew } from "../round/first-few.ts";
 import { notReadYet, type PlannedUpdate } from "../round/plan.ts";
@@ -34,7 +35,7 @@ export function summarise(result: UpdateResult, sent: boolean): Summary {
     case "wait":
       return {
         kind: "waiting",
-        what: `waits until ${new Date(plan.until).toISOString()}`,
+        what: `waits until ${utcSecond(plan.until)}`,
         because: `to be replaced by ${plan.address.text}, but ${waitWords[plan.because]}`,
       };
     case "nothing":

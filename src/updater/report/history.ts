@@ -13,11 +13,13 @@ export type History = {
 export type HistoryEntry = {
   readonly at: string;
   readonly kind: Notice["kind"];
-  /** A record's name and type, or `source NAME`. */
+  /** A record's name and type, `source NAME` or `target NAME`. */
   readonly about: string;
   readonly what: string;
   readonly because?: string;
   readonly todo?: string;
+  /** Of what waits: the end of that. */
+  readonly until?: string;
 };
 
 export const longestHistory = 1000;
@@ -62,14 +64,16 @@ export async function readHistory(path: string): Promise<readonly HistoryEntry[]
   });
 }
 
-function entryOf({ kind, message, fields }: Notice, at: Date): HistoryEntry {
-  const { name, source, because, todo } = fields;
+function entryOf({ kind, message, fields, until }: Notice, at: Date): HistoryEntry {
+  const { name, source, target, because, todo } = fields;
+  const service = source === undefined ? target && `target ${target}` : `source ${source}`;
   return {
     at: at.toISOString(),
     kind,
-    about: name ?? (source === undefined ? "moor update" : `source ${source}`),
+    about: name ?? service ?? "moor update",
     what: message,
     ...(because === undefined ? {} : { because }),
     ...(todo === undefined ? {} : { todo }),
+    ...(until === undefined ? {} : { until: new Date(until).toISOString() }),
   };
 }

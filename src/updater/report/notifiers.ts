@@ -30,7 +30,7 @@ export async function openNotifiers(
   const queues = channels.map((channel) => createQueue(channel, log, random, stop.signal));
   return {
     tell(notice) {
-      if (notice.kind !== "done") for (const push of queues) push(notice);
+      if (notice.kind === "failing" || notice.kind === "over") for (const push of queues) push(notice);
     },
     close() {
       stop.abort();

@@ -1,3 +1,5 @@
+import type { Instant } from "../../core/instant.ts";
+import { utcSecond } from "../../core/utc-text.ts";
 import type { SmallLog } from "../../process/small-log.ts";
 import type { UpdateResult } from "../round/apply.ts";
 import type { Subject } from "../round/subjects.ts";
@@ -5,15 +7,17 @@ import type { Round } from "../round/updater.ts";
 import type { Confirmation } from "../targets/confirm-dns.ts";
 import { type Summary, summarise } from "./describe-round.ts";
 
-/** Something worth telling: a failure, its end, or a record that was replaced. */
+/** Something worth telling: a failure, its end, a record that was replaced, or one that is held back. */
 export type Notice = {
-  readonly kind: "failing" | "over" | "done";
+  readonly kind: "failing" | "over" | "done" | "waiting";
   /** Equal for a failure and its end. */
   readonly key: string;
   /** Equal for failures that end together, as all of one dead service; without it, the key. */
   readonly cause?: string;
   readonly message: string;
-  /** `name` or `source`, whom it is about; `because` and `todo`. */
+  /** Of what waits: the end of that. */
+  readonly until?: Instant;
+  /** `name`, `source` or `target`, whom it is about; `because` and `todo`. */
   readonly fields: Readonly<Record<string, string>>;
 };
 
@@ -50,6 +54,22 @@ export function createReporter(log: SmallLog, tell: Tell = () => undefined): Rep
     if (told.delete(key)) emit({ kind: "over", key, fields, message });
   };
 
+  /** Until when each thing waits, as it was last told. */
+  const waits = new Map<string, Instant>();
+  const waiting = (key: string, until: Instant, fields: Notice["fields"], message: string) => {
+    if (waits.get(key) === until) return;
+    waits.set(key, until);
+    emit({ kind: "waiting", key, until, fields, message });
+  };
+  const held = (target: string, until: Instant) => {
+    const because = "the record service asked to be left alone for so long (Retry-After)";
+    const todo = "nothing, or try once before with *Check now* or SIGUSR1";
+    waiting(`hold ${target}`, until, { target, because, todo }, `nothing is written there before ${utcSecond(until)}`);
+  };
+  const heldBack = ({ subject: { key, title: name }, plan }: UpdateResult, { what, because }: Summary) => {
+    if (plan.kind === "wait" && plan.because === "cap") waiting(key, plan.until, { name, because }, `record ${what}`);
+  };
+
   const confirmed = (key: string, name: string, confirmation: Confirmation) => {
     if (confirmation.kind === "confirmed") fine(key, { name }, "DNS answers with the new address");
     else
@@ -84,13 +104,14 @@ export function createReporter(log: SmallLog, tell: Tell = () => undefined): Rep
   };
 
   return {
-    report({ readings, results, unsaved, stateShared = false }) {
+    report({ readings, results, unsaved, stateShared = false, holds = new Map() }) {
       for (const [source, reading] of readings) {
         if (reading.kind === "report") fine(`source ${source}`, { source }, "addresses can be read again");
         else failing(`source ${source}`, { source, ...textsOf(reading) }, "addresses could not be read");
       }
       sharedState(stateShared);
       stateFile(unsaved ?? results.find((result) => result.unsaved !== undefined)?.unsaved);
+      for (const [target, until] of holds) held(target, until);
       for (const result of results) {
         const { title: name, key } = result.subject;
         const summary = summarySaved(result);
@@ -100,6 +121,7 @@ export function createReporter(log: SmallLog, tell: Tell = () => undefined): Rep
         if (summary.kind === "failed") failing(key, fields, `record ${summary.what}`, causeOf(result, summary));
         if (summary.kind === "none")
           failing(key, fields, "no address; the record is left as it is", causeOf(result, summary));
+        if (summary.kind === "waiting") heldBack(result, summary);
         if (summary.kind === "nothing") over(result.subject);
         done(result.subject, summary);
         void result.confirmation?.then((confirmation) => confirmed(`confirm ${key}`, name, confirmation));

@@ -1,5 +1,6 @@
 import type { Instant } from "../../core/instant.ts";
 import { absoluteName } from "../../core/names/name.ts";
+import { utcSecond } from "../../core/utc-text.ts";
 import type { UpdaterConfig } from "../config/config.ts";
 import { longestHold } from "../http/retry-after.ts";
 import { followSource } from "../sources/follow.ts";
@@ -7,8 +8,8 @@ import { createPacing } from "../sources/pacing.ts";
 import { openReadings } from "../sources/readings.ts";
 import type { AddressSource, SourceReading } from "../sources/source.ts";
 import { openSource } from "../sources/sources.ts";
-import { wasPutBack } from "../targets/clock-moved.ts";
 import { confirmDns } from "../targets/confirm-dns.ts";
+import { createHolds } from "../targets/holds.ts";
 import { type Budget, createBudget } from "../targets/quota.ts";
 import type { RecordTarget, TargetFault } from "../targets/target.ts";
 import { openTarget } from "../targets/targets.ts";
@@ -25,7 +26,10 @@ export type Updater = {
   /** What a round would come to, as far as the record services tell a reader; writes and stores nothing. */
   preview(signal: AbortSignal): Promise<readonly UpdateResult[]>;
   round(signal: AbortSignal, options?: RoundOptions): Promise<Round>;
-  /** What has failed is tried in the next round, and not only when its back-off has ended. No firewall's answer is older. */
+  /**
+   * What has failed is tried in the next round, and not only when its back-off has ended; a service that asked to be left alone
+   * gets one request. No firewall's answer is older.
+   */
   hurry(): void;
   /** Waits for what is under way, and tells what came of it. */
   ended(): Promise<Pick<Round, "results">>;
@@ -54,6 +58,8 @@ export type Round = {
   readonly due: Instant | undefined;
   /** Sources that do not push, or not now: they have to be asked again. */
   readonly polled: readonly string[];
+  /** Targets that asked to be left alone for a minute or more from now, and until when. */
+  readonly holds?: ReadonlyMap<string, Instant>;
   /** Set when an address that was written earlier is still not on disk. */
   readonly unsaved?: string;
   /** Another process has written the state file since the round before. */
@@ -71,18 +77,29 @@ export async function openUpdater(config: UpdaterConfig, { state, now, random }:
   const budgets = new Map<string, Budget>();
   const { sources, targets } = await openAll(config, subjects, (target) => budgetOf(config, budgets, target), now);
   const pacing = createPacing(random);
+  // A firewall that is back is to be read within the interval, however long it was away.
+  const sourcePacing = createPacing(random, config.interval);
   const recall = createRecall();
-  /** When a record service asked us to stay away, as far as this process was told. */
-  const heldAt = new Map<string, Instant>();
+  const holds = createHolds(state, now);
 
-  /** A hold further away than any service may ask for, or from a time to come, is from before the clock was put back. */
-  const targetNotBefore = (target: string): Instant | undefined => {
-    const key = holdKey(config, target);
-    const held = wasPutBack(heldAt.get(key) ?? 0, now()) ? undefined : state.hold(key);
-    const budget = budgetOf(config, budgets, target).notBefore(now());
-    return latest([held, budget].filter((until) => until !== undefined && until - now() <= longestHold));
+  const quotaNotBefore = (target: string): Instant | undefined => {
+    const until = budgetOf(config, budgets, target).notBefore(now());
+    return until !== undefined && until - now() <= longestHold ? until : undefined;
   };
-  const notBefore = ({ key, target }: Subject) => latest([targetNotBefore(target), pacing.notBefore(key, now())]);
+  const heldUntil = (target: string) => holds.until(holdKey(config, target));
+  const targetNotBefore = (target: string) => latest([heldUntil(target), quotaNotBefore(target)]);
+  const notBefore = ({ key, target }: Subject) => {
+    const held = holds.isWanted(holdKey(config, target)) ? undefined : heldUntil(target);
+    return latest([held, quotaNotBefore(target), pacing.notBefore(key, now())]);
+  };
+  /** Those of a minute and more: shorter ones are over before anybody has read of them. */
+  const longHolds = () =>
+    new Map(
+      [...targets.keys()].flatMap((target) => {
+        const until = heldUntil(target);
+        return until !== undefined && until - now() >= 60_000 ? [[target, until] as const] : [];
+      }),
+    );
   const plan = (readings: ReadonlyMap<string, SourceReading>, looks = true) =>
     planRound(subjects, { readings, state, recall, now: now(), notBefore, looks });
   const serviceOf = (target: string) => config.targets.get(target)?.url.origin ?? target;
@@ -94,6 +111,7 @@ export async function openUpdater(config: UpdaterConfig, { state, now, random }:
       pacing.succeeded(subject.key);
       // Not for any answer: a service with too much to do answers some with 503 and others never.
       pacing.reached(service);
+      holds.succeeded(holdKey(config, subject.target));
     }
   };
   const dueOf = ({ subject, plan, outcome, underWay }: UpdateResult): Instant | undefined => {
@@ -110,25 +128,21 @@ export async function openUpdater(config: UpdaterConfig, { state, now, random }:
     return rules.verify === undefined ? undefined : (recall.verifiedAt(key) ?? now()) + rules.verify;
   };
   const tools: ApplyTools = {
-    ...{ targets, state, recall, now, notBefore: targetNotBefore },
-    serviceOf,
-    // Known in memory in any case; a disk that does not take it shows at the next stored address.
-    hold: (target, until) => {
-      const key = holdKey(config, target);
-      heldAt.set(key, now());
-      return state.setHold(key, until).catch(() => undefined);
-    },
+    ...{ targets, state, recall, now, serviceOf },
+    notBefore: (target) => latest([quotaNotBefore(target), holds.untilUnlessWanted(holdKey(config, target))]),
+    hold: (target, until) => holds.set(holdKey(config, target), until),
   };
 
   let tellNews: () => void = () => undefined;
   let tellEnded: () => void = () => undefined;
-  const reading = openReadings(sources, { pacing, now }, () => tellNews());
+  const reading = openReadings(sources, { pacing: sourcePacing, now }, () => tellNews());
   const applying = openApplying(tools, () => tellEnded());
 
   return {
     plan: async (signal) => plan(await reading.read(signal)),
     preview: async (signal) => previewRound(plan(await reading.read(signal)), tools, signal),
     async round(signal, { enough, looks } = {}) {
+      holds.roundBegins();
       const { unsaved, stateShared } = await state.flush().then(
         (others) => ({ unsaved: undefined, stateShared: others }),
         (error: NodeJS.ErrnoException) => ({ unsaved: error.code ?? error.message, stateShared: false }),
@@ -143,10 +157,11 @@ export async function openUpdater(config: UpdaterConfig, { state, now, random }:
       );
       const due = waits.length === 0 ? undefined : waits.reduce((a, b) => Math.min(a, b));
       const troubles = { ...(unsaved === undefined ? {} : { unsaved }), ...(stateShared ? { stateShared } : {}) };
-      return { readings, results, due, polled: reading.polled(), ...troubles };
+      return { readings, results, due, polled: reading.polled(), holds: longHolds(), ...troubles };
     },
     hurry() {
-      pacing.hurry();
+      for (const each of [pacing, sourcePacing]) each.hurry();
+      holds.wanted();
       reading.hurry();
     },
     ended: async () => ({ results: await applying.ended() }),
@@ -216,8 +231,8 @@ function withConfirmation(result: UpdateResult, signal: AbortSignal): UpdateResu
 
 const askedToWait = (until: Instant): TargetFault => ({
   kind: "later",
-  because: `the record service is not to be asked before ${new Date(until).toISOString()}`,
-  todo: "nothing: moor waits as told",
+  because: `the record service is not to be asked before ${utcSecond(until)}`,
+  todo: "nothing: moor waits as the service asked",
 });
 
 function latest(instants: readonly (Instant | undefined)[]): Instant | undefined {

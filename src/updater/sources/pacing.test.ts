@@ -19,3 +19,9 @@ it("does not wait for a time that a wrong clock has put far away", () => {
   pacing.failed("x", 1_000_000);
   expect(pacing.notBefore("x", 0)).toBeUndefined();
 });
+
+it("leaves nothing alone for longer than it is told", () => {
+  const pacing = createPacing(() => 0.999, 30_000);
+  for (let n = 0; n < 20; n++) pacing.failed("x", 1000);
+  expect(pacing.notBefore("x", 1000)).toBeLessThanOrEqual(31_000);
+});

@@ -15,7 +15,9 @@ export type Pacing = {
   hurry(): void;
 };
 
-export function createPacing(random: () => number): Pacing {
+/** `longest`: milliseconds that nothing is left alone for longer. */
+export function createPacing(random: () => number, longest = backOff.cap): Pacing {
+  const { base, cap } = { ...backOff, cap: Math.min(backOff.cap, longest) };
   type Failure = { readonly count: number; readonly until: Instant; readonly unreached?: string | undefined };
   const failures = new Map<string, Failure>();
   const hurry = (isMeant: (failure: Failure) => boolean) => {
@@ -25,11 +27,11 @@ export function createPacing(random: () => number): Pacing {
     notBefore(key, now) {
       const until = failures.get(key)?.until;
       // Further away than we ever wait: the clock was put back since.
-      return until !== undefined && until - now <= backOff.cap ? until : undefined;
+      return until !== undefined && until - now <= cap ? until : undefined;
     },
     failed(key, now, unreached) {
       const count = (failures.get(key)?.count ?? 0) + 1;
-      failures.set(key, { count, until: now + backOffDelay(count, random(), backOff), unreached });
+      failures.set(key, { count, until: now + backOffDelay(count, random(), { base, cap }), unreached });
     },
     succeeded: (key) => void failures.delete(key),
     reached: (place) => hurry(({ unreached }) => unreached === place),

@@ -1,6 +1,7 @@
 import { isObject } from "../../core/is-object.ts";
 import { repeatedKey } from "../../core/repeated-key.ts";
-import { printable } from "../../core/visible-text.ts";
+import { printable, visible } from "../../core/visible-text.ts";
+import { utcSecond } from "../../core/utc-text.ts";
 import type { HttpOutcome } from "../http/client.ts";
 import { parseRetryAfter } from "../http/retry-after.ts";
 import type { TargetFault } from "./target.ts";
@@ -18,7 +19,7 @@ export function readAnswer(outcome: HttpOutcome, done: readonly number[], now: n
   if (outcome.kind === "failed") return { ...later(outcome.because, outcome.todo), unreached: true, ofService: true };
   const body = parsed(outcome.body);
   const error = errorIn(outcome.status, body);
-  if (!done.includes(error.status)) return faultFor(error, parseRetryAfter(outcome.headers["retry-after"], now));
+  if (!done.includes(error.status)) return faultFor(error, parseRetryAfter(outcome.headers["retry-after"], now), now);
   if (!body) return unexpected("no JSON object");
   return isError(body.error)
     ? unexpected(`an error (${error.message || "without a text"})`)
@@ -57,7 +58,7 @@ const aboutNoToken = ["resource_limit_exceeded"];
 /** Milliseconds: for a service that has too many calls and does not say when it will take more. */
 const unsaidWait = 10_000;
 
-function faultFor({ status, code, message }: WireError, retryAfter: number | undefined): Answer<never> {
+function faultFor({ status, code, message }: WireError, retryAfter: number | undefined, now: number): Answer<never> {
   const said = message ? `${status}: ${message}` : String(status);
   if (status === 404) return { kind: "absent", said: message };
   // The v1 original reported clashes of two writers as a 422 whose text says 409.
@@ -65,9 +66,11 @@ function faultFor({ status, code, message }: WireError, retryAfter: number | und
   const isOpen = status < 300 || status >= 500 || openStatuses.includes(status);
   if (clash || status === 429 || isOpen || passingCodes.includes(code)) {
     const wait = status === 429 ? retryAfter || unsaidWait : retryAfter;
-    const waits = retryAfter ? "as told" : `for ${unsaidWait / 1_000} s`;
-    const todo =
-      status === 429 ? `nothing: moor waits ${waits}` : "nothing: moor tries again; see the service's log if it lasts";
+    const unasked =
+      status === 429
+        ? `nothing: moor waits for ${unsaidWait / 1_000} s`
+        : "nothing: moor tries again; see the service's log if it lasts";
+    const todo = retryAfter ? waitingUntil(now + retryAfter) : unasked;
     return {
       ...later(`the record service answered ${said}`, todo),
       ...(wait === undefined ? {} : { retryAfter: wait }),
@@ -98,6 +101,10 @@ function faultFor({ status, code, message }: WireError, retryAfter: number | und
     ...(code ? { code } : {}),
   };
 }
+
+/** The text differs from one try to the next, and is no part of what makes two failures the same. */
+const waitingUntil = (until: number) =>
+  `nothing: moor waits until ${utcSecond(until)}, as the service asked; *Check now* or SIGUSR1 tries once before`;
 
 export const later = (because: string, todo = "nothing: moor tries again"): TargetFault => ({
   kind: "later",

@@ -1,0 +1,63 @@
+import type { Instant } from "../../core/instant.ts";
+import { longestHold } from "../http/retry-after.ts";
+import type { StateFile } from "../round/state-file.ts";
+import { wasPutBack } from "./clock-moved.ts";
+
+/** Until when services asked to be left alone (Retry-After), by the key of each. Kept over a restart. */
+export type Holds = {
+  until(key: string): Instant | undefined;
+  /** The same before a write: the first one that a person wants may go out in spite of it. */
+  untilUnlessWanted(key: string): Instant | undefined;
+  set(key: string, until: Instant): Promise<void>;
+  /** What was written in spite of a hold went well: the service takes requests again. */
+  succeeded(key: string): void;
+  /** A person wants to know now: in the next round each service that is held gets one request. */
+  wanted(): void;
+  roundBegins(): void;
+  /** In this round, and it has not had that request yet. */
+  isWanted(key: string): boolean;
+};
+
+export function createHolds(state: Pick<StateFile, "hold" | "setHold">, now: () => Instant): Holds {
+  /** When each said so, as far as this process heard it. */
+  const heldAt = new Map<string, Instant>();
+  let wantedNext = false;
+  let wantedNow = false;
+  /** Which hold each request of this round went out in spite of. */
+  const defied = new Map<string, Instant>();
+
+  const set = (key: string, until: Instant): Promise<void> => {
+    heldAt.set(key, now());
+    // Known in memory in any case; a disk that does not take it shows at the next stored address.
+    return state.setHold(key, until).catch(() => undefined);
+  };
+  /** A hold further away than any service may ask for, or from a time to come, is from before the clock was put back. */
+  const until = (key: string): Instant | undefined => {
+    const held = wasPutBack(heldAt.get(key) ?? 0, now()) ? undefined : state.hold(key);
+    return held !== undefined && held > now() && held - now() <= longestHold ? held : undefined;
+  };
+  const isWanted = (key: string) => wantedNow && !defied.has(key);
+  return {
+    until,
+    set,
+    isWanted,
+    untilUnlessWanted(key) {
+      const held = until(key);
+      if (held === undefined || !isWanted(key)) return held;
+      defied.set(key, held);
+      return undefined;
+    },
+    succeeded(key) {
+      // Not one that came since, as to a request that went out together with it.
+      if (defied.has(key) && defied.get(key) === until(key)) void set(key, now());
+    },
+    wanted() {
+      wantedNext = true;
+    },
+    roundBegins() {
+      wantedNow = wantedNext;
+      wantedNext = false;
+      defied.clear();
+    },
+  };
+}
