@@ -176,7 +176,7 @@ export async function openUpdater(config: UpdaterConfig, { state, now, random }:
           // To ask, and be told why not.
           lost: () => reading.lost(name) && news(),
         };
-        return followSource(source, on, random, signal);
+        return followSource(source, on, { random }, signal);
       });
       await Promise.all(following);
     },

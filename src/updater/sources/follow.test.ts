@@ -1,23 +1,70 @@
-import { expect, it } from "vitest";
-import { followSource } from "./follow.ts";
-import type { SourceReading } from "./source.ts";
+import { describe, expect, it } from "vitest";
+import { type Follower, followSource } from "./follow.ts";
+import type { FollowEnd, SourceReading } from "./source.ts";
 
 const report: SourceReading = { kind: "report", report: new Map() };
+const ended: FollowEnd = { kind: "ended" };
 
-it("comes back soon to a stream that said something before it ended, however often that was", async () => {
+/** The pauses after `count` streams, each of which goes on for so many milliseconds and says what it says. */
+async function pausesAfter(
+  count: number,
+  stream: (hear: (reading: SourceReading) => void) => FollowEnd,
+  { lasting = 0, random = 0 } = {},
+) {
   const stop = new AbortController();
-  const before = performance.now();
-  let streams = 0;
+  const pauses: number[] = [];
+  const heard = { readings: 0, lost: 0 };
+  let time = 0;
   const source = {
     ...{ read: async () => report, close: () => undefined },
-    follow: async (heard: (reading: SourceReading) => void) => {
-      streams += 1;
-      heard(report);
-      if (streams === 10) stop.abort();
-      return { kind: "ended" } as const;
+    async follow(hear: (reading: SourceReading) => void) {
+      time += lasting;
+      return stream(hear);
     },
   };
-  await followSource(source, { reading: () => undefined, lost: () => undefined }, () => 0.25, stop.signal);
-  // Nine pauses of 250 ms; were each twice the one before, it would be two minutes.
-  expect(performance.now() - before).toBeLessThan(60_000);
+  const on: Follower = { reading: () => void heard.readings++, lost: () => void heard.lost++ };
+  const pause = async (ms: number) => {
+    time += ms;
+    if (pauses.push(ms) === count) stop.abort();
+  };
+  await followSource(source, on, { random: () => random, clock: () => time, pause }, stop.signal);
+  return { pauses, ...heard };
+}
+
+describe("a stream that ends soon is opened less and less often", () => {
+  it.for([
+    ["right after it was opened", () => ended],
+    [
+      "after each snapshot",
+      (hear: (reading: SourceReading) => void) => {
+        hear(report);
+        return ended;
+      },
+    ],
+  ] as const)("%s", async ([, stream]) => {
+    for (const random of [0, 0.999]) {
+      const { pauses } = await pausesAfter(12, stream, { random });
+      for (const [i, pause] of pauses.entries()) expect(pause).toBeGreaterThanOrEqual(Math.min(30_000, 500 * 2 ** i));
+      expect(Math.max(...pauses)).toBeLessThanOrEqual(60_000);
+    }
+  });
+
+  it("but soon after it had gone on for a minute", async () => {
+    const { pauses, lost } = await pausesAfter(12, () => ended, { lasting: 60_000, random: 0.999 });
+    expect(Math.max(...pauses)).toBeLessThanOrEqual(1_000);
+    expect(lost).toBe(12);
+  });
+});
+
+it("what a stream said is handed on, and so is its end", async () => {
+  const { readings, lost } = await pausesAfter(3, (hear) => {
+    hear(report);
+    return ended;
+  });
+  expect([readings, lost]).toEqual([3, 3]);
+});
+
+it("waits as long as the firewall asks for, and an hour where it has no stream", async () => {
+  expect((await pausesAfter(1, () => ({ kind: "ended", retry: 7_000 }))).pauses).toEqual([7_000]);
+  expect((await pausesAfter(1, () => ({ kind: "not-offered" }), { random: 0.5 })).pauses).toEqual([3_600_000]);
 });
