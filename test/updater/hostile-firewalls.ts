@@ -18,7 +18,13 @@ export const hostileFirewalls: readonly HostileRow[] = [
   },
   firewall("transport", "resets the connection", () => ({ fault: "reset" }), /broke the connection off/),
   firewall("transport", "never ends its body", () => ({ ...moved(), fault: "hang" }), /within 2 s/, slow),
-  firewall("transport", "cuts its body short", () => ({ ...moved(), fault: "truncate" }), /broke the connection off/),
+  firewall("transport", "cuts its body short", () => ({ ...moved(), fault: "truncate" }), /sent only a part/),
+  firewall(
+    "transport",
+    "says gzip, and it is not",
+    () => ({ ...moved(), headers: { "content-encoding": "gzip" } }),
+    /packed with gzip, and cannot be unpacked/,
+  ),
   ...(["stranger", "expired", "otherName"] as const).map(
     (which): HostileRow => ({
       ...firewall("transport", `shows another certificate: ${which}`, moved, tlsWords[which]),

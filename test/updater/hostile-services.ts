@@ -32,12 +32,7 @@ export const hostileServices: readonly HostileRow[] = [
   service("never ends its answer", toWrites({ body: { a: 1 }, fault: "hang" }), /within 2 s/, 6, {
     settings: { target: "timeout: 2s" },
   }),
-  service(
-    "cuts its answer short",
-    toWrites({ body: { record: {} }, fault: "truncate" }),
-    /broke the connection off/,
-    6,
-  ),
+  service("cuts its answer short", toWrites({ body: { record: {} }, fault: "truncate" }), /sent only a part/, 6),
   service("401", () => ({ status: 401, body: { message: "Invalid" } }), /does not accept the token/, 0),
   service("403", toWrites({ status: 403, body: { message: "Forbidden" } }), /does not accept the token/, 6),
   service(
@@ -111,14 +106,26 @@ export const hostileServices: readonly HostileRow[] = [
     0,
   ),
   service("308 of a write", toWrites({ status: 308, headers: { location: "/elsewhere" } }), /another place/, 6),
-  service("200 and a web page", toWrites({ body: "<html>" }), /no JSON object/, 6),
-  service("200 and nothing", toWrites({ body: "" }), /no JSON object/, 6),
-  service("200 and an array", toWrites({ body: [] }), /no JSON object/, 6),
+  service("200 and a web page", toWrites({ body: "<html>" }), /answered 200 with a web page/, 6),
+  service("200 and nothing", toWrites({ body: "" }), /answered 200 with an empty body/, 6),
+  service("200 and an array", toWrites({ body: [] }), /answered 200 with JSON that is no object/, 6),
+  service(
+    "200 and half a JSON",
+    toWrites({ body: '{"record":{"id"' }),
+    /answered 200 with text that is not JSON, or/,
+    6,
+  ),
+  service(
+    "200 and a body that says gzip",
+    toWrites({ body: { record: {} }, headers: { "content-encoding": "gzip" } }),
+    /packed with gzip, and cannot be unpacked/,
+    6,
+  ),
   service("200 and a record of wrong types", toWrites({ body: { record: { id: 7 } } }), /no record/, 6),
   service(
     "200 with an error inside",
     toWrites({ body: { error: { message: "internal", code: 500 } } }),
-    /answered 500/,
+    /answered 200 with the error 500: internal/,
     6,
   ),
   service(
@@ -197,6 +204,7 @@ export const hostileServices: readonly HostileRow[] = [
     6,
     cloud,
   ),
+  service("sets: 201 and nothing", toWrites({ status: 201, body: "" }), /answered 201 with an empty body/, 6, cloud),
   service("sets: 404", toWrites({ status: 404, body: cloudError("not_found") }), /there is no record/, 6, cloud),
   service("sets: 409", toWrites({ status: 409, body: cloudError("conflict") }), /answered 409/, 6, cloud),
   service("sets: 422", toWrites({ status: 422, body: cloudError("invalid_input") }), /refused: 422/, 6, cloud),

@@ -80,6 +80,19 @@ describe("moor update", () => {
     expect(readdirSync(loop.folder)).toEqual(before);
   });
 
+  it("says of a machine behind the firewall that the prefix alone is the interface's", async () => {
+    await loop.close();
+    loop = await openLoop('  - { name: home, zone: example.org, ipv6: { interface: wan0, host: "::5:6" } }');
+    const planned = terminal();
+    expect(await update({ dryRun: true }, planned.io)).toBe(0);
+    expect(planned.printed.out).toBe(
+      "home.example.org AAAA: would be replaced by 2a00::5:6: its prefix is that of wan0, none was stored\n",
+    );
+    const seen = terminal();
+    expect(await interfaces({}, seen.io)).toBe(0);
+    expect(seen.printed.out).toContain("home.example.org AAAA: 2a00::5:6 with the prefix of wan0 would be taken\n");
+  });
+
   it.for([
     [
       "a record that is not there",
@@ -155,10 +168,10 @@ describe("moor update", () => {
     expect(printed.out).toMatch(/A: left as it is: the firewall home has no interface wan0; those it has are eth7\n/);
   });
 
-  it("has no failure to tell when an interface merely has no address", async () => {
+  it("--once ends with 1 when a name has no usable address, and says which there are", async () => {
     loop.says.firewall = () => ({ body: { wan0: wanWith([], ["fe80::1"]) } });
     const { io, printed } = terminal();
-    expect(await update({ once: true }, io)).toBe(0);
+    expect(await update({ once: true }, io)).toBe(1);
     expect(printed.out).toMatch(/AAAA: left as it is: wan0 has no fit address: fe80::1 is link-local\n/);
   });
 

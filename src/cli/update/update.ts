@@ -75,7 +75,7 @@ async function dryRun(updater: Updater, { needsAddress }: UpdateOptions, io: Com
   const results = await updater.preview(io.signal);
   const summaries = results.map((result) => ({ subject: result.subject, summary: summarise(result, false) }));
   const code = printSummaries(summaries, io);
-  return needsAddress && summaries.some(({ summary: { kind } }) => kind === "none") ? 1 : code;
+  return needsAddress ? exitCode(code, summaries) : code;
 }
 
 async function once(updater: Updater, { historyFile }: UpdaterConfig, io: CommandIo): Promise<number> {
@@ -86,10 +86,8 @@ async function once(updater: Updater, { historyFile }: UpdaterConfig, io: Comman
   const reporter = createReporter(noLog, (notice) => history.add(notice, new Date()));
   if (io.signal.aborted) reporter.reportDone(round);
   else reporter.report(round);
-  const code = printSummaries(
-    results.map((result) => ({ subject: result.subject, summary: summarise(result, true) })),
-    io,
-  );
+  const summaries = results.map((result) => ({ subject: result.subject, summary: summarise(result, true) }));
+  const code = exitCode(printSummaries(summaries, io), summaries);
   const confirmed = await Promise.all(results.map((result) => printConfirmation(result, io)));
   await history.settled();
   return confirmed.every(Boolean) ? code : 1;
@@ -103,10 +101,13 @@ async function printConfirmation({ subject, confirmation }: UpdateResult, io: Co
   return told?.kind !== "unconfirmed";
 }
 
-function printSummaries(
-  summaries: readonly { readonly subject: Subject; readonly summary: Summary }[],
-  io: CommandIo,
-): number {
+type Summaries = readonly { readonly subject: Subject; readonly summary: Summary }[];
+
+/** A name without an address to give it is not kept, whatever the reason. */
+const exitCode = (code: number, summaries: Summaries): number =>
+  summaries.some(({ summary: { kind } }) => kind === "none") ? 1 : code;
+
+function printSummaries(summaries: Summaries, io: CommandIo): number {
   for (const { subject, summary } of summaries) {
     const { what, because, todo } = summary;
     io.out(`${subject.title}: ${what}: ${because}${todo ? `; ${todo}` : ""}\n`);

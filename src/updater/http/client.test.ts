@@ -1,5 +1,5 @@
 import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { makeCertificate, type TestCertificate } from "../../../test/rig/updater/certificates.ts";
@@ -103,6 +103,20 @@ async function withPlain<T>(use: (url: string) => Promise<T>, reply: () => Reply
   }
 }
 
+/** A server that says this and hangs up, whatever it is asked. */
+async function withRaw(answer: string): Promise<HttpOutcome> {
+  const server = createTcpServer((socket) => {
+    socket.on("error", () => undefined);
+    socket.once("data", () => socket.end(answer));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  try {
+    return await get(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  } finally {
+    server.close();
+  }
+}
+
 describe("what can happen on the way", () => {
   const cases: [string, () => Promise<HttpOutcome>, RegExp][] = [
     ["nothing listens", () => get("http://127.0.0.1:1"), /nothing listens at 127\.0\.0\.1:1/],
@@ -121,7 +135,28 @@ describe("what can happen on the way", () => {
         ),
       /within 0\.4 s/,
     ],
-    ["cut off", () => withPlain(get, () => ({ body: { a: 1 }, fault: "truncate" })), /broke the connection off/],
+    ["cut off", () => withPlain(get, () => ({ body: { a: 1 }, fault: "truncate" })), /sent only a part of its answer/],
+    [
+      "broken headers",
+      () => withRaw("HTTP/1.1 200 OK\r\nx y: z\r\n\r\n"),
+      /HTTP headers are broken: Invalid header token/,
+    ],
+    [
+      "too many headers",
+      () => withRaw(`HTTP/1.1 200 OK\r\nx: ${"y".repeat(20_000)}\r\n\r\n`),
+      /more than 16 KiB of HTTP headers/,
+    ],
+    [
+      "two lengths",
+      () => withRaw("HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\nabc"),
+      /HTTP headers are broken/,
+    ],
+    [
+      "a broken chunk",
+      () => withRaw("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\nab\r\n"),
+      /size of a chunk cannot be read/,
+    ],
+    ["no HTTP at all", () => withRaw("SSH-2.0-OpenSSH_9.9\r\n"), /does not speak HTTP/],
     ["too long", () => withPlain(get, () => ({ body: "x".repeat(2000) })), /sent more than/],
   ];
   test.each(cases)("%s", async (_, ask, expected) => {
@@ -211,8 +246,8 @@ describe("an answer that a proxy has packed, asked or not", () => {
 
   it.each([
     ["unpacks into too much", gzipSync("x".repeat(100_000)), /sent more than/],
-    ["is not what it says", text, /could not be asked/],
-    ["is cut off", gzipSync(text).subarray(0, 20), /could not be asked/],
+    ["is not what it says", text, /packed with gzip, and cannot be unpacked/],
+    ["is cut off", gzipSync(text).subarray(0, 20), /packed with gzip, and cannot be unpacked/],
   ])("one that %s has failed", async (_, body, because) => {
     expect((await packed("gzip", body))[0]).toMatchObject({ kind: "failed", because: expect.stringMatching(because) });
   });

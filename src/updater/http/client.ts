@@ -69,16 +69,21 @@ export async function createHttpClient(endpoint: Endpoint, given: Partial<HttpLi
       signal,
     });
     let begun = false;
+    /** What is wrong with a body is told to the request, and its reader learns only that there is no more. */
+    let broken: unknown;
+    sent.on("error", (error) => {
+      broken ??= error;
+    });
     try {
       const response = await responseTo(sent, request.body);
       begun = true;
       return { outcome: await answerOf(response, limits.maxBytes, hide), staleSocket: false };
     } catch (error) {
       sent.destroy();
+      const reset = (error as NodeJS.ErrnoException).code === "ECONNRESET";
       const fault = signal.aborted
         ? describeStop(signal, endpoint, limits)
-        : describeTransportFault(error, endpoint, limits);
-      const reset = (error as NodeJS.ErrnoException).code === "ECONNRESET";
+        : describeTransportFault(begun && reset ? (broken ?? cutOff) : error, endpoint, limits);
       const because = hiderOf(secretsOfUrl(endpoint.url))(hide(fault.because));
       return {
         outcome: { kind: "failed", ...fault, because },
@@ -165,6 +170,8 @@ function linesTo(take: (text: string) => void, longest: number): (chunk: string)
   };
 }
 
+const cutOff = Object.assign(new Error("the body ended too soon"), { code: "MOOR_CUT_OFF" });
+
 type Attempt = { readonly outcome: HttpOutcome; readonly staleSocket: boolean };
 
 const target = (base: URL, { path }: HttpRequest) =>
@@ -219,11 +226,21 @@ const hiddenIn = (headers: IncomingHttpHeaders, hide: Hide): IncomingHttpHeaders
   );
 
 /** Proxies have been seen to compress whatever passes, asked or not. */
-function unpacked(body: Buffer, coding: string | undefined, maxOutputLength: number): Buffer {
+function unpacked(body: Buffer, header: string | undefined, maxOutputLength: number): Buffer {
+  const coding = header?.trim().toLowerCase();
   if (body.length === 0) return body;
+  try {
+    return unpack(body, coding, maxOutputLength);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") throw error;
+    throw Object.assign(new Error(`${coding}`, { cause: error }), { code: "MOOR_PACKED" });
+  }
+}
+
+function unpack(body: Buffer, coding: string | undefined, maxOutputLength: number): Buffer {
   // Loaded by the first who needs it: next to nobody does.
   const zlib = () => process.getBuiltinModule("node:zlib");
-  switch (coding?.trim().toLowerCase()) {
+  switch (coding) {
     case "gzip":
     case "x-gzip":
       return zlib().gunzipSync(body, { maxOutputLength });
@@ -231,6 +248,8 @@ function unpacked(body: Buffer, coding: string | undefined, maxOutputLength: num
       return zlib().inflateSync(body, { maxOutputLength });
     case "br":
       return zlib().brotliDecompressSync(body, { maxOutputLength });
+    case "zstd":
+      return zlib().zstdDecompressSync(body, { maxOutputLength });
     default:
       return body;
   }

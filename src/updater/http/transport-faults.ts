@@ -41,7 +41,14 @@ function describe(
   return { because, todo };
 }
 
-const family = (code: string) => (/^(ERR_SSL|EPROTO)/.test(code) ? "EPROTO" : code);
+/** Codes that have no words of their own have those of their kind. */
+function family(code: string): string {
+  if (/^(ERR_SSL|EPROTO)/.test(code)) return "EPROTO";
+  if (/^HPE_/.test(code)) return "HPE";
+  return /^(CERT_|UNABLE_TO_|ERROR_IN_CERT|INVALID_(CA|PURPOSE)|PATH_LENGTH|HOSTNAME_MISMATCH)/.test(code)
+    ? "CERT"
+    : code;
+}
 
 const other: Words = ({ address, message }) => [`${address} could not be asked: ${message}`, "see whether it is up"];
 
@@ -65,6 +72,21 @@ const dropped: Words = ({ address }) => [
   "see whether it is restarting, and whether the url has the right port",
 ];
 
+const badCertificate: Words = ({ host, message }) => [
+  `the certificate of ${host} cannot be used: ${message}`,
+  "mend it there; `fingerprint:` believes one certificate whatever is wrong with it",
+];
+
+const badHeaders: Words = ({ address, message }) => [
+  `${address} sent an answer whose HTTP headers are broken: ${message.replace(/^Parse Error: /, "")}`,
+  "see whether the url has the right port, and what a proxy on the way makes of the answer",
+];
+
+const badChunks: Words = ({ address }) => [
+  `${address} sent a body that is broken: the size of a chunk cannot be read`,
+  "see what a proxy on the way makes of the answer",
+];
+
 const slow: Words = ({ address, seconds }) => [
   `${address} did not finish its answer within ${seconds} s`,
   "see whether it is up and whether a firewall drops the packets",
@@ -83,6 +105,22 @@ const words: Readonly<Record<string, Words>> = {
   ENETUNREACH: unreachable,
   ECONNRESET: dropped,
   EPIPE: dropped,
+  MOOR_CUT_OFF: ({ address }) => [
+    `${address} sent only a part of its answer, then closed the connection`,
+    "see whether it is restarting, and what a proxy on the way makes of long answers",
+  ],
+  MOOR_PACKED: ({ address, message }) => [
+    `${address} sent a body that says it is packed with ${message}, and cannot be unpacked`,
+    "see what a proxy on the way makes of the answer",
+  ],
+  HPE: badHeaders,
+  HPE_HEADER_OVERFLOW: ({ address }) => [
+    `${address} sent more than 16 KiB of HTTP headers`,
+    "see whether the url points at the right service",
+  ],
+  HPE_INVALID_CHUNK_SIZE: badChunks,
+  HPE_STRICT: badChunks,
+  CERT: badCertificate,
   HPE_INVALID_CONSTANT: ({ address }) => [
     `${address} does not speak HTTP`,
     "see the port and http or https in the url",

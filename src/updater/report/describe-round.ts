@@ -49,9 +49,10 @@ const atWork = "the record service has not ended what it was asked for";
 
 /** Which address a name would be given, whatever its record holds. */
 export function describeChoice(update: PlannedUpdate): Pick<Summary, "kind" | "because"> {
-  const { plan, device, passedOver } = update;
+  const { subject, plan, device, passedOver } = update;
   if ("address" in plan) {
-    return { kind: "planned", because: `${plan.address.text} of ${device}${instead(passedOver)} would be taken` };
+    const of = subject.policy.host ? "with the prefix of" : "of";
+    return { kind: "planned", because: `${plan.address.text} ${of} ${device}${instead(passedOver)} would be taken` };
   }
   const { kind, because, todo } = summarise(update, false);
   return { kind, because: kind === "failed" ? `${because}; ${todo}` : `nothing would be taken: ${because}` };
@@ -102,7 +103,8 @@ function change(result: PlannedUpdate & Pick<UpdateResult, "found">): string {
   const before = stored === undefined ? "none was stored" : `stored was ${stored}`;
   const held = found === undefined ? before : `the record held ${heldWords(found, subject.order.ttl)}`;
   const warning = "warning" in plan && plan.warning ? `; careful: ${scopeWords[plan.warning]}` : "";
-  return `${device} has it${instead(passedOver)}, ${held}${warning}`;
+  const whose = subject.policy.host ? `its prefix is that of ${device}` : `${device} has it`;
+  return `${whose}${instead(passedOver)}, ${held}${warning}`;
 }
 
 function heldWords({ values, ttl }: Held, wanted: number | undefined): string {

@@ -99,7 +99,7 @@ const hostileFirewalls: [string, () => Reply, RegExp][] = [
     () => ({ body: { wan0: { ipv4: [], ipv6: [{ ipaddr: "2a00::1", "link-local": "false" }] } } }),
     /link-local is neither/,
   ],
-  ["half an answer", () => ({ ...goodFirewall(), fault: "truncate" }), /broke the connection off/],
+  ["half an answer", () => ({ ...goodFirewall(), fault: "truncate" }), /sent only a part of its answer/],
   ["no such interface", () => ({ body: { wan1: wanWith(["9.9.9.9"], []) } }), /those it has are wan1/],
 ];
 

@@ -20,13 +20,19 @@ export function readAnswer(outcome: HttpOutcome, done: readonly number[], now: n
   const body = parsed(outcome.body);
   const error = errorIn(outcome.status, body);
   if (!done.includes(error.status)) return faultFor(error, parseRetryAfter(outcome.headers["retry-after"], now), now);
-  if (!body) return unexpected("no JSON object");
+  if (!body) return unreadable(outcome.status, outcome.body);
   return isError(body.error)
     ? unexpected(`an error (${error.message || "without a text"})`)
     : { kind: "ok", value: body };
 }
 
-type WireError = { readonly status: number; readonly code: string; readonly message: string };
+type WireError = {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+  /** The status of the answer, where an error inside of it says another. */
+  readonly outside?: number;
+};
 
 /** Errors come as `error: {message, code}`, as `error: "text"`, or as `message`; the v1 original even sent some with 200. */
 function errorIn(status: number, body: Body | undefined): WireError {
@@ -39,6 +45,7 @@ function errorIn(status: number, body: Body | undefined): WireError {
     status: inside,
     code: typeof code === "string" ? code : "",
     message: printable(typeof said === "string" ? said : ""),
+    ...(inside === status ? {} : { outside: status }),
   };
 }
 
@@ -58,8 +65,13 @@ const aboutNoToken = ["resource_limit_exceeded"];
 /** Milliseconds: for a service that has too many calls and does not say when it will take more. */
 const unsaidWait = 10_000;
 
-function faultFor({ status, code, message }: WireError, retryAfter: number | undefined, now: number): Answer<never> {
-  const said = message ? `${status}: ${message}` : String(status);
+function faultFor(
+  { status, code, message, outside }: WireError,
+  retryAfter: number | undefined,
+  now: number,
+): Answer<never> {
+  const number = outside === undefined ? String(status) : `${outside} with the error ${status}`;
+  const said = message ? `${number}: ${message}` : number;
   if (status === 404) return { kind: "absent", said: message };
   // The v1 original reported clashes of two writers as a 422 whose text says 409.
   const clash = (status === 409 && code !== "uniqueness_error") || message.startsWith("409");
@@ -126,10 +138,21 @@ export const noZone = (zone: string): TargetFault => ({
 });
 
 export const unexpected = (lack: string): TargetFault =>
-  later(
-    `the record service reported success, but with ${lack} in its answer`,
-    "see whether the url is that of a record service",
-  );
+  later(`the record service reported success, but its answer has ${lack} in it`, lookAtUrl);
+
+const lookAtUrl = "see whether the url is that of a record service";
+
+function unreadable(status: number, body: string): TargetFault {
+  const found =
+    body.trim() === ""
+      ? "an empty body"
+      : /^\s*</.test(body)
+        ? "a web page instead of JSON"
+        : isJson(body)
+          ? "JSON that is no object"
+          : "text that is not JSON, or was cut off";
+  return later(`the record service answered ${status} with ${found}`, lookAtUrl);
+}
 
 const mostPages = 1000;
 
@@ -172,6 +195,15 @@ export function parsed(text: string): Body | undefined {
     return isObject(value) && repeatedKey(text) === undefined ? value : undefined;
   } catch {
     return undefined;
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
   }
 }
 
