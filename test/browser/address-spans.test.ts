@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { latestSpans, spansOf } from "../../console/shared/time/spans.ts";
+import { drawnUntil, latestSpans, spansOf } from "../../console/shared/time/spans.ts";
 import { movesOf } from "../../console/updater/moves.ts";
 
 describe("addresses over time", () => {
@@ -19,6 +19,11 @@ describe("addresses over time", () => {
     expect(drawn(3)).toEqual(["b", "c", "b", "c", "d"]);
     expect(drawn(4)).toHaveLength(6);
     expect(latestSpans([], 4)).toEqual([]);
+  });
+
+  it("are drawn up to now, and up to a change that is newer than the page's clock", () => {
+    const spans = spansOf(["a", "b"].map((address, i) => ({ address, at: 1_000 * i })));
+    expect([drawnUntil(spans, 5_000), drawnUntil(spans, 500), drawnUntil([], 7)]).toEqual([5_000, 1_000, 7]);
   });
 
   it("are found in the updater's decisions", () => {

@@ -13,13 +13,17 @@ export type Watcher = {
   readonly lines: readonly Line[];
   /** Asks for a round, as SIGUSR1 and the page do. */
   check(): void;
-  /** What its port answers, where the config has one. */
+  /** Its page, and what its port answers, where the config has one. */
+  page(): string;
   ask(path: string): Promise<string>;
   stop(): Promise<void>;
 };
 
+/** `pages`: where the built pages are. */
+export type WatcherWish = { readonly patience?: number; readonly pages?: string };
+
 /** Without patience, people are told at once. */
-export async function startWatcher(loop: Loop, { patience = 0 } = {}): Promise<Watcher> {
+export async function startWatcher(loop: Loop, { patience = 0, pages }: WatcherWish = {}): Promise<Watcher> {
   const config = readConfig("moor.yaml", {}, loop.folder);
   if (!config.ok) throw new Error(JSON.stringify(config.faults));
   const opened = await openStateFile(config.value.stateFile, Date.now(), { write: true });
@@ -32,14 +36,14 @@ export async function startWatcher(loop: Loop, { patience = 0 } = {}): Promise<W
     check = requests.check;
   };
   const tools = { state: opened.state, log, now: Date.now, random: () => 0, host: "here", env: {}, patience };
-  const running = keepNames(config.value, { ...tools, reload: () => config, onRequest }, stop.signal);
+  const shown = pages === undefined ? {} : { pages };
+  const running = keepNames(config.value, { ...tools, ...shown, reload: () => config, onRequest }, stop.signal);
+  const page = () => lines.find((line) => line.page !== undefined)?.page ?? "";
   return {
     lines,
     check: () => check(),
-    async ask(path) {
-      const page = lines.find((line) => line.page !== undefined)?.page ?? "";
-      return (await fetch(page + path)).text();
-    },
+    page,
+    ask: async (path) => (await fetch(page() + path)).text(),
     async stop() {
       stop.abort();
       await running;

@@ -7,6 +7,10 @@ export function spansOf(points: readonly { readonly address: string; readonly at
   return moves.map(({ address, at }, i) => ({ address, from: at, until: moves[i + 1]?.at }));
 }
 
+/** Where the drawing ends. Clocks of pages tick rarely, and a change since the last tick is drawn all the same. */
+export const drawnUntil = (spans: readonly Span[], now: number): number =>
+  Math.max(now, ...spans.map(({ from }) => from));
+
 /** The latest of them, with no more different addresses than that. */
 export function latestSpans(spans: readonly Span[], most: number): readonly Span[] {
   const seen = new Set<string>();

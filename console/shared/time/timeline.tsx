@@ -2,7 +2,7 @@ import { useComputedColorScheme } from "@mantine/core";
 import { useEffect, useMemo, useRef } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { latestSpans, type Span } from "./spans.ts";
+import { drawnUntil, latestSpans, type Span } from "./spans.ts";
 import { toSecond } from "./words-of-time.ts";
 
 const [laneHeight, frame, mostLanes] = [26, 62, 12];
@@ -13,7 +13,7 @@ const [laneHeight, frame, mostLanes] = [26, 62, 12];
  */
 export function Timeline({
   spans: all,
-  until,
+  until: now,
   label,
 }: {
   readonly spans: readonly Span[];
@@ -23,6 +23,7 @@ export function Timeline({
   const box = useRef<HTMLDivElement>(null);
   const scheme = useComputedColorScheme("light");
   const spans = useMemo(() => latestSpans(all, mostLanes), [all]);
+  const until = drawnUntil(spans, now);
   useEffect(() => {
     const element = box.current;
     if (element === null) return;
@@ -40,7 +41,13 @@ export function Timeline({
   }, [spans, until, scheme]);
   return (
     <>
-      <div ref={box} role="img" aria-label={label} style={{ minHeight: heightOf(spans) }} />
+      <div
+        ref={box}
+        role="img"
+        aria-label={label}
+        data-until={new Date(until).toISOString()}
+        style={{ minHeight: heightOf(spans) }}
+      />
       {spans.length < all.length && (
         <p className="quiet" style={{ margin: 0, fontSize: "0.8125rem" }}>
           Drawn are the latest {spans.length} of {all.length} addresses.

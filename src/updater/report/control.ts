@@ -59,7 +59,8 @@ type Reply = { readonly status: number; readonly body: unknown; readonly type?: 
 
 function send(response: ServerResponse, { status, body, type = "application/json" }: Reply): void {
   const text = typeof body === "string" ? body : `${JSON.stringify(body, undefined, 2)}\n`;
-  response.writeHead(status, { "content-type": type, "cache-control": "no-store" }).end(text);
+  const length = { "content-length": Buffer.byteLength(text) };
+  response.writeHead(status, { "content-type": type, "cache-control": "no-store", ...length }).end(text);
 }
 
 const refusal = (status: number, error: string): Reply => ({ status, body: { error } });

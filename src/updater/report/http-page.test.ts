@@ -1,8 +1,39 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { openLoop } from "../../../test/rig/updater/loop.ts";
 import { openControl } from "./control.ts";
 import { createUpdaterPage } from "./http-page.ts";
 import { createStatusKeeper } from "./status.ts";
+
+const ofTheConnection = ["date", "connection", "keep-alive"];
+
+it("HEAD is GET without the body, at the page, its assets and all that is asked for", async () => {
+  const loop = await openLoop();
+  const folder = join(loop.folder, "pages");
+  mkdirSync(folder);
+  writeFileSync(join(folder, "updater.html"), "<!doctype html><title>moor</title>");
+  const keeper = createStatusKeeper(() => loop.clock.now);
+  const tools = { status: () => keeper.now(), check: () => undefined, silence: () => 0 };
+  const options = { config: loop.config, updater: loop.updater, now: () => loop.clock.now, pages: folder };
+  const page = createUpdaterPage({ ...options, ...tools });
+  const control = await openControl(
+    { host: "127.0.0.1", port: 0, token: () => "t" },
+    { of: loop.config, ...tools, page },
+  );
+  for (const path of ["/", "/page/state", "/page/config", "/status", "/metrics", "/health/live", "/nowhere"]) {
+    const ask = async (method: string) => {
+      const answer = await fetch(`http://127.0.0.1:${control.port}${path}`, { method });
+      const headers = Object.fromEntries([...answer.headers].filter(([name]) => !ofTheConnection.includes(name)));
+      return { status: answer.status, headers, body: await answer.text() };
+    };
+    const [head, get] = [await ask("HEAD"), await ask("GET")];
+    expect({ path, ...head }).toEqual({ path, ...get, body: "" });
+    expect([path, get.status]).toEqual([path, path === "/nowhere" ? 404 : 200]);
+  }
+  await control.close();
+  await loop.close();
+});
 
 it("whoever checks now sees the record as it is, and not as it was a moment ago", async () => {
   const loop = await openLoop("  - { name: home, zone: example.org, ipv4: wan0 }");

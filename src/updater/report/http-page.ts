@@ -60,16 +60,21 @@ export function createUpdaterPage(options: PageOptions): UpdaterPage {
 
   return async (request, response) => {
     const path = (request.url ?? "").split("?", 1)[0] ?? "";
-    const answer = answers[`${request.method} ${path}`];
+    // Node leaves the body of an answer to HEAD out by itself.
+    const method = request.method === "HEAD" ? "GET" : request.method;
+    const answer = answers[`${method} ${path}`];
     if (answer !== undefined) {
       const { status: code, body } = await answer(request);
-      response.writeHead(code, { "content-type": "application/json", "cache-control": "no-store" });
-      response.end(JSON.stringify(body));
+      const text = JSON.stringify(body);
+      const length = { "content-length": Buffer.byteLength(text) };
+      response.writeHead(code, { "content-type": "application/json", "cache-control": "no-store", ...length });
+      response.end(text);
       return true;
     }
-    const page = request.method === "GET" && (await pages(path, String(request.headers["accept-encoding"] ?? "")));
+    const page = method === "GET" && (await pages(path, String(request.headers["accept-encoding"] ?? "")));
     if (!page) return false;
-    response.writeHead(page.status, page.headers).end(page.body);
+    const length = { "content-length": Buffer.byteLength(page.body) };
+    response.writeHead(page.status, { ...page.headers, ...length }).end(page.body);
     return true;
   };
 }
