@@ -48,7 +48,7 @@ function Decisions({ decisions }: { readonly decisions: readonly UpdaterDecision
                 <td data-label="When">
                   <When at={at} />
                 </td>
-                <td data-label="About" className="mono" style={{ minWidth: "13rem" }}>
+                <td data-label="About" className="mono about">
                   {about}
                 </td>
                 <td data-label="What" className={kind === "failing" ? "bad" : ""}>

@@ -1,0 +1,78 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { until } from "../rig/until.ts";
+import { type Loop, openLoop } from "../rig/updater/loop.ts";
+import { wanWith } from "../rig/updater/services.ts";
+import { startWatcher, type Watcher } from "../updater/watcher.ts";
+import { openBrowser, openContext, openPage } from "./browser.ts";
+import { buildConsole, builtPages } from "./console-build.ts";
+
+let browser: Browser;
+let loop: Loop;
+let watcher: Watcher;
+const name = "a-name-as-long-as-people-make-them-for-a-machine-in-the-cellar.and-one.more";
+const say = (host: number) => {
+  const tail = `1111:2222:3333:4444:5555:6666:${host}`;
+  loop.says.firewall = () => ({ body: { wan0: wanWith([`203.0.113.20${host}`], [`2a00:${tail}`]) } });
+  watcher?.check();
+};
+
+beforeAll(async () => {
+  await buildConsole();
+  browser = await openBrowser();
+  const settings = 'interval: 1s\ncontrol: { listen: "127.0.0.1:0", token: { file: t } }';
+  loop = await openLoop(`  - { name: ${name}, zone: example.org, ipv4: wan0, ipv6: wan0 }`, undefined, { settings });
+  for (const type of ["A", "AAAA"]) loop.records.push({ id: type, type, name, value: "", zone_id: "z1" });
+  say(1);
+  watcher = await startWatcher(loop, { pages: builtPages });
+  await until(() => Object.keys(loop.stored()).length === 2);
+});
+afterAll(async () => {
+  await browser?.close();
+  await watcher?.stop();
+  await loop?.close();
+});
+
+const written = (host: number) => until(() => loop.stored().AAAA?.endsWith(`:${host}`) === true);
+
+describe("the updater's page", () => {
+  it("draws a change up to the moment of it, and not up to the last minute", async () => {
+    const context = await openContext(browser);
+    const page = await openPage(context, watcher.page());
+    const card = page.getByRole("region", { name: `${name}.example.org AAAA` });
+    await card.waitFor();
+    say(2);
+    await written(2);
+    const { names } = JSON.parse(await watcher.ask("status")) as { names: { name: string; storedAt: string }[] };
+    const at = names.find((each) => each.name.endsWith("AAAA"))?.storedAt ?? "";
+    const drawn = card.getByRole("img");
+    await drawn.waitFor();
+    expect(Date.parse((await drawn.getAttribute("data-until")) ?? "")).toBeGreaterThanOrEqual(Date.parse(at));
+    expect(page.complaints).toEqual([]);
+    await context.close();
+  });
+
+  it("fits a phone of 360 pixels, with long names, long words and trouble", async () => {
+    const said = `no-${"blank-in-it".repeat(20)}`;
+    loop.says.service = ({ method }) =>
+      method === "PUT" ? { status: 422, body: { error: { message: said, code: 422 } } } : undefined;
+    say(3);
+    await until(() => watcher.lines.some(({ because }) => String(because).includes("blank-in-it")));
+    loop.says.firewall = () => ({ body: { [`if${"x".repeat(60)}`]: wanWith([], []) } });
+    watcher.check();
+    await until(() => watcher.lines.some(({ because }) => String(because).includes("no interface wan0")));
+    const context = await openContext(browser, { size: { width: 360, height: 740 } });
+    const page = await openPage(context, watcher.page());
+    await page
+      .getByRole("region", { name: `${name}.example.org AAAA` })
+      .getByRole("img")
+      .waitFor();
+    await page.getByRole("heading", { name: "Decisions" }).waitFor();
+    await page.getByText("The config in force").click();
+    await page.getByText("record service (v1)").waitFor();
+    const overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+    await expect.poll(() => page.evaluate(overflow)).toBe(0);
+    expect(page.complaints).toEqual([]);
+    await context.close();
+  });
+});
