@@ -12,7 +12,7 @@ export function addClientVerbs(program: Command, io: CommandIo, run: Run): void 
     .summary("the updating client: keeps names at their addresses")
     .description("Reads addresses from firewalls and writes those that changed into DNS records, until stopped.")
     .option(...configFile)
-    .option("--once", "one round, then end")
+    .option("--once", "one round, then end: with 1 if a name could not be given its address")
     .option("--dry-run", "say what would be done and why; write and store nothing")
     .option("--check", "only check the config; every fault with its line");
   logOptions(update).action((options) => run(async () => (await import("../update/update.ts")).update(options, io)));
