@@ -12,11 +12,11 @@ type Line = { readonly level: number; readonly msg: string; readonly page?: stri
 export type Watcher = {
   readonly lines: readonly Line[];
   /** Asks for a round, as SIGUSR1 and the page do. */
-  check(): void;
+  readonly check: () => void;
   /** Its page, and what its port answers, where the config has one. */
-  page(): string;
-  ask(path: string): Promise<string>;
-  stop(): Promise<void>;
+  readonly page: () => string;
+  readonly ask: (path: string) => Promise<string>;
+  readonly stop: () => Promise<void>;
 };
 
 /** `pages`: where the built pages are. */
