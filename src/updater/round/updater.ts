@@ -84,7 +84,7 @@ export async function openUpdater(config: UpdaterConfig, { state, now, random }:
 
   const quotaNotBefore = (target: string): Instant | undefined => {
     const until = budgetOf(config, budgets, target).notBefore(now());
-    return until !== undefined && until - now() <= longestHold ? until : undefined;
+    return until !== undefined && until > now() && until - now() <= longestHold ? until : undefined;
   };
   const heldUntil = (target: string) => holds.until(holdKey(config, target));
   const targetNotBefore = (target: string) => latest([heldUntil(target), quotaNotBefore(target)]);
@@ -129,7 +129,7 @@ export async function openUpdater(config: UpdaterConfig, { state, now, random }:
   };
   const tools: ApplyTools = {
     ...{ targets, state, recall, now, serviceOf },
-    notBefore: (target) => latest([quotaNotBefore(target), holds.untilUnlessWanted(holdKey(config, target))]),
+    notBefore: (target) => quotaNotBefore(target) ?? holds.untilUnlessWanted(holdKey(config, target)),
     hold: (target, until) => holds.set(holdKey(config, target), until),
   };
 
@@ -142,7 +142,6 @@ export async function openUpdater(config: UpdaterConfig, { state, now, random }:
     plan: async (signal) => plan(await reading.read(signal)),
     preview: async (signal) => previewRound(plan(await reading.read(signal)), tools, signal),
     async round(signal, { enough, looks } = {}) {
-      holds.roundBegins();
       const { unsaved, stateShared } = await state.flush().then(
         (others) => ({ unsaved: undefined, stateShared: others }),
         (error: NodeJS.ErrnoException) => ({ unsaved: error.code ?? error.message, stateShared: false }),

@@ -23,23 +23,33 @@ describe("a person who wants to know now", () => {
   const held = () => holds.untilUnlessWanted("dns");
   beforeEach(() => holds.set("dns", now + 3 * hour));
 
-  it("gets one request in the next round, and that is all", () => {
-    holds.wanted();
+  it("gets one request, and that is all", () => {
     expect(held()).toBe(now + 3 * hour);
-    holds.roundBegins();
+    holds.wanted();
     expect([holds.isWanted("dns"), held(), held(), holds.isWanted("dns")]).toEqual([
       true,
       undefined,
       now + 3 * hour,
       false,
     ]);
-    holds.roundBegins();
-    expect(held()).toBe(now + 3 * hour);
+    holds.wanted();
+    expect(held()).toBeUndefined();
+  });
+
+  it("gets it for what is known soon after, as from a slow firewall, and not for what comes up later", () => {
+    const until = now + 3 * hour;
+    holds.wanted();
+    now += 59_999;
+    expect(holds.isWanted("dns")).toBe(true);
+    now += 1;
+    expect([holds.isWanted("dns"), held()]).toEqual([false, until]);
+    // A clock that was put back.
+    now -= 120_000;
+    expect(holds.isWanted("dns")).toBe(false);
   });
 
   it("has ended the hold when that request went well", () => {
     holds.wanted();
-    holds.roundBegins();
     held();
     holds.succeeded("dns");
     expect(holds.until("dns")).toBeUndefined();
@@ -49,7 +59,6 @@ describe("a person who wants to know now", () => {
     holds.succeeded("dns");
     expect(holds.until("dns")).toBe(now + 3 * hour);
     holds.wanted();
-    holds.roundBegins();
     held();
     await holds.set("dns", now + 5 * hour);
     holds.succeeded("dns");

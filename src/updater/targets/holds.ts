@@ -11,19 +11,20 @@ export type Holds = {
   set(key: string, until: Instant): Promise<void>;
   /** What was written in spite of a hold went well: the service takes requests again. */
   succeeded(key: string): void;
-  /** A person wants to know now: in the next round each service that is held gets one request. */
+  /** A person wants to know now: each service that is held gets one request. */
   wanted(): void;
-  roundBegins(): void;
-  /** In this round, and it has not had that request yet. */
+  /** It has not had that request yet. */
   isWanted(key: string): boolean;
 };
+
+/** Milliseconds: the firewall may be slow to say what is to be written; what comes up long after has nothing to do with the wish. */
+const wishLasts = 60_000;
 
 export function createHolds(state: Pick<StateFile, "hold" | "setHold">, now: () => Instant): Holds {
   /** When each said so, as far as this process heard it. */
   const heldAt = new Map<string, Instant>();
-  let wantedNext = false;
-  let wantedNow = false;
-  /** Which hold each request of this round went out in spite of. */
+  let wantedAt = Number.NEGATIVE_INFINITY;
+  /** Which hold the request that a person wanted went out in spite of. */
   const defied = new Map<string, Instant>();
 
   const set = (key: string, until: Instant): Promise<void> => {
@@ -36,7 +37,10 @@ export function createHolds(state: Pick<StateFile, "hold" | "setHold">, now: () 
     const held = wasPutBack(heldAt.get(key) ?? 0, now()) ? undefined : state.hold(key);
     return held !== undefined && held > now() && held - now() <= longestHold ? held : undefined;
   };
-  const isWanted = (key: string) => wantedNow && !defied.has(key);
+  const isWanted = (key: string) => {
+    const since = now() - wantedAt;
+    return since >= 0 && since < wishLasts && !defied.has(key);
+  };
   return {
     until,
     set,
@@ -52,11 +56,7 @@ export function createHolds(state: Pick<StateFile, "hold" | "setHold">, now: () 
       if (defied.has(key) && defied.get(key) === until(key)) void set(key, now());
     },
     wanted() {
-      wantedNext = true;
-    },
-    roundBegins() {
-      wantedNow = wantedNext;
-      wantedNext = false;
+      wantedAt = now();
       defied.clear();
     },
   };

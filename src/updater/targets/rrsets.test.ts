@@ -252,7 +252,7 @@ describe("waiting for the action", () => {
       /429/,
     ],
     ["503", writes({ status: 503, body: "oops" }), "later", /503/],
-    ["a web page", writes({ status: 200, body: "<html>" }), "later", /no JSON/],
+    ["a web page", writes({ status: 200, body: "<html>" }), "later", /a web page instead of JSON/],
     ["broken off", writes({ fault: "reset" }), "later", /broke/],
   ])("%s", async (_, reply, kind, because) => {
     instead = reply;
