@@ -76,7 +76,7 @@ export async function startFirewall(options: FirewallOptions): Promise<RunningFi
     const readRoutes = () => readDefaultRoutes({ signal: stopping.signal });
     const endpoints = {
       ...statusEndpoints({ config, readSnapshot, readRoutes, streams, keys, now }),
-      ...accessEndpoints(access, now),
+      ...accessEndpoints(access, log, now),
     };
     const handle = createApi({ keys, endpoints, log, now });
     const console = createFirewallConsole({ access, streams, log, now, caFile: tls.caFile, pages: options.pages });

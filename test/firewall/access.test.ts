@@ -5,9 +5,13 @@ import { openRig, type Rig } from "./rig.ts";
 
 let rig: Rig;
 let admin: NewApiKey;
+/** May manage users and nothing else: the key with which somebody could try to climb. */
+let narrow: NewApiKey;
 beforeAll(async () => {
   rig = await openRig({ read: async () => [] });
-  admin = rig.key("admin", ["user-management"]);
+  admin = rig.key("admin", ["user-management", "interface-status"]);
+  narrow = rig.access.keys.add({ name: "chief", privileges: ["user-management"], now: new Date() });
+  rig.access.users.change("chief", { privileges: ["all"] });
   rig.access.users.add({ name: "anna b", privileges: ["interface-status"], now: new Date() });
 });
 afterAll(() => rig.close());
@@ -50,7 +54,7 @@ describe("add_api_key", () => {
 
 describe("search_api_key and del_api_key", () => {
   it("lists the keys in force, and deletes one", async () => {
-    const made = rig.key("gone soon", ["all"]);
+    const made = rig.key("gone soon", ["interface-status"]);
     const id = Buffer.from(made.key).toString("base64");
     const search = () => post("/api/auth/user/search_api_key", "current=1&rowCount=-1&searchPhrase=gone");
     expect(JSON.parse((await search()).body)).toEqual({
@@ -81,6 +85,34 @@ describe("search_api_key and del_api_key", () => {
   });
 });
 
+describe("a key that has less than a user", () => {
+  const refusal = { status: 403, body: '{"status":403,"message":"Forbidden"}' };
+  const idOf = ({ key }: NewApiKey) => Buffer.from(key).toString("base64");
+
+  it("makes no key of that user, not even where it is a key of that user itself", async () => {
+    rig.access.users.add({ name: "boss", privileges: ["all"], now: new Date() });
+    const before = rig.access.keys.list().length;
+    for (const user of ["boss", "chief", "anna%20b"])
+      for (const path of ["add_api_key", "addApiKey", "ADDAPIKEY"])
+        expect(
+          await rig.ask(`/api/auth/user/${path}/${user}`, { key: narrow, method: "POST", body: "" }),
+        ).toMatchObject(refusal);
+    expect(await post("/api/auth/user/add_api_key/boss")).toMatchObject(refusal);
+    expect(rig.access.keys.list()).toHaveLength(before);
+    expect(rig.logged.join("")).toContain("call refused: the key has less than that");
+  });
+
+  it("revokes no key that has more, and its own and those that have less it does", async () => {
+    const [above, like] = [rig.key("boss", ["all"]), rig.key("like", ["user-management"])];
+    const revoke = (key: NewApiKey) =>
+      rig.ask(`/api/auth/user/del_api_key/${idOf(key)}`, { key: narrow, method: "POST", body: "" });
+    expect(await revoke(above)).toMatchObject(refusal);
+    expect((await rig.ask(status, { key: above })).status).toBe(200);
+    expect((await revoke(like)).body).toBe('{"result":"deleted"}');
+    expect((await revoke(narrow)).body).toBe('{"result":"deleted"}');
+  });
+});
+
 describe("priv/search", () => {
   it("says what each privilege opens and who holds it", async () => {
     const got = await rig.ask("/api/auth/priv/search?searchPhrase=get_interface_config", { key: admin });
@@ -95,4 +127,32 @@ describe("priv/search", () => {
       ],
     });
   });
+});
+
+it("the pages refuse what a person has less than, say why, and write it down", async () => {
+  rig.access.users.add({ name: "helper", privileges: ["user-management"], now: new Date() });
+  rig.access.users.add({ name: "captain", privileges: ["all"], now: new Date() });
+  const link = new URL(await rig.service.createSignInLink("helper")).hash.slice(1);
+  const origin = { origin: rig.service.url };
+  const entered = await rig.ask("/console/sign-in-link", {
+    method: "POST",
+    body: JSON.stringify({ link }),
+    headers: origin,
+  });
+  const cookie = entered.headers["set-cookie"]?.[0]?.split(";")[0] ?? "";
+  const { csrf = "" } = parsed((await rig.ask("/console/session", { headers: { cookie } })).body);
+  const headers = { ...origin, cookie, "x-csrf-token": csrf };
+  const before = rig.access.audit.latest(1);
+  for (const [method, path, body] of [
+    ["POST", "users/captain/keys", ""],
+    ["PUT", "users/helper", '{"privileges":["all"]}'],
+    ["PUT", "users/captain", '{"disabled":true}'],
+    ["DELETE", "users/captain", ""],
+    ["POST", "groups", '{"name":"crew","privileges":["all"],"networks":[],"members":["helper"]}'],
+  ] as const) {
+    const got = await rig.ask(`/console/${path}`, { method, body, headers });
+    expect([path, got.status, got.body]).toEqual([path, 403, expect.stringContaining("That takes “All pages”")]);
+  }
+  expect(rig.access.audit.latest(1)).toEqual(before);
+  expect(rig.logged.filter((line) => line.includes("console: a change was refused"))).toHaveLength(5);
 });

@@ -1,8 +1,10 @@
 import type { DatabaseSync } from "node:sqlite";
 import { createApiKeyPart, hashWithSalt, matchesSaltedHash } from "../../access/api-key.ts";
+import type { Standing } from "./may-manage.ts";
 import { isPrivilege, type Privilege } from "./privileges.ts";
-import { type Caller, type GroupRights, type Holder, isInForce, rightsOf } from "./rights.ts";
+import { type Caller, type Grant, type Holder, isInForce, rightsOf } from "./rights.ts";
 import { listText, readList } from "./schema.ts";
+import { standingOf } from "./standings.ts";
 
 export type ApiKey = {
   readonly key: string;
@@ -35,6 +37,8 @@ export type KeyStore = {
   readonly check: (key: string, secret: string, caller?: Caller) => ApiKey | undefined;
   /** The same without the secret, for a caller who has shown it before. */
   readonly stillGood: (key: string, caller: Caller) => ApiKey | undefined;
+  /** All that it can open, wherever a call comes from. */
+  readonly standing: (key: string) => Standing | undefined;
   readonly list: () => readonly ApiKey[];
   /** `text` is a key, or eight characters or more of its beginning if no other key begins so. */
   readonly revoke: (text: string, now: Date) => Revocation;
@@ -87,6 +91,10 @@ export function openKeyStore(database: DatabaseSync): KeyStore {
       return matchesSaltedHash(secret, row?.secret_hash) ? inForce(row, caller) : undefined;
     },
     stillGood: (key, caller) => inForce(byKey(key), caller),
+    standing: (key) => {
+      const row = byKey(key);
+      return row && standingOf(holderOf(row), limitOf(row));
+    },
     list: () => (statement.all.all() as KeyRow[]).map(shown),
     revoke: (text, now) => {
       const rows = text === "" ? [] : (statement.beginning.all(text, text) as KeyRow[]);
@@ -145,7 +153,7 @@ type KeyRow = {
 
 type GroupRow = { readonly privileges: string; readonly networks: string };
 
-const groupRights = ({ privileges, networks }: GroupRow): GroupRights => ({
+const groupRights = ({ privileges, networks }: GroupRow): Grant => ({
   privileges: readList(privileges).filter(isPrivilege),
   networks: readList(networks),
 });

@@ -7,11 +7,11 @@ export type Holder = {
   readonly disabled: boolean;
   readonly expires?: Date;
   readonly privileges: readonly Privilege[];
-  readonly groups: readonly GroupRights[];
+  readonly groups: readonly Grant[];
 };
 
-/** A group's privileges count only for calls from its networks; without networks they count from everywhere. */
-export type GroupRights = { readonly privileges: readonly Privilege[]; readonly networks: readonly string[] };
+/** Privileges that count only for calls from these networks; without networks they count from everywhere. */
+export type Grant = { readonly privileges: readonly Privilege[]; readonly networks: readonly string[] };
 
 /** Where a call comes from, and when; an unknown place is in no network. */
 export type Caller = { readonly from?: string; readonly now: Date };
@@ -22,14 +22,23 @@ export const isInForce = ({ disabled, expires }: Pick<Holder, "disabled" | "expi
 
 /** What a key opens: what its user holds here and now, cut down to the key's own limit if it has one. */
 export function rightsOf(holder: Holder, limit: readonly Privilege[] | undefined, caller: Caller): Privilege[] {
-  const counting = holder.groups.filter(({ networks }) => networks.length === 0 || isFrom(caller.from, networks));
-  const held = new Set([...holder.privileges, ...counting.flatMap((group) => group.privileges)]);
-  const within = limit === undefined ? held : new Set(limit);
-  const covers = (set: ReadonlySet<Privilege>, privilege: Privilege) => set.has("all") || set.has(privilege);
-  const both = privileges.filter(
-    (each) => (held.has(each) && covers(within, each)) || (within.has(each) && covers(held, each)),
-  );
-  return both.includes("all") ? ["all"] : both;
+  const counting = new Set(grantsFrom(grantsOf(holder, limit), caller).flatMap((grant) => grant.privileges));
+  return counting.has("all") ? ["all"] : privileges.filter((each) => counting.has(each));
+}
+
+/** Everything a holder has, wherever it counts, within a key's limit if there is one. */
+export const grantsOf = (holder: Pick<Holder, "privileges" | "groups">, limit?: readonly Privilege[]): Grant[] =>
+  [{ privileges: holder.privileges, networks: [] }, ...holder.groups].map((grant) => ({
+    privileges: limit === undefined ? grant.privileges : inBoth(grant.privileges, limit),
+    networks: grant.networks,
+  }));
+
+export const grantsFrom = (grants: readonly Grant[], { from }: Pick<Caller, "from">): Grant[] =>
+  grants.filter(({ networks }) => networks.length === 0 || isFrom(from, networks));
+
+function inBoth(a: readonly Privilege[], b: readonly Privilege[]): readonly Privilege[] {
+  const covers = (list: readonly Privilege[], each: Privilege) => list.includes("all") || list.includes(each);
+  return privileges.filter((each) => (a.includes(each) && covers(b, each)) || (b.includes(each) && covers(a, each)));
 }
 
 const isFrom = (from: string | undefined, networks: readonly string[]): boolean =>

@@ -1,8 +1,11 @@
 import { hostname } from "node:os";
+import type { SmallLog } from "../../process/small-log.ts";
 import type { Actor } from "../access/audit.ts";
 import { shortKey } from "../access/keys.ts";
+import { excessOf, type Standing } from "../access/may-manage.ts";
 import { displayNames, type Privilege, privileges, wanted } from "../access/privileges.ts";
 import type { EndpointName } from "../access/resolve-endpoint.ts";
+import { countingFrom, openStandings } from "../access/standings.ts";
 import type { AccessStore } from "../access/store.ts";
 import { phpJson } from "../report/php-json.ts";
 import * as answers from "./answers.ts";
@@ -11,11 +14,22 @@ import { pageRows, readPageWish } from "./page-rows.ts";
 import { readFields } from "./read-fields.ts";
 
 /** Users' keys and what they may open, as the original manages them since 25.1. */
-export function accessEndpoints({ keys, users, groups, audit }: AccessStore, now: () => Date) {
+export function accessEndpoints(access: AccessStore, log: SmallLog, now: () => Date) {
+  const { keys, users, groups, audit } = access;
+  const standings = openStandings(access);
+  const isTooMuch = (call: Call, wish: { before?: Standing; after?: Standing }, subject: string): boolean => {
+    const actor = countingFrom(keys.standing(call.key.key) ?? { grants: [] }, call.from);
+    const excess = excessOf(actor, wish);
+    if (excess !== undefined)
+      log.warn({ from: call.from, name: call.key.name, subject, excess }, "call refused: the key has less than that");
+    return excess !== undefined;
+  };
   return {
     "auth/user/add_api_key": async (call) => {
       const user = call.parameters[0] ?? "";
-      const made = call.request.method === "POST" ? keys.addFor(user, undefined, now()) : undefined;
+      const found = call.request.method === "POST" ? users.find(user) : undefined;
+      if (found && isTooMuch(call, { after: standings.ofUser(found) }, user)) return answers.forbidden;
+      const made = found && keys.addFor(user, undefined, now());
       if (made === undefined) return result("failed");
       audit.note(actorOf(call), "key added", `${shortKey(made.key)} of ${user}`, now());
       return answers.data(phpJson({ result: "ok", hostname: hostname(), key: made.key, secret: made.secret }));
@@ -30,6 +44,7 @@ export function accessEndpoints({ keys, users, groups, audit }: AccessStore, now
       const key = Buffer.from(call.parameters[0] ?? "", "base64").toString("latin1");
       const found = keys.list().find((each) => each.key === key && each.revoked === undefined);
       if (found === undefined) return result("not found");
+      if (isTooMuch(call, { before: keys.standing(key) ?? { grants: [] } }, found.name)) return answers.forbidden;
       keys.revoke(key, now());
       audit.note(actorOf(call), "key deleted", `${shortKey(key)} of ${found.name}`, now());
       return result("deleted");

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { UserWish } from "../../contract/console-firewall.ts";
 import { openAccess } from "../access/store.ts";
 import { consolePeople } from "./console-people.ts";
@@ -7,6 +7,7 @@ const access = openAccess(":memory:");
 afterEach(() => access.users.remove("anna"));
 const people = consolePeople(access, () => new Date("2026-11-15T12:00:00Z"));
 const by = { name: "root", source: "203.0.113.1" };
+access.users.add({ name: "root", privileges: ["all"], now: new Date() });
 const anna: UserWish = { name: "anna", fullName: "", disabled: false, expires: null, privileges: [] };
 
 describe("a wish for a user, whatever was sent", () => {
@@ -53,4 +54,107 @@ it("leaves what a change does not speak of as it is", async () => {
   expect(people.changeGroup({ name: "crew", privileges: ["overview"] }, by)).toBe("done");
   expect(people.list().groups).toEqual([{ ...crew, privileges: ["overview"] }]);
   people.removeGroup("crew", by);
+});
+
+describe("a manager who does not have everything", () => {
+  const manager = { name: "manager", source: "192.0.2.9" };
+  const now = new Date("2026-11-15T12:00:00Z");
+  const wish = (name: string, ...privileges: string[]): UserWish => ({ ...anna, name, privileges });
+  const crew = { name: "crew", privileges: ["traffic"], networks: [], members: [] as string[] };
+  const idOf = (user: string) => people.list().users.find(({ name }) => name === user)?.keys[0]?.id ?? "";
+  const more = ["all", "overview"];
+
+  beforeEach(() => {
+    const { users, groups, keys } = access;
+    users.add({ name: "manager", privileges: ["user-management", "traffic"], now });
+    users.add({ name: "boss", privileges: ["all"], now });
+    users.add({ name: "off", privileges: ["all"], disabled: true, now });
+    users.add({ name: "peer", privileges: ["traffic"], now });
+    groups.add({ name: "admins", privileges: ["all"], networks: ["198.51.100.0/24"], now });
+    groups.add({ name: "crew", privileges: ["traffic"], now });
+    users.add({ name: "bound", now });
+    groups.join("admins", "bound");
+    for (const name of ["boss", "bound", "peer"]) keys.addFor(name, undefined, now);
+    keys.addFor("manager", undefined, now);
+  });
+  afterEach(() => {
+    for (const name of ["manager", "boss", "off", "peer", "bound", "made"]) access.users.remove(name);
+    for (const name of ["admins", "crew", "made"]) access.groups.remove(name);
+  });
+
+  type Attempt = [string, (person: typeof manager) => unknown];
+  const tooMuch: readonly Attempt[] = [
+    ["a user with everything", (by) => people.addUser(wish("made", "all"), by)],
+    ["a user with one thing more", (by) => people.addUser(wish("made", "overview"), by)],
+    ["more for a user", (by) => people.changeUser("peer", { privileges: ["overview"] }, by)],
+    ["less for one who has more", (by) => people.changeUser("boss", { privileges: [] }, by)],
+    ["another name for one who has more", (by) => people.changeUser("boss", { fullName: "B" }, by)],
+    ["disabling one who has more", (by) => people.changeUser("boss", { disabled: true }, by)],
+    ["enabling one who has more", (by) => people.changeUser("off", { disabled: false }, by)],
+    ["an end for one who has more", (by) => people.changeUser("boss", { expires: now.toISOString() }, by)],
+    ["removing one who has more", (by) => people.removeUser("boss", by)],
+    ["removing one who has more by a group", (by) => people.removeUser("bound", by)],
+    ["a key of one who has more", (by) => people.addKey("boss", by)],
+    ["a key of one who has more by a group", (by) => people.addKey("bound", by)],
+    ["a key of one who is disabled and has more", (by) => people.addKey("off", by)],
+    ["revoking a key of one who has more", (by) => people.revokeKey(idOf("boss"), by)],
+    ["a group with more", (by) => people.addGroup({ ...crew, name: "made", privileges: more }, by)],
+    ["more for a group", (by) => people.changeGroup({ name: "crew", privileges: more }, by)],
+    ["less for a group with more", (by) => people.changeGroup({ name: "admins", privileges: [] }, by)],
+    ["joining a group with more", (by) => people.changeGroup({ name: "admins", members: ["bound", "peer"] }, by)],
+    ["sending away from a group with more", (by) => people.changeGroup({ name: "admins", members: [] }, by)],
+    ["opening a group with more to all networks", (by) => people.changeGroup({ name: "admins", networks: [] }, by)],
+    ["removing a group with more", (by) => people.removeGroup("admins", by)],
+    ["one who has more into a group", (by) => people.changeGroup({ name: "crew", members: ["boss"] }, by)],
+    ["a new group of one who has more", (by) => people.addGroup({ ...crew, name: "made", members: ["boss"] }, by)],
+  ];
+
+  it.each(tooMuch)("may not do: %s", async (_, attempt) => {
+    const before = [people.list(), people.audit()];
+    expect(await attempt(manager)).toEqual({ forbidden: expect.stringMatching(/“(?:All pages|Status: Interfaces)”/) });
+    expect([people.list(), people.audit()]).toEqual(before);
+  });
+
+  it.each(tooMuch)("may do, having everything: %s", async (_, attempt) => {
+    const done = await attempt(by);
+    expect(done === "done" || (typeof done === "object" && done !== null && "made" in done)).toBe(true);
+  });
+
+  it.each<Attempt>([
+    ["a user with as much", (by) => people.addUser(wish("made", "traffic", "user-management"), by)],
+    ["another name for a user", (by) => people.changeUser("peer", { fullName: "P" }, by)],
+    ["disabling a user", (by) => people.changeUser("peer", { disabled: true }, by)],
+    ["removing a user", (by) => people.removeUser("peer", by)],
+    ["revoking a key", (by) => people.revokeKey(idOf("peer"), by)],
+    ["revoking their own key", (by) => people.revokeKey(idOf("manager"), by)],
+    ["joining a group", (by) => people.changeGroup({ name: "crew", members: ["peer"] }, by)],
+    ["removing a group", (by) => people.removeGroup("crew", by)],
+  ])("may do: %s", async (_, attempt) => {
+    expect(await attempt(manager)).toBe("done");
+  });
+
+  it("has what a group gives only where it counts", () => {
+    access.groups.join("admins", "manager");
+    expect(people.addKey("bound", manager)).toHaveProperty("forbidden");
+    expect(people.addKey("bound", { ...manager, source: "198.51.100.9" })).toHaveProperty("made");
+    expect(people.addKey("boss", { ...manager, source: "198.51.100.9" })).toHaveProperty("forbidden");
+  });
+
+  it("does not outlive themselves", async () => {
+    const end = new Date("2026-12-31T00:00:00Z");
+    access.users.change("manager", { expires: end });
+    const later = { expires: "2027-01-01T00:00:00.000Z" };
+    const forbidden = { forbidden: expect.stringMatching(/^That would stay valid longer than your own account/) };
+    expect(await people.changeUser("manager", later, manager)).toEqual(forbidden);
+    expect(people.addUser({ ...wish("made"), ...later }, manager)).toEqual(forbidden);
+    expect(people.addUser({ ...wish("made"), expires: end.toISOString() }, manager)).toBe("done");
+  });
+
+  it("keeps a group whose members have more as it is", () => {
+    access.groups.join("crew", "boss");
+    expect(people.changeGroup({ name: "crew", privileges: [] }, manager)).toEqual({
+      forbidden: expect.stringMatching(/^The user boss has “All pages”/),
+    });
+    expect(people.changeGroup({ name: "crew", members: ["boss", "peer"] }, manager)).toBe("done");
+  });
 });

@@ -4,18 +4,24 @@ import type { ConsoleGroup, ConsolePeople, MadeKey, UserWish } from "../../contr
 import { parseAddress } from "../../core/addresses/address.ts";
 import { parseNetwork } from "../../core/addresses/network.ts";
 import type { Actor } from "../access/audit.ts";
+import type { Group } from "../access/groups.ts";
 import { shortKey } from "../access/keys.ts";
+import { excessOf, type Standing } from "../access/may-manage.ts";
 import { nameFault } from "../access/name-fault.ts";
 import { displayNames, isPrivilege, type Privilege, privileges } from "../access/privileges.ts";
 import { rightsOf } from "../access/rights.ts";
+import { excessInWords, openStandings, standingOf } from "../access/standings.ts";
 import type { AccessStore } from "../access/store.ts";
 import type { User } from "../access/users.ts";
 
-/** What a change came to: nothing to say, or what is wrong with it. */
-export type Changed = "done" | { readonly wrong: string } | "missing";
+/** What a change came to: nothing to say, what is wrong with it, or why whoever asked may not. */
+export type Changed = "done" | { readonly wrong: string } | Forbidden | "missing";
+type Forbidden = { readonly forbidden: string };
 
 /** Users, groups and keys as the pages manage them. Every change is in the audit log. */
-export function consolePeople({ users, groups, keys, audit, sessions }: AccessStore, now: () => Date) {
+export function consolePeople(access: AccessStore, now: () => Date) {
+  const { users, groups, keys, audit, sessions } = access;
+  const standings = openStandings(access);
   const keyId = (key: string): string => hashSecret(key);
   const inForce = () => keys.list().filter(({ revoked }) => revoked === undefined);
 
@@ -38,6 +44,22 @@ export function consolePeople({ users, groups, keys, audit, sessions }: AccessSt
     };
   };
 
+  const excess = (by: Actor, wish: { before?: Standing; after?: Standing }): Forbidden | undefined => {
+    const found = excessOf(standings.ofActor(by), wish);
+    return found && { forbidden: excessInWords(found) };
+  };
+
+  /** Members gain and lose with their group, so nobody among those it touches may have more than whoever changes it. */
+  const groupExcess = (by: Actor, before: Group | undefined, wish: ConsoleGroup | undefined): Forbidden | undefined => {
+    const after = wish && { privileges: wish.privileges.filter(isPrivilege), networks: wish.networks };
+    const own = excess(by, {
+      ...(before && { before: { grants: [before] } }),
+      ...(after && { after: { grants: [after] } }),
+    });
+    const above = standings.firstAbove(standings.ofActor(by), touchedMembers(before, wish));
+    return own ?? (above && { forbidden: excessInWords(above.excess, above.name) });
+  };
+
   const groupFault = (wish: ConsoleGroup): string | undefined => {
     const wrong = groupWishFault(wish);
     if (wrong !== undefined) return wrong;
@@ -57,14 +79,13 @@ export function consolePeople({ users, groups, keys, audit, sessions }: AccessSt
 
     /** What a person may here and now, by himself and by his groups. */
     rightsOf: (user: User, from: string): readonly Privilege[] =>
-      rightsOf({ ...user, groups: groups.list().filter(({ members }) => members.includes(user.name)) }, undefined, {
-        from,
-        now: now(),
-      }),
+      rightsOf(standings.holder(user), undefined, { from, now: now() }),
 
     addUser: (wish: UserWish, by: Actor): Changed => {
       const wrong = userFault(wish) ?? nameFault("user", wish.name);
       if (wrong !== undefined) return { wrong };
+      const forbidden = excess(by, { after: standingOf({ ...toHolder(wish), groups: [] }) });
+      if (forbidden !== undefined) return forbidden;
       if (!users.add({ name: wish.name, now: now(), ...toChange(wish) }))
         return { wrong: `There is a user ${wish.name} already.` };
       audit.note(by, "user added", described(wish), now());
@@ -78,6 +99,10 @@ export function consolePeople({ users, groups, keys, audit, sessions }: AccessSt
       const wish = { ...user, expires: user.expires?.toISOString() ?? null, ...change };
       const wrong = userFault(wish) ?? (name === by.name ? shutOut(user, wish) : undefined);
       if (wrong !== undefined) return { wrong };
+      const before = standings.holder(user);
+      const after = { ...toHolder(wish), groups: before.groups };
+      const forbidden = excess(by, { before: standingOf(before), after: standingOf(after) });
+      if (forbidden !== undefined) return forbidden;
       users.change(name, toChange(wish));
       if (wish.disabled) await sessions.removeAll(name);
       audit.note(by, "user changed", described({ ...wish, name }), now());
@@ -86,23 +111,33 @@ export function consolePeople({ users, groups, keys, audit, sessions }: AccessSt
 
     removeUser: async (name: string, by: Actor): Promise<Changed> => {
       if (name === by.name) return { wrong: "You cannot remove yourself." };
-      if (!users.remove(name)) return "missing";
+      const user = users.find(name);
+      if (user === undefined) return "missing";
+      const forbidden = excess(by, { before: standings.ofUser(user) });
+      if (forbidden !== undefined) return forbidden;
+      users.remove(name);
       await sessions.removeAll(name);
       audit.note(by, "user removed", name, now());
       return "done";
     },
 
-    addKey: (user: string, by: Actor): MadeKey | undefined => {
-      const made = keys.addFor(user, undefined, now());
-      if (made === undefined) return undefined;
+    addKey: (user: string, by: Actor): { readonly made: MadeKey } | Forbidden | "missing" => {
+      const found = users.find(user);
+      const forbidden = found && excess(by, { after: standings.ofUser(found) });
+      if (forbidden !== undefined) return forbidden;
+      const made = found && keys.addFor(user, undefined, now());
+      if (made === undefined) return "missing";
       const { key, secret } = made;
       audit.note(by, "key added", `${shortKey(key)} of ${user}`, now());
-      return { key, secret, file: `key=${key}\nsecret=${secret}\n`, fileName: `${hostname()}_${user}_apikey.txt` };
+      const [file, fileName] = [`key=${key}\nsecret=${secret}\n`, `${hostname()}_${user}_apikey.txt`];
+      return { made: { key, secret, file, fileName } };
     },
 
     revokeKey: (id: string, by: Actor): Changed => {
       const found = inForce().find(({ key }) => keyId(key) === id);
       if (found === undefined) return "missing";
+      const forbidden = excess(by, { before: keys.standing(found.key) ?? { grants: [] } });
+      if (forbidden !== undefined) return forbidden;
       keys.revoke(found.key, now());
       audit.note(by, "key deleted", `${shortKey(found.key)} of ${found.name}`, now());
       return "done";
@@ -111,6 +146,8 @@ export function consolePeople({ users, groups, keys, audit, sessions }: AccessSt
     addGroup: (wish: ConsoleGroup, by: Actor): Changed => {
       const wrong = groupFault(wish) ?? nameFault("group", wish.name);
       if (wrong !== undefined) return { wrong };
+      const forbidden = groupExcess(by, undefined, wish);
+      if (forbidden !== undefined) return forbidden;
       if (!groups.add({ name: wish.name, now: now() })) return { wrong: `There is a group ${wish.name} already.` };
       fillGroup(wish);
       audit.note(by, "group added", describedGroup(wish), now());
@@ -124,13 +161,19 @@ export function consolePeople({ users, groups, keys, audit, sessions }: AccessSt
       const wish = { ...group, ...change };
       const wrong = groupFault(wish);
       if (wrong !== undefined) return { wrong };
+      const forbidden = groupExcess(by, group, wish);
+      if (forbidden !== undefined) return forbidden;
       fillGroup(wish);
       audit.note(by, "group changed", describedGroup(wish), now());
       return "done";
     },
 
     removeGroup: (name: string, by: Actor): Changed => {
-      if (!groups.remove(name)) return "missing";
+      const group = groups.find(name);
+      if (group === undefined) return "missing";
+      const forbidden = groupExcess(by, group, undefined);
+      if (forbidden !== undefined) return forbidden;
+      groups.remove(name);
       audit.note(by, "group removed", name, now());
       return "done";
     },
@@ -174,6 +217,19 @@ const toChange = ({ fullName, disabled, expires, privileges: held }: UserWish) =
   expires: expires === null ? ("never" as const) : new Date(expires),
   privileges: held.filter(isPrivilege),
 });
+
+const toHolder = (wish: UserWish) => {
+  const { expires, ...held } = toChange(wish);
+  return { ...held, ...(expires !== "never" && { expires }) };
+};
+
+/** Those who join or leave; all members when what the group may do changes. */
+function touchedMembers(before: Group | undefined, after: ConsoleGroup | undefined): readonly string[] {
+  const [had, has] = [before?.members ?? [], after?.members ?? []];
+  const rights = (group: Group | ConsoleGroup | undefined) => JSON.stringify([group?.privileges, group?.networks]);
+  if (rights(before) !== rights(after)) return [...new Set([...had, ...has])];
+  return [...had.filter((name) => !has.includes(name)), ...has.filter((name) => !had.includes(name))];
+}
 
 const described = ({ name, disabled, privileges: held }: UserWish): string =>
   `${name}, may ${held.join(" ") || "nothing"}${disabled ? ", disabled" : ""}`;

@@ -119,7 +119,9 @@ function createAnswering(options: FirewallConsoleOptions, sessions: ReturnType<t
       return (await streams.open(request, response, mayStay)) ? "taken" : problem(429, "Too many pages are open.");
     }
     if (!isAllowed(user, "user-management", plain)) return problem(403, "You may not manage users.");
-    return await manage(people, plain, { name: user.name, source: plain.from });
+    const managed = await manage(people, plain, { name: user.name, source: plain.from });
+    if (managed.status === 403) log.warn({ who: user.name, from: plain.from, route }, "console: a change was refused");
+    return managed;
   };
 }
 
@@ -140,8 +142,8 @@ async function manage(people: People, { method, path, body }: PlainRequest, by: 
     case "DELETE users/:name":
       return toAnswer(await people.removeUser(name, by));
     case "POST users/:name/keys": {
-      const made = people.addKey(name, by);
-      return made === undefined ? toAnswer("missing") : json(201, made);
+      const added = people.addKey(name, by);
+      return typeof added === "object" && "made" in added ? json(201, added.made) : toAnswer(added);
     }
     case "DELETE keys/:name":
       return toAnswer(people.revokeKey(name, by));
@@ -158,7 +160,8 @@ async function manage(people: People, { method, path, body }: PlainRequest, by: 
 
 function toAnswer(changed: Changed) {
   if (changed === "done") return { status: 204, headers: {}, body: "" };
-  return changed === "missing" ? problem(404, "There is no such one any more.") : problem(422, changed.wrong);
+  if (changed === "missing") return problem(404, "There is no such one any more.");
+  return "forbidden" in changed ? problem(403, changed.forbidden) : problem(422, changed.wrong);
 }
 
 /** Every field is checked where it is used. */

@@ -1,0 +1,59 @@
+import { type Network, parseNetwork, sharesPrefix } from "../../core/addresses/network.ts";
+import type { Privilege } from "./privileges.ts";
+import type { Grant } from "./rights.ts";
+
+/** What a user, a group or a key amounts to. For whoever acts: only the grants that count here and now. */
+export type Standing = {
+  readonly grants: readonly Grant[];
+  /** Absent where the thing has no expiry of its own, such as a group. */
+  readonly expires?: Date | "never";
+  /** A disabled user counts as one who has expired: enabling is giving. */
+  readonly disabled?: boolean;
+};
+
+export type Excess =
+  | { readonly kind: "privileges"; readonly lacking: readonly Privilege[] }
+  /** It would stay valid longer than whoever acts. */
+  | { readonly kind: "expiry" };
+
+/**
+ * Nobody gives more than they have, and nobody changes or removes what has more than they have. Says what is too much about
+ * turning `before` into `after`; undefined when it is allowed. Without `before` something is added (a key is added with
+ * its user's standing), without `after` it is removed. All services and pages ask here; the command line does not, since
+ * whoever has the data folder can do everything.
+ */
+export function excessOf(
+  actor: Standing,
+  { before, after }: { readonly before?: Standing; readonly after?: Standing },
+): Excess | undefined {
+  const grants = [...(before?.grants ?? []), ...(after?.grants ?? [])];
+  const lacking = new Set(
+    grants.flatMap(({ privileges, networks }) => privileges.filter((each) => !covers(actor.grants, each, networks))),
+  );
+  if (lacking.size > 0) return { kind: "privileges", lacking: [...lacking] };
+  const isLater = endOf(after) > Math.max(endOf(before), endOf(actor, Number.POSITIVE_INFINITY));
+  return isLater ? { kind: "expiry" } : undefined;
+}
+
+/** `all` includes privileges that later versions add, so holding every other one is not enough to give it. */
+const covers = (held: readonly Grant[], privilege: Privilege, networks: readonly string[]): boolean =>
+  held.some(
+    (grant) =>
+      (grant.privileges.includes("all") || grant.privileges.includes(privilege)) && areWithin(networks, grant.networks),
+  );
+
+/** No networks means from everywhere. */
+function areWithin(networks: readonly string[], outer: readonly string[]): boolean {
+  if (outer.length === 0) return true;
+  const around = outer.flatMap((text) => parseNetwork(text) ?? []);
+  const inner = networks.flatMap((text) => parseNetwork(text) ?? []);
+  return networks.length > 0 && inner.every((each) => around.some((network) => isWithin(each, network)));
+}
+
+const isWithin = (inner: Network, outer: Network): boolean =>
+  inner.family === outer.family && inner.length >= outer.length && sharesPrefix(inner.bytes, outer);
+
+function endOf(standing: Standing | undefined, without = Number.NEGATIVE_INFINITY): number {
+  if (standing?.expires === undefined || standing.disabled === true) return without;
+  return standing.expires === "never" ? Number.POSITIVE_INFINITY : standing.expires.getTime();
+}

@@ -1,0 +1,51 @@
+import type { Actor } from "./audit.ts";
+import { type Excess, excessOf, type Standing } from "./may-manage.ts";
+import { displayNames } from "./privileges.ts";
+import { grantsFrom, grantsOf, type Holder } from "./rights.ts";
+import type { AccessStore } from "./store.ts";
+import type { User } from "./users.ts";
+
+/** What the users, groups and keys of a store amount to, for `excessOf`. */
+export function openStandings({ users, groups }: Pick<AccessStore, "users" | "groups">) {
+  const holder = (user: User): Holder => ({
+    ...user,
+    groups: groups.list().filter(({ members }) => members.includes(user.name)),
+  });
+  const ofUser = (user: User): Standing => standingOf(holder(user));
+  return {
+    holder,
+    ofUser,
+    /** A person who is signed in, with what counts where the request came from. */
+    ofActor: ({ name, source }: Actor): Standing => {
+      const user = users.find(name);
+      return user === undefined ? { grants: [] } : countingFrom(ofUser(user), source);
+    },
+    /** The first of these users who has more than `actor`. */
+    firstAbove: (actor: Standing, names: readonly string[]) => {
+      for (const user of names.flatMap((name) => users.find(name) ?? [])) {
+        const excess = excessOf(actor, { before: ofUser(user) });
+        if (excess !== undefined) return { name: user.name, excess };
+      }
+      return undefined;
+    },
+  };
+}
+
+export const standingOf = (holder: Holder, limit?: Holder["privileges"]): Standing => ({
+  grants: grantsOf(holder, limit),
+  expires: holder.expires ?? "never",
+  disabled: holder.disabled,
+});
+
+export const countingFrom = (standing: Standing, from: string): Standing => ({
+  ...standing,
+  grants: grantsFrom(standing.grants, { from }),
+});
+
+export function excessInWords(excess: Excess, of?: string): string {
+  const who = "Ask somebody who can, or use the moor command on this machine.";
+  if (excess.kind === "expiry") return `That would stay valid longer than your own account does. ${who}`;
+  const names = excess.lacking.map((each) => `“${displayNames[each]}”`).join(", ");
+  const what = of === undefined ? `That takes ${names}` : `The user ${of} has ${names}`;
+  return `${what}, which you do not have here, and nobody can manage more than they have. ${who}`;
+}
