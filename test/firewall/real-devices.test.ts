@@ -122,6 +122,23 @@ const steps: readonly (readonly [string, readonly string[], string, object | und
     { ipv6: expect.arrayContaining([v6("2001:db8::1", { deprecated: true, pltime: "0" })]) },
   ],
   [
+    "another one that may be used: it comes first, a third that somebody else has after both",
+    [
+      "addr add 2001:db8::2/64 dev wan nodad",
+      "addr add 2001:db8::3/64 dev isp nodad",
+      "addr add 2001:db8::3/64 dev wan",
+    ],
+    "wan",
+    {
+      ipv6: [
+        v6("2001:db8::2", { deprecated: false, tentative: false }),
+        v6("2001:db8::1", { deprecated: true }),
+        v6("2001:db8::3", { tentative: true }),
+        expect.objectContaining({ "link-local": true }),
+      ],
+    },
+  ],
+  [
     "the same, prolonged",
     ["addr change 2001:db8::1/64 dev wan valid_lft 7000 preferred_lft 7000"],
     "wan",

@@ -58,6 +58,7 @@ export type KernelAddress = {
   readonly address?: string;
   readonly deprecated?: Mark;
   readonly tentative?: Mark;
+  readonly dadfailed?: Mark;
   readonly temporary?: Mark;
   readonly mngtmpaddr?: Mark;
   readonly "stable-privacy"?: Mark;

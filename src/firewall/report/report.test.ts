@@ -239,15 +239,16 @@ describe("addresses", () => {
     );
   });
 
-  it("keeps the kernel's order, and puts temporary ones behind and link-local last without touching the rest", () => {
-    const order = ["fe80::1", "2001:db8:a::7", "fd00:db8::1", "febf::2", "2001:db8:a::1", "2001:db8:b::1"];
-    const given = order.map((local) => inet6(local, local.endsWith("7") ? { temporary: true } : {}));
-    const shown = ipv6(...given)?.map(({ ipaddr }) => ipaddr);
-    expect(shown).toEqual(["fd00:db8::1", "2001:db8:a::1", "2001:db8:b::1", "2001:db8:a::7", "fe80::1", "febf::2"]);
-    expect(ipv4(inet("192.0.2.9", 24), inet("192.0.2.1", 24))?.map(({ ipaddr }) => ipaddr)).toEqual([
-      "192.0.2.9",
-      "192.0.2.1",
-    ]);
+  it("puts what may be used first, then temporary, deprecated and unproven ones, and link-local last", () => {
+    const marks = { "7": { temporary: true }, d: { deprecated: true }, e: { tentative: true }, f: { dadfailed: true } };
+    const last = (text: string) => text.at(-1) as keyof typeof marks;
+    const order = "fe80::1 2001:db8::f 2001:db8::e 2001:db8::d 2001:db8::7 fd00:db8::1 febf::2 2001:db8::1".split(" ");
+    const shown = ipv6(...order.map((local) => inet6(local, marks[last(local)])))?.map(({ ipaddr }) => ipaddr);
+    expect(shown?.join(" ")).toBe(
+      "fd00:db8::1 2001:db8::1 2001:db8::7 2001:db8::d 2001:db8::f 2001:db8::e fe80::1 febf::2",
+    );
+    const four = [inet("192.0.2.7", 24, { deprecated: true }), inet("192.0.2.9", 24), inet("192.0.2.1", 24)];
+    expect(ipv4(...four)?.map(({ ipaddr }) => ipaddr)).toEqual(["192.0.2.9", "192.0.2.1", "192.0.2.7"]);
   });
 
   it.each([
@@ -275,6 +276,7 @@ describe("addresses", () => {
       { deprecated: true, pltime: "0", vltime: "90" },
     ],
     ["tentative", { tentative: true }, { tentative: true }],
+    ["a duplicate", { dadfailed: true }, { tentative: true }],
     ["a mark of an old `ip`", { deprecated: null }, { deprecated: true }],
     ["made from a router's announcement", { mngtmpaddr: true }, { autoconf: true }],
     ["a privacy address", { temporary: true }, { autoconf: true }],

@@ -21,8 +21,8 @@ function reportDevice(row: KernelRow, all: readonly KernelRow[]): WireInterface 
     capabilities: [],
     options: [],
     macaddr,
-    ipv4: row.addr_info.filter(({ family }) => family === "inet").flatMap(reportIpv4),
-    ipv6: lastingFirst(row.addr_info.filter(({ family }) => family === "inet6")).flatMap(reportIpv6),
+    ipv4: bestFirst(row.addr_info.filter(({ family }) => family === "inet")).flatMap(reportIpv4),
+    ipv6: bestFirst(row.addr_info.filter(({ family }) => family === "inet6")).flatMap(reportIpv6),
     supported_media: [],
     ...(row.link_type !== undefined && { is_physical: ethernet && isCard(row) }),
     device: row.ifname,
@@ -84,7 +84,7 @@ function reportIpv6(address: KernelAddress): WireIpv6[] {
       ipaddr,
       "link-local": isLinkLocal(ipaddr),
       ...(known && { pltime: lifetime(address.preferred_life_time) }),
-      ...(known && { tentative: isMarked(address.tentative) }),
+      ...(known && { tentative: isUnproven(address) }),
       ...("tunnel" in peer && { tunnel: peer.tunnel }),
       ...(known && { vltime: lifetime(address.valid_life_time) }),
       ...("endpoint" in peer && { endpoint: peer.endpoint }),
@@ -116,10 +116,19 @@ const withoutZone = (text: string): string => text.replace(/%.*$/, "");
 const isLinkLocal = (text: string): boolean => /^fe[89ab][0-9a-f]:/i.test(text);
 
 /**
- * Link-local last. The temporary ones of the privacy extensions, which the report has no mark for, behind those that stay: the
- * kernel lists them first, and of two that are as good clients take the first.
+ * The usual recipe takes the first address of a family that is not link-local, so what may be used and stays comes first; the
+ * kernel lists the newest first, whatever its state. The report has a mark for some of the states only: none for temporary
+ * addresses (RFC 8981) and for duplicates.
  */
-const lastingFirst = (addresses: readonly KernelAddress[]): readonly KernelAddress[] => {
-  const rank = ({ local, temporary }: KernelAddress) => (isLinkLocal(local) ? 2 : Number(isMarked(temporary)));
-  return addresses.toSorted((a, b) => rank(a) - rank(b));
-};
+const bestFirst = (addresses: readonly KernelAddress[]): readonly KernelAddress[] =>
+  addresses.toSorted((a, b) => rank(a) - rank(b));
+
+function rank(address: KernelAddress): number {
+  if (isLinkLocal(address.local)) return 4;
+  if (isUnproven(address)) return 3;
+  if (isMarked(address.deprecated)) return 2;
+  return Number(isMarked(address.temporary));
+}
+
+/** Not yet known to be free, or known to be taken by somebody else (RFC 4862 section 5.4). */
+const isUnproven = ({ tentative, dadfailed }: KernelAddress): boolean => isMarked(tentative) || isMarked(dadfailed);
