@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { setTimeout } from "node:timers/promises";
 import { signInLink } from "../access/sign-in-link.ts";
 import { openDataFolder } from "../process/data-folder.ts";
 import { listenOn } from "../process/http/listen-on.ts";
@@ -12,15 +13,19 @@ import { type FirewallConfig, noConfig } from "./config.ts";
 import { accessEndpoints } from "./http/access.ts";
 import { createApi } from "./http/api.ts";
 import { createFirewallConsole } from "./http/console.ts";
+import { diagnosticsEndpoints } from "./http/diagnostics.ts";
 import { createEventStreams } from "./http/events.ts";
 import { statusEndpoints } from "./http/status.ts";
 import { foldReads } from "./kernel/fold-reads.ts";
 import { readKernel } from "./kernel/read.ts";
+import { readActivity } from "./kernel/read-activity.ts";
 import { withDetails } from "./kernel/read-details.ts";
 import type { KernelRow } from "./kernel/row.ts";
 import { watchKernel } from "./kernel/watch.ts";
+import { activityOf } from "./report/activity.ts";
 import { createReportFeed, type ReportFeed } from "./report/feed.ts";
-import { readDefaultRoutes } from "./report/gateways.ts";
+import { readArp } from "./report/neighbours.ts";
+import { readRoutes } from "./report/routes.ts";
 import { type Snapshot, takeSnapshot } from "./report/snapshot.ts";
 
 export type FirewallOptions = {
@@ -56,6 +61,9 @@ export type RunningFirewall = {
 /** A report handed out is never older. */
 const maxAge = 200;
 
+/** Milliseconds over which shares of the processors are measured, and for which a measurement is good. */
+const [measured, measuredGood] = [1_000, 5_000];
+
 export async function startFirewall(options: FirewallOptions): Promise<RunningFirewall> {
   const { dataFolder, log, certificate } = options;
   const opened: Opened[] = [];
@@ -73,9 +81,10 @@ export async function startFirewall(options: FirewallOptions): Promise<RunningFi
     opened.push({ name: "certificate", close: tls.close });
     const streams = createEventStreams({ feed });
     const [{ keys }, now, config] = [access, () => new Date(), options.config ?? noConfig];
-    const readRoutes = () => readDefaultRoutes({ signal: stopping.signal });
+    const asked = { config, readSnapshot, ...readTables(stopping.signal) };
     const endpoints = {
-      ...statusEndpoints({ config, readSnapshot, readRoutes, streams, keys, now }),
+      ...statusEndpoints({ ...asked, streams, keys, now }),
+      ...diagnosticsEndpoints(asked),
       ...accessEndpoints(access, log, now),
     };
     const handle = createApi({ keys, endpoints, log, now });
@@ -118,4 +127,17 @@ function watchMachine({ config = noConfig, log, read }: FirewallOptions, stoppin
   const epoch = String(Date.now());
   const feed = createReportFeed({ readRecent: recent, readNow: fresh, watch, epoch, log, now, stopping });
   return { feed, readSnapshot: recent };
+}
+
+function readTables(signal: AbortSignal) {
+  const measure = async () => {
+    const before = await readActivity();
+    await setTimeout(measured, undefined, { signal });
+    return activityOf(before, await readActivity(), new Date());
+  };
+  return {
+    readRoutes: (which: "default" | "all") => readRoutes(which, { signal }),
+    readArp: () => readArp({ signal }),
+    readActivity: foldReads(measure, measuredGood, () => performance.now()).recent,
+  };
 }

@@ -1,5 +1,5 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { interfaceEventsPath } from "../../src/contract/interface-events.ts";
@@ -22,7 +22,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "moor-devices-"));
   inside = await openNamespace();
   const keyFile = join(folder, "key");
-  await prepareWithMoor(inside, ["key", "add", "--data", folder, "--to", keyFile]);
+  await prepareWithMoor(inside, ["key", "add", "--data", folder, "--privilege", "all", "--to", keyFile]);
   const { url } = await startService(inside, "firewall", folder, "127.0.0.1:8443");
   const [, key, secret] = /^key=(.*)\nsecret=(.*)\n/.exec(readFileSync(keyFile, "utf8")) ?? [];
   const userFile = join(folder, "user");
@@ -205,6 +205,54 @@ describe("other kinds of devices", () => {
     ["IPv6 settings", [], "br0", { nd6: { flags: expect.arrayContaining(["performnud", "auto_linklocal"]) } }],
   ])("%s", async (_, commands, device, expected) => {
     await shows(commands, device, expected);
+  });
+});
+
+describe("the kernel's tables", () => {
+  const ask = async (path: string) => JSON.parse((await inside.run(curl(`/api/${path}`))).out) as unknown;
+
+  it("are shown as they are: routes, gateways, neighbours", async () => {
+    for (const command of [
+      "link add lan type veth peer name desk",
+      "addr add 198.51.100.1/24 dev lan",
+      "link set lan up",
+      "link set desk up",
+      "route add default via 198.51.100.254 dev lan",
+      "neigh add 198.51.100.9 lladdr 02:00:5e:10:00:09 dev lan nud permanent",
+    ])
+      await inside.ip(command);
+    expect(await ask("diagnostics/interface/getRoutes")).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ destination: "default", gateway: "198.51.100.254", netif: "lan", flags: "UGS" }),
+        expect.objectContaining({ destination: "198.51.100.0/24", netif: "lan", flags: "U", mtu: "1500" }),
+      ]),
+    );
+    expect(await ask("routing/settings/searchGateway")).toMatchObject({
+      rows: [{ name: "LAN_GW", gateway: "198.51.100.254", if: "lan", status: "Online", defaultgw: true }],
+    });
+    const neighbour = { ip: "198.51.100.9", mac: "02:00:5e:10:00:09", intf: "lan", permanent: true, type: "ethernet" };
+    expect(await ask("diagnostics/interface/getArp")).toEqual([expect.objectContaining(neighbour)]);
+    expect(await ask("diagnostics/interface/search_arp")).toMatchObject({ total: 1, rows: [neighbour] });
+  });
+
+  it("are shown as they are: what runs, the service itself among it", async () => {
+    const { headers, details } = (await ask("diagnostics/activity/getActivity")) as {
+      headers: string[];
+      details: Record<string, string>[];
+    };
+    expect(headers[0]).toMatch(
+      /^last pid: \d+; {2}load averages: [ \d.]+, [ \d.]+, [ \d.]+ {2}up \d+\+[\d:]{8} {4}[\d:]{8}$/,
+    );
+    expect(headers[2]).toMatch(/^CPU: .* ([\d.]+)% idle$/);
+    expect(headers[3]).toMatch(/^Mem: \d+[KMG] Active, /);
+    const { uid } = userInfo();
+    expect(details).toContainEqual(
+      expect.objectContaining({
+        USERNAME: uid === 0 ? "root" : expect.any(String),
+        COMMAND: expect.stringMatching(/^(?:MainThread|node)/),
+      }),
+    );
+    expect(JSON.stringify(details)).not.toContain(folder);
   });
 });
 

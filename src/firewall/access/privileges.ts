@@ -12,6 +12,9 @@ export const privileges = [
   "traffic",
   "overview",
   "gateways",
+  "arp-table",
+  "routing-tables",
+  "activity",
   "firmware",
   "dashboard",
   "user-management",
@@ -29,6 +32,9 @@ export const displayNames: Readonly<Record<Privilege, string>> = {
   traffic: "Reporting: Traffic",
   overview: "Status: Interfaces",
   gateways: "System: Gateways",
+  "arp-table": "Diagnostics: ARP Table",
+  "routing-tables": "Diagnostics: Routing tables",
+  activity: "Diagnostics: System Activity",
   firmware: "System: Firmware",
   dashboard: "Lobby: Dashboard",
   "user-management": "System: Access: Management",
@@ -36,6 +42,10 @@ export const displayNames: Readonly<Record<Privilege, string>> = {
 
 /** What each endpoint asks for, beside `all`. */
 export const wanted: Readonly<Record<EndpointName, Privilege>> = {
+  "diagnostics/activity/get_activity": "activity",
+  "diagnostics/interface/get_arp": "arp-table",
+  "diagnostics/interface/search_arp": "arp-table",
+  "diagnostics/interface/get_routes": "routing-tables",
   "diagnostics/interface/get_interface_config": "interface-status",
   "diagnostics/interface/events": "interface-status",
   "diagnostics/interface/get_interface_names": "interface-names",
@@ -47,6 +57,7 @@ export const wanted: Readonly<Record<EndpointName, Privilege>> = {
   "interfaces/overview/get_interface": "overview",
   "interfaces/overview/interfaces_info": "overview",
   "routes/gateway/status": "gateways",
+  "routing/settings/search_gateway": "gateways",
   "core/firmware/info": "firmware",
   "core/firmware/status": "firmware",
   "core/system/status": "dashboard",

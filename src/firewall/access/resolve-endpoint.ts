@@ -1,9 +1,13 @@
 /** What the service can be asked, by the name it has in the original's documentation; `events` is moor's own. */
 export const endpointNames = [
+  "diagnostics/activity/get_activity",
+  "diagnostics/interface/get_arp",
   "diagnostics/interface/get_interface_config",
   "diagnostics/interface/events",
   "diagnostics/interface/get_interface_names",
   "diagnostics/interface/get_interface_statistics",
+  "diagnostics/interface/get_routes",
+  "diagnostics/interface/search_arp",
   "diagnostics/networkinsight/get_interfaces",
   "diagnostics/system/system_information",
   "diagnostics/traffic/interface",
@@ -11,6 +15,7 @@ export const endpointNames = [
   "interfaces/overview/get_interface",
   "interfaces/overview/interfaces_info",
   "routes/gateway/status",
+  "routing/settings/search_gateway",
   "core/firmware/info",
   "core/firmware/status",
   "core/system/status",

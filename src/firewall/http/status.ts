@@ -4,10 +4,11 @@ import type { EndpointName } from "../access/resolve-endpoint.ts";
 import { describe, describeShortly, type FirewallConfig } from "../config.ts";
 import { firmwareInfo, firmwareStatus, systemInformation, systemStatus } from "../kernel/about-machine.ts";
 import { statisticsOf, trafficOf } from "../report/counters.ts";
-import { type DefaultRoute, gatewayItems } from "../report/gateways.ts";
+import { gatewayItems } from "../report/gateways.ts";
 import { overviewOf } from "../report/overview.ts";
 import { detailsOf } from "../report/overview-details.ts";
 import { phpJson } from "../report/php-json.ts";
+import type { Route } from "../report/routes.ts";
 import type { Snapshot } from "../report/snapshot.ts";
 import * as answers from "./answers.ts";
 import type { Endpoint } from "./call.ts";
@@ -19,7 +20,7 @@ export type StatusOptions = {
   readonly config: FirewallConfig;
   /** Rejects when the kernel could not be read. */
   readonly readSnapshot: () => Promise<Snapshot>;
-  readonly readRoutes: () => Promise<readonly DefaultRoute[]>;
+  readonly readRoutes: (which: "default") => Promise<readonly Route[]>;
   readonly streams: EventStreams;
   readonly keys: Pick<KeyStore, "stillGood">;
   readonly now: () => Date;
@@ -30,7 +31,7 @@ export function statusEndpoints(options: StatusOptions) {
   const { config, readSnapshot, readRoutes, streams, keys, now } = options;
   const mayListen = createListenerCheck(keys, now);
   const readOverview = async (statistics: boolean) => {
-    const [snapshot, routes] = await Promise.all([readSnapshot(), readRoutes()]);
+    const [snapshot, routes] = await Promise.all([readSnapshot(), readRoutes("default")]);
     return overviewOf(snapshot, config, { statistics, routes });
   };
   return {
@@ -66,7 +67,7 @@ export function statusEndpoints(options: StatusOptions) {
       return answers.data(phpJson({ message: row === undefined ? "failed" : detailsOf(row) }));
     },
     "routes/gateway/status": async () => {
-      const [routes, { report }] = await Promise.all([readRoutes(), readSnapshot()]);
+      const [routes, { report }] = await Promise.all([readRoutes("default"), readSnapshot()]);
       return answers.data(phpJson({ items: gatewayItems(routes, report), status: "ok" }));
     },
     "core/firmware/info": async () => answers.data(phpJson(firmwareInfo(now()))),

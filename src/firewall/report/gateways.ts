@@ -1,21 +1,13 @@
-import { type RunIpOptions, runIp } from "../kernel/run-ip.ts";
+import { describe, type FirewallConfig, identify } from "../config.ts";
 import type { Report } from "./report.ts";
-
-/** A default route, as `ip -json route` tells it. */
-export type DefaultRoute = {
-  readonly family: "inet" | "inet6";
-  readonly dev: string;
-  /** Not there on point-to-point links. */
-  readonly gateway?: string;
-  readonly flags: readonly string[];
-};
+import type { Route } from "./routes.ts";
 
 export type GatewayItem = Readonly<
   Record<"name" | "address" | "status" | "loss" | "delay" | "stddev" | "monitor" | "status_translated", string>
 >;
 
 /** Nothing is probed: a gateway is up when its link is, and the kernel does not say otherwise. */
-export function gatewayItems(routes: readonly DefaultRoute[], report: Report): readonly GatewayItem[] {
+export function gatewayItems(routes: readonly Route[], report: Report): readonly GatewayItem[] {
   const taken = new Map<string, number>();
   return routes.flatMap(({ family, dev, gateway, flags }) => {
     const device = report.get(dev);
@@ -36,37 +28,27 @@ export function gatewayItems(routes: readonly DefaultRoute[], report: Report): r
   });
 }
 
-/** Without `ip` nobody knows: no routes. */
-export async function readDefaultRoutes(options: RunIpOptions = {}): Promise<readonly DefaultRoute[]> {
-  const both = await Promise.all(
-    (["inet", "inet6"] as const).map(async (family) => {
-      const found = await runIp(["-json", "-family", family, "route", "show", "default"], options);
-      return found === undefined ? [] : parseRoutes(found.printed, family);
-    }),
-  );
-  return both.flat();
-}
-
-export function parseRoutes(printed: string, family: DefaultRoute["family"]): readonly DefaultRoute[] {
-  const parsed: unknown = printed.trim() === "" ? [] : JSON.parse(printed);
-  if (!Array.isArray(parsed)) throw new Error("what `ip route` printed is not a list of routes");
-  return parsed.flatMap((row: Readonly<Record<string, unknown>>) => {
-    // A route over several gateways lists them.
-    const hops: readonly unknown[] = Array.isArray(row.nexthops) ? row.nexthops : [row];
-    return hops.flatMap((hop) => oneHop(hop as Readonly<Record<string, unknown>>, family));
+/**
+ * The same as the gateway page lists them: with the settings that a gateway has in the original, which are texts there except
+ * for these few flags. `monitor_disable` says that nothing is probed.
+ */
+export function gatewayRows(routes: readonly Route[], report: Report, config: FirewallConfig) {
+  const known = routes.filter(({ dev }) => report.has(dev));
+  const isFirst = (route: Route) => known.find(({ family }) => family === route.family) === route;
+  return gatewayItems(known, report).flatMap(({ name, status, status_translated, delay, stddev, loss }, at) => {
+    const route = known[at];
+    const flags = route && report.get(route.dev)?.flags;
+    if (route === undefined || flags === undefined) return [];
+    return [
+      {
+        ...{ disabled: false, name, descr: `Default route on ${route.dev}`, interface: identify(config, route.dev) },
+        ...{ ipprotocol: route.family, gateway: route.gateway ?? "", defaultgw: isFirst(route), fargw: "0" },
+        ...{ monitor_disable: "1", monitor_noroute: "0", monitor: "", force_down: "0", priority: "254", weight: "1" },
+        ...{ uuid: name, if: route.dev, attribute: at, dynamic: true, virtual: true, upstream: true },
+        interface_descr: describe(config, route.dev, flags),
+        ...{ status: status_translated, delay, stddev, loss },
+        label_class: `fa fa-plug ${status === "none" ? "text-success" : "text-danger"}`,
+      },
+    ];
   });
-}
-
-function oneHop(hop: Readonly<Record<string, unknown>>, family: DefaultRoute["family"]): DefaultRoute[] {
-  const { dev, gateway, flags } = hop;
-  if (typeof dev !== "string") return [];
-  const words: readonly unknown[] = Array.isArray(flags) ? flags : [];
-  return [
-    {
-      family,
-      dev,
-      ...(typeof gateway === "string" && { gateway }),
-      flags: words.filter((word) => typeof word === "string"),
-    },
-  ];
 }

@@ -2,8 +2,9 @@ import { describe, expect, it } from "vitest";
 import { noConfig } from "../config.ts";
 import type { KernelAddress, KernelRow } from "../kernel/row.ts";
 import { statisticsOf } from "./counters.ts";
-import { gatewayItems, parseRoutes } from "./gateways.ts";
+import { gatewayItems } from "./gateways.ts";
 import { overviewOf } from "./overview.ts";
+import { parseRoutes } from "./routes.ts";
 import { takeSnapshot } from "./snapshot.ts";
 
 const forever = 0xffffffff;
@@ -78,10 +79,11 @@ describe("overviewOf", () => {
 });
 
 it("shows a device its own gateways, and none where a line has no address at its other end", () => {
+  const destination = "default";
   const routes = [
-    { family: "inet", dev: "eth0", gateway: "192.0.2.9", flags: [] },
-    { family: "inet6", dev: "eth0", gateway: "fe80::9", flags: [] },
-    { family: "inet", dev: "ppp0", flags: [] },
+    { family: "inet", destination, dev: "eth0", gateway: "192.0.2.9", flags: [] },
+    { family: "inet6", destination, dev: "eth0", gateway: "fe80::9", flags: [] },
+    { family: "inet", destination, dev: "ppp0", flags: [] },
   ] as const;
   const snapshot = takeSnapshot([device("eth0"), device("ppp0"), device("eth1")], noConfig, 0);
   const rows = overviewOf(snapshot, noConfig, { statistics: false, routes });
@@ -109,7 +111,7 @@ describe("statisticsOf", () => {
 
 describe("gateways", () => {
   const report = (flags: readonly string[]) => takeSnapshot([device("eth0", { flags })], noConfig, 0).report;
-  const via = { family: "inet", dev: "eth0", gateway: "192.0.2.9", flags: [] } as const;
+  const via = { family: "inet", destination: "default", dev: "eth0", gateway: "192.0.2.9", flags: [] } as const;
 
   it.each([
     ["up", ["UP", "LOWER_UP"], [], "none", "Online"],
@@ -138,11 +140,15 @@ describe("gateways", () => {
     ["none", "", []],
     ["an empty list", "[]", []],
     ["one", '[{"dst":"default","gateway":"192.0.2.9","dev":"eth0","flags":[]}]', [via]],
-    ["on a point-to-point link", '[{"dst":"default","dev":"ppp0"}]', [{ family: "inet", dev: "ppp0", flags: [] }]],
+    [
+      "on a point-to-point link",
+      '[{"dst":"default","dev":"ppp0"}]',
+      [{ family: "inet", destination: "default", dev: "ppp0", flags: [] }],
+    ],
     [
       "over two hops",
       '[{"dst":"default","nexthops":[{"gateway":"192.0.2.9","dev":"eth0","flags":[]},{"dev":"b","flags":["dead"]}]}]',
-      [via, { family: "inet", dev: "b", flags: ["dead"] }],
+      [via, { family: "inet", destination: "default", dev: "b", flags: ["dead"] }],
     ],
     ["without a device", '[{"type":"unreachable","dst":"default"}]', []],
   ])("parses %s", (_, printed, routes) => {

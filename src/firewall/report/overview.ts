@@ -2,14 +2,14 @@ import type { WireInterface, WireIpv6 } from "../../contract/interfaces.ts";
 import { describe, type FirewallConfig, identify } from "../config.ts";
 import type { KernelRow } from "../kernel/row.ts";
 import { countersOf } from "./counters.ts";
-import type { DefaultRoute } from "./gateways.ts";
+import type { Route } from "./routes.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 /** One row of the overview: the report's keys, with addresses as `address/prefix`, and what an administrator sees of it. */
 export type OverviewRow = Readonly<Record<string, unknown>>;
 
 /** What is shown beside the report itself. */
-export type OverviewWish = { readonly statistics: boolean; readonly routes: readonly DefaultRoute[] };
+export type OverviewWish = { readonly statistics: boolean; readonly routes: readonly Route[] };
 
 export function overviewOf({ rows, report }: Snapshot, config: FirewallConfig, wish: OverviewWish): OverviewRow[] {
   return [...report].map(([name, device]) => {

@@ -1,0 +1,69 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { ActivitySample, CpuTicks, ThreadSample } from "../report/activity.ts";
+
+/** Reads /proc. Threads that end meanwhile are left out; so are those that this user may not see (`hidepid`, systemd's ProtectProc). */
+export async function readActivity(proc = "/proc", passwd = "/etc/passwd"): Promise<ActivitySample> {
+  const text = (name: string) => readFile(join(proc, name), "utf8");
+  const [stat, load, meminfo, uptime, names] = await Promise.all([
+    text("stat"),
+    text("loadavg"),
+    text("meminfo"),
+    text("uptime"),
+    readFile(passwd, "utf8").catch(() => ""),
+  ]);
+  const users = new Map(names.split("\n").map((line) => [line.split(":")[2] ?? "", line.split(":")[0] ?? ""]));
+  const threads: ThreadSample[] = [];
+  // One process after the other: hundreds of files at a time would be in the way of everything else.
+  for (const pid of (await readdir(proc)).filter((name) => /^\d+$/.test(name)))
+    threads.push(...(await readProcess(join(proc, pid), users)));
+  return {
+    ...{ cpu: parseCpu(stat), processors: stat.match(/^cpu\d/gm)?.length ?? 1, load, memory: parseMemory(meminfo) },
+    ...{ uptime: Number(uptime.split(" ")[0]), threads },
+  };
+}
+
+export function parseCpu(stat: string): CpuTicks {
+  const fields = /^cpu +(.*)$/m.exec(stat)?.[1]?.split(" ").map(Number);
+  if (fields === undefined || fields.some(Number.isNaN)) throw new Error("/proc/stat has no line for all processors");
+  const [user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softirq = 0, steal = 0] = fields;
+  const [interrupt, resting] = [irq + softirq, idle + iowait];
+  // Guests' time is counted in user and nice already.
+  const total = user + nice + system + interrupt + resting + steal;
+  return { user, nice, system, interrupt, idle: resting, total };
+}
+
+export const parseMemory = (meminfo: string): Readonly<Record<string, number>> =>
+  Object.fromEntries([...meminfo.matchAll(/^(\w+): +(\d+) kB$/gm)].map(([, name, size]) => [name, Number(size)]));
+
+async function readProcess(folder: string, users: ReadonlyMap<string, string>): Promise<ThreadSample[]> {
+  try {
+    const [status, tids] = await Promise.all([readFile(join(folder, "status"), "utf8"), readdir(join(folder, "task"))]);
+    const stats = await Promise.all(
+      tids.map((tid) => readFile(join(folder, "task", tid, "stat"), "utf8").catch(() => "")),
+    );
+    return stats.filter((stat) => stat !== "").map((stat) => parseThread(status, stat, users));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ESRCH" || code === "EACCES") return [];
+    throw error;
+  }
+}
+
+/** `proc_pid_stat(5)`: the name stands in brackets and may hold blanks and brackets itself. */
+export function parseThread(status: string, stat: string, users: ReadonlyMap<string, string>): ThreadSample {
+  const of = (name: string) => new RegExp(`^${name}:\\s+(\\S+)`, "m").exec(status)?.[1];
+  const [open, close] = [stat.indexOf("("), stat.lastIndexOf(")")];
+  const fields = stat.slice(close + 2).split(" ");
+  const number = (field: number) => Number(fields[field - 3] ?? 0);
+  const uid = of("Uid") ?? "";
+  return {
+    ...{ pid: Number(of("Tgid")), tid: Number(stat.slice(0, open)), user: users.get(uid) ?? uid },
+    processName: /^Name:\t(.*)$/m.exec(status)?.[1] ?? "",
+    name: stat.slice(open + 1, close),
+    // Kernel threads have no memory of their own.
+    isKernel: of("VmSize") === undefined && of("State") !== "Z",
+    ...{ state: fields[0] ?? "", priority: number(18), nice: number(19), processor: number(39) },
+    ...{ size: Number(of("VmSize") ?? 0), resident: Number(of("VmRSS") ?? 0), ticks: number(14) + number(15) },
+  };
+}

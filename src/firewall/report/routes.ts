@@ -1,0 +1,99 @@
+import { describe, type FirewallConfig } from "../config.ts";
+import { type RunIpOptions, runIp } from "../kernel/run-ip.ts";
+import type { Snapshot } from "./snapshot.ts";
+
+/** A route, or one of several gateways of a route, as `ip -json route` prints it. */
+export type Route = {
+  readonly family: "inet" | "inet6";
+  /** `default`, or a network or address. */
+  readonly destination: string;
+  readonly dev: string;
+  /** Absent on point-to-point links and for networks that are connected directly. */
+  readonly gateway?: string;
+  readonly flags: readonly string[];
+  /** Who set it: `kernel`, `static`, `dhcp`, `ra` …; absent for `ip route add` by hand. */
+  readonly protocol?: string;
+  /** Seconds. */
+  readonly expires?: number;
+};
+
+/** Default routes alone, or the whole main table. */
+export async function readRoutes(which: "default" | "all", options: RunIpOptions = {}): Promise<readonly Route[]> {
+  const table = which === "default" ? ["default"] : ["table", "main"];
+  const both = await Promise.all(
+    (["inet", "inet6"] as const).map(async (family) => {
+      const found = await runIp(["-json", "-family", family, "route", "show", ...table], options);
+      return found === undefined ? undefined : parseRoutes(found.printed, family);
+    }),
+  );
+  const known = both.filter((routes) => routes !== undefined).flat();
+  // Default routes are a part of other answers, which are right without them.
+  if (which === "all" && both.includes(undefined)) throw new Error("routes cannot be read without `ip` (iproute2)");
+  return known;
+}
+
+export function parseRoutes(printed: string, family: Route["family"]): readonly Route[] {
+  const parsed: unknown = printed.trim() === "" ? [] : JSON.parse(printed);
+  if (!Array.isArray(parsed)) throw new Error("what `ip route` printed is not a list of routes");
+  return parsed.flatMap((row: Fields) => {
+    // A route over several gateways lists them.
+    const hops: readonly unknown[] = Array.isArray(row.nexthops) ? row.nexthops : [row];
+    return hops.flatMap((hop) => oneHop(row, hop as Fields, family));
+  });
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function oneHop(row: Fields, hop: Fields, family: Route["family"]): Route[] {
+  const { dev, flags } = hop;
+  const { dst, protocol, expires } = row;
+  if (typeof dev !== "string") return [];
+  const words: readonly unknown[] = Array.isArray(flags) ? flags : [];
+  const gateway = hop.gateway ?? (hop.via as Fields | undefined)?.host;
+  return [
+    {
+      family,
+      destination: typeof dst === "string" ? dst : "default",
+      dev,
+      ...(typeof gateway === "string" && { gateway }),
+      flags: words.filter((word) => typeof word === "string"),
+      ...(typeof protocol === "string" && { protocol }),
+      ...(typeof expires === "number" && { expires }),
+    },
+  ];
+}
+
+/** Columns of FreeBSD's `netstat -rn`, all of them texts; Linux has no number of a next hop to show. */
+export function routeRows(routes: readonly Route[], { rows, report }: Snapshot, config: FirewallConfig) {
+  return routes.flatMap((route) => {
+    const device = report.get(route.dev);
+    if (device === undefined) return [];
+    const index = rows.find(({ ifname }) => ifname === route.dev)?.ifindex ?? 0;
+    return [
+      {
+        proto: route.family === "inet" ? "ipv4" : "ipv6",
+        destination: withZone(route.destination, route.dev),
+        gateway: route.gateway === undefined ? `link#${index}` : withZone(route.gateway, route.dev),
+        flags: flagsOf(route),
+        "nhop#": "",
+        mtu: device.mtu ?? "",
+        netif: route.dev,
+        expire: route.expires === undefined ? "" : String(route.expires),
+        intf_description: describe(config, route.dev, device.flags),
+      },
+    ];
+  });
+}
+
+/** Up, by a gateway, to a host, set by somebody else than the kernel. */
+function flagsOf({ destination, family, gateway, flags, protocol }: Route): string {
+  const isUp = !flags.includes("dead") && !flags.includes("linkdown");
+  const isHost = destination !== "default" && (!destination.includes("/") || hostPrefix[family].test(destination));
+  const isSet = protocol !== "kernel";
+  return `${isUp ? "U" : ""}${gateway === undefined ? "" : "G"}${isHost ? "H" : ""}${isSet ? "S" : ""}`;
+}
+
+const hostPrefix = { inet: /\/32$/, inet6: /\/128$/ };
+
+/** Link-local addresses stand with their zone in FreeBSD's list: `fe80::%eth0/64`. */
+const withZone = (text: string, dev: string): string => text.replace(/^(fe[89ab][0-9a-f]:[^/%]*)/i, `$1%${dev}`);
