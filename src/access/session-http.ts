@@ -13,8 +13,8 @@ export type PlainAnswer = {
 
 /** The people of one service: how they are known by name and password. */
 export type People = {
-  /** Takes as long for a name that nobody has. */
-  readonly check: (name: string, password: string) => Promise<string | undefined>;
+  /** Takes as long for a name that nobody has. `shutOut` is why somebody with the right password may not come in. */
+  readonly check: (name: string, password: string) => Promise<string | { readonly shutOut: string } | undefined>;
   /** Undefined when they are gone or shut out. */
   readonly describe: (who: string, from: string) => Promise<Person | undefined>;
   readonly setPassword: (who: string, password: string) => Promise<void>;
@@ -63,15 +63,17 @@ export function createSignIn(options: SignInOptions) {
     // A check takes memory and time: more than a few at once would be an attack on the machine.
     if (wait > 0 || checking >= 4) return tooMany(Math.max(wait, 1_000));
     checking += 1;
-    let who: string | undefined;
+    let who: Awaited<ReturnType<People["check"]>>;
     try {
       who = await people.check(name, password);
     } finally {
       checking -= 1;
     }
-    if (who === undefined) {
+    if (typeof who !== "string") {
       failed(name, request.from);
-      note("sign-in refused", { name: name.slice(0, 100), ...whence(request) });
+      // The caller is told nothing of it: that the password is right is nobody's business.
+      const because = who === undefined ? "name or password is wrong" : `the user is ${who.shutOut}`;
+      note("sign-in refused", { name: name.slice(0, 100), because, ...whence(request) });
       return problem(401, "Name or password is wrong.");
     }
     throttle.succeeded(name, request.from);

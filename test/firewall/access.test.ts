@@ -156,3 +156,38 @@ it("the pages refuse what a person has less than, say why, and write it down", a
   expect(rig.access.audit.latest(1)).toEqual(before);
   expect(rig.logged.filter((line) => line.includes("console: a change was refused"))).toHaveLength(5);
 });
+
+describe("a user who is disabled or has expired", () => {
+  const cases = [
+    ["disabled", { disabled: true }],
+    ["expired", { expires: new Date(0) }],
+  ] as const;
+  const linesOf = (name: string) => rig.logged.filter((line) => line.includes(`"${name}"`)).join("");
+
+  it.each(cases)("%s: the key gets what a wrong one gets, and the log says why", async (why, change) => {
+    const key = rig.key(`key-${why}`, ["interface-status"]);
+    rig.access.users.change(`key-${why}`, change);
+    const wrong = await rig.ask(status, { key: { ...key, secret: "wrong" } });
+    // Only the 1st, 2nd, 4th, 8th … failure from a place is logged.
+    for (let tries = 0; tries < 40 && linesOf(`key-${why}`) === ""; tries += 1) {
+      const { status: code, body } = await rig.ask(status, { key });
+      expect({ code, body }).toEqual({ code: wrong.status, body: wrong.body });
+    }
+    expect(linesOf(`key-${why}`)).toMatch(why === "disabled" ? /the user is disabled/ : /the user has expired/);
+  });
+
+  it.each(cases)("%s: the right password gets what a wrong one gets, and the log says why", async (why, change) => {
+    const name = `person-${why}`;
+    rig.access.users.add({ name, ...change, now: new Date() });
+    await rig.access.users.setPassword(name, "correct horse");
+    const signIn = (password: string) =>
+      rig.ask("/console/sign-in", {
+        ...{ method: "POST", headers: { origin: rig.service.url }, body: JSON.stringify({ name, password }) },
+      });
+    const [right, wrong] = [await signIn("correct horse"), await signIn("wrong")];
+    expect([right.status, right.body]).toEqual([wrong.status, wrong.body]);
+    expect(linesOf(name)).toMatch(
+      new RegExp(`"because":"the user is ${why}"[^]*"because":"name or password is wrong"`),
+    );
+  });
+});

@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { createApiKeyPart, hashWithSalt, matchesSaltedHash } from "../../access/api-key.ts";
 import type { Standing } from "./may-manage.ts";
 import { isPrivilege, type Privilege } from "./privileges.ts";
-import { type Caller, type Grant, type Holder, isInForce, rightsOf } from "./rights.ts";
+import { type Caller, type Grant, type Holder, isInForce, rightsOf, type ShutOut, shutOut } from "./rights.ts";
 import { listText, readList } from "./schema.ts";
 import { standingOf } from "./standings.ts";
 
@@ -24,6 +24,11 @@ export type Revocation =
   | { readonly kind: "unknown" | "too-short" }
   | { readonly kind: "several"; readonly count: number };
 
+export type Refusal =
+  | { readonly kind: "unknown" }
+  /** The secret is right; `name` is the user's. */
+  | { readonly kind: ShutOut | "revoked"; readonly name: string };
+
 /** As lists and the audit log show it: enough to name it by. */
 export const shortKey = (key: string): string => `${key.slice(0, 12)}…`;
 
@@ -35,6 +40,8 @@ export type KeyStore = {
   readonly addFor: (user: string, limit: readonly Privilege[] | undefined, now: Date) => NewApiKey | undefined;
   /** The key, when it and its user are in force and the secret is its own. */
   readonly check: (key: string, secret: string, caller?: Caller) => ApiKey | undefined;
+  /** Why `check` refuses, for the log alone: who shows a wrong secret is not told apart from who shows an unknown key. */
+  readonly whyRefused: (key: string, secret: string, now: Date) => Refusal;
   /** The same without the secret, for a caller who has shown it before. */
   readonly stillGood: (key: string, caller: Caller) => ApiKey | undefined;
   /** All that it can open, wherever a call comes from. */
@@ -89,6 +96,12 @@ export function openKeyStore(database: DatabaseSync): KeyStore {
     check: (key, secret, caller = { now: new Date() }) => {
       const row = byKey(key);
       return matchesSaltedHash(secret, row?.secret_hash) ? inForce(row, caller) : undefined;
+    },
+    whyRefused: (key, secret, now) => {
+      const row = byKey(key);
+      if (!matchesSaltedHash(secret, row?.secret_hash) || row === undefined) return { kind: "unknown" };
+      const kind = row.revoked === null ? shutOut(holderOf(row), now) : "revoked";
+      return kind === undefined ? { kind: "unknown" } : { kind, name: row.name };
     },
     stillGood: (key, caller) => inForce(byKey(key), caller),
     standing: (key) => {

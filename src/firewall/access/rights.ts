@@ -16,9 +16,16 @@ export type Grant = { readonly privileges: readonly Privilege[]; readonly networ
 /** Where a call comes from, and when; an unknown place is in no network. */
 export type Caller = { readonly from?: string; readonly now: Date };
 
-/** A key is void while its user is disabled or past the expiry date. */
-export const isInForce = ({ disabled, expires }: Pick<Holder, "disabled" | "expires">, now: Date): boolean =>
-  !disabled && (expires === undefined || now.getTime() < expires.getTime());
+/** Why a user's password and keys are void at the moment. */
+export type ShutOut = "disabled" | "expired";
+
+export function shutOut({ disabled, expires }: Pick<Holder, "disabled" | "expires">, now: Date): ShutOut | undefined {
+  if (disabled) return "disabled";
+  return expires !== undefined && now.getTime() >= expires.getTime() ? "expired" : undefined;
+}
+
+export const isInForce = (holder: Pick<Holder, "disabled" | "expires">, now: Date): boolean =>
+  shutOut(holder, now) === undefined;
 
 /** What a key opens: what its user holds here and now, cut down to the key's own limit if it has one. */
 export function rightsOf(holder: Holder, limit: readonly Privilege[] | undefined, caller: Caller): Privilege[] {

@@ -6,6 +6,7 @@ import { hashWithSalt } from "../../access/api-key.ts";
 import { openSqlite } from "../../process/sqlite/open.ts";
 import { migrations } from "./schema.ts";
 import { type AccessStore, openAccess } from "./store.ts";
+import type { UserChange } from "./users.ts";
 
 const now = new Date("2026-11-15T12:00:00Z");
 const later = new Date("2026-11-16T12:00:00Z");
@@ -99,6 +100,22 @@ describe("users", () => {
     expect(keys.list()).toEqual([]);
   });
 
+  it.each<[string, UserChange, boolean, object]>([
+    ["disabled", { disabled: true }, false, { kind: "disabled", name: "anna" }],
+    ["past the expiry date", { expires: now }, false, { kind: "expired", name: "anna" }],
+    ["disabled and past it", { expires: now, disabled: true }, false, { kind: "disabled", name: "anna" }],
+    ["revoked", {}, true, { kind: "revoked", name: "anna" }],
+    ["good", {}, false, { kind: "unknown" }],
+  ])("a key that is refused because it is %s is known as that by its secret alone", (_, change, revoked, expected) => {
+    const { users, keys } = open();
+    users.add({ name: "anna", now, ...change });
+    const { key = "", secret = "" } = keys.addFor("anna", undefined, now) ?? {};
+    if (revoked) keys.revoke(key, now);
+    expect(keys.whyRefused(key, secret, now)).toEqual(expected);
+    expect(keys.whyRefused(key, "wrong", now)).toEqual({ kind: "unknown" });
+    expect(keys.whyRefused("wrong", secret, now)).toEqual({ kind: "unknown" });
+  });
+
   it("have no key when there is no such user", () => {
     expect(open().keys.addFor("nobody", undefined, now)).toBeUndefined();
   });
@@ -106,7 +123,10 @@ describe("users", () => {
   it("log in with their password while they are in force", async () => {
     const { users } = open();
     users.add({ name: "anna", now });
-    const logsIn = async (password: string, at = now) => (await users.checkPassword("anna", password, at))?.name;
+    const logsIn = async (password: string, at = now) => {
+      const found = await users.checkPassword("anna", password, at);
+      return typeof found === "object" ? found.name : found;
+    };
     expect(await logsIn("")).toBeUndefined();
     expect(await users.setPassword("anna", "correct horse")).toBe(true);
     expect(await users.setPassword("nobody", "correct horse")).toBe(false);
@@ -114,7 +134,9 @@ describe("users", () => {
     expect(await logsIn("wrong")).toBeUndefined();
     expect(users.find("anna")?.hasPassword).toBe(true);
     users.change("anna", { expires: now });
-    expect(await logsIn("correct horse")).toBeUndefined();
+    expect([await logsIn("correct horse"), await logsIn("wrong")]).toEqual(["expired", undefined]);
+    users.change("anna", { disabled: true });
+    expect([await logsIn("correct horse"), await logsIn("wrong")]).toEqual(["disabled", undefined]);
     expect(await users.checkPassword("nobody", "correct horse", now)).toBeUndefined();
   });
 });

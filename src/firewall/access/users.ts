@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { hashPassword, matchesPassword } from "../../access/password.ts";
 import { isPrivilege, type Privilege } from "./privileges.ts";
-import { isInForce } from "./rights.ts";
+import { type ShutOut, shutOut } from "./rights.ts";
 import { listText, readList } from "./schema.ts";
 
 export type User = {
@@ -33,8 +33,8 @@ export type UserStore = {
   /** His keys go with him. False when there is no such user. */
   readonly remove: (name: string) => boolean;
   readonly setPassword: (name: string, password: string) => Promise<boolean>;
-  /** The user, when he is in force and the password is his own. As slow for a name that nobody has. */
-  readonly checkPassword: (name: string, password: string, now: Date) => Promise<User | undefined>;
+  /** The user with that name and password, or why they may not come in although both are right. As slow for unknown names. */
+  readonly checkPassword: (name: string, password: string, now: Date) => Promise<User | ShutOut | undefined>;
 };
 
 export function openUsers(database: DatabaseSync): UserStore {
@@ -67,7 +67,7 @@ export function openUsers(database: DatabaseSync): UserStore {
     checkPassword: async (name, password, now) => {
       const matches = await matchesPassword(password, row(name)?.password_hash ?? undefined);
       const user = find(name);
-      return matches && user !== undefined && isInForce(user, now) ? user : undefined;
+      return matches && user !== undefined ? (shutOut(user, now) ?? user) : undefined;
     },
   };
 }

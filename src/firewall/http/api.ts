@@ -7,7 +7,7 @@ import { createAuthorising } from "./authorise.ts";
 import type { Endpoint } from "./call.ts";
 
 export type ApiOptions = {
-  readonly keys: Pick<KeyStore, "check">;
+  readonly keys: Pick<KeyStore, "check" | "whyRefused">;
   readonly endpoints: Readonly<Record<EndpointName, Endpoint>>;
   readonly log: SmallLog;
   readonly now: () => Date;

@@ -11,7 +11,9 @@ function rig() {
   const logged: Record<string, unknown>[] = [];
   const log = createLog({ format: "json", write: (line) => logged.push(JSON.parse(line)) });
   const check = (key: string, secret: string) => (`${key}:${secret}` === "good:right" ? good : undefined);
-  const authorise = createAuthorising({ check }, log, () => now);
+  const whyRefused = (_: string, secret: string) =>
+    secret === "late" ? ({ kind: "expired", name: "router" } as const) : ({ kind: "unknown" } as const);
+  const authorise = createAuthorising({ check, whyRefused }, log, () => now);
   const hangUp = new AbortController();
   onTestFinished(() => hangUp.abort());
   const ask = (from: string, secret: string, endpoint: EndpointName = "routes/gateway/status") => {
@@ -39,6 +41,16 @@ describe("calls with a key", () => {
     const same = await Promise.all(ten.map(() => ask("192.0.2.2", "wrong")));
     expect(same).toMatchObject(ten.map(() => ({ answer: { status: 401 } })));
     expect(guessed).toBeLessThan(10);
+  });
+
+  it("of one who has expired get the answer of a wrong one, and are logged as what they are", async () => {
+    const { logged, ask } = rig();
+    expect(await ask("192.0.2.1", "late")).toEqual(await ask("192.0.2.2", "wrong"));
+    expect(logged).toMatchObject([
+      { msg: "call refused: the user has expired", name: "router" },
+      { msg: "call refused: unknown key or wrong secret" },
+    ]);
+    expect(logged[1]).not.toHaveProperty("name");
   });
 
   it("that is wrong do not fill the disk with their log", async () => {

@@ -3,7 +3,7 @@ import type { SmallLog } from "../../process/small-log.ts";
 import { readCredentials } from "../access/basic-credentials.ts";
 import { createFailedLogins } from "../access/failed-logins.ts";
 import { createHoldBack } from "../access/hold-back.ts";
-import type { ApiKey, KeyStore } from "../access/keys.ts";
+import type { ApiKey, KeyStore, Refusal } from "../access/keys.ts";
 import { mayCall } from "../access/privileges.ts";
 import { type EndpointName, pathOf } from "../access/resolve-endpoint.ts";
 import * as answers from "./answers.ts";
@@ -26,7 +26,7 @@ const mostHeldBack = 100;
 
 /** Lets a key through that may call the endpoint. Whoever shows a good key never waits, whatever others do from there. */
 export function createAuthorising(
-  keys: Pick<KeyStore, "check">,
+  keys: Pick<KeyStore, "check" | "whyRefused">,
   log: SmallLog,
   now: () => Date,
 ): (asking: Asking) => Promise<Authorised> {
@@ -41,8 +41,11 @@ export function createAuthorising(
     if (key === undefined) {
       const { failures, delay } = failedLogins.note(from, guessOf(credentials), now().getTime());
       // The 1st, 2nd, 4th, 8th …: a flood must not fill the disk with its log.
-      if (Number.isInteger(Math.log2(failures)))
-        log.warn({ from, endpoint, failures }, "call refused: unknown key or wrong secret");
+      if (Number.isInteger(Math.log2(failures))) {
+        const why = keys.whyRefused(credentials.key, credentials.secret, now());
+        const whose = why.kind === "unknown" ? {} : { name: why.name };
+        log.warn({ from, endpoint, failures, ...whose }, `call refused: ${refusals[why.kind]}`);
+      }
       await holdBack(delay, gone);
       return refused(answers.authenticationFailed);
     }
@@ -51,6 +54,14 @@ export function createAuthorising(
     return refused(answers.forbidden);
   };
 }
+
+/** Callers get one and the same answer for all of them. */
+const refusals: Readonly<Record<Refusal["kind"], string>> = {
+  unknown: "unknown key or wrong secret",
+  revoked: "the key is revoked",
+  disabled: "the user is disabled",
+  expired: "the user has expired",
+};
 
 /** A secret that is wrong here may be right elsewhere: it is not kept. */
 const guessOf = ({ key, secret }: { readonly key: string; readonly secret: string }): string =>

@@ -86,7 +86,10 @@ function createAnswering(options: FirewallConsoleOptions, sessions: ReturnType<t
     now: () => now().getTime(),
     note: (what, fields) => log.info(fields, `console: ${what}`),
     people: {
-      check: async (name, password) => (await access.users.checkPassword(name, password, now()))?.name,
+      check: async (name, password) => {
+        const found = await access.users.checkPassword(name, password, now());
+        return typeof found === "string" ? { shutOut: found } : found?.name;
+      },
       describe: async (who, from) => {
         const user = userBehind(who);
         const held = user && people.rightsOf(user, from);
