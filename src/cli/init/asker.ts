@@ -3,6 +3,8 @@ import type { CommandIo } from "../io/command-io.ts";
 
 /** Where the answers of `moor init` come from: the command line first, then the person at the terminal. */
 export type Asker = {
+  /** Whether somebody is there who can give another answer. A question that is asked again offers the earlier one. */
+  readonly asksAgain: boolean;
   /** `flag` is what to type to give the answer on the command line. */
   text(question: Question): Promise<string>;
   secret(question: Question): Promise<string>;
@@ -24,13 +26,32 @@ export type Choice = { readonly value: string; readonly label: string; readonly 
 /** Thrown when an answer is missing, or the person gave up. */
 export class NoAnswer extends Error {}
 
+/** An answer that does not work; another one may. */
+export class WrongAnswer extends NoAnswer {}
+
+/** Asks until the answers work. Without anybody to ask, one that does not is the end. */
+export async function untilRight<T>(asker: Asker, io: CommandIo, ask: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof WrongAnswer) || !asker.asksAgain) throw error;
+      io.err(`${error.message}\n`);
+    }
+  }
+}
+
 /** Without a terminal: what is not on the command line is missing. */
 export function createFlagAsker(assumeYes: boolean): Asker {
-  const given = async ({ given, flag, message, example }: Question): Promise<string> => {
-    if (given !== undefined) return given;
-    throw new NoAnswer(`${message} Say it with ${flag}${example ? `, as in ${flag} ${example}` : ""}.`);
+  const given = async ({ given, flag, message, example, fault }: Question): Promise<string> => {
+    if (given === undefined)
+      throw new NoAnswer(`${message} Say it with ${flag}${example ? `, as in ${flag} ${example}` : ""}.`);
+    const wrong = fault?.(given);
+    if (wrong !== undefined) throw new WrongAnswer(wrong);
+    return given;
   };
   return {
+    asksAgain: false,
     text: given,
     secret: given,
     async pick({ choices, ...question }) {
@@ -44,30 +65,61 @@ export function createFlagAsker(assumeYes: boolean): Asker {
   };
 }
 
-/** With a terminal: asks what the command line left open. */
+/** With a terminal: asks what the command line left open, and again what did not work. */
 export async function createTerminalAsker(io: CommandIo, assumeYes: boolean): Promise<Asker> {
   const prompts = await import("@clack/prompts");
   const { signal } = io;
+  const earlier = new Map<string, string>();
   const answered = <T>(answer: T): Exclude<T, symbol> => {
     if (typeof answer === "symbol") throw new NoAnswer("Stopped; nothing was written.");
     return answer as Exclude<T, symbol>;
   };
+  /** What the command line says counts the first time alone: asked again, it is an earlier answer. */
+  const asked = async (
+    { given, message }: Question,
+    prompt: (before: string | undefined) => Promise<string>,
+  ): Promise<string> => {
+    const before = earlier.get(message);
+    const answer = before === undefined && given !== undefined ? given : await prompt(before);
+    earlier.set(message, answer);
+    return answer;
+  };
   const required = (value: string | undefined) => (value ? undefined : "Please write something.");
+  const checked = async (question: Question, prompt: (before: string | undefined) => Promise<string>) => {
+    const answer = await asked(question, prompt);
+    const wrong = question.fault?.(answer);
+    if (wrong !== undefined) throw new WrongAnswer(wrong);
+    return answer;
+  };
   return {
-    text: async ({ given, message, example = "", fault }) => {
+    asksAgain: !assumeYes,
+    text: (question) => {
+      const { message, example = "", fault } = question;
       const validate = (value: string | undefined) => required(value) ?? fault?.(value ?? "");
-      return given ?? answered(await prompts.text({ message, placeholder: example, validate, signal }));
+      return checked(question, async (before) => {
+        const initialValue = before === undefined ? {} : { initialValue: before };
+        return answered(await prompts.text({ message, placeholder: example, ...initialValue, validate, signal }));
+      });
     },
-    secret: async ({ given, message }) =>
-      given ?? answered(await prompts.password({ message, validate: required, signal })),
-    async pick({ given, choices, ...question }) {
-      if (given !== undefined) return checkedChoice(given, choices, question);
+    secret: (question) =>
+      checked(question, async (before) => {
+        const message = `${question.message}${before === undefined ? "" : " Enter keeps the one from before."}`;
+        const validate = (value: string | undefined) =>
+          value || before === undefined ? (required(value) ?? question.fault?.(value ?? "")) : undefined;
+        // Nothing typed is no text at all here.
+        return answered(await prompts.password({ message, validate, signal })) || (before ?? "");
+      }),
+    async pick({ choices, ...question }) {
       const options = choices.map(({ value, label, hint }) => ({
         value,
         label: visible(label),
         ...(hint ? { hint: visible(hint) } : {}),
       }));
-      return answered(await prompts.select({ message: question.message, options, signal }));
+      const answer = await asked(question, async (before) => {
+        const initial = choices.some(({ value }) => value === before) ? { initialValue: before ?? "" } : {};
+        return answered(await prompts.select({ message: question.message, options, ...initial, signal }));
+      });
+      return checkedChoice(answer, choices, question);
     },
     yes: async ({ given, message, assumed }) =>
       assumeYes || given !== undefined || answered(await prompts.confirm({ message, initialValue: assumed, signal })),
@@ -76,7 +128,7 @@ export async function createTerminalAsker(io: CommandIo, assumeYes: boolean): Pr
 
 function checkedChoice(answer: string, choices: readonly Choice[], { flag }: Pick<Question, "flag">): string {
   if (choices.some(({ value }) => value === answer)) return answer;
-  throw new NoAnswer(`${flag} ${answer}: there is no such choice.${listed(choices)}`);
+  throw new WrongAnswer(`${flag} ${answer}: there is no such choice.${listed(choices)}`);
 }
 
 const listed = (choices: readonly Choice[]) =>

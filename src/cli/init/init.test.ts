@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openTerminal } from "../../../test/rig/cli/terminal.ts";
 import { type Loop, openLoop } from "../../../test/rig/updater/loop.ts";
+import type { Reply } from "../../../test/rig/updater/services.ts";
 import { update } from "../update/update.ts";
 import { type InitOptions, init } from "./init.ts";
 
@@ -127,11 +128,71 @@ describe("an answer that is of no use", () => {
     [
       "no name of the zone",
       { name: "nas" },
-      "example.org has no A or AAAA record nas; make one in the console, with any",
+      "example.org has no A or AAAA record nas; make one in the console, with any address, or let moor make it with --create",
+    ],
+    [
+      "a token for its file",
+      { tokenFile: "t".repeat(32) },
+      "--token-file wants the name of a file, and was given what",
     ],
   ] as const)("is told with the one that was meant: %s", async ([, more, said]) => {
     const { io, printed } = terminal();
     expect(await init(options(more), io)).toBe(2);
     expect(printed.err).toContain(said);
+  });
+});
+
+it("never prints a secret that was given for the name of its file", async () => {
+  for (const more of [{ tokenFile: "S".repeat(64) }, { firewallKeyFile: "S".repeat(80) }]) {
+    const { io, printed } = terminal();
+    expect(await init(options(more), io)).toBe(2);
+    expect(printed.out + printed.err).not.toContain("SSSS");
+  }
+});
+
+describe("--create", () => {
+  const serve = (answer: (body: string) => Reply) => {
+    loop.says.service = ({ method, body }) => (method === "POST" ? answer(body) : undefined);
+  };
+
+  it("makes the records of a name that has none, with the zone's TTL, and tries the config with them", async () => {
+    serve((body) => {
+      loop.records.push({ id: `n${loop.records.length}`, ...JSON.parse(body) });
+      return { body: { record: loop.records.at(-1) } };
+    });
+    const { io, printed } = terminal();
+    expect(await init(options({ name: "nas", create: true }), io)).toBe(0);
+    expect(loop.writes().map(({ path, body }) => [path, JSON.parse(body)])).toEqual([
+      ["/api/v1/records", { zone_id: "z1", type: "A", name: "nas", value: "9.9.9.9" }],
+      ["/api/v1/records", { zone_id: "z1", type: "AAAA", name: "nas", value: "2a00::9" }],
+    ]);
+    expect(printed.out).toContain("Made the A record nas.example.org, with 9.9.9.9.");
+  });
+
+  it.for<[string, Reply, string]>([
+    [
+      "a token that may only read",
+      { status: 403, body: { message: "no" } },
+      "The A record nas.example.org was not made: ",
+    ],
+    [
+      "an answer without a record",
+      { body: { record: {} } },
+      "answered well, but does not list it; make it in the console",
+    ],
+    ["no answer", { fault: "reset" }, "The A record nas.example.org was not made: "],
+  ])("says what went wrong, and writes nothing: %s", async ([, reply, said]) => {
+    serve(() => reply);
+    const { io, printed } = terminal();
+    expect(await init(options({ name: "nas", create: true }), io)).toBe(2);
+    expect(printed.err).toContain(said);
+  });
+
+  it("takes an answer that was lost for what it is: the record is there", async () => {
+    serve((body) => {
+      loop.records.push({ id: `n${loop.records.length}`, ...JSON.parse(body) });
+      return { status: 200, body: "x", fault: "truncate" };
+    });
+    expect(await init(options({ name: "nas", create: true }), terminal().io)).toBe(0);
   });
 });

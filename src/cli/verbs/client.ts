@@ -86,6 +86,7 @@ export function addClientVerbs(program: Command, io: CommandIo, run: Run): void 
     .option("--records-fingerprint <sha256>", "of the certificate that it must show, or of who signed it")
     .option("--zone <zone>", "the zone of the name")
     .option("--name <name>", "the name inside the zone, @ for the zone itself")
+    .option("--create", "make the records of the name where there are none yet, with the addresses of the moment")
     .option("--ipv4 <interface>", "where the A record has its address from, or none")
     .option("--ipv6 <interface>", "where the AAAA record has its address from, or none")
     .option("--yes", "believe the certificates that are shown, and write the config when the round went well")

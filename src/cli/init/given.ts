@@ -1,0 +1,43 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { isUtf16, withoutMark } from "../../process/utf8-text.ts";
+import type { CommandIo } from "../io/command-io.ts";
+import { WrongAnswer } from "./asker.ts";
+
+/** The text of a file that an option names. */
+export function readGiven(flag: string, file: string, io: CommandIo): string {
+  if (isSecretItself(file) && !existsSync(resolve(io.cwd, file)))
+    throw new WrongAnswer(
+      `${flag} wants the name of a file, and was given what looks like the secret itself. ` +
+        "Write it into a file that only you can read, and name that.",
+    );
+  const read = readText(file, io);
+  if ("text" in read) return read.text;
+  throw new WrongAnswer(`${flag} ${file} ${read.wrong}.`);
+}
+
+/** What somebody typed where a key or token was asked for: itself, or the text of the file that it names. */
+export function readTyped(typed: string, io: CommandIo): { readonly text: string } | { readonly wrong: string } {
+  const answer = typed.trim();
+  if (!isPath(answer, io)) return { text: answer };
+  const read = readText(answer, io);
+  return "text" in read ? read : { wrong: `That is the path of a file that ${read.wrong}.` };
+}
+
+export const isPath = (typed: string, { cwd }: CommandIo): boolean =>
+  !isSecretItself(typed) &&
+  (/^(?:~|\.{0,2})\/|^[A-Za-z]:\\|\.(?:txt|key|token|conf)$/.test(typed) || existsSync(resolve(cwd, typed)));
+
+/** OPNsense's and moor's API keys (base64), and tokens of both record APIs. */
+const isSecretItself = (text: string): boolean => /^(?:[A-Za-z0-9+/]{80}|[A-Za-z0-9]{32,64})$/.test(text);
+
+function readText(file: string, { cwd, env }: CommandIo): { readonly text: string } | { readonly wrong: string } {
+  const path = file.startsWith("~/") && env.HOME !== undefined ? join(env.HOME, file.slice(2)) : resolve(cwd, file);
+  try {
+    const text = readFileSync(path, "utf8");
+    return isUtf16(text) ? { wrong: "is not UTF-8; save it again as UTF-8" } : { text: withoutMark(text) };
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    return { wrong: `cannot be read (${code ?? message})` };
+  }
+}

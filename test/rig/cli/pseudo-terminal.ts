@@ -1,0 +1,48 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { join } from "node:path";
+import { repository } from "../namespace.ts";
+import { until } from "../until.ts";
+
+/** For tests: moor as a process at a real terminal, and a person who reads and types. */
+export type Person = {
+  /** Reads on until the text has come, counted from where the last reading ended. */
+  reads(pattern: RegExp): Promise<void>;
+  types(text: string): void;
+  /** All that was shown, without colours and movements of the cursor. */
+  shown(): string;
+  readonly ended: Promise<number | null>;
+};
+
+export function sitDown(words: readonly string[], cwd: string): Person & { leave(): void } {
+  const command = [process.execPath, join(repository, "bin", "moor.ts"), ...words].map(quoted).join(" ");
+  // `script` gives its command a terminal of its own, whatever this process has.
+  const env = { PATH: process.env.PATH, TERM: "xterm", HOME: cwd };
+  const child: ChildProcess = spawn("script", ["-qec", `stty cols 200 rows 60; exec ${command}`, "/dev/null"], {
+    cwd,
+    env,
+  });
+  let [raw, read] = ["", 0];
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+    raw += text;
+  });
+  const shown = () => raw.replaceAll(escapes, "");
+  return {
+    shown,
+    async reads(pattern) {
+      const find = () => pattern.exec(shown().slice(read));
+      await until(() => find() !== null || child.exitCode !== null, {
+        what: () => `${pattern} in ${shown().slice(read)}`,
+      });
+      const found = find();
+      if (found === null) throw new Error(`ended without ${pattern}: ${shown().slice(read)}`);
+      read += found.index + found[0].length;
+    },
+    types: (text) => void child.stdin?.write(text),
+    ended: new Promise((resolve) => child.once("close", resolve)),
+    leave: () => void child.kill("SIGKILL"),
+  };
+}
+
+const quoted = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what escape sequences begin with
+const escapes = /\u001b\[[0-9;?]*[A-Za-z]|\r/g;
