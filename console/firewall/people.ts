@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useMutationState, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ConsolePeople } from "../../src/contract/console-firewall.ts";
 import type { Method } from "../shared/live/request.ts";
 import { useSession } from "../shared/session/session.tsx";
@@ -11,10 +11,16 @@ export function usePeople() {
 
 export type PeopleWrite = { readonly method: Method; readonly path: string; readonly body?: unknown };
 
+/** Its error goes with the next success of any other write: by then it tells of nothing that one still looks at. */
 export function usePeopleWrite<T>(onDone: (answer: T) => void) {
   const { request } = useSession();
   const queries = useQueryClient();
-  return useMutation({
+  const done = useMutationState({
+    filters: { mutationKey: writing, status: "success" },
+    select: ({ state }) => state.submittedAt,
+  });
+  const write = useMutation({
+    mutationKey: writing,
     mutationFn: ({ method, path, body }: PeopleWrite) => request<T>(method, `/console/${path}`, body),
     onSuccess: async (answer) => {
       await queries.invalidateQueries({ queryKey: ["people"] });
@@ -22,7 +28,10 @@ export function usePeopleWrite<T>(onDone: (answer: T) => void) {
       onDone(answer);
     },
   });
+  return { ...write, error: write.submittedAt < Math.max(0, ...done) ? null : write.error };
 }
+
+const writing = ["write people"];
 
 /** What a form sends: the rest may have been changed elsewhere since it was opened. */
 export const changedParts = (before: object, after: object): object => {

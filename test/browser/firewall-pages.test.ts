@@ -294,6 +294,78 @@ describe("what a session opens", () => {
   });
 });
 
+describe("an error on the user page", () => {
+  it("goes with the next success, wherever that is on the page", async () => {
+    const root = await signedIn();
+    const headers = await session(root.context);
+    for (const [name, privileges] of [
+      ["aide", ["user-management"]],
+      ["aide2", []],
+    ] as const) {
+      const data = { name, fullName: "", disabled: false, expires: null, privileges };
+      await root.context.request.post(`${rig.url}/console/users`, { headers, data });
+    }
+    const { context, page } = await signedIn("aide");
+    await page.goto(`${rig.url}/users`);
+    const refused = page.getByText("That takes “All pages”, which you do not have here");
+    await page.getByRole("button", { name: "New key for root" }).click();
+    await refused.waitFor();
+    await page.getByRole("button", { name: "New key for aide2" }).click();
+    await page.getByRole("button", { name: "I have it" }).click();
+    expect(await refused.count()).toBe(0);
+    await page.getByRole("button", { name: "New key for root" }).click();
+    await refused.waitFor();
+    expect(page.complaints.filter((each) => !each.includes("403"))).toEqual([]);
+    await context.close();
+    await root.context.close();
+  });
+});
+
+describe("a phone of 360 pixels", () => {
+  it("shows the longest names and lists without scrolling sideways", async () => {
+    const { context, page } = await signedIn();
+    const headers = await session(context);
+    const long = `${"x".repeat(63)}1`;
+    const wish = { name: long, fullName: "W".repeat(200), disabled: false, expires: null, privileges: ["all"] };
+    const networks = Array.from({ length: 9 }, (_, at) => `2001:db8:ffff:ffff:ffff:ffff:ffff:ff${at}0/124`);
+    await context.request.post(`${rig.url}/console/users`, { headers, data: wish });
+    const group = { name: `${"g".repeat(63)}1`, privileges: ["interface-status"], networks, members: [long] };
+    await context.request.post(`${rig.url}/console/groups`, { headers, data: group });
+    await context.request.post(`${rig.url}/console/users/${long}/keys`, { headers });
+    const name = `br-${"0".repeat(12)}`;
+    await rig.setRows([...householdRows("203.0.113.97"), { ifname: name, flags: ["UP"], addr_info: [] }]);
+    await page.setViewportSize({ width: 360, height: 740 });
+    for (const path of [
+      "/",
+      "/users",
+      `/users?edit=${long}`,
+      "/groups",
+      `/groups?edit=${group.name}`,
+      "/audit",
+      "/account",
+    ]) {
+      await page.goto(rig.url + path);
+      await page.getByRole("heading", { level: 1 }).waitFor();
+      if (path !== "/" && path !== "/account")
+        await page
+          .getByText(/x{20}|g{20}/)
+          .first()
+          .waitFor();
+      if (path.includes("?")) await page.getByRole("dialog").waitFor();
+      const widest = `(() => {
+        const root = document.documentElement;
+        const wide = [...document.querySelectorAll("body *")].filter((each) => each.getBoundingClientRect().right > root.clientWidth + 1);
+        return [root.scrollWidth - root.clientWidth, ...wide.slice(0, 3).map((each) => each.tagName + "." + each.className)].join(" ");
+      })()`;
+      await expect.poll(async () => [path, await page.evaluate(widest)]).toEqual([path, "0"]);
+    }
+    await rig.setRows(householdRows("203.0.113.97"));
+    await context.request.delete(`${rig.url}/console/groups/${group.name}`, { headers });
+    await context.request.delete(`${rig.url}/console/users/${long}`, { headers });
+    await context.close();
+  });
+});
+
 /** What our own page would send. */
 async function session(context: BrowserContext): Promise<Record<string, string>> {
   const { csrf } = (await (await context.request.get(`${rig.url}/console/session`)).json()) as { csrf: string };
