@@ -194,6 +194,32 @@ describe("3.15 PUT /records/bulk", () => {
     expect((await call("GET", `/api/v1/records/${a.id}`)).json.record.name).toBe("a");
   });
 
+  it("changes nothing when one entry names another zone than its record has", async () => {
+    const [one, two] = [await newZone(), await newZone()];
+    const [a, b] = [await newRecord(one.id, { name: "a" }), await newRecord(one.id, { name: "b" })];
+    const before = await serialOf(one.id);
+    for (const zone of [two.id, "nope"]) {
+      const records = [
+        { id: a.id, ...entry(one.id, { name: "a", value: "192.0.2.8" }) },
+        { id: b.id, ...entry(zone, { name: "b", value: "192.0.2.9" }) },
+      ];
+      const { status, json } = await put(path, { records });
+      expect([status, json.records, json.failed_records, json.error.code]).toEqual([422, [], records, 422]);
+      expect(json.error.message).toMatch(/records do not move between zones/);
+    }
+    expect(await serialOf(one.id)).toBe(before);
+    expect(await recordsOf(one.id)).toEqual(expect.arrayContaining([a, b]));
+  });
+
+  it("says nothing about the zone of a record that the token does not see", async () => {
+    const [one, two] = [await newZone(), await newZone()];
+    const hidden = await newRecord(one.id, {});
+    const narrow = { token: await newToken("main", { access: "write", zones: [two.name] }) };
+    const records = [{ id: hidden.id, ...entry(two.id) }];
+    const { status, json } = await put(path, { records }, narrow);
+    expect([status, json]).toEqual([200, { records: [], failed_records: records }]);
+  });
+
   it("does not touch the SOA, nor records of other accounts", async () => {
     const zone = await newZone();
     const [soa] = await recordsOf(zone.id);

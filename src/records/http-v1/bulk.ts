@@ -81,6 +81,11 @@ function sendReplaced(reply: FastifyReply, sent: readonly unknown[], outcomes: r
   const records = recordsOf(outcomes);
   const refusal = outcomes.find((outcome) => outcome.kind === "denied");
   if (refusal && records.length === 0) return reply.code(403).send(deniedBody(refusal.because));
+  if (outcomes.some(isStray)) {
+    const message = outcomes.map((outcome, i) => messageOf(outcome, sent[i])).join("");
+    const failed_records = sent.map((entry) => echoOf(entry, changedKeys));
+    return sendRefused(reply, { records, failed_records, error: { message, code: 422 } });
+  }
   const failed = sent.filter((_, i) => outcomes[i]?.kind !== "done");
   return reply.send({ records, failed_records: failed.map((entry) => echoOf(entry, changedKeys)) });
 }
@@ -90,6 +95,9 @@ const recordsOf = (outcomes: readonly BulkOutcome[]) =>
 
 const isNotDone = (outcome: BulkOutcome | undefined): boolean =>
   outcome !== undefined && outcome.kind !== "done" && outcome.kind !== "unprocessed";
+
+const isStray = (outcome: BulkOutcome): boolean =>
+  outcome.kind === "refused" && outcome.faults.some(({ code }) => code === "zone-stays");
 
 /** One for each entry that is in the way, each with a comma behind it: clients print the whole. */
 function messageOf(outcome: BulkOutcome, entry: unknown): string {

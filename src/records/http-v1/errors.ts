@@ -53,6 +53,7 @@ function messageOf(fault: Fault, { type, name, value }: Subject): string {
     case "bulk-too-long":
     case "given-twice":
     case "name-stays":
+    case "zone-stays":
     case "set-locked":
     case "zone-locked":
     case "zone-is-secondary":

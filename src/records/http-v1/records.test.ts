@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { v1Service } from "../../../test/rig/records/v1-service.ts";
 
-const { call, post, put, newZone, newRecord } = v1Service();
+const { call, post, put, newZone, newRecord, newToken } = v1Service();
 
 type Wire = { id: string; name: string; type: string; value: string; zone_id: string };
 const list = async (query: string): Promise<Wire[]> => (await call("GET", `/api/v1/records?${query}`)).json.records;
@@ -30,6 +30,21 @@ describe("2.2 and 2.5: the record object", () => {
 });
 
 describe("3.9 GET /records", () => {
+  it("takes a bare key that is the id of a visible zone for the zone_id, and ignores any other", async () => {
+    const [one, other] = [await newZone(), await newZone()];
+    await newRecord(one.id, { name: "mine" });
+    await newRecord(other.id, { name: "theirs" });
+    const zonesIn = async (query: string, sent = {}) => {
+      const { json } = await call("GET", `/api/v1/records?${query}`, sent);
+      return new Set(json.records.map((record: Wire) => record.zone_id));
+    };
+    expect(await zonesIn(one.id)).toEqual(new Set([one.id]));
+    expect(await zonesIn(`zone_id=${other.id}&${one.id}`)).toEqual(new Set([other.id]));
+    expect((await zonesIn("22222222222222222222ab")).size).toBeGreaterThan(1);
+    const narrow = { token: await newToken("main", { access: "write", zones: [other.name] }) };
+    expect(await zonesIn(one.id, narrow)).toEqual(new Set([other.id]));
+  });
+
   it("without a zone_id gives all records of the account", async () => {
     const [one, two] = [await newZone(), await newZone()];
     await newRecord(one.id, {});
@@ -136,12 +151,20 @@ describe("3.12 PUT /records/{id}", () => {
     expect(await list(`zone_id=${zone.id}`)).toHaveLength(2);
   });
 
-  it("never moves a record to another zone", async () => {
+  it("that names another zone, or none that is there, is refused and changes nothing", async () => {
     const [one, two] = [await newZone(), await newZone()];
     const record = await newRecord(one.id, {});
-    const { json } = await put(`/api/v1/records/${record.id}`, body(two.id));
-    expect(json.record.zone_id).toBe(one.id);
-    expect(await list(`zone_id=${two.id}`)).toHaveLength(1);
+    const before = await serialOf(one.id);
+    const messages = [];
+    for (const zone of [two.id, "nope", ""]) {
+      const { status, json } = await put(`/api/v1/records/${record.id}`, body(zone));
+      expect([status, json.record.id, json.error.code]).toEqual([422, "", 422]);
+      messages.push(json.error.message);
+    }
+    expect(new Set(messages).size).toBe(1);
+    expect(messages[0]).toMatch(/records do not move between zones/);
+    expect((await call("GET", `/api/v1/records/${record.id}`)).json.record).toEqual(record);
+    expect([await serialOf(one.id), (await list(`zone_id=${two.id}`)).length]).toEqual([before, 1]);
   });
 
   it("on a record that is not there is a 404", async () => {

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import {
   DeletedAnswer,
@@ -33,9 +33,10 @@ export function recordRoutes(api: FastifyInstance, service: RecordService): void
       },
     },
     async (request, reply) => {
-      const { zone_id, name, type } = request.query;
+      const { name, type } = request.query;
+      const zone = request.query.zone_id ?? (await bareZone(service, request));
       const outcome = await service.records(request.actor, {
-        ...(typeof zone_id === "string" && { zone: zone_id }),
+        ...(typeof zone === "string" && { zone }),
         ...(typeof name === "string" && { name }),
         ...(typeof type === "string" && { type }),
       });
@@ -71,7 +72,7 @@ export function recordRoutes(api: FastifyInstance, service: RecordService): void
     async (request, reply) => {
       const input = recordFromWire(request.body);
       const outcome = input.ok
-        ? await service.replaceRecord(request.actor, request.params.id, input.value.draft)
+        ? await service.replaceRecord(request.actor, request.params.id, input.value)
         : refused(input.faults);
       return send(reply, outcome, request.body);
     },
@@ -95,6 +96,12 @@ export function recordRoutes(api: FastifyInstance, service: RecordService): void
         : send(reply, outcome, undefined);
     },
   );
+}
+
+/** ddclient 3.10 asks for `/records?<zone id>`, without the key. Any other bare key is ignored, as unknown keys are. */
+async function bareZone(service: RecordService, { actor, query }: FastifyRequest): Promise<string | undefined> {
+  const key = Object.entries(query as object).find(([, value]) => value === "")?.[0];
+  return key === undefined ? undefined : (await service.zone(actor, key))?.id;
 }
 
 const recordNotFound = { message: "record not found", code: 404 };

@@ -4,13 +4,13 @@ import { inParts } from "./edit/in-parts.ts";
 import { editMany } from "./edit/many.ts";
 import { newRecordId } from "./edit/new-id.ts";
 import type { RecordServiceOptions } from "./options.ts";
-import { ownersOf, type RecordDraft, type RecordRules } from "./record-rules.ts";
-import { type Actor, missing, type NotDone, refused } from "./sight.ts";
+import { ownersOf, type PlacedDraft, type RecordRules, zoneStays } from "./record-rules.ts";
+import { type Actor, missing, type NotDone, refused, type Sight } from "./sight.ts";
 
 /** An entry that was refused before it came here stands in the list as what it was refused for. */
 export type OrFaults<T> = T | { readonly faults: readonly Fault[] };
-export type NewEntry = { readonly zoneId: string; readonly draft: RecordDraft };
-export type ChangedEntry = { readonly id: string; readonly draft: RecordDraft };
+export type NewEntry = PlacedDraft;
+export type ChangedEntry = PlacedDraft & { readonly id: string };
 
 /** What became of one entry; `unprocessed` when it is good but another one is not. */
 export type BulkOutcome =
@@ -19,7 +19,7 @@ export type BulkOutcome =
   | NotDone;
 
 /** Many records at once, in one write to each zone. Outcomes are in the order of the entries. */
-export function bulkOperations({ store, now }: RecordServiceOptions, rules: RecordRules) {
+export function bulkOperations({ store, now }: RecordServiceOptions, sight: Sight, rules: RecordRules) {
   const request = (actor: Actor, zone: string, entries: readonly Numbered[]) => ({
     account: actor.account,
     at: { zone },
@@ -40,7 +40,9 @@ export function bulkOperations({ store, now }: RecordServiceOptions, rules: Reco
         const told: Told = new Map();
         const decisions = zones.map(([, mine], i) => {
           const view = views[i];
-          return view ? decide(view, mine, told, at, (draft) => rules.newContent(actor, view.zone, draft)) : nothing;
+          return view
+            ? decide(view, mine, told, at, ({ draft }) => rules.newContent(actor, view.zone, draft))
+            : nothing;
         });
         const outcomes = outcomesOf(entries, told, missing("zone"));
         if (outcomes.every((outcome) => outcome.kind === "done")) return { decisions, result: outcomes };
@@ -49,23 +51,28 @@ export function bulkOperations({ store, now }: RecordServiceOptions, rules: Reco
       });
     },
 
-    /** Those that can be, each zone in one transaction. */
+    /** Those that can be, each zone in one transaction; none when an entry names a zone that its record is not in. */
     replaceRecords: async (
       actor: Actor,
       entries: readonly OrFaults<ChangedEntry>[],
     ): Promise<readonly BulkOutcome[]> => {
       const at = now();
       const { numbered, repeated } = withoutRepeats(entries);
-      const places = await inParts(numbered, ({ id }) => store.record(actor.account, id));
+      const places = await inParts(numbered, ({ id }) => sight.record(actor, id));
       const found = numbered.flatMap((entry, i) => {
         const zone = places[i]?.zone.id;
         return zone === undefined ? [] : [{ ...entry, zone }];
       });
+      const strays = found.filter((entry) => entry.zone !== entry.zoneId);
+      if (strays.length > 0) {
+        const told: Told = new Map(strays.map(({ place }) => [place, refused([zoneStays])]));
+        return outcomesOf(entries, told, unprocessed);
+      }
       const written = await inParts([...Map.groupBy(found, (entry) => entry.zone)], ([zone, mine]) => {
         const records = mine.map((entry) => entry.id);
         return store.write({ ...request(actor, zone, mine), now: at, records }, (view) => {
           const homes = new Map(view.sets.flatMap((set) => set.records.map((record) => [record.id, set])));
-          const rule: Rule = (draft, id) => rules.nextContent(actor, view.zone, homes.get(id), draft);
+          const rule: Rule = (entry) => rules.nextContent(actor, view.zone, homes.get(entry.id), entry);
           const result: Told = new Map();
           return { ...decideSome(view, mine, result, at, rule), result };
         });
@@ -76,8 +83,8 @@ export function bulkOperations({ store, now }: RecordServiceOptions, rules: Reco
   };
 }
 
-type Numbered = { readonly place: number; readonly id: string; readonly draft: RecordDraft };
-type Rule = (draft: RecordDraft, id: string) => ReturnType<RecordRules["newContent"]>;
+type Numbered = ChangedEntry & { readonly place: number };
+type Rule = (entry: Numbered) => ReturnType<RecordRules["newContent"]>;
 
 const nothing: Decision = { wanted: undefined };
 const unprocessed: BulkOutcome = { kind: "unprocessed" };
@@ -88,7 +95,7 @@ type Told = Map<number, BulkOutcome>;
 const outcomesOf = (
   entries: readonly OrFaults<NewEntry | ChangedEntry>[],
   told: Told,
-  otherwise: NotDone,
+  otherwise: BulkOutcome,
 ): readonly BulkOutcome[] =>
   entries.map((entry, i) => ("faults" in entry ? refused(entry.faults) : (told.get(i) ?? otherwise)));
 
@@ -103,7 +110,7 @@ function decide(
   const edits = [];
   const left = [];
   for (const entry of entries) {
-    const read = rule(entry.draft, entry.id);
+    const read = rule(entry);
     if (read.kind !== "content") {
       told.set(entry.place, read);
       continue;

@@ -5,7 +5,7 @@ import { inParts } from "./edit/in-parts.ts";
 import { newRecordId } from "./edit/new-id.ts";
 import { createRecord, deleteRecord, holds, replaceRecord } from "./edit/record.ts";
 import type { RecordServiceOptions } from "./options.ts";
-import { ownersOf, type RecordDraft, type RecordRules } from "./record-rules.ts";
+import { ownersOf, type PlacedDraft, type RecordDraft, type RecordRules } from "./record-rules.ts";
 import { type Actor, missing, type NotDone, type Sight } from "./sight.ts";
 
 export type RecordsQuery = { readonly zone?: string; readonly name?: string; readonly type?: string };
@@ -40,18 +40,18 @@ export function recordOperations({ store, now }: RecordServiceOptions, sight: Si
       return outcome ?? missing("zone");
     },
 
-    replaceRecord: async (actor: Actor, id: string, draft: RecordDraft): Promise<Written> => {
+    replaceRecord: async (actor: Actor, id: string, next: PlacedDraft): Promise<Written> => {
       const at = now();
       const request = {
         account: actor.account,
         at: { record: id },
-        owners: ownersOf([draft]),
+        owners: ownersOf([next.draft]),
         actor: actor.label,
         now: at,
       };
       const outcome = await store.write<Written>(request, (view) => {
         const home = view.sets.find((set) => holds(set, id));
-        const read = rules.nextContent(actor, view.zone, home, draft);
+        const read = rules.nextContent(actor, view.zone, home, next);
         return read.kind === "content" ? replaceRecord(view, read.content, { id, now: at }) : leave(read);
       });
       return outcome ?? missing("record");

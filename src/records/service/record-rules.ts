@@ -2,6 +2,7 @@ import { parseOwner } from "../../core/names/name.ts";
 import { parseRdata } from "../../core/rdata/rdata.ts";
 import type { RecordType } from "../../core/rdata/table.ts";
 import type { RRset } from "../../core/records/rrset.ts";
+import type { Fault } from "../../core/result.ts";
 import type { Zone } from "../store/port.ts";
 import { soaStays } from "./edit/check-write.ts";
 import type { RecordContent } from "./edit/record.ts";
@@ -16,6 +17,17 @@ export type RecordDraft = {
   readonly text: string;
   /** Undefined: not said. */
   readonly ttl: number | undefined;
+};
+
+/** A draft and the zone that it names. */
+export type PlacedDraft = { readonly zoneId: string; readonly draft: RecordDraft };
+
+/** The same for a zone that exists and one that does not: the answer shows nothing of other zones. */
+export const zoneStays: Fault = {
+  code: "zone-stays",
+  where: "zone_id",
+  message: "the record is in another zone than zone_id says, and records do not move between zones",
+  todo: "send the zone_id that the record has now, or delete it and create it in the other zone",
 };
 
 type Content = { readonly kind: "content"; readonly content: RecordContent };
@@ -47,8 +59,9 @@ export function recordRules(sight: Sight) {
     obstacle,
     newContent,
     /** Of a record that is in `set` now. */
-    nextContent: (actor: Actor, zone: Zone, set: RRset | undefined, draft: RecordDraft): Content | NotDone =>
-      obstacle(actor, zone, set) ?? newContent(actor, zone, draft),
+    nextContent: (actor: Actor, zone: Zone, set: RRset | undefined, next: PlacedDraft): Content | NotDone =>
+      obstacle(actor, zone, set) ??
+      (next.zoneId === zone.id ? newContent(actor, zone, next.draft) : refused([zoneStays])),
   };
 }
 

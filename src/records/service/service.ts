@@ -38,7 +38,7 @@ export function createRecordService(options: RecordServiceOptions) {
     },
     ...zoneOperations(options, sight),
     ...recordOperations(options, sight, rules),
-    ...bulkOperations(options, rules),
+    ...bulkOperations(options, sight, rules),
     ...zoneFileOperations(options, sight),
     ...settings,
     ...dyndnsOperations(options, sight),
