@@ -47,30 +47,69 @@ describe("bodies of the v1 API", () => {
 describe("TXT values of the v1 API", () => {
   const text = fc
     .string({ unit: "grapheme", minLength: 1, maxLength: 700 })
-    .filter((value) => !/^\s*"|[\0\r\n]/.test(value));
+    .filter((value) => !/^\s*"|[\0\r\n]|[^ ]{255} /.test(value));
+  const inQuotes = (value: string) => value.replaceAll(/["\\]/g, "\\$&");
+  const meaning = (value: string) => parseRdata("TXT", readV1Value("TXT", value).text, "example.org");
+  const bytesIn = (value: string): readonly Buffer[] => {
+    const rdata = meaning(value);
+    if (!rdata.ok) throw new Error(JSON.stringify(rdata.faults));
+    return Object.values(rdata.value.fields)
+      .flat()
+      .map((each) => Buffer.from(String(each), "latin1"));
+  };
+  const stringsOf = (value: string): readonly string[] => bytesIn(value).map((bytes) => bytes.toString("utf8"));
 
-  it("mean the very bytes that were sent, in strings of up to 255", () => {
+  it("without backslashes mean the very bytes that were sent, in strings of up to 255", () => {
     fc.assert(
-      fc.property(text, (value) => {
-        const rdata = parseRdata("TXT", readV1Value("TXT", value).text, "example.org");
-        if (!rdata.ok) throw new Error(JSON.stringify(rdata.faults));
-        const strings = Object.values(rdata.value.fields)
-          .flat()
-          .map((each) => Buffer.from(String(each), "latin1"));
-        expect(Buffer.concat(strings).toString("utf8")).toBe(value);
+      fc.property(
+        text.filter((value) => !value.includes("\\")),
+        (value) => {
+          expect(Buffer.concat(bytesIn(value)).toString("utf8")).toBe(value);
+        },
+      ),
+    );
+  });
+
+  it("with escapes mean what they mean in quotes", () => {
+    fc.assert(
+      fc.property(text.map(inQuotes), (value) => {
+        fc.pre(Buffer.byteLength(value) <= 255);
+        expect(meaning(value)).toEqual(meaning(`"${value}"`));
       }),
     );
   });
 
-  it("come back as sent up to 255 bytes; what comes back for longer ones means the same", () => {
+  it("come back as sent up to 255 bytes unless a lone quote is in them; whatever comes back means the same", () => {
     fc.assert(
-      fc.property(text, (value) => {
+      fc.property(fc.oneof(text, text.map(inQuotes)), (value) => {
         const first = readV1Value("TXT", value);
-        if (Buffer.byteLength(value) <= 255) expect(first.value).toBe(value);
-        const again = readV1Value("TXT", first.value);
-        const meaning = (each: string) => parseRdata("TXT", each, "example.org");
-        expect(meaning(again.text)).toEqual(meaning(first.text));
+        const lone = /"/.test(value.replaceAll(/\\./gs, ""));
+        if (Buffer.byteLength(value) <= 255 && !lone) expect(first.value).toBe(value);
+        expect(meaning(first.value)).toEqual(meaning(value));
       }),
     );
+  });
+
+  const [x, blanks] = ["x".repeat(255), `${"ab ".repeat(84)}abc`];
+  it.each([
+    ["a word of 255 bytes, then a blank: two strings", `${x} yy`, [x, "yy"]],
+    [
+      "255 bytes in escapes and characters of several bytes",
+      `${'\\"'.repeat(127)}a grün`,
+      [`${'"'.repeat(127)}a`, "grün"],
+    ],
+    ["the next string quoted, as it has a blank", `${x} "y y" z`, [x, "y y", "z"]],
+    ["three strings", `${x} ${x} yy`, [x, x, "yy"]],
+    ["nothing after the blank", `${x} `, [x]],
+    ["256 bytes before the blank: the blank is text", `${x}x yy`, [x, "x yy"]],
+    ["254 bytes before the blank: the blank is text", `${x.slice(1)} yy`, [`${x.slice(1)} `, "yy"]],
+    ["255 bytes with blanks in them: the blank is text", `${blanks} yy`, [blanks, " yy"]],
+  ])("%s", (_, value, strings) => {
+    expect(stringsOf(value)).toEqual(strings);
+    expect(stringsOf(readV1Value("TXT", value).value)).toEqual(strings);
+  });
+
+  it.each(["a\\", "a \\300", "a\\1", "\\"])("a bad escape is refused as it is in quotes: %j", (value) => {
+    expect([meaning(value).ok, meaning(`"${value}"`).ok]).toEqual([false, false]);
   });
 });

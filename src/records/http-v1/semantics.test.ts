@@ -120,6 +120,15 @@ describe("5.4: TXT", () => {
     ["300 bytes", long, `"${"x".repeat(255)}" "${"x".repeat(45)}" `, `"${"x".repeat(255)}" "${"x".repeat(45)}"`],
     ["an empty string", '""', '""', '""'],
     ["beyond ASCII", "grün", "grün", '"gr\\195\\188n"'],
+    ["escaped quotes, not quoted", '{\\"a\\":\\"b\\"}', '{\\"a\\":\\"b\\"}', '"{\\"a\\":\\"b\\"}"'],
+    ["an escaped backslash, not quoted", "back\\\\slash", "back\\\\slash", '"back\\\\slash"'],
+    ["a lone quote", 'say "hi"', '"say \\"hi\\""', '"say \\"hi\\""'],
+    [
+      "a word of 255 bytes and another",
+      `${"y".repeat(255)} z`,
+      `"${"y".repeat(255)}" "z" `,
+      `"${"y".repeat(255)}" "z"`,
+    ],
   ])("%s", async (_, sent, echoed, meaning) => {
     const zone = await newZone();
     const { id } = await newRecord(zone.id, { type: "TXT", value: sent });
