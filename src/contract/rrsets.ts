@@ -174,7 +174,7 @@ export const bodies = {
   zonefile: Type.Object({ zonefile: Type.String() }),
   set: SetInput,
   setProtection: Type.Object({ change: Type.Boolean() }),
-  setTtl: Type.Object({ ttl: Nullable(Ttl) }),
+  setTtl: Type.Object({ ttl: TtlInput }),
   records: Type.Object({ records: Records }),
   recordsAndTtl: Type.Object({ records: Records, ttl: TtlInput }),
   grant: Type.Object({ account: Type.String(), name: Type.String() }),
@@ -201,7 +201,7 @@ export const bodies = {
 const Many = (description: string) => Type.Optional(Type.Array(Type.String(), { description }));
 const paging = (most: number) => ({
   sort: Many("field, field:asc or field:desc; repeatable"),
-  page: Type.Optional(Type.Integer({ minimum: 1, default: 1 })),
+  page: Type.Optional(Type.Integer({ minimum: 0, default: 1, description: "0 is the first page, too" })),
   per_page: Type.Optional(Type.Integer({ minimum: 1, maximum: most, default: 25 })),
 });
 const labelSelector = Type.Optional(Type.String({ description: "k, !k, k=v, k!=v, k in (a,b), k notin (a,b)" }));

@@ -31,7 +31,10 @@ const badKey = (where: string): Fault => ({
   todo: `${signs}; a DNS name in lower case and '/' may stand before it`,
 });
 
-/** `k`, `!k`, `k=v`, `k==v`, `k!=v`, `k in (a,b)`, `k notin (a,b)`; a comma means that both shall be true. */
+/**
+ * `k`, `!k`, `k=v`, `k==v`, `k!=v`, `k in (a,b)`, `k notin (a,b)`; a comma means that both must hold. `!=` and `notin` leave out
+ * objects without the key, as the vendor's own integration test expects; its prose reads the other way.
+ */
 export function readSelector(text: string): Result<readonly LabelTest[]> {
   const parts = text.length > longest ? undefined : text.match(/(?:[^,(]|\([^)]*\))+/g);
   const tests = parts?.map((part) => readTest(part.trim())) ?? [];
@@ -45,7 +48,8 @@ export function readSelector(text: string): Result<readonly LabelTest[]> {
 export const areTrueOf = (tests: readonly LabelTest[], labels: Labels): boolean =>
   tests.every(({ key, values, not }) => {
     const has = Object.hasOwn(labels, key) ? labels[key] : undefined;
-    return (has !== undefined && (values?.includes(has) ?? true)) !== not;
+    if (values === undefined) return (has !== undefined) !== not;
+    return has !== undefined && values.includes(has) !== not;
   });
 
 const longest = 2_000;

@@ -125,10 +125,11 @@ describe("sorting and label selector (wire section 1.2)", () => {
     ["env=prod", "c"],
     ["env==prod", "c"],
     ["env=", "d"],
-    ["env!=prod", "adb"],
+    ["env!=prod", "ad"],
     ["env in (prod,dev)", "ca"],
     ["env in (prod, dev),team", "c"],
-    ["env notin (prod,dev)", "db"],
+    ["env notin (prod,dev)", "d"],
+    ["team,env!=dev", "c"],
     ["example.org/tier=1", "d"],
     ["env,!team", "ad"],
   ])("label_selector: %s", async (selector, zones) => {

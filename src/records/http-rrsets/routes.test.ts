@@ -136,15 +136,18 @@ describe("transport, auth, common rules (wire section 1)", () => {
 
   it("Wrong method: 405 method_not_allowed; PATCH on a record set is 404", async () => {
     const { zone, path } = await newSet();
-    for (const [method, wrong] of [
-      ["PATCH", "/zones"],
-      ["DELETE", "/zones"],
-      ["POST", `/zones/${zone.id}`],
-      ["GET", `${path}/actions/set_records`],
-      ["PUT", "/actions/1"],
+    for (const [method, wrong, allow] of [
+      ["PATCH", "/zones", "GET, HEAD, POST"],
+      ["DELETE", "/zones", "GET, HEAD, POST"],
+      ["POST", `/zones/${zone.id}`, "GET, HEAD, PUT, DELETE"],
+      ["GET", `${path}/actions/set_records`, "POST"],
+      ["PUT", "/actions/1", "GET, HEAD"],
+      ["POST", path, "GET, HEAD, PUT, DELETE"],
     ] as const) {
-      const { status, error } = await call(method, wrong);
+      const { status, error, headers } = await call(method, wrong);
       expect([status, error.code, error.details]).toEqual([405, "method_not_allowed", null]);
+      // RFC 9110 section 15.5.6.
+      expect([wrong, headers.allow]).toEqual([wrong, allow]);
     }
     expect((await call("PATCH", path, {})).status).toBe(404);
   });

@@ -172,14 +172,20 @@ function noteRoute(route: RouteOptions & { readonly routePath: string }, routes:
   };
 }
 
+const allMethods: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
+const inOrder = (a: string, b: string): number => allMethods.indexOf(a) - allMethods.indexOf(b);
+
 /** A path that is there answers other methods with 405; PATCH on a set is 404 in the original too. */
 function refuseOtherMethods(api: FastifyInstance, routes: readonly Route[]): void {
   for (const [url, known] of Map.groupBy([...routes], (route) => route.path)) {
     const methods = known.flatMap((route) => route.methods);
-    const others = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"].filter((method) => !methods.includes(method));
+    const others = allMethods.filter((method) => !methods.includes(method));
     const method = url.endsWith("/:n/:t") ? others.filter((each) => each !== "PATCH") : others;
     if (method.length === 0) continue;
-    api.route({ method, url, schema: { hide: true }, handler: (_request, reply) => sendError(reply, wrongMethod) });
+    const allow = [...new Set(methods)].toSorted(inOrder).join(", ");
+    const handler = (_request: FastifyRequest, reply: FastifyReply) =>
+      sendError(reply.header("allow", allow), wrongMethod);
+    api.route({ method, url, schema: { hide: true }, handler });
   }
   api.options("/*", { schema: { hide: true } }, (_request, reply) => reply.code(204).send());
 }

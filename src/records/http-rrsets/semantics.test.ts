@@ -124,6 +124,16 @@ describe("writes on record sets (wire section 4.1)", () => {
     expect((await update("192.0.2.3", "x")).error.code).toBe("invalid_input");
   });
 
+  it("change_ttl without ttl is null for a set; a zone has no other TTL to go back to", async () => {
+    const { zone, path } = await newSet();
+    for (const body of [{}, undefined]) {
+      await call("POST", `${path}/actions/change_ttl`, { ttl: 120 });
+      expect((await call("POST", `${path}/actions/change_ttl`, body)).status).toBe(201);
+      expect((await get(path)).rrset.ttl).toBeNull();
+    }
+    expect((await call("POST", `/zones/${zone.id}/actions/change_ttl`, {})).error.message).toBe("ttl is missing");
+  });
+
   it("change_ttl: a number, and null for the zone's; DELETE: removes, then 404", async () => {
     const { path } = await newSet();
     for (const ttl of [86_400, null]) {

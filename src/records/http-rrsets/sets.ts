@@ -149,10 +149,8 @@ export function rrsetsSetActionRoutes(api: FastifyInstance, { rrsets }: RecordSe
 
   api.post(`${one}/actions/change_ttl`, schema("Change the TTL of a record set", bodies.setTtl), (request, reply) =>
     act(request, reply, {
-      read: (keys, faults) => {
-        if (keys.ttl === undefined) faults.push(badInput("ttl", "is missing"));
-        return ttlAt(keys, faults) ?? null;
-      },
+      // Clients leave it out to mean null: the vendor deprecated that only in July 2026.
+      read: (keys, faults) => ttlAt(keys, faults) ?? null,
       run: (ttl, asked) => rrsets.changeSetTtl(request.actor, setAt(request), ttl, asked),
     }),
   );

@@ -26,7 +26,8 @@ export function zoneToWire(zone: Zone, status: ZoneStatus, nameservers: readonly
     authoritative_nameservers: {
       assigned: nameservers.map((server) => `${server}.`),
       delegated: [],
-      delegation_last_check: null,
+      // moor checks no delegation. The vendor's CLI prints the year 1 for null.
+      delegation_last_check: timeText(zone.created),
       delegation_status: "unknown",
     },
     registrar: "other",

@@ -17,10 +17,11 @@ export function createSqlReads({ text, run }: Sql): SqlReads {
 
   const labelled = (settings: Expression<unknown>, { key, values, not }: LabelTest): Expression<SqlBool> => {
     const has = sql`(${asJson(settings)} -> 'labels' ->> ${key})`;
-    const holds = values === undefined ? sql`${has} is not null` : sql`coalesce(${anyOf(has, values)}, false)`;
-    if (not) return sql`not (${holds})`;
+    if (not && values === undefined) return sql`${has} is null`;
+    const one = values === undefined ? sql`true` : not ? sql`not (${anyOf(has, values)})` : anyOf(has, values);
+    const holds = sql`${has} is not null and ${one}`;
     // Most zones have no such text at all: that is seen much sooner than their JSON is read.
-    const [value, ...others] = values ?? [];
+    const [value, ...others] = not ? [] : (values ?? []);
     const part = value === undefined || others.length > 0 ? `"${key}":` : `"${key}":"${value}"`;
     return sql`(${contains(settings, part)} and ${holds})`;
   };
