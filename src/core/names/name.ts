@@ -34,6 +34,9 @@ export function parseZoneName(text: string, where = "name"): Result<string> {
   return faults.length > 0 ? fail(...faults) : finish(labels, where);
 }
 
+/** The zone that a question names: in any case, perhaps with the dot of an absolute name. */
+export const askedZoneName = (text: string): string => text.toLowerCase().replace(/\.$/, "");
+
 /**
  * The owner that a text means inside a zone. A dot at the end makes it absolute; without one it is relative even when it
  * ends with the zone's name, as zone files have it. The bare zone name alone is taken for the apex: clients send it so.

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { longestKey } from "../../contract/rrsets-limits.ts";
+import { askedZoneName } from "../../core/names/name.ts";
 import { type Fault, fail, ok, type Result as Read } from "../../core/result.ts";
 import { sendRefused } from "../http/refused-requests.ts";
 import type { Asked, SetTarget } from "../service/set-operations.ts";
@@ -94,7 +95,7 @@ type Params = { readonly z: string; readonly n?: string; readonly t?: string };
 /** A number is a zone's id; no zone has a name of digits alone. */
 export function zoneAt(request: FastifyRequest): ZoneKey {
   const { z } = request.params as Params;
-  return /^\d{1,15}$/.test(z) ? { number: Number(z) } : { name: z.toLowerCase() };
+  return /^\d{1,15}$/.test(z) ? { number: Number(z) } : { name: askedZoneName(z) };
 }
 
 export function setAt(request: FastifyRequest): SetTarget {

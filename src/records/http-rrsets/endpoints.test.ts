@@ -203,7 +203,6 @@ describe("endpoints (wire section 2), by their numbers", () => {
   it.each([
     [20, "change_protection", {}, "change"],
     [20, "change_protection", { change: "yes" }, "change"],
-    [21, "change_ttl", {}, "ttl"],
     [25, "update_records", { records: [{ value: "192.0.2.1" }] }, "records[0].comment"],
     [25, "update_records", { records: [{ value: "192.0.2.1", comment: null }] }, "records[0].comment"],
   ])("%i: %s with %j lacks %s", async (_, action, body, field) => {

@@ -31,6 +31,8 @@ describe("pagination (wire section 1.1)", () => {
   it("the list of zones is at /zones/ too, and nothing else", async () => {
     expect(await get("/zones/?name=none.example")).toEqual(await get("/zones?name=none.example"));
     expect((await get(`/zones/?name=${zone.name}`)).zones).toMatchObject([{ id: zone.id }]);
+    expect((await get(`/zones?name=${zone.name}.`)).zones).toMatchObject([{ id: zone.id }]);
+    expect((await get(`/zones/${zone.name}.`)).zone).toMatchObject({ id: zone.id });
     for (const method of ["PUT", "DELETE"]) expect((await call(method, "/zones/", {})).status).toBe(404);
   });
 

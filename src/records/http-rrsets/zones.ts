@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { answers, bodies, queries } from "../../contract/rrsets.ts";
 import { largestZoneFile } from "../../contract/rrsets-limits.ts";
+import { askedZoneName } from "../../core/names/name.ts";
 import { type Fault, ok } from "../../core/result.ts";
 import { zoneFaults } from "../service/edit/check-write.ts";
 import type { RecordService } from "../service/service.ts";
@@ -194,7 +195,7 @@ function zoneQueryAt(query: Query, faults: Fault[]) {
     keep,
     ...(mode && { mode }),
     ...(label && { label }),
-    ...(name !== undefined && { name: name.toLowerCase() }),
+    ...(name !== undefined && { name: askedZoneName(name) }),
     ...(search !== undefined && { search: search.toLowerCase() }),
   };
 }

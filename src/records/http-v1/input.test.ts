@@ -1,7 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseRdata } from "../../core/rdata/rdata.ts";
-import { bulkFromWire, changedRecordFromWire, primaryServerFromWire, recordFromWire, zoneFromWire } from "./input.ts";
+import {
+  bulkFromWire,
+  changedRecordFromWire,
+  echoOf,
+  primaryServerFromWire,
+  recordFromWire,
+  subjectOf,
+  zoneFromWire,
+} from "./input.ts";
 import { readV1Value } from "./text.ts";
 
 const good = { zone_id: "z", type: "A", name: "www", value: "192.0.2.1" };
@@ -31,6 +39,41 @@ describe("bodies of the v1 API", () => {
         expect(recordFromWire({ ...more, ttl: 7, ...good })).toEqual(recordFromWire({ ttl: 7, ...good }));
       }),
     );
+  });
+
+  it("mean the same with their keys in any case", () => {
+    const record = { ...good, ttl: 7, id: "r" };
+    const cased = fc.infiniteStream(fc.boolean()).map((upper) => {
+      const each = (letter: string) => (upper.next().value ? letter.toUpperCase() : letter);
+      return Object.fromEntries(Object.entries(record).map(([key, value]) => [[...key].map(each).join(""), value]));
+    });
+    fc.assert(
+      fc.property(cased, (body) => {
+        expect(changedRecordFromWire(body)).toEqual(changedRecordFromWire(record));
+        expect(bulkFromWire({ Records: [body] })).toEqual(bulkFromWire({ records: [body] }));
+        expect(echoOf(body, Object.keys(record))).toEqual(record);
+        expect(subjectOf(body)).toEqual(subjectOf(record));
+      }),
+    );
+    expect(zoneFromWire({ Name: "example.org", TTL: 60 })).toEqual(zoneFromWire({ name: "example.org", ttl: 60 }));
+    const server = { address: "192.0.2.1", port: 53, zone_id: "z" };
+    const { port, ...others } = server;
+    expect(primaryServerFromWire({ ...others, Port: port })).toEqual(primaryServerFromWire(server));
+  });
+
+  it.each([
+    ["a record", recordFromWire, { ...good, Value: "192.0.2.2" }, "value"],
+    ["a record, of the same value", recordFromWire, { ...good, Value: good.value }, "value"],
+    ["a record, of a TTL", recordFromWire, { ...good, ttl: 60, TTL: 60 }, "ttl"],
+    ["a record, of a TTL that is not set", recordFromWire, { ...good, ttl: 60, TTL: null }, "ttl"],
+    ["a zone", zoneFromWire, { name: "example.org", NAME: "example.net" }, "name"],
+    ["a bulk", bulkFromWire, { records: [], Records: [good] }, "records"],
+    ["a primary server", primaryServerFromWire, { address: "192.0.2.1", zone_id: "z", port: 53, Port: 54 }, "port"],
+  ])("of %s are refused when two keys differ only by case", (_, read, body, where) => {
+    expect(read(body)).toMatchObject({
+      ok: false,
+      faults: [{ code: "bad-key", where, message: expect.stringMatching(/differ only by case/) }],
+    });
   });
 
   it("take a TTL as a number or as its text", () => {

@@ -6,7 +6,10 @@ import type { ZoneDraft } from "../service/zones/operations.ts";
 import type { ServerDraft } from "../service/zones/primary-servers.ts";
 import { readV1Value } from "./text.ts";
 
-/** Bodies of the v1 API, read as leniently as its clients need: unknown keys are ignored, a TTL may be null or a text. */
+/**
+ * Bodies of the v1 API, read as leniently as its clients need: unknown keys are ignored, keys may be in any case, as the original's
+ * decoder (Go) has it, and a TTL may be null or a text.
+ */
 
 export type RecordInput = { readonly zoneId: string; readonly draft: RecordDraft };
 
@@ -38,6 +41,7 @@ const maximumBulk = 10_000;
 /** The entries of a bulk, not yet read. */
 export function bulkFromWire(body: unknown): Result<readonly unknown[]> {
   const { records } = keysOf(body);
+  if (records === ambiguous) return fail(ambiguousKey("records"));
   if (!Array.isArray(records)) {
     const message = "records must be a list";
     return fail({ code: records === undefined ? "missing-key" : "bad-key", where: "records", message });
@@ -64,6 +68,7 @@ export function primaryServerFromWire(body: unknown): Result<{ readonly zoneId: 
   if (port === undefined || port === null) {
     faults.push({ code: "missing-key", where: "port", message: "port is missing" });
   }
+  if (port === ambiguous) faults.push(ambiguousKey("port"));
   const number = typeof port === "string" && /^\d{1,5}$/.test(port) ? Number(port) : port;
   const draft = { address, port: typeof number === "number" ? number : Number.NaN };
   return faults.length > 0 ? fail(...faults) : ok({ zoneId, draft });
@@ -87,13 +92,36 @@ export function subjectOf(body: unknown): { type?: string; name?: string; value?
   };
 }
 
-function keysOf(body: unknown): Readonly<Record<string, unknown>> {
-  return typeof body === "object" && body !== null ? { ...body } : {};
+type Keys = Readonly<Record<string, unknown>>;
+
+/** By their lower case. Which of two spellings of one key would count is a guess: what stands there is then `ambiguous`. */
+function keysOf(body: unknown): Keys {
+  if (typeof body !== "object" || body === null) return {};
+  const entries = Object.entries(body);
+  const keys: Record<string, unknown> = Object.fromEntries(entries.map(([key, value]) => [key.toLowerCase(), value]));
+  if (Object.keys(keys).length < entries.length) {
+    const spellings = Map.groupBy(entries, ([key]) => key.toLowerCase());
+    for (const [key, given] of spellings) if (given.length > 1) keys[key] = ambiguous;
+  }
+  return keys;
 }
 
-function textAt(keys: Readonly<Record<string, unknown>>, key: string, faults: Fault[]): string {
+const ambiguous = Symbol("given in two spellings");
+
+const ambiguousKey = (key: string): Fault => ({
+  code: "bad-key",
+  where: key,
+  message: `${key} is given more than once, by keys that differ only by case`,
+  todo: "give it once",
+});
+
+function textAt(keys: Keys, key: string, faults: Fault[]): string {
   const value = keys[key];
   if (typeof value === "string") return value;
+  if (value === ambiguous) {
+    faults.push(ambiguousKey(key));
+    return "";
+  }
   const missing = value === undefined || value === null;
   faults.push({
     code: missing ? "missing-key" : "bad-key",
@@ -103,9 +131,13 @@ function textAt(keys: Readonly<Record<string, unknown>>, key: string, faults: Fa
   return "";
 }
 
-function ttlAt(keys: Readonly<Record<string, unknown>>, faults: Fault[]): number | undefined {
+function ttlAt(keys: Keys, faults: Fault[]): number | undefined {
   const { ttl } = keys;
   if (ttl === undefined || ttl === null) return undefined;
+  if (ttl === ambiguous) {
+    faults.push(ambiguousKey("ttl"));
+    return undefined;
+  }
   const parsed = parseTtl(typeof ttl === "string" && /^\d{1,10}$/.test(ttl) ? Number(ttl) : ttl);
   if (parsed.ok) return parsed.value;
   faults.push(...parsed.faults);

@@ -14,7 +14,7 @@ export function zoneToWire(zone: Zone, nameservers: readonly string[]): WireZone
     registrar: "",
     legacy_dns_host: "",
     legacy_ns: [],
-    ns: [...nameservers],
+    ns: nameservers.map((server) => `${server}.`),
     created: timeText(zone.created),
     verified: "",
     modified: timeText(zone.modified),

@@ -11,7 +11,7 @@ describe("2.1 and 2.5: the zone object", () => {
     expect(text).toMatch(
       new RegExp(
         `^\\{"zone":\\{"id":"[23456789A-HJ-NP-Za-km-z]{22}","name":"${zone.name}","ttl":600,"registrar":"",` +
-          '"legacy_dns_host":"","legacy_ns":\\[\\],"ns":\\["ns1.example.net"\\],' +
+          '"legacy_dns_host":"","legacy_ns":\\[\\],"ns":\\["ns1.example.net."\\],' +
           `"created":${time},"verified":"","modified":${time},"project":"","owner":"","permission":"",` +
           '"zone_type":\\{"id":"","name":"","description":"","prices":null\\},"status":"verified","paused":false,' +
           '"is_secondary_dns":false,"txt_verification":\\{"name":"","token":""\\},"records_count":1\\}\\}\n$',
@@ -37,6 +37,7 @@ describe("3.1 GET /zones", () => {
     for (const query of [
       `name=${zone.name}`,
       `name=${zone.name.toUpperCase()}`,
+      `name=${zone.name}.`,
       `name=${zone.name}&page=7&per_page=1`,
       `name=${zone.name}&searchName=nothing&zone=x`,
     ]) {
@@ -44,7 +45,9 @@ describe("3.1 GET /zones", () => {
       expect(json.zones.map((each: { id: string }) => each.id)).toEqual([zone.id]);
       expect(json.meta.pagination).toMatchObject({ page: 1, last_page: 1, total_entries: 1 });
     }
-    expect((await call("GET", `/api/v1/zones?name=${zone.name.slice(1)}`)).status).toBe(404);
+    for (const name of [zone.name.slice(1), `${zone.name}..`, "."]) {
+      expect((await call("GET", `/api/v1/zones?name=${name}`)).status).toBe(404);
+    }
   });
 
   it("finds by a part of the name, and counts what it found", async () => {
@@ -92,6 +95,13 @@ describe("3.2 POST /zones", () => {
     );
   });
 
+  it("2024 recordings: ns has last dots, and records_count is 0 in this answer alone", async () => {
+    const { json } = await post("/api/v1/zones", { name: "recorded.example" });
+    expect([json.zone.ns, json.zone.records_count]).toEqual([["ns1.example.net."], 0]);
+    const read = (await call("GET", `/api/v1/zones/${json.zone.id}`)).json.zone;
+    expect([read.ns, read.records_count]).toEqual([["ns1.example.net."], 1]);
+  });
+
   it.each([[undefined], [null]])("has a TTL of 86400 when that is %s", async (ttl) => {
     const { json } = await post("/api/v1/zones", { name: `ttl-${String(ttl)}.example`, ttl });
     expect(json.zone.ttl).toBe(86_400);
@@ -109,7 +119,7 @@ describe("3.2 POST /zones", () => {
 describe("3.3 GET /zones/{id}", () => {
   it("also takes the name, of a zone that the token may see", async () => {
     const zone = await newZone();
-    for (const name of [zone.name, zone.name.toUpperCase()]) {
+    for (const name of [zone.name, zone.name.toUpperCase(), `${zone.name}.`]) {
       const { status, json } = await call("GET", `/api/v1/zones/${name}`);
       expect([status, json.zone.id]).toEqual([200, zone.id]);
     }

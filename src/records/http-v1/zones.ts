@@ -8,6 +8,7 @@ import {
   ZonesAnswer,
   ZonesQuery,
 } from "../../contract/records-v1.ts";
+import { askedZoneName } from "../../core/names/name.ts";
 import { sendRefused } from "../http/refused-requests.ts";
 import type { RecordService } from "../service/service.ts";
 import { type NotDone, refused } from "../service/sight.ts";
@@ -35,7 +36,7 @@ export function zoneRoutes(api: FastifyInstance, service: RecordService): void {
     },
     async (request, reply) => {
       const { name, search_name: search } = request.query;
-      const named = typeof name === "string" && name !== "" ? { name: name.toLowerCase() } : {};
+      const named = typeof name === "string" && name !== "" ? { name: askedZoneName(name) } : {};
       // There is at most one zone of a name: a page is then not looked at.
       const { page, perPage } = pagingOf("name" in named ? {} : request.query, { perPage: 100, most: 100 });
       const searched = typeof search === "string" && search !== "" ? { search: search.toLowerCase() } : {};
@@ -53,7 +54,9 @@ export function zoneRoutes(api: FastifyInstance, service: RecordService): void {
     async (request, reply) => {
       const draft = zoneFromWire(request.body);
       const outcome = draft.ok ? await service.createZone(request.actor, draft.value) : refused(draft.faults);
-      return sendZone(reply, service, outcome, request.body);
+      // Counted only in later answers, as recordings of the original show it.
+      const fresh = outcome.kind === "done" ? { ...outcome, zone: { ...outcome.zone, recordCount: 0 } } : outcome;
+      return sendZone(reply, service, fresh, request.body);
     },
   );
 
@@ -65,7 +68,7 @@ export function zoneRoutes(api: FastifyInstance, service: RecordService): void {
       // A published script for routers gives the name; no id has a dot, so that it cannot mean another zone.
       const zone =
         (await service.zone(request.actor, id)) ??
-        (await service.rrsets.zoneBy(request.actor, { name: id.toLowerCase() }));
+        (await service.rrsets.zoneBy(request.actor, { name: askedZoneName(id) }));
       return sendZone(reply, service, zone ? { kind: "done", zone } : { kind: "missing", what: "zone" }, undefined);
     },
   );
