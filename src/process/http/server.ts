@@ -7,6 +7,7 @@ import { boundTo } from "./listen-on.ts";
 import { addressesOfHost, listenInto } from "./localhost.ts";
 import { followConnections } from "./open-connections.ts";
 import type { RequestCounters } from "./request-counters.ts";
+import { createRequestFraming } from "./request-framing.ts";
 import { createRequestIds } from "./request-id.ts";
 import { handshake } from "./tls-server.ts";
 
@@ -27,6 +28,7 @@ export type HttpServerOptions = {
 /** A server with every wait bounded. Requests are not logged one by one: that costs more than answering them. */
 export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const { sendBadPath } = options;
+  const framing = createRequestFraming();
   const limits = {
     bodyLimit: options.bodyLimit,
     requestTimeout: 30_000,
@@ -41,6 +43,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     // The client DNS::Hetzner writes two slashes before an id.
     routerOptions: { maxParamLength: 300, ignoreDuplicateSlashes: true },
     genReqId: createRequestIds(options.proxies),
+    clientErrorHandler: framing.sendUnreadable,
     ...(sendBadPath && {
       frameworkErrors: (_error: Error, request: FastifyRequest, reply: FastifyReply) =>
         void sendBadPath(request, reply),
@@ -51,6 +54,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     ? fastify({ ...limits, https: { ...options.tls, ...handshake, ...counted } })
     : fastify({ ...limits, http: { ...counted } });
   const server = made as unknown as FastifyInstance;
+  framing.follow(server);
   nameCallers(server, options.proxies);
   options.counters?.follow(server);
   answerBeforeClosing(server, options.closeWithin ?? 2_000);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { v1Service } from "../../../test/rig/records/v1-service.ts";
 
-const { call, newRecord, newZone } = v1Service();
+const { call, send, newRecord, newZone, token } = v1Service();
 
 describe("section 1: transport", () => {
   it("headers: content type, CORS and Vary, also on errors", async () => {
@@ -24,6 +24,26 @@ describe("section 1: transport", () => {
     expect([status, text, headers["access-control-allow-origin"]]).toEqual([204, "", "*"]);
     expect(headers["access-control-allow-methods"]).toBe("OPTIONS,GET,POST,PUT,DELETE");
     expect(headers["access-control-allow-headers"]).toBe("X-Requested-With,Auth-API-Token,Content-Type");
+  });
+
+  it("requests that come on one connection without waiting are done in their order", async () => {
+    const zone = await newZone();
+    const { id } = await newRecord(zone.id, {});
+    const head = (line: string) => `${line} HTTP/1.1\r\nHost: localhost\r\nAuth-API-Token: ${token()}\r\n`;
+    const read = `${head(`GET /api/v1/records/${id}`)}\r\n`;
+    const values = Array.from({ length: 10 }, (_, i) => `192.0.2.${i + 100}`);
+    const writes = values.map((value) => {
+      const body = JSON.stringify({ zone_id: zone.id, type: "A", name: "www", value });
+      return `${head(`PUT /api/v1/records/${id}`)}Content-Length: ${body.length}\r\n\r\n${body}${read}`;
+    });
+    const valuesIn = (got: string) => [...got.matchAll(/"value":"(.*?)"/g)].map((each) => each[1]);
+    const got = await send(writes.join(""), (text) => valuesIn(text).length === 2 * values.length);
+    expect(valuesIn(got)).toEqual(values.flatMap((value) => [value, value]));
+  });
+
+  it("two Host headers are a 400", async () => {
+    const got = await send("GET /api/v1/zones HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", () => false);
+    expect(got).toMatch(/^HTTP\/1\.1 400 .*more than one Host header\n$/s);
   });
 
   it("HEAD is GET without the body", async () => {

@@ -1,6 +1,7 @@
 import { mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { connect } from "node:tls";
 import { Agent, request } from "undici";
 import { afterAll, beforeAll, expect } from "vitest";
 import { createToken, hashSecret } from "../../../src/access/secret.ts";
@@ -55,6 +56,19 @@ export function v1Service() {
     return { status: answer.statusCode, headers: answer.headers, text, json };
   }
 
+  /** Bytes as they are, on a connection of their own; what came back until `enough` or the end. */
+  async function send(bytes: string, enough: (got: string) => boolean): Promise<string> {
+    const { hostname, port } = new URL(service.url);
+    const socket = connect({ host: hostname, port: Number(port), ca: await readFile(service.caFile ?? "", "utf8") });
+    let got = "";
+    socket.write(bytes);
+    for await (const piece of socket) {
+      got += String(piece);
+      if (enough(got)) break;
+    }
+    return got;
+  }
+
   const post = (path: string, body: unknown, sent: Sent = {}) =>
     call("POST", path, { ...sent, body: JSON.stringify(body) });
   const put = (path: string, body: unknown, sent: Sent = {}) =>
@@ -79,5 +93,5 @@ export function v1Service() {
     return json.record;
   }
 
-  return { call, post, put, newZone, newRecord, newToken, token: () => token };
+  return { call, send, post, put, newZone, newRecord, newToken, token: () => token };
 }
