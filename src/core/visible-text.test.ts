@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { visible } from "./visible-text.ts";
+import { hasControls, onOneLine, visible } from "./visible-text.ts";
 
 describe("visible", () => {
   it.each([
@@ -10,5 +10,17 @@ describe("visible", () => {
     ["what breaks the line elsewhere", "a\u2028b", "a\\u{2028}b"],
   ])("%s", (_, text, seen) => {
     expect(visible(text)).toBe(seen);
+  });
+});
+
+describe("one line", () => {
+  it.each([
+    ["plain text", "main; (grün)\tserver", "main; (grün)\tserver", false],
+    ["blanks around it", " main ", "main", false],
+    ["line breaks", "a\r\nb\u2028c\vd", "a b c d", true],
+    ["an escape sequence", "a\u001b[2Jb", "a [2Jb", true],
+    ["NUL and DEL", "\0a\x7f", "a", true],
+  ])("%s", (_, text, line, controls) => {
+    expect([onOneLine(text), hasControls(text)]).toEqual([line, controls]);
   });
 });

@@ -8,3 +8,12 @@ export const visible = (text: string): string =>
 /** The same for a message: one line, and not without end. */
 export const printable = (text: string): string =>
   visible(text.slice(0, 2_000).replaceAll(/\s+/g, " ").trim()).slice(0, 200);
+
+/** What ends a line for any program that may read a zone file, or is no text at all; tabs may stay. */
+const controls = /[^\P{Control}\t]|[\u2028\u2029]/u;
+const runsOfControls = new RegExp(`(?:${controls.source})+`, "gu");
+
+export const hasControls = (text: string): boolean => controls.test(text);
+
+/** For comments in zone files: what follows a line break would be read as a record. */
+export const onOneLine = (text: string): string => text.replaceAll(runsOfControls, " ").trim();

@@ -1,5 +1,6 @@
 import { readToken, type Token } from "../rdata/tokens.ts";
 import type { Fault } from "../result.ts";
+import { onOneLine } from "../visible-text.ts";
 
 /** A record or a directive of a zone file (RFC 1035 section 5.1), over as many lines as its parentheses span. */
 export type Entry = {
@@ -82,7 +83,7 @@ function readLine(entry: OpenEntry, content: string, line: number): void {
   for (let at = 0; at < content.length; ) {
     const character = content.charAt(at);
     if (character === ";") {
-      entry.comment = content.slice(at + 1).trim();
+      entry.comment = onOneLine(content.slice(at + 1));
       return;
     }
     if (character === "(" || character === ")") turn(entry, character, line);

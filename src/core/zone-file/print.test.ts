@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { writtenAs } from "../../../test/rig/core/written-values.suite.ts";
 import { parseRdata } from "../rdata/rdata.ts";
 import { type RecordType, recordTypes } from "../rdata/table.ts";
+import { onOneLine } from "../visible-text.ts";
 import { parseZoneFile } from "./parse.ts";
 import { type PrintableSet, type PrintableZone, printZoneFile, type ZoneFileLayout } from "./print.ts";
 
@@ -25,6 +26,38 @@ const zone: PrintableZone = {
     { owner: "@", type: "SOA", ttl: null, records: [{ rdata: "ns1. me. 1 2 3 4 5", comment: "" }] },
   ],
 };
+
+/** Line breaks of DNS servers, of Python's splitlines, of JavaScript and of terminals. */
+const breaks = [
+  "\n",
+  "\r",
+  "\r\n",
+  "\v",
+  "\f",
+  "\x1c",
+  "\x1d",
+  "\x1e",
+  "\x85",
+  "\u2028",
+  "\u2029",
+  "\0",
+  "\x1b[2K",
+  "\x7f",
+];
+
+test.each(breaks)("a comment with %j is no second line for any reader", (sign) => {
+  const hostile = `x${sign}evil\tIN\tA\t192.0.2.66${sign}`;
+  const records = [{ rdata: "192.0.2.1", comment: hostile }];
+  for (const layout of ["v1", "rrsets"] as const) {
+    const text = printZoneFile({ ...zone, sets: [{ owner: "www", type: "A", ttl: null, records }] }, layout);
+    expect(text.split(/[^\P{Control}\t]|[\u2028\u2029]/u).filter((line) => line.includes("evil"))).toEqual([
+      expect.stringMatching(/192\.0\.2\.1 ; x/),
+    ]);
+    expect(text).not.toContain(sign === "\n" ? "\nevil" : sign);
+    const read = parseZoneFile(text, zone.name);
+    expect(read.ok && read.value.sets.flatMap((set) => set.records)).toHaveLength(1);
+  }
+});
 
 test("the layout of v1", () => {
   expect(printZoneFile(zone, "v1")).toBe(
@@ -78,7 +111,7 @@ const owner = fc.constantFrom(
 );
 const ttl = fc.option(fc.integer({ min: 0, max: 2_147_483_647 }));
 const comment = fc.oneof(fc.constant(""), fc.string({ unit: "grapheme" }), fc.constantFrom("; (", '"', "$TTL", "\\"));
-const oneLine = comment.map((text) => text.replaceAll(/[\0\r\n]/g, " ").trim());
+const oneLine = comment.map(onOneLine);
 
 const canonical = (type: RecordType, text: string): string => {
   const rdata = parseRdata(type, text, "example.org");

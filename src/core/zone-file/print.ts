@@ -1,5 +1,6 @@
 import { apex } from "../names/name.ts";
 import type { RRset, ZoneRecord } from "../records/rrset.ts";
+import { onOneLine } from "../visible-text.ts";
 
 /** The sets of a zone, as `RRset` has them; of their records only what a file can say is needed. */
 export type PrintableZone = {
@@ -45,13 +46,11 @@ function printRrsets(zone: PrintableZone, sets: readonly PrintableSet[]): string
   return `${lines.join("\n")}\n`;
 }
 
-/** A comment is one line, whatever it was elsewhere. */
+/** Comments were taken with line breaks once, and are so in databases. */
 function printComment(comment: string): string {
-  const line = comment.replaceAll(lineBreaks, " ").trim();
+  const line = onOneLine(comment);
   return line === "" ? "" : ` ; ${line}`;
 }
-
-const lineBreaks = /[\0\r\n]+/g;
 
 /** SOA, NS, then by type; the zone's own name first. */
 function bySetOrder(a: PrintableSet, b: PrintableSet): number {

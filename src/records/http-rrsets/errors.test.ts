@@ -131,6 +131,26 @@ describe("errors (wire section 1.4)", () => {
     expect([status, error.code]).toEqual([422, "invalid_input"]);
   });
 
+  it("422 invalid_input: a comment with a control character, which could end its line in a zone file", async () => {
+    const { zone, path } = await newSet();
+    for (const comment of ["a\nevil IN A 192.0.2.66", "a\r", "a\u2028b", "\u001b[2J", "\0"]) {
+      const records = [{ value: "192.0.2.1", comment }];
+      const fields = [{ name: "records[0].comment", messages: ["has a line break or another control character"] }];
+      for (const [at, body] of [
+        [`/zones/${zone.id}/rrsets`, { name: "new", type: "A", records }],
+        [`${path}/actions/set_records`, { records }],
+        [`${path}/actions/update_records`, { records }],
+      ] as const) {
+        const { status, error } = await call("POST", at, body);
+        expect([status, error.details.fields]).toEqual([422, fields]);
+      }
+    }
+    expect(
+      (await call("POST", `${path}/actions/set_records`, { records: [{ value: "192.0.2.1", comment: "a\tb" }] }))
+        .status,
+    ).toBe(201);
+  });
+
   it("422 invalid_input: a comment that is no Unicode, which some clients could not read in any list", async () => {
     const zone = await newZone();
     const body = { name: "www", type: "A", records: [{ value: "192.0.2.1", comment: "a\ud800b" }] };

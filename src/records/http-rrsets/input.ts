@@ -5,6 +5,7 @@ import { isObject } from "../../core/is-object.ts";
 import { isRecordType } from "../../core/rdata/table.ts";
 import { highestTtl } from "../../core/records/rrset.ts";
 import { type Fault, fail, failAll, ok, type Result } from "../../core/result.ts";
+import { hasControls } from "../../core/visible-text.ts";
 import type { ValueDraft } from "../service/edit/values.ts";
 import type { SetChange } from "../service/set-changes.ts";
 import type { SetDraft } from "../service/set-operations.ts";
@@ -85,6 +86,7 @@ export function recordsAt(
     if (Buffer.byteLength(comment) > longestComment) {
       faults.push(badInput(`${place}comment`, `is longer than ${longestComment} bytes`));
     }
+    if (hasControls(comment)) faults.push(badInput(`${place}comment`, "has a line break or another control character"));
     if (!comment.isWellFormed()) faults.push(badInput(`${place}comment`, "is not valid Unicode"));
     return { value: textAt(record, "value", faults, place), comment };
   });
