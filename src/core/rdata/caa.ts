@@ -12,3 +12,14 @@ export const caa = {
   ],
   todo: 'a CAA record takes flags, a tag and a text, such as 0 issue "ca.example.org"',
 } satisfies TypeDefinition;
+
+/** IANA's registry of certification authority restriction properties, without those that are only reserved. */
+export const caaTags: readonly string[] = [
+  "issue",
+  "issuewild",
+  "iodef",
+  "issuemail",
+  "issuevmc",
+  "contactemail",
+  "contactphone",
+];

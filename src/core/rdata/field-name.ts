@@ -1,6 +1,7 @@
+import { parseAddress } from "../addresses/address.ts";
 import { parseTarget } from "../names/name.ts";
 import { writeName } from "../names/wire.ts";
-import { fail } from "../result.ts";
+import { type Fault, fail } from "../result.ts";
 import { type FieldKind, quotedFault } from "./field.ts";
 
 /** A host or any other name that a record points at. */
@@ -9,6 +10,8 @@ export const hostName: FieldKind<string> = {
   parse([token], { zoneName, where }) {
     const quoted = quotedFault(token, where);
     if (quoted !== undefined) return fail(quoted);
+    // Without a last dot it would mean a name in this zone whose labels are numbers. One that is meant can be written with the dot.
+    if (parseAddress(token.raw) !== undefined) return fail(addressForName(token.raw, where));
     const target = parseTarget(token.raw, zoneName, where);
     return target.ok ? target : fail(...target.faults.map((fault) => ({ ...fault, code: "bad-name" })));
   },
@@ -23,3 +26,10 @@ export const hostName: FieldKind<string> = {
     return `${read.name}.`;
   },
 };
+
+export const addressForName = (text: string, where: string): Fault => ({
+  code: "address-for-name",
+  where,
+  message: `${text} is an address, and this must be a name`,
+  todo: "give the address an A or AAAA record at some name, and write that name here",
+});

@@ -78,3 +78,37 @@ describe("a second DNAME record at a name", () => {
     expect(refused([2], 3)).toEqual(["dname-single d TYPE39"]);
   });
 });
+
+describe("a record that can do nothing good", () => {
+  const refused = (before: readonly string[], type: RecordType, ...wanted: readonly string[]) =>
+    checkNewSets([set("www", type, before)], [set("www", type, wanted)]).map(({ code, where }) => `${code} ${where}`);
+
+  it.each([
+    ["CAA", '0 isue "ca.example"', "caa-unknown-tag www CAA"],
+    ["CAA", '128 tbs "x"', "caa-unknown-tag www CAA"],
+    ["MX", "10 192.0.2.1.", "address-for-name www MX"],
+    ["NS", "192.0.2.1.", "address-for-name www NS"],
+    ["NS", "2001:db8::1.", "address-for-name www NS"],
+    ["SRV", "0 0 443 192.0.2.1.", "address-for-name www SRV"],
+    ["CNAME", "192.0.2.1.", "address-for-name www CNAME"],
+    ["PTR", "192.0.2.1.", "address-for-name www PTR"],
+  ] as const)("%s %s is refused where it is new, and may stay where it is already", (type, rdata, fault) => {
+    expect(refused([], type, rdata)).toEqual([fault]);
+    expect(refused([rdata], type, rdata)).toEqual([]);
+  });
+
+  it.each([
+    ["CAA", '0 issue "ca.example"'],
+    ["CAA", '0 issuewild ";"'],
+    ["CAA", '128 iodef "mailto:a@example.org"'],
+    ["CAA", '0 issuemail "ca.example"'],
+    ["CAA", '0 contactemail "a@example.org"'],
+    ["MX", "0 ."],
+    ["MX", "10 192.0.2.1.example.org."],
+    ["PTR", "1.2.0.192.in-addr.arpa."],
+    ["SRV", "0 0 0 ."],
+    ["NS", "ns1.example."],
+  ] as const)("%s %s is none", (type, rdata) => {
+    expect(refused([], type, rdata)).toEqual([]);
+  });
+});

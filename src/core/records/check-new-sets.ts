@@ -1,3 +1,6 @@
+import { parseAddress } from "../addresses/address.ts";
+import { caaTags } from "../rdata/caa.ts";
+import { addressForName } from "../rdata/field-name.ts";
 import type { RecordType } from "../rdata/table.ts";
 import type { Fault } from "../result.ts";
 import { dname } from "./dname.ts";
@@ -16,7 +19,42 @@ export const checkNewSets = (before: readonly SetData[], wanted: readonly SetDat
   ...checkSizes(before, wanted),
   ...checkWildcardServers(before, wanted),
   ...checkDnames(before, wanted),
+  ...checkRecords(before, wanted),
 ];
+
+function checkRecords(before: readonly SetData[], wanted: readonly SetData[]): readonly Fault[] {
+  const found = wanted.flatMap(({ owner, type, records }) => {
+    if (type !== "CAA" && !pointing.has(type)) return [];
+    const key = setKey(owner, type);
+    return records.flatMap(({ rdata }) => recordFaults(type, rdata, key).map((fault) => ({ key, rdata, fault })));
+  });
+  if (found.length === 0) return [];
+  const had = new Set(
+    before.flatMap(({ owner, type, records }) => records.map(({ rdata }) => `${setKey(owner, type)} ${rdata}`)),
+  );
+  return found.filter(({ key, rdata }) => !had.has(`${key} ${rdata}`)).map(({ fault }) => fault);
+}
+
+function recordFaults(type: RecordType, rdata: string, where: string): readonly Fault[] {
+  if (type === "CAA") return checkTag(rdata.split(" ", 2)[1] ?? "", where);
+  // A top-level domain is no number (RFC 3696 section 2): this is no name of a host.
+  const target = rdata.slice(rdata.lastIndexOf(" ") + 1, -1);
+  return parseAddress(target) === undefined ? [] : [addressForName(target, where)];
+}
+
+const pointing: ReadonlySet<RecordType> = new Set(["CNAME", "MX", "NS", "PTR", "SRV"]);
+
+function checkTag(tag: string, where: string): readonly Fault[] {
+  if (caaTags.includes(tag)) return [];
+  return [
+    {
+      code: "caa-unknown-tag",
+      where,
+      message: `${tag} is no property of a CAA record, and certificate authorities would ignore it`,
+      todo: `use one of ${caaTags.join(", ")}`,
+    },
+  ];
+}
 
 /** One that was too large may become smaller, or stay as it is. */
 function checkSizes(before: readonly SetData[], wanted: readonly SetData[]): readonly Fault[] {

@@ -64,3 +64,15 @@ describe("value formats (wire section 4.2): given back exactly as sent", () => {
     expect((await add("xn--gre-6ka8i")).json.rrset.name).toBe("xn--gre-6ka8i");
   });
 });
+
+describe("values that can do nothing good", () => {
+  it.each([
+    ["MX", "10 192.0.2.1", "192.0.2.1 is an address, and this must be a name"],
+    ["NS", "192.0.2.1.", "192.0.2.1 is an address, and this must be a name"],
+    ["CAA", '0 isue "ca.example"', "isue is no property of a CAA record"],
+  ])("%s %s is refused with the reason", async (type, value, message) => {
+    const zone = await newZone();
+    const { status, error } = await call("POST", `/zones/${zone.id}/rrsets`, { name: "x", type, records: [{ value }] });
+    expect([status, error.code, error.message]).toEqual([422, "invalid_input", expect.stringContaining(message)]);
+  });
+});

@@ -61,6 +61,8 @@ function messageOf(fault: Fault, { type, name, value }: Subject): string {
     case "bad-address":
     case "bad-port":
       return `422 Unprocessable Entity: invalid: ${fault.message}; `;
+    case "address-for-name":
+      return `invalid ${type} record: ${fault.message}; `;
     case "missing-key":
       return `422 Unprocessable Entity: missing: ${fault.where}; `;
     case "bad-key":

@@ -156,6 +156,22 @@ describe("5.5: targets", () => {
   });
 });
 
+describe("values that can do nothing good", () => {
+  it.each([
+    ["MX", "10 192.0.2.1", /^invalid MX record: 192\.0\.2\.1 is an address/],
+    ["MX", "10 192.0.2.1.", /^invalid MX record: 192\.0\.2\.1 is an address/],
+    ["NS", "2001:db8::1", /^invalid NS record: 2001:db8::1 is an address/],
+    ["CNAME", "192.0.2.1", /^invalid CNAME record: 192\.0\.2\.1 is an address/],
+    ["CAA", '0 isue "ca.example"', /isue is no property of a CAA record/],
+  ])("%s %s is refused with the reason", async (type, value, message) => {
+    const zone = await newZone();
+    const { status, json } = await create(zone.id, { type, value });
+    expect([status, json.error.message]).toEqual([422, expect.stringMatching(message)]);
+    const file = `$ORIGIN ${zone.name}.\n$TTL 60\nx IN ${type} ${value}\n`;
+    expect((await call("POST", `/api/v1/zones/${zone.id}/import`, { body: file })).status).toBe(422);
+  });
+});
+
 describe("5.6: duplicates", () => {
   it("of the same meaning are taken, also in another spelling", async () => {
     const zone = await newZone();

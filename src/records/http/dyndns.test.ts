@@ -129,6 +129,13 @@ describe("dyndns2", () => {
       "::ffff:203.0.113.9",
       "good 203.0.113.9\n",
     ],
+    [
+      "nothing for a caller on this machine, with the reason",
+      "hostname=home.example.org",
+      "127.0.0.1",
+      "911 127.0.0.1 is no address to publish: send one as myip\n",
+    ],
+    ["what a caller on this machine says", "hostname=home.example.org&myip=192.0.2.6", "127.0.0.1", "good 192.0.2.6\n"],
     ["an IPv6 caller", "hostname=six.example.org", "2001:db8::9", "good 2001:db8::9\n"],
     ["myip with an IPv6 address", "hostname=six.example.org&myip=2001:DB8::1", caller, "good 2001:db8::1\n"],
     ["both", "hostname=home.example.org&myip=192.0.2.5&myipv6=2001:db8::5", caller, "good 192.0.2.5,2001:db8::5\n"],

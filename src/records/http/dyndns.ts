@@ -94,6 +94,8 @@ async function answer(options: DyndnsOptions, request: FastifyRequest, reply: Fa
       return sendLine(reply, "numhost");
     case "bad-address":
       return sendLine(reply, "911");
+    case "caller-without-address":
+      return sendLine(reply, `911 ${asked.caller} is no address to publish: send one as myip`);
     case "update": {
       const outcomes = await service.pointHosts(actor, asked.hosts, asked.wanted);
       return sendLine(reply, outcomes.map(lineOf).join("\n"));

@@ -24,6 +24,17 @@ describe("a dyndns2 request", () => {
     );
   });
 
+  it.each(["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1", "169.254.1.1", "0.0.0.0"])(
+    "from %s must say its address: the caller's is of use to nobody else",
+    (caller) => {
+      expect(readDyndns({ hostname: "a.example", myip: "" }, caller)).toEqual({
+        kind: "caller-without-address",
+        caller,
+      });
+      expect(readDyndns({ hostname: "a.example", myip: "192.0.2.1" }, caller).kind).toBe("update");
+    },
+  );
+
   it("takes an address where a prefix is given too, in either order", () => {
     for (const myipv6 of ["2a00::/64,2a00::1", "2a00::1,2a00::/64"]) {
       const read = readDyndns({ hostname: "a.example", myipv6 }, "192.0.2.1");

@@ -1,6 +1,7 @@
 import { type Address, parseAddress } from "../../../core/addresses/address.ts";
 import { type Network, parseNetwork } from "../../../core/addresses/network.ts";
 import { unmapped } from "../../../core/addresses/peer-address.ts";
+import { scopeOf } from "../../../core/addresses/scope.ts";
 import { labelsOf, parseName } from "../../../core/names/name.ts";
 
 /** What a router asks for: these hosts shall have these addresses. A prefix moves the network part of what a host has. */
@@ -13,7 +14,8 @@ export type DyndnsRequest =
   | { readonly kind: "update"; readonly hosts: readonly Host[]; readonly wanted: WantedAddresses }
   | { readonly kind: "no-host" }
   | { readonly kind: "too-many-hosts" }
-  | { readonly kind: "bad-address" };
+  | { readonly kind: "bad-address" }
+  | { readonly kind: "caller-without-address"; readonly caller: string };
 
 /** Undefined: not a full name. */
 export type Host = string | undefined;
@@ -22,15 +24,22 @@ const maximumHosts = 20;
 
 /**
  * The dyndns2 protocol. Addresses may stand in `myip` and `myipv6`, several with commas, of either family; parameters that
- * routers leave empty count as not given. Without any, it is the address of the caller.
+ * routers leave empty count as not given. Without any, it is the address of the caller, if others can use it.
  */
 export function readDyndns(query: Readonly<Record<string, unknown>>, caller: string): DyndnsRequest {
   const names = words(query.hostname);
   if (names.length === 0) return { kind: "no-host" };
   if (names.length > maximumHosts) return { kind: "too-many-hosts" };
   const texts = [...words(query.myip), ...words(query.myipv6)];
+  if (texts.length === 0 && isHere(unmapped(caller))) return { kind: "caller-without-address", caller };
   const wanted = readWanted(texts.length > 0 ? texts : [unmapped(caller)]);
   return wanted === undefined ? { kind: "bad-address" } : { kind: "update", hosts: names.map(readHost), wanted };
+}
+
+/** On this machine, or through a proxy on it whose header about callers is not trusted: nobody else could use that address. */
+function isHere(caller: string): boolean {
+  const address = parseAddress(caller);
+  return address !== undefined && ["loopback", "unspecified", "link-local"].includes(scopeOf(address));
 }
 
 /** An address beats a prefix; of two in one family the last counts. */
