@@ -10,6 +10,7 @@ import { useLongWait, Waiting } from "../shared/live/waiting.tsx";
 import { Shell } from "../shared/shell.tsx";
 import { useNow, When } from "../shared/time/when.tsx";
 import { durationInWords } from "../shared/time/words-of-time.ts";
+import { WithCode } from "../shared/with-code.tsx";
 import { DecisionTable } from "./decision-table.tsx";
 import { NameCard } from "./name-card.tsx";
 
@@ -71,7 +72,7 @@ export function App() {
           .filter(({ up }) => !up)
           .map(({ source, because }) => (
             <p className="note" key={source} role="alert">
-              The firewall {source} cannot be read: {because}
+              The firewall {source} cannot be read: <WithCode text={because ?? ""} />
             </p>
           ))}
         <div className="cards">

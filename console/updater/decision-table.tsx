@@ -3,6 +3,7 @@ import { useState } from "react";
 import type { UpdaterDecision } from "../../src/contract/updater-page.ts";
 import { Problem } from "../shared/live/problem.tsx";
 import { When } from "../shared/time/when.tsx";
+import { WithCode } from "../shared/with-code.tsx";
 
 const few = 20;
 
@@ -55,8 +56,7 @@ function Decisions({ decisions }: { readonly decisions: readonly UpdaterDecision
                   {what}
                 </td>
                 <td data-label="Why">
-                  {because}
-                  {todo && `; ${todo}`}
+                  <WithCode text={`${because ?? ""}${todo ? `; ${todo}` : ""}`} />
                 </td>
               </tr>
             ))}

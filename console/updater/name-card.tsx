@@ -3,6 +3,7 @@ import { Suspense, useMemo } from "react";
 import type { UpdaterDecision, UpdaterState } from "../../src/contract/updater-page.ts";
 import { lazyPart } from "../shared/live/lazy-part.tsx";
 import { useNow, When } from "../shared/time/when.tsx";
+import { WithCode } from "../shared/with-code.tsx";
 import { movesOf } from "./moves.ts";
 
 const Timeline = lazyPart(async () => ({ default: (await import("../shared/time/timeline.tsx")).Timeline }));
@@ -27,7 +28,7 @@ export function NameCard({ name, published, decisions, nextRound }: Props) {
       </Title>
       <p className={state.tone === "in-step" ? "good" : "bad"} role="status" style={{ margin: "0.25rem 0 0.5rem" }}>
         <b>{state.words}</b>
-        {"todo" in state && `: ${state.todo}`}
+        {"todo" in state && <WithCode text={`: ${state.todo}`} />}
       </p>
       <dl className="facts">
         <dt>Wanted</dt>
@@ -42,14 +43,13 @@ export function NameCard({ name, published, decisions, nextRound }: Props) {
         <dd>{nextRound === null ? "soon" : new Date(nextRound).toLocaleTimeString("en-GB")}</dd>
         <dt>Decision</dt>
         <dd>
-          {name.what}: {name.because}
-          {name.todo && `; ${name.todo}`}
+          <WithCode text={`${name.what}: ${name.because}${name.todo ? `; ${name.todo}` : ""}`} />
         </dd>
         {failure && (
           <>
             <dt>Last failure</dt>
             <dd>
-              <When at={failure.at} />: {failure.because ?? failure.what}
+              <When at={failure.at} />: <WithCode text={failure.because ?? failure.what} />
             </dd>
           </>
         )}

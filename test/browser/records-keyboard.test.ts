@@ -54,3 +54,27 @@ it("goes on in the content when what opened a dialog has gone with it", async ()
   await page.getByRole("heading", { name: "keys.example" }).waitFor();
   await isInContent();
 });
+
+it("chooses a type by what is typed, in place of the one that stood there", async () => {
+  await page.goto(`${opened.rig.url}/zones/harbour.example?add=A`);
+  await dialogHasFocus(page);
+  const type = page.getByRole("dialog").getByRole("combobox", { name: "Type" });
+  for (const [typed, key, chosen, field] of [
+    ["cn", "Enter", "CNAME", "Stands for the name"],
+    ["mx", "Tab", "MX", "Mail server"],
+    ["a", "Enter", "A", "IPv4 address"],
+    ["tx", "Tab", "TXT", "Text"],
+  ] as const) {
+    await type.focus();
+    await page.keyboard.type(typed);
+    await page.keyboard.press(key);
+    await expect.poll(() => type.inputValue()).toBe(chosen);
+    await page.getByRole("dialog").getByLabel(field, { exact: true }).first().waitFor();
+  }
+  await type.click();
+  await page.keyboard.type("srv");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => type.inputValue()).toBe("SRV");
+  // Enter has chosen, and sent nothing.
+  expect(await page.getByRole("dialog").count()).toBe(1);
+});

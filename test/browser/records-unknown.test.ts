@@ -109,6 +109,31 @@ describe("what fails", () => {
     await page.getByText("try again in a moment").waitFor();
   });
 
+  it("is told no longer when a later write has succeeded", async () => {
+    await page.route("**/zonefile", (route) => route.abort());
+    await open(`${harbour}/settings`);
+    await page.getByRole("button", { name: "Export" }).click();
+    await page.getByRole("alert").filter({ hasText: "try again in a moment" }).waitFor();
+    await page.getByLabel("Usual TTL in seconds").fill("1234");
+    await page.getByRole("button", { name: "Save TTL" }).click();
+    await expect.poll(() => page.getByRole("alert").count()).toBe(0);
+    expect(await page.getByLabel("Usual TTL in seconds").inputValue()).toBe("1234");
+  });
+
+  it("shows commands in its words as commands, without backticks", async () => {
+    const error = {
+      code: "unavailable",
+      message: "the store is closed: run `moor store check` and see",
+      details: null,
+    };
+    await page.route("**/zonefile", (route) => route.fulfill({ status: 422, json: { error } }));
+    await open(`${harbour}/settings`);
+    await page.getByRole("button", { name: "Export" }).click();
+    const told = page.getByRole("alert").filter({ hasText: "the store is closed" });
+    expect(await told.locator("code").textContent()).toBe("moor store check");
+    expect(await told.textContent()).not.toContain("`");
+  });
+
   it("keeps nobody in the belief of being signed out", async () => {
     await refuse("**/console/sign-out");
     await open(harbour);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { recordTypes } from "../../src/core/rdata/table.ts";
 import { phone, wide } from "./browser.ts";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
 
@@ -38,6 +39,50 @@ describe("a very long name", () => {
       "document.querySelector('[role=dialog]').scrollWidth - document.querySelector('[role=dialog]').clientWidth";
     expect(await page.evaluate(overflow)).toBe(0);
     await page.setViewportSize(wide);
+  });
+});
+
+describe("the table of records", () => {
+  it.for([wide, { width: 1280, height: 640 }, { width: 360, height: 780 }])(
+    "leaves the page without a second scroll bar, under a note too: $width × $height",
+    async (size) => {
+      await page.setViewportSize(size);
+      await open(harbour);
+      await page.getByText("You have no password yet").waitFor();
+      await page.getByRole("link", { name: "home AAAA" }).waitFor();
+      const [over, table, below] = (await page.evaluate(`(() => {
+        const { height, bottom } = document.querySelector(".sets").getBoundingClientRect();
+        return [document.documentElement.scrollHeight - innerHeight, height, innerHeight - bottom];
+      })()`)) as [number, number, number];
+      expect([over, table > 150, below < 30]).toEqual([0, true, true]);
+      await page.setViewportSize(wide);
+    },
+  );
+});
+
+describe("on the narrowest phones", () => {
+  const narrow = { width: 360, height: 740 };
+  const long = "n".repeat(60);
+  const types = recordTypes.filter((type) => type !== "SOA");
+  const places = ["/", "/?new", harbour, `${harbour}/history`, `${harbour}/moving`, `${harbour}/settings`].concat([
+    ...["/tokens", "/tokens?new", "/account", `/zones/${long}.example`, `${harbour}?edit=${long}/A`],
+    ...types.map((type) => `${harbour}?add=${type}`),
+  ]);
+
+  it("nothing is wider than the window", async () => {
+    await page.setViewportSize(narrow);
+    const tooWide: string[] = [];
+    for (const place of places) {
+      await open(place);
+      await page.locator("#content").waitFor();
+      if (/[?](?:add|edit|new)/.test(place)) await page.getByRole("dialog").waitFor();
+      else await page.getByRole("heading").first().waitFor();
+      const over = (await page.evaluate(`[document.documentElement, ...document.querySelectorAll("[role=dialog]")]
+        .map((each) => each.scrollWidth - each.clientWidth)`)) as number[];
+      if (over.some((each) => each > 0)) tooWide.push(`${place}: ${over.join(" ")}`);
+    }
+    await page.setViewportSize(wide);
+    expect(tooWide).toEqual([]);
   });
 });
 

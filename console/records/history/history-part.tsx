@@ -7,10 +7,11 @@ import { nameToUnicode } from "../../../src/core/names/unicode.ts";
 import { counted } from "../../shared/counted.ts";
 import { Problem } from "../../shared/live/problem.tsx";
 import { RequestProblem } from "../../shared/live/request.ts";
+import { usePassingError } from "../../shared/live/use-passing-error.ts";
 import { Waiting } from "../../shared/live/waiting.tsx";
 import { useSession } from "../../shared/session/session.tsx";
 import { When } from "../../shared/time/when.tsx";
-import { readHistory, zonePath } from "../api.ts";
+import { type HistoryPage, readHistory, zonePath } from "../api.ts";
 import { groupWrites, linesOf } from "./describe-change.ts";
 
 /** Who changed what, when, from what to what; the latest first. */
@@ -20,15 +21,19 @@ export default function HistoryPart({ zone }: { readonly zone: RrsetsZone }) {
     queryKey: ["history", zone.name],
     queryFn: ({ pageParam }) => readHistory(request, zone.name, pageParam),
     initialPageParam: null as number | null,
-    getNextPageParam: (last) => last.meta.next_before,
+    getNextPageParam: olderWrites,
   });
   const queries = useQueryClient();
-  const undo = useMutation({
-    mutationFn: (serial: number) => request("POST", `${zonePath(zone.name)}/history/${serial}/undo`),
-    onSuccess: () => queries.invalidateQueries(),
-  });
+  const undo = usePassingError(
+    useMutation({
+      mutationFn: (serial: number) => request("POST", `${zonePath(zone.name)}/history/${serial}/undo`),
+      onSuccess: () => queries.invalidateQueries(),
+    }),
+  );
   const writes = groupWrites(pages.data?.pages.flatMap(({ history }) => history) ?? []);
-  const rest = pages.data?.pages.at(-1)?.meta.rest_of_write ?? 0;
+  const rests = new Map(
+    pages.data?.pages.map(({ history, meta }) => [history.at(-1)?.serial, meta.rest_of_write ?? 0]),
+  );
   if (pages.isPending) return <Waiting />;
   if (pages.data === undefined) return <Problem error={pages.error} retry={() => void pages.refetch()} />;
   return (
@@ -46,7 +51,7 @@ export default function HistoryPart({ zone }: { readonly zone: RrsetsZone }) {
           </tr>
         </thead>
         <tbody>
-          {writes.map((changes, i) => {
+          {writes.map((changes) => {
             const [first] = changes;
             return (
               first && (
@@ -57,7 +62,7 @@ export default function HistoryPart({ zone }: { readonly zone: RrsetsZone }) {
                   <td data-label="Who">{first.by}</td>
                   <td data-label="What">
                     <div>
-                      <Changes changes={changes} rest={i === writes.length - 1 ? rest : 0} />
+                      <Changes changes={changes} rest={rests.get(first.serial) ?? 0} />
                       <div aria-live="polite">{undo.variables === first.serial && <Outcome undo={undo} />}</div>
                     </div>
                   </td>
@@ -84,6 +89,11 @@ export default function HistoryPart({ zone }: { readonly zone: RrsetsZone }) {
         </tbody>
       </table>
       {pages.isFetchNextPageError && <Problem error={pages.error} />}
+      {pages.data.pages.length > 1 && pages.data.pages.at(-1)?.history.length === 0 && (
+        <p className="quiet" role="status">
+          There are no older changes.
+        </p>
+      )}
       {pages.hasNextPage && (
         <Button variant="default" onClick={() => void pages.fetchNextPage()} loading={pages.isFetchingNextPage}>
           Older changes
@@ -92,6 +102,10 @@ export default function HistoryPart({ zone }: { readonly zone: RrsetsZone }) {
     </Stack>
   );
 }
+
+/** Pages of the API count sets, of which one import has thousands: the rest of a write that was begun is skipped. */
+const olderWrites = ({ meta }: HistoryPage): number | null =>
+  meta.next_before === null ? null : meta.next_before - (meta.rest_of_write ?? 0);
 
 /** In the row itself: the top of the page may be far away. */
 function Outcome({ undo }: { readonly undo: { readonly isSuccess: boolean; readonly error: Error | null } }) {

@@ -1,4 +1,14 @@
-import { Button, Group, Select, Stack, Switch, Text, TextInput } from "@mantine/core";
+import {
+  Button,
+  type ComboboxParsedItem,
+  Group,
+  type OptionsFilter,
+  Select,
+  Stack,
+  Switch,
+  Text,
+  TextInput,
+} from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "wouter";
@@ -95,7 +105,7 @@ function Form({ zone, type, onClose, ...props }: Props) {
           {linesOf(null, edited ?? null).come.join(", ") || "nothing"}. Saving replaces that.
         </Text>
       )}
-      <fieldset disabled={locked} style={{ border: 0, margin: 0, padding: 0 }}>
+      <fieldset disabled={locked} style={{ border: 0, margin: 0, padding: 0, minWidth: 0 }}>
         <Stack gap="sm">
           <Place draft={draft} zone={zone} onChange={setDraft} show={show} isNew={edited === undefined} />
           <ValueList draft={draft} zone={zone.name} onChange={setDraft} show={show} />
@@ -203,6 +213,12 @@ function Place(props: {
         onChange={(type) => type && onChange(withType(draft, type as RecordType))}
         allowDeselect={false}
         searchable
+        // What is typed takes the place of the type that stands there, and chooses the first that fits.
+        onFocus={(event) => event.currentTarget.select()}
+        onClick={(event) => event.currentTarget.select()}
+        selectFirstOptionOnChange
+        autoSelectOnBlur
+        filter={startingWith}
         w="7.5rem"
       />
       <TextInput
@@ -222,6 +238,13 @@ function Place(props: {
     </Group>
   );
 }
+
+/** Those that begin with the text come first: `a` is A, not the first of the types that have an A in them. */
+const startingWith: OptionsFilter = ({ options, search }) => {
+  const text = search.trim().toUpperCase();
+  const place = (option: ComboboxParsedItem) => ("label" in option ? option.label.indexOf(text) : -1);
+  return options.filter((option) => place(option) >= 0).toSorted((a, b) => Math.sign(place(a)) - Math.sign(place(b)));
+};
 
 /** Values of one type rarely mean something in another; those with the same fields do. */
 function withType(draft: SetDraft, type: RecordType): SetDraft {

@@ -71,7 +71,7 @@ export function ValueList({ draft, zone, onChange, show }: Props) {
         </Group>
       ))}
       <Group justify="space-between" gap="xs">
-        <Text size="xs" c="dimmed">
+        <Text size="xs" c="dimmed" className="breaks">
           {adviceFor(draft.type)}
         </Text>
         {!single && (

@@ -8,6 +8,7 @@ import { counted } from "../../shared/counted.ts";
 import { download } from "../../shared/download.ts";
 import { Problem } from "../../shared/live/problem.tsx";
 import { type Method, RequestProblem } from "../../shared/live/request.ts";
+import { usePassingError } from "../../shared/live/use-passing-error.ts";
 import { useSession } from "../../shared/session/session.tsx";
 import { zonePath } from "../api.ts";
 import { labelsText, readLabels } from "../sets/set-draft.ts";
@@ -39,11 +40,12 @@ export default function SettingsPart({ zone }: { readonly zone: RrsetsZone }) {
 function useZoneWrite(zone: string) {
   const { request } = useSession();
   const queries = useQueryClient();
-  return useMutation({
+  const change = useMutation({
     mutationFn: (write: { readonly method: Method; readonly path: string; readonly body: unknown }) =>
       request(write.method, `${zonePath(zone)}${write.path}`, write.body),
     onSuccess: () => queries.invalidateQueries({ queryKey: ["zone", zone] }),
   });
+  return usePassingError(change);
 }
 
 function General({ zone }: { readonly zone: RrsetsZone }) {
@@ -150,10 +152,12 @@ function ZoneFile({ zone }: { readonly zone: RrsetsZone }) {
     setImported("");
     setImporting(true);
   };
-  const save = useMutation({
-    mutationFn: () => request<{ zonefile: string }>("GET", `${zonePath(zone.name)}/zonefile`),
-    onSuccess: ({ zonefile }) => download(`${zone.name}.zone`, zonefile),
-  });
+  const save = usePassingError(
+    useMutation({
+      mutationFn: () => request<{ zonefile: string }>("GET", `${zonePath(zone.name)}/zonefile`),
+      onSuccess: ({ zonefile }) => download(`${zone.name}.zone`, zonefile),
+    }),
+  );
   return (
     <>
       <Group gap="xs">
@@ -187,13 +191,15 @@ function DeleteZone({ zone }: { readonly zone: RrsetsZone }) {
   const queries = useQueryClient();
   const [, navigate] = useLocation();
   const [typed, setTyped] = useState("");
-  const remove = useMutation({
-    mutationFn: () => request("DELETE", zonePath(zone.name)),
-    onSuccess: async () => {
-      navigate("/");
-      await queries.invalidateQueries({ queryKey: ["zones"] });
-    },
-  });
+  const remove = usePassingError(
+    useMutation({
+      mutationFn: () => request("DELETE", zonePath(zone.name)),
+      onSuccess: async () => {
+        navigate("/");
+        await queries.invalidateQueries({ queryKey: ["zones"] });
+      },
+    }),
+  );
   const isProtected = remove.error instanceof RequestProblem && remove.error.status === 423;
   return (
     <Stack gap="sm">

@@ -4,6 +4,7 @@ import { useState } from "react";
 import type { SessionEntry } from "../../../src/contract/console.ts";
 import { ActionHead } from "../action-head.tsx";
 import { Problem } from "../live/problem.tsx";
+import { usePassingError } from "../live/use-passing-error.ts";
 import { Waiting } from "../live/waiting.tsx";
 import { When } from "../time/when.tsx";
 import { useLeave } from "../use-leave.ts";
@@ -109,10 +110,12 @@ function SessionList() {
     queryKey: ["sessions"],
     queryFn: () => request<{ readonly sessions: readonly SessionEntry[] }>("GET", "/console/sessions"),
   });
-  const end = useMutation({
-    mutationFn: ({ id }: SessionEntry) => request("DELETE", `/console/sessions/${id}`),
-    onSuccess: (_answer, { current }) => (current ? leave() : queries.invalidateQueries()),
-  });
+  const end = usePassingError(
+    useMutation({
+      mutationFn: ({ id }: SessionEntry) => request("DELETE", `/console/sessions/${id}`),
+      onSuccess: (_answer, { current }) => (current ? leave() : queries.invalidateQueries()),
+    }),
+  );
   return (
     <>
       <Problem error={found.error} retry={() => void found.refetch()} />

@@ -1,16 +1,19 @@
 import { Button } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { noAnswer, RequestProblem } from "../live/request.ts";
+import { usePassingError } from "../live/use-passing-error.ts";
 import { useLeave } from "../use-leave.ts";
 import { useSession } from "./session.tsx";
 
 export function SignOutButton() {
   const { request } = useSession();
   const leave = useLeave();
-  const signOut = useMutation({
-    mutationFn: () => request("POST", "/console/sign-out").catch(unlessOver),
-    onSuccess: leave,
-  });
+  const signOut = usePassingError(
+    useMutation({
+      mutationFn: () => request("POST", "/console/sign-out").catch(unlessOver),
+      onSuccess: leave,
+    }),
+  );
   return (
     <>
       <Button
