@@ -1,21 +1,11 @@
-import {
-  Button,
-  type ComboboxParsedItem,
-  Group,
-  type OptionsFilter,
-  Select,
-  Stack,
-  Switch,
-  Text,
-  TextInput,
-} from "@mantine/core";
+import { Button, Group, Stack, Switch, Text, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "wouter";
 import type { Rrset, RrsetsZone } from "../../../src/contract/rrsets.ts";
 import { absoluteName } from "../../../src/core/names/name.ts";
 import { nameToUnicode } from "../../../src/core/names/unicode.ts";
-import { definitionOf, isRecordType, type RecordType, recordTypes } from "../../../src/core/rdata/table.ts";
+import { definitionOf, isRecordType, type RecordType } from "../../../src/core/rdata/table.ts";
 import { Dialog } from "../../shared/dialog.tsx";
 import { FormDialog } from "../../shared/form-dialog.tsx";
 import { useLookFirst } from "../../shared/live/look-first.ts";
@@ -29,6 +19,7 @@ import { zoneAddress } from "../zones/zone-address.ts";
 import { putSets, withoutSerial, type ZoneSets } from "./put-sets.ts";
 import { checkDraft, draftOf, emptyDraft, type SetDraft } from "./set-draft.ts";
 import { ttlInWords } from "./ttl.ts";
+import { TypeField } from "./type-field.tsx";
 import { ValueList } from "./value-list.tsx";
 
 type Props = {
@@ -205,22 +196,7 @@ function Place(props: {
         data-autofocus={props.isNew || undefined}
         style={{ flex: "1 1 14rem" }}
       />
-      <Select
-        label="Type"
-        description="What it says"
-        data={recordTypes.filter((type) => type !== "SOA" || draft.type === "SOA")}
-        value={draft.type}
-        onChange={(type) => type && onChange(withType(draft, type as RecordType))}
-        allowDeselect={false}
-        searchable
-        // What is typed takes the place of the type that stands there, and chooses the first that fits.
-        onFocus={(event) => event.currentTarget.select()}
-        onClick={(event) => event.currentTarget.select()}
-        selectFirstOptionOnChange
-        autoSelectOnBlur
-        filter={startingWith}
-        w="7.5rem"
-      />
+      <TypeField type={draft.type} onChoose={(type) => onChange(withType(draft, type))} />
       <TextInput
         label="TTL in seconds"
         description={
@@ -238,13 +214,6 @@ function Place(props: {
     </Group>
   );
 }
-
-/** Those that begin with the text come first: `a` is A, not the first of the types that have an A in them. */
-const startingWith: OptionsFilter = ({ options, search }) => {
-  const text = search.trim().toUpperCase();
-  const place = (option: ComboboxParsedItem) => ("label" in option ? option.label.indexOf(text) : -1);
-  return options.filter((option) => place(option) >= 0).toSorted((a, b) => Math.sign(place(a)) - Math.sign(place(b)));
-};
 
 /** Values of one type rarely mean something in another; those with the same fields do. */
 function withType(draft: SetDraft, type: RecordType): SetDraft {

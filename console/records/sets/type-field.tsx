@@ -1,0 +1,64 @@
+import { type ComboboxParsedItem, type OptionsFilter, Select } from "@mantine/core";
+import { useState } from "react";
+import { type RecordType, recordTypes } from "../../../src/core/rdata/table.ts";
+
+/** What is typed takes the place of the type that stands there; Enter and Tab choose the first that fits. */
+export function TypeField({
+  type,
+  onChoose,
+}: {
+  readonly type: RecordType;
+  readonly onChoose: (type: RecordType) => void;
+}) {
+  const [isOpen, setOpen] = useState(false);
+  const [search, setSearch] = useState<string>(type);
+  const types = recordTypes.filter((each) => each !== "SOA" || type === "SOA");
+  const choose = (next: RecordType | undefined) => {
+    if (next === undefined) return;
+    onChoose(next);
+    setSearch(next);
+    setOpen(false);
+  };
+  return (
+    <Select
+      label="Type"
+      description="What it says"
+      data={types}
+      value={type}
+      onChange={(next) => choose(types.find((each) => each === next))}
+      allowDeselect={false}
+      searchable
+      searchValue={search}
+      onSearchChange={setSearch}
+      dropdownOpened={isOpen}
+      onDropdownOpen={() => setOpen(true)}
+      onDropdownClose={() => setOpen(false)}
+      // The list marks its first entry a moment after it is shown, too late for those who type fast.
+      onKeyDown={(event) => {
+        const typed = event.currentTarget.value;
+        const isLetter = event.key.length === 1 && !event.ctrlKey && !event.metaKey;
+        if (isLetter && typed === type) event.currentTarget.select();
+        if ((event.key !== "Enter" && event.key !== "Tab") || typed === type) return;
+        if (event.key === "Enter") event.preventDefault();
+        choose(typesFor(typed, types)[0]);
+      }}
+      selectFirstOptionOnChange
+      filter={byTyped}
+      w="7.5rem"
+    />
+  );
+}
+
+/** Those that begin with the text come first: `a` is A, not the first of the types that have an A in them. */
+function typesFor(typed: string, types: readonly RecordType[]): readonly RecordType[] {
+  const place = (each: RecordType) => each.indexOf(typed.trim().toUpperCase());
+  return types.filter((each) => place(each) >= 0).toSorted((a, b) => Math.sign(place(a)) - Math.sign(place(b)));
+}
+
+const byTyped: OptionsFilter = ({ options, search }) => {
+  const named = new Map(options.flatMap((option) => ("value" in option ? [[option.value, option]] : [])));
+  return typesFor(search, [...named.keys()] as RecordType[]).flatMap((type): ComboboxParsedItem[] => {
+    const option = named.get(type);
+    return option ? [option] : [];
+  });
+};
