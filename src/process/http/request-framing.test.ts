@@ -20,7 +20,7 @@ async function start() {
   server.all("/*", async (request) => {
     begun.push(request.url);
     if (request.url === "/slow") await goOn.promise;
-    return `<${request.method} ${request.url} ${String(request.body ?? "")}>`;
+    return `<${request.method} ${request.url} ${typeof request.body === "string" ? request.body : ""}>`;
   });
   const { port } = await listen(server, { host: "127.0.0.1", port: 0 });
   return { port, begun, goOn: goOn.resolve, server };

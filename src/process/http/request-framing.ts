@@ -14,7 +14,7 @@ export function createRequestFraming() {
   const newest = new WeakMap<Socket, Newest>();
   const faulty = new WeakSet<Socket>();
   return {
-    follow(server: FastifyInstance): void {
+    follow: (server: FastifyInstance): void => {
       server.addHook("onRequest", (request, reply, done) => {
         const { socket } = request.raw;
         // What comes after a fault may be the rest of it.
@@ -35,7 +35,7 @@ export function createRequestFraming() {
     },
 
     /** For Fastify's `clientErrorHandler`. The answer to what could not be read must not be taken for that of a request before it. */
-    sendUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
+    sendUnreadable: (error: NodeJS.ErrnoException, socket: Socket): void => {
       if (error.code === "ECONNRESET" || socket.destroyed || faulty.has(socket)) return;
       const { response, before } = newest.get(socket) ?? {};
       const own = response?.req.complete ? unlessGiven(response) : undefined;
