@@ -18,6 +18,20 @@ export type SessionStore = {
   readonly dropOld: (limits: { readonly seenBefore: Instant; readonly now: Instant }) => Promise<void>;
 };
 
+/** The same store; `ended` is called after every call that ends sessions. */
+export const tellingEnds = (store: SessionStore, ended: () => void): SessionStore => ({
+  ...store,
+  remove: async (who, id) => {
+    const removed = await store.remove(who, id);
+    ended();
+    return removed;
+  },
+  removeAll: async (who) => {
+    await store.removeAll(who);
+    ended();
+  },
+});
+
 export type NewSession = {
   readonly hash: string;
   readonly who: string;

@@ -28,7 +28,12 @@ export type TransferSetup = {
 
 /** The store as what transfers, notices and updates are about. */
 export function transferPorts({ store, zones, secondaries, networks, catalog, log }: TransferSetup): TransferPorts {
+  let version = 0;
+  store.onAccessChange(() => {
+    version += 1;
+  });
   return {
+    accessVersion: () => version,
     keyNamed: (name) => keyNamed(store, name),
     mayTransfer: async (zone, { from, key: name }) => {
       if (comesFrom(from, networks)) return true;

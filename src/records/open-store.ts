@@ -1,4 +1,5 @@
 import type { Client } from "pg";
+import { tellingEnds } from "../access/session.ts";
 import type { DatabaseTrouble } from "../process/database/migration-steps.ts";
 import type { Logger } from "../process/log.ts";
 import type { ConnectionCount } from "../process/postgres/open.ts";
@@ -44,7 +45,8 @@ export async function openStore(place: StorePlace, log: Logger): Promise<OpenSto
 function openFile(path: string, log: Logger): OpenStore {
   const store = openSqliteStore(path);
   try {
-    const console = openConsoleStore(path, migrations);
+    const opened = openConsoleStore(path, migrations);
+    const console = { ...opened, sessions: tellingEnds(opened.sessions, store.accessChanged) };
     const checkpoints = startWalCheckpoints(path, log);
     store.onChange((rows = []) => checkpoints.wrote(rows.length));
     const close = async () => {

@@ -14,6 +14,7 @@ const now = 1_700_000_000_000;
 const contents = [
   writtenZone("example.org", "@ 60 NS ns1\nwww 60 A 192.0.2.1"),
   writtenZone("catalog.example", "version 0 TXT 2"),
+  writtenZone("long.example", Array.from({ length: 4_000 }, (_, i) => `h${i} 60 TXT "${"x".repeat(40)}"`).join("\n")),
 ];
 const zones = createLoadedZones({
   names: async function* () {
@@ -31,9 +32,12 @@ beforeEach(() => {
   updates = [];
   outcome = "done";
 });
+/** Keys that were revoked while a transfer ran. */
+const revoked = new Set<string>();
 const ports: TransferPorts = {
+  accessVersion: () => revoked.size,
   keyNamed: async (name) => (name === key.name ? key : undefined),
-  mayTransfer: async (_, asker) => asker.key !== undefined || asker.from === "192.0.2.53",
+  mayTransfer: async (_, asker) => (asker.key !== undefined && !revoked.has(asker.key)) || asker.from === "192.0.2.53",
   changesBetween: async () => undefined,
   update: async (request) => {
     updates.push(request);
@@ -173,4 +177,20 @@ it("survives damage of every kind, with a reply that can be read", async () => {
     { numRuns: 3_000 },
   );
   expect(troubles).toEqual([]);
+});
+
+describe("a transfer", () => {
+  it("ends with REFUSED when its key is revoked, and tells no more of the zone", async () => {
+    const codes: number[] = [];
+    for await (const bytes of stream(signed({ name: "long.example", type: 252 }), "203.0.113.1") ?? []) {
+      const tsig = readTsig(bytes);
+      const decoded = decodeMessage(typeof tsig === "string" ? bytes : tsig.message);
+      if (!decoded.ok) throw new Error(decoded.because);
+      codes.push(decoded.message.rcode);
+      revoked.add(key.name);
+      if (codes.length > 1) expect(decoded.message.answers).toEqual([]);
+    }
+    revoked.clear();
+    expect(codes).toEqual([0, 5]);
+  });
 });

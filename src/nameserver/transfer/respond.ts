@@ -22,6 +22,8 @@ export type Asker = { readonly from: string; readonly key: string | undefined };
 export type TransferPorts = {
   readonly keyNamed: (name: string) => Promise<TsigKey | undefined>;
   readonly mayTransfer: (zone: string, asker: Asker) => Promise<boolean>;
+  /** Moves whenever `mayTransfer` may answer otherwise than before: a long transfer is then checked again. */
+  readonly accessVersion: () => number;
   readonly changesBetween: ChangesBetween;
   /** With a message that was done already, as its signature tells, nothing is done again. */
   readonly update: (request: UpdateRequest, asker: Asker, signature: string) => Promise<UpdateOutcome>;
@@ -90,12 +92,19 @@ export function createExchange(options: ExchangeOptions): { readonly respond: Re
     try {
       const [question] = message.questions;
       if (question === undefined || message.questions.length > 1) return yield sign(codeReply(message, rcodes.formErr));
+      let version = ports.accessVersion();
       if (question.class !== classes.in || !(await ports.mayTransfer(question.name, asker))) {
         count(message, "refused");
         return yield sign(codeReply(message, rcodes.refused));
       }
       let given = true;
       for await (const each of transferOut({ message, transport, room }, { zones, changesBetween, packed })) {
+        const now = ports.accessVersion();
+        if (now !== version && !(await ports.mayTransfer(question.name, asker))) {
+          count(message, "refused");
+          return yield sign(codeReply(message, rcodes.refused));
+        }
+        version = now;
         given = ((each[3] ?? 0) & 0xf) === rcodes.noError;
         yield sign(each);
       }

@@ -39,7 +39,8 @@ export function createConsoleSessions(
     if (found.kind !== "session") return found.kind;
     const account = await console.account(Number(found.session.who));
     if (account === undefined) return "none";
-    return { account: account.id, label: `${account.name} (console)`, scope: wholeAccount, from: request.ip };
+    const session = found.session.id;
+    return { account: account.id, session, label: `${account.name} (console)`, scope: wholeAccount, from: request.ip };
   };
   return {
     sessions,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { makePool } from "../../../test/rig/records/pool-of-addresses.ts";
-import { wholeAccount } from "../../core/may.ts";
+import { type Scope, wholeAccount } from "../../core/may.ts";
 import { openSqliteStore, type SqliteStore } from "../store/sqlite/store.ts";
 import { createEventStreams } from "./change-events.ts";
 
@@ -28,11 +28,12 @@ describe("event streams", () => {
       },
       () => true,
     );
-    const actor = { account: pool.zone.account, label: "test", scope: wholeAccount };
+    const { account } = pool.zone;
+    const actorNow = async () => ({ account, label: "test", scope: wholeAccount });
     const told: string[] = [];
     const follow = () =>
       streams.follow(
-        actor,
+        { account, actorNow },
         start,
         async (text) => {
           told.push(text);
@@ -46,5 +47,38 @@ describe("event streams", () => {
     await follow();
     expect(told.join("")).toContain("192.0.2.1");
     streams.close();
+  });
+
+  /** What a follower is sent of changes that come one by one, with the scope that it has at each of them. */
+  async function sentWith(scopes: readonly (Scope | undefined)[]): Promise<readonly string[]> {
+    const pool = await makePool(store);
+    const streams = createEventStreams(store, (actor, { zoneName }) => actor.scope.zones?.includes(zoneName) ?? true);
+    const { account } = pool.zone;
+    const sent: string[] = [];
+    let asked = 0;
+    const actorNow = async () => {
+      const scope = scopes[asked];
+      asked += 1;
+      return scope && { account, label: "test", scope };
+    };
+    const sink = async (text: string) => sent.push(text) > 0;
+    const done = streams.follow({ account, actorNow }, await store.lastChange(), sink, stop.signal);
+    for (const [i] of scopes.entries()) {
+      await pool.add(store, `192.0.2.${i}`);
+      await expect.poll(() => asked).toBe(i + 1);
+    }
+    if (!scopes.includes(undefined)) stop.abort();
+    await done;
+    streams.close();
+    return sent.map((text) => /192\.0\.2\.\d+(?!.*192)/.exec(text)?.[0] ?? text);
+  }
+
+  it("end without another event when access was taken away", async () => {
+    expect(await sentWith([wholeAccount, undefined])).toEqual(["192.0.2.0"]);
+  });
+
+  it("follow the scope as it is when each event is sent", async () => {
+    const elsewhere = { ...wholeAccount, zones: ["other.example"] };
+    expect(await sentWith([wholeAccount, elsewhere, wholeAccount])).toEqual(["192.0.2.0", "192.0.2.2"]);
   });
 });

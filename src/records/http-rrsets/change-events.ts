@@ -6,9 +6,18 @@ import { changeToWire } from "./wire.ts";
 export type EventSink = (text: string) => Promise<boolean>;
 
 export type EventStreams = {
-  /** Sends what the actor may see behind `position` and then whatever comes, until the signal or the sink ends it. */
-  readonly follow: (actor: Actor, position: number, sink: EventSink, signal: AbortSignal) => Promise<void>;
+  /**
+   * Sends what the follower may see after `position` and then whatever comes, until the signal or the sink ends it, or the
+   * follower has no access any more.
+   */
+  readonly follow: (follower: Follower, position: number, sink: EventSink, signal: AbortSignal) => Promise<void>;
   readonly close: () => void;
+};
+
+export type Follower = {
+  readonly account: number;
+  /** Who it is and what it may see at this moment; undefined once its token or session is no longer valid. */
+  readonly actorNow: () => Promise<Actor | undefined>;
 };
 
 type MaySee = (actor: Actor, change: LoggedChange) => boolean;
@@ -56,13 +65,17 @@ export function createEventStreams(store: RecordStore, maySee: MaySee): EventStr
     });
 
   return {
-    follow: async (actor, from, sink, signal) => {
+    follow: async ({ account, actorNow }, from, sink, signal) => {
       let position = from;
       while (!signal.aborted) {
         const seen = version;
         const { events, last } = await batchAfter(position);
-        const text = events.map((event) => (isFor(actor, event, maySee) ? event.text : "")).join("");
         position = last;
+        const theirs = events.filter(({ change }) => change.account === account);
+        // Asked after the events were read: what happened after a revocation never leaves.
+        const actor = theirs.length > 0 ? await actorNow() : undefined;
+        if (theirs.length > 0 && actor === undefined) return;
+        const text = theirs.map((event) => (actor && maySee(actor, event.change) ? event.text : "")).join("");
         if (text !== "" && !(await sink(text))) return;
         // Between these two lines nothing else can run, so no change is slept through.
         if (events.length === 0 && version === seen && !signal.aborted) await grown(signal);
@@ -71,9 +84,6 @@ export function createEventStreams(store: RecordStore, maySee: MaySee): EventStr
     close: end,
   };
 }
-
-const isFor = (actor: Actor, { change }: Event, maySee: MaySee): boolean =>
-  change.account === actor.account && maySee(actor, change);
 
 async function readBatch(store: RecordStore, position: number): Promise<Batch> {
   const changes = await store.changesAfter(position, batchSize);

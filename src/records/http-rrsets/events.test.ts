@@ -170,6 +170,71 @@ describe("GET /events", () => {
     await reader.until((each) => each.ended());
   });
 
+  const revoke = async (secret: string) => {
+    const known = (await store.tokens()).find((each) => each.name === secret);
+    await store.revokeToken(known?.id ?? 0, Date.now());
+  };
+
+  it("ends in the moment in which the token is revoked, without any event after it", async () => {
+    const zone = await newZone();
+    const secret = await newToken();
+    const { reader, close } = await another(store, { beat: 600_000, secret });
+    await put(zone, "before", "192.0.2.1");
+    await reader.until(({ events }) => events.length === 1);
+    await revoke(secret);
+    for (let i = 0; i < 14; i += 1) await put(zone, `after${i}`, "192.0.2.1");
+    await reader.until((each) => each.ended());
+    expect(names(reader)).toEqual(["before"]);
+    await close();
+  });
+
+  it("ends although nothing happens when the token is revoked", async () => {
+    const secret = await newToken();
+    const { reader, counted, close } = await another(store, { beat: 600_000, secret });
+    await revoke(secret);
+    await reader.until((each) => each.ended());
+    await expect.poll(() => counted.open).toBe(0);
+    await close();
+  });
+
+  it("does not deliver what a slow reader has not taken when its token is revoked", async () => {
+    const zone = await newZone();
+    const secret = await newToken();
+    const { reader, close } = await another(store, { beat: 600_000, secret });
+    reader.pause();
+    const records = Array.from({ length: 50 }, (_, i) => ({ value: `192.0.2.${i}`, comment: "x".repeat(900) }));
+    const changes = Array.from({ length: 200 }, (_, i) => ({ name: `h${i}`, type: "A", records }));
+    await call("POST", `/zones/${zone}/changes`, { changes });
+    await new Promise(setImmediate);
+    await revoke(secret);
+    reader.resume();
+    await reader.until((each) => each.ended());
+    expect(reader.events.length).toBeLessThan(200);
+    await close();
+  });
+
+  it("limits the streams of one token, says what to do, and leaves room for others", async () => {
+    await expect.poll(() => streams.open).toBe(0);
+    const greedy = await newToken();
+    const held = await Promise.all(Array.from({ length: 20 }, () => listen(greedy)));
+    const refused = await listen(greedy);
+    expect([refused.status, refused.headers["retry-after"]]).toEqual([429, "60"]);
+    await refused.until((each) => each.text().includes("this token has 20 event streams open"));
+    expect((await listen()).status).toBe(200);
+    held[0]?.close();
+    await expect.poll(async () => (await listen(greedy)).status).toBe(200);
+  });
+
+  it("limits the streams of one account, whatever its tokens", async () => {
+    for (let i = 0; i < 10; i += 1) {
+      const secret = await newToken(wholeAccount, "crowd");
+      await Promise.all(Array.from({ length: 20 }, () => listen(secret)));
+    }
+    const refused = await listen(await newToken(wholeAccount, "crowd"));
+    expect(refused.status).toBe(429);
+    await refused.until((each) => each.text().includes("this account has 200 event streams open"));
+  });
+
   it("lets go of a reader that takes nothing, and holds up no other for it", async () => {
     const zone = await newZone();
     await expect.poll(() => streams.open).toBe(0);
@@ -192,23 +257,23 @@ describe("GET /events", () => {
     expect(names(slow)).not.toContain("end");
   });
 
-  const another = async (of: RecordStore, within = patience) => {
+  const another = async (of: RecordStore, { within = patience, beat = heartbeat, secret = token } = {}) => {
     const counted = { open: 0 };
     const other = createHttpServer({ bodyLimit: 1024 });
     const service = createRecordService({ store: of, now: Date.now, nameservers: ["ns1.example.net"] });
     const logged: string[] = [];
     const log = createLog({ format: "text", level: "error", write: (line) => void logged.push(line) });
-    const events = { heartbeat, patience: within, streams: counted };
+    const events = { heartbeat: beat, patience: within, streams: counted };
     await other.register(rrsetsApi({ service, store: of, now: Date.now, log, events }), { prefix: "/v1" });
     const at = await other.listen({ host: "127.0.0.1", port: 0 });
-    const reader = await readEvents(`${at}/v1/events`, { authorization: `Bearer ${token}` });
+    const reader = await readEvents(`${at}/v1/events`, { authorization: `Bearer ${secret}` });
     open.push(reader);
     return { reader, counted, logged, close: () => other.close() };
   };
 
   it("keeps a reader that could take nothing because the service itself stood still", async () => {
     const zone = await newZone();
-    const { reader, close } = await another(store, 1_000);
+    const { reader, close } = await another(store, { within: 1_000 });
     reader.pause();
     const comment = "x".repeat(900);
     const records = Array.from({ length: 50 }, (_, i) => ({ value: `192.0.2.${i}`, comment }));

@@ -3,8 +3,10 @@ import type { ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { afterAwake } from "../../process/after-awake.ts";
+import { createStreamSeats, type Holder } from "../../process/http/stream-seats.ts";
 import type { NoteFailure } from "../http/failed-requests.ts";
 import type { RecordService } from "../service/service.ts";
+import type { Actor } from "../service/sight.ts";
 import type { RecordStore } from "../store/port.ts";
 import { sendError, sendFaults } from "./answer.ts";
 import { createEventStreams, type EventSink } from "./change-events.ts";
@@ -17,6 +19,8 @@ export type EventOptions = {
   readonly store: RecordStore;
   /** Whether the token that came with the request is still good. */
   readonly stillGood: (request: FastifyRequest) => Promise<boolean>;
+  /** Whose request it is and what that one may see now; undefined when its token or session is no longer valid. */
+  readonly actorNow: (request: FastifyRequest) => Promise<Actor | undefined>;
   readonly noteFailure: NoteFailure;
   /** Milliseconds; a proxy or a sleeping machine is noticed by these. */
   readonly heartbeat?: number;
@@ -26,17 +30,31 @@ export type EventOptions = {
   readonly streams?: { open: number };
 };
 
-const mostStreams = 1_000;
+/** At each node. One token cannot hold the streams of all others, nor one account with many tokens. */
+const mostStreams = { all: 1_000, ofToken: 20, ofAccount: 200 };
 
 /** Not in the original API: changes as they come, to everyone who may see them. */
 export function rrsetsEventRoutes(api: FastifyInstance, options: EventOptions): void {
   const { store, service, noteFailure } = options;
   const streams = createEventStreams(store, service.rrsets.maySee);
-  const open = new Set<AbortController>();
+  const seats = createStreamSeats(mostStreams.all);
+  const open = new Map<AbortController, { readonly request: FastifyRequest; readonly response: ServerResponse }>();
   const { streams: counted = { open: 0 } } = options;
+  /** What it has not taken yet is not for it any more either. If it cannot be checked now, it is before the next event. */
+  const endIfRevoked = async ({ request, response }: { request: FastifyRequest; response: ServerResponse }) => {
+    const revoked = await options.actorNow(request).then(
+      (actor) => actor === undefined,
+      () => false,
+    );
+    if (revoked) response.destroy();
+  };
+  const stopListening = store.onAccessChange(() => {
+    for (const each of open.values()) void endIfRevoked(each);
+  });
   api.addHook("preClose", async () => {
+    stopListening();
     streams.close();
-    for (const stream of open) stream.abort();
+    for (const stream of open.keys()) stream.abort();
   });
 
   const schema = {
@@ -58,27 +76,55 @@ export function rrsetsEventRoutes(api: FastifyInstance, options: EventOptions): 
     if (asked !== undefined && !/^\d{1,15}$/.test(String(asked))) {
       return sendFaults(reply, [badInput("Last-Event-ID", "must be the id of an event")]);
     }
-    if (open.size >= mostStreams) return sendError(reply, errorAnswer(503, "unavailable", "too many event streams"));
+    const { actor } = request;
+    const seat = seats.take(holdersOf(actor));
+    if (seat.kind === "full") return sendFull(reply, seat.holder);
+    const stream = new AbortController();
+    open.set(stream, { request, response: reply.raw });
+    counted.open = open.size;
+    const leave = () => {
+      seat.leave();
+      open.delete(stream);
+      counted.open = open.size;
+    };
+    reply.raw.once("close", () => {
+      leave();
+      stream.abort();
+    });
     const last = await store.lastChange();
     const cut = asked === undefined ? undefined : await cutBehind(store, Number(asked));
     const from = asked === undefined ? last : Math.min(cut ?? Number(asked), last);
-    const stream = new AbortController();
-    open.add(stream);
-    counted.open = open.size;
-    const response = begin(reply, from, stream);
+    const response = begin(reply, from);
+    response.on("error", () => stream.abort());
+    void endIfRevoked({ request, response });
     if (cut !== undefined)
       response.write(`event: cut\ndata: ${JSON.stringify({ asked: Number(asked), from: cut })}\n\n`);
-    const beat = setInterval(() => void pulse(request, response, stream, options), options.heartbeat ?? 15_000);
-    const sink = sinkOf(response, options.patience ?? 10_000);
-    await streams.follow(request.actor, from, sink, stream.signal).catch((error) => noteFailure(error, request.id));
+    const beat = setInterval(() => void pulse(request, response, options), options.heartbeat ?? 15_000);
+    const sink = sinkOf(response, options.patience ?? 10_000, stream.signal);
+    const follower = { account: actor.account, actorNow: () => options.actorNow(request) };
+    await streams.follow(follower, from, sink, stream.signal).catch((error) => noteFailure(error, request.id));
     clearInterval(beat);
-    open.delete(stream);
-    counted.open = open.size;
+    leave();
     if (stream.signal.aborted) response.end();
-    // Who takes nothing would not take the end either; where the log cannot be read, the reader is to come again.
+    // Who takes nothing would not take the end either; where the log cannot be read, the reader is to come again; and who
+    // has lost access does not get what is still buffered.
     else response.destroy();
     return reply;
   });
+}
+
+const holdersOf = ({ token, session, account }: Actor): readonly Holder[] => [
+  { name: token === undefined ? `session ${session}` : `token ${token}`, most: mostStreams.ofToken },
+  { name: `account ${account}`, most: mostStreams.ofAccount },
+];
+
+function sendFull(reply: FastifyReply, holder: Holder | undefined): FastifyReply {
+  reply.header("retry-after", "60");
+  if (holder === undefined)
+    return sendError(reply, errorAnswer(503, "unavailable", "too many event streams are open; try again later"));
+  const [whose] = holder.name.split(" ");
+  const message = `this ${whose} has ${holder.most} event streams open, the most allowed; close one, or share one stream`;
+  return sendError(reply, errorAnswer(429, "rate_limit_exceeded", message));
 }
 
 /** Where the log begins, when that is behind the place to go on from: changes between them are not known any more. */
@@ -88,11 +134,9 @@ async function cutBehind(store: RecordStore, asked: number): Promise<number | un
 }
 
 /** An id without data is no event, but a place to go on from. */
-function begin(reply: FastifyReply, from: number, stream: AbortController): ServerResponse {
+function begin(reply: FastifyReply, from: number): ServerResponse {
   reply.hijack();
   const response = reply.raw;
-  response.on("close", () => stream.abort());
-  response.on("error", () => stream.abort());
   reply.headers({
     "content-type": "text/event-stream",
     "cache-control": "no-cache, no-transform",
@@ -103,30 +147,25 @@ function begin(reply: FastifyReply, from: number, stream: AbortController): Serv
   return response;
 }
 
-async function pulse(
-  request: FastifyRequest,
-  response: ServerResponse,
-  stream: AbortController,
-  { stillGood }: EventOptions,
-): Promise<void> {
+async function pulse(request: FastifyRequest, response: ServerResponse, { stillGood }: EventOptions): Promise<void> {
   const good = await stillGood(request).catch(() => false);
-  if (!good) stream.abort();
+  if (!good) response.destroy();
   else if (!response.writableNeedDrain) response.write(": still here\n\n");
 }
 
-function sinkOf(response: ServerResponse, patience: number): EventSink {
+function sinkOf(response: ServerResponse, patience: number, signal: AbortSignal): EventSink {
   return async (text) => {
     if (response.destroyed) return false;
     if (response.write(text)) return true;
-    return await drained(response, patience);
+    return await drained(response, patience, signal);
   };
 }
 
 /** Nobody can take anything from a process that stands still itself. */
-async function drained(response: ServerResponse, patience: number): Promise<boolean> {
+async function drained(response: ServerResponse, patience: number, signal: AbortSignal): Promise<boolean> {
   const late = new AbortController();
   const callOff = afterAwake(patience, () => late.abort(), { ref: false });
-  return await once(response, "drain", { signal: late.signal })
+  return await once(response, "drain", { signal: AbortSignal.any([late.signal, signal]) })
     .then(
       () => true,
       () => false,

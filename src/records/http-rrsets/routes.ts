@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 import type { Instant } from "../../core/instant.ts";
 import { StoreBusy } from "../../process/database/store-busy.ts";
 import type { Logger } from "../../process/log.ts";
-import { actorOf } from "../http/authenticate.ts";
+import { actorOf, actorStill } from "../http/authenticate.ts";
 import { createFailureNotes, type FailedRequest, type NoteFailure, toldOf } from "../http/failed-requests.ts";
 import { type BodyRead, parseBody } from "../http/parse-body.ts";
 import { noteRefusals } from "../http/refused-requests.ts";
@@ -60,7 +60,8 @@ export function rrsetsApi(options: RrsetsOptions) {
     rrsetsChangeRoutes(api, service);
     rrsetsGrantRoutes(api, service);
     const stillGood = async (request: FastifyRequest) => (await actorFor(options, request)) !== undefined;
-    rrsetsEventRoutes(api, { service, store, stillGood, noteFailure, ...options.events });
+    const actorNow = (request: FastifyRequest) => actorFor(options, request, actorStill);
+    rrsetsEventRoutes(api, { service, store, stillGood, actorNow, noteFailure, ...options.events });
     refuseOtherMethods(api, routes);
   };
 }
@@ -88,13 +89,13 @@ async function admit(options: RrsetsOptions, request: FastifyRequest, reply: Fas
   return undefined;
 }
 
-async function actorFor({ store, now, signedIn }: RrsetsOptions, request: FastifyRequest) {
+async function actorFor({ store, now, signedIn }: RrsetsOptions, request: FastifyRequest, find = actorOf) {
   const { authorization, "auth-api-token": older } = request.headers;
   // lexicon carries its token to this API as it did to the older one.
   const carried = authorization ?? (older === undefined ? undefined : `Bearer ${String(older)}`);
   if (carried === undefined) return await signedIn?.(request);
   const secret = /^bearer +(\S{1,200})$/i.exec(carried)?.[1];
-  return secret === undefined ? undefined : await actorOf(store, secret, request, now());
+  return secret === undefined ? undefined : await find(store, secret, request, now());
 }
 
 function limit({ rateLimit, now }: RrsetsOptions, { actor, ip }: FastifyRequest, reply: FastifyReply) {

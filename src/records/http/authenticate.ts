@@ -7,9 +7,21 @@ import type { RecordStore } from "../store/port.ts";
 /** Who calls, and over which connection. */
 export type Caller = { readonly ip: string; readonly socket: object };
 
-/** The actor behind a token that is known, not revoked, not expired, and used from where it may be. */
+/** The actor behind a token that is known, not revoked, not expired, and used from where it may be. Counts one use. */
 export async function actorOf(
   store: RecordStore,
+  secret: string,
+  caller: Caller,
+  now: Instant,
+): Promise<Actor | undefined> {
+  const actor = await actorStill(store, secret, caller, now);
+  if (actor?.token !== undefined) store.noteUse(actor.token, now);
+  return actor;
+}
+
+/** The same for what is already open: that is no further use. */
+export async function actorStill(
+  store: Pick<RecordStore, "tokenByHash">,
   secret: string,
   { ip: from, socket }: Caller,
   now: Instant,
@@ -18,7 +30,6 @@ export async function actorOf(
   if (token === undefined || token.revoked !== undefined) return undefined;
   const { account, scope, id, name } = token;
   if (may(scope, { kind: "list-zones", from, now }).kind === "no") return undefined;
-  store.noteUse(id, now);
   return { account, token: id, scope, label: `token ${id} (${name})`, from };
 }
 

@@ -9,6 +9,8 @@ export type Actor = {
   readonly account: number;
   /** The number of the token that was shown; absent for whoever needs none. */
   readonly token?: number;
+  /** The number of the console session, where one was shown instead. */
+  readonly session?: number;
   /** How the change log names this one. */
   readonly label: string;
   readonly scope: Scope;

@@ -60,6 +60,11 @@ export type RecordStore = StoreParts & {
   readonly restOfWrite: (zone: Zone, change: LoggedChange) => Promise<number>;
   /** Calls back after every commit that has added to the change log, before the writer has its answer. Gives the way to end it. */
   readonly onChange: (listener: ChangeListener) => () => void;
+  /**
+   * Calls back when access may have been taken away, here or by another process or node: a token or transfer key was revoked,
+   * or a console session ended. What was opened with one must be checked again. Gives the way to end it.
+   */
+  readonly onAccessChange: (listener: () => void) => () => void;
   /** What it has done so far, for `/metrics`. */
   readonly counters: StoreCounters;
   /** What is under way is ended first. */

@@ -42,6 +42,20 @@ export function describeTokens(name: string, open: () => Promise<RecordStore>): 
       expect(await store.tokens()).toHaveLength(1);
     });
 
+    it("says that access was taken before the one who revoked a token hears that it is done", async () => {
+      const { id } = await store.addToken({ account, name: "home", hash: "h1", scope: wholeAccount, created: at });
+      const heard: unknown[] = [];
+      const first = Promise.withResolvers<void>();
+      const end = store.onAccessChange(() => {
+        heard.push("access");
+        first.resolve();
+      });
+      await store.revokeToken(id, at + 1).then(() => heard.push("done"));
+      await first.promise;
+      expect(heard.indexOf("access")).toBeLessThan(heard.indexOf("done"));
+      end();
+    });
+
     it("keeps the scope of a token", async () => {
       const scope = { access: "read", zones: ["example.org"] } as const;
       await store.addToken({ account, name: "narrow", hash: "h3", scope, created: at });

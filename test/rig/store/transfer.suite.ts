@@ -53,6 +53,13 @@ export function describeTransferKeys(name: string, open: () => Promise<RecordSto
       ]);
     });
 
+    it("says that access was taken when a key is revoked", async () => {
+      await store.addTransferKey(key("k1"));
+      const heard = new Promise<void>((resolve) => void store.onAccessChange(resolve));
+      await store.revokeTransferKey("k1", 9);
+      await heard;
+    });
+
     it("lists the zones of all accounts by number, page by page", async () => {
       for (const named of ["a.example", "b.example", "c.example"]) await zone(named);
       const first = await store.everyZone(0, 2);

@@ -7,7 +7,7 @@ import type { LoggedChange } from "../port.ts";
 import { changesChannel } from "./batch-write.ts";
 import { guessesChannel } from "./guesses.ts";
 
-/** The channel on which every node hears that a token was made or revoked. */
+/** The channel on which every node hears that access was given or taken: tokens, transfer keys, console sessions. */
 export const tokensChannel = "moor_tokens";
 
 export type FeedOptions = {
@@ -16,7 +16,7 @@ export type FeedOptions = {
   /** The last position that is known when the feed begins. */
   readonly position: number;
   readonly lastChange: () => Promise<number>;
-  /** What is remembered of tokens may be wrong. */
+  /** What is remembered of tokens may be wrong, and what was opened with one has to be checked again. */
   readonly tokensChanged: () => void;
   /** The schema may be another. */
   readonly schemaChanged: () => void;

@@ -106,6 +106,39 @@ describe("two stores on one database", () => {
     await until(revoked, { what: () => "the token is still good" });
   });
 
+  it.each(["a token", "a session", "all sessions of somebody", "a transfer key", "a token, without a notice of it"])(
+    "hear of one another when access is taken: %s",
+    async (what) => {
+      const { account } = pool.zone;
+      const token = await one.addToken({ account, name: "t", hash: "h", scope: wholeAccount, created: 1 });
+      const session = { hash: "s", who: "1", from: "192.0.2.1", agent: "", created: 1 };
+      const { id } = await one.console.sessions.add(session);
+      const key = { name: "k", algorithm: "hmac-sha256", secret: "c2VjcmV0", account, scope: wholeAccount } as const;
+      await one.addTransferKey({ ...key, created: 1 });
+      const gone = async () =>
+        (await two.tokenByHash("h"))?.revoked !== undefined ||
+        (await two.console.sessions.byHash("s")) === undefined ||
+        (await two.transferKey("k")) === undefined;
+      expect(await gone()).toBe(false);
+      let seen = false;
+      two.onAccessChange(() => {
+        void gone().then((is) => {
+          seen ||= is;
+        });
+      });
+      if (what === "a token") await one.revokeToken(token.id, 5);
+      if (what === "a session") await one.console.sessions.remove("1", id);
+      if (what === "all sessions of somebody") await one.console.sessions.removeAll("1");
+      if (what === "a transfer key") await one.revokeTransferKey("k", 5);
+      if (what === "a token, without a notice of it") {
+        const client = await one.connect();
+        await client.query("UPDATE tokens SET revoked = 5");
+        await client.end();
+      }
+      await until(() => seen, { what: () => `${what} is still good` });
+    },
+  );
+
   it("make a zone of one name once, and count a key once, whichever is asked", async () => {
     const { account } = pool.zone;
     const wish = { ...pool.zone, id: "a", name: "twice.example", sets: [] };

@@ -15,6 +15,7 @@ import {
 } from "../../../process/postgres/open.ts";
 import type { PostgresAddress } from "../../../process/postgres/url.ts";
 import { watchSchema } from "../../../process/postgres/watch-schema.ts";
+import { createChangeFeed } from "../change-feed.ts";
 import type { ConsoleStore } from "../console-store.ts";
 import { createStoreCounters } from "../counters.ts";
 import type { RecordStore } from "../port.ts";
@@ -32,7 +33,7 @@ import { createWriteQueue } from "./queue.ts";
 import { createHotReads } from "./read.ts";
 import { postgresMigrations } from "./schema.ts";
 import { countWrites, postgresSql } from "./sql.ts";
-import { createPostgresTokens } from "./tokens.ts";
+import { createPostgresTokens, createWriteAccess } from "./tokens.ts";
 import { createWrites } from "./writes.ts";
 
 export type PostgresStoreOptions = {
@@ -82,13 +83,19 @@ async function openOn(
   const sql = postgresSql(counted);
   const lists = createSqlReads(sql);
   const reads = createHotReads(postgres);
-  const tokens = createPostgresTokens(counted, () => feed.isUp());
+  const access = createChangeFeed();
+  const accessChanged = () => {
+    tokens.forget();
+    access.announce();
+  };
+  const writeAccess = createWriteAccess(counted, accessChanged);
+  const tokens = createPostgresTokens(counted, writeAccess, () => feed.isUp());
   const guesses = createPostgresGuesses(postgres);
   const position = await reads.lastChange();
   const feed = createPostgresFeed({
     ...{ postgres, log, position },
     lastChange: reads.lastChange,
-    tokensChanged: tokens.forget,
+    tokensChanged: accessChanged,
     schemaChanged: schema.look,
     guessed: guesses.heard,
   });
@@ -100,16 +107,23 @@ async function openOn(
     ...tokens.store,
     ...createSqlTransferKeys(sql),
     ...createSqlGrants(sql),
+    revokeTransferKey: (name, now) =>
+      writeAccess((inside) => createSqlTransferKeys(inside).revokeTransferKey(name, now)),
     ...lists,
     ...reads,
     zones: zonesByName({ zoneBy: reads.zoneBy, list: lists.zones }),
     ...createWrites(queue.add),
     obstacleTo: (wish) => readObstacle(postgres.read, wish),
     onChange: feed.listen,
+    onAccessChange: access.listen,
     counters,
     console: {
       ...createSqlConsole(sql),
-      sessions: createSessionStore(sql.text, sql.run),
+      sessions: {
+        ...createSessionStore(sql.text, sql.run),
+        remove: (who, id) => writeAccess(({ text, run }) => createSessionStore(text, run).remove(who, id)),
+        removeAll: (who) => writeAccess(({ text, run }) => createSessionStore(text, run).removeAll(who)),
+      },
       guesses: guesses.shared,
       close: () => undefined,
     },

@@ -2,6 +2,7 @@ import type { Postgres } from "../../../process/postgres/open.ts";
 import type { Statement } from "../../../process/postgres/statement.ts";
 import type { RecordStore, Token } from "../port.ts";
 import { type TokenRow, tokenFromRow } from "../rows.ts";
+import type { Sql } from "../sql/tables.ts";
 import { createSqlTokens } from "../sql/tokens.ts";
 import { type Counted, createUseCounter, withUses } from "../use-counter.ts";
 import { tokensChannel } from "./feed.ts";
@@ -16,8 +17,19 @@ type TokenStore = Pick<
 const mostKept = 10_000;
 const tell: Statement = { text: `SELECT pg_notify('${tokensChannel}', '')` };
 
+/** Writes that give or take access: every node is notified with the commit, and this one immediately. */
+export type WriteAccess = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
+
+export const createWriteAccess =
+  (postgres: Postgres, changed: () => void): WriteAccess =>
+  async (work) => {
+    const result = await inTransaction(postgres, work, tell);
+    changed();
+    return result;
+  };
+
 /** Tokens are remembered while `isUp` says that news of them arrive, until `forget` is called. */
-export function createPostgresTokens(postgres: Postgres, isUp: () => boolean) {
+export function createPostgresTokens(postgres: Postgres, writeAccess: WriteAccess, isUp: () => boolean) {
   const cold = createSqlTokens(postgresSql(postgres));
   const known = new Map<string, Token>();
   /** Moves when what is being read may be outdated before it arrives. */
@@ -67,17 +79,13 @@ export function createPostgresTokens(postgres: Postgres, isUp: () => boolean) {
     noteUse: uses.note,
     account: cold.account,
     ensureAccount: (name, now) => inTransaction(postgres, (sql) => createSqlTokens(sql).ensureAccount(name, now)),
-    addToken: (token) => inTransaction(postgres, (sql) => createSqlTokens(sql).addToken(token), tell),
+    addToken: (token) => writeAccess((sql) => createSqlTokens(sql).addToken(token)),
     tokenByHash: (hash) => {
       const token = isUp() ? known.get(hash) : undefined;
       return token === undefined ? read(hash) : Promise.resolve(token);
     },
     tokens: async () => (await cold.tokens()).map((token) => withUses(token, uses.get(token.id))),
-    revokeToken: async (id, now) => {
-      const revoked = await inTransaction(postgres, (sql) => createSqlTokens(sql).revokeToken(id, now), tell);
-      forget();
-      return revoked;
-    },
+    revokeToken: (id, now) => writeAccess((sql) => createSqlTokens(sql).revokeToken(id, now)),
   };
   return {
     store,

@@ -2,6 +2,7 @@ import { type NewZoneName, refusalOfName } from "../../../core/names/zone-neighb
 import type { RRset } from "../../../core/records/rrset.ts";
 import type { MigrationStep } from "../../../process/database/migration-steps.ts";
 import { openSqlite } from "../../../process/sqlite/open.ts";
+import { createChangeFeed } from "../change-feed.ts";
 import { createStoreCounters } from "../counters.ts";
 import { prepareDepartedZones } from "../departed-zones.ts";
 import type { Decision, NewZone, NotCreated, RecordStore, WriteRequest, WriteView, Zone } from "../port.ts";
@@ -23,6 +24,8 @@ import { prepareSetWriter } from "./write.ts";
 export type SqliteStore = Omit<RecordStore, "close"> & {
   /** Rejects when it cannot be read now, or takes no more writes. */
   readonly look: () => Promise<unknown>;
+  /** A session was ended over another connection to the file. */
+  readonly accessChanged: () => void;
   readonly close: () => void;
 };
 
@@ -58,7 +61,11 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
     ...(["transferKeys", "addTransferKey", "revokeTransferKey", "secondaryStates", "noteSecondary"] as const),
     ...(["addGrant", "grants", "revokeGrant"] as const),
   ]);
-  const tokens = prepareTokens({ database, commit, foreign, list: rare.tokens });
+  const access = createChangeFeed();
+  const accessChanged = () => access.announce();
+  // Called in the middle of a read: whoever hears of it reads too.
+  foreign.onCommit(() => setImmediate(accessChanged));
+  const tokens = prepareTokens({ database, commit, foreign, list: rare.tokens, accessChanged });
   const actions = prepareActions(database);
   const departed = prepareDepartedZones(database);
   const neighboursOf = prepareNeighbours(database);
@@ -158,6 +165,13 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
     },
     changesAfter: async (position, limit) => read.changesAfter(position, limit),
     onChange: feed.listen,
+    onAccessChange: access.listen,
+    accessChanged,
+    revokeTransferKey: async (name, now) => {
+      const revoked = await rare.revokeTransferKey(name, now);
+      accessChanged();
+      return revoked;
+    },
 
     createZone: (zone, actor) => commit(() => insertNew(zone, actor)),
     obstacleTo: async (wish) => obstacleTo(wish),

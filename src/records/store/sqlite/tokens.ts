@@ -16,10 +16,12 @@ type TokenOptions = {
   readonly foreign: ForeignCommits;
   /** All tokens, with the uses that are written. */
   readonly list: RecordStore["tokens"];
+  /** A token was revoked. */
+  readonly accessChanged: () => void;
 };
 
 /** `flushUses` hands what was counted to the next transaction. */
-export function prepareTokens({ database, commit, foreign, list }: TokenOptions): {
+export function prepareTokens({ database, commit, foreign, list, accessChanged }: TokenOptions): {
   readonly store: TokenStore;
   readonly flushUses: () => void;
 } {
@@ -84,11 +86,14 @@ export function prepareTokens({ database, commit, foreign, list }: TokenOptions)
 
     tokens: async () => (await list()).map((token) => withUses(token, uses.get(token.id))),
 
-    revokeToken: (id, now) =>
-      commit(() => {
+    revokeToken: async (id, now) => {
+      const revoked = await commit(() => {
         known.clear();
         return updateRevoked.run(now, id).changes === 1;
-      }),
+      });
+      accessChanged();
+      return revoked;
+    },
   };
   return { store, flushUses: uses.flush };
 }

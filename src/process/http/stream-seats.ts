@@ -1,0 +1,36 @@
+/** Somebody who may hold a limited number of streams: a token, a session, an account. */
+export type Holder = { readonly name: string; readonly most: number };
+
+export type Seat =
+  | { readonly kind: "seat"; readonly leave: () => void }
+  /** `holder`: whose limit is reached; absent when it is the limit of all together. */
+  | { readonly kind: "full"; readonly holder?: Holder };
+
+/** Limits how many streams are open at the same time, so that one holder cannot take the places of all others. */
+export function createStreamSeats(most: number) {
+  const held = new Map<string, number>();
+  let open = 0;
+  const count = (name: string, step: 1 | -1): void => {
+    const next = (held.get(name) ?? 0) + step;
+    if (next === 0) held.delete(name);
+    else held.set(name, next);
+  };
+  return {
+    open: (): number => open,
+    take: (holders: readonly Holder[]): Seat => {
+      const holder = holders.find((each) => (held.get(each.name) ?? 0) >= each.most);
+      if (holder !== undefined) return { kind: "full", holder };
+      if (open >= most) return { kind: "full" };
+      open += 1;
+      for (const { name } of holders) count(name, 1);
+      let taken = true;
+      const leave = () => {
+        if (!taken) return;
+        taken = false;
+        open -= 1;
+        for (const { name } of holders) count(name, -1);
+      };
+      return { kind: "seat", leave };
+    },
+  };
+}
