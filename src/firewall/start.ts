@@ -79,18 +79,21 @@ export async function startFirewall(options: FirewallOptions): Promise<RunningFi
       names: () => [...(options.names ?? []), ...addressesOf(options.listen)],
     });
     opened.push({ name: "certificate", close: tls.close });
-    const streams = createEventStreams({ feed });
+    const streams = createEventStreams({ feed, accessVersion: access.version });
     const [{ keys }, now, config] = [access, () => new Date(), options.config ?? noConfig];
     const asked = { config, readSnapshot, ...readTables(stopping.signal) };
     const endpoints = {
-      ...statusEndpoints({ ...asked, streams, keys, now }),
+      ...statusEndpoints({ ...asked, streams, keys, accessVersion: access.version, now }),
       ...diagnosticsEndpoints(asked),
       ...accessEndpoints(access, log, now),
     };
     const handle = createApi({ keys, endpoints, log, now });
     const console = createFirewallConsole({ access, streams, log, now, caFile: tls.caFile, pages: options.pages });
-    const answer = async (request: IncomingMessage, response: ServerResponse) =>
-      (await console.handle(request, response)) || (await handle(request, response));
+    const answer = async (request: IncomingMessage, response: ServerResponse) => {
+      if (!(await console.handle(request, response))) await handle(request, response);
+      // It may have been a sign-out, or have revoked a key.
+      streams.look();
+    };
     const server = createTlsServer(tls.pair, (request, response) => void answer(request, response));
     server.once("connection", () => options.onFirstConnection?.());
     opened.push({ name: "firewall server", close: () => closeServer(server) });

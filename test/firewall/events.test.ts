@@ -108,6 +108,32 @@ describe("the event stream", () => {
     expect(events()).toHaveLength(1);
   });
 
+  it("ends when the key is revoked although nothing changes, by another process or by the API", async () => {
+    const { listen, key } = await machine();
+    const { text, ended } = await listen();
+    await expect.poll(text).toContain("snapshot");
+    rig.access.keys.revoke(key.key, new Date());
+    await ended;
+    const [manager, other] = [rig.key("manager", ["all"]), rig.key("other", ["interface-status"])];
+    const second = await listen({ key: other });
+    await expect.poll(second.text).toContain("snapshot");
+    const id = encodeURIComponent(Buffer.from(other.key).toString("base64"));
+    expect((await rig.ask(`/api/auth/user/del_api_key/${id}`, { key: manager, method: "POST" })).body).toContain(
+      "deleted",
+    );
+    await second.ended;
+    for (const came of [text(), second.text()]) expect(came).not.toContain("heartbeat");
+  });
+
+  it("refuses the 21st stream of one key, says what to do, and takes those of others", async () => {
+    const { listen, key } = await machine();
+    await Promise.all(Array.from({ length: 20 }, () => listen()));
+    const refused = await rig.ask(interfaceEventsPath, { key });
+    expect(refused).toMatchObject({ status: 429, headers: { "retry-after": "60" } });
+    expect(refused.body).toContain("This key has 20 event streams open");
+    expect((await listen({ key: rig.key("other", ["interface-status"]) })).response.statusCode).toBe(200);
+  });
+
   it("lets a listener who does not read go without cost, and gives the others every change", async () => {
     const { listen, become, key } = await machine();
     const deaf = await rig.open(interfaceEventsPath, { key });

@@ -16,6 +16,8 @@ export type AccessStore = {
   readonly audit: Audit;
   /** Who is signed in to the pages. */
   readonly sessions: SessionStore;
+  /** Another value after every write, also by another process: what was let in must be checked again. */
+  readonly version: () => string;
   readonly close: () => void;
 };
 
@@ -24,7 +26,10 @@ export const keysFile = (dataFolder: string): string => join(dataFolder, "firewa
 
 export function openAccess(path: string): AccessStore {
   const database = openSqlite(path, migrations);
+  // https://sqlite.org/pragma.html#pragma_data_version counts the writes of others, total_changes() our own.
+  const version = database.prepare("SELECT data_version, total_changes() AS own FROM pragma_data_version");
   return {
+    version: () => Object.values(version.get() ?? {}).join(" "),
     keys: openKeyStore(database),
     users: openUsers(database),
     groups: openGroups(database),

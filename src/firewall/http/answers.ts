@@ -48,10 +48,11 @@ const page = (status: number, title: string): Answer => ({
   body: `<!DOCTYPE html>\n<html lang="en"><head><title>${title}</title></head><body><h1>${title}</h1></body></html>\n`,
 });
 
-export const tooManyStreams: Answer = {
-  ...fromRouter(503, "Too many event streams are open"),
+/** 429 for a caller who has too many, 503 when all together have. */
+export const tooManyStreams = (status: 429 | 503, message: string): Answer => ({
+  ...fromRouter(status, message),
   headers: { "retry-after": "60" },
-};
+});
 
 export const apiRootForbidden = page(403, "403 Forbidden");
 export const lengthRequired = page(411, "411 Length Required");

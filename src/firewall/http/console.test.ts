@@ -12,7 +12,7 @@ it("logs nothing of requests that are broken off: anybody could fill the disk so
   onTestFinished(access.close);
   const { handle } = createFirewallConsole({
     access,
-    streams: { open: async () => false, close: () => undefined },
+    streams: { open: async () => ({ kind: "full" }), look: () => undefined, close: () => undefined },
     log: createSmallLog({ format: "text", write: (line) => void lines.push(line) }),
     now: () => new Date(),
     caFile: undefined,

@@ -14,7 +14,7 @@ import type { AccessStore } from "../access/store.ts";
 import type { User } from "../access/users.ts";
 import { makeSignInSecret } from "./console-link.ts";
 import { type Changed, consolePeople } from "./console-people.ts";
-import type { EventStreams } from "./events.ts";
+import { type EventStreams, fullText, holdersOf } from "./events.ts";
 
 export type FirewallConsoleOptions = {
   readonly access: AccessStore;
@@ -63,6 +63,7 @@ export function createFirewallConsole(options: FirewallConsoleOptions) {
 const pagePaths = /^\/(?:sign-in|users|groups|audit|account)?$/;
 
 type Answer = PageAnswer | "taken";
+type SignedIn = { readonly user: User; readonly session: number };
 
 function createAnswering(options: FirewallConsoleOptions, sessions: ReturnType<typeof createSessions>) {
   const { access, streams, log, now, caFile } = options;
@@ -71,10 +72,11 @@ function createAnswering(options: FirewallConsoleOptions, sessions: ReturnType<t
     const user = access.users.find(name);
     return user && isInForce(user, now()) ? user : undefined;
   };
-  const userOf = async (request: PlainRequest): Promise<User | "forged" | undefined> => {
+  const signedIn = async (request: PlainRequest): Promise<SignedIn | "forged" | undefined> => {
     const found = await sessionOf(service, sessions, request);
-    if (found.kind === "session") return userBehind(found.session.who);
-    return found.kind === "forged" ? "forged" : undefined;
+    if (found.kind !== "session") return found.kind === "forged" ? "forged" : undefined;
+    const user = userBehind(found.session.who);
+    return user && { user, session: found.session.id };
   };
   const isAllowed = (user: User, privilege: Privilege, { from }: PlainRequest): boolean => {
     const held = people.rightsOf(user, from);
@@ -110,16 +112,21 @@ function createAnswering(options: FirewallConsoleOptions, sessions: ReturnType<t
       return { status: 200, headers: { "content-type": "application/x-pem-file" }, body: await readFile(caFile) };
     const answered = await signIn(plain);
     if (answered !== undefined) return answered;
-    const user = await userOf(plain);
-    if (user === "forged") return forged;
-    if (user === undefined) return problem(401, "Sign in first.");
+    const found = await signedIn(plain);
+    if (found === "forged") return forged;
+    if (found === undefined) return problem(401, "Sign in first.");
+    const { user, session } = found;
     if (route === "GET /console/events") {
       if (!isAllowed(user, "interface-status", plain)) return problem(403, "You may not see the interfaces.");
       const mayStay = async () => {
-        const still = await userOf(plain);
-        return typeof still === "object" && isAllowed(still, "interface-status", plain);
+        const still = await signedIn(plain);
+        return typeof still === "object" && isAllowed(still.user, "interface-status", plain);
       };
-      return (await streams.open(request, response, mayStay)) ? "taken" : problem(429, "Too many pages are open.");
+      const opened = await streams.open(request, response, {
+        mayStay,
+        holders: holdersOf("session", session, user.name),
+      });
+      return opened === "taken" ? opened : problem(opened.holder ? 429 : 503, `${fullText(opened)}.`);
     }
     if (!isAllowed(user, "user-management", plain)) return problem(403, "You may not manage users.");
     const managed = await manage(people, plain, { name: user.name, source: plain.from });

@@ -8,13 +8,13 @@ import { takeSnapshot } from "../report/snapshot.ts";
 import { createEventStreams } from "./events.ts";
 
 /** Streams over a feed that the test turns itself; `padding` makes a report that no socket buffer holds. */
-async function streams({ most = 10, heartbeat = 60_000, padding = "" } = {}) {
+async function streams({ most = 10, mostOfKey = 10, heartbeat = 60_000, padding = "" } = {}) {
   const listeners = new Set<(state: FeedState) => void>();
   const stateOf = (count: number): FeedState => {
     const rows = [{ ifname: `eth${count}${padding}`, flags: [], addr_info: [] }];
     return { id: `7-${count}`, snapshot: takeSnapshot(rows, noConfig, count) };
   };
-  let [count, allowed] = [1, true];
+  let [count, allowed, written] = [1, true, 0];
   let lose: () => void = () => undefined;
   const feed = {
     current: async () => stateOf(count),
@@ -24,12 +24,12 @@ async function streams({ most = 10, heartbeat = 60_000, padding = "" } = {}) {
       return () => void listeners.delete(listener);
     },
   };
-  const all = createEventStreams({ feed, most, heartbeat });
+  const all = createEventStreams({ feed, accessVersion: () => String(written), most, heartbeat });
   const server = createServer((request, response) => {
     void all
-      .open(request, response, async () => allowed)
-      .then((taken) => {
-        if (!taken) response.writeHead(503).end();
+      .open(request, response, { mayStay: async () => allowed, holders: [{ name: "key k", most: mostOfKey }] })
+      .then((opened) => {
+        if (opened !== "taken") response.writeHead(opened.holder ? 429 : 503).end();
       });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -53,7 +53,21 @@ async function streams({ most = 10, heartbeat = 60_000, padding = "" } = {}) {
   const forbid = () => {
     allowed = false;
   };
-  return { open, change, forbid, lose: () => lose(), listening: () => listeners.size, closeAll: all.close };
+  /** As `moor key revoke` does, in another process. */
+  const revoke = () => {
+    forbid();
+    written += 1;
+  };
+  return {
+    open,
+    revoke,
+    look: all.look,
+    change,
+    forbid,
+    lose: () => lose(),
+    listening: () => listeners.size,
+    closeAll: all.close,
+  };
 }
 
 function textOf(response: IncomingMessage) {
@@ -118,6 +132,30 @@ describe("createEventStreams", () => {
       expect(text()).not.toContain("event: change");
     },
   );
+
+  it("ends with the look after a key was revoked, and by itself when nobody looks", async () => {
+    const { open, revoke, look } = await streams();
+    const [one, other] = [await open(), await open()];
+    for (const response of [one, other]) response.resume();
+    const ended = Promise.all([closed(one), closed(other)]);
+    revoke();
+    look();
+    await ended;
+    const { open: openAgain, revoke: revokeThere } = await streams();
+    const alone = await openAgain();
+    alone.resume();
+    revokeThere();
+    await closed(alone);
+  });
+
+  it("refuses a key that has too many, and no other", async () => {
+    const { open, listening } = await streams({ mostOfKey: 2 });
+    const [first] = [await open(), await open()];
+    expect((await open()).statusCode).toBe(429);
+    first.destroy();
+    await expect.poll(listening).toBe(1);
+    expect((await open()).statusCode).toBe(200);
+  });
 
   it("ends when there is no telling whether anything changes", async () => {
     const { open, lose, listening } = await streams();

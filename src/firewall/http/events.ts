@@ -5,24 +5,49 @@ import {
   interfaceEvents,
   reconnectDelay,
 } from "../../contract/interface-events.ts";
+import { createStreamSeats, type Holder, type Seat } from "../../process/http/stream-seats.ts";
 import type { FeedState, ReportFeed } from "../report/feed.ts";
 
 export type EventsOptions = {
   readonly feed: ReportFeed;
+  /** Another value after every write to the users, keys and sessions, also by another process. */
+  readonly accessVersion: () => string;
   /** More streams than this are refused: each costs a connection for as long as it lasts. */
   readonly most?: number;
   /** Milliseconds. */
   readonly heartbeat?: number;
 };
 
-/** Whether he who listens is still let in. */
+/** Whether the listener still has access. */
 type MayStay = () => Promise<boolean>;
 
+export type Listener = { readonly mayStay: MayStay; readonly holders: readonly Holder[] };
+
 export type EventStreams = {
-  /** False when there are too many already; nothing was sent then. */
-  readonly open: (request: IncomingMessage, response: ServerResponse, mayStay: MayStay) => Promise<boolean>;
+  /** `full` when there are too many already; nothing was sent then. */
+  readonly open: (
+    request: IncomingMessage,
+    response: ServerResponse,
+    listener: Listener,
+  ) => Promise<"taken" | Extract<Seat, { kind: "full" }>>;
+  /** Ends the streams of those who have lost access since the last look. */
+  readonly look: () => void;
   readonly close: () => void;
 };
+
+/** Streams at the same time of one key or console session, and of one user with all of them. */
+const mostStreams = { ofKey: 20, ofUser: 100 };
+
+export const holdersOf = (kind: "key" | "session", id: string | number, user: string): readonly Holder[] => [
+  { name: `${kind} ${id}`, most: mostStreams.ofKey },
+  { name: `user ${user}`, most: mostStreams.ofUser },
+];
+
+/** What to do about a limit that is reached. */
+export const fullText = ({ holder }: { readonly holder?: Holder }): string =>
+  holder === undefined
+    ? "Too many event streams are open; try again later"
+    : `This ${holder.name.split(" ")[0]} has ${holder.most} event streams open, the most allowed; close one, or share one stream`;
 
 const headers = {
   "content-type": "text/event-stream",
@@ -31,51 +56,86 @@ const headers = {
   "x-accel-buffering": "no",
 };
 
+/** Milliseconds in which a key that another process has revoked, `moor key revoke` for one, is noticed. */
+const lookEvery = 250;
+
 const heartbeatLine = ": heartbeat\n\n";
 
 /** Server-sent events: a snapshot, every change, and a sign of life. */
-export function createEventStreams({ feed, most = 500, heartbeat = heartbeatInterval }: EventsOptions): EventStreams {
+export function createEventStreams(options: EventsOptions): EventStreams {
+  const { feed, accessVersion, most = 500, heartbeat = heartbeatInterval } = options;
   const streams = new Set<Stream>();
-  let beat: NodeJS.Timeout | undefined;
+  const seats = createStreamSeats(most);
+  let timers: readonly NodeJS.Timeout[] = [];
+  let version = "";
+
+  const look = () => {
+    if (streams.size === 0) return;
+    const now = versionOr(accessVersion, version);
+    if (now !== version) for (const each of streams) each.check();
+    version = now;
+  };
+  const stopTimers = () => {
+    for (const timer of timers) clearInterval(timer);
+    timers = [];
+  };
 
   const add = (stream: Stream, response: ServerResponse) => {
     streams.add(stream);
-    beat ??= setInterval(() => {
-      for (const each of streams) each.heartbeat();
-    }, heartbeat).unref();
+    // What was written between the first check and now is looked at too.
+    stream.check();
+    if (timers.length === 0) {
+      const beat = () => {
+        for (const each of streams) each.heartbeat();
+      };
+      timers = [setInterval(beat, heartbeat).unref(), setInterval(look, lookEvery).unref()];
+    }
     // Whoever goes on to listen would take what he has for what is; asking, he is told why it is not known.
     const leave = feed.follow(stream.change, stream.end);
     response.once("close", () => {
       leave();
       streams.delete(stream);
       if (streams.size > 0) return;
-      clearInterval(beat);
-      beat = undefined;
+      stopTimers();
     });
   };
 
   return {
-    open: async (request, response, mayStay) => {
-      if (streams.size >= most) return false;
+    open: async (request, response, { mayStay, holders }) => {
+      const seat = seats.take(holders);
+      if (seat.kind === "full") return seat;
+      response.once("close", seat.leave);
       const state = await feed.current();
-      if (response.destroyed) return true;
+      if (response.destroyed) return "taken";
       response.writeHead(200, headers);
       if (request.method === "HEAD") {
         response.end();
-        return true;
+        return "taken";
       }
       const known = request.headers["last-event-id"] === state.id;
       response.write(`retry: ${reconnectDelay}\n\n${known ? heartbeatLine : frame(interfaceEvents.snapshot, state)}`);
       add(createStream(response, mayStay), response);
-      return true;
+      return "taken";
     },
+    look,
     close: () => {
+      stopTimers();
       for (const stream of streams) stream.end();
     },
   };
 }
 
+/** A file that cannot be read now is looked at again soon; before an event is sent, that ends the stream. */
+function versionOr(read: () => string, before: string): string {
+  try {
+    return read();
+  } catch {
+    return before;
+  }
+}
+
 type Stream = {
+  readonly check: () => void;
   readonly change: (state: FeedState) => void;
   readonly heartbeat: () => void;
   readonly end: () => void;
@@ -108,6 +168,7 @@ function createStream(response: ServerResponse, mayStay: MayStay): Stream {
     if (owed !== undefined) void change(owed);
   });
   return {
+    check: () => void stays(),
     change: (state) => void change(state),
     heartbeat: () => void heartbeat(),
     end: () => response.end(),

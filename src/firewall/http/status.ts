@@ -12,7 +12,7 @@ import type { Route } from "../report/routes.ts";
 import type { Snapshot } from "../report/snapshot.ts";
 import * as answers from "./answers.ts";
 import type { Endpoint } from "./call.ts";
-import type { EventStreams } from "./events.ts";
+import { type EventStreams, fullText, holdersOf } from "./events.ts";
 import { pageRows, readPageWish } from "./page-rows.ts";
 import { readFields } from "./read-fields.ts";
 
@@ -23,13 +23,14 @@ export type StatusOptions = {
   readonly readRoutes: (which: "default") => Promise<readonly Route[]>;
   readonly streams: EventStreams;
   readonly keys: Pick<KeyStore, "stillGood">;
+  readonly accessVersion: () => string;
   readonly now: () => Date;
 };
 
 /** What the machine is like. */
 export function statusEndpoints(options: StatusOptions) {
-  const { config, readSnapshot, readRoutes, streams, keys, now } = options;
-  const mayListen = createListenerCheck(keys, now);
+  const { config, readSnapshot, readRoutes, streams, now } = options;
+  const mayListen = createListenerCheck(options);
   const readOverview = async (statistics: boolean) => {
     const [snapshot, routes] = await Promise.all([readSnapshot(), readRoutes("default")]);
     return overviewOf(snapshot, config, { statistics, routes });
@@ -38,7 +39,9 @@ export function statusEndpoints(options: StatusOptions) {
     "diagnostics/interface/get_interface_config": async () => answers.data((await readSnapshot()).text),
     [events]: async ({ key, from, request, response }) => {
       const mayStay = async () => mayListen(key.key, from);
-      return (await streams.open(request, response, mayStay)) ? "taken" : answers.tooManyStreams;
+      const opened = await streams.open(request, response, { mayStay, holders: holdersOf("key", key.key, key.name) });
+      if (opened === "taken") return opened;
+      return answers.tooManyStreams(opened.holder ? 429 : 503, fullText(opened));
     },
     "diagnostics/interface/get_interface_names": async () => {
       const { report } = await readSnapshot();
@@ -81,12 +84,17 @@ const isFalseInPhp = (text = ""): boolean => text === "" || text === "0";
 
 const events = "diagnostics/interface/events";
 
-/** A key that is revoked while it listens is revoked here too. A hundred listeners with one key are one question. */
-function createListenerCheck(keys: Pick<KeyStore, "stillGood">, now: () => Date) {
-  let [askedAt, known] = [Number.NEGATIVE_INFINITY, new Map<string, boolean>()];
+/**
+ * A key that is revoked while it listens is revoked here too. A hundred listeners with one key are one question, for as long as
+ * nothing was written to the keys.
+ */
+function createListenerCheck({ keys, accessVersion, now }: Pick<StatusOptions, "keys" | "accessVersion" | "now">) {
+  let [askedAt, version, known] = [Number.NEGATIVE_INFINITY, "", new Map<string, boolean>()];
   return (key: string, from: string): boolean => {
     const at = now();
-    if (Math.abs(at.getTime() - askedAt) > 20) [askedAt, known] = [at.getTime(), new Map()];
+    const written = accessVersion();
+    if (written !== version || Math.abs(at.getTime() - askedAt) > 20)
+      [askedAt, version, known] = [at.getTime(), written, new Map()];
     const id = `${key} ${from}`;
     const may = known.get(id) ?? mayCall(keys.stillGood(key, { from, now: at })?.privileges ?? [], events);
     known.set(id, may);

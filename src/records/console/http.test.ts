@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readEvents } from "../../../test/rig/records/event-reader.ts";
 import { parseNetwork } from "../../core/addresses/network.ts";
 import { createLog } from "../../process/log.ts";
 import { type RunningRecords, startRecords } from "../start.ts";
@@ -163,6 +164,31 @@ describe("the console's calls", () => {
     for (let i = 0; i < 5; i++) expect((await guess("192.0.2.1")).status).toBe(401);
     expect((await guess("192.0.2.1")).status).toBe(429);
     expect((await guess("192.0.2.2")).status).toBe(401);
+  });
+
+  it("end the page's stream of changes with the session: by signing out, from another one, or with a new password", async () => {
+    const ends = {
+      "sign-out": (own: Record<string, string>) => call("POST", "/console/sign-out", {}, own),
+      "another session": async () => {
+        const other = await signIn("harbour");
+        const { sessions } = (await (await call("GET", "/console/sessions", undefined, other)).json()) as {
+          sessions: { id: number; current: boolean }[];
+        };
+        const id = sessions.find(({ current }) => !current)?.id;
+        return await call("DELETE", `/console/sessions/${id}`, undefined, other);
+      },
+      "a new password": async () =>
+        call("PUT", "/console/password", { next: "anchors aweigh, all" }, await signIn("harbour")),
+    };
+    for (const end of Object.values(ends)) {
+      const own = await signIn("harbour");
+      const reader = await readEvents(`${service.url}/v1/events`, { cookie: own.cookie ?? "" });
+      await reader.until((each) => each.lastId() !== undefined);
+      expect((await end(own)).status).toBe(204);
+      await reader.until((each) => each.ended());
+      // Not only with the next sign of life, which is also a check.
+      expect(reader.text()).not.toContain("still here");
+    }
   });
 
   it("know the session in the record-set API, and a token there counts more than the session", async () => {

@@ -70,6 +70,19 @@ describe("a SQLite file", () => {
     second.close();
   });
 
+  it("hears that another process has revoked a token", async () => {
+    const [one, two] = [openSqliteStore(path), openSqliteStore(path)];
+    const { id: account } = await one.ensureAccount("main", 1);
+    const { id } = await one.addToken({ account, name: "t", hash: "h", scope: wholeAccount, created: 1 });
+    expect((await two.tokenByHash("h"))?.revoked).toBeUndefined();
+    const seen: unknown[] = [];
+    two.onAccessChange(() => void two.tokenByHash("h").then((token) => seen.push(token?.revoked)));
+    await one.revokeToken(id, 5);
+    await expect.poll(() => seen).toContain(5);
+    one.close();
+    two.close();
+  });
+
   it("shows at once what another process has written", async () => {
     const [one, two] = [openSqliteStore(path), openSqliteStore(path)];
     const account = await one.ensureAccount("main", 1);
