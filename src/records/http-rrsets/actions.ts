@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
-import { answers, queries } from "../../contract/rrsets.ts";
+import { answers, queries, type WireAction } from "../../contract/rrsets.ts";
 import type { Fault } from "../../core/result.ts";
 import type { RecordService } from "../service/service.ts";
 import { missing } from "../service/sight.ts";
-import type { Action, ActionQuery } from "../store/port.ts";
+import type { ActionQuery, Page } from "../store/port.ts";
 import { sendError, sendFaults, sendPage, zoneAt } from "./answer.ts";
 import { answerTo, errorAnswer } from "./errors.ts";
 import { badInput } from "./faults.ts";
@@ -31,18 +31,24 @@ export function rrsetsActionRoutes(api: FastifyInstance, { rrsets }: RecordServi
     const [action] = wanted;
     return action === undefined
       ? sendError(reply, errorAnswer(404, "not_found", "action not found"))
-      : reply.send({ action: actionToWire(action) });
+      : reply.send({ action });
   };
-  const found = async (request: FastifyRequest, query: Pick<ActionQuery, "ids" | "zone">): Promise<readonly Action[]> =>
-    (await rrsets.actions(request.actor, { ...query, page: 1, perPage: mostIds })).items;
+  /** `ids` as the client knows them. */
+  const pageOf = async ({ actor }: FastifyRequest, { ids, ...query }: ActionQuery): Promise<Page<WireAction>> => {
+    const veil = await rrsets.veilFor(actor);
+    const page = await rrsets.actions(actor, { ...query, ...(ids && { ids: ids.map(veil.read) }) });
+    return { ...page, items: page.items.map((action) => actionToWire(action, veil)) };
+  };
+  const found = async (request: FastifyRequest, query: Pick<ActionQuery, "ids" | "zone">) =>
+    (await pageOf(request, { ...query, page: 1, perPage: mostIds })).items;
 
   const sendList = async (request: FastifyRequest, reply: FastifyReply, zone?: number) => {
     const faults: Fault[] = [];
     const { none, ...query } = actionQueryAt(request.query as Query, faults);
     if (faults.length > 0) return sendFaults(reply, faults);
     const asked = { ...query, ...(zone && { zone }) };
-    const page = none ? { items: [], total: 0 } : await rrsets.actions(request.actor, asked);
-    return sendPage(request, reply, { actions: page.items.map(actionToWire) }, query, page.total);
+    const page = none ? { items: [], total: 0 } : await pageOf(request, asked);
+    return sendPage(request, reply, { actions: page.items }, query, page.total);
   };
 
   api.get("/zones/actions", { schema: { ...list, summary: "List actions" } }, (request, reply) =>
@@ -61,7 +67,7 @@ export function rrsetsActionRoutes(api: FastifyInstance, { rrsets }: RecordServi
     const ids = idsAt(request.query as Query, faults);
     if (ids.length === 0 && faults.length === 0) faults.push(badInput("id", "is missing"));
     if (faults.length > 0) return sendFaults(reply, faults);
-    return reply.send({ actions: (await found(request, { ids })).map(actionToWire) });
+    return reply.send({ actions: await found(request, { ids }) });
   });
 
   api.get(

@@ -5,13 +5,20 @@ import { askedZoneName } from "../../core/names/name.ts";
 import { type Fault, fail, ok, type Result as Read } from "../../core/result.ts";
 import { sendRefused } from "../http/refused-requests.ts";
 import type { Asked, SetTarget } from "../service/set-operations.ts";
-import { type NotDone, refused } from "../service/sight.ts";
+import { type Actor, type NotDone, refused } from "../service/sight.ts";
+import type { Veil } from "../service/veiled-numbers.ts";
 import type { Action, ZoneKey } from "../store/port.ts";
 import { answerTo, type ErrorAnswer } from "./errors.ts";
 import { badInput } from "./faults.ts";
 import { readBody } from "./input.ts";
 import { linkHeader, type Paging, paginationToWire } from "./paging.ts";
 import { actionToWire } from "./wire.ts";
+
+declare module "fastify" {
+  interface FastifyInstance {
+    veilFor: (actor: Actor) => Promise<Veil>;
+  }
+}
 
 /** How a request of the record-set API becomes a call of the service, and its outcome an answer. */
 
@@ -38,7 +45,8 @@ export async function act<Input, Result extends Outcome | NotDone>(
   const outcome = await call.run(input.value, asked.value);
   if (!isDone(outcome)) return sendError(reply, (call.refusal ?? answerTo)(outcome as NotDone));
   const { status = 201, tell } = call;
-  const action = outcome.action === undefined ? {} : { action: actionToWire(outcome.action) };
+  const veil = await request.server.veilFor(request.actor);
+  const action = outcome.action === undefined ? {} : { action: actionToWire(outcome.action, veil) };
   const told = tell === undefined ? {} : await tell(outcome);
   return reply.code(typeof status === "number" ? status : status(outcome)).send({ ...told, ...action });
 }

@@ -245,12 +245,14 @@ describe("GET /zones?owns=NAME", () => {
       expect([other, await count(other)]).toEqual([other, 0]);
   });
 
-  it("gives nothing of others, nor what the token is not for", async () => {
+  it("gives nothing of others, and of zones that the token is not for not even that they are there", async () => {
     await newZone({ name: "hidden.example" });
     await newZone({ name: "deep.hidden.example" });
     const owns = async (token: string) =>
       (await call("GET", "/zones?owns=x.deep.hidden.example", undefined, { token })).json.zones;
     expect(await owns(await newToken("others"))).toEqual([]);
-    expect(await owns(await newToken("main", { access: "read", zones: ["hidden.example"] }))).toEqual([]);
+    const limited = await newToken("main", { access: "read", zones: ["hidden.example"] });
+    expect(await owns(limited)).toMatchObject([{ name: "hidden.example" }]);
+    expect(await owns(await newToken("main", { access: "read", zones: ["other.example"] }))).toEqual([]);
   });
 });

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { makePool } from "../../../test/rig/records/pool-of-addresses.ts";
 import { type Scope, wholeAccount } from "../../core/may.ts";
+import { noVeil } from "../service/veiled-numbers.ts";
 import { openSqliteStore, type SqliteStore } from "../store/sqlite/store.ts";
 import { createEventStreams } from "./change-events.ts";
 
@@ -33,7 +34,7 @@ describe("event streams", () => {
     const told: string[] = [];
     const follow = () =>
       streams.follow(
-        { account, actorNow },
+        { account, actorNow, veil: noVeil },
         start,
         async (text) => {
           told.push(text);
@@ -62,7 +63,7 @@ describe("event streams", () => {
       return scope && { account, label: "test", scope };
     };
     const sink = async (text: string) => sent.push(text) > 0;
-    const done = streams.follow({ account, actorNow }, await store.lastChange(), sink, stop.signal);
+    const done = streams.follow({ account, actorNow, veil: noVeil }, await store.lastChange(), sink, stop.signal);
     for (const [i] of scopes.entries()) {
       await pool.add(store, `192.0.2.${i}`);
       await expect.poll(() => asked).toBe(i + 1);

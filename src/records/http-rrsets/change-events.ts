@@ -1,4 +1,5 @@
 import type { Actor } from "../service/sight.ts";
+import { noVeil, type Veil } from "../service/veiled-numbers.ts";
 import type { LoggedChange, RecordStore } from "../store/port.ts";
 import { changeToWire } from "./wire.ts";
 
@@ -18,6 +19,8 @@ export type Follower = {
   readonly account: number;
   /** Who it is and what it may see at this moment; undefined once its token or session is no longer valid. */
   readonly actorNow: () => Promise<Actor | undefined>;
+  /** How it sees the positions of events. */
+  readonly veil: Veil;
 };
 
 type MaySee = (actor: Actor, change: LoggedChange) => boolean;
@@ -65,7 +68,7 @@ export function createEventStreams(store: RecordStore, maySee: MaySee): EventStr
     });
 
   return {
-    follow: async ({ account, actorNow }, from, sink, signal) => {
+    follow: async ({ account, actorNow, veil }, from, sink, signal) => {
       let position = from;
       while (!signal.aborted) {
         const seen = version;
@@ -75,7 +78,8 @@ export function createEventStreams(store: RecordStore, maySee: MaySee): EventStr
         // Asked after the events were read: what happened after a revocation never leaves.
         const actor = theirs.length > 0 ? await actorNow() : undefined;
         if (theirs.length > 0 && actor === undefined) return;
-        const text = theirs.map((event) => (actor && maySee(actor, event.change) ? event.text : "")).join("");
+        const visible = theirs.filter((event) => actor && maySee(actor, event.change));
+        const text = visible.map((event) => (veil === noVeil ? event.text : eventText(event.change, veil))).join("");
         if (text !== "" && !(await sink(text))) return;
         // Between these two lines nothing else can run, so no change is slept through.
         if (events.length === 0 && version === seen && !signal.aborted) await grown(signal);
@@ -88,11 +92,11 @@ export function createEventStreams(store: RecordStore, maySee: MaySee): EventStr
 async function readBatch(store: RecordStore, position: number): Promise<Batch> {
   const changes = await store.changesAfter(position, batchSize);
   return {
-    events: changes.map((change) => ({ change, text: eventText(change) })),
+    events: changes.map((change) => ({ change, text: eventText(change, noVeil) })),
     last: changes.at(-1)?.position ?? position,
   };
 }
 
 /** https://html.spec.whatwg.org/multipage/server-sent-events.html: JSON has no line breaks, so the data is one line. */
-const eventText = (change: LoggedChange): string =>
-  `id: ${change.position}\nevent: change\ndata: ${JSON.stringify(changeToWire(change))}\n\n`;
+const eventText = (change: LoggedChange, veil: Veil): string =>
+  `id: ${veil.show(change.position)}\nevent: change\ndata: ${JSON.stringify(changeToWire(change, veil))}\n\n`;

@@ -51,11 +51,13 @@ export function rrsetsChangeRoutes(api: FastifyInstance, { rrsets }: RecordServi
       const { perPage: limit } = pagingAt(request.query, 100, faults);
       const before = numberAt(request.query, "before", faults);
       if (faults.length > 0) return sendFaults(reply, faults);
-      const query = { limit, ...(before !== undefined && { before }) };
+      const veil = await rrsets.veilFor(request.actor);
+      const query = { limit, ...(before !== undefined && { before: veil.read(before) }) };
       const outcome = await rrsets.history(request.actor, zoneAt(request), query);
       if (outcome.kind !== "done") return sendError(reply, answerTo(outcome));
-      const { rows, next = null, rest = null } = outcome;
-      return reply.send({ history: rows.map(changeToWire), meta: { next_before: next, rest_of_write: rest } });
+      const { rows, next, rest = null } = outcome;
+      const meta = { next_before: next === undefined ? null : veil.show(next), rest_of_write: rest };
+      return reply.send({ history: rows.map((row) => changeToWire(row, veil)), meta });
     },
   );
 

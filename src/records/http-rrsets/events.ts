@@ -7,6 +7,7 @@ import { createStreamSeats, type Holder } from "../../process/http/stream-seats.
 import type { NoteFailure } from "../http/failed-requests.ts";
 import type { RecordService } from "../service/service.ts";
 import type { Actor } from "../service/sight.ts";
+import { noVeil } from "../service/veiled-numbers.ts";
 import type { RecordStore } from "../store/port.ts";
 import { sendError, sendFaults } from "./answer.ts";
 import { createEventStreams, type EventSink } from "./change-events.ts";
@@ -91,17 +92,21 @@ export function rrsetsEventRoutes(api: FastifyInstance, options: EventOptions): 
       leave();
       stream.abort();
     });
+    const veil = await service.rrsets.veilFor(actor);
     const last = await store.lastChange();
-    const cut = asked === undefined ? undefined : await cutBehind(store, Number(asked));
-    const from = asked === undefined ? last : Math.min(cut ?? Number(asked), last);
-    const response = begin(reply, from);
+    const after = asked === undefined ? last : veil.read(Number(asked));
+    // An id that this token was never given: where it stood is not known.
+    const unknown = after > last && veil !== noVeil;
+    const cut = asked === undefined ? undefined : unknown ? last : await cutBehind(store, after);
+    const from = Math.min(cut ?? after, last);
+    const response = begin(reply, veil.show(from));
     response.on("error", () => stream.abort());
     void endIfRevoked({ request, response });
     if (cut !== undefined)
-      response.write(`event: cut\ndata: ${JSON.stringify({ asked: Number(asked), from: cut })}\n\n`);
+      response.write(`event: cut\ndata: ${JSON.stringify({ asked: Number(asked), from: veil.show(cut) })}\n\n`);
     const beat = setInterval(() => void pulse(request, response, options), options.heartbeat ?? 15_000);
     const sink = sinkOf(response, options.patience ?? 10_000, stream.signal);
-    const follower = { account: actor.account, actorNow: () => options.actorNow(request) };
+    const follower = { account: actor.account, actorNow: () => options.actorNow(request), veil };
     await streams.follow(follower, from, sink, stream.signal).catch((error) => noteFailure(error, request.id));
     clearInterval(beat);
     leave();
@@ -134,7 +139,7 @@ async function cutBehind(store: RecordStore, asked: number): Promise<number | un
 }
 
 /** An id without data is no event, but a place to go on from. */
-function begin(reply: FastifyReply, from: number): ServerResponse {
+function begin(reply: FastifyReply, id: number): ServerResponse {
   reply.hijack();
   const response = reply.raw;
   reply.headers({
@@ -143,7 +148,7 @@ function begin(reply: FastifyReply, from: number): ServerResponse {
     "x-accel-buffering": "no",
   });
   for (const [name, value] of Object.entries(reply.getHeaders())) response.setHeader(name, value ?? "");
-  response.write(`retry: 1000\nid: ${from}\n\n`);
+  response.write(`retry: 1000\nid: ${id}\n\n`);
   return response;
 }
 

@@ -38,6 +38,7 @@ export function rrsetsApi(options: RrsetsOptions) {
   const { service, store, log } = options;
   return async (api: FastifyInstance): Promise<void> => {
     api.decorateRequest("actor");
+    api.decorate("veilFor", service.rrsets.veilFor);
     noteRefusals(api, log, options.now);
     const noteFailure = createFailureNotes(log, options.now);
     api.removeAllContentTypeParsers();

@@ -4,6 +4,7 @@ import type { Instant } from "../../core/instant.ts";
 import type { RRset } from "../../core/records/rrset.ts";
 import { utcText } from "../../core/utc-text.ts";
 import { shownValue } from "../service/edit/values.ts";
+import type { Veil } from "../service/veiled-numbers.ts";
 import type { ZoneStatus } from "../service/zones/status.ts";
 import type { Action, LoggedChange, PrimaryServer, Zone, ZoneSettings } from "../store/port.ts";
 import type { Grant } from "../store/zone-grants.ts";
@@ -59,10 +60,10 @@ const recordsOf = ({ type, records }: RRset) =>
     .sort((a, b) => (a.value < b.value ? -1 : a.value > b.value ? 1 : 0));
 
 /** An action is kept in the transaction of its write: whoever sees it sees it finished. docs/decisions/0004 says why it says so at once. */
-export function actionToWire({ id, command, at, zone }: Action): WireAction {
+export function actionToWire({ id, command, at, zone }: Action, { show }: Veil): WireAction {
   const time = timeText(at);
   return {
-    id,
+    id: show(id),
     command,
     status: "success",
     progress: 100,
@@ -73,14 +74,15 @@ export function actionToWire({ id, command, at, zone }: Action): WireAction {
   };
 }
 
-export function changeToWire({ position, zone, zoneName, serial, at, actor, change }: LoggedChange): ChangeEvent {
+export function changeToWire(logged: LoggedChange, { show }: Veil): ChangeEvent {
+  const { position, zone, zoneName, serial, at, actor, change } = logged;
   const place = change.kind === "settings" ? { name: null, type: null } : { name: change.owner, type: change.type };
   const [before, after] =
     change.kind === "settings"
       ? [changedZone(change.before), changedZone(change.after)]
       : [changedSet(change.before), changedSet(change.after)];
   return {
-    id: position,
+    id: show(position),
     zone: { id: zone, name: zoneName },
     serial,
     at: timeText(at),

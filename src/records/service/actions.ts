@@ -1,12 +1,30 @@
 import type { Action, ActionQuery, Page, RecordStore } from "../store/port.ts";
 import type { Actor } from "./sight.ts";
+import { createVeil, noVeil, type Veil } from "./veiled-numbers.ts";
 
-/** The actions of the account, of zones that the actor may see; also of those that are gone. */
+/**
+ * The actions of the account, of zones that the actor may see; also of those that are gone. An action does not say which sets
+ * it was about: whoever may see only some of them sees only their own.
+ */
 export function actionOperations({ store }: { readonly store: RecordStore }) {
+  let known: Promise<string> | undefined;
+  const secret = (): Promise<string> => {
+    known ??= store.secret("positions").catch((error: unknown) => {
+      known = undefined;
+      throw error;
+    });
+    return known;
+  };
   return {
-    actions: (actor: Actor, query: ActionQuery): Promise<Page<Action>> => {
-      const { zones: within } = actor.scope;
-      return store.actions(actor.account, within === undefined ? query : { ...query, within });
-    },
+    /** Positions and actions are counted over all zones and accounts: a token for a part of them does not see how many there are. */
+    veilFor: async ({ token, scope }: Actor): Promise<Veil> =>
+      scope.zones === undefined && scope.sets === undefined ? noVeil : createVeil(await secret(), `token ${token}`),
+
+    actions: ({ account, label, scope }: Actor, query: ActionQuery): Promise<Page<Action>> =>
+      store.actions(account, {
+        ...query,
+        ...(scope.zones && { within: scope.zones }),
+        ...(scope.sets && { actor: label }),
+      }),
   };
 }

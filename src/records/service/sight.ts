@@ -50,13 +50,17 @@ export function createSight(store: RecordStore, now: () => Instant) {
     const { items } = await store.setPage(zone, { types, page: 1, perPage: Number.MAX_SAFE_INTEGER });
     return items.filter((set) => allows(actor, { kind: "read-set", ...placeOf({ ...set, zone }) }));
   };
-  /** Of a zone's records only those are counted that the actor sees; secrets are for those who could have set them. */
+  /**
+   * Only the records that the actor sees are counted, and only they say when the zone was modified; secrets are for those who
+   * could have set them.
+   */
   const asSeen = async (actor: Actor, zone: Zone): Promise<Zone> => {
     const open = zone.settings.primaries.length === 0 || allows(actor, { kind: "write-zone", zone: zone.name });
     const shown = open ? zone : withoutSecrets(zone);
     if (actor.scope.sets === undefined) return shown;
-    const seen = await setsToCount(actor, zone);
-    return { ...shown, recordCount: seen.reduce((sum, set) => sum + set.records.length, 0) };
+    const records = (await setsToCount(actor, zone)).flatMap((set) => set.records);
+    const modified = records.reduce((latest, record) => Math.max(latest, record.modified), zone.created);
+    return { ...shown, recordCount: records.length, modified };
   };
   const ifOpen = (actor: Actor, zone: Zone | undefined): Zone | undefined =>
     zone && allows(actor, { kind: "read-zone", zone: zone.name }) ? zone : undefined;

@@ -20,6 +20,8 @@ export type RecordStore = StoreParts & {
   readonly tokens: () => Promise<readonly Token[]>;
   /** True when a token that was still good has been revoked. */
   readonly revokeToken: (id: number, now: Instant) => Promise<boolean>;
+  /** A secret of this database under a name, the same for all nodes and made when first asked for. */
+  readonly secret: (name: string) => Promise<string>;
   /** Counts one use. Costs no write: what was counted is written together, every few seconds and when the store closes. */
   readonly noteUse: (id: number, now: Instant) => void;
 
@@ -265,6 +267,8 @@ export type Action = {
 export type ActionQuery = {
   readonly ids?: readonly number[];
   readonly zone?: number;
+  /** Only of this actor. */
+  readonly actor?: string;
   /** Only of zones of these names. */
   readonly within?: readonly string[];
   readonly order?: readonly Order<"id" | "command" | "started">[];

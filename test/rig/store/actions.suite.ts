@@ -115,12 +115,16 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
       const id = items[1]?.id ?? 0;
       expect(await commands({ zone: zone.number })).toEqual(["c3", "c1"]);
       expect(await commands({ within: ["two.example"] })).toEqual(["c2"]);
+      await store.act(request({ actor: "somebody else" }), () => ({ wanted: undefined, command: "c9", result: 0 }));
+      expect(await commands({ actor: "somebody else" })).toEqual(["c9"]);
+      expect(await commands({ actor: "tester" })).toEqual(["c3", "c2", "c1"]);
       expect(await commands({ ids: [id, 999] })).toEqual(["c2"]);
-      expect(await commands({ order: [{ by: "command", descending: false }] })).toEqual(["c1", "c2", "c3"]);
-      expect(await commands({ order: [{ by: "started", descending: true }] })).toEqual(["c1", "c2", "c3"]);
+      expect(await commands({ order: [{ by: "command", descending: false }] })).toEqual(["c1", "c2", "c3", "c9"]);
+      const last = { zone: zone.number, order: [{ by: "started" as const, descending: true }], actor: "tester" };
+      expect(await commands(last)).toEqual(["c1", "c3"]);
       expect(await store.actions(account, { page: 2, perPage: 2 })).toMatchObject({
-        items: [{ command: "c1" }],
-        total: 3,
+        items: [{ command: "c1" }, { command: "c9" }],
+        total: 4,
       });
       expect(await store.actions(account + 1, { ...all, ids: [id] })).toEqual({ items: [], total: 0 });
     });

@@ -56,6 +56,12 @@ export function describeTokens(name: string, open: () => Promise<RecordStore>): 
       end();
     });
 
+    it("has secrets of its own, each made once", async () => {
+      const [one, again, other] = await Promise.all([store.secret("a"), store.secret("a"), store.secret("b")]);
+      expect(one).toHaveLength(43);
+      expect([again, other === one]).toEqual([one, false]);
+    });
+
     it("keeps the scope of a token", async () => {
       const scope = { access: "read", zones: ["example.org"] } as const;
       await store.addToken({ account, name: "narrow", hash: "h3", scope, created: at });

@@ -98,11 +98,12 @@ export function rrsetsZoneOperations(options: RecordServiceOptions, sight: Sight
       return { ...page, items: await Promise.all(page.items.map((zone) => sight.asSeen(actor, zone))) };
     },
 
-    /** The account's zone that holds a name: the closest one above it, when the actor may see that. */
+    /** The account's zone that holds a name: the closest one above it of those that the actor may see, as if there were no others. */
     zoneOwning: async (actor: Actor, text: string): Promise<Zone | undefined> => {
       const name = parseName(text);
       if (!name.ok) return undefined;
-      const within = enclosing(name.value);
+      const within = enclosing(name.value).filter((zone) => sight.allows(actor, { kind: "read-zone", zone }));
+      if (within.length === 0) return undefined;
       const { items } = await store.zones(actor.account, { within, page: 1, perPage: within.length });
       const closest = items.toSorted((a, b) => b.name.length - a.name.length)[0];
       return closest && (await sight.zoneBy(actor, closest));

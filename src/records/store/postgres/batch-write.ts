@@ -148,9 +148,12 @@ function recordParts({ log, actions, keys }: Outcome): readonly Part[] {
   return [
     {
       tag: "actions_new",
-      columns: { id: "bigint", account: "bigint", zone: "bigint", zone_name: "text", command: "text", at: "bigint" },
+      columns: {
+        ...{ id: "bigint", account: "bigint", zone: "bigint", zone_name: "text" },
+        ...{ command: "text", at: "bigint", actor: "text" },
+      },
       rows: actions.map(({ zoneName, ...action }) => ({ ...action, zone_name: zoneName })),
-      text: (rows) => `INSERT INTO actions (id, account, zone, zone_name, command, at) SELECT * FROM ${rows}`,
+      text: (rows) => `INSERT INTO actions (id, account, zone, zone_name, command, at, actor) SELECT * FROM ${rows}`,
     },
     {
       tag: "keys_new",

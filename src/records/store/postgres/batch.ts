@@ -73,7 +73,7 @@ export function createBatch(loaded: Loaded) {
   const touchedIds = new Map<string, { readonly was: Place | undefined; now: Required<Place> | undefined }>();
   const departed = new Map<string, number>();
   const log: Omit<LoggedChange, "position">[] = [];
-  const actions: (Action & { readonly account: number })[] = [];
+  const actions: (Action & { readonly account: number; readonly actor: string })[] = [];
   const newKeys = new Map<string, KeptKey>();
 
   const enter = (zone: Zone): void => {
@@ -216,11 +216,11 @@ export function createBatch(loaded: Loaded) {
       const known = keys.get(keyOf(actor, key));
       return known !== undefined && known.at > now - keysKept.time ? known : undefined;
     },
-    act: ({ account, number: zone, name: zoneName }: Zone, command: string, at: number): Action => {
+    act: ({ account, number: zone, name: zoneName }: Zone, command: string, { actor, now: at }: Writer): Action => {
       const id = fresh.actions.shift();
       if (id === undefined) throw new RunAlone();
       const action = { id, zone, zoneName, command, at };
-      actions.push({ ...action, account });
+      actions.push({ ...action, account, actor });
       return action;
     },
     keep: (key: KeptKey): void => {

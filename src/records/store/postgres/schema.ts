@@ -191,4 +191,14 @@ export const postgresMigrations: readonly MigrationStep[] = [
     `,
     oldest: 3,
   },
+  {
+    sql: `
+    ALTER TABLE actions ADD COLUMN actor TEXT;
+    CREATE TABLE secrets (
+      name TEXT COLLATE "C" PRIMARY KEY,
+      value TEXT NOT NULL
+    );
+    `,
+    oldest: 3,
+  },
 ];

@@ -22,6 +22,7 @@ import type { RecordStore } from "../port.ts";
 import { createSqlConsole } from "../sql/console.ts";
 import { createSqlGrants } from "../sql/grants.ts";
 import { createSqlReads } from "../sql/read.ts";
+import { createSqlSecrets } from "../sql/secrets.ts";
 import { createSqlTransferKeys } from "../sql/transfer-keys.ts";
 import { expectWholeDatabase } from "../unfinished-copy.ts";
 import { zonesByName } from "../zones-by-name.ts";
@@ -109,6 +110,7 @@ async function openOn(
     ...createSqlGrants(sql),
     revokeTransferKey: (name, now) =>
       writeAccess((inside) => createSqlTransferKeys(inside).revokeTransferKey(name, now)),
+    ...createSqlSecrets(sql),
     ...lists,
     ...reads,
     zones: zonesByName({ zoneBy: reads.zoneBy, list: lists.zones }),

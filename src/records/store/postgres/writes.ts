@@ -90,7 +90,7 @@ function knownAct<T>(batch: Batch, { actor, now, once }: By): Acted<T> | "key-ta
 
 /** Keeps the action, if it is one, and under the key what was answered. */
 function keepAct<T>(batch: Batch, zone: Zone, { actor, now, once, command }: Kept, result: T): Acted<T> {
-  const action = command === undefined ? undefined : batch.act(zone, command, now);
+  const action = command === undefined ? undefined : batch.act(zone, command, { actor, now });
   const acted = { result, action, serial: zone.serial };
   if (once !== undefined) batch.keep({ actor, ...once, at: now, outcome: JSON.stringify(acted) });
   return acted;

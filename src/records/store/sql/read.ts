@@ -74,10 +74,11 @@ export function createSqlReads({ text, run }: Sql): SqlReads {
     },
 
     actions: async (account, query) => {
-      const { ids, zone, within, order = [], page: at, perPage } = query;
+      const { ids, zone, actor, within, order = [], page: at, perPage } = query;
       const eb = expressionBuilder<Tables, "actions">();
       const filters: Expression<SqlBool>[] = [eb("account", "=", account)];
       if (zone !== undefined) filters.push(eb("zone", "=", zone));
+      if (actor !== undefined) filters.push(eb("actor", "=", actor));
       if (ids !== undefined) filters.push(anyOf(eb.ref("id"), ids));
       if (within !== undefined) filters.push(anyOf(eb.ref("zone_name"), within));
       const filtered = db.selectFrom("actions").where(eb.and(filters));

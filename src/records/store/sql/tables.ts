@@ -21,6 +21,7 @@ export type Tables = SessionTables & {
     readonly number: Generated<number>;
     readonly revoked: Generated<number | null>;
   };
+  readonly secrets: { readonly name: string; readonly value: string };
   readonly secondary_state: { readonly zone: number; readonly checked: number; readonly serial: number };
   readonly zone_grants: Omit<GrantRow, "account_name" | "zone_name" | "id"> & { readonly id: Generated<number> };
   readonly console_passwords: { readonly account: number; readonly hash: string; readonly changed: number };
@@ -36,4 +37,6 @@ export type ActionRow = {
   readonly zone_name: string;
   readonly command: string;
   readonly at: number;
+  /** Null: from a program that did not note it. */
+  readonly actor: string | null;
 };

@@ -7,7 +7,9 @@ type By = { readonly actor: string; readonly now: Instant; readonly once?: Once 
 
 /** To be called inside a transaction. */
 export function prepareActions(database: DatabaseSync) {
-  const insert = database.prepare("INSERT INTO actions (account, zone, zone_name, command, at) VALUES (?, ?, ?, ?, ?)");
+  const insert = database.prepare(
+    "INSERT INTO actions (account, zone, zone_name, command, at, actor) VALUES (?, ?, ?, ?, ?, ?)",
+  );
   const selectKey = database.prepare("SELECT fingerprint, at, outcome FROM once_keys WHERE actor = ? AND key = ?");
   const insertKey = database.prepare(
     "INSERT OR REPLACE INTO once_keys (actor, key, fingerprint, at, outcome) VALUES (?, ?, ?, ?, ?)",
@@ -30,9 +32,9 @@ export function prepareActions(database: DatabaseSync) {
     time: keysKept.time,
   });
 
-  const add = ({ account, number, name }: Zone, command: string, now: Instant): Action => {
+  const add = ({ account, number, name }: Zone, command: string, { actor, now }: By): Action => {
     purgeActions(now);
-    const { lastInsertRowid } = insert.run(account, number, name, command, now);
+    const { lastInsertRowid } = insert.run(account, number, name, command, now, actor);
     return { id: Number(lastInsertRowid), zone: number, zoneName: name, command, at: now };
   };
 
@@ -45,12 +47,10 @@ export function prepareActions(database: DatabaseSync) {
     },
 
     /** Keeps the action, if it is one, and under the key what was answered. */
-    keep: <T>(zone: Zone, command: string | undefined, { actor, now, once }: By, result: T): Acted<T> => {
-      const acted = {
-        result,
-        action: command === undefined ? undefined : add(zone, command, now),
-        serial: zone.serial,
-      };
+    keep: <T>(zone: Zone, command: string | undefined, by: By, result: T): Acted<T> => {
+      const { actor, now, once } = by;
+      const action = command === undefined ? undefined : add(zone, command, by);
+      const acted = { result, action, serial: zone.serial };
       if (once !== undefined) {
         purgeKeys(now);
         insertKey.run(actor, once.key, once.fingerprint, now, JSON.stringify(acted));

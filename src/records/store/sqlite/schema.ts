@@ -12,7 +12,7 @@ import { transferTables } from "./schema-transfer.ts";
  * `zone_counts` is kept by the database itself: counting a million zones for every first page would take longer than the page.
  * `settings` and `marks` are JSON texts of what is rarely there and never searched for. `changes` and
  * `actions` have no foreign keys: they outlive the zone. `once_keys` holds what was answered to requests that may be sent
- * twice.
+ * twice. `secrets` holds what the service keeps from its clients; each is made when it is first needed.
  */
 export const migrations: readonly MigrationStep[] = [
   `
@@ -120,4 +120,14 @@ export const migrations: readonly MigrationStep[] = [
   },
   { sql: "SELECT 'this step is only about PostgreSQL'", oldest: 3 },
   { sql: `${reversedNames}${zoneGrants}`, oldest: 3 },
+  {
+    sql: `
+    ALTER TABLE actions ADD COLUMN actor TEXT;
+    CREATE TABLE secrets (
+      name TEXT PRIMARY KEY,
+      value TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    `,
+    oldest: 3,
+  },
 ];

@@ -4,6 +4,7 @@ import { type RunSql, sqliteText } from "../../../process/database/sql-text.ts";
 import { createSqlConsole } from "../sql/console.ts";
 import { createSqlGrants } from "../sql/grants.ts";
 import { createSqlReads } from "../sql/read.ts";
+import { createSqlSecrets } from "../sql/secrets.ts";
 import type { Sql, Tables } from "../sql/tables.ts";
 import { createSqlTokens } from "../sql/tokens.ts";
 import { createSqlTransferKeys } from "../sql/transfer-keys.ts";
@@ -20,6 +21,7 @@ export function sqliteQueries(database: DatabaseSync, commit: Commit) {
     tokens,
     ...createSqlTransferKeys(sql),
     ...createSqlGrants(sql),
+    ...createSqlSecrets(sql),
     ...createSqlConsole(sql),
   };
 }

@@ -57,7 +57,7 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
     counters,
   );
   const rare = rareQueries(database, commit, [
-    ...(["zones", "setPage", "actions", "historyOf", "restOfWrite", "tokens"] as const),
+    ...(["zones", "setPage", "actions", "historyOf", "restOfWrite", "tokens", "secret"] as const),
     ...(["transferKeys", "addTransferKey", "revokeTransferKey", "secondaryStates", "noteSecondary"] as const),
     ...(["addGrant", "grants", "revokeGrant"] as const),
   ]);
