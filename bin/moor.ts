@@ -1,5 +1,4 @@
 #!/usr/bin/env node
-import { fstatSync } from "node:fs";
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 
@@ -39,9 +38,6 @@ process.stderr.on("error", () => undefined);
 // In a clone the script beside this file runs it; installed, it is on the PATH.
 const script = import.meta.filename.endsWith(".ts") ? join(import.meta.dirname, "moor") : undefined;
 
-// systemd names what it writes to the journal; a terminal that one of its services opened has the name too, but is another file.
-const { dev, ino } = fstatSync(process.stdout.fd);
-
 process.exitCode = await runMoor(process.argv.slice(2), {
   ...(script === undefined ? { program: "moor" } : { program: scriptToType(script, process.cwd()), script }),
   out: (text) => process.stdout.write(text),
@@ -50,6 +46,5 @@ process.exitCode = await runMoor(process.argv.slice(2), {
   cwd: process.cwd(),
   signal: stop.signal,
   isTerminal: process.stdin.isTTY === true && process.stdout.isTTY === true,
-  isJournal: process.env.JOURNAL_STREAM === `${dev}:${ino}`,
   onSignal: (name, act) => void process.on(name, act),
 });

@@ -37,8 +37,9 @@ afterAll(async () => {
 });
 
 const database = (address = url) => ["--database", address, "--database-password-file", "password"];
-const moor = (...words: readonly string[]): StartedProcess =>
-  startProcess([node, join(repository, "bin", "moor.ts"), ...words], { cwd: folder });
+const moorWith = (more: Record<string, string>, ...words: readonly string[]): StartedProcess =>
+  startProcess([node, join(repository, "bin", "moor.ts"), ...words], { cwd: folder, env: { ...process.env, ...more } });
+const moor = (...words: readonly string[]): StartedProcess => moorWith({}, ...words);
 const start = () => moor("records", ...database(), "--data", "data", "--listen", "127.0.0.1:0", "--rate-limit", "off");
 
 async function curl(path: string, ...words: readonly string[]) {
@@ -103,13 +104,20 @@ describe("moor records --database", () => {
     expect(service.out()).toContain("token add --database postgres://postgres@127.0.0.1");
   });
 
-  it.for([
-    ["a wrong password", 1, /password authentication failed/, () => [server.url("moor").replace("harbour", "wr0ng")]],
-    ["no such database", 1, /database "nowhere" does not exist/, () => [server.url("nowhere")]],
-    ["nobody there", 1, /cannot be used: .*ECONNREFUSED/, () => ["postgres://x:wr0ng@127.0.0.1:1/x"]],
-    ["not an address", 2, /--database is not an address/, () => ["postgres//x:wr0ng@y"]],
-  ] as const)("says what is wrong with %s", async ([, code, reason, words]) => {
-    const ended = await moor("token", "list", "--database", ...words()).ended;
+  it.for<[string, number, RegExp, () => string, string]>([
+    ["a wrong password", 1, /password authentication failed/, () => server.openUrl("moor"), "wr0ng"],
+    ["no such database", 1, /database "nowhere" does not exist/, () => server.openUrl("nowhere"), "harbour"],
+    ["nobody there", 1, /cannot be used: .*ECONNREFUSED/, () => "postgres://x@127.0.0.1:1/x", "wr0ng"],
+    ["not an address", 2, /--database is not an address/, () => "postgres//x:wr0ng@y", ""],
+    [
+      "a password on the command line",
+      2,
+      /leave it out and give it in --database-password-file/,
+      () => server.url(),
+      "",
+    ],
+  ])("says what is wrong with %s", async ([, code, reason, address, PGPASSWORD]) => {
+    const ended = await moorWith({ PGPASSWORD }, "token", "list", "--database", address()).ended;
     expect(ended.err).toMatch(reason);
     expect(ended.err).not.toMatch(/harbour|wr0ng|at \w+ \(/);
     expect(ended.code).toBe(code);

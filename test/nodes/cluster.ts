@@ -37,12 +37,15 @@ export async function startCluster({ count, words = [] }: ClusterOptions): Promi
   const server = await startPostgres();
   const started: StartedProcess[] = [];
   const moor = (...args: readonly string[]): StartedProcess => {
-    const process = startProcess([nodeProgram, join(repository, "bin", "moor.ts"), ...args], { cwd: folder });
-    started.push(process);
-    return process;
+    const begun = startProcess([nodeProgram, join(repository, "bin", "moor.ts"), ...args], {
+      cwd: folder,
+      env: { ...process.env, ...server.env },
+    });
+    started.push(begun);
+    return begun;
   };
   const run: Cluster["run"] = async (...args) => {
-    const { code, out, err } = await moor(...args, "--database", server.url()).ended;
+    const { code, out, err } = await moor(...args, "--database", server.openUrl()).ended;
     if (code !== 0) throw new Error(`moor ${args.join(" ")} ended with ${code}: ${err}`);
     return out + err;
   };
@@ -76,7 +79,7 @@ async function layNode(
 ): Promise<Node> {
   const cable = await layCable(server.port);
   const [http, dns] = [await freePort(), await freePort()];
-  const database = ["--database", server.url("postgres", cable.port), "--data", join(folder, name)];
+  const database = ["--database", server.openUrl("postgres", cable.port), "--data", join(folder, name)];
   const places = ["--plain-http", "--listen", `127.0.0.1:${http}`, "--dns", `127.0.0.1:${dns}`];
   let process: StartedProcess | undefined;
   return {

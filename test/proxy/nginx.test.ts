@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { prepareWithMoor, startMoor } from "../rig/moor.ts";
-import { type Namespace, openNamespace, repository } from "../rig/namespace.ts";
+import { type Namespace, node, openNamespace, repository } from "../rig/namespace.ts";
 import { secretIn } from "../rig/services.ts";
 import type { StartedProcess } from "../rig/started-process.ts";
 import { until } from "../rig/until.ts";
@@ -122,7 +122,14 @@ describe("moor behind nginx", () => {
   });
 
   it("lets people sign in: the cookie is for TLS, and the page's own origin is known", async () => {
-    const link = /sign-in#(\S+)/.exec(moor.out())?.[1];
+    const made = await inside.run([
+      node,
+      join(repository, "bin", "moor.ts"),
+      "sign-in",
+      "--data",
+      join(folder, "data"),
+    ]);
+    const link = /sign-in#(\S+)/.exec(made.out)?.[1];
     const body = ["-d", JSON.stringify({ link }), "-H", "Content-Type: application/json"] as const;
     const foreign = await curl(home, "/console/sign-in-link", ...body, "-H", "Origin: https://evil.example");
     expect(foreign.status).toBe(403);

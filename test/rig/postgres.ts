@@ -12,6 +12,9 @@ import { patience } from "./patience.ts";
 export type PostgresServer = {
   readonly port: number;
   readonly url: (database?: string, port?: number) => string;
+  /** The same without the password, for a command line, and the environment that has it. */
+  readonly openUrl: (database?: string, port?: number) => string;
+  readonly env: Readonly<Record<"PGPASSWORD", string>>;
   readonly connect: (database?: string, port?: number) => Promise<pg.Client>;
   readonly createDatabase: (name: string) => Promise<void>;
   /** Of the process that all others of the server come from. */
@@ -41,6 +44,7 @@ export async function startPostgres(flags: readonly string[] = []): Promise<Post
   await server.initialise();
   await server.start();
   const url = (database = "postgres", at = port) => `postgres://${user}:${password}@127.0.0.1:${at}/${database}`;
+  const openUrl = (database?: string, at?: number) => url(database, at).replace(`:${password}@`, "@");
   const connect = async (database?: string, at?: number) => {
     const client = new pg.Client({ connectionString: url(database, at), connectionTimeoutMillis: patience });
     client.on("error", quiet);
@@ -50,6 +54,8 @@ export async function startPostgres(flags: readonly string[] = []): Promise<Post
   return {
     port,
     url,
+    openUrl,
+    env: { PGPASSWORD: password },
     connect,
     createDatabase: (name) => server.createDatabase(name),
     pid: () => postmasterIn(folder),

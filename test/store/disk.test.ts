@@ -84,6 +84,23 @@ describe("a disk that is full", () => {
 });
 
 describe("a disk that was full before", () => {
+  it.each(["", "at a terminal "])(
+    "does not stop the start %safter a kill: reads are answered, with no password set",
+    async (terminal) => {
+      const killed = await startService(ready);
+      const storm = startStorm(killed, token, zone, 0);
+      await until(() => storm.sent.filter(isDone).length > 50, { what: () => "fifty writes" });
+      await killed.process.stop("SIGKILL");
+      await storm.stop();
+      const full = onDisk("24m", `cp --sparse=never ${ready}/records.sqlite-shm ${disk} && (cd ${disk} && ${fill})`);
+      const service = await startService(disk, full, terminal !== "");
+      expect((await read(service)).statusCode).toBe(200);
+      await service.process.says(/link that signs in to its console is made with: .* sign-in/);
+      expect(/sign-in link cannot be made now/.test(service.process.out())).toBe(terminal !== "");
+      await service.process.stop();
+    },
+  );
+
   it.each([
     ["the start", ["records", "--listen", "127.0.0.1:0", "--plain-http"]],
     ["a check", ["store", "check"]],

@@ -11,11 +11,17 @@ export type Service = { readonly process: StartedProcess; readonly url: string }
 export const moor = [node, `${repository}/bin/moor.ts`] as const;
 const environment = { PATH: `${process.env.PATH}:/usr/sbin:/sbin`, HOME: "/nonexistent" };
 
-export async function startService(data: string, around: readonly string[] = []): Promise<Service> {
+/** `atTerminal`: with somebody in front of it. */
+export async function startService(data: string, around: readonly string[] = [], atTerminal = false): Promise<Service> {
   const words = ["records", "--data", data, "--listen", "127.0.0.1:0", "--plain-http", "--rate-limit", "off"];
-  const [program = "", ...rest] = [...around, ...moor, ...words];
-  const started = startProcess([program, ...rest], { env: environment });
-  await started.says(/listens on http:\/\/127\.0\.0\.1:\d+\n/);
+  const command = [...moor, ...words];
+  const shown = atTerminal ? ["script", "--quiet", "--return", "--command", command.join(" "), "/dev/null"] : command;
+  const [program = "", ...rest] = [...around, ...shown];
+  const started = startProcess([program, ...rest], {
+    env: environment,
+    stdio: [atTerminal ? "pipe" : "ignore", "pipe", "pipe"],
+  });
+  await started.says(/listens on http:\/\/127\.0\.0\.1:\d+\r?\n/);
   return { process: started, url: /listens on (\S+)/.exec(started.out())?.[1] ?? "" };
 }
 

@@ -27,7 +27,10 @@ describe("moor firewall", () => {
   ])("on %s prints lines that work when pasted, serves this machine, and stops when told to", async (host, said) => {
     const cwd = await mkdtemp(join(tmpdir(), "moor firewall it's "));
     const { io, text, stop } = terminal(cwd);
-    const ended = firewall({ data: "data", listen: { host, port: 0 }, name: [], logFormat: "text" }, io);
+    const ended = firewall(
+      { data: "data", listen: { host, port: 0 }, name: [], logFormat: "text" },
+      { ...io, isTerminal: true },
+    );
     await expect
       .poll(() => text.out)
       .toMatch(/sign-in#\w{43}\nThe browser will warn .*\/data\/ca\.pem\. Import .* or go on\.$/m);
@@ -50,10 +53,10 @@ describe("moor firewall", () => {
     await expect(run("sh", ["-c", curl])).rejects.toThrow(/curl/);
   });
 
-  it("says how a link is made where all that is printed is kept", async () => {
+  it("says how a link is made where what is printed may be kept", async () => {
     const { io, text, stop } = terminal(await mkdtemp(join(tmpdir(), "moor-firewall-")));
     const options = { data: "data", listen: { host: "127.0.0.1", port: 0 }, name: [], logFormat: "text" } as const;
-    const ended = firewall(options, { ...io, isJournal: true });
+    const ended = firewall(options, io);
     await expect
       .poll(() => text.out)
       .toMatch(/pages is made with: moor sign-in --firewall --data \S+ --url https:\S+\n$/);

@@ -11,6 +11,7 @@ import { openSystemd } from "../../process/systemd.ts";
 import { browserWarning } from "../io/browser-warning.ts";
 import { type CertificateOptions, readCertificate } from "../io/certificate-option.ts";
 import type { CommandIo } from "../io/command-io.ts";
+import { linkToShow } from "../io/link-to-show.ts";
 import type { LogOptions } from "../io/options.ts";
 import { tellFaults } from "../io/tell-faults.ts";
 import { curlForInterfaces, dataFlag } from "../io/try-lines.ts";
@@ -46,12 +47,11 @@ export async function firewall(options: FirewallCommand, io: CommandIo): Promise
   const signIn = `${io.program} sign-in --firewall ${dataFlag({ data })} --url ${service.url}`;
   if (!service.needsSignInLink()) {
     io.out(`Its pages are at ${service.url}; a lost password: ${signIn}\n`);
-  } else if (io.isJournal) {
-    io.out(`A link that signs in to its pages is made with: ${signIn}\n`);
   } else {
-    io.out("Sign in to its pages with this link, once and within 15 minutes:\n");
-    io.out(`  ${await service.createSignInLink()}\n`);
-    if (service.caFile) io.out(browserWarning(service.caFile));
+    const link = await linkToShow(() => service.createSignInLink(), io);
+    if (link === undefined) io.out(`A link that signs in to its pages is made with: ${signIn}\n`);
+    else io.out(`Sign in to its pages with this link, once and within 15 minutes:\n  ${link}\n`);
+    if (link !== undefined && service.caFile) io.out(browserWarning(service.caFile));
   }
   const systemd = openSystemd({ env: io.env, status: "telling of this machine's interfaces" });
   systemd.ready();

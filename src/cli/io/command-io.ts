@@ -9,10 +9,8 @@ export type CommandIo = {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly signal: AbortSignal;
-  /** Whether a person sits there who can be asked. */
+  /** Whether a person sits there who can be asked. Otherwise what is printed may be kept for others to read: no secret may be among it. */
   readonly isTerminal?: boolean;
-  /** Whether all that is printed is kept, for others to read: no secret may be among it. */
-  readonly isJournal?: boolean;
   /** Calls `act` each time that signal arrives. */
   readonly onSignal?: (name: "SIGHUP" | "SIGUSR1", act: () => void) => void;
 };

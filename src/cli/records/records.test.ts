@@ -23,17 +23,18 @@ describe("moor records", () => {
       said += text;
     };
     const words = ["records", "--listen", "127.0.0.1:0", ...(option === "" ? [] : [option])];
-    const ended = runMoor(words, { program: "moor", out, err: out, env: {}, cwd, signal: stop.signal });
+    const io = { program: "moor", out, err: out, env: {}, cwd, isTerminal: true, signal: stop.signal };
+    const ended = runMoor(words, io);
     await expect.poll(() => said).toContain("sign-in#");
     stop.abort();
     expect(await ended).toBe(0);
     expect(said).toMatch(link);
   });
 
-  it("says how a link is made where all that is printed is kept", async () => {
+  it("says how a link is made where what is printed may be kept", async () => {
     const { io, printed } = openTerminal(await mkdtemp(join(tmpdir(), "moor-records-")));
     const stop = new AbortController();
-    const ended = runMoor(["records", "--listen", "127.0.0.1:0"], { ...io, isJournal: true, signal: stop.signal });
+    const ended = runMoor(["records", "--listen", "127.0.0.1:0"], { ...io, signal: stop.signal });
     await expect.poll(() => printed.out).toMatch(/console is made with: moor sign-in --data \S+ --url https:\S+\n$/);
     stop.abort();
     expect(await ended).toBe(0);
@@ -79,7 +80,7 @@ describe("moor records", () => {
     const { io, printed } = openTerminal(await mkdtemp(join(tmpdir(), "moor-records-")));
     const stop = new AbortController();
     const ended = runMoor(["records", "--listen", listen, "--plain-http"], { ...io, signal: stop.signal });
-    await expect.poll(() => printed.out).toContain("sign-in#");
+    await expect.poll(() => printed.out).toContain("moor sign-in");
     stop.abort();
     expect(await ended).toBe(0);
     expect(printed.out.includes("go over this port unencrypted")).toBe(told);
@@ -89,8 +90,11 @@ describe("moor records", () => {
     const server = await startPostgres(["fsync=off"]);
     try {
       const { io, printed } = openTerminal(await mkdtemp(join(tmpdir(), "moor-records-")));
-      const ended = runMoor(["records", "--listen", "127.0.0.1:0", "--database", server.url()], io);
-      await expect.poll(() => printed.out).toContain("sign-in#");
+      const ended = runMoor(["records", "--listen", "127.0.0.1:0", "--database", server.openUrl()], {
+        ...io,
+        env: server.env,
+      });
+      await expect.poll(() => printed.out).toContain("moor sign-in");
       const client = await server.connect();
       await client.query("UPDATE schema_version SET taken = 99, oldest = 99");
       await client.end();

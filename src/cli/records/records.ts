@@ -15,6 +15,7 @@ import { browserWarning } from "../io/browser-warning.ts";
 import { type CertificateOptions, readCertificate } from "../io/certificate-option.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
+import { linkToShow } from "../io/link-to-show.ts";
 import { logTo } from "../io/log-to.ts";
 import { type ObserveFlags, proxiesOf } from "../io/observe-options.ts";
 import type { LogOptions } from "../io/options.ts";
@@ -137,13 +138,15 @@ async function tellSignIn(service: RunningRecords, where: string, options: Recor
   const signIn = `${io.program} sign-in ${where} --url ${pages}`;
   if (!(await service.needsSignInLink())) {
     io.out(`Its console is at ${pages}; a lost password: ${signIn}\n`);
-  } else if (io.isJournal) {
-    io.out(`A link that signs in to its console is made with: ${signIn}\n`);
-  } else {
-    io.out("Sign in to its console with this link, once and within 15 minutes:\n");
-    io.out(`  ${await service.createSignInLink("main", pages)}\n`);
-    if (service.caFile) io.out(browserWarning(service.caFile));
+    return;
   }
+  const link = await linkToShow(() => service.createSignInLink("main", pages), io);
+  if (link === undefined) {
+    io.out(`A link that signs in to its console is made with: ${signIn}\n`);
+    return;
+  }
+  io.out(`Sign in to its console with this link, once and within 15 minutes:\n  ${link}\n`);
+  if (service.caFile) io.out(browserWarning(service.caFile));
 }
 
 /** The console's cookie is for TLS alone, and which name the proxy speaks it under is not known here. */

@@ -25,7 +25,9 @@ beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "moor-store-postgres-"));
   mkdirSync(join(folder, "tmp"));
   vi.stubEnv("TMPDIR", join(folder, "tmp"));
-  url = await rig.freshUrl();
+  const given = new URL(await rig.freshUrl());
+  given.password = "";
+  url = given.href;
   const store = openSqliteStore(join(folder, "b.sqlite"));
   await fillStore(store);
   store.close();
@@ -37,7 +39,7 @@ afterEach(() => {
 
 async function moor(...words: readonly string[]) {
   const { io, printed } = openTerminal(folder, AbortSignal.timeout(patience));
-  return { code: await runMoor(words, io), ...printed };
+  return { code: await runMoor(words, { ...io, env: rig.server.env }), ...printed };
 }
 
 const restore = (...more: readonly string[]) => moor("store", "restore", "b.sqlite", "--database", url, ...more);
@@ -88,7 +90,7 @@ describe("a copy out of PostgreSQL that is broken off", () => {
   it("names where it came from, without user and password", async () => {
     await restore();
     const { io } = openTerminal(folder, AbortSignal.abort(new Error("stopped")));
-    expect(await runMoor(["store", "copy", url, "c.sqlite"], io)).toBe(1);
+    expect(await runMoor(["store", "copy", url, "c.sqlite"], { ...io, env: rig.server.env })).toBe(1);
     const { code, err } = await moor("store", "copy", "b.sqlite", "c.sqlite");
     expect(code).toBe(1);
     expect(err).toMatch(/c\.sqlite\.part has a copy of postgres:\/\/127\.0\.0\.1:\d+\/moor_\d+ that was broken off/);
@@ -113,7 +115,7 @@ describe("a copy out of PostgreSQL that is broken off", () => {
     it("ends when it is told to", async () => {
       const stop = new AbortController();
       const { io, printed } = openTerminal(folder, stop.signal);
-      const copying = runMoor(["store", "copy", url, "c.sqlite"], io);
+      const copying = runMoor(["store", "copy", url, "c.sqlite"], { ...io, env: rig.server.env });
       await expect.poll(waiting).toBe(true);
       stop.abort(new Error("stopped by SIGINT"));
       expect(await copying).toBe(1);

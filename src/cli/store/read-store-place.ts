@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { CommanderError } from "commander";
-import { readPostgresUrl } from "../../process/postgres/url.ts";
+import { hasPassword, readPostgresUrl } from "../../process/postgres/url.ts";
 import type { StorePlace } from "../../records/open-store.ts";
 import { recordsDatabase } from "../../records/start.ts";
 import type { CommandIo } from "../io/command-io.ts";
@@ -11,12 +11,20 @@ import { storeFlags } from "../io/try-lines.ts";
 export function readStorePlace(options: DatabaseOptions, io: CommandIo): StorePlace {
   const { data, database, databasePasswordFile, databaseConnections: connections } = options;
   if (database === undefined) return { kind: "sqlite", path: recordsDatabase(resolve(io.cwd, data)) };
+  if (hasPassword(database)) {
+    io.err(`--database ${passwordShown}\n`);
+    throw new CommanderError(2, "moor.database", "bad --database");
+  }
   const passwordFile = databasePasswordFile && resolve(io.cwd, databasePasswordFile);
   const address = readPostgresUrl(database, { passwordFile, env: io.env });
   if (address.ok) return { kind: "postgres", address: address.value, connections };
   for (const { where, message } of address.faults) io.err(`${where} ${message}\n`);
   throw new CommanderError(2, "moor.database", "bad --database");
 }
+
+const passwordShown =
+  "has a password in it, which every user of this machine can read in the list of processes; leave it out and give it in " +
+  "--database-password-file, in PGPASSWORD or in a passfile (~/.pgpass), and change it if others may have seen it";
 
 /** For a command to run next, on the same store. */
 export const sameStore = (options: DatabaseOptions, io: CommandIo): string =>

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => void other.close());
 
 /** Runs until it has said all, or ends by itself. */
-async function up(places: Readonly<Record<string, string>>, isJournal = false) {
+async function up(places: Readonly<Record<string, string>>, isTerminal = true) {
   const cwd = await mkdtemp(join(tmpdir(), "moor-up-"));
   const anywhere = { records: "127.0.0.1:0", firewall: "127.0.0.1:0", dns: "127.0.0.1:0", updater: "127.0.0.1:0" };
   const words = Object.entries({ ...anywhere, ...places }).flatMap(([part, at]) => [`--${part}`, at]);
@@ -29,7 +29,7 @@ async function up(places: Readonly<Record<string, string>>, isJournal = false) {
     said += text;
     if (said.includes("Ctrl-C stops it")) stop.abort();
   };
-  const io = { program: "moor", out, err: out, env: {}, cwd, isJournal, signal: stop.signal };
+  const io = { program: "moor", out, err: out, env: {}, cwd, isTerminal, signal: stop.signal };
   const code = await runMoor(["up", "--interface", "lo", ...words], io);
   return { code, said, cwd };
 }
@@ -41,8 +41,8 @@ it("says of its links that the browser will warn, why, and what to do", async ()
   );
 });
 
-it("says how its links are made where all that is printed is kept", async () => {
-  const { said } = await up({}, true);
+it("says how its links are made where what is printed may be kept", async () => {
+  const { said } = await up({}, false);
   expect(said).toMatch(/DNS console +moor sign-in --data \S+ --url https:\S+\n/);
   expect(said).toMatch(/firewall pages +moor sign-in --firewall --data \S+ --url https:\S+\n/);
   expect(said).not.toContain("sign-in#");

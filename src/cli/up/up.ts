@@ -14,6 +14,7 @@ import { openUpdater, type Updater } from "../../updater/round/updater.ts";
 import { watch } from "../../updater/watch.ts";
 import { browserWarning } from "../io/browser-warning.ts";
 import type { CommandIo } from "../io/command-io.ts";
+import { linkToShow } from "../io/link-to-show.ts";
 import { curlForInterfaces, curlForRecords, dataFlag } from "../io/try-lines.ts";
 import { unsetNameservers } from "../records/records.ts";
 import { watchRecords } from "../records/watch.ts";
@@ -122,14 +123,15 @@ function tellState(home: Home, urls: Urls & { readonly updater: string | undefin
 
 async function tellSignIn(home: Home, urls: Urls, io: CommandIo): Promise<void> {
   const data = dataFlag({ data: home.folder });
-  if (io.isJournal) {
+  const [dns, firewall] = [await linkToShow(urls.signIn.dns, io), await linkToShow(urls.signIn.firewall, io)];
+  if (dns === undefined || firewall === undefined) {
     io.out("\nLinks that sign in are made with:\n");
     io.out(`  DNS console      ${io.program} sign-in ${data} --url ${urls.records}\n`);
     io.out(`  firewall pages   ${io.program} sign-in --firewall ${data} --url ${urls.firewall}\n`);
   } else {
     io.out("\nLinks that sign in, once and within 15 minutes:\n");
-    io.out(`  DNS console      ${await urls.signIn.dns()}\n`);
-    io.out(`  firewall pages   ${await urls.signIn.firewall()}\n`);
+    io.out(`  DNS console      ${dns}\n`);
+    io.out(`  firewall pages   ${firewall}\n`);
     io.out(browserWarning(relative(io.cwd, urls.caFile)));
   }
   io.out("\n");

@@ -66,6 +66,9 @@ export function readPostgresUrl(text: string, sources: PasswordSources): Result<
   });
 }
 
+/** Whether the address carries a password. */
+export const hasPassword = (text: string): boolean => (parsed(text)?.password ?? "") !== "";
+
 /** A comma before the @ belongs to the password. */
 const severalHosts = /^postgres(?:ql)?:\/\/[^/?#]*,(?![^/?#]*@)|[?&]host=[^&]*,/i;
 const modes = new Set(["disable", "require", "verify-ca", "verify-full"]);
