@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout } from "node:timers/promises";
 import { signInLink } from "../access/sign-in-link.ts";
 import { openDataFolder } from "../process/data-folder.ts";
+import { neverCached, transportSecurity } from "../process/http/answer-headers.ts";
 import { listenOn } from "../process/http/listen-on.ts";
 import { closeServer, createTlsServer, showPair } from "../process/http/tls-server.ts";
 import { addressesOf, hereOf, type ListenAddress, urlOf } from "../process/listen-address.ts";
@@ -90,6 +91,9 @@ export async function startFirewall(options: FirewallOptions): Promise<RunningFi
     const handle = createApi({ keys, endpoints, log, now });
     const console = createFirewallConsole({ access, streams, log, now, caFile: tls.caFile, pages: options.pages });
     const answer = async (request: IncomingMessage, response: ServerResponse) => {
+      // On a router with the private authority, other pages of the same name may well speak plain HTTP.
+      const secured = certificate ? transportSecurity(request.headers.host) : {};
+      for (const [name, value] of Object.entries({ ...neverCached, ...secured })) response.setHeader(name, value);
       if (!(await console.handle(request, response))) await handle(request, response);
       // It may have been a sign-out, or have revoked a key.
       streams.look();

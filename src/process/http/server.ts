@@ -1,6 +1,7 @@
 import type { Server } from "node:net";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { type ListenAddress, listenTrouble } from "../listen-address.ts";
+import { neverCached, transportSecurity } from "./answer-headers.ts";
 import type { ProxyTrust } from "./client-address.ts";
 import { closeAsAnswered, untilNobodyWaits } from "./last-answers.ts";
 import { boundTo } from "./listen-on.ts";
@@ -46,7 +47,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     clientErrorHandler: framing.sendUnreadable,
     ...(sendBadPath && {
       frameworkErrors: (_error: Error, request: FastifyRequest, reply: FastifyReply) =>
-        void sendBadPath(request, reply),
+        void sendBadPath(request, reply.headers(neverCached)),
     }),
   } as const;
   const counted = options.counters && { ServerResponse: options.counters.Response };
@@ -56,6 +57,13 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const server = made as unknown as FastifyInstance;
   framing.follow(server);
   nameCallers(server, options.proxies);
+  const ownTls = options.tls !== undefined;
+  server.addHook("onRequest", (request, reply, done) => {
+    reply.headers(neverCached);
+    // Behind a proxy it is the proxy that speaks TLS, and says so if its operator wants.
+    if (ownTls) reply.headers(transportSecurity(request.headers.host));
+    done();
+  });
   options.counters?.follow(server);
   answerBeforeClosing(server, options.closeWithin ?? 2_000);
   return server;

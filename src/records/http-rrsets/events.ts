@@ -144,7 +144,7 @@ function begin(reply: FastifyReply, id: number): ServerResponse {
   const response = reply.raw;
   reply.headers({
     "content-type": "text/event-stream",
-    "cache-control": "no-cache, no-transform",
+    "cache-control": "no-store, no-transform",
     "x-accel-buffering": "no",
   });
   for (const [name, value] of Object.entries(reply.getHeaders())) response.setHeader(name, value ?? "");

@@ -131,7 +131,7 @@ function lineOf(outcome: HostOutcome): string {
 }
 
 const sendLine = (reply: FastifyReply, line: string): FastifyReply =>
-  reply.type("text/plain; charset=utf-8").header("cache-control", "no-store").send(`${line}\n`);
+  reply.type("text/plain; charset=utf-8").send(`${line}\n`);
 
 /** RFC 7617: what stands behind the first colon. Any user name will do. */
 function passwordOf(header: string | undefined): string | undefined {

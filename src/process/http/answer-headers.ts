@@ -1,0 +1,17 @@
+import { parseAddress } from "../../core/addresses/address.ts";
+
+/** Answers are for one caller alone, so that no cache may keep them; files that never change say otherwise themselves. */
+export const neverCached = { "cache-control": "no-store" } as const;
+
+/** Seconds. A week: who leaves TLS, or loses the authority that browsers trust, is not locked out for long. */
+const maxAge = 7 * 24 * 60 * 60;
+
+/**
+ * RFC 6797, for the name by which a browser came. The policy is for every port of a host: `localhost` and names without a dot are
+ * shared with other servers of the machine that speak plain HTTP, and for addresses browsers ignore it.
+ */
+export function transportSecurity(host: string | undefined): Readonly<Record<string, string>> {
+  const name = (host ?? "").replace(/:\d+$/, "").replace(/\.$/, "").toLowerCase();
+  const shared = !name.includes(".") || name.endsWith(".localhost") || name.startsWith("[");
+  return shared || parseAddress(name) !== undefined ? {} : { "strict-transport-security": `max-age=${maxAge}` };
+}
