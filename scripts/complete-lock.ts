@@ -1,9 +1,12 @@
+import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 
 /**
  * `npm install` leaves a platform's package out of the lock file when the registry at hand does not have it, and `npm ci` then
  * refuses that lock file everywhere. This puts an entry for each of them back, with the platform that its name says; they are
  * optional, so a machine of another platform never fetches them. Run it after `npm install`: npx node scripts/complete-lock.ts
+ *
+ * What has no hash of its content yet is looked up in the registry, so that `npm ci` takes nothing else under its name anywhere.
  *
  * It ends with 1 where a platform that moor is made for is among them: `npm ci` there would do without the package, and then fail.
  */
@@ -33,16 +36,34 @@ for (const [place, { optionalDependencies = {}, dev }] of Object.entries(lock.pa
   }
 }
 
+for (const [place, entry] of Object.entries(lock.packages)) {
+  if (place === "" || "link" in entry || entry.integrity !== undefined) continue;
+  const integrity = integrityOf(`${nameAt(place)}@${entry.version}`);
+  if (integrity !== undefined) entry.integrity = integrity;
+}
+
 lock.packages = Object.fromEntries(Object.entries(lock.packages).sort(([a], [b]) => (a < b ? -1 : 1)));
 writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`);
 console.log(added.length === 0 ? "the lock file is complete" : `added ${added.join(", ")}`);
 
 const lacking = Object.entries(lock.packages).filter(([, entry]) => isOurs(entry) && entry.integrity === undefined);
 for (const [place, { version }] of lacking) {
-  console.error(
-    `the registry has no ${place.replace(/.*node_modules\//, "")}@${version}: take a version that it has for all platforms`,
-  );
+  console.error(`the registry has no ${nameAt(place)}@${version}: take a version that it has for all platforms`);
   process.exitCode = 1;
+}
+
+function nameAt(place: string): string {
+  return place.replace(/.*node_modules\//, "");
+}
+
+/** Undefined when the registry at hand does not have it. */
+function integrityOf(wanted: string): string | undefined {
+  try {
+    const said = execFileSync("npm", ["view", wanted, "dist.integrity"], { encoding: "utf8", stdio: "pipe" }).trim();
+    return /^sha512-\S+$/.test(said) ? said : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function isOurs({ os, cpu, libc = ["glibc"] }: Entry): boolean {

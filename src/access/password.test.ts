@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { cpuTime } from "../../test/rig/cpu-time.ts";
-import { hashPassword, matchesPassword } from "./password.ts";
+import { checkPassword, hashPassword } from "./password.ts";
+
+const matchesPassword = async (password: string, stored: string | undefined) =>
+  (await checkPassword(password, stored)).matches;
 
 describe("passwords", () => {
   it("match themselves and nothing else", async () => {
@@ -12,7 +15,7 @@ describe("passwords", () => {
 
   it("are stored with method, cost and a salt of their own", async () => {
     const [one, other] = [await hashPassword("same"), await hashPassword("same")];
-    expect(one).toMatch(/^scrypt\$32768\$8\$1\$[\w-]{22}\$[\w-]{43}$/);
+    expect(one).toMatch(/^scrypt\$131072\$8\$1\$[\w-]{22}\$[\w-]{43}$/);
     expect(one).not.toBe(other);
   });
 
@@ -20,11 +23,14 @@ describe("passwords", () => {
     expect(await matchesPassword("Bu\u0308ro", await hashPassword("B\u00fcro"))).toBe(true);
   });
 
-  it("still match when the cost was another one", async () => {
-    const cheap = "scrypt$1024$8$1$c2FsdHNhbHRzYWx0c2FsdA$";
+  it("still match when the cost was another one, and are hashed anew at the cost of today", async () => {
     const { scryptSync } = await import("node:crypto");
-    const hash = scryptSync("old", Buffer.from("saltsaltsaltsalt"), 32, { N: 1024, r: 8, p: 1 }).toString("base64url");
-    expect(await matchesPassword("old", cheap + hash)).toBe(true);
+    const hash = scryptSync("old", Buffer.from("saltsaltsaltsalt"), 32, { N: 32_768, r: 8, p: 1, maxmem: 2 ** 27 });
+    const cheap = `scrypt$32768$8$1$c2FsdHNhbHRzYWx0c2FsdA$${hash.toString("base64url")}`;
+    const { matches, renewed } = await checkPassword("old", cheap);
+    expect([matches, renewed]).toEqual([true, expect.stringMatching(/^scrypt\$131072\$8\$1\$/)]);
+    expect(await checkPassword("old", renewed)).toEqual({ matches: true });
+    expect(await checkPassword("wrong", cheap)).toEqual({ matches: false });
   });
 
   it("of nobody match nothing, and take as long", async () => {

@@ -1,14 +1,7 @@
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 
-const [shortest, longest] = [10, 1_000];
-
-export const passwordLength = `${shortest} to ${longest} characters`;
-
-export const isPassword = (text: unknown): text is string =>
-  typeof text === "string" && text.length >= shortest && text.length <= longest;
-
-/** What a guess costs: 32 MB and about a tenth of a second. Stored with each hash, so that it can be raised later. */
-const cost = { N: 32_768, r: 8, p: 1 };
+/** What a guess costs: 128 MB and some tenths of a second, as OWASP recommends. Stored with each hash, so that it can be raised later. */
+const cost = { N: 131_072, r: 8, p: 1 };
 
 /** `scrypt$N$r$p$salt$hash`: the method stands in front, so that a later one can be told apart. */
 export async function hashPassword(password: string): Promise<string> {
@@ -17,13 +10,23 @@ export async function hashPassword(password: string): Promise<string> {
   return ["scrypt", cost.N, cost.r, cost.p, salt.toString("base64url"), derived.toString("base64url")].join("$");
 }
 
-/** Without a stored hash the work is the same, and the answer no. */
-export async function matchesPassword(password: string, stored: string | undefined): Promise<boolean> {
+export type PasswordCheck = {
+  readonly matches: boolean;
+  /** What to store instead, when the password matches a hash that was cheaper than they are today. */
+  readonly renewed?: string;
+};
+
+/** Without a stored hash, or with an old one, the work is at least the same: how long it takes does not tell who there is. */
+export async function checkPassword(password: string, stored: string | undefined): Promise<PasswordCheck> {
   const [method, N, r, p, salt = "", hash = ""] = (stored ?? nobody).split("$");
-  if (method !== "scrypt") return false;
+  if (method !== "scrypt") return { matches: false };
+  const had = { N: Number(N), r: Number(r), p: Number(p) };
   const wanted = Buffer.from(hash, "base64url");
-  const given = await derive(password, Buffer.from(salt, "base64url"), { N: Number(N), r: Number(r), p: Number(p) });
-  return stored !== undefined && wanted.length === given.length && timingSafeEqual(wanted, given);
+  const given = await derive(password, Buffer.from(salt, "base64url"), had);
+  const matches = stored !== undefined && wanted.length === given.length && timingSafeEqual(wanted, given);
+  if (had.N * had.r * had.p >= cost.N * cost.r * cost.p) return { matches };
+  const renewed = await hashPassword(password);
+  return matches ? { matches, renewed } : { matches };
 }
 
 const nobody = `scrypt$${cost.N}$${cost.r}$${cost.p}$AAAAAAAAAAAAAAAAAAAAAA$none`;

@@ -1,9 +1,9 @@
 import type { Instant } from "../core/instant.ts";
 import type { PlainRequest } from "../process/http/plain-request.ts";
-import { isPassword, passwordLength } from "./password.ts";
 import type { Session, Sessions } from "./session.ts";
 import { dropCookie, isOwnOrigin, sessionOf, setCookie } from "./session-cookie.ts";
 import { createThrottle, type SharedGuesses } from "./session-throttle.ts";
+import { passwordFault } from "./weak-password.ts";
 
 export type PlainAnswer = {
   readonly status: number;
@@ -49,6 +49,16 @@ export function createSignIn(options: SignInOptions) {
     guesses?.tell({ name, source });
   };
   let checking = 0;
+  /** A check takes 128 MB: more than two at the same time would be an attack on the machine. */
+  const checked = async <T>(work: () => Promise<T>): Promise<T | "busy"> => {
+    if (checking >= 2) return "busy";
+    checking += 1;
+    try {
+      return await work();
+    } finally {
+      checking -= 1;
+    }
+  };
 
   const enter = async (who: string, request: PlainRequest): Promise<PlainAnswer> => {
     const agent = String(request.headers["user-agent"] ?? "").slice(0, 300);
@@ -60,15 +70,9 @@ export function createSignIn(options: SignInOptions) {
     const { name, password } = readBody(request);
     if (typeof name !== "string" || typeof password !== "string") return problem(400, "Name and password are missing.");
     const wait = throttle.wait(name, request.from, now());
-    // A check takes memory and time: more than a few at once would be an attack on the machine.
-    if (wait > 0 || checking >= 4) return tooMany(Math.max(wait, 1_000));
-    checking += 1;
-    let who: Awaited<ReturnType<People["check"]>>;
-    try {
-      who = await people.check(name, password);
-    } finally {
-      checking -= 1;
-    }
+    if (wait > 0) return tooMany(wait);
+    const who = await checked(() => people.check(name, password));
+    if (who === "busy") return busy;
     if (typeof who !== "string") {
       failed(name, request.from);
       // The caller is told nothing of it: that the password is right is nobody's business.
@@ -98,16 +102,19 @@ export function createSignIn(options: SignInOptions) {
     const { current, next } = readBody(request);
     const person = await people.describe(session.who, request.from);
     if (person === undefined) return problem(401, "Sign in again.");
-    if (!isPassword(next)) return problem(422, `A password has ${passwordLength}.`);
+    const weak = passwordFault(next, person.name);
+    if (weak !== undefined) return problem(422, weak);
     if (person.hasPassword) {
       const wait = throttle.wait(person.name, request.from, now());
       if (wait > 0) return tooMany(wait);
-      if (typeof current !== "string" || (await people.check(person.name, current)) !== session.who) {
+      const who = typeof current === "string" ? await checked(() => people.check(person.name, current)) : undefined;
+      if (who === "busy") return busy;
+      if (who !== session.who) {
         failed(person.name, request.from);
         return problem(422, "The present password is wrong.");
       }
     }
-    await people.setPassword(session.who, next);
+    if ((await checked(() => people.setPassword(session.who, String(next)))) === "busy") return busy;
     await sessions.endAll(session.who);
     note("password changed, other sessions ended", { who: session.who, ...whence(request) });
     return await enter(session.who, request);
@@ -184,6 +191,10 @@ export const problem = (status: number, message: string): PlainAnswer => json(st
 export const forged = json(403, {
   error: { code: "forged", message: "This request did not come from the console's own page. Load the page anew." },
 });
+
+const busy: PlainAnswer = ((answer) => ({ ...answer, headers: { ...answer.headers, "retry-after": "1" } }))(
+  problem(429, "Others are signing in at this moment. Try again in a second."),
+);
 
 function tooMany(wait: number): PlainAnswer {
   const seconds = Math.ceil(wait / 1_000);

@@ -84,11 +84,11 @@ function PasswordForm(props: { readonly hasPassword: boolean; readonly name: str
         )}
         <PasswordInput
           label="New password"
-          description="At least 10 characters. It ends all your other sessions."
+          description="At least 12 characters, and no common word, name or pattern. It ends all your other sessions."
           value={next}
           onChange={(event) => setNext(event.currentTarget.value)}
           autoComplete="new-password"
-          minLength={10}
+          minLength={12}
           visibilityToggleButtonProps={toggle}
         />
         <Problem error={change.error} />

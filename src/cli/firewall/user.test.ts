@@ -100,11 +100,15 @@ describe("moor user", () => {
     for (const [name, password] of Object.entries({ short: "nine char", long: "x".repeat(1_001) })) {
       await writeFile(join(cwd, name), `${password}\n`);
       const refused = await moor(`user password anna --from ${name}`);
-      expect(refused).toMatchObject({ code: 2, err: expect.stringContaining("10 to 1000 characters") });
+      expect(refused).toMatchObject({ code: 2, err: expect.stringContaining("12 to 1000 characters") });
     }
-    await writeFile(join(cwd, "marked"), "\uFEFFof Windows, 8\r\n");
+    await writeFile(join(cwd, "common"), "anna-password-1\n");
+    expect((await moor("user password anna --from common")).err).toMatch(
+      /among the first that are guessed.* Take another/,
+    );
+    await writeFile(join(cwd, "marked"), "\uFEFFof Notepad, 8 files\r\n");
     expect((await moor("user password anna --from marked")).code).toBe(0);
-    expect(await logsIn("of Windows, 8")).toBe("anna");
+    expect(await logsIn("of Notepad, 8 files")).toBe("anna");
     await writeFile(join(cwd, "utf-16"), "\uFEFFof Windows, 16\r\n", "utf16le");
     const unreadable = "utf-16 is not UTF-8; save it again as UTF-8.\n";
     expect(await moor("user password anna --from utf-16")).toMatchObject({ code: 2, err: unreadable });

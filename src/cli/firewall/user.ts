@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
-import { isPassword, passwordLength } from "../../access/password.ts";
 import { createToken } from "../../access/secret.ts";
+import { passwordFault } from "../../access/weak-password.ts";
 import { nameFault } from "../../firewall/access/name-fault.ts";
 import type { AccessStore } from "../../firewall/access/store.ts";
 import type { User, UserChange } from "../../firewall/access/users.ts";
@@ -97,8 +97,9 @@ export async function userPassword(
     io.err(`${options.from} is not UTF-8; save it again as UTF-8.\n`);
     return 2;
   }
-  if (options.from !== undefined && !isPassword(given)) {
-    io.err(`${options.from} must hold the password in its first line: ${passwordLength}.\n`);
+  const weak = options.from === undefined ? undefined : passwordFault(given, name);
+  if (weak !== undefined) {
+    io.err(`${options.from} must hold the password in its first line. ${weak}\n`);
     return 2;
   }
   return withUser(name, options, io, async ({ users, audit, sessions }) => {

@@ -1,6 +1,8 @@
+import { scryptSync } from "node:crypto";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { hashWithSalt } from "../../access/api-key.ts";
 import { openSqlite } from "../../process/sqlite/open.ts";
@@ -138,6 +140,21 @@ describe("users", () => {
     users.change("anna", { disabled: true });
     expect([await logsIn("correct horse"), await logsIn("wrong")]).toEqual(["disabled", undefined]);
     expect(await users.checkPassword("nobody", "correct horse", now)).toBeUndefined();
+  });
+
+  it("have their password hashed anew at the cost of today when they log in", async () => {
+    const { users } = open();
+    users.add({ name: "anna", now });
+    const hash = scryptSync("correct horse", Buffer.from("saltsaltsaltsalt"), 32, { N: 1_024, r: 8, p: 1 });
+    const database = new DatabaseSync(path);
+    const old = `scrypt$1024$8$1$c2FsdHNhbHRzYWx0c2FsdA$${hash.toString("base64url")}`;
+    database.prepare("UPDATE users SET password_hash = ?").run(old);
+    const stored = () => database.prepare("SELECT password_hash AS hash FROM users").get()?.hash;
+    expect(await users.checkPassword("anna", "wrong", now)).toBeUndefined();
+    expect(stored()).toBe(old);
+    for (let i = 0; i < 2; i += 1) expect((await users.checkPassword("anna", "correct horse", now))?.name).toBe("anna");
+    expect(stored()).toMatch(/^scrypt\$131072\$8\$1\$/);
+    database.close();
   });
 });
 

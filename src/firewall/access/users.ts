@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { hashPassword, matchesPassword } from "../../access/password.ts";
+import { checkPassword, hashPassword } from "../../access/password.ts";
 import { isPrivilege, type Privilege } from "./privileges.ts";
 import { type ShutOut, shutOut } from "./rights.ts";
 import { listText, readList } from "./schema.ts";
@@ -65,11 +65,22 @@ export function openUsers(database: DatabaseSync): UserStore {
     remove: (name) => statement.remove.run(name).changes === 1,
     setPassword: async (name, password) => statement.setHash.run(await hashPassword(password), name).changes === 1,
     checkPassword: async (name, password, now) => {
-      const matches = await matchesPassword(password, row(name)?.password_hash ?? undefined);
+      const stored = row(name)?.password_hash ?? undefined;
+      const { matches, renewed } = await checkPassword(password, stored);
+      if (renewed !== undefined) tryTo(() => statement.renewHash.run(renewed, name, stored ?? ""));
       const user = find(name);
       return matches && user !== undefined ? (shutOut(user, now) ?? user) : undefined;
     },
   };
+}
+
+/** The old hash stays good where the new one cannot be written now. */
+function tryTo(write: () => void): void {
+  try {
+    write();
+  } catch {
+    // A full disk, for one.
+  }
 }
 
 function prepare(database: DatabaseSync) {
@@ -83,6 +94,7 @@ function prepare(database: DatabaseSync) {
     all: database.prepare(`SELECT ${columns} FROM users ORDER BY name`),
     update: database.prepare("UPDATE users SET full_name = ?, disabled = ?, expires = ?, privileges = ? WHERE id = ?"),
     remove: database.prepare("DELETE FROM users WHERE name = ?"),
+    renewHash: database.prepare("UPDATE users SET password_hash = ? WHERE name = ? AND password_hash = ?"),
     setHash: database.prepare("UPDATE users SET password_hash = ? WHERE name = ?"),
     groupsOf: database.prepare(
       "SELECT name FROM groups JOIN members ON members.group_id = groups.id WHERE user_id = ? ORDER BY name",

@@ -1,4 +1,4 @@
-import { hashPassword, matchesPassword } from "../../access/password.ts";
+import { checkPassword, hashPassword } from "../../access/password.ts";
 import { createSessions, type Sessions } from "../../access/session.ts";
 import { sessionOf } from "../../access/session-cookie.ts";
 import type { People } from "../../access/session-http.ts";
@@ -53,8 +53,13 @@ export function createConsoleSessions(
     people: {
       check: async (name, password) => {
         const account = await console.accountByName(name);
-        const matches = await matchesPassword(password, account?.passwordHash);
-        return matches && account !== undefined ? String(account.id) : undefined;
+        const from = account?.passwordHash;
+        const { matches, renewed: to } = await checkPassword(password, from);
+        if (!matches || account === undefined) return undefined;
+        // The old hash stays good where the new one cannot be written now.
+        if (from !== undefined && to !== undefined)
+          await console.renewHash(account.id, { from, to }).catch(() => undefined);
+        return String(account.id);
       },
       describe: async (who) => {
         const account = await console.account(Number(who));

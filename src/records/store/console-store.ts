@@ -9,6 +9,8 @@ export type ConsoleStore = {
   readonly account: (id: number) => Promise<LoginAccount | undefined>;
   readonly accountByName: (name: string) => Promise<LoginAccount | undefined>;
   readonly setPassword: (account: number, hash: string, now: Instant) => Promise<void>;
+  /** The same password under another hash, unless it was changed meanwhile. */
+  readonly renewHash: (account: number, hashes: { readonly from: string; readonly to: string }) => Promise<void>;
   readonly hasAnyPassword: () => Promise<boolean>;
   /** Absent where there is one node only. */
   readonly guesses?: SharedGuesses;

@@ -15,6 +15,10 @@ export function createSqlConsole({ text: { db }, run }: Sql): Omit<ConsoleStore,
       const again = set.onConflict((conflict) => conflict.column("account").doUpdateSet({ hash, changed }));
       await run(again.compile());
     },
+    renewHash: async (account, { from, to }) => {
+      const same = db.updateTable("console_passwords").where("account", "=", account).where("hash", "=", from);
+      await run(same.set({ hash: to }).compile());
+    },
     hasAnyPassword: async () =>
       (await run(db.selectFrom("console_passwords").select("account").limit(1).compile())).length > 0,
   };

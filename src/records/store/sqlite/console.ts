@@ -22,7 +22,7 @@ export function openConsoleStore(path: string, migrations: readonly MigrationSte
   const anyPassword = database.prepare("SELECT 1 FROM console_passwords LIMIT 1");
   return {
     sessions: openSessionStore(database),
-    ...rareQueries(database, async (write) => write(), ["account", "accountByName", "setPassword"]),
+    ...rareQueries(database, async (write) => write(), ["account", "accountByName", "setPassword", "renewHash"]),
     hasAnyPassword: async () => anyPassword.get() !== undefined,
     close: () => database.close(),
   };

@@ -1,0 +1,24 @@
+import { DatabaseSync } from "node:sqlite";
+import { expect, it } from "vitest";
+import { createSessions } from "./session.ts";
+import { createSignIn } from "./session-http.ts";
+import { openSessionStore, sessionTables } from "./session-store-sqlite.ts";
+
+it("two passwords are checked at the same time, each takes 128 MB; a third one is asked to come again", async () => {
+  const database = new DatabaseSync(":memory:");
+  database.exec(sessionTables);
+  const sessions = createSessions(openSessionStore(database), () => 1);
+  const waiting: (() => void)[] = [];
+  const check = () => new Promise<string>((resolve) => waiting.push(() => resolve("anna")));
+  const people = { check, describe: async () => undefined, setPassword: async () => undefined };
+  const signIn = createSignIn({ service: "records", sessions, people, now: () => 1, note: () => undefined });
+  const headers = { origin: "https://moor.example", host: "moor.example" };
+  const body = JSON.stringify({ name: "anna", password: "a ship in the harbour" });
+  const enter = () => signIn({ method: "POST", path: "/console/sign-in", headers, body, from: "192.0.2.1" });
+  const both = [enter(), enter()];
+  const third = await enter();
+  expect([third?.status, third?.headers["retry-after"]]).toEqual([429, "1"]);
+  expect(third?.body).toContain("Try again in a second");
+  for (const go of waiting) go();
+  expect((await Promise.all(both)).map((answer) => answer?.status)).toEqual([204, 204]);
+});

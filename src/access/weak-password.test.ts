@@ -1,0 +1,51 @@
+import { describe, expect, it } from "vitest";
+import { createToken } from "./secret.ts";
+import { passwordFault } from "./weak-password.ts";
+
+describe("a password", () => {
+  it.each([
+    ["too short", "password12"],
+    ["too short", "x9!kQw2#p7r"],
+    ["a common word with a number", "password1234"],
+    ["a common word with a number", "Password123!"],
+    ["the same in other signs", "P@55w0rd2024"],
+    ["two common words", "welcomeadmin1"],
+    ["common words and a year", "Summer-2024-Winter"],
+    ["one letter", "aaaaaaaaaaaa"],
+    ["digits in order", "123456789012"],
+    ["digits in order, back", "0987654321098"],
+    ["letters in order", "abcdefghijkl"],
+    ["rows of keys", "qwertyuiop[]"],
+    ["rows of keys", "1qaz2wsx3edc"],
+    ["rows of keys, German", "qwertzuiopasdf"],
+    ["a part again and again", "xyzxyzxyzxyz"],
+    ["a part again and again", "k7k7k7k7k7k7k7"],
+    ["the name of the user", "annaliese-1234"],
+    ["the name of the user, twice", "AnnalieseAnnaliese"],
+    ["the name of the product", "moor-firewall-1"],
+    ["the name of the product", "moor records 2026"],
+    ["no letters at all", "!!!!!!!!!!!!????"],
+    ["no text", undefined],
+  ])("is refused when it is %s: %s", (_, password) => {
+    expect(passwordFault(password, "annaliese")).toEqual(expect.stringMatching(/\.$/));
+  });
+
+  it.each([
+    "correct horse battery",
+    "anchors aweigh, all",
+    "long enough for all",
+    "x9!kQw2#p7rT",
+    "Grüne Wellen im März",
+    "その山は高いですか、いいえ",
+    "my password: teal otter dune",
+  ])("is taken: %s", (password) => expect(passwordFault(password, "annaliese")).toBeUndefined());
+
+  it("that moor made is always good", () => {
+    for (let i = 0; i < 200; i += 1) expect(passwordFault(createToken(20), "admin")).toBeUndefined();
+  });
+
+  it("of any length is looked at quickly", () => {
+    expect(passwordFault("ab".repeat(500), "n")).toBeDefined();
+    expect(passwordFault("a1".repeat(500) + "x".repeat(10), "n")).toBeDefined();
+  });
+});

@@ -1,0 +1,92 @@
+/** Characters. NIST SP 800-63B asks for 8 and advises more where there is no second factor. */
+const [shortest, longest] = [12, 1_000];
+
+/** What must be left of a password once everything is taken away that a guesser tries first. */
+const leastOwn = 6;
+
+/**
+ * Why a password is not taken, and what to do; undefined for a good one. Passwords that lists of the commonest are full of are a
+ * word, a name or a row of keys with a number behind it: those parts count for nothing here, whatever their case and spelling.
+ */
+export function passwordFault(text: unknown, name: string): string | undefined {
+  if (typeof text !== "string" || text.length < shortest || text.length > longest)
+    return `A password has ${shortest} to ${longest} characters.`;
+  return ownPart(text, name).length < leastOwn ? tooCommon : undefined;
+}
+
+const tooCommon =
+  "This password is among the first that are guessed: it is made of a common word, a name or a simple pattern. " +
+  "Take another, four words that have nothing to do with one another for example.";
+
+/** The shortest that is left, in whichever order the parts are taken away: a row of keys may be part of a word, and a word of a row. */
+function ownPart(password: string, name: string): string {
+  const plain = password.normalize("NFKC").toLowerCase();
+  const names = name.toLowerCase().split(/[^\p{L}\p{N}]+/u);
+  const words = [...names, ...common].filter((word) => word.length > 2).toSorted((a, b) => b.length - a.length);
+  const withoutWords = (text: string) => words.reduce((left, word) => left.replaceAll(word, " "), text);
+  const spelled = (text: string) => text.replaceAll(/[01345789@$!|+]/g, (sign) => meant[sign] ?? sign);
+  const own = [plain, withoutRows(plain)]
+    .flatMap((text) => [text, spelled(text)])
+    .map((text) => withoutRows(withoutRepeats(withoutWords(text))).replaceAll(/[^\p{L}\p{N}]/gu, ""));
+  return own.toSorted((a, b) => a.length - b.length)[0] ?? "";
+}
+
+const withoutRepeats = (text: string): string => text.replaceAll(/(.{1,8}?)\1+/gu, "$1");
+
+/** Without rows of keys, years, and letters that follow one another. */
+function withoutRows(text: string): string {
+  let left = text.replaceAll(/(?:19|20)\d\d/g, " ");
+  for (const row of rows) {
+    for (let length = row.length; length >= 3; length -= 1)
+      for (let at = 0; at + length <= row.length; at += 1) left = left.replaceAll(row.slice(at, at + length), " ");
+  }
+  return left;
+}
+
+const turned = (text: string): string => [...text].reverse().join("");
+const forwards = [
+  "abcdefghijklmnopqrstuvwxyz",
+  "01234567890",
+  "qwertyuiop",
+  "qwertzuiop",
+  "asdfghjkl",
+  "zxcvbnm",
+  "yxcvbnm",
+];
+const columns = ["1qaz", "2wsx", "3edc", "4rfv", "5tgb", "6zhn", "6yhn", "7ujm", "!@#$%^&*()"];
+const rows = [...forwards, ...columns].flatMap((row) => [row, turned(row)]);
+
+/** Letters that people write as signs. */
+const meant: Readonly<Record<string, string>> = {
+  ...{ "0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t", "8": "b", "9": "g" },
+  ...{ "@": "a", $: "s", "!": "i", "|": "l", "+": "t" },
+};
+
+/** Our own choice: words of which the commonest passwords are made, and what this program is about. */
+const common = [
+  ..."password passwort passwd pass kennwort geheim secret login signin welcome willkommen hello hallo letmein access".split(
+    " ",
+  ),
+  ..."admin administrator root toor user guest test tester default changeme change please temp demo system master super".split(
+    " ",
+  ),
+  ..."superman batman dragon monkey shadow sunshine princess prinzessin football fussball baseball soccer hockey".split(
+    " ",
+  ),
+  ..."iloveyou loveyou love baby angel flower freedom whatever trustno trust killer pepper cookie cheese summer winter".split(
+    " ",
+  ),
+  ..."spring autumn sommer herbst january february monday friday michael michelle jennifer jessica daniel thomas andrea".split(
+    " ",
+  ),
+  ..."charlie jordan ashley computer internet network netzwerk server service router firewall gateway office company".split(
+    " ",
+  ),
+  ..."google facebook windows linux debian ubuntu samsung starwars pokemon matrix hunter ranger mustang ferrari porsche".split(
+    " ",
+  ),
+  ..."moor moorddns records record console opnsense pfsense hetzner fritzbox dyndns domain zone updater nameserver qwerty".split(
+    " ",
+  ),
+  ..."the and for you not are yes".split(" "),
+];

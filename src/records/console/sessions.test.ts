@@ -1,0 +1,41 @@
+import { scryptSync } from "node:crypto";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { expect, it } from "vitest";
+import { addressOf, startPostgresRig } from "../../../test/rig/records/postgres.ts";
+import { openStore } from "../open-store.ts";
+import { createConsoleSessions } from "./sessions.ts";
+
+/** As it was made before the cost was raised. */
+const older = (password: string): string => {
+  const hash = scryptSync(password, Buffer.from("saltsaltsaltsalt"), 32, { N: 32_768, r: 8, p: 1, maxmem: 2 ** 27 });
+  return `scrypt$32768$8$1$c2FsdHNhbHRzYWx0c2FsdA$${hash.toString("base64url")}`;
+};
+
+it.each(["sqlite", "postgres"] as const)(
+  "a password with an old hash still signs in, and has a new hash then: %s",
+  async (kind) => {
+    const rig = kind === "postgres" ? await startPostgresRig() : undefined;
+    const path = join(mkdtempSync(join(tmpdir(), "moor-console-")), "records.sqlite");
+    const place = rig
+      ? { kind: "postgres" as const, address: addressOf(await rig.freshUrl()) }
+      : { kind: "sqlite" as const, path };
+    const { store, console, close } = await openStore(place, pino({ level: "silent" }));
+    const { people } = createConsoleSessions(store, console, () => 1);
+    const { id } = await store.ensureAccount("main", 1);
+    const stored = async () => (await console.account(id))?.passwordHash;
+    await console.setPassword(id, older("of long ago"), 1);
+    expect(await people.check("main", "another one")).toBeUndefined();
+    expect(await stored()).toBe(older("of long ago"));
+    expect(await people.check("main", "of long ago")).toBe(String(id));
+    expect(await stored()).toMatch(/^scrypt\$131072\$8\$1\$/);
+    expect(await people.check("main", "of long ago")).toBe(String(id));
+    // Changed in the meantime: the new password stays.
+    await console.renewHash(id, { from: older("of long ago"), to: "scrypt$1$1$1$x$y" });
+    expect(await stored()).toMatch(/^scrypt\$131072\$/);
+    await close();
+    await rig?.stop();
+  },
+);
