@@ -5,11 +5,14 @@ import { join } from "node:path";
 import { parseAddress } from "../../core/addresses/address.ts";
 import { readFileIfThere, replaceFile } from "../data-folder.ts";
 import type { Pair } from "./issue-certificate.ts";
+import { permits, permittedNames } from "./name-constraints.ts";
 
 export type ServerCertificate = Pair & {
   /** The authority's certificate, PEM: what clients import. */
   readonly ca: string;
   readonly caFile: string;
+  /** Names that are not in the certificate, as the authority was made for others. */
+  readonly uncovered: readonly string[];
 };
 
 /** Services that share a folder share its authority; each has a certificate of its own, since each has names of its own. */
@@ -28,14 +31,18 @@ export async function ensureCertificate(
   now: Date,
   pairName: PairName = "server",
 ): Promise<ServerCertificate> {
-  const authority = (await readAuthority(folder)) ?? (await makeAuthority(folder, now));
-  const wanted = [...new Set(["localhost", "127.0.0.1", "::1", hostname(), ...names])];
+  const authority =
+    (await readAuthority(folder)) ?? (await makeAuthority(folder, now, permittedNames(names, hostname())));
+  const all = [...new Set(["localhost", "127.0.0.1", "::1", hostname(), ...names])];
+  const mayName = permits(authority.cert);
+  // With one name that its authority may not answer for, clients would take the certificate for none of them.
+  const [wanted, uncovered] = [all.filter(mayName), all.filter((name) => !mayName(name))];
   const present = await readPair(folder, pairName);
   const server =
     present && stillGood(present, wanted, authority.cert, now)
       ? present
       : await makeServerPair(folder, pairName, authority, wanted, now);
-  return { ...server, ca: authority.cert, caFile: caFileIn(folder) };
+  return { ...server, ca: authority.cert, caFile: caFileIn(folder), uncovered };
 }
 
 /** What clients import. */
@@ -49,9 +56,9 @@ export const readAuthorityCertificate = async (folder: string): Promise<string |
  * Key and certificate come into being together, in one file that only one process can make: whoever starts at the same
  * moment finds it there and takes it. `ca.pem` is a copy of the half that is not secret.
  */
-async function makeAuthority(folder: string, now: Date): Promise<Pair> {
+async function makeAuthority(folder: string, now: Date, permitted: readonly string[] | undefined): Promise<Pair> {
   const { issueAuthority } = await import("./issue-certificate.ts");
-  const { cert, key } = await issueAuthority(now);
+  const { cert, key } = await issueAuthority(now, permitted);
   await createWhole(join(folder, "ca.key"), key + cert);
   const authority = await readAuthority(folder);
   if (authority === undefined) throw new Error(`${join(folder, "ca.key")} is not the key of ${caFileIn(folder)}`);

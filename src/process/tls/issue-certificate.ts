@@ -5,6 +5,7 @@ import {
   BasicConstraintsExtension,
   ExtendedKeyUsage,
   ExtendedKeyUsageExtension,
+  Extension,
   KeyUsageFlags,
   KeyUsagesExtension,
   PemConverter,
@@ -14,6 +15,7 @@ import {
   X509CertificateGenerator,
 } from "@peculiar/x509";
 import { parseAddress } from "../../core/addresses/address.ts";
+import { nameConstraintsOid, writeNameConstraints } from "./name-constraints.ts";
 
 /** PEM texts. */
 export type Pair = { readonly cert: string; readonly key: string };
@@ -24,8 +26,11 @@ const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 /** A machine without a clock of its own begins in 1970; an authority of that time would be at its end when the time is known. */
 const clockBegins = Date.UTC(2026, 10);
 
-/** A self-signed authority for twenty years. */
-export async function issueAuthority(now: Date): Promise<Pair> {
+/**
+ * A self-signed authority for twenty years: for TLS servers alone, and for no names but the permitted ones and those below them.
+ * The limit of names is not critical: mbedTLS, which OpenWrt's clients have, refuses an authority with it otherwise.
+ */
+export async function issueAuthority(now: Date, permitted: readonly string[] | undefined): Promise<Pair> {
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
   const certificate = await X509CertificateGenerator.createSelfSigned({
     serialNumber: randomBytes(16).toString("hex"),
@@ -37,6 +42,8 @@ export async function issueAuthority(now: Date): Promise<Pair> {
     extensions: [
       new BasicConstraintsExtension(true, 0, true),
       new KeyUsagesExtension(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign, true),
+      new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth]),
+      ...(permitted ? [new Extension(nameConstraintsOid, false, writeNameConstraints(permitted))] : []),
       // RFC 5280 sections 4.2.1.1 and 4.2.1.2: Python since 3.13 trusts no chain without the two key identifiers.
       await SubjectKeyIdentifierExtension.create(keys.publicKey),
     ],

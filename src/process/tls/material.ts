@@ -40,14 +40,21 @@ const tenSeconds = 10_000;
 /** A new address waits no longer for a certificate that names it. To list a machine's addresses costs next to nothing. */
 const minute = 60_000;
 
+const outsideAuthority =
+  "the certificate does not have these names, as the private authority was made for other domains; give a certificate for them with " +
+  "--cert, or remove ca.key and ca.pem, start again and have every client trust the new authority";
+
 /** `ca`: of our own authority. In a chain that is not ours an old one may stand for old clients. */
 type Loaded = Pair & { readonly ca?: string };
 
 export async function openTlsMaterial(options: TlsOptions): Promise<TlsMaterial> {
   const { folder, pairName, names, files, now = () => new Date() } = options;
+  let told = "";
   const load = async (): Promise<Loaded> => {
     if (files !== undefined) return await readFiles(files);
-    const { cert, key, ca } = await ensureCertificate(folder, names(), now(), pairName);
+    const { cert, key, ca, uncovered } = await ensureCertificate(folder, names(), now(), pairName);
+    if (uncovered.length > 0 && told !== uncovered.join()) options.log.warn({ names: uncovered }, outsideAuthority);
+    told = uncovered.join();
     // The authority is shown too, for clients to get to know: it stays when this certificate is made anew.
     return { cert: `${cert.trimEnd()}\n${ca}`, key, ca };
   };

@@ -4,13 +4,7 @@ import { chown, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TLSSocket } from "node:tls";
-import {
-  ExtendedKeyUsage,
-  ExtendedKeyUsageExtension,
-  PemConverter,
-  X509Certificate as X509,
-  X509CertificateGenerator,
-} from "@peculiar/x509";
+import { ExtendedKeyUsage, ExtendedKeyUsageExtension, PemConverter, X509CertificateGenerator } from "@peculiar/x509";
 import pg from "pg";
 import { issueAuthority, issueServerCertificate, type Pair } from "../../../src/process/tls/issue-certificate.ts";
 import { startPostgres } from "../postgres.ts";
@@ -40,9 +34,14 @@ export async function startTlsPostgres(): Promise<TlsPostgres> {
   const server = await startPostgres(["fsync=off", "listen_addresses=127.0.0.1,127.0.0.2"]);
   const admin = await server.connect();
   const folder = await mkdtemp(join(tmpdir(), "moor-authorities-"));
-  const own = await issueAuthority(new Date());
-  const visitor = await issueClientCertificate(own, "visitor");
-  const texts = { OWN: own.cert, OTHER: (await issueAuthority(new Date())).cert, CERT: visitor.cert, KEY: visitor.key };
+  const own = await issueAuthority(new Date(), undefined);
+  const visitor = await makeClientCertificate("visitor");
+  const texts = {
+    OWN: own.cert,
+    OTHER: (await issueAuthority(new Date(), undefined)).cert,
+    CERT: visitor.cert,
+    KEY: visitor.key,
+  };
   for (const [name, text] of Object.entries(texts)) await writeFile(join(folder, name), text);
   const files = Object.fromEntries(Object.keys(texts).map((name) => [name, join(folder, name)]));
   const data = String((await admin.query("SHOW data_directory")).rows[0]?.data_directory);
@@ -75,7 +74,7 @@ export async function startTlsPostgres(): Promise<TlsPostgres> {
 
   const all = "hostssl all all 127.0.0.0/8 scram-sha-256\n";
   await place("pg_hba.conf", `hostssl all visitor 127.0.0.0/8 cert\n${all}`);
-  await place("root.crt", own.cert);
+  await place("root.crt", visitor.cert);
   await admin.query("CREATE ROLE visitor LOGIN");
   await admin.query("ALTER SYSTEM SET ssl_ca_file = 'root.crt'");
   await admin.query("ALTER SYSTEM SET ssl = on");
@@ -90,15 +89,12 @@ export async function startTlsPostgres(): Promise<TlsPostgres> {
   };
 }
 
-/** What moor issues is for servers only. */
-async function issueClientCertificate(authority: Pair, name: string): Promise<Pair> {
+/** Signed by itself: moor's authority is for servers only. */
+async function makeClientCertificate(name: string): Promise<Pair> {
   const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
-  const secret = PemConverter.decodeFirst(authority.key);
-  const certificate = await X509CertificateGenerator.create({
-    ...{ subject: `CN=${name}`, issuer: new X509(authority.cert).subject, publicKey: keys.publicKey },
-    signingKey: await webcrypto.subtle.importKey("pkcs8", secret, algorithm, false, ["sign"]),
-    signingAlgorithm: algorithm,
+  const certificate = await X509CertificateGenerator.createSelfSigned({
+    ...{ name: `CN=${name}`, keys, signingAlgorithm: algorithm },
     notAfter: new Date(Date.now() + day),
     extensions: [new ExtendedKeyUsageExtension([ExtendedKeyUsage.clientAuth])],
   });
