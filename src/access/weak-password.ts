@@ -43,7 +43,7 @@ function withoutRows(text: string): string {
   return left;
 }
 
-const turned = (text: string): string => [...text].reverse().join("");
+const turned = (text: string): string => text.split("").toReversed().join("");
 const forwards = [
   "abcdefghijklmnopqrstuvwxyz",
   "01234567890",
