@@ -2,14 +2,15 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 
-/** Seconds of CPU that a process has used so far, and megabytes that it has resident. */
-export function usageOf(pid: number): { readonly cpu: number; readonly resident: number } {
+/** Seconds of CPU that a process has used so far, and megabytes that it has resident now and had at the most. */
+export function usageOf(pid: number): { readonly cpu: number; readonly resident: number; readonly peak: number } {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
     .replace(/^.*\) /, "")
     .split(" ");
   const ticks = Number(fields[11]) + Number(fields[12]);
-  const resident = Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
-  return { cpu: ticks / 100, resident: (resident * 1024) / 1e6 };
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  const megabytes = (key: string) => (Number(new RegExp(`^${key}:\\s+(\\d+) kB`, "m").exec(status)?.[1]) * 1024) / 1e6;
+  return { cpu: ticks / 100, resident: megabytes("VmRSS"), peak: megabytes("VmHWM") };
 }
 
 /** Milliseconds of CPU, user and system together, of a program that runs to its end. */

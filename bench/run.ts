@@ -9,6 +9,7 @@ const benches: Readonly<Record<string, () => Promise<readonly Table[]>>> = {
   records: async () => (await import("./records/records.ts")).benchRecords(),
   "records-scale": async () => (await import("./records/scale.ts")).benchRecordsScale(),
   rrsets: async () => (await import("./records/rrsets.ts")).benchRrsets(),
+  neighbours: async () => (await import("./neighbours/neighbours.ts")).benchNeighbours(),
   postgres: async () => (await import("./records/postgres.ts")).benchPostgres(),
   dns: async () => (await import("./dns/dns.ts")).benchDns(),
   "dns-load": async () => (await import("./dns/load.ts")).benchDnsLoad(),

@@ -1,0 +1,216 @@
+import { createSocket } from "node:dgram";
+import { Agent, request } from "node:http";
+import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { encodeMessage } from "../../src/nameserver/wire/message.ts";
+import { queryFor } from "../../test/nameserver/ask-over-tcp.ts";
+import { largeZoneName, type Street } from "./store.ts";
+
+/** Goes on until the signal; gives how often each answer came. */
+export type Neighbour = (signal: AbortSignal) => Promise<Readonly<Record<string, number>>>;
+
+export type Ports = { readonly http: number; readonly dns: number };
+
+/** One after the other, each as bad as it can be with what it was given. */
+export function neighboursOf({ hostile }: Street, { http, dns }: Ports): Readonly<Record<string, Neighbour>> {
+  const { writer, reader, zones, largeZone } = hostile;
+  const api = (token: string) => callerOf(http, { "Auth-API-Token": token });
+  const [asWriter, asReader, asNobody] = [api(writer), api(reader), api("wrong")];
+  const file = zoneFile(16 * 1024 * 1024);
+  const smaller = zoneFile(4 * 1024 * 1024 - 4_096, 7);
+  const inJson = JSON.stringify({ zonefile: smaller.toString() });
+  const v1 = "/api/v1";
+  return {
+    nobody: async (signal) => {
+      await sleep(1e9, undefined, { signal }).catch(() => undefined);
+      return {};
+    },
+    "16 MiB to validate, a token that reads one set": repeat(1, () =>
+      asReader("POST", `${v1}/zones/file/validate`, file),
+    ),
+    "4 × 16 MiB to validate": repeat(4, () => asWriter("POST", `${v1}/zones/file/validate`, file)),
+    "16 MiB of faults to validate": repeat(4, () => asWriter("POST", `${v1}/zones/file/validate`, clashes)),
+    "4 × 16 MiB to import": repeat(4, (i) =>
+      asWriter("POST", `${v1}/zones/${zones[i % 4]}/import`, i % 8 < 4 ? file : tiny),
+    ),
+    "4 × 4 MiB to import, record-set API": repeat(4, (i) =>
+      asWriter("POST", `/v1/zones/small-${i % 4}.example/actions/import_zonefile`, i % 8 < 4 ? inJson : tinyJson),
+    ),
+    "zones made of 4 MiB and deleted": repeat(2, async (i) => {
+      const name = `made-${i % 2}.example`;
+      await asWriter("POST", "/v1/zones", JSON.stringify({ name, mode: "primary", zonefile: smaller.toString() }));
+      return await asWriter("DELETE", `/v1/zones/${name}`);
+    }),
+    "exports of 50,000 sets": repeat(4, () => asWriter("GET", `${v1}/zones/${largeZone}/export`)),
+    "lists of 50,000 records": repeat(4, () => asWriter("GET", `${v1}/records?zone_id=${largeZone}`)),
+    "pages of a list of 50,000 sets": repeat(4, (i) =>
+      asWriter("GET", `/v1/zones/${largeZoneName}/rrsets?per_page=100&page=${(i % 500) + 1}&sort=name:desc`),
+    ),
+    "events from 0 on, hung up": repeat(8, () => hangUp(http, { "Auth-API-Token": reader, "Last-Event-ID": "0" })),
+    "events from 0 on, read": repeat(4, () => hangUp(http, { "Auth-API-Token": writer, "Last-Event-ID": "0" }, 3_000)),
+    "history, page by page": historyPages(asWriter),
+    "500 changes, and undone": repeat(4, async (i) => {
+      const zone = `small-${i % 4}.example`;
+      const changes = Array.from({ length: 500 }, (_, j) => change(`c${j}`, `10.${i & 255}.0.${j & 255}`));
+      const { text } = await asWriter("POST", `/v1/zones/${zone}/changes`, JSON.stringify({ changes }));
+      const { serial } = JSON.parse(text || "{}") as { serial?: number };
+      return await asWriter("POST", `/v1/zones/${zone}/history/${serial}/undo`);
+    }),
+    "bulks of 1 MiB": repeat(4, (i) => asWriter("POST", `${v1}/records/bulk`, bulk(zones[i % 4] ?? "", i))),
+    "bulks of 1 MiB of faults": repeat(4, (i) => asWriter("PUT", `${v1}/records/bulk`, bulk("none", i))),
+    "label selectors": repeat(8, () => asWriter("GET", `/v1/zones?per_page=1&label_selector=${selector}`)),
+    searches: repeat(8, (i) => asWriter("GET", `/v1/zones?per_page=50&search=${i % 10}.ex`)),
+    "AXFR of 50,000 sets": repeat(4, () => transfer(dns, largeZoneName)),
+    "wrong tokens": repeat(16, () => asNobody("GET", `${v1}/zones`)),
+    "wrong passwords": repeat(16, (i) =>
+      asNobody("POST", "/console/sign-in", JSON.stringify({ name: `u${i}`, password: "x" })),
+    ),
+    "16 MiB with no token": repeat(4, () => asNobody("POST", `${v1}/zones/file/validate`, file)),
+    "1,000 slow connections": (signal) => slowLoris(http, 1_000, signal),
+    "dyndns2 updates": repeat(16, (i) =>
+      callerOf(http, { authorization: `Basic ${Buffer.from(`x:${writer}`).toString("base64")}` })(
+        "GET",
+        `/nic/update?hostname=www.small-${i % 4}.example&myip=10.1.${(i >> 8) & 255}.${i & 255}`,
+      ),
+    ),
+    "DNS questions for random names": (signal) => dnsFlood(dns, signal),
+  };
+}
+
+type Answer = { readonly status: number | string; readonly text: string };
+type Call = (method: string, path: string, body?: string | Buffer) => Promise<Answer>;
+
+/** So many at a time, again and again. */
+const repeat =
+  (parallel: number, one: (i: number) => Promise<Answer>): Neighbour =>
+  async (signal) => {
+    const counts: Record<string, number> = {};
+    let next = 0;
+    const go = async () => {
+      while (!signal.aborted) {
+        const { status } = await one(next++);
+        counts[status] = (counts[status] ?? 0) + 1;
+        // Whoever is refused tries again soon, but a client that never pauses would only measure itself.
+        if (status !== 200 && status !== 201) await sleep(5);
+      }
+    };
+    await Promise.all(Array.from({ length: parallel }, go));
+    return counts;
+  };
+
+function callerOf(port: number, headers: Readonly<Record<string, string>>): Call {
+  const agent = new Agent({ keepAlive: true });
+  return (method, path, body) =>
+    new Promise((resolve) => {
+      const length = body === undefined ? {} : { "content-length": Buffer.byteLength(body) };
+      const more = { ...headers, ...length, "content-type": "application/json" };
+      const sent = request(
+        { agent, port, host: "127.0.0.1", method, path, headers: more, timeout: 20_000 },
+        (answer) => {
+          const parts: Buffer[] = [];
+          const end = () => resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(parts).toString() });
+          answer
+            .on("data", (part: Buffer) => method === "GET" || parts.push(part))
+            .on("end", end)
+            .on("error", end);
+        },
+      );
+      sent.on("timeout", () => sent.destroy());
+      sent.on("error", (error: NodeJS.ErrnoException) => resolve({ status: error.code ?? "failed", text: "" }));
+      sent.end(body);
+    });
+}
+
+function hangUp(port: number, headers: Readonly<Record<string, string>>, after = 100): Promise<Answer> {
+  return new Promise((resolve) => {
+    const sent = request({ agent: false, port, host: "127.0.0.1", path: "/v1/events", headers }, (answer) => {
+      answer.resume().on("error", () => undefined);
+      resolve({ status: answer.statusCode ?? 0, text: "" });
+    });
+    sent.on("error", () => resolve({ status: "hung up", text: "" })).end();
+    setTimeout(() => sent.destroy(), after);
+  });
+}
+
+const historyPages = (call: Call): Neighbour =>
+  repeat(4, (i) => call("GET", `/v1/zones/${largeZoneName}/history?per_page=100&before=${305_000 + (i % 400) * 100}`));
+
+function transfer(port: number, name: string): Promise<Answer> {
+  return new Promise((resolve) => {
+    const question = encodeMessage(queryFor({ name, type: 252 }, 1)) ?? Buffer.of();
+    const socket = connect(port, "127.0.0.1", () =>
+      socket.write(Buffer.concat([Buffer.of(0, question.length), question])),
+    );
+    let bytes = 0;
+    socket.on("data", (part) => {
+      bytes += part.length;
+    });
+    socket.setTimeout(500, () => socket.destroy());
+    socket
+      .on("error", () => undefined)
+      .on("close", () => resolve({ status: bytes > 1_000 ? "sent" : "not sent", text: "" }));
+  });
+}
+
+async function slowLoris(port: number, count: number, signal: AbortSignal) {
+  const sockets = Array.from({ length: count }, () => connect(port, "127.0.0.1").on("error", () => undefined));
+  while (!signal.aborted) {
+    for (const socket of sockets) if (socket.writable) socket.write("G");
+    await sleep(200);
+  }
+  for (const socket of sockets) socket.destroy();
+  return { connections: count };
+}
+
+async function dnsFlood(port: number, signal: AbortSignal) {
+  const socket = createSocket("udp4");
+  let asked = 0;
+  while (!signal.aborted) {
+    for (let i = 0; i < 20; i++, asked++) {
+      const name = `x${Math.random().toString(36).slice(2)}.${asked % 2 ? largeZoneName : "elsewhere.example"}`;
+      socket.send(encodeMessage(queryFor({ name, type: 1 }, asked & 0xffff)) ?? "", port, "127.0.0.1");
+    }
+    await sleep(2);
+  }
+  socket.close();
+  return { asked };
+}
+
+const head =
+  "$ORIGIN neighbour.example.\n$TTL 300\n@ IN SOA ns1.example.net. h.example.net. 1 7200 900 1209600 300\n@ IN NS ns1.example.net.\n";
+const withoutOrigin = head.slice(head.indexOf("\n") + 1);
+const tiny = Buffer.from(withoutOrigin);
+const tinyJson = JSON.stringify({ zonefile: withoutOrigin });
+const selector = encodeURIComponent(Array.from({ length: 60 }, (_, i) => `label-${i % 20}!=x${i}`).join(","));
+
+function zoneFile(bytes: number, seed = 1): Buffer {
+  const lines = [withoutOrigin];
+  for (let [size, i] = [withoutOrigin.length, 0]; size < bytes - 64; i++) {
+    const line = `host-${i} IN A 10.${seed}.${(i >> 8) & 255}.${i & 255}\n`;
+    lines.push(line);
+    size += line.length;
+  }
+  return Buffer.from(lines.join(""));
+}
+
+/** Each is an alias beside an address. */
+const clashes = Buffer.from(
+  head +
+    Array.from({ length: 280_000 }, (_, i) => `a${i} A 10.0.0.1\na${i} CNAME b${i}\n`)
+      .join("")
+      .slice(0, 16_000_000),
+);
+
+const bulk = (zone_id: string, i: number): string =>
+  JSON.stringify({
+    records: Array.from({ length: 9_000 }, (_, j) => ({
+      id: `r${j}`,
+      zone_id,
+      type: "A",
+      name: `b${i}-${j}`,
+      value: "10.0.0.1",
+      ttl: 60,
+    })),
+  });
+
+const change = (name: string, value: string) => ({ op: "put", name, type: "A", ttl: 60, records: [{ value }] });

@@ -1,0 +1,82 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { freePort } from "../../test/rig/free-port.ts";
+import { buildService, partOf, startService } from "../dns/service.ts";
+import { usageOf } from "../process-usage.ts";
+import type { Table } from "../run.ts";
+import { type Neighbour, neighboursOf } from "./hostile.ts";
+import { fillStreet, type Street } from "./store.ts";
+
+const seconds = 4;
+
+/** What one account's DNS answers and API calls take while another account, or a stranger, does its worst. */
+export async function benchNeighbours(): Promise<readonly Table[]> {
+  buildService();
+  const folder = mkdtempSync(join(tmpdir(), "moor-bench-neighbours-"));
+  const ports = { http: await freePort(), dns: await freePort() };
+  const street = await fillStreet(folder);
+  const only = process.env.MOOR_NEIGHBOUR ?? "";
+  const rows = [];
+  try {
+    for (const [name, neighbour] of Object.entries(neighboursOf(street, ports))) {
+      if (!name.includes(only)) continue;
+      // A process of its own for each: what one leaves behind in memory is not the next one's.
+      const moor = await startService(folder, ports, "--transfer-to", "127.0.0.1");
+      try {
+        const { answered, dns, api, failed, unanswered } = await beside(neighbour, street, ports);
+        const memory = `${usageOf(moor.pid).peak.toFixed(0)} MB`;
+        rows.push([name, ...times(dns), ...times(api), `${failed}`, `${unanswered}`, memory, answered]);
+        console.error(rows.at(-1)?.join(" | "));
+      } finally {
+        await moor.stop();
+      }
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+  return [
+    {
+      title: `Other people's DNS answers and API calls beside each neighbour, ${seconds} seconds long; targets: 99 of 100 within 20 ms and 250 ms`,
+      how: "npm run bench neighbours",
+      heads: [
+        ...["neighbour", "DNS: median", "99 of 100", "slowest", "API: median", "99 of 100", "slowest"],
+        ...["failed", "unanswered", "most memory", "what the neighbour was answered"],
+      ],
+      rows,
+    },
+  ];
+}
+
+type Measured = {
+  readonly dns: readonly number[];
+  readonly api: readonly number[];
+  readonly failed: number;
+  readonly unanswered: number;
+};
+
+async function beside(neighbour: Neighbour, { victim }: Street, { dns, http }: { dns: number; http: number }) {
+  const stop = new AbortController();
+  const words = [dns, http, victim.token, victim.record, victim.zone].map(String);
+  const victimFor = (time: number) =>
+    promisify(execFile)(process.execPath, [join(import.meta.dirname, "victim.ts"), ...words, `${time}`], {
+      maxBuffer: 64 * 1024 * 1024,
+    });
+  // What is compiled and read by the first calls is not the neighbour's doing.
+  await victimFor(1);
+  const asking = victimFor(seconds);
+  await sleep(300);
+  const being = neighbour(stop.signal);
+  const { stdout } = await asking;
+  stop.abort();
+  const counts = await being;
+  const answered = Object.entries(counts).map(([what, count]) => `${count} × ${what}`);
+  return { ...(JSON.parse(stdout) as Measured), answered: answered.join(", ") };
+}
+
+const times = (all: readonly number[]): readonly string[] =>
+  [partOf(all, 0.5), partOf(all, 0.99), Math.max(...all)].map((time) => `${time.toFixed(time < 10 ? 1 : 0)} ms`);

@@ -1,0 +1,86 @@
+import { hashSecret } from "../../src/access/secret.ts";
+import { type Scope, wholeAccount } from "../../src/core/may.ts";
+import type { RRset } from "../../src/core/records/rrset.ts";
+import { newRecordId, newZoneId } from "../../src/records/service/edit/new-id.ts";
+import { recordsDatabase } from "../../src/records/start.ts";
+import { plainSettings, type RecordStore } from "../../src/records/store/port.ts";
+import { openSqliteStore } from "../../src/records/store/sqlite/store.ts";
+
+/** A store with a small account that wants to be served, a large one that others fill the log with, and a hostile one. */
+export type Street = {
+  readonly victim: { readonly token: string; readonly zone: string; readonly record: string };
+  readonly hostile: {
+    /** May write all of its account. */
+    readonly writer: string;
+    /** May read one set of one zone. */
+    readonly reader: string;
+    /** Of 50,000 sets. */
+    readonly largeZone: string;
+    /** Ids of small zones. */
+    readonly zones: readonly string[];
+  };
+};
+
+export const largeZoneName = "large.example";
+const largeSize = 50_000;
+/** Of other accounts' zones, so that the log has 350,000 changes. */
+const othersZones = 6;
+const labelledZones = 3_000;
+
+export async function fillStreet(folder: string): Promise<Street> {
+  const store = openSqliteStore(recordsDatabase(folder));
+  const [victim, others, hostile] = await Promise.all(
+    ["victim", "others", "hostile"].map((name) => store.ensureAccount(name, 1)),
+  );
+  if (victim === undefined || others === undefined || hostile === undefined) throw new Error("no accounts");
+  const own = await addZone(store, victim.id, "victim.example", ["www"]);
+  for (let i = 0; i < othersZones; i++) await addZone(store, others.id, `others-${i}.example`, hosts(largeSize));
+  const large = await addZone(store, hostile.id, largeZoneName, hosts(largeSize));
+  const zones = [];
+  for (let i = 0; i < 4; i++) zones.push((await addZone(store, hostile.id, `small-${i}.example`, ["www"])).id);
+  for (let from = 0; from < labelledZones; from += 500) {
+    const some = Array.from({ length: 500 }, (_, i) => addZone(store, hostile.id, `l${from + i}.example`, [], labels));
+    await Promise.all(some);
+  }
+  const street = {
+    victim: { token: await addToken(store, victim.id, wholeAccount), zone: own.id, record: own.record },
+    hostile: {
+      writer: await addToken(store, hostile.id, wholeAccount),
+      reader: await addToken(store, hostile.id, {
+        ...{ access: "read", zones: ["small-0.example"], sets: [{ owner: "www" }] },
+      }),
+      largeZone: large.id,
+      zones,
+    },
+  };
+  store.close();
+  return street;
+}
+
+const labels = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`label-${i}`, `value-${i}`]));
+const hosts = (count: number): readonly string[] => Array.from({ length: count }, (_, i) => `h${i}`);
+
+async function addZone(
+  store: RecordStore,
+  account: number,
+  name: string,
+  owners: readonly string[],
+  labelled: Readonly<Record<string, string>> = {},
+) {
+  const soa = aSet("@", "SOA", "ns1.example.net. hostmaster.example.net. 0 86400 10800 3600000 3600");
+  const sets = [soa, aSet("@", "NS", "ns1.example.net."), ...owners.map((owner) => aSet(owner, "A", "192.0.2.1"))];
+  const [id, settings] = [newZoneId(), { ...plainSettings(60), labels: labelled }];
+  await store.createZone({ account, id, name, settings, serial: 2026010100, created: Date.now(), sets }, "bench");
+  return { id, record: sets.at(-1)?.records[0]?.id ?? "" };
+}
+
+async function addToken(store: RecordStore, account: number, scope: Scope): Promise<string> {
+  const secret = `bench-${account}-${scope.access}`;
+  await store.addToken({ account, name: secret, hash: hashSecret(secret), scope, created: 1 });
+  return secret;
+}
+
+const aSet = (owner: string, type: RRset["type"], rdata: string): RRset => {
+  const record = { id: newRecordId(), name: owner, value: rdata, rdata, comment: "", created: 0, modified: 0 };
+  return { owner, type, ttl: 60, records: [record] };
+};
