@@ -1,7 +1,12 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { aSet } from "../../../test/rig/records/a-set.ts";
 import { makePool } from "../../../test/rig/records/pool-of-addresses.ts";
 import { type Scope, wholeAccount } from "../../core/may.ts";
 import { noVeil } from "../service/veiled-numbers.ts";
+import { createTurns } from "../../process/turns.ts";
+import type { Actor } from "../service/sight.ts";
+import { type LoggedChange, plainSettings } from "../store/port.ts";
 import { openSqliteStore, type SqliteStore } from "../store/sqlite/store.ts";
 import { createEventStreams } from "./change-events.ts";
 
@@ -24,10 +29,10 @@ describe("event streams", () => {
     const streams = createEventStreams(
       {
         ...store,
-        changesAfter: (position, limit) =>
-          away ? Promise.reject(new Error("away")) : store.changesAfter(position, limit),
+        changesAfter: (...asked) => (away ? Promise.reject(new Error("away")) : store.changesAfter(...asked)),
       },
       () => true,
+      createTurns(),
     );
     const { account } = pool.zone;
     const actorNow = async () => ({ account, label: "test", scope: wholeAccount });
@@ -53,7 +58,8 @@ describe("event streams", () => {
   /** What a follower is sent of changes that come one by one, with the scope that it has at each of them. */
   async function sentWith(scopes: readonly (Scope | undefined)[]): Promise<readonly string[]> {
     const pool = await makePool(store);
-    const streams = createEventStreams(store, (actor, { zoneName }) => actor.scope.zones?.includes(zoneName) ?? true);
+    const maySee = (actor: Actor, { zoneName }: LoggedChange) => actor.scope.zones?.includes(zoneName) ?? true;
+    const streams = createEventStreams(store, maySee, createTurns());
     const { account } = pool.zone;
     const sent: string[] = [];
     let asked = 0;
@@ -81,5 +87,58 @@ describe("event streams", () => {
   it("follow the scope as it is when each event is sent", async () => {
     const elsewhere = { ...wholeAccount, zones: ["other.example"] };
     expect(await sentWith([wholeAccount, elsewhere, wholeAccount])).toEqual(["192.0.2.0", "192.0.2.2"]);
+  });
+
+  /** A log of so many changes of one account, and what is read of it. */
+  async function longLog(changes: number) {
+    const { id: account } = await store.ensureAccount("busy", 1);
+    const sets = Array.from({ length: changes }, (_, i) => aSet(`h${i}`, "192.0.2.1"));
+    const zone = { account, id: "z", name: "busy.example", settings: plainSettings(60), serial: 1, created: 1, sets };
+    await store.createZone(zone, "test");
+    const read = { rows: 0, times: 0 };
+    const counted: typeof store = {
+      ...store,
+      changesAfter: async (...asked) => {
+        const rows = await store.changesAfter(...asked);
+        read.rows += rows.length;
+        read.times += 1;
+        return rows;
+      },
+    };
+    return { account, counted, read };
+  }
+  const followerOf = (account: number) => ({
+    account,
+    actorNow: async () => ({ account, label: "test", scope: wholeAccount }),
+    veil: noVeil,
+  });
+
+  it("read nothing of other accounts, however long the log is", async () => {
+    const { counted, read } = await longLog(3_000);
+    const { id } = await store.ensureAccount("quiet", 1);
+    const streams = createEventStreams(counted, () => true, createTurns());
+    const following = streams.follow(followerOf(id), 0, async () => true, stop.signal);
+    await nextTurn();
+    stop.abort();
+    await following;
+    expect(read).toEqual({ rows: 0, times: 1 });
+    streams.close();
+  });
+
+  it("give others their turn while they catch up, and stop when the reader is gone", async () => {
+    const { account, counted, read } = await longLog(3_000);
+    const streams = createEventStreams(counted, () => false, createTurns());
+    const following = streams.follow(followerOf(account), 0, async () => true, stop.signal);
+    await nextTurn();
+    await nextTurn();
+    expect(read.times).toBeGreaterThan(0);
+    expect(read.rows).toBeLessThan(1_000);
+    stop.abort();
+    await following;
+    const { times } = read;
+    for (let i = 0; i < 5; i++) await nextTurn();
+    expect(read.times).toBe(times);
+    expect(read.rows).toBeLessThan(1_000);
+    streams.close();
   });
 });

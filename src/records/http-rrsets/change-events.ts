@@ -1,3 +1,4 @@
+import type { Turns } from "../../process/turns.ts";
 import type { Actor } from "../service/sight.ts";
 import { noVeil, type Veil } from "../service/veiled-numbers.ts";
 import type { LoggedChange, RecordStore } from "../store/port.ts";
@@ -25,17 +26,19 @@ export type Follower = {
 
 type MaySee = (actor: Actor, change: LoggedChange) => boolean;
 type Batch = { readonly events: readonly Event[]; readonly last: number };
-type Event = { readonly change: LoggedChange; readonly text: string };
+type Event = { readonly change: LoggedChange; readonly text: () => string };
 
-const batchSize = 500;
+/** Read without a pause, so it must not take more than a few milliseconds. */
+const batchSize = 100;
 const batchesKept = 8;
 
 /**
  * The change log as streams. Each reader goes through the log at its own pace, so a slow one holds up nobody and no event
- * waits in memory; those who are abreast share one reading of it.
+ * waits in memory; those of one account who are abreast share one reading of it. Other accounts' rows are never read, and a long
+ * log is read in turns with whatever else there is to do.
  */
-export function createEventStreams(store: RecordStore, maySee: MaySee): EventStreams {
-  const batches = new Map<number, Promise<Batch>>();
+export function createEventStreams(store: RecordStore, maySee: MaySee, turns: Pick<Turns, "next">): EventStreams {
+  const batches = new Map<string, Promise<Batch>>();
   const waiting = new Set<() => void>();
   let version = 0;
   const end = store.onChange(() => {
@@ -45,14 +48,15 @@ export function createEventStreams(store: RecordStore, maySee: MaySee): EventStr
     for (const wake of woken) wake();
   });
 
-  const batchAfter = (position: number): Promise<Batch> => {
-    const known = batches.get(position);
+  const batchAfter = (account: number, position: number): Promise<Batch> => {
+    const key = `${account} ${position}`;
+    const known = batches.get(key);
     if (known !== undefined) return known;
     if (batches.size >= batchesKept) batches.clear();
-    const read = readBatch(store, position);
-    batches.set(position, read);
+    const read = readBatch(store, account, position);
+    batches.set(key, read);
     // Who comes again after a failure must not be given the same one.
-    read.catch(() => batches.get(position) === read && batches.delete(position));
+    read.catch(() => batches.get(key) === read && batches.delete(key));
     return read;
   };
 
@@ -72,15 +76,15 @@ export function createEventStreams(store: RecordStore, maySee: MaySee): EventStr
       let position = from;
       while (!signal.aborted) {
         const seen = version;
-        const { events, last } = await batchAfter(position);
+        const { events, last } = await batchAfter(account, position);
         position = last;
-        const theirs = events.filter(({ change }) => change.account === account);
         // Asked after the events were read: what happened after a revocation never leaves.
-        const actor = theirs.length > 0 ? await actorNow() : undefined;
-        if (theirs.length > 0 && actor === undefined) return;
-        const visible = theirs.filter((event) => actor && maySee(actor, event.change));
-        const text = visible.map((event) => (veil === noVeil ? event.text : eventText(event.change, veil))).join("");
+        const actor = events.length > 0 ? await actorNow() : undefined;
+        if (events.length > 0 && actor === undefined) return;
+        const visible = events.filter((event) => actor && maySee(actor, event.change));
+        const text = visible.map((event) => (veil === noVeil ? event.text() : eventText(event.change, veil))).join("");
         if (text !== "" && !(await sink(text))) return;
+        if (events.length === batchSize) await turns.next(account);
         // Between these two lines nothing else can run, so no change is slept through.
         if (events.length === 0 && version === seen && !signal.aborted) await grown(signal);
       }
@@ -89,12 +93,18 @@ export function createEventStreams(store: RecordStore, maySee: MaySee): EventStr
   };
 }
 
-async function readBatch(store: RecordStore, position: number): Promise<Batch> {
-  const changes = await store.changesAfter(position, batchSize);
+async function readBatch(store: RecordStore, account: number, position: number): Promise<Batch> {
+  const changes = await store.changesAfter(position, batchSize, account);
   return {
-    events: changes.map((change) => ({ change, text: eventText(change, noVeil) })),
+    events: changes.map((change) => ({ change, text: once(() => eventText(change, noVeil)) })),
     last: changes.at(-1)?.position ?? position,
   };
+}
+
+/** Most readers of a batch see the same events, and some see none of them. */
+function once(make: () => string): () => string {
+  let made: string | undefined;
+  return () => (made ??= make());
 }
 
 /** https://html.spec.whatwg.org/multipage/server-sent-events.html: JSON has no line breaks, so the data is one line. */

@@ -37,7 +37,7 @@ const mostStreams = { all: 1_000, ofToken: 20, ofAccount: 200 };
 /** Not in the original API: changes as they come, to everyone who may see them. */
 export function rrsetsEventRoutes(api: FastifyInstance, options: EventOptions): void {
   const { store, service, noteFailure } = options;
-  const streams = createEventStreams(store, service.rrsets.maySee);
+  const streams = createEventStreams(store, service.rrsets.maySee, service.turns);
   const seats = createStreamSeats(mostStreams.all);
   const open = new Map<AbortController, { readonly request: FastifyRequest; readonly response: ServerResponse }>();
   const { streams: counted = { open: 0 } } = options;

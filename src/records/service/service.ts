@@ -1,3 +1,4 @@
+import { createTurns } from "../../process/turns.ts";
 import { actionOperations } from "./actions.ts";
 import { bulkOperations } from "./bulk-operations.ts";
 import { dyndnsOperations } from "./dyndns-operations.ts";
@@ -25,8 +26,11 @@ export function createRecordService(options: RecordServiceOptions) {
   const sight = createSight(options.store, options.now);
   const rules = recordRules(sight);
   const settings = settingsOperations(options, sight);
+  const turns = createTurns();
   return {
     nameservers: options.nameservers,
+    /** For work that takes long, by accounts. */
+    turns,
     /** Zones as sets of records, with actions and a history. */
     rrsets: {
       ...rrsetsZoneOperations(options, sight),

@@ -52,8 +52,8 @@ export type RecordStore = StoreParts & {
   /** Actions are dropped when they are a week old, or when there are very many newer ones. */
   readonly actions: (account: number, query: ActionQuery) => Promise<Page<Action>>;
 
-  /** The change log behind `position`, oldest first. */
-  readonly changesAfter: (position: number, limit: number) => Promise<readonly LoggedChange[]>;
+  /** The change log after `position`, oldest first; of one account without reading the others' rows. */
+  readonly changesAfter: (position: number, limit: number, account?: number) => Promise<readonly LoggedChange[]>;
   /** The position of the last change in the log; 0 when there is none. */
   readonly lastChange: () => Promise<number>;
   /** What was done to one zone, newest first, before `position` when one is given. */

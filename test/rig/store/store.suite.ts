@@ -255,6 +255,8 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         expect(rows[1]).toMatchObject({ actor: "tester", zoneName: "example.org", at: at + 1000 });
         expect(rows[1]?.change).toMatchObject({ before: first, after: second });
         expect(await store.changesAfter(rows[2]?.position ?? 0, 10)).toEqual([rows[3]]);
+        expect(await store.changesAfter(rows[2]?.position ?? 0, 10, zone.account)).toEqual([rows[3]]);
+        expect(await store.changesAfter(0, 10, zone.account + 1)).toEqual([]);
       });
 
       it("shows the writer the sets beside a record, wherever that is", async () => {

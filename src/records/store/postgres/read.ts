@@ -122,9 +122,13 @@ export function createHotReads({ read }: Pick<Postgres, "read">): HotReads {
       const [last] = await rowsBy<{ position: number | null }>("last change", text);
       return last?.position ?? 0;
     },
-    changesAfter: async (position, limit) => {
-      const text = "SELECT * FROM changes WHERE position > $1 ORDER BY position LIMIT $2";
-      return (await rowsBy<ChangeRow>("changes", text, position, limit)).map(changeFromRow);
+    changesAfter: async (position, limit, account) => {
+      const [text, theirs] = ["SELECT * FROM changes WHERE position > $1", "ORDER BY position LIMIT $2"];
+      const rows =
+        account === undefined
+          ? await rowsBy<ChangeRow>("changes", `${text} ${theirs}`, position, limit)
+          : await rowsBy<ChangeRow>("their changes", `${text} AND account = $3 ${theirs}`, position, limit, account);
+      return rows.map(changeFromRow);
     },
   };
 }

@@ -201,4 +201,5 @@ export const postgresMigrations: readonly MigrationStep[] = [
     `,
     oldest: 3,
   },
+  { sql: "CREATE INDEX changes_of_account ON changes (account, position)", oldest: 3 },
 ];

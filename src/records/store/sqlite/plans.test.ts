@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openSqlite } from "../../../process/sqlite/open.ts";
 import { type LoggedChange, plainSettings, type Zone } from "../port.ts";
 import { prepareNeighbours } from "./neighbours.ts";
+import { prepareReads } from "./read.ts";
 import { migrations } from "./schema.ts";
 import { sqliteQueries } from "./sql.ts";
 
@@ -48,6 +49,12 @@ describe("SQLite goes by keys", () => {
     ]);
     expect(await waysOf(() => queries.actions(account, { ids: [7], zone: 1, within: ["z.example"], ...page }))).toEqual(
       ["SEARCH actions USING INTEGER PRIMARY KEY (rowid=?)"],
+    );
+  });
+
+  it("to one account's part of the log", async () => {
+    expect(await waysOf(async () => prepareReads(database).changesAfter(7, 10, account))).toContain(
+      "SEARCH changes USING INDEX changes_of_account (account=? AND position>?)",
     );
   });
 

@@ -43,6 +43,9 @@ export function prepareReads(database: DatabaseSync) {
   );
   const selectLastChange = database.prepare("SELECT coalesce(max(position), 0) AS position FROM changes");
   const selectChanges = database.prepare("SELECT * FROM changes WHERE position > ? ORDER BY position LIMIT ?");
+  const selectTheirChanges = database.prepare(
+    "SELECT * FROM changes WHERE account = ? AND position > ? ORDER BY position LIMIT ?",
+  );
 
   return {
     zone: (id: string): Zone | undefined => {
@@ -86,8 +89,11 @@ export function prepareReads(database: DatabaseSync) {
 
     lastChange: (): number => (selectLastChange.get() as { position: number }).position,
 
-    changesAfter: (position: number, limit: number) =>
-      (selectChanges.all(position, limit) as ChangeRow[]).map(changeFromRow),
+    changesAfter: (position: number, limit: number, account?: number) => {
+      const rows =
+        account === undefined ? selectChanges.all(position, limit) : selectTheirChanges.all(account, position, limit);
+      return (rows as ChangeRow[]).map(changeFromRow);
+    },
   };
 }
 

@@ -130,4 +130,6 @@ export const migrations: readonly MigrationStep[] = [
     `,
     oldest: 3,
   },
+  // Whoever reads one account's part of the log must not read everybody's.
+  { sql: "CREATE INDEX changes_of_account ON changes (account, position)", oldest: 3 },
 ];

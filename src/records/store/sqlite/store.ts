@@ -163,7 +163,7 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
       if (trouble !== undefined) throw trouble;
       return read.lastChange();
     },
-    changesAfter: async (position, limit) => read.changesAfter(position, limit),
+    changesAfter: async (position, limit, account) => read.changesAfter(position, limit, account),
     onChange: feed.listen,
     onAccessChange: access.listen,
     accessChanged,
