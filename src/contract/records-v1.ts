@@ -159,7 +159,9 @@ export const PrimaryServerInput = Type.Object(
   { title: "PrimaryServerInput" },
 );
 
-export const ZoneFileText = Type.String({ description: "a zone file (RFC 1035 section 5), at most 16 MiB" });
+export const ZoneFileText = Type.String({
+  description: "a zone file (RFC 1035 section 5), at most 16 MiB; 1 MiB with a token that cannot write a whole zone",
+});
 
 const page = Type.Optional(Type.Integer({ minimum: 1, default: 1 }));
 

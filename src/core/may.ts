@@ -95,6 +95,10 @@ const zoneRefusal = (scope: Scope, zone: string): Refusal | undefined =>
 const matches = (rule: SetRule, owner: string, type: RecordType): boolean =>
   (rule.owner === undefined || rule.owner === owner) && (rule.types === undefined || rule.types.includes(type));
 
+/** Whether there can be a zone that it may replace as a whole: only those who may are sent for a whole zone's text. */
+export const mayWriteZones = ({ access, zones, sets }: Scope): boolean =>
+  access === "write" && sets === undefined && zones?.length !== 0;
+
 /** The only owners of whose sets a token can see any, each once and in order; undefined: it may see some of any owner. */
 export function ownersSeen({ sets }: Scope): readonly string[] | undefined {
   const owners = new Set<string>();

@@ -1,3 +1,4 @@
+import type { Steps } from "../core/steps.ts";
 import { StoreBusy } from "./database/store-busy.ts";
 
 /**
@@ -8,7 +9,7 @@ export type Turns = {
   /** Resolves when this owner's next part may run: one part per turn of the event loop, whoever's it is. */
   readonly next: (owner: number) => Promise<void>;
   /** Runs the steps to their end, as many per part as fit into a few milliseconds. Ends early when the signal is aborted. */
-  readonly run: <T>(owner: number, steps: Iterator<unknown, T>, signal?: AbortSignal) => Promise<T>;
+  readonly run: <T>(owner: number, steps: Steps<T>, signal?: AbortSignal) => Promise<T>;
   /**
    * For a request that needs much memory: an owner has one at a time, the others wait in their order. Gives the way to let the
    * next one in. Rejects with `StoreBusy` when too many wait, and with the signal's reason when that is aborted.
@@ -108,11 +109,3 @@ function inLine(waiting: Waiting[], signal: AbortSignal): Promise<void> {
 
 const tooMany = () =>
   new StoreBusy("too many large requests of this account are waiting; send them one after another", { isLogged: true });
-
-/** The value at the end of work that need not be divided. */
-export function finish<T>(steps: Iterator<unknown, T>): T {
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-  }
-}

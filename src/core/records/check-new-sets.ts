@@ -3,6 +3,7 @@ import { caaTags } from "../rdata/caa.ts";
 import { addressForName } from "../rdata/field-name.ts";
 import type { RecordType } from "../rdata/table.ts";
 import type { Fault } from "../result.ts";
+import { finish, type Steps } from "../steps.ts";
 import { dname } from "./dname.ts";
 import { setKey } from "./rrset.ts";
 import { isTooLarge } from "./set-size.ts";
@@ -15,27 +16,42 @@ type SetData = {
 };
 
 /** What a set is refused for unless it was so before this was looked at. */
-export const checkNewSets = (before: readonly SetData[], wanted: readonly SetData[]): readonly Fault[] => [
-  ...checkSizes(before, wanted),
-  ...checkWildcardServers(before, wanted),
-  ...checkDnames(before, wanted),
-  ...checkRecords(before, wanted),
-];
+export const checkNewSets = (before: readonly SetData[], wanted: readonly SetData[]): readonly Fault[] =>
+  finish(checkingNewSets(before, wanted));
 
-function checkRecords(before: readonly SetData[], wanted: readonly SetData[]): readonly Fault[] {
-  const found = wanted.flatMap(({ owner, type, records }) => {
-    if (type !== "CAA" && !pointing.has(type)) return [];
-    const key = setKey(owner, type);
-    return records.flatMap(({ rdata }) => recordFaults(type, rdata, key).map((fault) => ({ key, rdata, fault })));
-  });
-  if (found.length === 0) return [];
-  const had = new Set(
-    before.flatMap(({ owner, type, records }) => records.map(({ rdata }) => `${setKey(owner, type)} ${rdata}`)),
-  );
-  return found.filter(({ key, rdata }) => !had.has(`${key} ${rdata}`)).map(({ fault }) => fault);
+/** The same in steps. After very many faults the rest is not looked at. */
+export function* checkingNewSets(before: readonly SetData[], wanted: readonly SetData[]): Steps<readonly Fault[]> {
+  // Most writes have nothing to be refused for: what was there is sorted when the first has.
+  let sorted: ReadonlyMap<string, SetData> | undefined;
+  const had = ({ owner, type }: SetData): SetData | undefined => {
+    sorted ??= new Map(before.map((set) => [setKey(set.owner, set.type), set]));
+    return sorted.get(setKey(owner, type));
+  };
+  const faults: Fault[] = [];
+  for (const set of wanted) {
+    const found = sizeFault(set, had) ?? wildcardFault(set, had) ?? dnameFault(set, had);
+    faults.push(...(found ? [found] : recordFaults(set, had)));
+    if (faults.length >= mostFaults) return faults;
+    yield;
+  }
+  return faults;
 }
 
-function recordFaults(type: RecordType, rdata: string, where: string): readonly Fault[] {
+const mostFaults = 1_000;
+
+type Had = (set: SetData) => SetData | undefined;
+
+function recordFaults(set: SetData, had: Had): readonly Fault[] {
+  const { owner, type, records } = set;
+  if (type !== "CAA" && !pointing.has(type)) return [];
+  const where = setKey(owner, type);
+  const bad = records.flatMap(({ rdata }) => rdataFaults(type, rdata, where).map((fault) => ({ rdata, fault })));
+  if (bad.length === 0) return [];
+  const old = new Set(had(set)?.records.map(({ rdata }) => rdata));
+  return bad.filter(({ rdata }) => !old.has(rdata)).map(({ fault }) => fault);
+}
+
+function rdataFaults(type: RecordType, rdata: string, where: string): readonly Fault[] {
   if (type === "CAA") return checkTag(rdata.split(" ", 2)[1] ?? "", where);
   // A top-level domain is no number (RFC 3696 section 2): this is no name of a host.
   const target = rdata.slice(rdata.lastIndexOf(" ") + 1, -1);
@@ -57,42 +73,39 @@ function checkTag(tag: string, where: string): readonly Fault[] {
 }
 
 /** One that was too large may become smaller, or stay as it is. */
-function checkSizes(before: readonly SetData[], wanted: readonly SetData[]): readonly Fault[] {
-  return wanted.filter(isTooLarge).flatMap(({ owner, type, records }) => {
-    const had = before.find((set) => set.owner === owner && set.type === type);
-    if (had !== undefined && isTooLarge(had) && records.length <= had.records.length) return [];
-    return {
-      code: "set-too-large",
-      where: setKey(owner, type),
-      message: `the ${type} set at ${owner} would be too large for any DNS message`,
-      todo: "spread its records over several names",
-    };
-  });
+function sizeFault(set: SetData, had: Had): Fault | undefined {
+  if (!isTooLarge(set)) return undefined;
+  const { owner, type, records } = set;
+  const old = had(set);
+  if (old !== undefined && isTooLarge(old) && records.length <= old.records.length) return undefined;
+  return {
+    code: "set-too-large",
+    where: setKey(owner, type),
+    message: `the ${type} set at ${owner} would be too large for any DNS message`,
+    todo: "spread its records over several names",
+  };
 }
 
 /** What it would mean is left undefined by RFC 4592 section 4.2, and BIND then takes nothing of the whole zone. */
-function checkWildcardServers(before: readonly SetData[], wanted: readonly SetData[]): readonly Fault[] {
-  const isOne = ({ owner, type }: SetData) => type === "NS" && /^\*(?:\.|$)/.test(owner);
-  const isNew = ({ owner }: SetData) => !before.some((set) => set.type === "NS" && set.owner === owner);
-  return wanted
-    .filter((set) => isOne(set) && isNew(set))
-    .map(({ owner, type }) => ({
-      code: "ns-at-wildcard",
-      where: setKey(owner, type),
-      message: `an NS record at the wildcard name ${owner} has no meaning in DNS, and other nameservers refuse a zone with one`,
-      todo: "name each part that has nameservers of its own",
-    }));
+function wildcardFault(set: SetData, had: Had): Fault | undefined {
+  const { owner, type } = set;
+  if (type !== "NS" || !/^\*(?:\.|$)/.test(owner) || had(set) !== undefined) return undefined;
+  return {
+    code: "ns-at-wildcard",
+    where: setKey(owner, type),
+    message: `an NS record at the wildcard name ${owner} has no meaning in DNS, and other nameservers refuse a zone with one`,
+    todo: "name each part that has nameservers of its own",
+  };
 }
 
 /** RFC 6672 section 2.4. Where there were more, they may stay, and become fewer. */
-function checkDnames(before: readonly SetData[], wanted: readonly SetData[]): readonly Fault[] {
-  const had = (owner: string) => before.find((set) => set.owner === owner && set.type === dname)?.records.length ?? 0;
-  return wanted
-    .filter(({ owner, type, records }) => type === dname && records.length > Math.max(1, had(owner)))
-    .map(({ owner, type }) => ({
-      code: "dname-single",
-      where: setKey(owner, type),
-      message: `${owner} has more than one DNAME record`,
-      todo: "the names below it move to one place: keep one record",
-    }));
+function dnameFault(set: SetData, had: Had): Fault | undefined {
+  const { owner, type, records } = set;
+  if (type !== dname || records.length <= 1 || records.length <= (had(set)?.records.length ?? 0)) return undefined;
+  return {
+    code: "dname-single",
+    where: setKey(owner, type),
+    message: `${owner} has more than one DNAME record`,
+    todo: "the names below it move to one place: keep one record",
+  };
 }

@@ -1,19 +1,32 @@
 import { apex } from "../names/name.ts";
 import type { Fault } from "../result.ts";
+import { finish, type Steps } from "../steps.ts";
 import { type RRset, setKey } from "./rrset.ts";
 
 /**
  * Whether these sets may stand together: every fault at once. Give all sets that an owner would have, for the owners
  * that a write touches; what is not given is not looked at, so a write costs the same in a zone of any size.
  */
-export function checkOwners(sets: readonly RRset[]): readonly Fault[] {
+export const checkOwners = (sets: readonly RRset[]): readonly Fault[] => finish(checkingOwners(sets, (set) => set));
+
+/** The same in steps, for sets that become so by `asSet`. After very many faults the rest is not looked at. */
+export function* checkingOwners<Given extends { readonly owner: string }>(
+  sets: readonly Given[],
+  asSet: (set: Given) => RRset,
+): Steps<readonly Fault[]> {
   const faults: Fault[] = [];
-  for (const setsAtOwner of byOwner(sets)) {
+  for (const given of yield* byOwner(sets)) {
+    const setsAtOwner = given.map(asSet);
     for (const set of setsAtOwner) checkSet(set, faults);
     checkTogether(setsAtOwner, faults);
+    if (faults.length >= mostFaults) return faults.slice(0, mostFaults);
+    yield;
   }
   return faults;
 }
+
+/** Nobody reads more of them, and each is some text to keep and to send. */
+const mostFaults = 1_000;
 
 /** The same for all sets of a zone, which must then also have its SOA. */
 export function checkZone(sets: readonly RRset[]): readonly Fault[] {
@@ -29,10 +42,17 @@ export function checkZone(sets: readonly RRset[]): readonly Fault[] {
   return faults;
 }
 
-function byOwner(sets: readonly RRset[]): readonly (readonly RRset[])[] {
+function* byOwner<Set extends { readonly owner: string }>(sets: readonly Set[]): Steps<Iterable<readonly Set[]>> {
   const [first] = sets;
   if (first === undefined || sets.every((set) => set.owner === first.owner)) return [sets];
-  return [...Map.groupBy(sets, (set) => set.owner).values()];
+  const owners = new Map<string, Set[]>();
+  for (const set of sets) {
+    const own = owners.get(set.owner);
+    if (own === undefined) owners.set(set.owner, [set]);
+    else own.push(set);
+    yield;
+  }
+  return owners.values();
 }
 
 function checkSet(set: RRset, faults: Fault[]): void {

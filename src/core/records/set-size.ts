@@ -17,6 +17,7 @@ type SetData = { readonly type: RecordType; readonly records: readonly { readonl
 
 /** No DNS message could hold such a set: whoever asks for it would be told of a failure. */
 export function isTooLarge({ type, records }: SetData): boolean {
+  if (records.length * head > room) return true;
   // Data is seldom longer than its text and an address: most sets need no further look.
   const most = records.reduce((sum, { rdata }) => sum + head + 16 + rdata.length, 0);
   if (most <= room) return false;

@@ -1,11 +1,16 @@
-import { checkOwners } from "../records/check-zone.ts";
+import { checkingOwners } from "../records/check-zone.ts";
 import type { RRset } from "../records/rrset.ts";
 import type { Fault } from "../result.ts";
+import { finish, type Steps } from "../steps.ts";
 import { type FileSet, placeInFile } from "./sets.ts";
 
 /** Sets of a file that cannot stand together, at their lines. Whether the zone has its SOA record is not looked at. */
-export const clashesIn = (sets: readonly FileSet[]): readonly Fault[] =>
-  placeInFile(checkOwners(sets.map(withoutIds)), sets);
+export const clashesIn = (sets: readonly FileSet[]): readonly Fault[] => finish(findingClashes(sets));
+
+/** The same in steps. */
+export function* findingClashes(sets: readonly FileSet[]): Steps<readonly Fault[]> {
+  return placeInFile(yield* checkingOwners(sets, withoutIds), sets);
+}
 
 const withoutIds = ({ owner, type, ttl, records }: FileSet): RRset => ({
   owner,

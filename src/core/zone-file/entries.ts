@@ -29,8 +29,8 @@ export const maximumLength = 16 * 1024 * 1024;
 /** The longest data, 65,535 bytes, is a TXT record of as many empty strings. */
 const maximumTokens = 70_000;
 
-/** Entries one after the other; lines that say nothing are none. Each character is looked at once. */
-export function* readEntries(text: string): Generator<Entry> {
+/** Entries one after the other; undefined for a line that is none, or only a part of one. Each character is looked at once. */
+export function* readEntries(text: string): Generator<Entry | undefined> {
   let open: OpenEntry | undefined;
   let line = 0;
   // A byte order mark is no part of the text.
@@ -39,12 +39,15 @@ export function* readEntries(text: string): Generator<Entry> {
     const content = text.slice(start, text[end - 1] === "\r" && end > start ? end - 1 : end);
     start = end + 1;
     line += 1;
-    if (open === undefined && content === "") continue;
+    if (open === undefined && content === "") {
+      yield;
+      continue;
+    }
     open ??= newEntry(line, content);
     readLine(open, content, line);
-    if (open.depth > 0) continue;
-    if (open.tokens.length > 0 || open.fault !== undefined) yield open;
-    open = undefined;
+    const isWhole: boolean = open.depth === 0;
+    yield isWhole && (open.tokens.length > 0 || open.fault !== undefined) ? open : undefined;
+    if (isWhole) open = undefined;
   }
   if (open !== undefined) yield { ...open, fault: open.fault ?? openParenthesis(open.openedAt) };
 }
@@ -108,8 +111,12 @@ function readPart(entry: OpenEntry, content: string, at: number): number | undef
     ? { token: { raw: content.slice(at, plain.lastIndex), quoted: false }, end: plain.lastIndex }
     : readToken(content, at, delimiters);
   if (read === undefined) return undefined;
-  if (entry.tokens.length === maximumTokens) entry.fault ??= entryTooLong(entry.line);
-  else entry.tokens.push(read.token);
+  // Where a record has more parts than any can have, the rest of the line is not worth a look.
+  if (entry.tokens.length === maximumTokens) {
+    entry.fault ??= entryTooLong(entry.line);
+    return content.length;
+  }
+  entry.tokens.push(read.token);
   return read.end;
 }
 

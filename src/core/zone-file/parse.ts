@@ -4,10 +4,11 @@ import { type Rdata, rdataFromTokens } from "../rdata/rdata.ts";
 import { isKnownType } from "../rdata/table.ts";
 import type { Token } from "../rdata/tokens.ts";
 import { type Fault, fail, ok, type Result } from "../result.ts";
-import { clashesIn } from "./clashes.ts";
+import { finish, type Steps } from "../steps.ts";
+import { findingClashes } from "./clashes.ts";
 import { atLine, type Entry, isDirective, maximumLength, readEntries } from "./entries.ts";
 import { parseFileTtl, type RecordHead, readHead } from "./head.ts";
-import { addRecord, type FileSet, finishSets, type GrowingSets } from "./sets.ts";
+import { addRecord, type FileSet, finishingSets, type GrowingSets } from "./sets.ts";
 
 /** What a zone file says. */
 export type ZoneFile = {
@@ -24,16 +25,22 @@ const maximumFaults = 1_000;
  * A master file (RFC 1035 section 5). Its origins may be any names, but every owner is inside the zone. Sets that cannot
  * stand together are told beside other faults, so that a file need not be corrected twice; alone they are for the zone's check.
  */
-export function parseZoneFile(text: string, zoneName: string): Result<ZoneFile> {
+export const parseZoneFile = (text: string, zoneName: string): Result<ZoneFile> =>
+  finish(parsingZoneFile(text, zoneName));
+
+/** The same in steps, an entry each. */
+export function* parsingZoneFile(text: string, zoneName: string): Steps<Result<ZoneFile>> {
   if (text.length > maximumLength) return fail(fileTooLong);
   const reading = newReading(zoneName);
   for (const entry of readEntries(text)) {
+    yield;
+    if (entry === undefined) continue;
     readEntry(reading, entry);
     if (reading.faults.length >= maximumFaults) return fail(...reading.faults, tooManyFaults(entry.line));
   }
-  const { sets, notes } = finishSets(reading.sets, reading.zoneTtl);
+  const { sets, notes } = yield* finishingSets(reading.sets, reading.zoneTtl);
   if (reading.faults.length > 0)
-    return fail(...reading.faults, ...(reading.isOriginLost ? [] : clashesIn(sets).slice(0, maximumFaults)));
+    return fail(...reading.faults, ...(reading.isOriginLost ? [] : yield* findingClashes(sets)));
   return ok({ ttl: reading.zoneTtl, sets, notes: [...reading.notes, ...notes] });
 }
 

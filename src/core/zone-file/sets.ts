@@ -1,6 +1,7 @@
 import type { RecordType } from "../rdata/table.ts";
 import { setKey } from "../records/rrset.ts";
 import type { Fault } from "../result.ts";
+import type { Steps } from "../steps.ts";
 import { atLine } from "./entries.ts";
 
 /** A set as `RRset` has it, of records that have no ids and times yet. */
@@ -63,10 +64,10 @@ export function addRecord(sets: GrowingSets, place: RecordPlace, record: FileRec
 }
 
 /** The records of a set have one TTL (RFC 2181 section 5.2): the lowest, so that none is kept longer than was asked. */
-export function finishSets(
+export function* finishingSets(
   sets: GrowingSets,
   fileTtl: number | undefined,
-): { readonly sets: readonly FileSet[]; readonly notes: readonly Fault[] } {
+): Steps<{ readonly sets: readonly FileSet[]; readonly notes: readonly Fault[] }> {
   const notes: Fault[] = [];
   const finished: FileSet[] = [];
   for (const { owner, type, records, lowest, highest, usesDefault, differsAt } of sets.values()) {
@@ -74,12 +75,14 @@ export function finishSets(
     const mixed = lowest !== highest || (usesDefault && lowest !== fileTtl);
     if (differsAt !== undefined && mixed) notes.push(mixedTtl(setKey(owner, type), ttl ?? fileTtl, differsAt));
     finished.push({ owner, type, ttl, records });
+    yield;
   }
   return { sets: finished, notes };
 }
 
 /** Faults whose places are keys of sets, as the zone's check gives them, with the lines where those sets begin. */
 export function placeInFile(faults: readonly Fault[], sets: readonly FileSet[]): readonly Fault[] {
+  if (faults.length === 0) return faults;
   const lines = new Map(sets.map((set) => [setKey(set.owner, set.type), set.records[0]?.line]));
   return faults.map((fault) => {
     const line = lines.get(fault.where);

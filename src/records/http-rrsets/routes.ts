@@ -1,8 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
+import { largestZoneFile } from "../../contract/rrsets-limits.ts";
 import type { Instant } from "../../core/instant.ts";
 import { StoreBusy } from "../../process/database/store-busy.ts";
 import type { Logger } from "../../process/log.ts";
 import { actorOf, actorStill } from "../http/authenticate.ts";
+import { admitBody, readBodiesBy } from "../http/admit-body.ts";
 import { createFailureNotes, type FailedRequest, type NoteFailure, toldOf } from "../http/failed-requests.ts";
 import { type BodyRead, parseBody } from "../http/parse-body.ts";
 import { noteRefusals } from "../http/refused-requests.ts";
@@ -41,8 +43,7 @@ export function rrsetsApi(options: RrsetsOptions) {
     api.decorate("veilFor", service.rrsets.veilFor);
     noteRefusals(api, log, options.now);
     const noteFailure = createFailureNotes(log, options.now);
-    api.removeAllContentTypeParsers();
-    api.addContentTypeParser("application/json", { parseAs: "buffer" }, readJson);
+    readBodiesBy(api, readJson, largestZoneFile);
     // Requests are read by rrsets-input.ts, which tells every fault at once; the schemas of the routes only document them.
     api.setValidatorCompiler(() => () => true);
     api.setSerializerCompiler(() => spacedJson);
@@ -74,8 +75,6 @@ const spacedJson = (body: unknown): string => JSON.stringify(body, null, 4);
 async function admit(options: RrsetsOptions, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   reply.headers(forBrowsers);
   if (request.method === "OPTIONS") return await reply.code(204).headers(preflight).send();
-  // Whatever the client says it sends, readJson reads it; a type that cannot be parsed would end the request before that.
-  request.raw.headers["content-type"] = "application/json";
   const actor = await actorFor(options, request);
   if (actor === undefined) return await sendRaw(reply, unknownToken);
   request.actor = actor;
@@ -87,6 +86,7 @@ async function admit(options: RrsetsOptions, request: FastifyRequest, reply: Fas
   if (limited) return await sendRaw(reply, limited);
   const reads = request.method === "GET" || request.method === "HEAD";
   if (actor.scope.access === "read" && !reads) return await sendRaw(reply, deniedAnswer("read-only"));
+  await admitBody(request, reply, options.service.turns);
   return undefined;
 }
 

@@ -51,7 +51,7 @@ export function rrsetsZoneRoutes(api: FastifyInstance, service: RecordService): 
   api.post(
     "/zones",
     {
-      bodyLimit: largestZoneFile,
+      config: { largeBody: true },
       schema: { tags, summary: "Create a zone", body: bodies.zone, response: { 201: answers.zoneAction, ...errors } },
     },
     (request, reply) =>
@@ -163,7 +163,7 @@ export function rrsetsZoneActionRoutes(api: FastifyInstance, { rrsets }: RecordS
 
   api.post(
     "/zones/:z/actions/import_zonefile",
-    { bodyLimit: largestZoneFile, ...schema("Replace all record sets by a zone file", bodies.zonefile) },
+    { config: { largeBody: true }, ...schema("Replace all record sets by a zone file", bodies.zonefile) },
     (request, reply) =>
       act(request, reply, {
         read: (keys, faults) => textAt(keys, "zonefile", faults),

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Instant } from "../../core/instant.ts";
 import { StoreBusy } from "../../process/database/store-busy.ts";
 import type { Logger } from "../../process/log.ts";
+import { admitBody, readBodiesBy } from "../http/admit-body.ts";
 import { actorOf } from "../http/authenticate.ts";
 import { createFailureNotes, type FailedRequest, type NoteFailure, toldOf } from "../http/failed-requests.ts";
 import { type BodyRead, parseBody } from "../http/parse-body.ts";
@@ -14,7 +15,7 @@ import { bulkRoutes } from "./bulk.ts";
 import { describeRoute } from "./describe.ts";
 import { primaryServerRoutes } from "./primary-servers.ts";
 import { recordRoutes } from "./records.ts";
-import { zoneFileRoutes } from "./zone-file.ts";
+import { largestFile, zoneFileRoutes } from "./zone-file.ts";
 import { zoneRoutes } from "./zones.ts";
 
 declare module "fastify" {
@@ -44,8 +45,7 @@ export function v1Api(options: V1Options) {
     api.decorateRequest("actor");
     noteRefusals(api, log, options.now);
     const noteFailure = createFailureNotes(log, options.now);
-    api.removeAllContentTypeParsers();
-    api.addContentTypeParser("application/json", { parseAs: "buffer" }, readBody);
+    readBodiesBy(api, readBody, largestFile);
     // Requests are read by v1-input.ts, leniently; the schemas of the routes only document them.
     api.setValidatorCompiler(() => () => true);
     api.setSerializerCompiler(() => jsonLine);
@@ -68,18 +68,27 @@ const jsonLine = (body: unknown): string => `${JSON.stringify(body)}\n`;
 async function admit(options: V1Options, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   reply.headers(forBrowsers);
   if (request.method === "OPTIONS") return await reply.code(204).headers(preflight).send();
-  // Whatever the client says it sends, readBody reads it; a type that cannot be parsed would end the request before that.
-  request.raw.headers["content-type"] = "application/json";
   const secret = request.headers["auth-api-token"];
   if (typeof secret !== "string" || secret === "") return await sendGateway(reply, 401, "No API key found in request");
-  const [now, from] = [options.now(), request.ip];
-  const actor = await actorOf(options.store, secret, request, now);
+  const actor = await actorOf(options.store, secret, request, options.now());
   if (actor === undefined) return await sendGateway(reply, 401, "Invalid authentication credentials");
   request.actor = actor;
-  if (options.rateLimit === undefined || actor.token === undefined) return undefined;
-  const waiting = options.rateLimit.ready?.(actor.token, from, now);
+  const refusal = await limit(options, request, reply);
+  if (refusal !== undefined) return refusal;
+  await admitBody(request, reply, options.service.turns);
+  return undefined;
+}
+
+async function limit(
+  { rateLimit, now: clock }: V1Options,
+  { actor, ip: from }: FastifyRequest,
+  reply: FastifyReply,
+): Promise<unknown> {
+  if (rateLimit === undefined || actor.token === undefined) return undefined;
+  const now = clock();
+  const waiting = rateLimit.ready?.(actor.token, from, now);
   if (waiting !== undefined) await waiting;
-  const quota = options.rateLimit.take(actor.token, from, now);
+  const quota = rateLimit.take(actor.token, from, now);
   reply.headers(quotaHeaders(quota, now));
   if (quota.retryAfter === undefined) return undefined;
   reply.header("retry-after", String(quota.retryAfter));

@@ -5,15 +5,16 @@ import { fail, ok, type Result } from "../../core/result.ts";
 import { sendRefused } from "../http/refused-requests.ts";
 import type { RecordService } from "../service/service.ts";
 import { refused } from "../service/sight.ts";
-import { validateZoneFile } from "../service/zones/file-operations.ts";
 import { fileErrorOf } from "./errors.ts";
 import { zeroZone } from "./wire.ts";
 import { sendZone } from "./zones.ts";
 
 const tags = ["zones"];
 const params = Type.Object({ id: Type.String() });
+/** From those who may write a whole zone; from others no more than any body may have. */
+export const largestFile = 16 * 1024 * 1024;
 /** A file is taken as it is, whatever type the client says it has. */
-const raw = { bodyLimit: 16 * 1024 * 1024, config: { rawBody: true } };
+const raw = { config: { rawBody: true, largeBody: true } };
 const refusals = { 401: GatewayAnswer, 403: GatewayAnswer, 404: ZoneAnswer };
 
 export function zoneFileRoutes(api: FastifyInstance, service: RecordService): void {
@@ -75,7 +76,7 @@ export function zoneFileRoutes(api: FastifyInstance, service: RecordService): vo
     },
     async (request, reply) => {
       const file = readText(request.body);
-      const checked = file.ok ? validateZoneFile(file.value) : file;
+      const checked = file.ok ? await service.validateZoneFile(request.actor, file.value) : file;
       if (checked.ok) return reply.send({ parsed_records: checked.value, valid_records: [] });
       return sendRefused(reply, { parsed_records: 0, valid_records: [], error: fileErrorOf(checked.faults) });
     },

@@ -33,7 +33,7 @@ export function createRecordService(options: RecordServiceOptions) {
     turns,
     /** Zones as sets of records, with actions and a history. */
     rrsets: {
-      ...rrsetsZoneOperations(options, sight),
+      ...rrsetsZoneOperations(options, sight, turns),
       ...setOperations(options, sight),
       ...changesOperations(options, sight),
       ...historyOperations(options, sight),
@@ -43,7 +43,7 @@ export function createRecordService(options: RecordServiceOptions) {
     ...zoneOperations(options, sight),
     ...recordOperations(options, sight, rules),
     ...bulkOperations(options, sight, rules),
-    ...zoneFileOperations(options, sight),
+    ...zoneFileOperations(options, sight, turns),
     ...settings,
     ...dyndnsOperations(options, sight),
     ...primaryServerOperations(options, sight, settings.changeSettings),

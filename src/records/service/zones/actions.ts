@@ -8,10 +8,12 @@ import { checkZone } from "../../../core/records/check-zone.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import { nextSerial } from "../../../core/records/serial.ts";
 import type { Fault } from "../../../core/result.ts";
-import { clashesIn } from "../../../core/zone-file/clashes.ts";
+import type { Steps } from "../../../core/steps.ts";
+import { findingClashes } from "../../../core/zone-file/clashes.ts";
 import { lowTtls } from "../../../core/zone-file/low-ttls.ts";
-import { parseZoneFile, type ZoneFile } from "../../../core/zone-file/parse.ts";
+import { parsingZoneFile, type ZoneFile } from "../../../core/zone-file/parse.ts";
 import { placeInFile } from "../../../core/zone-file/sets.ts";
+import type { Turns } from "../../../process/turns.ts";
 import type {
   Acted,
   Action,
@@ -56,7 +58,7 @@ type ZoneActed = { readonly kind: "done"; readonly action: Action | undefined } 
 const defaultTtl = 3_600;
 
 /** Zones as the record-set API has them. */
-export function rrsetsZoneOperations(options: RecordServiceOptions, sight: Sight) {
+export function rrsetsZoneOperations(options: RecordServiceOptions, sight: Sight, turns: Turns) {
   const { store, now, nameservers, allowedPrimaries = [] } = options;
   type Rule = (zone: Zone) => ZoneSettings | NotDone;
 
@@ -116,7 +118,7 @@ export function rrsetsZoneOperations(options: RecordServiceOptions, sight: Sight
       if (refusal) return denied(refusal);
       const created = now();
       const serial = nextSerial(0, created);
-      const first = contentOf(draft, name.value, { serial, now: created });
+      const first = await turns.run(actor.account, readingContent(draft, name.value, { serial, now: created }));
       if ("kind" in first) return first;
       const sets = [...firstSets(first.sets, options, draft.mode, { serial, now: created }), ...first.sets];
       const faults = [...faultsOf(draft.primaries), ...checkZone(sets), ...checkNewSets([], sets)];
@@ -186,7 +188,7 @@ export function rrsetsZoneOperations(options: RecordServiceOptions, sight: Sight
       if (zone === undefined) return zoneActed(await actedBefore(options, actor, key, asked));
       const obstacle = mayWrite(sight, actor, zone);
       if (obstacle) return obstacle;
-      const file = parseZoneFile(text, zone.name);
+      const file = await turns.run(actor.account, parsingZoneFile(text, zone.name));
       if (!file.ok) return refused([...zoneFaults(zone), ...file.faults]);
       const at = now();
       const newIds = file.value.sets.map(newRecordIds);
@@ -219,16 +221,22 @@ function mayWrite(sight: Sight, actor: Actor, { name: zone }: Zone): NotDone | u
   return refusal && denied(refusal);
 }
 
-function contentOf(draft: NewZoneDraft, zoneName: string, at: { readonly serial: number; readonly now: number }) {
-  const nothing = { sets: [] as readonly RRset[], ttl: undefined };
+type Content = { readonly sets: readonly RRset[]; readonly ttl: number | undefined };
+
+function* readingContent(
+  draft: NewZoneDraft,
+  zoneName: string,
+  at: { readonly serial: number; readonly now: number },
+): Steps<Content | NotDone> {
+  const nothing: Content = { sets: [], ttl: undefined };
   if (draft.mode === "secondary") return nothing;
   if (draft.content.kind === "sets") {
     const sets = setsFromDrafts(draft.content.sets, zoneName, at);
     return sets.ok ? { ...nothing, sets: sets.value } : refused(sets.faults);
   }
-  const file = parseZoneFile(draft.content.text, zoneName);
+  const file = yield* parsingZoneFile(draft.content.text, zoneName);
   if (!file.ok) return refused(file.faults);
-  const faults = [...lowTtls(file.value, lowestTtl), ...clashesIn(file.value.sets)];
+  const faults = [...lowTtls(file.value, lowestTtl), ...(yield* findingClashes(file.value.sets))];
   if (faults.length > 0) return refused(faults);
   const newIds = file.value.sets.map(newRecordIds);
   const sets = importedSets({ zone: { serial: at.serial }, sets: [] }, file.value, { now: at.now, newIds });

@@ -1,22 +1,24 @@
 import type { Instant } from "../../../core/instant.ts";
 import { apex } from "../../../core/names/name.ts";
-import { checkNewSets } from "../../../core/records/check-new-sets.ts";
+import { checkingNewSets, checkNewSets } from "../../../core/records/check-new-sets.ts";
 import { checkZone } from "../../../core/records/check-zone.ts";
 import { type RRset, setKey, type ZoneRecord } from "../../../core/records/rrset.ts";
 import { withSerial } from "../../../core/records/serial.ts";
 import { type Fault, fail, failAll, ok, type Result } from "../../../core/result.ts";
-import { clashesIn } from "../../../core/zone-file/clashes.ts";
-import { parseZoneFile, type ZoneFile } from "../../../core/zone-file/parse.ts";
+import type { Steps } from "../../../core/steps.ts";
+import { findingClashes } from "../../../core/zone-file/clashes.ts";
+import { parsingZoneFile, type ZoneFile } from "../../../core/zone-file/parse.ts";
 import { printZoneFile, type ZoneFileLayout } from "../../../core/zone-file/print.ts";
 import { placeInFile } from "../../../core/zone-file/sets.ts";
-import { zoneNameIn } from "../../../core/zone-file/zone-name.ts";
+import { findingZoneName } from "../../../core/zone-file/zone-name.ts";
+import type { Turns } from "../../../process/turns.ts";
 import type { WriteView, Zone } from "../../store/port.ts";
 import { lockFaults, zoneFaults } from "../edit/check-write.ts";
 import { newRecordId } from "../edit/new-id.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "../sight.ts";
 
-export function zoneFileOperations({ store, now }: RecordServiceOptions, sight: Sight) {
+export function zoneFileOperations({ store, now }: RecordServiceOptions, sight: Sight, turns: Turns) {
   return {
     /** Replaces all of a zone by what the file says, in one write; nothing is changed when there is a fault in it. */
     importZone: async (actor: Actor, id: string, text: string): Promise<{ kind: "done"; zone: Zone } | NotDone> => {
@@ -24,7 +26,7 @@ export function zoneFileOperations({ store, now }: RecordServiceOptions, sight: 
       if (zone === undefined) return missing("zone");
       const refusal = sight.refusal(actor, { kind: "write-zone", zone: zone.name });
       if (refusal) return denied(refusal);
-      const file = readZoneFile(text, zone.name);
+      const file = await turns.run(actor.account, readingZoneFile(text, zone.name));
       if (!file.ok) return refused(file.faults);
       const at = now();
       const ids = file.value.sets.map((set) => set.records.map(newRecordId));
@@ -52,23 +54,27 @@ export function zoneFileOperations({ store, now }: RecordServiceOptions, sight: 
       const sets = await sight.sets(actor, zone);
       return { kind: "done", text: printZoneFile({ name: zone.name, ttl: zone.settings.ttl, sets }, layout) };
     },
+
+    /** How many records a file has, or every fault in it; for no zone in particular. */
+    validateZoneFile: (actor: Actor, text: string): Promise<Result<number>> =>
+      turns.run(actor.account, validatingZoneFile(text)),
   };
 }
 
-/** How many records a file has, or every fault in it; for no zone in particular. */
-export function validateZoneFile(text: string): Result<number> {
-  const name = zoneNameIn(text);
+function* validatingZoneFile(text: string): Steps<Result<number>> {
+  const name = yield* findingZoneName(text);
   if (name === undefined) return fail(noZoneName);
-  const file = readZoneFile(text, name);
+  const file = yield* readingZoneFile(text, name);
   if (!file.ok) return file;
   const { sets } = file.value;
-  const faults = [...clashesIn(sets), ...placeInFile(checkNewSets([], sets), sets)];
+  const refusals = placeInFile(yield* checkingNewSets([], sets), sets);
+  const faults = [...(yield* findingClashes(sets)), ...refusals];
   return faults.length > 0 ? failAll(faults) : ok(sets.reduce((sum, set) => sum + set.records.length, 0));
 }
 
 /** A file without a record would empty the zone; who wants that deletes the zone. */
-function readZoneFile(text: string, zoneName: string): Result<ZoneFile> {
-  const file = parseZoneFile(text, zoneName);
+function* readingZoneFile(text: string, zoneName: string): Steps<Result<ZoneFile>> {
+  const file = yield* parsingZoneFile(text, zoneName);
   return file.ok && file.value.sets.length === 0 ? fail(emptyFile) : file;
 }
 

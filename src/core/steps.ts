@@ -1,0 +1,10 @@
+/** Work that can be interrupted after every step, by whoever runs it; its value is what it gives at the end. */
+export type Steps<T> = Generator<void, T>;
+
+/** All of it without a pause, for work that is known to be short. */
+export function finish<T>(steps: Steps<T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
