@@ -1,6 +1,7 @@
 import { apex } from "../names/name.ts";
 import type { RRset, ZoneRecord } from "../records/rrset.ts";
 import { onOneLine } from "../visible-text.ts";
+import { finish, type Steps } from "../steps.ts";
 
 /** The sets of a zone, as `RRset` has them; of their records only what a file can say is needed. */
 export type PrintableZone = {
@@ -17,33 +18,46 @@ export type PrintableSet = Pick<RRset, "owner" | "type" | "ttl"> & {
 export type ZoneFileLayout = "v1" | "rrsets";
 
 /** Values are canonical: what an API was sent may mean something else in a file. Same zone, same text. */
-export function printZoneFile(zone: PrintableZone, layout: ZoneFileLayout): string {
-  const sets = zone.sets.toSorted(bySetOrder);
-  return layout === "v1" ? printV1(zone, sets) : printRrsets(zone, sets);
-}
+export const printZoneFile = (zone: PrintableZone, layout: ZoneFileLayout): string =>
+  finish(printingZoneFile(zone, layout));
 
-/** One group a type. A record without a TTL has two tabs in a row. */
-function printV1(zone: PrintableZone, sets: readonly PrintableSet[]): string {
-  const lines = [`$ORIGIN ${zone.name}.`, `$TTL ${zone.ttl}`];
-  let group: string | undefined;
-  for (const set of sets) {
-    if (set.type !== group) lines.push(`; ${set.type} Records`);
-    group = set.type;
-    for (const record of set.records)
-      lines.push(`${set.owner}\t${set.ttl ?? ""}\tIN\t${set.type}\t${record.rdata}${printComment(record.comment)}`);
+/** The same in steps. */
+export function* printingZoneFile(zone: PrintableZone, layout: ZoneFileLayout): Steps<string> {
+  const types = new Map<string, PrintableSet[]>();
+  for (const set of zone.sets) {
+    const own = types.get(set.type);
+    if (own === undefined) types.set(set.type, [set]);
+    else own.push(set);
+    yield;
+  }
+  const groups = [...types.values()].sort(([a], [b]) => compare(rankOf(a?.type ?? ""), rankOf(b?.type ?? "")));
+  const lines = layout === "v1" ? headV1(zone) : headRrsets(zone);
+  for (const group of groups) {
+    if (layout === "v1") lines.push(`; ${group[0]?.type} Records`);
+    // They come in their order from a database, and are then sorted in no time.
+    for (const set of group.sort((a, b) => compare(ownerRank(a.owner), ownerRank(b.owner)))) {
+      if (layout === "v1") printV1(set, lines);
+      else printRrsets(set, lines);
+      yield;
+    }
   }
   return `${lines.join("\n")}\n`;
 }
 
-function printRrsets(zone: PrintableZone, sets: readonly PrintableSet[]): string {
-  const lines = [`$ORIGIN\t${zone.name}.`, `$TTL\t${zone.ttl}`, ""];
-  for (const set of sets) {
-    const ttl = set.ttl === null ? "" : `${set.ttl}\t`;
-    for (const record of set.records)
-      lines.push(`${set.owner}\tIN\t${ttl}${set.type}\t${record.rdata}${printComment(record.comment)}`);
-    if (set.type === "SOA") lines.push("");
-  }
-  return `${lines.join("\n")}\n`;
+const headV1 = ({ name, ttl }: PrintableZone): string[] => [`$ORIGIN ${name}.`, `$TTL ${ttl}`];
+const headRrsets = ({ name, ttl }: PrintableZone): string[] => [`$ORIGIN\t${name}.`, `$TTL\t${ttl}`, ""];
+
+/** A record without a TTL has two tabs in a row. */
+function printV1({ owner, type, ttl, records }: PrintableSet, lines: string[]): void {
+  for (const record of records)
+    lines.push(`${owner}\t${ttl ?? ""}\tIN\t${type}\t${record.rdata}${printComment(record.comment)}`);
+}
+
+function printRrsets({ owner, type, ttl: own, records }: PrintableSet, lines: string[]): void {
+  const ttl = own === null ? "" : `${own}\t`;
+  for (const record of records)
+    lines.push(`${owner}\tIN\t${ttl}${type}\t${record.rdata}${printComment(record.comment)}`);
+  if (type === "SOA") lines.push("");
 }
 
 /** Comments were taken with line breaks once, and are so in databases. */
@@ -53,10 +67,6 @@ function printComment(comment: string): string {
 }
 
 /** SOA, NS, then by type; the zone's own name first. */
-function bySetOrder(a: PrintableSet, b: PrintableSet): number {
-  return compare(rankOf(a.type), rankOf(b.type)) || compare(ownerRank(a.owner), ownerRank(b.owner));
-}
-
 const rankOf = (type: string): string => (type === "SOA" ? "0" : type === "NS" ? "1" : type);
 const ownerRank = (owner: string): string => (owner === apex ? "" : owner);
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -19,6 +19,7 @@ export function rrsetsChangeRoutes(api: FastifyInstance, { rrsets }: RecordServi
   api.post(
     "/zones/:z/changes",
     {
+      config: { heavy: true },
       schema: {
         tags,
         summary: "Change many record sets in one transaction",
@@ -38,6 +39,7 @@ export function rrsetsChangeRoutes(api: FastifyInstance, { rrsets }: RecordServi
   api.get<{ Querystring: Query }>(
     "/zones/:z/history",
     {
+      config: { heavy: true },
       schema: {
         tags,
         summary: "What was done to a zone, newest first",
@@ -64,6 +66,7 @@ export function rrsetsChangeRoutes(api: FastifyInstance, { rrsets }: RecordServi
   api.post(
     "/zones/:z/history/:serial/undo",
     {
+      config: { heavy: true },
       schema: {
         tags,
         summary: "Take back what the write with this serial did",

@@ -4,7 +4,7 @@ import type { Instant } from "../../core/instant.ts";
 import { StoreBusy } from "../../process/database/store-busy.ts";
 import type { Logger } from "../../process/log.ts";
 import { actorOf, actorStill } from "../http/authenticate.ts";
-import { admitBody, readBodiesBy } from "../http/admit-body.ts";
+import { admitBody, readBodiesBy, takeTurns } from "../http/admit-body.ts";
 import { createFailureNotes, type FailedRequest, type NoteFailure, toldOf } from "../http/failed-requests.ts";
 import { type BodyRead, parseBody } from "../http/parse-body.ts";
 import { noteRefusals } from "../http/refused-requests.ts";
@@ -44,6 +44,7 @@ export function rrsetsApi(options: RrsetsOptions) {
     noteRefusals(api, log, options.now);
     const noteFailure = createFailureNotes(log, options.now);
     readBodiesBy(api, readJson, largestZoneFile);
+    takeTurns(api, service.turns);
     // Requests are read by rrsets-input.ts, which tells every fault at once; the schemas of the routes only document them.
     api.setValidatorCompiler(() => () => true);
     api.setSerializerCompiler(() => spacedJson);

@@ -29,6 +29,7 @@ export function rrsetsSetRoutes(api: FastifyInstance, { rrsets }: RecordService)
   api.get<{ Querystring: Query }>(
     "/zones/:z/rrsets",
     {
+      config: { heavy: true },
       schema: {
         tags,
         summary: "List record sets",

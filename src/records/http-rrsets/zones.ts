@@ -3,9 +3,11 @@ import { answers, bodies, queries } from "../../contract/rrsets.ts";
 import { largestZoneFile } from "../../contract/rrsets-limits.ts";
 import { askedZoneName } from "../../core/names/name.ts";
 import { type Fault, ok } from "../../core/result.ts";
+import { holdFor } from "../http/admit-body.ts";
 import { zoneFaults } from "../service/edit/check-write.ts";
 import type { RecordService } from "../service/service.ts";
 import { missing } from "../service/sight.ts";
+import { largeZone } from "../service/zones/read-zone.ts";
 import type { Zone } from "../store/port.ts";
 import { act, nothingRead, sendError, sendFaults, sendPage, zoneAt } from "./answer.ts";
 import { answerTo } from "./errors.ts";
@@ -43,6 +45,7 @@ export function rrsetsZoneRoutes(api: FastifyInstance, service: RecordService): 
   api.get(
     "/zones",
     {
+      config: { heavy: true },
       schema: { tags, summary: "List zones", querystring: queries.zones, response: { 200: answers.zones, ...errors } },
     },
     listZones,
@@ -111,6 +114,7 @@ export function rrsetsZoneRoutes(api: FastifyInstance, service: RecordService): 
   api.get(
     "/zones/:z/zonefile",
     {
+      config: { heavy: true },
       schema: {
         tags,
         summary: "Read a zone as a zone file",
@@ -123,6 +127,7 @@ export function rrsetsZoneRoutes(api: FastifyInstance, service: RecordService): 
       const faults = zone === undefined ? [] : zoneFaults(zone);
       if (zone === undefined) return sendError(reply, answerTo(missing("zone")));
       if (faults.length > 0) return sendFaults(reply, faults);
+      if (zone.recordCount > largeZone) await holdFor(request.actor.account, reply, service.turns);
       const file = await service.exportZone(request.actor, zone.id, "rrsets");
       return file.kind === "done" ? reply.send({ zonefile: file.text }) : sendError(reply, answerTo(file));
     },

@@ -20,6 +20,7 @@ export function bulkRoutes(api: FastifyInstance, service: RecordService): void {
   api.post(
     "/records/bulk",
     {
+      config: { heavy: true },
       schema: {
         tags,
         summary: "Create many records: all of them or none",
@@ -39,6 +40,7 @@ export function bulkRoutes(api: FastifyInstance, service: RecordService): void {
   api.put(
     "/records/bulk",
     {
+      config: { heavy: true },
       schema: {
         tags,
         summary: "Replace many records: those that can be",

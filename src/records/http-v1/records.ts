@@ -8,6 +8,8 @@ import {
   RecordsAnswer,
   RecordsQuery,
 } from "../../contract/records-v1.ts";
+import type { Steps } from "../../core/steps.ts";
+import { holdFor } from "../http/admit-body.ts";
 import { sendRefused } from "../http/refused-requests.ts";
 import type { RecordService } from "../service/service.ts";
 import { missing, type NotDone, refused } from "../service/sight.ts";
@@ -18,6 +20,8 @@ import { pagingOf } from "./paging.ts";
 import { paginationToWire, recordToWire, zeroRecord } from "./wire.ts";
 
 const tags = ["records"];
+/** It may take long, with many records. */
+const heavy = { config: { heavy: true } };
 const params = Type.Object({ id: Type.String() });
 const answers = { 200: RecordAnswer, 401: GatewayAnswer, 403: GatewayAnswer, 404: RecordAnswer, 422: RecordAnswer };
 
@@ -25,6 +29,7 @@ export function recordRoutes(api: FastifyInstance, service: RecordService): void
   api.get<{ Querystring: Record<string, unknown> }>(
     "/records",
     {
+      ...heavy,
       schema: {
         tags,
         summary: "List records",
@@ -35,13 +40,17 @@ export function recordRoutes(api: FastifyInstance, service: RecordService): void
     async (request, reply) => {
       const { name, type } = request.query;
       const zone = request.query.zone_id ?? (await bareZone(service, request));
+      if (name === undefined && (await service.isLarge(request.actor, textOf(zone))))
+        await holdFor(request.actor.account, reply, service.turns);
       const outcome = await service.records(request.actor, {
         ...(typeof zone === "string" && { zone }),
         ...(typeof name === "string" && { name }),
         ...(typeof type === "string" && { type }),
       });
       if (outcome.kind !== "done") return reply.code(404).send({ records: [], error: zoneNotFound(404) });
-      return reply.send(pageOf(outcome.records.toSorted(byAge), request.query));
+      const page = printingPage(outcome.records.toSorted(byAge), request.query);
+      const text = await service.turns.run(request.actor.account, page);
+      return reply.type("application/json; charset=utf-8").serializer(asItIs).send(text);
     },
   );
 
@@ -111,13 +120,23 @@ const zoneNotFound = (code: number) => ({ message: "zone not found", code });
 const byAge = (a: PlacedRecord, b: PlacedRecord): number => a.record.created - b.record.created;
 
 /** All records in one answer unless `per_page` says how many; without a page there is nothing to count either. */
-function pageOf(records: readonly PlacedRecord[], query: Readonly<Record<string, unknown>>) {
-  if (query.page === undefined && query.per_page === undefined) return { records: records.map(recordToWire) };
+function* printingPage(records: readonly PlacedRecord[], query: Readonly<Record<string, unknown>>): Steps<string> {
+  const isPage = query.page !== undefined || query.per_page !== undefined;
   const all = Math.max(records.length, 1);
-  const { page, perPage } = pagingOf(query, { perPage: all, most: Math.max(all, 10_000) });
-  const onPage = records.slice((page - 1) * perPage, page * perPage);
-  return { records: onPage.map(recordToWire), meta: { pagination: paginationToWire(page, perPage, records.length) } };
+  const { page, perPage } = isPage
+    ? pagingOf(query, { perPage: all, most: Math.max(all, 10_000) })
+    : { page: 1, perPage: all };
+  const texts = [];
+  for (const placed of records.slice((page - 1) * perPage, page * perPage)) {
+    texts.push(JSON.stringify(recordToWire(placed)));
+    yield;
+  }
+  const meta = { pagination: paginationToWire(page, perPage, records.length) };
+  return `{"records":[${texts.join(",")}]${isPage ? `,"meta":${JSON.stringify(meta)}` : ""}}\n`;
 }
+
+const asItIs = (text: unknown): string => String(text);
+const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 
 function send(
   reply: FastifyReply,

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Instant } from "../../core/instant.ts";
 import { StoreBusy } from "../../process/database/store-busy.ts";
 import type { Logger } from "../../process/log.ts";
-import { admitBody, readBodiesBy } from "../http/admit-body.ts";
+import { admitBody, readBodiesBy, takeTurns } from "../http/admit-body.ts";
 import { actorOf } from "../http/authenticate.ts";
 import { createFailureNotes, type FailedRequest, type NoteFailure, toldOf } from "../http/failed-requests.ts";
 import { type BodyRead, parseBody } from "../http/parse-body.ts";
@@ -46,6 +46,7 @@ export function v1Api(options: V1Options) {
     noteRefusals(api, log, options.now);
     const noteFailure = createFailureNotes(log, options.now);
     readBodiesBy(api, readBody, largestFile);
+    takeTurns(api, service.turns);
     // Requests are read by v1-input.ts, leniently; the schemas of the routes only document them.
     api.setValidatorCompiler(() => () => true);
     api.setSerializerCompiler(() => jsonLine);

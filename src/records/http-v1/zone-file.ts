@@ -2,6 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import { FileCheckAnswer, GatewayAnswer, ZoneAnswer, ZoneFileText } from "../../contract/records-v1.ts";
 import { fail, ok, type Result } from "../../core/result.ts";
+import { holdFor } from "../http/admit-body.ts";
 import { sendRefused } from "../http/refused-requests.ts";
 import type { RecordService } from "../service/service.ts";
 import { refused } from "../service/sight.ts";
@@ -45,6 +46,7 @@ export function zoneFileRoutes(api: FastifyInstance, service: RecordService): vo
   api.get<{ Params: { id: string } }>(
     "/zones/:id/export",
     {
+      config: { heavy: true },
       schema: {
         tags,
         summary: "Read a zone as a zone file",
@@ -56,6 +58,8 @@ export function zoneFileRoutes(api: FastifyInstance, service: RecordService): vo
       },
     },
     async (request, reply) => {
+      if (await service.isLarge(request.actor, request.params.id))
+        await holdFor(request.actor.account, reply, service.turns);
       const outcome = await service.exportZone(request.actor, request.params.id, "v1");
       if (outcome.kind !== "done") return sendZone(reply, service, outcome, undefined);
       return reply.type("text/plain; charset=utf-8").serializer(asItIs).send(outcome.text);

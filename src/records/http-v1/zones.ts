@@ -27,6 +27,7 @@ export function zoneRoutes(api: FastifyInstance, service: RecordService): void {
   api.get<{ Querystring: Record<string, unknown> }>(
     "/zones",
     {
+      config: { heavy: true },
       schema: {
         tags,
         summary: "List zones",

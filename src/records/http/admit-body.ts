@@ -8,11 +8,13 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** The body may be a whole zone, from those who may write one. */
     largeBody?: boolean;
+    /** It may take some time: accounts take turns, and one starts per turn of the event loop. */
+    heavy?: boolean;
   }
 }
 
 /** A body above this is large: an account has one of them in memory at a time. */
-const smallBody = 64 * 1024;
+const smallBody = 16 * 1024;
 
 /** Fastify's limits go by content type, and clients of these APIs send any: from here on it says what was decided. */
 const ordinary = "application/json";
@@ -37,6 +39,14 @@ export async function admitBody(request: FastifyRequest, reply: FastifyReply, tu
   const size = sizeOf(request.raw);
   const isRefused = !isLarge && Number.isFinite(size) && size > (request.routeOptions.bodyLimit ?? size);
   if (size > smallBody && !isRefused) await holdFor(request.actor.account, reply, turns);
+}
+
+/** For routes that are marked as heavy: between two of them whatever else came is answered. */
+export function takeTurns(api: FastifyInstance, turns: Turns): void {
+  api.addHook("preHandler", (request, _reply, done) => {
+    if (request.routeOptions.config.heavy !== true) done();
+    else turns.next(request.actor.account).then(() => done(), done);
+  });
 }
 
 /** For a request that needs much memory: waits until it may, and lets the next one in when its answer has left. */

@@ -1,5 +1,6 @@
 import { parseOwner } from "../../core/names/name.ts";
 import { isRecordType } from "../../core/rdata/table.ts";
+import type { Turns } from "../../process/turns.ts";
 import type { PlacedRecord, RecordStore, Zone } from "../store/port.ts";
 import { inParts } from "./edit/in-parts.ts";
 import { newRecordId } from "./edit/new-id.ts";
@@ -7,20 +8,34 @@ import { createRecord, deleteRecord, holds, replaceRecord } from "./edit/record.
 import type { RecordServiceOptions } from "./options.ts";
 import { ownersOf, type PlacedDraft, type RecordDraft, type RecordRules } from "./record-rules.ts";
 import { type Actor, missing, type NotDone, type Sight } from "./sight.ts";
+import { largeZone } from "./zones/read-zone.ts";
 
 export type RecordsQuery = { readonly zone?: string; readonly name?: string; readonly type?: string };
 
 type Written = { readonly kind: "done"; readonly placed: PlacedRecord } | NotDone;
 
-export function recordOperations({ store, now }: RecordServiceOptions, sight: Sight, rules: RecordRules) {
+export function recordOperations(
+  { store, now }: RecordServiceOptions,
+  sight: Sight,
+  rules: RecordRules,
+  turns: Pick<Turns, "next">,
+) {
   return {
+    /** Whether an answer about all of a zone, or about all zones when none is named, may be long. */
+    isLarge: async ({ account }: Actor, zone: string | undefined): Promise<boolean> =>
+      zone === undefined || ((await store.zone(account, zone))?.recordCount ?? 0) > largeZone,
+
     record: sight.record,
 
     /** The records that the actor may see; `missing` when a zone is asked for and is not there. */
     records: async (actor: Actor, query: RecordsQuery) => {
       const zones = await zonesAsked(store, sight, actor, query.zone);
       if (zones === undefined) return missing("zone");
-      const found = await inParts(zones, (zone) => recordsOf(sight, actor, zone, query));
+      const found = await inParts(
+        zones,
+        (zone) => recordsOf(sight, actor, zone, query),
+        () => turns.next(actor.account),
+      );
       return { kind: "done" as const, records: found.flat() };
     },
 

@@ -23,10 +23,10 @@ import { settingsOperations } from "./zones/settings.ts";
 export type RecordService = ReturnType<typeof createRecordService>;
 
 export function createRecordService(options: RecordServiceOptions) {
-  const sight = createSight(options.store, options.now);
+  const turns = createTurns();
+  const sight = createSight(options.store, options.now, turns);
   const rules = recordRules(sight);
   const settings = settingsOperations(options, sight);
-  const turns = createTurns();
   return {
     nameservers: options.nameservers,
     /** For work that takes long, by accounts. */
@@ -41,7 +41,7 @@ export function createRecordService(options: RecordServiceOptions) {
       ...actionOperations(options),
     },
     ...zoneOperations(options, sight),
-    ...recordOperations(options, sight, rules),
+    ...recordOperations(options, sight, rules, turns),
     ...bulkOperations(options, sight, rules),
     ...zoneFileOperations(options, sight, turns),
     ...settings,

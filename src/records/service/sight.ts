@@ -2,7 +2,9 @@ import type { Instant } from "../../core/instant.ts";
 import { may, type Operation, ownersSeen, type Refusal, type Scope, typesSeen } from "../../core/may.ts";
 import type { RRset } from "../../core/records/rrset.ts";
 import type { Fault } from "../../core/result.ts";
+import type { Turns } from "../../process/turns.ts";
 import type { PlacedRecord, RecordStore, SetQuery, Zone, ZoneKey } from "../store/port.ts";
+import { readZone } from "./zones/read-zone.ts";
 
 /** Who asks, from where, and what that one may do. */
 export type Actor = {
@@ -30,7 +32,7 @@ export const denied = (because: Refusal): NotDone => ({ kind: "denied", because 
 export const refused = (faults: readonly Fault[]): NotDone => ({ kind: "refused", faults });
 
 /** The store as one actor sees it: what the actor may not see is not there. */
-export function createSight(store: RecordStore, now: () => Instant) {
+export function createSight(store: RecordStore, now: () => Instant, turns: Pick<Turns, "next">) {
   const refusal = (actor: Actor, operation: Untimed<Operation>): Refusal | undefined => {
     const verdict = may(actor.scope, { ...operation, from: actor.from, now: now() });
     return verdict.kind === "no" ? verdict.because : undefined;
@@ -40,8 +42,11 @@ export function createSight(store: RecordStore, now: () => Instant) {
   /** The sets that the actor may see. Where that are certain owners' alone, no others are read: a zone can be very large. */
   const sets = async (actor: Actor, zone: Zone, query: SetQuery = {}): Promise<readonly RRset[]> => {
     const owners = query.owner === undefined ? ownersSeen(actor.scope) : undefined;
-    const found = await store.sets(zone, owners === undefined ? query : { ...query, owners });
-    return found.filter((set) => allows(actor, { kind: "read-set", ...placeOf({ ...set, zone }) }));
+    const found =
+      owners === undefined && query.owner === undefined
+        ? await readZone(store, zone, () => turns.next(actor.account))
+        : await store.sets(zone, owners === undefined ? query : { ...query, owners });
+    return ofType(query.type, found).filter((set) => allows(actor, { kind: "read-set", ...placeOf({ ...set, zone }) }));
   };
   /** As `sets`, in no order. For some types of any name no others are read; a few names are found by their keys. */
   const setsToCount = async (actor: Actor, zone: Zone): Promise<readonly RRset[]> => {
@@ -84,6 +89,9 @@ export function createSight(store: RecordStore, now: () => Instant) {
     },
   };
 }
+
+const ofType = (type: RRset["type"] | undefined, sets: readonly RRset[]): readonly RRset[] =>
+  type === undefined ? sets : sets.filter((set) => set.type === type);
 
 export type Sight = ReturnType<typeof createSight>;
 

@@ -37,6 +37,12 @@ export type RecordStore = StoreParts & {
 
   readonly record: (account: number, id: string) => Promise<PlacedRecord | undefined>;
   readonly sets: (zone: Zone, query: SetQuery) => Promise<readonly RRset[]>;
+  /** In the order of owners and types, after a given one: a large zone in parts. */
+  readonly setsAfter: (
+    zone: Zone,
+    after: Pick<RRset, "owner" | "type"> | undefined,
+    limit: number,
+  ) => Promise<readonly RRset[]>;
   readonly setPage: (zone: Zone, query: SetPageQuery) => Promise<Page<RRset>>;
   /** Undefined when the account has no such zone or record; otherwise what `decide` gave as its result. */
   readonly write: <T>(request: WriteRequest, decide: Decide<T>) => Promise<T | undefined>;

@@ -8,7 +8,7 @@ import { type Fault, fail, failAll, ok, type Result } from "../../../core/result
 import type { Steps } from "../../../core/steps.ts";
 import { findingClashes } from "../../../core/zone-file/clashes.ts";
 import { parsingZoneFile, type ZoneFile } from "../../../core/zone-file/parse.ts";
-import { printZoneFile, type ZoneFileLayout } from "../../../core/zone-file/print.ts";
+import { printingZoneFile, type ZoneFileLayout } from "../../../core/zone-file/print.ts";
 import { placeInFile } from "../../../core/zone-file/sets.ts";
 import { findingZoneName } from "../../../core/zone-file/zone-name.ts";
 import type { Turns } from "../../../process/turns.ts";
@@ -52,7 +52,8 @@ export function zoneFileOperations({ store, now }: RecordServiceOptions, sight: 
       const zone = await sight.zone(actor, id);
       if (zone === undefined) return missing("zone");
       const sets = await sight.sets(actor, zone);
-      return { kind: "done", text: printZoneFile({ name: zone.name, ttl: zone.settings.ttl, sets }, layout) };
+      const printing = printingZoneFile({ name: zone.name, ttl: zone.settings.ttl, sets }, layout);
+      return { kind: "done", text: await turns.run(actor.account, printing) };
     },
 
     /** How many records a file has, or every fault in it; for no zone in particular. */

@@ -20,7 +20,7 @@ import type { PlacedSet } from "./batch.ts";
 import { setsOfOwners } from "./batch-read.ts";
 import { joinReads } from "./joined-reads.ts";
 
-type HotReads = Pick<RecordStore, "zone" | "zoneBy" | "zoneHolding" | "record" | "sets"> &
+type HotReads = Pick<RecordStore, "zone" | "zoneBy" | "zoneHolding" | "record" | "sets" | "setsAfter"> &
   Pick<RecordStore, "transferKey" | "everyZone" | "secondaryZones" | "lastChange" | "changesAfter">;
 
 /** What requests, DNS questions and followers of the log ask for: prepared, and what comes often is joined. */
@@ -96,6 +96,14 @@ export function createHotReads({ read }: Pick<Postgres, "read">): HotReads {
       const rows = await rowsOf(zone.number, owner, owners);
       const wanted = type === undefined ? rows : rows.filter((row) => row.type === type);
       return wanted.map((row) => setFromRow(row, zone));
+    },
+
+    setsAfter: async (zone, after, limit) => {
+      const text =
+        "SELECT owner, type, ttl, records, marks FROM rrsets WHERE zone = $1 AND (owner, type) > ($2, $3) " +
+        "ORDER BY owner, type LIMIT $4";
+      const rows = await rowsBy<SetRow>("sets after", text, zone.number, after?.owner ?? "", after?.type ?? "", limit);
+      return rows.map((row) => setFromRow(row, zone));
     },
 
     zoneHolding: async (name) => {

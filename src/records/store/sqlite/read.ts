@@ -41,6 +41,10 @@ export function prepareReads(database: DatabaseSync) {
   const selectOwnerSets = database.prepare(
     "SELECT owner, type, ttl, records, marks FROM rrsets WHERE zone = ? AND owner = ?",
   );
+  const selectSetsAfter = database.prepare(
+    "SELECT owner, type, ttl, records, marks FROM rrsets WHERE zone = ? AND (owner, type) > (?, ?) " +
+      "ORDER BY owner, type LIMIT ?",
+  );
   const selectLastChange = database.prepare("SELECT coalesce(max(position), 0) AS position FROM changes");
   const selectChanges = database.prepare("SELECT * FROM changes WHERE position > ? ORDER BY position LIMIT ?");
   const selectTheirChanges = database.prepare(
@@ -85,6 +89,11 @@ export function prepareReads(database: DatabaseSync) {
       const rows = owner === undefined ? selectSets.all(zone.number) : selectOwnerSets.all(zone.number, owner);
       const sets = (rows as SetRow[]).map((row) => setFromRow(row, zone));
       return type === undefined ? sets : sets.filter((set) => set.type === type);
+    },
+
+    setsAfter: (zone: Zone, after: Pick<RRset, "owner" | "type"> | undefined, limit: number): readonly RRset[] => {
+      const rows = selectSetsAfter.all(zone.number, after?.owner ?? "", after?.type ?? "", limit) as SetRow[];
+      return rows.map((row) => setFromRow(row, zone));
     },
 
     lastChange: (): number => (selectLastChange.get() as { position: number }).position,

@@ -157,6 +157,7 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
         owners.flatMap((each) => known.setsAt(zone, each)),
       );
     },
+    setsAfter: async (zone, after, limit) => read.setsAfter(zone, after, limit),
     lastChange: async () => read.lastChange(),
     look: async () => {
       const trouble = commit.trouble();
