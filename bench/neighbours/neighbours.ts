@@ -18,38 +18,40 @@ const seconds = 4;
 export async function benchNeighbours(): Promise<readonly Table[]> {
   buildService();
   const folder = mkdtempSync(join(tmpdir(), "moor-bench-neighbours-"));
-  const ports = { http: await freePort(), dns: await freePort() };
-  const street = await fillStreet(folder);
-  const only = process.env.MOOR_NEIGHBOUR ?? "";
-  const rows = [];
   try {
-    for (const [name, neighbour] of Object.entries(neighboursOf(street, ports))) {
-      if (!name.includes(only)) continue;
-      // A process of its own for each: what one leaves behind in memory is not the next one's.
-      const moor = await startService(folder, ports, "--transfer-to", "127.0.0.1");
-      try {
-        const { answered, dns, api, failed, unanswered } = await beside(neighbour, street, ports);
-        const memory = `${usageOf(moor.pid).peak.toFixed(0)} MB`;
-        rows.push([name, ...times(dns), ...times(api), `${failed}`, `${unanswered}`, memory, answered]);
-        console.error(rows.at(-1)?.join(" | "));
-      } finally {
-        await moor.stop();
-      }
-    }
+    const street = await fillStreet(folder);
+    return [await tableOf(folder, street, 0), await tableOf(folder, street, 1)];
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-  return [
-    {
-      title: `Other people's DNS answers and API calls beside each neighbour, ${seconds} seconds long; targets: 99 of 100 within 20 ms and 250 ms`,
-      how: "npm run bench neighbours",
-      heads: [
-        ...["neighbour", "DNS: median", "99 of 100", "slowest", "API: median", "99 of 100", "slowest"],
-        ...["failed", "unanswered", "most memory", "what the neighbour was answered"],
-      ],
-      rows,
-    },
-  ];
+}
+
+async function tableOf(folder: string, street: Street, workers: number): Promise<Table> {
+  const ports = { http: await freePort(), dns: await freePort() };
+  const rows = [];
+  for (const [name, neighbour] of Object.entries(neighboursOf(street, ports))) {
+    // A process of its own for each: what one leaves behind in memory is not the next one's.
+    const moor = await startService(folder, ports, "--transfer-to", "127.0.0.1", "--dns-workers", `${workers}`);
+    try {
+      const { answered, dns, api, failed, unanswered } = await beside(neighbour, street, ports);
+      const memory = `${usageOf(moor.pid).peak.toFixed(0)} MB`;
+      rows.push([name, ...times(dns), ...times(api), `${failed}`, `${unanswered}`, memory, answered]);
+      console.error(rows.at(-1)?.join(" | "));
+    } finally {
+      await moor.stop();
+    }
+  }
+  return {
+    title:
+      `Other people's DNS answers and API calls beside each neighbour, ${seconds} seconds long, --dns-workers ${workers}; ` +
+      "targets: 99 of 100 within 20 ms and 250 ms",
+    how: "npm run bench neighbours",
+    heads: [
+      ...["neighbour", "DNS: median", "99 of 100", "slowest", "API: median", "99 of 100", "slowest"],
+      ...["failed", "unanswered", "most memory", "what the neighbour was answered"],
+    ],
+    rows,
+  };
 }
 
 type Measured = {

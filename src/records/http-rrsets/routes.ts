@@ -4,7 +4,7 @@ import type { Instant } from "../../core/instant.ts";
 import { StoreBusy } from "../../process/database/store-busy.ts";
 import type { Logger } from "../../process/log.ts";
 import { actorOf, actorStill } from "../http/authenticate.ts";
-import { admitBody, readBodiesBy, takeTurns } from "../http/admit-body.ts";
+import { admitBody, readBodiesBy, takeTurns, leaveBody } from "../http/admit-body.ts";
 import { createFailureNotes, type FailedRequest, type NoteFailure, toldOf } from "../http/failed-requests.ts";
 import { type BodyRead, parseBody } from "../http/parse-body.ts";
 import { noteRefusals } from "../http/refused-requests.ts";
@@ -77,7 +77,10 @@ async function admit(options: RrsetsOptions, request: FastifyRequest, reply: Fas
   reply.headers(forBrowsers);
   if (request.method === "OPTIONS") return await reply.code(204).headers(preflight).send();
   const actor = await actorFor(options, request);
-  if (actor === undefined) return await sendRaw(reply, unknownToken);
+  if (actor === undefined) {
+    leaveBody(request, reply);
+    return await sendRaw(reply, unknownToken);
+  }
   request.actor = actor;
   reply.header("x-correlation-id", request.id);
   const waiting =

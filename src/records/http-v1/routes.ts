@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Instant } from "../../core/instant.ts";
 import { StoreBusy } from "../../process/database/store-busy.ts";
 import type { Logger } from "../../process/log.ts";
-import { admitBody, readBodiesBy, takeTurns } from "../http/admit-body.ts";
+import { admitBody, leaveBody, readBodiesBy, takeTurns } from "../http/admit-body.ts";
 import { actorOf } from "../http/authenticate.ts";
 import { createFailureNotes, type FailedRequest, type NoteFailure, toldOf } from "../http/failed-requests.ts";
 import { type BodyRead, parseBody } from "../http/parse-body.ts";
@@ -70,8 +70,12 @@ async function admit(options: V1Options, request: FastifyRequest, reply: Fastify
   reply.headers(forBrowsers);
   if (request.method === "OPTIONS") return await reply.code(204).headers(preflight).send();
   const secret = request.headers["auth-api-token"];
+  const actor =
+    typeof secret === "string" && secret !== ""
+      ? await actorOf(options.store, secret, request, options.now())
+      : undefined;
+  if (actor === undefined) leaveBody(request, reply);
   if (typeof secret !== "string" || secret === "") return await sendGateway(reply, 401, "No API key found in request");
-  const actor = await actorOf(options.store, secret, request, options.now());
   if (actor === undefined) return await sendGateway(reply, 401, "Invalid authentication credentials");
   request.actor = actor;
   const refusal = await limit(options, request, reply);

@@ -41,6 +41,11 @@ export async function admitBody(request: FastifyRequest, reply: FastifyReply, tu
   if (size > smallBody && !isRefused) await holdFor(request.actor.account, reply, turns);
 }
 
+/** A stranger's large body is not read to its end only to keep the connection. */
+export function leaveBody(request: FastifyRequest, reply: FastifyReply): void {
+  if (sizeOf(request.raw) > smallBody) reply.header("connection", "close");
+}
+
 /** For routes that are marked as heavy: between two of them whatever else came is answered. */
 export function takeTurns(api: FastifyInstance, turns: Turns): void {
   api.addHook("preHandler", (request, _reply, done) => {

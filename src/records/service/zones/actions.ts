@@ -25,7 +25,7 @@ import type {
   ZoneQuery,
   ZoneSettings,
 } from "../../store/port.ts";
-import { zoneFaults } from "../edit/check-write.ts";
+import { fileFaults, zoneFaults } from "../edit/check-write.ts";
 import { newRecordIds, newZoneId } from "../edit/new-id.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import { type Asked, actedBefore, notActed, type SetDraft } from "../set-operations.ts";
@@ -190,6 +190,8 @@ export function rrsetsZoneOperations(options: RecordServiceOptions, sight: Sight
       if (obstacle) return obstacle;
       const file = await turns.run(actor.account, parsingZoneFile(text, zone.name));
       if (!file.ok) return refused([...zoneFaults(zone), ...file.faults]);
+      const tooMany = fileFaults(file.value);
+      if (tooMany.length > 0) return refused(tooMany);
       const at = now();
       const newIds = file.value.sets.map(newRecordIds);
       const decide: DecideAct<{ kind: "done" } | NotDone> = (view) => {
@@ -236,7 +238,11 @@ function* readingContent(
   }
   const file = yield* parsingZoneFile(draft.content.text, zoneName);
   if (!file.ok) return refused(file.faults);
-  const faults = [...lowTtls(file.value, lowestTtl), ...(yield* findingClashes(file.value.sets))];
+  const faults = [
+    ...fileFaults(file.value),
+    ...lowTtls(file.value, lowestTtl),
+    ...(yield* findingClashes(file.value.sets)),
+  ];
   if (faults.length > 0) return refused(faults);
   const newIds = file.value.sets.map(newRecordIds);
   const sets = importedSets({ zone: { serial: at.serial }, sets: [] }, file.value, { now: at.now, newIds });

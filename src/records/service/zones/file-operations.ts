@@ -13,7 +13,7 @@ import { placeInFile } from "../../../core/zone-file/sets.ts";
 import { findingZoneName } from "../../../core/zone-file/zone-name.ts";
 import type { Turns } from "../../../process/turns.ts";
 import type { WriteView, Zone } from "../../store/port.ts";
-import { lockFaults, zoneFaults } from "../edit/check-write.ts";
+import { fileFaults, lockFaults, zoneFaults } from "../edit/check-write.ts";
 import { newRecordId } from "../edit/new-id.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "../sight.ts";
@@ -76,7 +76,9 @@ function* validatingZoneFile(text: string): Steps<Result<number>> {
 /** A file without a record would empty the zone; who wants that deletes the zone. */
 function* readingZoneFile(text: string, zoneName: string): Steps<Result<ZoneFile>> {
   const file = yield* parsingZoneFile(text, zoneName);
-  return file.ok && file.value.sets.length === 0 ? fail(emptyFile) : file;
+  if (!file.ok) return file;
+  const faults = file.value.sets.length === 0 ? [emptyFile] : fileFaults(file.value);
+  return faults.length > 0 ? failAll(faults) : file;
 }
 
 function importFaults(view: WriteView, wanted: readonly RRset[], file: ZoneFile): readonly Fault[] {
