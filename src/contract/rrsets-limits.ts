@@ -7,4 +7,4 @@ export const longestComment = 1_000;
 export const longestKey = 255;
 export const largestZoneFile = 4 * 1024 * 1024;
 /** Of a zone file. They are written in one transaction, and nobody else's write can be done meanwhile. */
-export const mostFileSets = 32_000;
+export const mostFileRecords = 10_000;

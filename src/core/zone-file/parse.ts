@@ -28,14 +28,19 @@ const maximumFaults = 1_000;
 export const parseZoneFile = (text: string, zoneName: string): Result<ZoneFile> =>
   finish(parsingZoneFile(text, zoneName));
 
-/** The same in steps, an entry each. */
-export function* parsingZoneFile(text: string, zoneName: string): Steps<Result<ZoneFile>> {
+/** The same in steps, an entry each. What follows after `mostRecords` is not read, so that it takes no memory. */
+export function* parsingZoneFile(
+  text: string,
+  zoneName: string,
+  mostRecords = Number.POSITIVE_INFINITY,
+): Steps<Result<ZoneFile>> {
   if (text.length > maximumLength) return fail(fileTooLong);
   const reading = newReading(zoneName);
   for (const entry of readEntries(text)) {
     yield;
     if (entry === undefined) continue;
     readEntry(reading, entry);
+    if (reading.records > mostRecords) return fail(...reading.faults, tooManyRecords(entry.line, mostRecords));
     if (reading.faults.length >= maximumFaults) return fail(...reading.faults, tooManyFaults(entry.line));
   }
   const { sets, notes } = yield* finishingSets(reading.sets, reading.zoneTtl);
@@ -47,6 +52,8 @@ export function* parsingZoneFile(text: string, zoneName: string): Steps<Result<Z
 type Reading = {
   readonly zoneName: string;
   readonly sets: GrowingSets;
+  /** How many were read. */
+  records: number;
   readonly faults: Fault[];
   readonly notes: Fault[];
   origin: string;
@@ -63,6 +70,7 @@ type Reading = {
 const newReading = (zoneName: string): Reading => ({
   zoneName,
   sets: new Map(),
+  records: 0,
   faults: [],
   notes: [],
   origin: zoneName,
@@ -138,6 +146,7 @@ function readRecord(reading: Reading, entry: Entry, where: string): void {
     reading.faults.push(...rdata.faults.map((fault) => dataFault(fault, head.value.type, where)));
   } else if (reading.owner.kind === "known") {
     const value = reading.origin === reading.zoneName ? asWritten(rdata.value, data) : rdata.value.text;
+    reading.records += 1;
     addRecord(
       reading.sets,
       { owner: reading.owner.owner, type: head.value.type, ttl },
@@ -178,6 +187,13 @@ const fileTooLong: Fault = {
   message: `the zone file is longer than ${maximumLength} characters`,
   todo: "divide the zone",
 };
+
+const tooManyRecords = (line: number, most: number): Fault => ({
+  code: "too-many-records",
+  where: atLine(line),
+  message: `there are ${most} records before this line, as many as can be written at a time; the rest of the file was not read`,
+  todo: "import a part of it and add the rest in smaller requests, or ask the operator to run moor import",
+});
 
 const tooManyFaults = (line: number): Fault => ({
   code: "too-many-faults",

@@ -1,10 +1,8 @@
-import { mostFileSets } from "../../../contract/rrsets-limits.ts";
 import { diffSets } from "../../../core/records/changes.ts";
 import { checkNewSets } from "../../../core/records/check-new-sets.ts";
 import { checkOwners } from "../../../core/records/check-zone.ts";
 import { type RRset, setKey } from "../../../core/records/rrset.ts";
 import type { Fault } from "../../../core/result.ts";
-import type { ZoneFile } from "../../../core/zone-file/parse.ts";
 import type { WriteView, Zone } from "../../store/port.ts";
 
 /** Why a zone cannot become so, whoever wants it: every fault at once. */
@@ -20,19 +18,6 @@ export function zoneFaults(zone: Zone): readonly Fault[] {
       where: "zone",
       message: `the records of ${zone.name} come from its primary servers`,
       todo: "change them there, or remove the primary servers first",
-    },
-  ];
-}
-
-/** Larger zones grow by changes, or are imported by the operator. */
-export function fileFaults({ sets }: Pick<ZoneFile, "sets">): readonly Fault[] {
-  if (sets.length <= mostFileSets) return [];
-  return [
-    {
-      code: "too-many-sets",
-      where: "file",
-      message: `the file has ${sets.length} record sets; at most ${mostFileSets} can be written at once`,
-      todo: "import a part of it, and add the rest in smaller requests; or ask the operator to run moor import",
     },
   ];
 }

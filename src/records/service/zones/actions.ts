@@ -1,4 +1,4 @@
-import { lowestTtl } from "../../../contract/rrsets-limits.ts";
+import { lowestTtl, mostFileRecords } from "../../../contract/rrsets-limits.ts";
 import { parseAddress } from "../../../core/addresses/address.ts";
 import { primaryFaults } from "../../../core/addresses/primary-address.ts";
 import { lostServers } from "../../../core/names/lost-servers.ts";
@@ -25,7 +25,7 @@ import type {
   ZoneQuery,
   ZoneSettings,
 } from "../../store/port.ts";
-import { fileFaults, zoneFaults } from "../edit/check-write.ts";
+import { zoneFaults } from "../edit/check-write.ts";
 import { newRecordIds, newZoneId } from "../edit/new-id.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import { type Asked, actedBefore, notActed, type SetDraft } from "../set-operations.ts";
@@ -188,10 +188,8 @@ export function rrsetsZoneOperations(options: RecordServiceOptions, sight: Sight
       if (zone === undefined) return zoneActed(await actedBefore(options, actor, key, asked));
       const obstacle = mayWrite(sight, actor, zone);
       if (obstacle) return obstacle;
-      const file = await turns.run(actor.account, parsingZoneFile(text, zone.name));
+      const file = await turns.run(actor.account, parsingZoneFile(text, zone.name, mostFileRecords));
       if (!file.ok) return refused([...zoneFaults(zone), ...file.faults]);
-      const tooMany = fileFaults(file.value);
-      if (tooMany.length > 0) return refused(tooMany);
       const at = now();
       const newIds = file.value.sets.map(newRecordIds);
       const decide: DecideAct<{ kind: "done" } | NotDone> = (view) => {
@@ -236,13 +234,9 @@ function* readingContent(
     const sets = setsFromDrafts(draft.content.sets, zoneName, at);
     return sets.ok ? { ...nothing, sets: sets.value } : refused(sets.faults);
   }
-  const file = yield* parsingZoneFile(draft.content.text, zoneName);
+  const file = yield* parsingZoneFile(draft.content.text, zoneName, mostFileRecords);
   if (!file.ok) return refused(file.faults);
-  const faults = [
-    ...fileFaults(file.value),
-    ...lowTtls(file.value, lowestTtl),
-    ...(yield* findingClashes(file.value.sets)),
-  ];
+  const faults = [...lowTtls(file.value, lowestTtl), ...(yield* findingClashes(file.value.sets))];
   if (faults.length > 0) return refused(faults);
   const newIds = file.value.sets.map(newRecordIds);
   const sets = importedSets({ zone: { serial: at.serial }, sets: [] }, file.value, { now: at.now, newIds });

@@ -1,3 +1,4 @@
+import { mostFileRecords } from "../../../contract/rrsets-limits.ts";
 import type { Instant } from "../../../core/instant.ts";
 import { apex } from "../../../core/names/name.ts";
 import { checkingNewSets, checkNewSets } from "../../../core/records/check-new-sets.ts";
@@ -13,7 +14,7 @@ import { placeInFile } from "../../../core/zone-file/sets.ts";
 import { findingZoneName } from "../../../core/zone-file/zone-name.ts";
 import type { Turns } from "../../../process/turns.ts";
 import type { WriteView, Zone } from "../../store/port.ts";
-import { fileFaults, lockFaults, zoneFaults } from "../edit/check-write.ts";
+import { lockFaults, zoneFaults } from "../edit/check-write.ts";
 import { newRecordId } from "../edit/new-id.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "../sight.ts";
@@ -75,10 +76,8 @@ function* validatingZoneFile(text: string): Steps<Result<number>> {
 
 /** A file without a record would empty the zone; who wants that deletes the zone. */
 function* readingZoneFile(text: string, zoneName: string): Steps<Result<ZoneFile>> {
-  const file = yield* parsingZoneFile(text, zoneName);
-  if (!file.ok) return file;
-  const faults = file.value.sets.length === 0 ? [emptyFile] : fileFaults(file.value);
-  return faults.length > 0 ? failAll(faults) : file;
+  const file = yield* parsingZoneFile(text, zoneName, mostFileRecords);
+  return file.ok && file.value.sets.length === 0 ? fail(emptyFile) : file;
 }
 
 function importFaults(view: WriteView, wanted: readonly RRset[], file: ZoneFile): readonly Fault[] {
