@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { may, type Operation, ownersSeen, type Scope, typesSeen, wholeAccount } from "./may.ts";
+import { may, mayWriteZones, type Operation, ownersSeen, type Scope, typesSeen, wholeAccount } from "./may.ts";
 
 const now = 1_000;
 const readZone: Operation = { kind: "read-zone", zone: "example.org", now };
@@ -177,4 +177,14 @@ describe("laws", () => {
       }),
     );
   });
+});
+
+describe("mayWriteZones", () => {
+  test.each<[string, Scope, boolean]>([
+    ["the whole account", wholeAccount, true],
+    ["some zones", { access: "write", zones: ["a.example"] }, true],
+    ["no zone", { access: "write", zones: [] }, false],
+    ["some sets", { access: "write", sets: [{ owner: "www" }] }, false],
+    ["reading", { access: "read" }, false],
+  ])("a token for %s", (_, scope, expected) => expect(mayWriteZones(scope)).toBe(expected));
 });

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { parseZoneFile } from "./parse.ts";
+import { finish } from "../steps.ts";
+import { clashesIn } from "./clashes.ts";
+import { parseZoneFile, parsingZoneFile } from "./parse.ts";
 import { zoneNameIn } from "./zone-name.ts";
 
 const limit = 16 * 1024 * 1024;
@@ -82,4 +84,35 @@ describe("the zone that a file is for", () => {
   ])("%j", (text, name) => {
     expect(zoneNameIn(text)).toBe(name);
   });
+});
+
+describe("a file of more records than are wanted", () => {
+  const text = "a A 192.0.2.1\n".repeat(10) + "b A 192.0.2.1\nc A\n".repeat(1_000);
+
+  test("is read up to there, and no further", () => {
+    const steps = parsingZoneFile(text, "example.org", 10);
+    let count = 0;
+    for (let step = steps.next(); ; step = steps.next()) {
+      if (!step.done) {
+        count += 1;
+        continue;
+      }
+      const file = step.value;
+      expect(file.ok ? [] : file.faults.map(({ code, where }) => `${where}: ${code}`)).toEqual([
+        "line 11: too-many-records",
+      ]);
+      break;
+    }
+    expect(count).toBe(11);
+  });
+
+  test("is taken when it has just as many", () => {
+    expect(finish(parsingZoneFile("a A 192.0.2.1\n".repeat(10), "example.org", 10)).ok).toBe(true);
+  });
+});
+
+test("sets that cannot stand together are told up to a number that somebody may read", () => {
+  const text = Array.from({ length: 3_000 }, (_, i) => `h${i} A 192.0.2.1\nh${i} CNAME x\n`).join("");
+  const file = parseZoneFile(text, "example.org");
+  expect(file.ok && clashesIn(file.value.sets).length).toBe(1_000);
 });
