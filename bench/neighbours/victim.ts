@@ -12,7 +12,7 @@ import { queryFor } from "../../test/nameserver/ask-over-tcp.ts";
 const [dns = 0, http = 0, seconds = 0] = [2, 3, 7].map((i) => Number(process.argv[i]));
 const [token = "", record = "", zone = ""] = process.argv.slice(4, 7);
 const pace = { dns: 250, get: 40, put: 20 };
-const waitsFor = 15_000;
+const waitsFor = 10_000;
 
 type Kind = keyof typeof pace;
 const took: Record<Kind, number[]> = { dns: [], get: [], put: [] };

@@ -44,6 +44,33 @@ describe("long work", () => {
     expect(Math.max(...leaps)).toBeLessThanOrEqual(5);
   });
 
+  it("leaves as much time to others as it takes, while they need it", async () => {
+    let time = 0;
+    const turns = createTurns({ part: 10, clock: () => time });
+    let parts = 0;
+    const work = turns.run(
+      1,
+      steps(3, () => {
+        parts += 1;
+        time += 10;
+      }),
+    );
+    const betweenParts: number[] = [];
+    let over = false;
+    void work.then(() => {
+      over = true;
+    });
+    // Somebody else has two milliseconds of work in every turn of the loop.
+    while (!over) {
+      await nextTurn();
+      time += 2;
+      betweenParts[parts] = (betweenParts[parts] ?? 0) + 1;
+    }
+    expect(betweenParts[1]).toBeGreaterThanOrEqual(5);
+    expect(betweenParts[2]).toBeGreaterThanOrEqual(5);
+    expect(betweenParts[2]).toBeLessThanOrEqual(9);
+  });
+
   it("alternates between owners, however much one of them has to do", async () => {
     const turns = createTurns({ part: 2, clock: ticking() });
     const order: string[] = [];

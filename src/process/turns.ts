@@ -6,7 +6,7 @@ import { StoreBusy } from "./database/store-busy.ts";
  * between two parts, and owners take turns: a hundred requests of one owner together get as much as one of another.
  */
 export type Turns = {
-  /** Resolves when this owner's next part may run: one part per turn of the event loop, whoever's it is. */
+  /** Resolves when this owner's next part may run: one part at a time, whoever's it is, and then the others' short requests. */
   readonly next: (owner: number) => Promise<void>;
   /** Runs the steps to their end, as many per part as fit into a few milliseconds. Ends early when the signal is aborted. */
   readonly run: <T>(owner: number, steps: Steps<T>, signal?: AbortSignal) => Promise<T>;
@@ -27,6 +27,9 @@ export type TurnsOptions = {
 
 type Waiting = () => void;
 
+/** Milliseconds; a turn of the event loop that takes less has found nothing to do. */
+const idle = 0.1;
+
 export function createTurns(options: TurnsOptions = {}): Turns {
   const { part = 4, mostWaiting = 8, clock = () => performance.now() } = options;
   // The owner who has waited longest is the first in the map; after a part it goes to the end.
@@ -40,15 +43,32 @@ export function createTurns(options: TurnsOptions = {}): Turns {
     setImmediate(turn);
   };
   const turn = () => {
-    scheduled = false;
     const [first] = parts;
-    if (first === undefined) return;
+    if (first === undefined) {
+      scheduled = false;
+      return;
+    }
     const [owner, waiting] = first;
     const begin = waiting.shift();
     parts.delete(owner);
     if (waiting.length > 0) parts.set(owner, waiting);
-    if (parts.size > 0) schedule();
+    const begun = clock();
+    setImmediate(() => {
+      const ended = clock();
+      giveWay(ended, ended, ended - begun);
+    });
     begin?.();
+  };
+  /**
+   * The others get as much time as the part took, or until there is nothing to do for them. One turn of the loop is not enough:
+   * it takes one new connection, and one piece of each request.
+   */
+  const giveWay = (since: number, turned: number, time: number) => {
+    setImmediate(() => {
+      const now = clock();
+      if (now - turned < idle || now - since >= time) turn();
+      else giveWay(since, now, time);
+    });
   };
   const next = (owner: number): Promise<void> =>
     new Promise((resolve) => {

@@ -48,9 +48,8 @@ export function leaveBody(request: FastifyRequest, reply: FastifyReply): void {
 
 /** For routes that are marked as heavy: between two of them whatever else came is answered. */
 export function takeTurns(api: FastifyInstance, turns: Turns): void {
-  api.addHook("preHandler", (request, _reply, done) => {
-    if (request.routeOptions.config.heavy !== true) done();
-    else turns.next(request.actor.account).then(() => done(), done);
+  api.addHook("onRoute", (route) => {
+    if (route.config?.heavy) route.preHandler = (request) => turns.next(request.actor.account);
   });
 }
 

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { RRset } from "../../../src/core/records/rrset.ts";
 import {
   type LoggedChange,
   plainSettings,
@@ -79,6 +80,21 @@ export function describeManyWrites(name: string, open: () => Promise<RecordStore
       const known = new Set(log.map(inShort));
       expect(told.map(inShort).filter((row) => !known.has(row))).toEqual([]);
       end();
+    });
+
+    it("gives the sets of a zone in parts, in the order of owners and types", async () => {
+      const owners = ["b", "a", "*.c", "_d", "xn--9ca", "a.b"];
+      const wanted = owners.map((owner) => aSet(owner, "1"));
+      await store.write(request(one, owners), () => ({ wanted, result: undefined }));
+      await store.write(request(two, ["a"]), () => ({ wanted: [aSet("a", "2")], result: undefined }));
+      const found: string[] = [];
+      for (let last: RRset | undefined; ; ) {
+        const part = await store.setsAfter(one, last, 2);
+        found.push(...part.map((set) => set.owner));
+        last = part.at(-1);
+        if (last === undefined) break;
+      }
+      expect(found).toEqual(owners.toSorted());
     });
 
     it("has no view of a zone that is not there, and writes to the others what was decided", async () => {

@@ -259,25 +259,6 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         expect(await store.changesAfter(0, 10, zone.account + 1)).toEqual([]);
       });
 
-      it("gives the sets of a zone in parts, in the order of owners and types", async () => {
-        const zone = await makeZone();
-        const owners = ["b", "a", "*.c", "_d", "xn--9ca"];
-        await put(
-          zone,
-          owners.map((owner) => aSet(owner, "192.0.2.1")),
-          owners,
-        );
-        const all = (await store.sets(zone, {})).map((set) => `${set.owner} ${set.type}`).sort();
-        const found: string[] = [];
-        for (let last: RRset | undefined; ; ) {
-          const part = await store.setsAfter(zone, last, 2);
-          found.push(...part.map((set) => `${set.owner} ${set.type}`));
-          last = part.at(-1);
-          if (part.length < 2) break;
-        }
-        expect(found).toEqual(all);
-      });
-
       it("shows the writer the sets beside a record, wherever that is", async () => {
         const zone = await makeZone();
         await put(zone, [aSet("www", "192.0.2.1"), aSet("mail", "192.0.2.2"), aSet("ftp", "192.0.2.3")]);
