@@ -16,6 +16,7 @@ export function neighboursOf({ hostile }: Street, { http, dns }: Ports): Readonl
   const { writer, reader, zones, largeZone } = hostile;
   const api = (token: string) => callerOf(http, { "Auth-API-Token": token });
   const [asWriter, asReader, asNobody] = [api(writer), api(reader), api("wrong")];
+  const asPage = callerOf(http, { origin: `http://127.0.0.1:${http}`, "sec-fetch-site": "same-origin" });
   const file = zoneFile(16 * 1024 * 1024);
   const smaller = zoneFile(260_000, 7);
   const named = Buffer.concat([
@@ -67,7 +68,7 @@ export function neighboursOf({ hostile }: Street, { http, dns }: Ports): Readonl
     "AXFR of 50,000 sets": repeat(4, () => transfer(dns, largeZoneName)),
     "wrong tokens": repeat(16, () => asNobody("GET", `${v1}/zones`)),
     "wrong passwords": repeat(16, (i) =>
-      asNobody("POST", "/console/sign-in", JSON.stringify({ name: `u${i}`, password: "x" })),
+      asPage("POST", "/console/sign-in", JSON.stringify({ name: `u${i}`, password: "x" })),
     ),
     "16 MiB with no token": repeat(4, () => asNobody("POST", `${v1}/zones/file/validate`, file)),
     "1,000 slow connections": (signal) => slowLoris(http, 1_000, signal),

@@ -70,6 +70,9 @@ async function beside(neighbour: Neighbour, { victim }: Street, { dns, http }: {
     });
   // What is compiled and read by the first calls is not the neighbour's doing.
   await victimFor(1);
+  const headers = { "auth-api-token": victim.token };
+  for (const path of ["zones?per_page=1&search=x", "zones/victim.example/history"])
+    await (await fetch(`http://127.0.0.1:${http}/v1/${path}`, { headers })).arrayBuffer();
   const asking = victimFor(seconds);
   await sleep(300);
   const being = neighbour(stop.signal);
