@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { freePort } from "../../test/rig/free-port.ts";
 import { buildService, partOf, startService } from "../dns/service.ts";
 import { usageOf } from "../process-usage.ts";
-import type { Table } from "../run.ts";
+import type { Table } from "../table.ts";
 import { type Neighbour, neighboursOf } from "./hostile.ts";
 import { fillStreet, type Street } from "./store.ts";
 

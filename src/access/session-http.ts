@@ -50,8 +50,8 @@ export function createSignIn(options: SignInOptions) {
   };
   let checking = 0;
   /** A check takes 128 MB: more than two at the same time would be an attack on the machine. */
-  const checked = async <T>(work: () => Promise<T>): Promise<T | "busy"> => {
-    if (checking >= 2) return "busy";
+  const checked = async <T>(work: () => Promise<T>): Promise<T | typeof tooMuchToDo> => {
+    if (checking >= 2) return tooMuchToDo;
     checking += 1;
     try {
       return await work();
@@ -72,7 +72,7 @@ export function createSignIn(options: SignInOptions) {
     const wait = throttle.wait(name, request.from, now());
     if (wait > 0) return tooMany(wait);
     const who = await checked(() => people.check(name, password));
-    if (who === "busy") return busy;
+    if (who === tooMuchToDo) return busy;
     if (typeof who !== "string") {
       failed(name, request.from);
       // The caller is told nothing of it: that the password is right is nobody's business.
@@ -108,13 +108,13 @@ export function createSignIn(options: SignInOptions) {
       const wait = throttle.wait(person.name, request.from, now());
       if (wait > 0) return tooMany(wait);
       const who = typeof current === "string" ? await checked(() => people.check(person.name, current)) : undefined;
-      if (who === "busy") return busy;
+      if (who === tooMuchToDo) return busy;
       if (who !== session.who) {
         failed(person.name, request.from);
         return problem(422, "The present password is wrong.");
       }
     }
-    if ((await checked(() => people.setPassword(session.who, String(next)))) === "busy") return busy;
+    if ((await checked(() => people.setPassword(session.who, String(next)))) === tooMuchToDo) return busy;
     await sessions.endAll(session.who);
     note("password changed, other sessions ended", { who: session.who, ...whence(request) });
     return await enter(session.who, request);
@@ -191,6 +191,9 @@ export const problem = (status: number, message: string): PlainAnswer => json(st
 export const forged = json(403, {
   error: { code: "forged", message: "This request did not come from the console's own page. Load the page anew." },
 });
+
+/** No string: a person may have any name. */
+const tooMuchToDo = Symbol("too much to do");
 
 const busy: PlainAnswer = ((answer) => ({ ...answer, headers: { ...answer.headers, "retry-after": "1" } }))(
   problem(429, "Others are signing in at this moment. Try again in a second."),

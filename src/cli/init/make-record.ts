@@ -52,5 +52,5 @@ async function postRecord({ config, zone, name, family, value, io }: NewRecord):
 
 async function createSet({ target, zone, name, family, value, io }: NewRecord): Promise<TargetFault | undefined> {
   const outcome = await target.replace({ zone: zone.name, name, family, value, create: true }, io.signal);
-  return outcome.kind === "replaced" ? undefined : outcome;
+  return outcome.kind === "done" ? undefined : outcome.fault;
 }

@@ -1,7 +1,7 @@
 import { apex } from "../names/name.ts";
 import type { RRset, ZoneRecord } from "../records/rrset.ts";
-import { onOneLine } from "../visible-text.ts";
 import { finish, type Steps } from "../steps.ts";
+import { onOneLine } from "../visible-text.ts";
 
 /** The sets of a zone, as `RRset` has them; of their records only what a file can say is needed. */
 export type PrintableZone = {

@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { answers, bodies, queries } from "../../contract/rrsets.ts";
-import { largestZoneFile } from "../../contract/rrsets-limits.ts";
 import { askedZoneName } from "../../core/names/name.ts";
 import { type Fault, ok } from "../../core/result.ts";
 import { holdFor } from "../http/admit-body.ts";

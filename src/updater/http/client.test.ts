@@ -4,7 +4,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { makeCertificate, type TestCertificate } from "../../../test/rig/updater/certificates.ts";
 import { type Reply, startServer, type TestServer } from "../../../test/rig/updater/services.ts";
-import { createHttpClient, type HttpOutcome, type HttpClient, type HttpTrust } from "./client.ts";
+import { createHttpClient, type HttpClient, type HttpOutcome } from "./client.ts";
 import type { HttpTrust } from "./endpoint.ts";
 
 const never = new AbortController().signal;

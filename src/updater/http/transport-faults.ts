@@ -1,7 +1,5 @@
-import type { Endpoint, HttpLimits } from "./endpoint.ts";
 import { printable } from "../../core/visible-text.ts";
-import type { Endpoint } from "../config/config.ts";
-import type { HttpLimits } from "./client.ts";
+import type { Endpoint, HttpLimits } from "./endpoint.ts";
 
 /** What went wrong between here and there, in people's words, and what to do about it. */
 export type TransportFault = { readonly because: string; readonly todo: string };

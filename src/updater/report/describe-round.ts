@@ -1,8 +1,8 @@
 import type { Considered } from "../../core/addresses/choose-address.ts";
 import type { PassedOver } from "../../core/addresses/choose-in-order.ts";
 import type { NoUpdate, Plan, WaitReason } from "../../core/updates/plan-update.ts";
-import { printable, visible } from "../../core/visible-text.ts";
 import { utcSecond } from "../../core/utc-text.ts";
+import { printable } from "../../core/visible-text.ts";
 import type { UpdateResult } from "../round/apply.ts";
 import { firstFew } from "../round/first-few.ts";
 import { notReadYet, type PlannedUpdate } from "../round/plan.ts";

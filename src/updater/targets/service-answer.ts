@@ -1,7 +1,7 @@
 import { isObject } from "../../core/is-object.ts";
 import { repeatedKey } from "../../core/repeated-key.ts";
-import { printable, visible } from "../../core/visible-text.ts";
 import { utcSecond } from "../../core/utc-text.ts";
+import { printable } from "../../core/visible-text.ts";
 import type { HttpOutcome } from "../http/client.ts";
 import { parseRetryAfter } from "../http/retry-after.ts";
 import type { TargetFault } from "./target.ts";
