@@ -1,9 +1,10 @@
 import { hashSecret } from "../../src/access/secret.ts";
 import { type Scope, wholeAccount } from "../../src/core/may.ts";
 import type { RRset } from "../../src/core/records/rrset.ts";
+import { plainSettings } from "../../src/records/model.ts";
 import { newRecordId, newZoneId } from "../../src/records/service/edit/new-id.ts";
 import { recordsDatabase } from "../../src/records/start.ts";
-import { plainSettings, type RecordStore } from "../../src/records/store/port.ts";
+import type { RecordStore } from "../../src/records/store/port.ts";
 import { openSqliteStore } from "../../src/records/store/sqlite/store.ts";
 
 /** A store with a small account that wants to be served, a large one that others fill the log with, and a hostile one. */

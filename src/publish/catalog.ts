@@ -4,7 +4,8 @@ import type { ZoneContent } from "../core/records/zone-view.ts";
 import type { ZoneEvent } from "../nameserver/answer/zone-source.ts";
 import { type CatalogChange, catalogContent, createCatalogLog, toSetChange } from "../nameserver/transfer/catalog.ts";
 import type { Logger } from "../process/log.ts";
-import type { LoggedChange, RecordStore } from "../records/store/port.ts";
+import type { LoggedChange } from "../records/model.ts";
+import type { RecordStore } from "../records/store/port.ts";
 
 /** The catalog of all zones in the store. Its serial is a place in the change log: it rises, also across restarts. */
 export type StoreCatalog = {

@@ -1,7 +1,8 @@
 import { pino } from "pino";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { StoreBusy } from "../process/database/store-busy.ts";
-import type { ChangeListener, LoggedChange, RecordStore } from "../records/store/port.ts";
+import type { LoggedChange } from "../records/model.ts";
+import type { ChangeListener, RecordStore } from "../records/store/port.ts";
 import { followLog } from "./follow-log.ts";
 
 const row = (position: number): LoggedChange =>

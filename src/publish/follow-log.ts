@@ -1,6 +1,7 @@
 import { StoreBusy } from "../process/database/store-busy.ts";
 import type { Logger } from "../process/log.ts";
-import type { ChangeListener, LoggedChange, RecordStore } from "../records/store/port.ts";
+import type { LoggedChange } from "../records/model.ts";
+import type { ChangeListener, RecordStore } from "../records/store/port.ts";
 
 export type LogListener = {
   /** Never part of a write: all rows of one come together. */

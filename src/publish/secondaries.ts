@@ -11,9 +11,10 @@ import type { NewContent, SecondaryZone } from "../nameserver/transfer/secondary
 import type { SecondaryPorts } from "../nameserver/transfer/secondary-zones.ts";
 import { isTsigAlgorithm, type TsigKey } from "../nameserver/wire/tsig.ts";
 import type { Logger } from "../process/log.ts";
+import type { PrimaryServer, Zone } from "../records/model.ts";
 import { storeTransfer } from "../records/service/from-transfer.ts";
 import { expiryOf } from "../records/service/zones/status.ts";
-import type { PrimaryServer, RecordStore, Zone } from "../records/store/port.ts";
+import type { RecordStore } from "../records/store/port.ts";
 
 export type SecondarySetup = {
   readonly expired: (zone: string) => void;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { Instant } from "../core/instant.ts";
-import { plainSettings, type Zone } from "../records/store/port.ts";
+import { plainSettings, type Zone } from "../records/model.ts";
 import { watchExpiry } from "./zone-expiry.ts";
 
 const zone: Zone = {

@@ -1,5 +1,5 @@
 import type { Instant } from "../core/instant.ts";
-import type { Zone } from "../records/store/port.ts";
+import type { Zone } from "../records/model.ts";
 
 /** Takes back what was given out of secondary zones in the moment when they expire, however long a primary server keeps silent. */
 export type ZoneExpiry = {

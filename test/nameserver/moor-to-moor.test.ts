@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { PrimaryServer, Zone } from "../../src/records/store/port.ts";
+import type { PrimaryServer, Zone } from "../../src/records/model.ts";
 import { dnameTo } from "../rig/core/written-sets.suite.ts";
 import { freePort } from "../rig/free-port.ts";
 import { until } from "../rig/until.ts";

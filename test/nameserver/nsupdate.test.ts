@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { Zone } from "../../src/records/store/port.ts";
+import type { Zone } from "../../src/records/model.ts";
 import { type MoorDns, run, startMoorDns } from "./moor-dns.ts";
 
 let moor: MoorDns;

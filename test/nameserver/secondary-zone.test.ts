@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { PrimaryServer, Zone } from "../../src/records/store/port.ts";
+import type { PrimaryServer, Zone } from "../../src/records/model.ts";
 import { until } from "../rig/until.ts";
 import { type BindPrimary, startBindPrimary } from "./bind-primary.ts";
 import { type MoorDns, startMoorDns } from "./moor-dns.ts";

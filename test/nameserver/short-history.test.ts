@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { Zone } from "../../src/records/store/port.ts";
+import type { Zone } from "../../src/records/model.ts";
 import { dropHistory } from "../../src/records/tools/keep-history.ts";
 import { trimSqliteTables } from "../../src/records/tools/tables/sqlite.ts";
 import { patience } from "../rig/patience.ts";

@@ -1,6 +1,6 @@
 import { connect, createServer, type Server } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { PrimaryServer } from "../../src/records/store/port.ts";
+import type { PrimaryServer } from "../../src/records/model.ts";
 import { until } from "../rig/until.ts";
 import { everyone, type MoorDns, startMoorDns } from "./moor-dns.ts";
 

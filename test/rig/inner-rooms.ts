@@ -3,14 +3,17 @@
  * feature that it may import from, beside itself. `"."` is the feature's own folder: the files there put the rooms together,
  * so they may import from all of them, and a room may use only those that it names.
  */
+/** What every rule may use: results, instants, work in steps, text that is safe to show. */
+const coreBasics = ["result.ts", "instant.ts", "steps.ts", "visible-text.ts"];
+
 export const innerArrows: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   "src/core": {
-    names: ["result.ts"],
-    addresses: ["result.ts"],
-    rdata: ["names", "addresses", "result.ts"],
-    records: ["names", "rdata", "result.ts", "instant.ts"],
-    "zone-file": ["names", "rdata", "records", "result.ts", "instant.ts"],
-    updates: ["addresses", "instant.ts"],
+    names: coreBasics,
+    addresses: coreBasics,
+    rdata: ["names", "addresses", ...coreBasics],
+    records: ["names", "addresses", "rdata", ...coreBasics],
+    "zone-file": ["names", "rdata", "records", ...coreBasics],
+    updates: ["addresses", ...coreBasics],
   },
   "src/process": {
     database: [],
@@ -27,15 +30,17 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     limits: [],
     "service/edit": ["store", "model.ts"],
     service: ["service/edit", "service/zones", "store", "model.ts"],
-    "service/zones": ["service", "service/edit", "store", "model.ts"],
+    // The service puts its rooms together; they use what is common to them.
+    "service/zones": ["service", "service/edit", "zone-names", "store", "model.ts"],
     http: ["service", "service/edit", "limits", "store", "model.ts"],
     "http-v1": ["http", "service", "service/zones", "service/edit", "limits", "store", "model.ts"],
     "http-rrsets": ["http", "service", "service/zones", "service/edit", "limits", "store", "model.ts"],
     console: ["service", "store", "model.ts"],
-    account: ["service", "service/edit", "http-rrsets", "store", "model.ts"],
+    "zone-names": ["store"],
+    account: ["service", "service/edit", "http-rrsets", "zone-names", "store", "model.ts"],
     tools: ["tools/tables", "tools/check"],
     "tools/tables": ["store", "store/sqlite", "store/postgres", "open-store.ts"],
-    "tools/check": ["tools/tables", "store", "model.ts"],
+    "tools/check": ["tools/tables", "zone-names", "store", "model.ts"],
   },
   "src/nameserver": {
     metrics: [],
@@ -51,8 +56,9 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     http: ["access", "report", "kernel", "config.ts"],
   },
   "src/updater": {
-    http: ["config"],
-    config: ["http"],
+    http: [],
+    // Of these only the tables of kinds, which say what a config may name.
+    config: ["http", "sources/sources.ts", "targets/targets.ts"],
     sources: ["config", "http"],
     targets: ["config", "http"],
     round: ["sources", "targets", "config", "http"],

@@ -6,7 +6,7 @@ import { openSource } from "../../updater/sources/sources.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import { type Asker, type Choice, NoAnswer, untilRight, WrongAnswer } from "./asker.ts";
 import { isPath, readGiven, readTyped } from "./given.ts";
-import type { InitOptions } from "./init.ts";
+import type { InitOptions } from "./options.ts";
 import { askUrl, createTrustAsker } from "./trust.ts";
 
 /** The firewall, the interfaces, and the addresses that could be published at the moment. */

@@ -6,7 +6,8 @@ import { openTerminal } from "../../../test/rig/cli/terminal.ts";
 import { type Loop, openLoop } from "../../../test/rig/updater/loop.ts";
 import type { Reply } from "../../../test/rig/updater/services.ts";
 import { update } from "../update/update.ts";
-import { type InitOptions, init } from "./init.ts";
+import { init } from "./init.ts";
+import type { InitOptions } from "./options.ts";
 
 let loop: Loop;
 beforeEach(async () => {

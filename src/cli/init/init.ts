@@ -8,28 +8,9 @@ import { update } from "../update/update.ts";
 import { type Asker, createFlagAsker, createTerminalAsker, NoAnswer } from "./asker.ts";
 import { adoptDraft, inTheWay, type Setup, setupFiles, shownPath, writeDraft } from "./files.ts";
 import { askFirewall } from "./firewall.ts";
+import type { InitOptions } from "./options.ts";
 import { askRecords } from "./records.ts";
 import { offerUnit } from "./unit.ts";
-
-export type InitOptions = {
-  readonly config?: string | undefined;
-  readonly firewall?: string | undefined;
-  readonly firewallKeyFile?: string | undefined;
-  readonly firewallFingerprint?: string | undefined;
-  readonly records?: string | undefined;
-  readonly api?: string | undefined;
-  readonly tokenFile?: string | undefined;
-  readonly recordsFingerprint?: string | undefined;
-  readonly zone?: string | undefined;
-  readonly name?: string | undefined;
-  readonly create?: boolean | undefined;
-  readonly ipv4?: string | undefined;
-  readonly ipv6?: string | undefined;
-  readonly yes?: boolean | undefined;
-  readonly force?: boolean | undefined;
-  readonly unit?: string | undefined;
-  readonly control?: string | undefined;
-};
 
 const usualControl = "127.0.0.1:9053";
 

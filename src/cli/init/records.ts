@@ -1,16 +1,16 @@
 import { type Family, recordTypeOf } from "../../core/addresses/address.ts";
+import { firstFew } from "../../core/first-few.ts";
 import { absoluteName, parseOwner } from "../../core/names/name.ts";
 import { asAscii } from "../../core/names/unicode.ts";
 import { visible } from "../../core/visible-text.ts";
 import type { TargetConfig } from "../../updater/config/config.ts";
-import { firstFew } from "../../updater/round/first-few.ts";
 import type { ListedRecord, ListedZone, RecordTarget } from "../../updater/targets/target.ts";
 import { openTarget } from "../../updater/targets/targets.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import { type Asker, type Choice, untilRight, WrongAnswer } from "./asker.ts";
 import { readGiven, readTyped } from "./given.ts";
-import type { InitOptions } from "./init.ts";
 import { makeRecord } from "./make-record.ts";
+import type { InitOptions } from "./options.ts";
 import { askUrl, createTrustAsker } from "./trust.ts";
 
 type Addresses = Partial<Record<Family, string>>;

@@ -5,7 +5,7 @@ import { nearest } from "../../core/names/nearest.ts";
 import { openDataFolder, replaceFile } from "../../process/data-folder.ts";
 import { asDiskTrouble } from "../../process/sqlite/disk-faults.ts";
 import { exportAccount } from "../../records/account/export.ts";
-import type { Account } from "../../records/store/port.ts";
+import type { Account } from "../../records/model.ts";
 import { readTables } from "../../records/tools/tables/open.ts";
 import { eachPart, storeTables } from "../../records/tools/tables/table.ts";
 import type { CommandIo } from "../io/command-io.ts";

@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { openTerminal } from "../../../test/rig/cli/terminal.ts";
 import { wholeAccount } from "../../core/may.ts";
+import { plainSettings } from "../../records/model.ts";
 import { createRecordService } from "../../records/service/service.ts";
 import { recordsDatabase } from "../../records/start.ts";
-import { plainSettings, type RecordStore } from "../../records/store/port.ts";
+import type { RecordStore } from "../../records/store/port.ts";
 import { openSqliteStore } from "../../records/store/sqlite/store.ts";
 import { runMoor } from "../program.ts";
 

@@ -1,7 +1,8 @@
 import { parseZoneName } from "../../core/names/name.ts";
 import { nameToUnicode, parseTyped } from "../../core/names/unicode.ts";
+import type { Zone } from "../../records/model.ts";
 import { isRelated } from "../../records/service/zones/grants.ts";
-import type { RecordStore, Zone } from "../../records/store/port.ts";
+import type { RecordStore } from "../../records/store/port.ts";
 import type { Grant } from "../../records/store/zone-grants.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";

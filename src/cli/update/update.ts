@@ -4,7 +4,7 @@ import type { UpdaterConfig } from "../../updater/config/config.ts";
 import { type Summary, summarise } from "../../updater/report/describe-round.ts";
 import { openHistory } from "../../updater/report/history.ts";
 import { createReporter } from "../../updater/report/reporter.ts";
-import type { UpdateResult } from "../../updater/round/apply.ts";
+import type { UpdateResult } from "../../updater/round/result.ts";
 import { describeRhythm } from "../../updater/round/rhythm.ts";
 import { openStateFile, type StateFile } from "../../updater/round/state-file.ts";
 import { devicesOf, type Subject, subjectsOf } from "../../updater/round/subjects.ts";

@@ -1,12 +1,12 @@
 import type { Actor } from "./audit.ts";
+import type { GroupStore } from "./groups.ts";
 import { type Excess, excessOf, type Standing } from "./may-manage.ts";
 import { displayNames } from "./privileges.ts";
 import { grantsFrom, grantsOf, type Holder } from "./rights.ts";
-import type { AccessStore } from "./store.ts";
-import type { User } from "./users.ts";
+import type { User, UserStore } from "./users.ts";
 
 /** What the users, groups and keys of a store amount to, for `excessOf`. */
-export function openStandings({ users, groups }: Pick<AccessStore, "users" | "groups">) {
+export function openStandings({ users, groups }: { readonly users: UserStore; readonly groups: GroupStore }) {
   const holder = (user: User): Holder => ({
     ...user,
     groups: groups.list().filter(({ members }) => members.includes(user.name)),

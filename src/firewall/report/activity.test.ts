@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import type { ActivitySample, ThreadSample } from "../kernel/read-activity.ts";
 import { parseCpu, parseMemory, parseThread } from "../kernel/read-activity.ts";
-import { type ActivitySample, activityOf, type ThreadSample } from "./activity.ts";
+import { activityOf } from "./activity.ts";
 
 const thread = (tid: number, ticks: number, more: Partial<ThreadSample> = {}): ThreadSample => ({
   ...{ pid: 7, tid, user: "moor", processName: "node", name: "node", isKernel: false, state: "S", priority: 20 },

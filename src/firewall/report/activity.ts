@@ -1,37 +1,4 @@
-/** What the machine has been doing, as the kernel counts it at one moment. */
-export type ActivitySample = {
-  /** The first line of /proc/stat. */
-  readonly cpu: CpuTicks;
-  readonly processors: number;
-  /** /proc/loadavg as it is. */
-  readonly load: string;
-  /** /proc/meminfo, in KiB. */
-  readonly memory: Readonly<Record<string, number>>;
-  /** Seconds. */
-  readonly uptime: number;
-  readonly threads: readonly ThreadSample[];
-};
-
-export type CpuTicks = Readonly<Record<"user" | "nice" | "system" | "interrupt" | "idle" | "total", number>>;
-
-export type ThreadSample = {
-  readonly pid: number;
-  readonly tid: number;
-  readonly user: string;
-  readonly processName: string;
-  readonly name: string;
-  readonly isKernel: boolean;
-  /** The letter of /proc/PID/stat. */
-  readonly state: string;
-  readonly priority: number;
-  readonly nice: number;
-  readonly processor: number;
-  /** KiB of the whole process. */
-  readonly size: number;
-  readonly resident: number;
-  /** Used so far. */
-  readonly ticks: number;
-};
+import type { ActivitySample, CpuTicks, ThreadSample } from "../kernel/read-activity.ts";
 
 /** What Linux counts in, on every machine that it shows to programs (`USER_HZ`). */
 const ticksPerSecond = 100;

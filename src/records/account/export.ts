@@ -4,7 +4,8 @@ import { type RRset, setKey, type ZoneRecord } from "../../core/records/rrset.ts
 import { parseZoneFile } from "../../core/zone-file/parse.ts";
 import { printZoneFile } from "../../core/zone-file/print.ts";
 import type { FileRecord } from "../../core/zone-file/sets.ts";
-import type { Account, PrimaryServer, RecordStore, WriteView, Zone } from "../store/port.ts";
+import type { Account, PrimaryServer, Zone } from "../model.ts";
+import type { RecordStore, WriteView } from "../store/port.ts";
 import {
   type Manifest,
   manifestFile,

@@ -3,10 +3,11 @@ import { enclosing } from "../../core/names/name.ts";
 import { type RRset, setKey, type ZoneRecord } from "../../core/records/rrset.ts";
 import { compareSerials, withSerial } from "../../core/records/serial.ts";
 import type { Fault } from "../../core/result.ts";
+import type { Account, Zone, ZoneSettings } from "../model.ts";
 import { newRecordIds, newZoneId } from "../service/edit/new-id.ts";
-import { zoneNotCreated } from "../service/zones/refused-zone.ts";
-import { reservedName } from "../service/zones/reserved-names.ts";
-import type { Account, NotCreated, RecordStore, WriteView, Zone, ZoneSettings } from "../store/port.ts";
+import type { NotCreated, RecordStore, WriteView } from "../store/port.ts";
+import { zoneNotCreated } from "../zone-names/refused-zone.ts";
+import { reservedName } from "../zone-names/reserved-names.ts";
 import type { ReadZone } from "./read.ts";
 
 /**

@@ -3,9 +3,10 @@ import type { MadeToken, TokenEntry, TokenWish } from "../../contract/console.ts
 import type { Instant } from "../../core/instant.ts";
 import { isObject } from "../../core/is-object.ts";
 import { type Fault, fail, ok, type Result } from "../../core/result.ts";
+import type { Token } from "../model.ts";
 import { badToken, readScope } from "../service/read-scope.ts";
 import { tokenNameFault } from "../service/token-name.ts";
-import type { RecordStore, Token } from "../store/port.ts";
+import type { RecordStore } from "../store/port.ts";
 
 const most = 100;
 

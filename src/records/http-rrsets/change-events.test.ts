@@ -4,9 +4,9 @@ import { aSet } from "../../../test/rig/records/a-set.ts";
 import { makePool } from "../../../test/rig/records/pool-of-addresses.ts";
 import { type Scope, wholeAccount } from "../../core/may.ts";
 import { createTurns } from "../../process/turns.ts";
+import { type LoggedChange, plainSettings } from "../model.ts";
 import type { Actor } from "../service/sight.ts";
 import { noVeil } from "../service/veiled-numbers.ts";
-import { type LoggedChange, plainSettings } from "../store/port.ts";
 import { openSqliteStore, type SqliteStore } from "../store/sqlite/store.ts";
 import { createEventStreams } from "./change-events.ts";
 

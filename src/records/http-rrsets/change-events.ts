@@ -1,7 +1,8 @@
 import type { Turns } from "../../process/turns.ts";
+import type { LoggedChange } from "../model.ts";
 import type { Actor } from "../service/sight.ts";
 import { noVeil, type Veil } from "../service/veiled-numbers.ts";
-import type { LoggedChange, RecordStore } from "../store/port.ts";
+import type { RecordStore } from "../store/port.ts";
 import { changeToWire } from "./wire.ts";
 
 /** Where events are written to; resolves false when the reader does not take them and should be let go. */

@@ -5,6 +5,7 @@ import { Type } from "typebox";
 import { afterAwake } from "../../process/after-awake.ts";
 import { createStreamSeats, type Holder } from "../../process/http/stream-seats.ts";
 import type { NoteFailure } from "../http/failed-requests.ts";
+import { badInput } from "../service/edit/bad-input.ts";
 import type { RecordService } from "../service/service.ts";
 import type { Actor } from "../service/sight.ts";
 import { noVeil } from "../service/veiled-numbers.ts";
@@ -12,7 +13,6 @@ import type { RecordStore } from "../store/port.ts";
 import { sendError, sendFaults } from "./answer.ts";
 import { createEventStreams, type EventSink } from "./change-events.ts";
 import { errorAnswer } from "./errors.ts";
-import { badInput } from "./faults.ts";
 import { errors } from "./schema.ts";
 
 export type EventOptions = {

@@ -6,11 +6,11 @@ import { isRecordType } from "../../core/rdata/table.ts";
 import { highestTtl } from "../../core/records/rrset.ts";
 import { type Fault, fail, failAll, ok, type Result } from "../../core/result.ts";
 import { hasControls } from "../../core/visible-text.ts";
+import { badInput } from "../service/edit/bad-input.ts";
 import type { ValueDraft } from "../service/edit/values.ts";
 import type { SetChange } from "../service/set-changes.ts";
 import type { SetDraft } from "../service/set-operations.ts";
 import type { NewZoneDraft, ServerDraft } from "../service/zones/actions.ts";
-import { badInput } from "./faults.ts";
 import { type Labels, readLabels } from "./labels.ts";
 
 /** Bodies of the record-set API. Unknown keys are ignored, null means "not said" where its clients send it so. */

@@ -1,6 +1,6 @@
 import { type Fault, fail, ok, type Result } from "../../core/result.ts";
+import { badInput } from "../service/edit/bad-input.ts";
 import type { LabelTest } from "../store/port.ts";
-import { badInput } from "./faults.ts";
 
 export type Labels = Readonly<Record<string, string>>;
 

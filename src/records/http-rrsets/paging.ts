@@ -1,7 +1,7 @@
 import type { RrsetsPagination } from "../../contract/rrsets.ts";
 import type { Fault } from "../../core/result.ts";
+import { badInput } from "../service/edit/bad-input.ts";
 import type { Order } from "../store/port.ts";
-import { badInput } from "./faults.ts";
 
 export type Query = Readonly<Record<string, unknown>>;
 export type Paging = { readonly page: number; readonly perPage: number };

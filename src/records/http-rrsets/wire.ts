@@ -3,10 +3,10 @@ import type { Rrset, RrsetsGrant, RrsetsZone, WireAction } from "../../contract/
 import type { Instant } from "../../core/instant.ts";
 import type { RRset } from "../../core/records/rrset.ts";
 import { utcText } from "../../core/utc-text.ts";
+import type { Action, LoggedChange, PrimaryServer, Zone, ZoneSettings } from "../model.ts";
 import { shownValue } from "../service/edit/values.ts";
 import type { Veil } from "../service/veiled-numbers.ts";
 import type { ZoneStatus } from "../service/zones/status.ts";
-import type { Action, LoggedChange, PrimaryServer, Zone, ZoneSettings } from "../store/port.ts";
 import type { Grant } from "../store/zone-grants.ts";
 
 /** Objects of the record-set API. */

@@ -11,9 +11,9 @@ import {
 import type { Steps } from "../../core/steps.ts";
 import { holdFor } from "../http/admit-body.ts";
 import { sendRefused } from "../http/refused-requests.ts";
+import type { PlacedRecord } from "../model.ts";
 import type { RecordService } from "../service/service.ts";
 import { missing, type NotDone, refused } from "../service/sight.ts";
-import type { PlacedRecord } from "../store/port.ts";
 import { deniedBody, errorOf } from "./errors.ts";
 import { recordFromWire, subjectOf } from "./input.ts";
 import { pagingOf } from "./paging.ts";

@@ -1,8 +1,8 @@
 import type { Pagination, WirePrimaryServer, WireRecord, WireZone } from "../../contract/records-v1.ts";
 import type { Instant } from "../../core/instant.ts";
 import { utcText } from "../../core/utc-text.ts";
+import type { PlacedRecord, Zone } from "../model.ts";
 import type { PlacedServer } from "../service/zones/primary-servers.ts";
-import type { PlacedRecord, Zone } from "../store/port.ts";
 
 /** Objects of the v1 API. Their key order is part of the contract: some clients read them with grep. */
 

@@ -10,9 +10,9 @@ import {
 } from "../../contract/records-v1.ts";
 import { askedZoneName } from "../../core/names/name.ts";
 import { sendRefused } from "../http/refused-requests.ts";
+import type { Zone } from "../model.ts";
 import type { RecordService } from "../service/service.ts";
 import { type NotDone, refused } from "../service/sight.ts";
-import type { Zone } from "../store/port.ts";
 import { deniedBody, errorOf } from "./errors.ts";
 import { subjectOf, zoneFromWire } from "./input.ts";
 import { pagingOf } from "./paging.ts";

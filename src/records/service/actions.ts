@@ -1,4 +1,5 @@
-import type { Action, ActionQuery, Page, RecordStore } from "../store/port.ts";
+import type { Action } from "../model.ts";
+import type { ActionQuery, Page, RecordStore } from "../store/port.ts";
 import type { Actor } from "./sight.ts";
 import { createVeil, noVeil, type Veil } from "./veiled-numbers.ts";
 

@@ -1,5 +1,6 @@
 import type { Fault } from "../../core/result.ts";
-import type { Decision, PlacedRecord, WriteView } from "../store/port.ts";
+import type { PlacedRecord } from "../model.ts";
+import type { Decision, WriteView } from "../store/port.ts";
 import { inParts } from "./edit/in-parts.ts";
 import { editMany } from "./edit/many.ts";
 import { newRecordId } from "./edit/new-id.ts";

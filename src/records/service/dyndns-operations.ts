@@ -1,6 +1,7 @@
 import { enclosing, ownerOf } from "../../core/names/name.ts";
 import type { RRset } from "../../core/records/rrset.ts";
-import type { WriteView, Zone } from "../store/port.ts";
+import type { Zone } from "../model.ts";
+import type { WriteView } from "../store/port.ts";
 import { checkWrite } from "./edit/check-write.ts";
 import { pointHost } from "./edit/dyndns.ts";
 import type { Host, WantedAddresses } from "./edit/dyndns-request.ts";

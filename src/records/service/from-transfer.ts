@@ -3,7 +3,8 @@ import { apex } from "../../core/names/name.ts";
 import { checkZone } from "../../core/records/check-zone.ts";
 import { setsAfterSteps, setsFromLines, type ZoneLine, type ZoneStep } from "../../core/records/zone-lines.ts";
 import type { Fault } from "../../core/result.ts";
-import type { RecordStore, Zone } from "../store/port.ts";
+import type { Zone } from "../model.ts";
+import type { RecordStore } from "../store/port.ts";
 import { newRecordId } from "./edit/new-id.ts";
 
 /** What a primary server has sent for a secondary zone. */

@@ -2,7 +2,8 @@ import { type Change, invertChanges, sameSet } from "../../core/records/changes.
 import { type RRset, setKey, type ZoneRecord } from "../../core/records/rrset.ts";
 import { withSerial } from "../../core/records/serial.ts";
 import type { Fault } from "../../core/result.ts";
-import type { DecideAct, LoggedChange, SettingsChange, WriteView, Zone, ZoneKey } from "../store/port.ts";
+import type { LoggedChange, SettingsChange, Zone, ZoneKey } from "../model.ts";
+import type { DecideAct, WriteView } from "../store/port.ts";
 import { checkWrite, soaStays, zoneFaults } from "./edit/check-write.ts";
 import { newRecordIds } from "./edit/new-id.ts";
 import type { RecordServiceOptions } from "./options.ts";

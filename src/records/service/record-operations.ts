@@ -1,7 +1,8 @@
 import { parseOwner } from "../../core/names/name.ts";
 import { isRecordType } from "../../core/rdata/table.ts";
 import type { Turns } from "../../process/turns.ts";
-import type { PlacedRecord, RecordStore, Zone } from "../store/port.ts";
+import type { PlacedRecord, Zone } from "../model.ts";
+import type { RecordStore } from "../store/port.ts";
 import { inParts } from "./edit/in-parts.ts";
 import { newRecordId } from "./edit/new-id.ts";
 import { createRecord, deleteRecord, holds, replaceRecord } from "./edit/record.ts";

@@ -3,7 +3,7 @@ import { parseRdata } from "../../core/rdata/rdata.ts";
 import type { RecordType } from "../../core/rdata/table.ts";
 import type { RRset } from "../../core/records/rrset.ts";
 import type { Fault } from "../../core/result.ts";
-import type { Zone } from "../store/port.ts";
+import type { Zone } from "../model.ts";
 import { soaStays } from "./edit/check-write.ts";
 import type { RecordContent } from "./edit/record.ts";
 import { type Actor, denied, missing, type NotDone, placeOf, refused, type Sight } from "./sight.ts";

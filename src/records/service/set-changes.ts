@@ -1,6 +1,7 @@
 import type { RRset } from "../../core/records/rrset.ts";
 import type { Fault } from "../../core/result.ts";
-import type { Acted, Action, DecideAct, WriteView, Zone, ZoneKey } from "../store/port.ts";
+import type { Action, Zone, ZoneKey } from "../model.ts";
+import type { Acted, DecideAct, WriteView } from "../store/port.ts";
 import { checkWrite, soaStays, zoneFaults } from "./edit/check-write.ts";
 import { newRecordIds } from "./edit/new-id.ts";
 import { type Fresh, placed, setAt } from "./edit/set.ts";

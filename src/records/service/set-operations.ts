@@ -1,7 +1,8 @@
 import { ownersSeen, typesSeen } from "../../core/may.ts";
 import type { RRset } from "../../core/records/rrset.ts";
 import { type Fault, ok, type Result } from "../../core/result.ts";
-import type { Acted, Action, DecideAct, Once, Page, SetPageQuery, WriteView, Zone, ZoneKey } from "../store/port.ts";
+import type { Action, Zone, ZoneKey } from "../model.ts";
+import type { Acted, DecideAct, Once, Page, SetPageQuery, WriteView } from "../store/port.ts";
 import { checkWrite, soaStays, zoneFaults } from "./edit/check-write.ts";
 import { newRecordIds } from "./edit/new-id.ts";
 import { type Fresh, placed, setAt, withComments, withLess, withMore, withValues } from "./edit/set.ts";

@@ -3,7 +3,8 @@ import { may, type Operation, ownersSeen, type Refusal, type Scope, typesSeen } 
 import type { RRset } from "../../core/records/rrset.ts";
 import type { Fault } from "../../core/result.ts";
 import type { Turns } from "../../process/turns.ts";
-import type { PlacedRecord, RecordStore, SetQuery, Zone, ZoneKey } from "../store/port.ts";
+import type { PlacedRecord, Zone, ZoneKey } from "../model.ts";
+import type { RecordStore, SetQuery } from "../store/port.ts";
 import { readZone } from "./zones/read-zone.ts";
 
 /** Who asks, from where, and what that one may do. */

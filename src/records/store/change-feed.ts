@@ -1,4 +1,5 @@
-import type { ChangeListener, LoggedChange } from "./port.ts";
+import type { LoggedChange } from "../model.ts";
+import type { ChangeListener } from "./port.ts";
 
 /** Tells listeners, after a commit, what was added to the change log, or only that something was. */
 export function createChangeFeed() {

@@ -1,7 +1,7 @@
 import type { SessionStore } from "../../access/session.ts";
 import type { SharedGuesses } from "../../access/session-throttle.ts";
 import type { Instant } from "../../core/instant.ts";
-import type { Account } from "./port.ts";
+import type { Account } from "../model.ts";
 
 /** Who may sign in to the console: each account has one password, once somebody has set it. */
 export type ConsoleStore = {

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { compareSerials, nextSerial } from "../../core/records/serial.ts";
-import type { NewZone, Zone } from "./port.ts";
+import type { NewZone, Zone } from "../model.ts";
 
 /**
  * The last serials of zones that were deleted. A zone made again under the same name goes on from there: a secondary that has

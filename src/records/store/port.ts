@@ -1,9 +1,19 @@
 import type { Instant } from "../../core/instant.ts";
-import type { Scope } from "../../core/may.ts";
-import type { NameRefusal, NewZoneName, Reserved } from "../../core/names/zone-neighbours.ts";
+import type { NameRefusal, NewZoneName } from "../../core/names/zone-neighbours.ts";
 import type { RecordType } from "../../core/rdata/table.ts";
-import type { Change } from "../../core/records/changes.ts";
-import type { RRset, ZoneRecord } from "../../core/records/rrset.ts";
+import type { RRset } from "../../core/records/rrset.ts";
+import type {
+  Account,
+  Action,
+  LoggedChange,
+  NewToken,
+  NewZone,
+  PlacedRecord,
+  Token,
+  Zone,
+  ZoneKey,
+  ZoneSettings,
+} from "../model.ts";
 import type { StoreCounters } from "./counters.ts";
 import type { TransferStore } from "./transfer-keys.ts";
 import type { GrantStore } from "./zone-grants.ts";
@@ -81,76 +91,7 @@ export type RecordStore = StoreParts & {
 
 type StoreParts = TransferStore & GrantStore;
 
-export type Account = { readonly id: number; readonly name: string };
-
-export type NewToken = {
-  readonly account: number;
-  readonly name: string;
-  readonly hash: string;
-  readonly scope: Scope;
-  readonly created: Instant;
-};
-
-export type Token = NewToken & {
-  readonly id: number;
-  readonly accountName: string;
-  readonly revoked: Instant | undefined;
-  readonly lastUsed: Instant | undefined;
-  readonly uses: number;
-};
-
-/** What an owner of a zone may change about the zone itself. */
-export type ZoneSettings = {
-  /** Of sets without their own. */
-  readonly ttl: number;
-  /** Secondary: its records come from `primaries` by zone transfer. */
-  readonly mode: "primary" | "secondary";
-  readonly labels: Readonly<Record<string, string>>;
-  /** While true, the zone cannot be deleted. */
-  readonly locked: boolean;
-  readonly primaries: readonly PrimaryServer[];
-};
-
-export type PrimaryServer = {
-  readonly id: string;
-  readonly address: string;
-  readonly port: number;
-  readonly tsig?: { readonly algorithm: string; readonly key: string };
-  readonly created: Instant;
-  readonly modified: Instant;
-};
-
-/** What a zone has unless somebody says otherwise. */
-export const plainSettings = (ttl: number): ZoneSettings => ({
-  ttl,
-  mode: "primary",
-  labels: {},
-  locked: false,
-  primaries: [],
-});
-
-export type NewZone = {
-  readonly account: number;
-  readonly id: string;
-  readonly name: string;
-  readonly settings: ZoneSettings;
-  readonly serial: number;
-  readonly created: Instant;
-  readonly sets: readonly RRset[];
-  /** Why it should not be held by one account alone. */
-  readonly reserved?: Reserved | undefined;
-};
-
 export type NotCreated = "name-taken" | NameRefusal;
-
-export type Zone = Omit<NewZone, "sets" | "reserved"> & {
-  /** The same zone to APIs that know zones by a number. */
-  readonly number: number;
-  readonly modified: Instant;
-  readonly recordCount: number;
-};
-
-export type ZoneKey = { readonly number: number } | { readonly name: string };
 
 export type ZoneQuery = {
   /** Exactly this one: there is no second page. */
@@ -190,15 +131,6 @@ export type SetQuery = {
   /** Instead of one: those of several, as they were at one moment and in the order of these. */
   readonly owners?: readonly string[];
   readonly type?: RecordType;
-};
-
-/** One record with what the set around it says. */
-export type PlacedRecord = {
-  readonly zone: Zone;
-  readonly owner: string;
-  readonly type: RecordType;
-  readonly ttl: number | null;
-  readonly record: ZoneRecord;
 };
 
 export type WriteRequest = {
@@ -261,15 +193,6 @@ export type Acted<T> = {
   readonly serial: number;
 };
 
-/** What was done, through an API that calls it so. Every action that is there is finished: it is written with its effect. */
-export type Action = {
-  readonly id: number;
-  readonly zone: number;
-  readonly zoneName: string;
-  readonly command: string;
-  readonly at: Instant;
-};
-
 export type ActionQuery = {
   readonly ids?: readonly number[];
   readonly zone?: number;
@@ -284,23 +207,5 @@ export type ActionQuery = {
 
 export type HistoryQuery = { readonly before?: number; readonly serial?: number; readonly limit: number };
 
-/** What one write did to one set or to the zone's settings; all rows of one write share zone and serial. Zones come and go as their SOA set. */
-export type LoggedChange = {
-  readonly position: number;
-  readonly account: number;
-  readonly zone: number;
-  readonly zoneName: string;
-  readonly serial: number;
-  readonly at: Instant;
-  readonly actor: string;
-  readonly change: Change | SettingsChange;
-};
-
 /** `rows` are what was added, where that is known without reading: rows of others may have come before or between. */
 export type ChangeListener = (rows?: readonly LoggedChange[]) => void;
-
-export type SettingsChange = {
-  readonly kind: "settings";
-  readonly before: ZoneSettings;
-  readonly after: ZoneSettings;
-};

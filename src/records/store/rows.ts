@@ -3,7 +3,7 @@ import type { Consent } from "../../core/names/zone-neighbours.ts";
 import type { RecordType } from "../../core/rdata/table.ts";
 import type { RRset, ZoneRecord } from "../../core/records/rrset.ts";
 import { withSerial } from "../../core/records/serial.ts";
-import type { LoggedChange, PlacedRecord, Token, Zone, ZoneSettings } from "./port.ts";
+import type { LoggedChange, PlacedRecord, Token, Zone, ZoneSettings } from "../model.ts";
 import type { TransferKey } from "./transfer-keys.ts";
 import type { Grant } from "./zone-grants.ts";
 

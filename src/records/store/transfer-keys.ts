@@ -1,6 +1,6 @@
 import type { Instant } from "../../core/instant.ts";
 import type { Scope } from "../../core/may.ts";
-import type { Zone } from "./port.ts";
+import type { Zone } from "../model.ts";
 
 /** What the store keeps for standard nameservers: keys that both sides know, all zones, and those that come from elsewhere. */
 export type TransferStore = {

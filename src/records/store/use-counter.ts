@@ -1,5 +1,5 @@
 import type { Instant } from "../../core/instant.ts";
-import type { Token } from "./port.ts";
+import type { Token } from "../model.ts";
 
 export type UseCount = { readonly count: number; readonly last: Instant };
 export type Counted = ReadonlyMap<number, UseCount>;

@@ -3,7 +3,7 @@ import type { Instant } from "../../core/instant.ts";
 import { type Change, diffSets } from "../../core/records/changes.ts";
 import type { RRset } from "../../core/records/rrset.ts";
 import { nextSerial } from "../../core/records/serial.ts";
-import type { LoggedChange, Zone, ZoneSettings } from "./port.ts";
+import type { LoggedChange, Zone, ZoneSettings } from "../model.ts";
 
 export type Wanted = {
   readonly sets: readonly RRset[] | undefined;

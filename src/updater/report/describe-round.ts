@@ -1,11 +1,11 @@
 import type { Considered } from "../../core/addresses/choose-address.ts";
 import type { PassedOver } from "../../core/addresses/choose-in-order.ts";
+import { firstFew } from "../../core/first-few.ts";
 import type { NoUpdate, Plan, WaitReason } from "../../core/updates/plan-update.ts";
 import { utcSecond } from "../../core/utc-text.ts";
 import { printable } from "../../core/visible-text.ts";
-import type { UpdateResult } from "../round/apply.ts";
-import { firstFew } from "../round/first-few.ts";
 import { notReadYet, type PlannedUpdate } from "../round/plan.ts";
+import type { UpdateResult } from "../round/result.ts";
 import type { Subject } from "../round/subjects.ts";
 import type { Held } from "../targets/target.ts";
 

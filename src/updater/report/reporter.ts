@@ -1,7 +1,7 @@
 import type { Instant } from "../../core/instant.ts";
 import { utcSecond } from "../../core/utc-text.ts";
 import type { SmallLog } from "../../process/small-log.ts";
-import type { UpdateResult } from "../round/apply.ts";
+import type { UpdateResult } from "../round/result.ts";
 import type { Subject } from "../round/subjects.ts";
 import type { Round } from "../round/updater.ts";
 import type { Confirmation } from "../targets/confirm-dns.ts";

@@ -1,7 +1,7 @@
 import type { UpdaterState } from "../../contract/updater-page.ts";
 import type { Instant } from "../../core/instant.ts";
-import type { UpdateResult } from "../round/apply.ts";
 import { notReadYet } from "../round/plan.ts";
+import type { UpdateResult } from "../round/result.ts";
 import type { StateFile } from "../round/state-file.ts";
 import type { Round } from "../round/updater.ts";
 import { driftTodo, summarise } from "./describe-round.ts";

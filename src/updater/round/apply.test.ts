@@ -2,9 +2,9 @@ import { describe, expect, it, test } from "vitest";
 import { parseIpv4 } from "../../core/addresses/address.ts";
 import type { Held, Lookup, RecordTarget, TargetFault, WriteOutcome } from "../targets/target.ts";
 import { type ApplyTools, openApplying, previewRound } from "./apply.ts";
+import type { StoredAddress } from "./merge-state.ts";
 import type { PlannedUpdate } from "./plan.ts";
 import { createRecall } from "./recall.ts";
-import type { StoredAddress } from "./state-file.ts";
 
 const now = Date.parse("2026-11-15T12:00:00Z");
 const wanted = parseIpv4("9.9.9.9") as NonNullable<ReturnType<typeof parseIpv4>>;

@@ -1,23 +1,11 @@
 import { parseAddress } from "../../core/addresses/address.ts";
-import type { Confirmation } from "../targets/confirm-dns.ts";
-import type { Held, RecordTarget, TargetFault, WriteOutcome } from "../targets/target.ts";
+import type { Held, RecordTarget, TargetFault } from "../targets/target.ts";
+import type { StoredAddress } from "./merge-state.ts";
 import type { PlannedUpdate } from "./plan.ts";
 import type { Recall } from "./recall.ts";
+import type { UpdateResult } from "./result.ts";
 import { type Act, type Acting, openQueues, type QueueTools, type ServiceQueues } from "./service-queues.ts";
-import type { StateFile, StoredAddress } from "./state-file.ts";
-
-/** What became of one planned update. */
-export type UpdateResult = PlannedUpdate & {
-  readonly outcome?: WriteOutcome | { readonly kind: "same" };
-  /** Begun, and not ended when the round was; or its turn at the service has not come yet. */
-  readonly underWay?: true;
-  /** What the record held, where it was read before it was written. */
-  readonly found?: Held;
-  /** The record is right, but that could not be put on disk. */
-  readonly unsaved?: string | undefined;
-  /** Where the config asks for it: whether DNS answers with the new address. It takes its time and holds nobody up. */
-  readonly confirmation?: Promise<Confirmation>;
-};
+import type { StateFile } from "./state-file.ts";
 
 export type ApplyTools = QueueTools & {
   readonly targets: ReadonlyMap<string, RecordTarget>;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
+import type { StoredAddress } from "./merge-state.ts";
 import { mergeState, type StateContent } from "./merge-state.ts";
-import type { StoredAddress } from "./state-file.ts";
 
 type Side = readonly [address: string, minute: number, turn?: number | undefined, doubt?: "doubt" | undefined];
 const entryOf = ([address, minute, , doubt]: Side): StoredAddress => ({

@@ -1,5 +1,15 @@
 import type { Instant } from "../../core/instant.ts";
-import type { StoredAddress } from "./state-file.ts";
+
+export type StoredAddress = {
+  readonly address: string;
+  readonly storedAt: string;
+  /** As the config had it then; absent when it had none. */
+  readonly ttl?: number;
+  /** What the service made of that, where it is another: null when the record has the zone's. */
+  readonly ttlKept?: number | null;
+  /** Another address was sent since, and how that ended is not known: the record may hold either. */
+  readonly inDoubt?: boolean;
+};
 
 export type StateContent = {
   readonly entries: Record<string, StoredAddress>;

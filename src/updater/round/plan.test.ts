@@ -3,9 +3,9 @@ import type { ReportedInterface } from "../../core/addresses/interface-report.ts
 import type { Plan } from "../../core/updates/plan-update.ts";
 import type { NameRules } from "../config/config.ts";
 import type { SourceReading } from "../sources/source.ts";
+import type { StoredAddress } from "./merge-state.ts";
 import { planRound } from "./plan.ts";
 import { createRecall, type Recall } from "./recall.ts";
-import type { StoredAddress } from "./state-file.ts";
 import type { Subject } from "./subjects.ts";
 
 const now = Date.parse("2026-11-15T12:00:00Z");

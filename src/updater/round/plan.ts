@@ -1,10 +1,10 @@
 import { carpRole } from "../../core/addresses/carp-role.ts";
 import type { Choice, Considered } from "../../core/addresses/choose-address.ts";
 import { chooseInOrder, type OrderedChoosing, type PassedOver } from "../../core/addresses/choose-in-order.ts";
+import { firstFew } from "../../core/first-few.ts";
 import type { Instant } from "../../core/instant.ts";
 import { type Plan, planUpdate } from "../../core/updates/plan-update.ts";
 import type { SourceReading } from "../sources/source.ts";
-import { firstFew } from "./first-few.ts";
 import type { Recall } from "./recall.ts";
 import type { StateFile } from "./state-file.ts";
 import type { Subject } from "./subjects.ts";

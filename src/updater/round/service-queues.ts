@@ -1,7 +1,7 @@
 import type { Instant } from "../../core/instant.ts";
 import { boundedBy } from "../http/bounded-by.ts";
-import type { UpdateResult } from "./apply.ts";
 import type { PlannedUpdate } from "./plan.ts";
+import type { UpdateResult } from "./result.ts";
 
 /** What is to be done at the record services, one queue each: a slow one delays nobody else, in later rounds neither. */
 export type ServiceQueues = {

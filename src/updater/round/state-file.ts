@@ -6,7 +6,7 @@ import { isObject } from "../../core/is-object.ts";
 import { replaceFile, swapFile } from "../../process/data-folder.ts";
 import { linkTarget } from "../config/link-target.ts";
 import { lookOf } from "../config/watch-files.ts";
-import { mergeState, type StateContent, type Unsaved } from "./merge-state.ts";
+import { mergeState, type StateContent, type StoredAddress, type Unsaved } from "./merge-state.ts";
 
 /** What was written last, one entry a name and family, and until when a service wants to be left alone. */
 export type StateFile = {
@@ -20,17 +20,6 @@ export type StateFile = {
    * has since the last time.
    */
   flush(): Promise<boolean>;
-};
-
-export type StoredAddress = {
-  readonly address: string;
-  readonly storedAt: string;
-  /** As the config had it then; absent when it had none. */
-  readonly ttl?: number;
-  /** What the service made of that, where it is another: null when the record has the zone's. */
-  readonly ttlKept?: number | null;
-  /** Another address was sent since, and how that ended is not known: the record may hold either. */
-  readonly inDoubt?: boolean;
 };
 
 export type OpenedState =

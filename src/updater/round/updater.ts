@@ -9,13 +9,14 @@ import { openReadings } from "../sources/readings.ts";
 import type { AddressSource, SourceReading } from "../sources/source.ts";
 import { openSource } from "../sources/sources.ts";
 import { confirmDns } from "../targets/confirm-dns.ts";
-import { createHolds } from "../targets/holds.ts";
 import { type Budget, createBudget } from "../targets/quota.ts";
 import type { RecordTarget, TargetFault } from "../targets/target.ts";
 import { openTarget } from "../targets/targets.ts";
-import { type ApplyTools, openApplying, previewRound, type UpdateResult } from "./apply.ts";
+import { type ApplyTools, openApplying, previewRound } from "./apply.ts";
+import { createHolds } from "./holds.ts";
 import { type PlannedUpdate, planRound } from "./plan.ts";
 import { createRecall } from "./recall.ts";
+import type { UpdateResult } from "./result.ts";
 import type { StateFile } from "./state-file.ts";
 import { holdKey, type Subject, subjectsOf } from "./subjects.ts";
 

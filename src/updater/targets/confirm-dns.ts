@@ -1,8 +1,8 @@
 import type { Resolver } from "node:dns/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import { type Family, parseAddress } from "../../core/addresses/address.ts";
+import { firstFew } from "../../core/first-few.ts";
 import { bracketed } from "../../process/listen-address.ts";
-import { firstFew } from "../round/first-few.ts";
 
 /** Whether the world sees what was written. A record that is written and not answered is written all the same. */
 export type Confirmation =

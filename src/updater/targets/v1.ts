@@ -1,10 +1,10 @@
 import type { ReadableRecord, ReadableZone, RecordReplacement } from "../../contract/records-v1-client.ts";
 import { parseAddress, recordTypeOf } from "../../core/addresses/address.ts";
+import { firstFew } from "../../core/first-few.ts";
 import { absoluteName, parseOwner } from "../../core/names/name.ts";
 import { printable } from "../../core/visible-text.ts";
 import type { TargetConfig } from "../config/config.ts";
 import type { HttpClient } from "../http/client.ts";
-import { firstFew } from "../round/first-few.ts";
 import { later, noZone, unknownCall } from "./service-answer.ts";
 import type {
   ListedRecord,

@@ -1,5 +1,6 @@
 import type { Instant } from "../../../src/core/instant.ts";
-import type { RecordStore, ZoneKey } from "../../../src/records/store/port.ts";
+import type { ZoneKey } from "../../../src/records/model.ts";
+import type { RecordStore } from "../../../src/records/store/port.ts";
 
 /** For tests: the zone goes with all that is in it, whoever might mind. False when there is none. */
 export async function dropZone(

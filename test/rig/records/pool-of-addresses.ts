@@ -1,5 +1,6 @@
 import type { RRset, ZoneRecord } from "../../../src/core/records/rrset.ts";
-import { plainSettings, type RecordStore, type WriteRequest, type Zone } from "../../../src/records/store/port.ts";
+import { plainSettings, type Zone } from "../../../src/records/model.ts";
+import type { RecordStore, WriteRequest } from "../../../src/records/store/port.ts";
 
 const at = Date.UTC(2026, 10, 15, 12);
 const firstSerial = 2026111500;

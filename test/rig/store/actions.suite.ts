@@ -1,15 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { RecordType } from "../../../src/core/rdata/table.ts";
 import type { RRset } from "../../../src/core/records/rrset.ts";
+import { type NewZone, plainSettings, type Zone } from "../../../src/records/model.ts";
 import { signatures } from "../../../src/records/store/kept-actions.ts";
-import {
-  type ActRequest,
-  type NewZone,
-  type Once,
-  plainSettings,
-  type RecordStore,
-  type Zone,
-} from "../../../src/records/store/port.ts";
+import type { ActRequest, Once, RecordStore } from "../../../src/records/store/port.ts";
 
 /** What every RecordStore does with actions, keys that make a request count once, and pages. */
 export function describeActions(name: string, open: () => Promise<RecordStore>): void {

@@ -1,12 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { RRset } from "../../../src/core/records/rrset.ts";
-import {
-  type LoggedChange,
-  plainSettings,
-  type RecordStore,
-  type WriteRequest,
-  type Zone,
-} from "../../../src/records/store/port.ts";
+import { type LoggedChange, plainSettings, type Zone } from "../../../src/records/model.ts";
+import type { RecordStore, WriteRequest } from "../../../src/records/store/port.ts";
 import { aSet, at } from "../records/a-set.ts";
 import { dropZone } from "../records/drop-zone.ts";
 

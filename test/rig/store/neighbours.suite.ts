@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Reserved } from "../../../src/core/names/zone-neighbours.ts";
-import { plainSettings, type RecordStore } from "../../../src/records/store/port.ts";
+import { plainSettings } from "../../../src/records/model.ts";
+import type { RecordStore } from "../../../src/records/store/port.ts";
 
 /** Zones of one account inside and above those of others. */
 export function describeNeighbours(name: string, open: () => Promise<RecordStore>): void {

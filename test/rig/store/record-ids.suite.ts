@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { RRset, ZoneRecord } from "../../../src/core/records/rrset.ts";
-import { plainSettings, type RecordStore, type Zone } from "../../../src/records/store/port.ts";
+import { plainSettings, type Zone } from "../../../src/records/model.ts";
+import type { RecordStore } from "../../../src/records/store/port.ts";
 import { aRecord, aSet, at } from "../records/a-set.ts";
 
 /** What every RecordStore does with the ids of records. `open` gives an empty store of its own each time. */

@@ -4,13 +4,10 @@ import {
   type LoggedChange,
   type NewZone,
   plainSettings,
-  type RecordStore,
-  type SetQuery,
-  type WriteRequest,
   type Zone,
-  type ZoneQuery,
   type ZoneSettings,
-} from "../../../src/records/store/port.ts";
+} from "../../../src/records/model.ts";
+import type { RecordStore, SetQuery, WriteRequest, ZoneQuery } from "../../../src/records/store/port.ts";
 import { aRecord, aSet, at } from "../records/a-set.ts";
 import { dropZone } from "../records/drop-zone.ts";
 

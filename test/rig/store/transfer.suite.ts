@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { wholeAccount } from "../../../src/core/may.ts";
-import { plainSettings, type RecordStore } from "../../../src/records/store/port.ts";
+import { plainSettings } from "../../../src/records/model.ts";
+import type { RecordStore } from "../../../src/records/store/port.ts";
 import { writtenSets } from "../core/written-sets.suite.ts";
 
 /** What every store keeps for standard nameservers. */

@@ -3,7 +3,8 @@ import { checkNewSets } from "../../../core/records/check-new-sets.ts";
 import { checkOwners } from "../../../core/records/check-zone.ts";
 import { type RRset, setKey } from "../../../core/records/rrset.ts";
 import type { Fault } from "../../../core/result.ts";
-import type { WriteView, Zone } from "../../store/port.ts";
+import type { Zone } from "../../model.ts";
+import type { WriteView } from "../../store/port.ts";
 
 /** Why a zone cannot become so, whoever wants it: every fault at once. */
 export function checkWrite({ zone, sets }: WriteView, wanted: readonly RRset[]): readonly Fault[] {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { RRset } from "../../../core/records/rrset.ts";
-import { plainSettings, type Zone } from "../../store/port.ts";
+import { plainSettings, type Zone } from "../../model.ts";
 import { editMany } from "./many.ts";
 import { createRecord, type RecordContent } from "./record.ts";
 

@@ -1,7 +1,8 @@
 import type { Instant } from "../../../core/instant.ts";
 import { type RRset, setKey, type ZoneRecord } from "../../../core/records/rrset.ts";
 import type { Fault } from "../../../core/result.ts";
-import type { PlacedRecord, WriteView } from "../../store/port.ts";
+import type { PlacedRecord } from "../../model.ts";
+import type { WriteView } from "../../store/port.ts";
 import { checkWrite } from "./check-write.ts";
 import type { RecordContent } from "./record.ts";
 

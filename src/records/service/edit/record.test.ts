@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type RRset, setKey } from "../../../core/records/rrset.ts";
-import { plainSettings, type Zone } from "../../store/port.ts";
+import { plainSettings, type Zone } from "../../model.ts";
 import { createRecord, deleteRecord, type RecordContent, replaceRecord } from "./record.ts";
 
 const zone = { name: "example.org", settings: plainSettings(600) } as Zone;

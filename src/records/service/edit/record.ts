@@ -2,7 +2,8 @@ import type { Instant } from "../../../core/instant.ts";
 import type { RecordType } from "../../../core/rdata/table.ts";
 import type { RRset, ZoneRecord } from "../../../core/records/rrset.ts";
 import type { Fault } from "../../../core/result.ts";
-import type { Decide, PlacedRecord, WriteView } from "../../store/port.ts";
+import type { PlacedRecord } from "../../model.ts";
+import type { Decide, WriteView } from "../../store/port.ts";
 import { checkWrite } from "./check-write.ts";
 
 /** A checked record, with the place it shall have. */

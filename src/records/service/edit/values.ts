@@ -5,7 +5,7 @@ import { tokenize } from "../../../core/rdata/tokens.ts";
 import type { ZoneRecord } from "../../../core/records/rrset.ts";
 import { withSerial } from "../../../core/records/serial.ts";
 import { type Fault, fail, ok, type Result } from "../../../core/result.ts";
-import type { Zone } from "../../store/port.ts";
+import type { Zone } from "../../model.ts";
 
 /** Names and values as the record-set API takes them: stricter than zone files, so that nothing is taken otherwise than meant. */
 

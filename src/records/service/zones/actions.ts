@@ -14,17 +14,10 @@ import { lowTtls } from "../../../core/zone-file/low-ttls.ts";
 import { parsingZoneFile, type ZoneFile } from "../../../core/zone-file/parse.ts";
 import { placeInFile } from "../../../core/zone-file/sets.ts";
 import type { Turns } from "../../../process/turns.ts";
-import type {
-  Acted,
-  Action,
-  DecideAct,
-  Page,
-  PrimaryServer,
-  Zone,
-  ZoneKey,
-  ZoneQuery,
-  ZoneSettings,
-} from "../../store/port.ts";
+import type { Action, PrimaryServer, Zone, ZoneKey, ZoneSettings } from "../../model.ts";
+import type { Acted, DecideAct, Page, ZoneQuery } from "../../store/port.ts";
+import { zoneNotCreated } from "../../zone-names/refused-zone.ts";
+import { reservedName } from "../../zone-names/reserved-names.ts";
 import { zoneFaults } from "../edit/check-write.ts";
 import { newRecordIds, newZoneId } from "../edit/new-id.ts";
 import type { RecordServiceOptions } from "../options.ts";
@@ -32,8 +25,6 @@ import { type Asked, actedBefore, notActed, type SetDraft } from "../set-operati
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "../sight.ts";
 import { firstSets, importedSets, setsFromDrafts } from "./first-sets.ts";
 import { removalObstacle, setsLocked } from "./operations.ts";
-import { zoneNotCreated } from "./refused-zone.ts";
-import { reservedName } from "./reserved-names.ts";
 import { zoneStatuses } from "./status.ts";
 
 export type ServerDraft = Pick<PrimaryServer, "address" | "port" | "tsig">;

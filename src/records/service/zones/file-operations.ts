@@ -13,7 +13,8 @@ import { printingZoneFile, type ZoneFileLayout } from "../../../core/zone-file/p
 import { placeInFile } from "../../../core/zone-file/sets.ts";
 import { findingZoneName } from "../../../core/zone-file/zone-name.ts";
 import type { Turns } from "../../../process/turns.ts";
-import type { WriteView, Zone } from "../../store/port.ts";
+import type { Zone } from "../../model.ts";
+import type { WriteView } from "../../store/port.ts";
 import { lockFaults, zoneFaults } from "../edit/check-write.ts";
 import { newRecordId } from "../edit/new-id.ts";
 import type { RecordServiceOptions } from "../options.ts";

@@ -4,7 +4,7 @@ import { type RRset, setKey } from "../../../core/records/rrset.ts";
 import { withSerial } from "../../../core/records/serial.ts";
 import { type Fault, failAll, ok, type Result } from "../../../core/result.ts";
 import type { ZoneFile } from "../../../core/zone-file/parse.ts";
-import type { Zone } from "../../store/port.ts";
+import type { Zone } from "../../model.ts";
 import { newRecordIds } from "../edit/new-id.ts";
 import { withValues } from "../edit/set.ts";
 import { readPlace, readValues } from "../edit/values.ts";

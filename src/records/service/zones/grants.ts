@@ -1,7 +1,7 @@
 import { enclosing, ownerOf, parseZoneName } from "../../../core/names/name.ts";
-import { badInput } from "../../http-rrsets/faults.ts";
-import type { Zone, ZoneKey } from "../../store/port.ts";
+import type { Zone, ZoneKey } from "../../model.ts";
 import type { Grant } from "../../store/zone-grants.ts";
+import { badInput } from "../edit/bad-input.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "../sight.ts";
 

@@ -3,12 +3,13 @@ import { apex, parseZoneName } from "../../../core/names/name.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import { nextSerial } from "../../../core/records/serial.ts";
 import type { Fault } from "../../../core/result.ts";
-import { type Page, plainSettings, type WriteView, type Zone, type ZoneQuery } from "../../store/port.ts";
+import { plainSettings, type Zone } from "../../model.ts";
+import type { Page, WriteView, ZoneQuery } from "../../store/port.ts";
+import { zoneNotCreated } from "../../zone-names/refused-zone.ts";
+import { reservedName } from "../../zone-names/reserved-names.ts";
 import { newRecordId, newZoneId } from "../edit/new-id.ts";
 import type { Publisher, RecordServiceOptions } from "../options.ts";
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "../sight.ts";
-import { zoneNotCreated } from "./refused-zone.ts";
-import { reservedName } from "./reserved-names.ts";
 
 export type ZoneDraft = { readonly name: string; readonly ttl: number | undefined };
 

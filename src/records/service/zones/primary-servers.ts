@@ -1,7 +1,7 @@
 import { parseAddress } from "../../../core/addresses/address.ts";
 import { portOf, primaryFaults } from "../../../core/addresses/primary-address.ts";
 import type { Fault } from "../../../core/result.ts";
-import type { PrimaryServer, Zone, ZoneSettings } from "../../store/port.ts";
+import type { PrimaryServer, Zone, ZoneSettings } from "../../model.ts";
 import { newZoneId } from "../edit/new-id.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import { type Actor, missing, type NotDone, refused, type Sight } from "../sight.ts";

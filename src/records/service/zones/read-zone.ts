@@ -1,5 +1,6 @@
 import { type RRset, setKey } from "../../../core/records/rrset.ts";
-import type { LoggedChange, RecordStore, Zone } from "../../store/port.ts";
+import type { LoggedChange, Zone } from "../../model.ts";
+import type { RecordStore } from "../../store/port.ts";
 import { atZoneSerial } from "../../store/rows.ts";
 
 /** Read without a pause, so it must not take more than a few milliseconds. */

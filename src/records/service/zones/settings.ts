@@ -1,6 +1,6 @@
 import { parseZoneName } from "../../../core/names/name.ts";
 import type { Fault } from "../../../core/result.ts";
-import type { Zone, ZoneSettings } from "../../store/port.ts";
+import type { Zone, ZoneSettings } from "../../model.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "../sight.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { writtenSets } from "../../../../test/rig/core/written-sets.suite.ts";
-import { plainSettings } from "../../store/port.ts";
+import { plainSettings } from "../../model.ts";
 import { openSqliteStore } from "../../store/sqlite/store.ts";
 import { zoneStatuses } from "./status.ts";
 

@@ -1,6 +1,7 @@
 import type { Instant } from "../../../core/instant.ts";
 import { timersIn } from "../../../core/records/soa-timers.ts";
-import type { RecordStore, Zone } from "../../store/port.ts";
+import type { Zone } from "../../model.ts";
+import type { RecordStore } from "../../store/port.ts";
 import type { SecondaryState } from "../../store/transfer-keys.ts";
 
 /** Whether a zone is answered from as it stands, is on its way to that, or cannot be. */

@@ -1,5 +1,6 @@
 import type { Rows, Statement } from "../../../process/postgres/statement.ts";
-import type { NewZone, Once, Zone } from "../port.ts";
+import type { NewZone, Zone } from "../../model.ts";
+import type { Once } from "../port.ts";
 import { type ZoneRow, zoneFromRow } from "../rows.ts";
 import { type KeptKey, type Loaded, type Need, ownersOf, type Place, type PlacedSet, wishKey } from "./batch.ts";
 import { readNeighbours } from "./neighbours.ts";

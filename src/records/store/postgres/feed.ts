@@ -2,8 +2,8 @@ import type { Logger } from "../../../process/log.ts";
 import { listenTo } from "../../../process/postgres/listen.ts";
 import { schemaChannel } from "../../../process/postgres/migrate.ts";
 import type { Postgres } from "../../../process/postgres/open.ts";
+import type { LoggedChange } from "../../model.ts";
 import { createChangeFeed } from "../change-feed.ts";
-import type { LoggedChange } from "../port.ts";
 import { changesChannel } from "./batch-write.ts";
 import { guessesChannel } from "./guesses.ts";
 

@@ -3,7 +3,7 @@ import { makePool, type poolOf } from "../../../../test/rig/records/pool-of-addr
 import { type PostgresRig, startPostgresRig } from "../../../../test/rig/records/postgres.ts";
 import { until } from "../../../../test/rig/until.ts";
 import { wholeAccount } from "../../../core/may.ts";
-import { plainSettings } from "../port.ts";
+import { plainSettings } from "../../model.ts";
 import type { PostgresStore } from "./store.ts";
 
 let rig: PostgresRig;

@@ -1,8 +1,8 @@
 import { StoreBusy } from "../../../process/database/store-busy.ts";
 import { observe } from "../../../process/metrics.ts";
 import type { Postgres } from "../../../process/postgres/open.ts";
+import type { LoggedChange } from "../../model.ts";
 import type { StoreCounters } from "../counters.ts";
-import type { LoggedChange } from "../port.ts";
 import { type Batch, createBatch, RunAlone, SpoiledBatch } from "./batch.ts";
 import { loadBatch, type Wish } from "./batch-read.ts";
 import { writeStatements } from "./batch-write.ts";

@@ -1,6 +1,7 @@
 import { enclosing } from "../../../core/names/name.ts";
 import type { Postgres } from "../../../process/postgres/open.ts";
-import type { RecordStore, Zone } from "../port.ts";
+import type { Zone } from "../../model.ts";
+import type { RecordStore } from "../port.ts";
 import {
   type ChangeRow,
   changeFromRow,

@@ -8,8 +8,8 @@ import { describeStore } from "../../../../test/rig/store/store.suite.ts";
 import { describeTokens } from "../../../../test/rig/store/tokens.suite.ts";
 import { describeTransferKeys } from "../../../../test/rig/store/transfer.suite.ts";
 import { wholeAccount } from "../../../core/may.ts";
+import { plainSettings } from "../../model.ts";
 import { createRecordService } from "../../service/service.ts";
-import { plainSettings } from "../port.ts";
 
 let rig: PostgresRig;
 beforeAll(async () => {

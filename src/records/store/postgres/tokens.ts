@@ -1,6 +1,7 @@
 import type { Postgres } from "../../../process/postgres/open.ts";
 import type { Statement } from "../../../process/postgres/statement.ts";
-import type { RecordStore, Token } from "../port.ts";
+import type { Token } from "../../model.ts";
+import type { RecordStore } from "../port.ts";
 import { type TokenRow, tokenFromRow } from "../rows.ts";
 import type { Sql } from "../sql/tables.ts";
 import { createSqlTokens } from "../sql/tokens.ts";

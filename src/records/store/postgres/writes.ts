@@ -1,4 +1,5 @@
-import type { Acted, ActRequest, DecideAct, NewAction, Once, RecordStore, Zone } from "../port.ts";
+import type { Zone } from "../../model.ts";
+import type { Acted, ActRequest, DecideAct, NewAction, Once, RecordStore } from "../port.ts";
 import type { Batch } from "./batch.ts";
 import type { Write } from "./queue.ts";
 

@@ -1,6 +1,7 @@
 import { type CompiledQuery, type Expression, expressionBuilder, type RawBuilder, type SqlBool, sql } from "kysely";
 import type { RRset } from "../../../core/records/rrset.ts";
-import type { HistoryQuery, LabelTest, Order, Page, RecordStore, SetPageQuery, Zone, ZoneQuery } from "../port.ts";
+import type { Zone } from "../../model.ts";
+import type { HistoryQuery, LabelTest, Order, Page, RecordStore, SetPageQuery, ZoneQuery } from "../port.ts";
 import { changeFromRow, setFromRow, zoneFromRow } from "../rows.ts";
 import type { ActionRow, Sql, Tables } from "./tables.ts";
 

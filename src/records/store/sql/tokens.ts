@@ -1,5 +1,5 @@
 import type { Instant } from "../../../core/instant.ts";
-import type { Account, NewToken, Token } from "../port.ts";
+import type { Account, NewToken, Token } from "../../model.ts";
 import { type TokenRow, tokenFromRow } from "../rows.ts";
 import type { Sql } from "./tables.ts";
 

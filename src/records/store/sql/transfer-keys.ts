@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { apex } from "../../../core/names/name.ts";
 import { soaIn } from "../../../core/records/soa-timers.ts";
-import type { Zone } from "../port.ts";
+import type { Zone } from "../../model.ts";
 import { type KeyRow, keyFromRow, type SetRow, setFromRow } from "../rows.ts";
 import type { SecondaryNote, SecondaryState, TransferStore } from "../transfer-keys.ts";
 import type { Sql } from "./tables.ts";

@@ -1,7 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Instant } from "../../../core/instant.ts";
+import type { Action, Zone } from "../../model.ts";
 import { actionsKept, keysKept, purgedAtOnce, purgeEvery, signatures } from "../kept-actions.ts";
-import type { Acted, Action, Once, Zone } from "../port.ts";
+import type { Acted, Once } from "../port.ts";
 
 type By = { readonly actor: string; readonly now: Instant; readonly once?: Once };
 

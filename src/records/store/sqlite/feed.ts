@@ -1,5 +1,5 @@
+import type { LoggedChange } from "../../model.ts";
 import { createChangeFeed } from "../change-feed.ts";
-import type { LoggedChange } from "../port.ts";
 import type { ForeignCommits } from "./foreign-commits.ts";
 
 export type FeedOptions = {

@@ -1,5 +1,5 @@
 import type { RRset } from "../../../core/records/rrset.ts";
-import type { PlacedRecord, Zone, ZoneKey } from "../port.ts";
+import type { PlacedRecord, Zone, ZoneKey } from "../../model.ts";
 import { atZoneSerial } from "../rows.ts";
 import type { Reads } from "./read.ts";
 

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openSqlite } from "../../../process/sqlite/open.ts";
-import { type LoggedChange, plainSettings, type Zone } from "../port.ts";
+import { type LoggedChange, plainSettings, type Zone } from "../../model.ts";
 import { prepareNeighbours } from "./neighbours.ts";
 import { prepareReads } from "./read.ts";
 import { migrations } from "./schema.ts";

@@ -1,7 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import { enclosing } from "../../../core/names/name.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
-import type { SetQuery, Zone, ZoneKey } from "../port.ts";
+import type { Zone, ZoneKey } from "../../model.ts";
+import type { SetQuery } from "../port.ts";
 import {
   type ChangeRow,
   changeFromRow,

@@ -2,10 +2,11 @@ import { type NewZoneName, refusalOfName } from "../../../core/names/zone-neighb
 import type { RRset } from "../../../core/records/rrset.ts";
 import type { MigrationStep } from "../../../process/database/migration-steps.ts";
 import { openSqlite } from "../../../process/sqlite/open.ts";
+import type { NewZone, Zone } from "../../model.ts";
 import { createChangeFeed } from "../change-feed.ts";
 import { createStoreCounters } from "../counters.ts";
 import { prepareDepartedZones } from "../departed-zones.ts";
-import type { Decision, NewZone, NotCreated, RecordStore, WriteRequest, WriteView, Zone } from "../port.ts";
+import type { Decision, NotCreated, RecordStore, WriteRequest, WriteView } from "../port.ts";
 import { expectWholeFile } from "../unfinished-copy.ts";
 import { zonesByName } from "../zones-by-name.ts";
 import { prepareActions } from "./actions.ts";

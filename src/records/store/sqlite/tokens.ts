@@ -1,5 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Account, RecordStore, Token } from "../port.ts";
+import type { Account, Token } from "../../model.ts";
+import type { RecordStore } from "../port.ts";
 import { type TokenRow, tokenFromRow } from "../rows.ts";
 import { type Counted, createUseCounter, withUses } from "../use-counter.ts";
 import type { ForeignCommits } from "./foreign-commits.ts";

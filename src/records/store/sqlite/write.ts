@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Change } from "../../../core/records/changes.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
-import type { LoggedChange, Zone } from "../port.ts";
+import type { LoggedChange, Zone } from "../../model.ts";
 import { asAllRead, marksToText } from "../rows.ts";
 import { effectOf, firstEffect, idsOnlyIn, type Wanted, type WriteEffect, type Writer } from "../write-effect.ts";
 import type { KnownRows } from "./known-rows.ts";

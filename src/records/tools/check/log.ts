@@ -3,7 +3,7 @@ import { isObject } from "../../../core/is-object.ts";
 import { apex } from "../../../core/names/name.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import { compareSerials } from "../../../core/records/serial.ts";
-import type { LoggedChange } from "../../store/port.ts";
+import type { LoggedChange } from "../../model.ts";
 import type { ChangeRow, SetRow, ZoneRow } from "../../store/rows.ts";
 import { eachPart, keyOf, type Row, storeTables, type Tables } from "../tables/table.ts";
 import { readSet } from "./set.ts";

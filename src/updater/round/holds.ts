@@ -1,7 +1,7 @@
 import type { Instant } from "../../core/instant.ts";
 import { longestHold } from "../http/retry-after.ts";
-import type { StateFile } from "../round/state-file.ts";
-import { wasPutBack } from "./clock-moved.ts";
+import { wasPutBack } from "../targets/clock-moved.ts";
+import type { StateFile } from "./state-file.ts";
 
 /** Until when services asked to be left alone (Retry-After), by the key of each. Kept over a restart. */
 export type Holds = {

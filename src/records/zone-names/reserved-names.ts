@@ -1,5 +1,5 @@
-import { enclosing } from "../../../core/names/name.ts";
-import type { Reserved } from "../../../core/names/zone-neighbours.ts";
+import { enclosing } from "../../core/names/name.ts";
+import type { Reserved } from "../../core/names/zone-neighbours.ts";
 
 /**
  * Why no account should hold a zone of this name alone: names of many parties end in it, or the service's own name servers

@@ -1,5 +1,5 @@
-import type { Fault } from "../../../core/result.ts";
-import type { NotCreated } from "../../store/port.ts";
+import type { Fault } from "../../core/result.ts";
+import type { NotCreated } from "../store/port.ts";
 
 /** Says no more about zones of others than that there is one: not whose it is, nor its name. */
 export function zoneNotCreated(name: string, why: NotCreated): Fault {

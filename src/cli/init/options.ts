@@ -1,0 +1,19 @@
+export type InitOptions = {
+  readonly config?: string | undefined;
+  readonly firewall?: string | undefined;
+  readonly firewallKeyFile?: string | undefined;
+  readonly firewallFingerprint?: string | undefined;
+  readonly records?: string | undefined;
+  readonly api?: string | undefined;
+  readonly tokenFile?: string | undefined;
+  readonly recordsFingerprint?: string | undefined;
+  readonly zone?: string | undefined;
+  readonly name?: string | undefined;
+  readonly create?: boolean | undefined;
+  readonly ipv4?: string | undefined;
+  readonly ipv6?: string | undefined;
+  readonly yes?: boolean | undefined;
+  readonly force?: boolean | undefined;
+  readonly unit?: string | undefined;
+  readonly control?: string | undefined;
+};

@@ -1,0 +1,65 @@
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { linesOf } from "../../console/records/history/describe-change.ts";
+import { scopeInWords } from "../../console/records/tokens/scope-in-words.ts";
+import { snippetsFor } from "../../console/records/tokens/token-snippets.ts";
+import { noAnswer } from "../../console/shared/live/request.ts";
+import { durationInWords } from "../../console/shared/time/words-of-time.ts";
+
+/** What the pages say, without a browser. */
+
+describe("in words", () => {
+  it.for([
+    [{ access: "write" }, "may write all zones, and make new ones"],
+    [{ access: "read", zones: ["a.example", "b.example"] }, "may read all of a.example and b.example"],
+    [
+      {
+        access: "write",
+        zones: ["example.org"],
+        sets: [{ owner: "home", types: ["A", "AAAA"] }],
+        expires: 1_803_902_400_000,
+      },
+      "may write A and AAAA of home.example.org, until 1 March 2027",
+    ],
+    [
+      { access: "write", sets: [{ types: ["TXT"] }], networks: ["192.0.2.0/24"] },
+      "may write TXT of all zones, only from 192.0.2.0/24",
+    ],
+  ] as const)("a scope: %o", ([scope, words]) => {
+    expect(scopeInWords(scope)).toBe(words);
+  });
+
+  it.for([
+    [400, "a moment"],
+    [1_000, "1 second"],
+    [90_000, "1 minute 30 seconds"],
+    [3_600_000, "1 hour"],
+    [90_061_000, "1 day 1 hour"],
+  ] as const)("%d ms", ([milliseconds, words]) => {
+    expect(durationInWords(milliseconds)).toBe(words);
+  });
+
+  it("no answer: what became of the change, as far as anybody knows", () => {
+    for (const method of ["POST", "PUT"] as const)
+      expect(noAnswer(method, true)).toContain("your change may not have been saved");
+    for (const words of [noAnswer("GET", true), noAnswer("POST", false)]) expect(words).not.toContain("saved");
+  });
+
+  it("a change: what left, what came, what stays", () => {
+    const side = (...values: readonly string[]) => ({
+      ...{ ttl: 60, labels: {}, protection: { change: false } },
+      records: values.map((value) => ({ value, comment: "" })),
+    });
+    expect(linesOf(side("a", "b"), side("b", "c"))).toEqual({ gone: ["a"], come: ["c"], same: 1 });
+    expect(linesOf(null, side("a")).come).toEqual(["a", "TTL 60"]);
+  });
+});
+
+describe("what a new token's page says to paste for moor", () => {
+  it.for(["home", "@", "*", "*.dyn", "_acme-challenge"])("names %s as YAML reads it back", (owner) => {
+    const scope = { access: "write", zones: ["example.org"], sets: [{ owner }] } as const;
+    const { text = "" } = snippetsFor("https://dns.test", "s", scope).find(({ name }) => name === "moor") ?? {};
+    const [config = ""] = text.split("\n\n");
+    expect(parse(config)).toMatchObject({ names: [{ name: owner, zone: "example.org" }] });
+  });
+});
