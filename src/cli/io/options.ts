@@ -8,7 +8,7 @@ import { tokenNameFault } from "../../records/service/token-name.ts";
 
 /** For verbs that work on what a service keeps. */
 export const dataFolder = ["--data <folder>", "the data folder of the service", readFolder, "./moor-data"] as const;
-/** For verbs by which zones come in, see `core/primary-address.ts`. */
+/** For verbs by which zones come in, see `core/addresses/primary-address.ts`. */
 export const allowPrimary = [
   "--allow-primary <network>",
   "primary servers of secondary zones may have addresses in it, such as 10.0.0.0/8 (may be repeated)",

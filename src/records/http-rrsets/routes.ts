@@ -45,7 +45,7 @@ export function rrsetsApi(options: RrsetsOptions) {
     const noteFailure = createFailureNotes(log, options.now);
     readBodiesBy(api, readJson, largestZoneFile);
     takeTurns(api, service.turns);
-    // Requests are read by rrsets-input.ts, which tells every fault at once; the schemas of the routes only document them.
+    // Requests are read by input.ts, which tells every fault at once; the schemas of the routes only document them.
     api.setValidatorCompiler(() => () => true);
     api.setSerializerCompiler(() => spacedJson);
     // Also where a route has no schema for the status.

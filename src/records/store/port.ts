@@ -40,7 +40,7 @@ export type RecordStore = StoreParts & {
   /** The zone of any account that holds a name: the closest one above it, or of that very name. */
   readonly zoneHolding: (name: string) => Promise<Zone | undefined>;
   readonly zones: (account: number, query: ZoneQuery) => Promise<Page<Zone>>;
-  /** Whether the name may become a zone is decided inside the transaction (core/zone-neighbours.ts). */
+  /** Whether the name may become a zone is decided inside the transaction (core/names/zone-neighbours.ts). */
   readonly createZone: (zone: NewZone, actor: string) => Promise<Zone | NotCreated>;
   /** Why such a zone would not be made as things are. */
   readonly obstacleTo: (wish: NewZoneName) => Promise<NotCreated | undefined>;

@@ -7,7 +7,7 @@ import type { LoggedChange, PlacedRecord, Token, Zone, ZoneSettings } from "../m
 import type { TransferKey } from "./transfer-keys.ts";
 import type { Grant } from "./zone-grants.ts";
 
-/** Rows as either database gives them back, and what they mean. The columns are those of `schema-sqlite.ts`. */
+/** Rows as either database gives them back, and what they mean. The columns are those of `sqlite/schema.ts`. */
 
 export type ZoneRow = {
   readonly number: number;

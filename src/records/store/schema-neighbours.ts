@@ -1,4 +1,4 @@
-/** The labels of a name from the last to the first (core/zone-neighbours.ts); zones' names need no escapes. */
+/** The labels of a name from the last to the first (core/names/zone-neighbours.ts); zones' names need no escapes. */
 const reversed = (name: string): string =>
   `(SELECT group_concat(value, ' ' ORDER BY key DESC) FROM json_each('["' || replace(${name}, '.', '","') || '"]'))`;
 

@@ -3,7 +3,7 @@ import { commitMarksTable } from "../../../process/postgres/commit-marks.ts";
 import { budgetTable } from "../../limits/shared-postgres.ts";
 
 /**
- * The steps of `schema-sqlite.ts`, number by number: the same tables and columns, so that a row means the same in either.
+ * The steps of `sqlite/schema.ts`, number by number: the same tables and columns, so that a row means the same in either.
  * JSON stays text, so that it is the same to the byte, and texts are compared by their bytes, as SQLite does.
  *
  * `rate_budgets`, `commit_marks` and `log_head` are PostgreSQL's own, as only there nodes share a database. Why `log_head`: a sequence would

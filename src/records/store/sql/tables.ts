@@ -3,7 +3,7 @@ import type { SessionTables } from "../../../access/session-store-sql.ts";
 import type { RunSql, SqlText } from "../../../process/database/sql-text.ts";
 import type { ChangeRow, GrantRow, KeyRow, SetRow, TokenRow, ZoneRow } from "../rows.ts";
 
-/** The tables of `schema-sqlite.ts` and `schema-postgres.ts`, to write queries for. */
+/** The tables of `sqlite/schema.ts` and `postgres/schema.ts`, to write queries for. */
 export type Tables = SessionTables & {
   readonly zone_counts: { readonly account: number; readonly zones: number };
   readonly accounts: { readonly id: Generated<number>; readonly name: string; readonly created: number };

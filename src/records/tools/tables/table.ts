@@ -98,7 +98,7 @@ function table(name: string, key: string, rest: string, more: Pick<Table, "count
 const counted = { counted: true };
 
 /**
- * The tables of `schema-sqlite.ts`, in an order in which each row finds those that it refers to. What the database fills in
+ * The tables of `sqlite/schema.ts`, in an order in which each row finds those that it refers to. What the database fills in
  * itself is left out: `zones.reversed`.
  */
 export const storeTables = {
