@@ -193,7 +193,7 @@ export const hostileServices: readonly HostileRow[] = [
             body: `{"record":${JSON.stringify({ ...sentIn(asked), id: asked.path.slice(-2) }).slice(0, -1)},"value":"9.9.9.9"}}`,
           }
         : undefined,
-    /no JSON object/,
+    /"value" twice in one JSON object/,
     6,
   ),
   service("200 and something huge", toWrites({ body: `"${"x".repeat(5 * 1024 * 1024)}"` }), /more than 4 MiB/, 6),

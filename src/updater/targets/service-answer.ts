@@ -142,16 +142,15 @@ export const unexpected = (lack: string): TargetFault =>
 
 const lookAtUrl = "see whether the url is that of a record service";
 
-function unreadable(status: number, body: string): TargetFault {
-  const found =
-    body.trim() === ""
-      ? "an empty body"
-      : /^\s*</.test(body)
-        ? "a web page instead of JSON"
-        : isJson(body)
-          ? "JSON that is no object"
-          : "text that is not JSON, or was cut off";
-  return later(`the record service answered ${status} with ${found}`, lookAtUrl);
+const unreadable = (status: number, body: string): TargetFault =>
+  later(`the record service answered ${status} with ${whatIsWrongWith(body)}`, lookAtUrl);
+
+function whatIsWrongWith(body: string): string {
+  if (body.trim() === "") return "an empty body";
+  if (/^\s*</.test(body)) return "a web page instead of JSON";
+  if (!isJson(body)) return "text that is not JSON, or was cut off";
+  const twice = repeatedKey(body);
+  return twice === undefined ? "JSON that is no object" : `"${printable(twice)}" twice in one JSON object`;
 }
 
 const mostPages = 1000;
