@@ -37,6 +37,11 @@ export function createRequestFraming() {
     /** For Fastify's `clientErrorHandler`. The answer to what could not be read must not be taken for that of a request before it. */
     sendUnreadable: (error: NodeJS.ErrnoException, socket: Socket): void => {
       if (error.code === "ECONNRESET" || socket.destroyed || faulty.has(socket)) return;
+      // What is written before the handshake is never sent, and would be waited for without end.
+      if (isBeforeHandshake(socket)) {
+        socket.destroy();
+        return;
+      }
       const { response, before } = newest.get(socket) ?? {};
       const own = response?.req.complete ? unlessGiven(response) : undefined;
       const waiting = own ?? unlessGiven(before);
@@ -52,6 +57,10 @@ export function createRequestFraming() {
     },
   };
 }
+
+/** Node keeps this on every TLS socket, its types do not. */
+type Secured = { readonly secureConnecting?: boolean };
+const isBeforeHandshake = (socket: Socket & Secured): boolean => socket.secureConnecting === true;
 
 const unlessGiven = (response: ServerResponse | undefined): ServerResponse | undefined =>
   response === undefined || response.writableFinished || response.destroyed ? undefined : response;
