@@ -33,7 +33,7 @@ it("a service starts, is written to and answers without kysely, and lists by it"
   const token = (await moor("token", "add", ...data).ended).out.trim();
   const [http, dns] = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`];
   const service = moor("records", ...data, "--plain-http", "--listen", http, "--dns", dns);
-  await service.says(/Sign in to its console/);
+  await service.says(/signs in to its console/);
   const call = (method: string, path: string, body?: unknown) =>
     fetch(`http://${http}${path}`, {
       method,
