@@ -78,6 +78,19 @@ describe("nobody manages more than they have", () => {
     ],
     ["disable one who lasts longer", until("2027-01-31", manager), { before: manager, after: off(manager) }, "fine"],
     ["enable one who lasts longer", until("2027-01-31", manager), { before: off(manager), after: manager }, "expiry"],
+    ["give more to one who lasts longer", until("2027-01-31", manager), { before: holds(), after: manager }, "expiry"],
+    [
+      "widen what one who lasts longer has",
+      until("2027-01-31", manager),
+      { before: from(lan, "traffic"), after: holds("traffic") },
+      "expiry",
+    ],
+    [
+      "give more to one who ends sooner",
+      until("2027-01-31", manager),
+      { before: until("2027-01-01", holds()), after: until("2027-01-01", manager) },
+      "fine",
+    ],
     ["add a group, which never expires", until("2027-01-31", manager), { after: group(manager) }, "fine"],
     ["without an end, add one without an end", manager, { after: manager }, "fine"],
   ])("%s", (_, actor, wish, expected) => {

@@ -13,7 +13,7 @@ export type Standing = {
 
 export type Excess =
   | { readonly kind: "privileges"; readonly lacking: readonly Privilege[] }
-  /** It would stay valid longer than whoever acts. */
+  /** It, or what it gains, would stay valid longer than whoever acts. */
   | { readonly kind: "expiry" };
 
 /**
@@ -26,14 +26,18 @@ export function excessOf(
   actor: Standing,
   { before, after }: { readonly before?: Standing; readonly after?: Standing },
 ): Excess | undefined {
-  const grants = [...(before?.grants ?? []), ...(after?.grants ?? [])];
-  const lacking = new Set(
-    grants.flatMap(({ privileges, networks }) => privileges.filter((each) => !covers(actor.grants, each, networks))),
-  );
-  if (lacking.size > 0) return { kind: "privileges", lacking: [...lacking] };
-  const isLater = endOf(after) > Math.max(endOf(before), endOf(actor, Number.POSITIVE_INFINITY));
-  return isLater ? { kind: "expiry" } : undefined;
+  const [had, has] = [before?.grants ?? [], after?.grants ?? []];
+  const lacking = lackedBy(actor.grants, [...had, ...has]);
+  if (lacking.length > 0) return { kind: "privileges", lacking };
+  // Somebody who stays valid longer keeps what they have, but what they gain now must end with whoever gives it.
+  const gains = lackedBy(had, has).length > 0;
+  const latest = Math.max(gains ? Number.NEGATIVE_INFINITY : endOf(before), endOf(actor, Number.POSITIVE_INFINITY));
+  return endOf(after) > latest ? { kind: "expiry" } : undefined;
 }
+
+const lackedBy = (held: readonly Grant[], wanted: readonly Grant[]): readonly Privilege[] => [
+  ...new Set(wanted.flatMap(({ privileges, networks }) => privileges.filter((each) => !covers(held, each, networks)))),
+];
 
 /** `all` includes privileges that later versions add, so holding every other one is not enough to give it. */
 const covers = (held: readonly Grant[], privilege: Privilege, networks: readonly string[]): boolean =>

@@ -2,8 +2,14 @@ import type { Actor } from "./audit.ts";
 import type { GroupStore } from "./groups.ts";
 import { type Excess, excessOf, type Standing } from "./may-manage.ts";
 import { displayNames } from "./privileges.ts";
-import { grantsFrom, grantsOf, type Holder } from "./rights.ts";
+import { type Grant, grantsFrom, grantsOf, type Holder } from "./rights.ts";
 import type { User, UserStore } from "./users.ts";
+
+/** What a group is to become; without `after` it is removed. */
+type GroupWish = {
+  readonly name: string;
+  readonly after: (Grant & { readonly members: readonly string[] }) | undefined;
+};
 
 /** What the users, groups and keys of a store amount to, for `excessOf`. */
 export function openStandings({ users, groups }: { readonly users: UserStore; readonly groups: GroupStore }) {
@@ -12,6 +18,10 @@ export function openStandings({ users, groups }: { readonly users: UserStore; re
     groups: groups.list().filter(({ members }) => members.includes(user.name)),
   });
   const ofUser = (user: User): Standing => standingOf(holder(user));
+  const ofUserThen = (user: User, { name: changed, after }: GroupWish): Standing => {
+    const others = groups.list().filter(({ name, members }) => name !== changed && members.includes(user.name));
+    return standingOf({ ...user, groups: after?.members.includes(user.name) ? [...others, after] : others });
+  };
   return {
     holder,
     ofUser,
@@ -20,10 +30,10 @@ export function openStandings({ users, groups }: { readonly users: UserStore; re
       const user = users.find(name);
       return user === undefined ? { grants: [] } : countingFrom(ofUser(user), source);
     },
-    /** The first of these users who has more than `actor`. */
-    firstAbove: (actor: Standing, names: readonly string[]) => {
+    /** The first of these users who has more than `actor`, or who would gain more by the change of a group than `actor` can give. */
+    firstAbove: (actor: Standing, names: readonly string[], change: GroupWish) => {
       for (const user of names.flatMap((name) => users.find(name) ?? [])) {
-        const excess = excessOf(actor, { before: ofUser(user) });
+        const excess = excessOf(actor, { before: ofUser(user), after: ofUserThen(user, change) });
         if (excess !== undefined) return { name: user.name, excess };
       }
       return undefined;
@@ -44,6 +54,8 @@ export const countingFrom = (standing: Standing, from: string): Standing => ({
 
 export function excessInWords(excess: Excess, of?: string): string {
   const who = "Ask somebody who can, or use the moor command on this machine.";
+  if (excess.kind === "expiry" && of !== undefined)
+    return `The user ${of} stays valid longer than your own account does, so you cannot give them more. ${who}`;
   if (excess.kind === "expiry") return `That would stay valid longer than your own account does. ${who}`;
   const names = excess.lacking.map((each) => `“${displayNames[each]}”`).join(", ");
   const what = of === undefined ? `That takes ${names}` : `The user ${of} has ${names}`;

@@ -150,6 +150,21 @@ describe("a manager who does not have everything", () => {
     expect(people.addUser({ ...wish("made"), expires: end.toISOString() }, manager)).toBe("done");
   });
 
+  it("gives nothing to those who stay valid longer than themselves, by a group neither", async () => {
+    access.users.change("manager", { expires: new Date("2026-12-31T00:00:00Z") });
+    access.users.add({ name: "made", now });
+    const mayNot = (forbidden: RegExp) => ({ forbidden: expect.stringMatching(forbidden) });
+    expect(await people.changeUser("made", { privileges: ["traffic"] }, manager)).toEqual(mayNot(/^That would stay/));
+    const byGroup = mayNot(/^The user made stays valid longer than your own account/);
+    expect(people.changeGroup({ name: "crew", members: ["made"] }, manager)).toEqual(byGroup);
+    expect(people.addGroup({ ...crew, name: "new", members: ["made"] }, manager)).toEqual(byGroup);
+    access.groups.change("crew", { privileges: [] });
+    access.groups.join("crew", "made");
+    expect(people.changeGroup({ name: "crew", privileges: ["traffic"] }, manager)).toEqual(byGroup);
+    expect(people.changeGroup({ name: "crew", members: [] }, manager)).toBe("done");
+    expect(people.changeGroup({ name: "crew", privileges: ["traffic"], members: ["manager"] }, manager)).toBe("done");
+  });
+
   it("keeps a group whose members have more as it is", () => {
     access.groups.join("crew", "boss");
     expect(people.changeGroup({ name: "crew", privileges: [] }, manager)).toEqual({

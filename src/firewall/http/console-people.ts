@@ -51,12 +51,13 @@ export function consolePeople(access: AccessStore, now: () => Date) {
 
   /** Members gain and lose with their group, so nobody among those it touches may have more than whoever changes it. */
   const groupExcess = (by: Actor, before: Group | undefined, wish: ConsoleGroup | undefined): Forbidden | undefined => {
-    const after = wish && { privileges: wish.privileges.filter(isPrivilege), networks: wish.networks };
+    const after = wish && { ...wish, privileges: wish.privileges.filter(isPrivilege) };
     const own = excess(by, {
       ...(before && { before: { grants: [before] } }),
       ...(after && { after: { grants: [after] } }),
     });
-    const above = standings.firstAbove(standings.ofActor(by), touchedMembers(before, wish));
+    const change = { name: before?.name ?? wish?.name ?? "", after };
+    const above = standings.firstAbove(standings.ofActor(by), touchedMembers(before, wish), change);
     return own ?? (above && { forbidden: excessInWords(above.excess, above.name) });
   };
 
