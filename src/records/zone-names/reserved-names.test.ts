@@ -9,6 +9,10 @@ describe("a name that no account should hold alone", () => {
     ["co.uk", "public-suffix"],
     ["github.io", "public-suffix"],
     ["foo.ck", "public-suffix"],
+    // Listed as *.sch.uk and so on: every name below is a suffix, and so many owners' names end in these too.
+    ["sch.uk", "public-suffix"],
+    ["kawasaki.jp", "public-suffix"],
+    ["nom.br", "public-suffix"],
     ["in-addr.arpa", "public-suffix"],
     ["xn--55qx5d.cn", "public-suffix"],
     ["example.net", "name-server"],
@@ -21,7 +25,15 @@ describe("a name that no account should hold alone", () => {
 
   it.each([
     ...["example.co.uk", "alpha.test", "home.lan", "corp.internal", "home.arpa", "10.in-addr.arpa"],
-    ...["168.192.in-addr.arpa", "d.f.ip6.arpa", "www.ck", "me.github.io", "www.example.net", "x.ns1.example.net"],
+    ...[
+      "168.192.in-addr.arpa",
+      "d.f.ip6.arpa",
+      "www.ck",
+      "city.kawasaki.jp",
+      "me.github.io",
+      "www.example.net",
+      "x.ns1.example.net",
+    ],
     ...["ns.example.net", "_acme-challenge.alpha.test", "0/25.2.0.192.in-addr.arpa", "fritz.box", "unlisted.invalid"],
   ])("%s is not one", async (name) => {
     expect(await reservedName(name, servers)).toBeUndefined();

@@ -20,6 +20,10 @@ const homeNames: ReadonlySet<string> = new Set(["home.arpa"]);
 async function isPublicSuffix(name: string): Promise<boolean> {
   const { parse } = await import("tldts");
   const options = { allowPrivateDomains: true, detectIp: false, extractHostname: false, validateHostname: false };
-  const { publicSuffix, isIcann, isPrivate } = parse(name, options);
-  return publicSuffix === name && (isIcann === true || isPrivate === true) && !homeNames.has(name);
+  const isListed = (suffix: string): boolean => {
+    const { publicSuffix, isIcann, isPrivate } = parse(suffix, options);
+    return publicSuffix === suffix && (isIcann === true || isPrivate === true);
+  };
+  // The second is for names that are listed as `*.sch.uk` only.
+  return (isListed(name) || isListed(`any-name.${name}`)) && !homeNames.has(name);
 }
