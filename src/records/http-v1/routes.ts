@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Instant } from "../../core/instant.ts";
 import { StoreBusy } from "../../process/database/store-busy.ts";
 import type { Logger } from "../../process/log.ts";
-import { admitBody, leaveBody, readBodiesBy, takeTurns } from "../http/admit-body.ts";
+import { admitBody, hasLargeBody, leaveBody, readBodiesBy, takeTurns } from "../http/admit-body.ts";
 import { actorOf } from "../http/authenticate.ts";
 import { createFailureNotes, type FailedRequest, type NoteFailure, toldOf } from "../http/failed-requests.ts";
 import { type BodyRead, parseBody } from "../http/parse-body.ts";
@@ -13,6 +13,7 @@ import type { Actor } from "../service/sight.ts";
 import type { RecordStore } from "../store/port.ts";
 import { bulkRoutes } from "./bulk.ts";
 import { describeRoute } from "./describe.ts";
+import { deniedBody } from "./errors.ts";
 import { primaryServerRoutes } from "./primary-servers.ts";
 import { recordRoutes } from "./records.ts";
 import { largestFile, zoneFileRoutes } from "./zone-file.ts";
@@ -26,6 +27,8 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** The body is given to the handler as it came. */
     rawBody?: boolean;
+    /** The body is only checked, so a token that only reads may send it. */
+    storesNothing?: boolean;
   }
 }
 
@@ -80,9 +83,15 @@ async function admit(options: V1Options, request: FastifyRequest, reply: Fastify
   request.actor = actor;
   const refusal = await limit(options, request, reply);
   if (refusal !== undefined) return refusal;
+  // The routes refuse it too, with better words about small mistakes, but only after they have read it.
+  if (actor.scope.access === "read" && mayStore(request) && hasLargeBody(request))
+    return await sendGateway(reply, 403, deniedBody("read-only").message);
   await admitBody(request, reply, options.service.turns);
   return undefined;
 }
+
+const mayStore = ({ method, routeOptions }: FastifyRequest): boolean =>
+  method !== "GET" && method !== "HEAD" && routeOptions.config.storesNothing !== true;
 
 async function limit(
   { rateLimit, now: clock }: V1Options,

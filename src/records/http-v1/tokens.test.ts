@@ -36,6 +36,28 @@ describe("a token that only reads", () => {
   });
 });
 
+describe("a large body from a token that only reads", () => {
+  const body = "no JSON ".repeat(4_000);
+
+  it.each([
+    ["POST", "/api/v1/records/bulk"],
+    ["PUT", "/api/v1/records/bulk"],
+    ["POST", "/api/v1/records"],
+    ["POST", "/api/v1/zones"],
+    ["POST", "/api/v1/zones/any/import"],
+  ] as const)("%s %s: is refused unread", async (method, path) => {
+    const token = await newToken("main", { access: "read" });
+    const denied = { status: 403, json: { message: "this token may read but not write" } };
+    expect(await call(method, path, { token, body })).toMatchObject(denied);
+  });
+
+  it("is read where nothing would be written", async () => {
+    const token = await newToken("main", { access: "read" });
+    const file = `$ORIGIN check.example.\n; ${"x".repeat(20_000)}\n@ 300 IN A 192.0.2.1\n`;
+    expect((await call("POST", "/api/v1/zones/file/validate", { token, body: file })).status).toBe(200);
+  });
+});
+
 describe("a token of certain zones", () => {
   it("sees those zones only", async () => {
     const [mine, other] = [await newZone(), await newZone()];

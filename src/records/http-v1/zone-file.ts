@@ -69,7 +69,7 @@ export function zoneFileRoutes(api: FastifyInstance, service: RecordService): vo
   api.post(
     "/zones/file/validate",
     {
-      ...raw,
+      config: { ...raw.config, storesNothing: true },
       schema: {
         tags,
         summary: "Check a zone file; nothing is stored",

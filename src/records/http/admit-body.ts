@@ -41,9 +41,12 @@ export async function admitBody(request: FastifyRequest, reply: FastifyReply, tu
   if (size > smallBody && !isRefused) await holdFor(request.actor.account, reply, turns);
 }
 
+/** Whether the body of a request may be large, by what its headers say. */
+export const hasLargeBody = ({ raw }: FastifyRequest): boolean => sizeOf(raw) > smallBody;
+
 /** A stranger's large body is not read to its end only to keep the connection. */
 export function leaveBody(request: FastifyRequest, reply: FastifyReply): void {
-  if (sizeOf(request.raw) > smallBody) reply.header("connection", "close");
+  if (hasLargeBody(request)) reply.header("connection", "close");
 }
 
 /** For routes that are marked as heavy: between two of them whatever else came is answered. */
