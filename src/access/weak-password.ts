@@ -54,7 +54,15 @@ const forwards = [
   "yxcvbnm",
 ];
 const columns = ["1qaz", "2wsx", "3edc", "4rfv", "5tgb", "6zhn", "6yhn", "7ujm", "!@#$%^&*()"];
-const rows = [...forwards, ...columns].flatMap((row) => [row, turned(row)]);
+const zigzags = [
+  "1q2w3e4r5t6y7u8i9o0p",
+  "q1w2e3r4t5y6u7i8o9p0",
+  "5t6z7u",
+  "t5z6u7",
+  "qawsedrftgyhujikolp",
+  "azsxdcfvgbhnjm",
+];
+const rows = [...forwards, ...columns, ...zigzags].flatMap((row) => [row, turned(row)]);
 
 /** Letters that people write as signs. */
 const meant: Readonly<Record<string, string>> = {
