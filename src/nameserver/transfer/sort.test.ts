@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { nameToWire } from "../../core/names/wire.ts";
 import type { ResourceRecord } from "../wire/message.ts";
@@ -93,3 +95,28 @@ describe("what the records of a transfer are", () => {
     expect(looks).toBeLessThan(5 * records.length);
   });
 });
+
+describe("what a transfer says that it keeps", () => {
+  const filled = (first: readonly number[], text: string) => Buffer.from([...first, ...Buffer.alloc(60_000, text)]);
+
+  it.each([
+    ["an unknown type", 65_300, filled([], "a")],
+    ["TLSA", 52, filled([3, 1, 1], "a")],
+    ["TXT", 16, Buffer.alloc(60_000, "\x01a")],
+    ["CAA", 257, filled([0, 5, ...Buffer.from("issue")], "\x01")],
+  ])("is what it keeps: %s", (_, type, data) => {
+    const sort = createTransferSort(zone, undefined);
+    sort.add(soa(1));
+    const before = heapInUse();
+    for (let n = 0; n < 20; n++) sort.add({ name: `h${n}.${zone}`, type, class: 1, ttl: 60, data });
+    const kept = heapInUse() - before;
+    expect(sort.records()).toBe(21);
+    expect(kept).toBeLessThan(2 * sort.bytes());
+  });
+});
+
+function heapInUse(): number {
+  setFlagsFromString("--expose-gc");
+  runInNewContext("gc")();
+  return process.memoryUsage().heapUsed;
+}
