@@ -135,7 +135,8 @@ export function primariesAt(keys: Keys, faults: Fault[]): readonly ServerDraft[]
     const where = `primary_nameservers[${i}].`;
     const server = isObject(each) ? each : {};
     const address = textAt(server, "address", faults, where);
-    if (address !== "" && !parseAddress(address)) faults.push(badInput(`${where}address`, "is not an IP address"));
+    const isAddress = typeof server.address !== "string" || parseAddress(address) !== undefined;
+    if (!isAddress) faults.push(badInput(`${where}address`, "is not an IP address"));
     const port = said(server.port) ? portOf(server.port) : 53;
     if (port === undefined) faults.push(badInput(`${where}port`, "is not a port"));
     const tsig = tsigAt(server, faults, where);

@@ -26,6 +26,11 @@ describe("addresses of primary servers without the operator's permission", () =>
     expect([replaced.status, replaced.error.message]).toEqual([422, words]);
   });
 
+  it.each(["", " ", "2130706433", "127.1", "::1%lo"])("%j is no address", async (address) => {
+    const made = await call("POST", "/zones", { name: "never.example", ...secondary(address) });
+    expect([made.status, made.error?.details.fields[0].name]).toEqual([422, field]);
+  });
+
   it.each([true, [53], "0x35", 0])("port %j is no port", async (port) => {
     const body = { name: "never.example", mode: "secondary", primary_nameservers: [{ address: "9.9.9.9", port }] };
     expect((await call("POST", "/zones", body)).status).toBe(422);
