@@ -51,3 +51,37 @@ it("one that says nothing over TCP is given up", async () => {
   const answers = askTcp(peer, { opcode: 0, question }, { signal, limit: 50, now: Date.now });
   await expect(answers.next()).rejects.toThrow("silent for 50 ms");
 });
+
+it("servers that send without end leave each round of the event loop to others after one chunk", async () => {
+  const server = createServer((socket) => {
+    socket.on("error", () => undefined);
+    socket.once("data", (asked) => {
+      asked[4] = (asked[4] ?? 0) | 0x80;
+      socket.write(Buffer.concat(Array.from({ length: 100_000 }, () => asked)));
+    });
+  }).listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const peer = { host: "127.0.0.1", port: (server.address() as { port: number }).port, key: undefined };
+  const asking = { opcode: 0, question: { name: "example.org", type: 6, class: 1 } };
+  const { signal } = new AbortController();
+  let [messages, most] = [0, 0];
+  const round = () => {
+    most = Math.max(most, messages);
+    messages = 0;
+    rounds = setImmediate(round);
+  };
+  let rounds = setImmediate(round);
+  onTestFinished(() => clearImmediate(rounds));
+  const read = async () => {
+    let count = 0;
+    for await (const _ of askTcp(peer, asking, { signal, limit: 20_000, now: Date.now })) {
+      messages += 1;
+      count += 1;
+      if (count === 20_000) break;
+    }
+  };
+  await Promise.all([read(), read(), read(), read()]);
+  // A chunk is 64 KiB, a message 31 bytes; two chunks where the count falls between two rounds.
+  expect(most).toBeLessThanOrEqual((2 * 65_536) / 31);
+});

@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
 import { createSocket } from "node:dgram";
 import { connect, isIPv6, type Socket } from "node:net";
+import { setImmediate as nextRound } from "node:timers/promises";
 import type { Instant } from "../../core/instant.ts";
 import { afterAwake } from "../../process/after-awake.ts";
 import { headerLength } from "../wire/codes.ts";
@@ -135,6 +136,7 @@ async function* packets(socket: Socket, heard: () => void): AsyncGenerator<Buffe
     chunks.push(chunk);
     missing -= chunk.length;
     if (missing > 0) continue;
+    await turn();
     const unread = chunks.length === 1 ? chunk : Buffer.concat(chunks);
     let at = 0;
     let end = endOfMessage(unread, at);
@@ -146,6 +148,16 @@ async function* packets(socket: Socket, heard: () => void): AsyncGenerator<Buffe
     missing = end - unread.length;
   }
 }
+
+/**
+ * All connections together read one chunk in each round of the event loop. Otherwise each is given megabytes in one round, and many that
+ * send without end would hold up everything else for seconds.
+ */
+let turns = Promise.resolve();
+const turn = (): Promise<void> => {
+  turns = turns.then(() => nextRound());
+  return turns;
+};
 
 /** As far as is known: a message begins with its length. */
 const endOfMessage = (bytes: Buffer, at: number): number =>
