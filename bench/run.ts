@@ -5,11 +5,11 @@ import { join } from "node:path";
 import type { Table } from "./table.ts";
 
 /** Each bench is loaded when it is run. A peer that is not installed is named in its table, never a failure. */
-const benches: Readonly<Record<string, () => Promise<readonly Table[]>>> = {
+const benches: Readonly<Record<string, (only: readonly string[]) => Promise<readonly Table[]>>> = {
   records: async () => (await import("./records/records.ts")).benchRecords(),
   "records-scale": async () => (await import("./records/scale.ts")).benchRecordsScale(),
   rrsets: async () => (await import("./records/rrsets.ts")).benchRrsets(),
-  neighbours: async () => (await import("./neighbours/neighbours.ts")).benchNeighbours(),
+  neighbours: async (only) => (await import("./neighbours/neighbours.ts")).benchNeighbours(only),
   postgres: async () => (await import("./records/postgres.ts")).benchPostgres(),
   dns: async () => (await import("./dns/dns.ts")).benchDns(),
   "dns-load": async () => (await import("./dns/load.ts")).benchDnsLoad(),
@@ -18,7 +18,11 @@ const benches: Readonly<Record<string, () => Promise<readonly Table[]>>> = {
   updater: async () => (await import("./updater/updater.ts")).benchUpdater(),
 };
 
-const wanted = process.argv.slice(2);
+const words = process.argv.slice(2);
+/** Behind `--`, parts of the names of rows: `npm run bench neighbours -- -- AXFR`. Such a run is printed and not kept. */
+const end = words.indexOf("--");
+const only = end < 0 ? [] : words.slice(end + 1);
+const wanted = end < 0 ? words : words.slice(0, end);
 const unknown = wanted.filter((name) => !(name in benches));
 if (unknown.length > 0) {
   console.error(`There is no bench ${unknown.join(", ")}; there are ${Object.keys(benches).join(", ")}`);
@@ -27,11 +31,11 @@ if (unknown.length > 0) {
 
 for (const [name, bench] of Object.entries(benches)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
-  const tables = await bench();
+  const tables = await bench(only);
   const text = `# ${name}\n\n${await machine()}\n${tables.map(markdown).join("")}`;
   const folder = join(import.meta.dirname, "results");
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, `${name}.md`), text);
+  if (only.length === 0) writeFileSync(join(folder, `${name}.md`), text);
   console.log(text);
 }
 

@@ -14,22 +14,26 @@ import { fillStreet, type Street } from "./store.ts";
 
 const seconds = 4;
 
-/** What one account's DNS answers and API calls take while another account, or a stranger, does its worst. */
-export async function benchNeighbours(): Promise<readonly Table[]> {
+/**
+ * What one account's DNS answers and API calls take while another account, or a stranger, does its worst. `only`: parts of the names
+ * of the neighbours to run; left empty, all are.
+ */
+export async function benchNeighbours(only: readonly string[]): Promise<readonly Table[]> {
   buildService();
   const folder = mkdtempSync(join(tmpdir(), "moor-bench-neighbours-"));
   try {
     const street = await fillStreet(folder);
-    return [await tableOf(folder, street, 0), await tableOf(folder, street, 1)];
+    return [await tableOf(folder, street, 0, only), await tableOf(folder, street, 1, only)];
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function tableOf(folder: string, street: Street, workers: number): Promise<Table> {
+async function tableOf(folder: string, street: Street, workers: number, only: readonly string[]): Promise<Table> {
   const ports = { http: await freePort(), dns: await freePort() };
   const rows = [];
   for (const [name, neighbour] of Object.entries(neighboursOf(street, ports))) {
+    if (only.length > 0 && !only.some((part) => name.includes(part))) continue;
     // A process of its own for each: what one leaves behind in memory is not the next one's.
     const moor = await startService(folder, ports, "--transfer-to", "127.0.0.1", "--dns-workers", `${workers}`);
     try {

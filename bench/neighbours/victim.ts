@@ -19,7 +19,9 @@ const took: Record<Kind, number[]> = { dns: [], get: [], put: [] };
 let waiting = 0;
 let failed = 0;
 
-const socket = createSocket("udp4");
+/** Another network than the neighbour's, which comes from 127.0.0.1: limits by source must be able to tell them apart. */
+const ownAddress = "127.0.9.1";
+const socket = createSocket("udp4").bind(0, ownAddress);
 const asked = new Map<number, number>();
 const query = Buffer.from(encodeMessage(queryFor({ name: "www.victim.example", type: 1 }, 0)) ?? []);
 socket.on("message", (reply) => {
@@ -39,7 +41,14 @@ function call(kind: "get" | "put", i: number): void {
     if (!good) failed += 1;
     took[kind].push(performance.now() - start);
   };
-  const options = { agent, port: http, host: "127.0.0.1", path: `/api/v1/records/${record}`, headers };
+  const options = {
+    agent,
+    port: http,
+    host: "127.0.0.1",
+    localAddress: ownAddress,
+    path: `/api/v1/records/${record}`,
+    headers,
+  };
   const sent = request({ ...options, method: kind.toUpperCase() }, (response) => {
     response.resume().on("end", () => end(response.statusCode === 200));
   });
