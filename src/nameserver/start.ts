@@ -44,10 +44,13 @@ export async function startNameserver(options: NameserverOptions): Promise<Names
   const { transfers: ports } = options;
   const { respond: respondNow, stream }: Exchange = ports
     ? createExchange({ respond: answer, zones, ports, now: Date.now, onTrouble, counters })
-    : { respond: answer };
+    : { respond: (query, transport, _, mayWait) => answer(query, transport, mayWait) };
   const waiting = waitForWrites(source);
-  const respond: RespondTo = (query, transport, from) =>
-    waiting.wait()?.then(() => respondNow(query, transport, from)) ?? respondNow(query, transport, from);
+  const respond: RespondTo = (query, transport, from, mayWait = true) => {
+    const news = waiting.wait();
+    if (news === undefined) return respondNow(query, transport, from, mayWait);
+    return mayWait ? news.then(() => respondNow(query, transport, from)) : undefined;
+  };
   const memory = new SharedArrayBuffer(rateLimitMemory(defaultRateLimit.slots));
   const limits = { seed: randomInt(2 ** 32), memory };
   const udp = { rateLimit: createRateLimit({ ...defaultRateLimit, ...limits }), log, counters, reusePort: workers > 0 };

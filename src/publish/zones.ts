@@ -8,7 +8,9 @@ import type { ZoneContent } from "../core/records/zone-view.ts";
 import type { ZoneEvent, ZoneSource } from "../nameserver/answer/zone-source.ts";
 import type { ChangesBetween } from "../nameserver/transfer/out.ts";
 import type { Logger } from "../process/log.ts";
+import { createTurns } from "../process/turns.ts";
 import type { LoggedChange, Zone, ZoneSettings } from "../records/model.ts";
+import { readZone } from "../records/service/zones/read-zone.ts";
 import type { RecordStore } from "../records/store/port.ts";
 import { openCatalog, warnOfHidden } from "./catalog.ts";
 import { followLog } from "./follow-log.ts";
@@ -45,6 +47,7 @@ export async function zonesFromStore(store: RecordStore, options: StoreZonesOpti
     until: (zone) => answerableUntil(store, zone),
     expired: (zone) => tell({ kind: "replaced", zone }),
   });
+  const turns = createTurns();
   let followed = start;
   const unfollow = followLog(store, start, log, {
     rows: (rows) => {
@@ -75,7 +78,7 @@ export async function zonesFromStore(store: RecordStore, options: StoreZonesOpti
       if (name === catalog?.name) return await catalog.load();
       const zone = await store.zoneHolding(name);
       if (zone?.name !== name) return undefined;
-      const sets = await store.sets(zone, {});
+      const sets = await readZone(store, zone, () => turns.next(zone.account));
       if (zone.settings.mode === "secondary") {
         const until = await answerableUntil(store, zone);
         if (until === undefined) throw new Error(`the zone ${name} has not been had from its primary servers yet`);
@@ -114,10 +117,12 @@ const mostAtOnce = 10_000;
 /** A zone cannot be served without name servers: one whose owner has named none gets those of the service. */
 function contentOf(zone: Zone, sets: readonly RRset[], nameservers: readonly string[]): ZoneContent {
   const named = sets.some((set) => isApexNs(set));
+  const soa = sets.find((set) => set.type === "SOA")?.records[0];
   return {
     name: zone.name,
     ttl: zone.settings.ttl,
-    serial: zone.serial,
+    // A large zone was read in parts, and is as it was at the last of them.
+    serial: soa === undefined ? zone.serial : serialOf(soa.rdata),
     sets: named ? sets : [...sets, nsSet(zone, nameservers)],
   };
 }

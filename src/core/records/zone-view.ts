@@ -2,6 +2,7 @@ import type { Label } from "../names/label.ts";
 import { apex, labelsOf } from "../names/name.ts";
 import { parseRdata, type Rdata, rdataToWire } from "../rdata/rdata.ts";
 import type { RecordType } from "../rdata/table.ts";
+import { finish, type Steps } from "../steps.ts";
 import type { Change } from "./changes.ts";
 import { dname } from "./dname.ts";
 import type { RRset } from "./rrset.ts";
@@ -57,8 +58,13 @@ export type ZoneContent = {
   readonly sets: readonly RRset[];
 };
 
+const setsInStep = 64;
+
 /** A zone without an SOA set has no answers; to ask for its view is a bug. */
-export function createZoneView(zone: ZoneContent): ZoneView {
+export const createZoneView = (zone: ZoneContent): ZoneView => finish(zoneViewSteps(zone));
+
+/** The same for a large zone, so that others get their turn between two steps. */
+export function* zoneViewSteps(zone: ZoneContent): Steps<ZoneView> {
   const { name, ttl, serial } = zone;
   const view: ZoneView = {
     name,
@@ -71,7 +77,12 @@ export function createZoneView(zone: ZoneContent): ZoneView {
     cuts: 0,
     dnames: 0,
   };
-  for (const set of zone.sets) placeSet(view, set.owner, set.type, set);
+  let placed = 0;
+  for (const set of zone.sets) {
+    placeSet(view, set.owner, set.type, set);
+    placed += 1;
+    if (placed % setsInStep === 0) yield;
+  }
   if (setAt(view.apex, "SOA") === undefined) throw new Error(`the zone ${name} has no SOA record`);
   renewSoa(view, serial);
   return view;

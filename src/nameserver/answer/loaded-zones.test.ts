@@ -95,6 +95,46 @@ describe("asking the source", () => {
   });
 });
 
+describe("a large zone", () => {
+  const hosts = (count: number) => Array.from({ length: count }, (_, i) => `h${i} - A 192.0.2.1`).join("\n");
+  const large = zone("large.example", hosts(30_000));
+
+  it("is built in parts: others are found between them", async () => {
+    const zones = follow(zonesInMemory(large, zone("example.org")));
+    const order: string[] = [];
+    const loads = zones.where("large.example").then(() => order.push("large"));
+    for (let i = 0; i < 3; i++) {
+      await new Promise(setImmediate);
+      expect(await zones.where("example.org")).toBe("example.org");
+      order.push("small");
+    }
+    await loads;
+    expect(order).toEqual(["small", "small", "small", "large"]);
+  });
+
+  it("shows what was written while it was built", async () => {
+    const source = zonesInMemory(large);
+    const found = follow(source).find(keyOfName("large.example"));
+    for (let i = 0; i < 3; i++) await new Promise(setImmediate);
+    source.write("large.example", writtenSets("large.example", `${soaLine}h7 - A 192.0.2.7`));
+    const loaded = await found;
+    expect([values(loaded, "A"), loaded?.view.size]).toEqual([["192.0.2.7"], 2]);
+    expect(source.asked.load).toBe(1);
+  });
+
+  it("that takes longer than anybody waits goes on loading, and is found later", async () => {
+    const source = zonesInMemory(zone("example.org"));
+    const gate = Promise.withResolvers<void>();
+    const load: ZoneSource["load"] = (name) => gate.promise.then(() => source.load(name));
+    const zones = follow({ ...source, load }, { ...defaultLoadLimits, wait: 20 });
+    for (let i = 0; i < 3; i++) await expect(zones.where("example.org")).rejects.toThrow("20 ms");
+    gate.resolve();
+    await expect.poll(() => zones.count()).toBe(1);
+    expect(await zones.where("example.org")).toBe("example.org");
+    expect(source.asked.load).toBe(1);
+  });
+});
+
 describe("following", () => {
   it("applies a change in place", async () => {
     const source = zonesInMemory(zone("example.org"));

@@ -1,7 +1,9 @@
 import { apex } from "../../core/names/name.ts";
 import { compareSerials } from "../../core/records/serial.ts";
-import { changeZoneView, createZoneView, type ZoneContent, type ZoneView } from "../../core/records/zone-view.ts";
+import { changeZoneView, type ZoneContent, type ZoneView, zoneViewSteps } from "../../core/records/zone-view.ts";
+import { finish } from "../../core/steps.ts";
 import { afterAwake } from "../../process/after-awake.ts";
+import { createTurns } from "../../process/turns.ts";
 import { createKeptMap } from "./kept-map.ts";
 import { createNameFilter } from "./name-filter.ts";
 import { isRootKey, keyAbove, keyOfName, type NameKey, nameOfKey } from "./name-key.ts";
@@ -12,6 +14,8 @@ import { isNews, type ZoneEvent, type ZoneNews, type ZoneSource } from "./zone-s
 export type LoadedZones = {
   /** The zone that a name is in. A promise only when the source has to be asked; it rejects when that fails. */
   readonly find: (name: NameKey) => LoadedZone | undefined | Promise<LoadedZone | undefined>;
+  /** Whether `find` gives the zone of a name without asking the source. */
+  readonly isKnown: (name: NameKey) => boolean;
   /** Whether the first `end` characters of a key are surely no zone's name. */
   readonly isNoZone: (key: string, end: number) => boolean;
   readonly apply: (event: ZoneEvent) => void;
@@ -38,15 +42,27 @@ export type LoadLimits = {
   readonly sets: number;
   /** Names that are remembered as no zone's. */
   readonly absent: number;
-  /** Milliseconds that a zone may take to load. */
+  /** Milliseconds that questions wait for a zone to load. It goes on loading, and later questions find it. */
   readonly wait: number;
+  /** Milliseconds that a zone may take to load. A large one is loaded in parts, and takes longer while others are served. */
+  readonly load: number;
   /** Milliseconds to find which zone a name is in: who asks has little patience, and goes to another server. */
   readonly find: number;
   /** Any number: makes it hard to guess which names are mistaken for a zone's. */
   readonly seed: number;
 };
 
-export const defaultLoadLimits: LoadLimits = { sets: 1_000_000, absent: 50_000, wait: 5_000, find: 2_000, seed: 0 };
+export const defaultLoadLimits: LoadLimits = {
+  sets: 1_000_000,
+  absent: 50_000,
+  wait: 5_000,
+  load: 60_000,
+  find: 2_000,
+  seed: 0,
+};
+
+/** The tree of a zone with more sets is built in parts. */
+const largeZone = 1_000;
 
 /** How often a zone may come or go under a question before it is given up. */
 const tries = 4;
@@ -57,6 +73,7 @@ const secondChances = 32;
 export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits): LoadedZones {
   const zones = new Map<NameKey, LoadedZone>();
   const loading = new Map<string, { readonly result: Promise<LoadedZone | undefined>; readonly missed: ZoneNews[] }>();
+  const turns = createTurns();
   const absent = createKeptMap<true>(limits.absent);
   let names = createNameFilter(limits.seed);
   let learned = false;
@@ -72,7 +89,8 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
     learned = filter === names;
   };
 
-  const find = (name: NameKey, left = tries): ReturnType<LoadedZones["find"]> => {
+  /** The nearest zone that is held, and the names below it that may be zones. */
+  const look = (name: NameKey) => {
     let unknown: NameKey[] | undefined;
     let nearest: LoadedZone | undefined;
     // The root is nobody's zone here.
@@ -83,6 +101,11 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
       unknown ??= [];
       unknown.push(candidate);
     }
+    return { nearest, unknown };
+  };
+
+  const find = (name: NameKey, left = tries): ReturnType<LoadedZones["find"]> => {
+    const { nearest, unknown } = look(name);
     if (nearest) nearest.used = true;
     return unknown === undefined ? nearest : ask(name, unknown, nearest, left);
   };
@@ -109,27 +132,36 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
     const underway = loading.get(name);
     if (underway) return underway.result;
     const missed: ZoneNews[] = [];
-    const result = read(name, missed).finally(() => loading.delete(name));
+    const result = within(
+      limits.wait,
+      read(name, missed).finally(() => loading.delete(name)),
+    );
     loading.set(name, { result, missed });
     return result;
   };
 
   const read = async (name: string, missed: ZoneNews[]): Promise<LoadedZone | undefined> => {
     for (let i = 0; i < tries; i++) {
-      const content = await within(limits.wait, source.load(name));
+      const content = await within(limits.load, source.load(name));
+      const view = content === undefined || isOutdated(missed) ? undefined : await build(content);
       // Whether the content is from before or after cannot be told, so it is read again.
-      if (missed.some((event) => event.kind !== "changed" || comesOrGoes(event))) {
+      if (isOutdated(missed)) {
         missed.length = 0;
         continue;
       }
-      return content && hold(content, missed);
+      return view && hold(view, missed);
     }
     throw new Error(`the zone ${name} changes faster than it can be loaded`);
   };
 
-  const hold = (content: ZoneContent, missed: readonly ZoneNews[]): LoadedZone => {
-    const zone: LoadedZone = { view: createZoneView(content), current: true, below: 0, used: false, tail: undefined };
-    zones.set(keyOfName(content.name), zone);
+  const build = (content: ZoneContent): ZoneView | Promise<ZoneView> => {
+    const steps = zoneViewSteps(content);
+    return content.sets.length > largeZone ? turns.run(0, steps) : finish(steps);
+  };
+
+  const hold = (view: ZoneView, missed: readonly ZoneNews[]): LoadedZone => {
+    const zone: LoadedZone = { view, current: true, below: 0, used: false, tail: undefined };
+    zones.set(keyOfName(view.name), zone);
     held += zone.view.size;
     // What is applied while the zone counts as loading is noted as missed once more: of a list that grows there is no end.
     for (const event of [...missed]) apply(event);
@@ -206,12 +238,16 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
 
   return {
     find: (name) => find(name),
+    isKnown: (name) => look(name).unknown === undefined,
     isNoZone: (key, end) => learned && !names.mayHold(key, end),
     apply,
     learn,
     count: () => zones.size,
   };
 }
+
+const isOutdated = (missed: readonly ZoneNews[]): boolean =>
+  missed.some((event) => event.kind !== "changed" || comesOrGoes(event));
 
 const comesOrGoes = (event: ZoneNews): boolean =>
   event.kind === "changed" &&

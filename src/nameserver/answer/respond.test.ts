@@ -196,6 +196,21 @@ describe("what is refused, and how", () => {
   });
 });
 
+it("who may not wait is answered from what is held, and nothing is begun for the rest", async () => {
+  const zones = createLoadedZones(source);
+  await zones.learn();
+  respond = createResponder({ zones, onTrouble: (error) => troubles.push(error) });
+  const now = (name: string, type?: string) => respond(asking(name, type), "udp", false);
+  expect(now("www.example.org")).toBeUndefined();
+  expect(source.asked).toEqual({ closest: 0, load: 0 });
+  await ask(asking("mail.example.org"));
+  const before = { ...source.asked };
+  for (const name of ["www.example.org", "nothing.example.org", "elsewhere.example"])
+    expect(now(name)).toBeInstanceOf(Buffer);
+  expect(now("sub.example.org", "DS")).toBeUndefined();
+  expect(source.asked).toEqual(before);
+});
+
 describe("case", () => {
   it.each(["udp", "tcp"] as const)("of the question comes back as it went, over %s", async (transport) => {
     for (const spelling of ["WWW.example.org", "www.EXAMPLE.org", "www.example.org", "wWw.eXaMpLe.OrG"]) {

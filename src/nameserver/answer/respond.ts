@@ -7,13 +7,21 @@ import { isRootKey, keyAbove, labelsOfKey, type NameKey } from "./name-key.ts";
 import { createPrepare, isNoName, type Prepared, stillHolds } from "./prepare.ts";
 import { refuseUnread, replyWith, replyWithCode, type Transport } from "./reply.ts";
 
-/** Bytes in, bytes out; undefined when the best answer is none. A promise only when a zone has to be loaded first. */
-export type Respond = (query: Buffer, transport: Transport) => Reply | Promise<Reply>;
+/**
+ * Bytes in, bytes out; undefined when the best answer is none. A promise only when a zone has to be loaded first, and none with
+ * `mayWait` false: what would have to wait is then not answered, and nothing is begun for it.
+ */
+export type Respond = (query: Buffer, transport: Transport, mayWait?: boolean) => Reply | Promise<Reply>;
 
 export type Reply = Buffer | undefined;
 
 /** The same where it matters who asks. */
-export type RespondTo = (query: Buffer, transport: Transport, from: string) => Reply | Promise<Reply>;
+export type RespondTo = (
+  query: Buffer,
+  transport: Transport,
+  from: string,
+  mayWait?: boolean,
+) => Reply | Promise<Reply>;
 
 /** Over TCP, the messages that a zone transfer is made of; undefined for what is no question for one. */
 export type Stream = (query: Buffer, from: string) => AsyncIterable<Buffer> | undefined;
@@ -47,7 +55,7 @@ export function createResponder(options: ResponderOptions): Respond {
     return replyWithCode(query, rcodes.servFail);
   };
 
-  return (bytes, transport) => {
+  return (bytes, transport, mayWait = true) => {
     const query = readQuery(bytes);
     if (query.kind === "silence") return undefined;
     if (query.kind === "refusal") return refuseUnread(query.bytes, query.rcode);
@@ -57,8 +65,11 @@ export function createResponder(options: ResponderOptions): Respond {
     if (prepared !== undefined && stillHolds(prepared)) return replyWith(prepared, query, transport);
     const noName = enclosers.noName(query.key, query.key.length - 2);
     if (noName !== undefined) return replyWith(noName, query, transport);
+    const name = query.key.slice(0, -2);
+    // The zone for a DS set may be further up than the first that is known.
+    if (!mayWait && (query.type === types.ds || !zones.isKnown(name))) return undefined;
     try {
-      const zone = zoneFor(zones, query.key.slice(0, -2), query.type);
+      const zone = zoneFor(zones, name, query.type);
       if (!(zone instanceof Promise)) return answerFrom(zone, query, transport);
       return zone.then((found) => answerFrom(found, query, transport)).catch((error) => failed(error, query));
     } catch (error) {

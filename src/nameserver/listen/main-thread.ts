@@ -1,9 +1,17 @@
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
+import type { RRset } from "../../core/records/rrset.ts";
 import type { ZoneContent } from "../../core/records/zone-view.ts";
 import { createCatchUp } from "../answer/catch-up.ts";
 import type { Reply } from "../answer/respond.ts";
 import type { ZoneEvent, ZoneSource } from "../answer/zone-source.ts";
-import { alone, type FromWorker, type ToWorker, type WorkerQuestion, type WorkerStart } from "./worker-messages.ts";
+import {
+  alone,
+  type FromWorker,
+  setsInMessage,
+  type ToWorker,
+  type WorkerQuestion,
+  type WorkerStart,
+} from "./worker-messages.ts";
 
 /** The main thread as a worker sees it: where its zones come from, and what may do more than answer. */
 export type MainThread = ZoneSource & {
@@ -24,6 +32,7 @@ export function openMainThread(port: MessagePort, options: MainThreadOptions): M
   const asked = new Map<number, PromiseWithResolvers<unknown>>();
   const listeners = new Set<(event: ZoneEvent) => void>();
   let lastId = 0;
+  let loads = 0;
 
   const ask = (question: WorkerQuestion): Promise<unknown> => {
     lastId += 1;
@@ -67,7 +76,16 @@ export function openMainThread(port: MessagePort, options: MainThreadOptions): M
       }
     },
     closest: (names) => ask({ kind: "closest", names }) as Promise<string | undefined>,
-    load: (zone) => ask({ kind: "load", zone }) as Promise<ZoneContent | undefined>,
+    load: async (zone) => {
+      loads += 1;
+      const load = loads;
+      for (const sets: RRset[] = []; ; ) {
+        const part = (await ask({ kind: "load", zone, load, from: sets.length })) as ZoneContent | undefined;
+        if (part === undefined) return undefined;
+        sets.push(...part.sets);
+        if (part.sets.length < setsInMessage) return { ...part, sets };
+      }
+    },
     follow: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);

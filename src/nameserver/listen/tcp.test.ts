@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { standStill } from "../../../test/rig/stand-still.ts";
 import { createLog } from "../../process/log.ts";
-import type { Respond, Stream } from "../answer/respond.ts";
+import type { RespondTo, Stream } from "../answer/respond.ts";
 import { defaultTcpLimits, listenTcp } from "./tcp.ts";
 import type { TcpLimits } from "./tcp-connection.ts";
 import { createTcpPlaces, type PlaceLimits } from "./tcp-places.ts";
@@ -18,7 +18,7 @@ afterEach(async () => {
 });
 
 /** Says back what it is asked; a query that begins with 1 is answered later, one with 2 never. */
-const echo: Respond = async (query) => {
+const echo: RespondTo = async (query) => {
   if (query[0] === 2) return await new Promise<never>(() => {});
   if (query[0] === 1) await sleep(30);
   return Buffer.from(query);
@@ -229,9 +229,9 @@ describe("a zone transfer", () => {
 
 it("a connection whose queries all wait is not read from, and others are served", async () => {
   let asked = 0;
-  const counting: Respond = (query, transport) => {
+  const counting: RespondTo = (query, transport) => {
     asked += 1;
-    return echo(query, transport);
+    return echo(query, transport, "");
   };
   const port = await listen({ waiting: 4 }, counting);
   const greedy = open(port);

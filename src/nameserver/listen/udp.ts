@@ -8,6 +8,7 @@ import type { Reply, RespondTo } from "../answer/respond.ts";
 import { countLimited, countReply, createDnsCounters, type DnsCounters } from "../metrics/counters.ts";
 import { listenFailure } from "./failure.ts";
 import type { RateLimit } from "./rate-limit.ts";
+import { createWaitingPlaces } from "./waiting-places.ts";
 
 export type Listening = { readonly address: ListenAddress; readonly close: () => Promise<void> };
 
@@ -20,8 +21,6 @@ export type UdpOptions = {
   readonly reusePort?: boolean;
 };
 
-/** Queries that wait for a zone; more are not taken, and their clients ask again. */
-const maximumWaiting = 1_000;
 const receiveBuffer = 4 * 1024 * 1024;
 
 export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise<Listening> {
@@ -32,7 +31,7 @@ export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise
     reusePort: options.reusePort ?? false,
     lookup: lookupOnce(),
   });
-  let waiting = 0;
+  const places = createWaitingPlaces();
 
   const send = (reply: Reply, query: Buffer, client: RemoteInfo) => {
     if (reply === undefined) return;
@@ -44,18 +43,18 @@ export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise
   };
 
   const wait = async (reply: Promise<Reply>, query: Buffer, client: RemoteInfo) => {
-    waiting += 1;
+    const leave = places.take(client.address);
     try {
       send(await reply, query, client);
     } finally {
-      waiting -= 1;
+      leave();
     }
   };
 
   socket.on("message", (query, client) => {
     // Port 0 cannot be sent to; only forged packets come from there.
-    if (client.port === 0 || waiting >= maximumWaiting) return;
-    const reply = respond(query, "udp", client.address);
+    if (client.port === 0) return;
+    const reply = respond(query, "udp", client.address, places.isFreeFor(client.address));
     if (reply instanceof Promise)
       void wait(reply, query, client).catch((error) => log.debug({ err: error }, "no reply"));
     else send(reply, query, client);

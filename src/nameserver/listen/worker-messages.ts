@@ -24,11 +24,15 @@ export type WorkerRateLimit = {
 /** What a worker asks of the main thread; each has an answer under its id. */
 export type WorkerQuestion =
   | { readonly kind: "closest"; readonly names: readonly string[] }
-  | { readonly kind: "load"; readonly zone: string }
+  /** The sets of a zone from a place on: the zone is read for the first part, and what is left is kept under `load`. */
+  | { readonly kind: "load"; readonly zone: string; readonly load: number; readonly from: number }
   /** The names of all zones: the first part, or the one after the last that was given. */
   | { readonly kind: "names"; readonly first: boolean }
   /** A packet that is not a plain question: transfers, updates and notices are for the main thread. */
   | { readonly kind: "packet"; readonly bytes: Uint8Array; readonly from: string };
+
+/** Sets of a zone in one message: each thread reads or writes a message without a pause. A shorter part is the last. */
+export const setsInMessage = 500;
 
 export type FromWorker =
   | { readonly kind: "asks"; readonly id: number; readonly question: WorkerQuestion }

@@ -30,11 +30,14 @@ async function run(): Promise<void> {
   const onTrouble = () => undefined;
   const { zones } = followZones(main, { seed: limit.seed, onTrouble });
   const answer = createResponder({ zones, onTrouble });
-  const respond: RespondTo = (bytes, transport, from) => {
+  const respond: RespondTo = (bytes, transport, from, mayWait = true) => {
     const glance = glanceAt(bytes);
     if (glance === "silence") return undefined;
-    if (glance !== "plain" || (hidden && asksBelow(bytes, hidden))) return main.pass(bytes, from);
-    return main.wait()?.then(() => answer(bytes, transport)) ?? answer(bytes, transport);
+    const isForMain = glance !== "plain" || (hidden !== undefined && asksBelow(bytes, hidden));
+    if (isForMain) return mayWait ? main.pass(bytes, from) : undefined;
+    const news = main.wait();
+    if (news === undefined) return answer(bytes, transport, mayWait);
+    return mayWait ? news.then(() => answer(bytes, transport)) : undefined;
   };
   const rateLimit = createRateLimit({ ...defaultRateLimit, ...limit });
   const counters = createDnsCounters(memory);

@@ -84,6 +84,25 @@ it("answers rightly right after every write, whichever worker is asked", async (
   expect(zones.asked.load).toBe(2);
 });
 
+it.each([498, 499, 1_700])("gets a zone of %i hosts in parts of 500 sets", async (count) => {
+  const hosts = Array.from({ length: count }, (_, i) => `h${i} 60 A 192.0.2.${i % 250}`).join("\n");
+  const large = writtenZone("large.example", hosts);
+  const parts: number[] = [];
+  const { port } = await setUp(zonesInMemory(large), undefined, (start) => {
+    const thread = spawnWorker(start);
+    const post = thread.postMessage.bind(thread);
+    thread.postMessage = (message: { readonly value?: { readonly sets?: readonly unknown[] } }) => {
+      if (message.value?.sets) parts.push(message.value.sets.length);
+      post(message);
+    };
+    return thread;
+  });
+  const last = { name: `h${count - 1}.large.example`, type: 1 };
+  expect(addressesIn(await askOverUdp(port, last))).toEqual([`192.0.2.${(count - 1) % 250}`]);
+  expect(Math.max(...parts)).toBeLessThanOrEqual(500);
+  expect(parts.reduce((sum, part) => sum + part)).toBe(large.sets.length);
+});
+
 it("counts what each worker answers where the main thread sees it", async () => {
   const { port, counters } = await setUp(zonesInMemory(example));
   for (let i = 0; i < 16; i++) await askOverUdp(port, www);

@@ -1,10 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
+import type { ZoneContent } from "../../core/records/zone-view.ts";
 import type { Logger } from "../../process/log.ts";
 import type { RespondTo } from "../answer/respond.ts";
 import { isNews, type ZoneNews, type ZoneSource } from "../answer/zone-source.ts";
 import { worker as program } from "./worker.ts";
-import { alone, type FromWorker, type ToWorker, type WorkerQuestion, type WorkerStart } from "./worker-messages.ts";
+import {
+  alone,
+  type FromWorker,
+  setsInMessage,
+  type ToWorker,
+  type WorkerQuestion,
+  type WorkerStart,
+} from "./worker-messages.ts";
 
 /** Threads that answer plain questions over UDP, all on the same ports: the system shares the clients out among them. */
 export type Workers = { readonly close: () => Promise<void> };
@@ -143,12 +151,20 @@ const post = (worker: Worker, message: ToWorker): void => worker.postMessage(mes
 
 function createAnswers(source: ZoneSource, respond: RespondTo): (question: WorkerQuestion) => Promise<unknown> {
   let names: AsyncIterator<readonly string[]> | undefined;
+  const loads = new Map<number, ZoneContent>();
   return async (question) => {
     switch (question.kind) {
       case "closest":
         return await source.closest(question.names);
-      case "load":
-        return await source.load(question.zone);
+      case "load": {
+        const { zone, load, from } = question;
+        const content = from === 0 ? await source.load(zone) : loads.get(load);
+        if (content === undefined) return undefined;
+        const end = from + setsInMessage;
+        if (end > content.sets.length) loads.delete(load);
+        else loads.set(load, content);
+        return { ...content, sets: content.sets.slice(from, end) } satisfies ZoneContent;
+      }
       case "names": {
         if (question.first) names = source.names?.()[Symbol.asyncIterator]();
         const part = await names?.next();

@@ -31,12 +31,14 @@ export type TransferOutOptions = {
   readonly zones: LoadedZones;
   readonly changesBetween: ChangesBetween;
   readonly packed: PackedZones;
+  /** Others' questions are answered between two messages. */
+  readonly pause: () => Promise<void>;
 };
 
 /** The messages of an answer to AXFR (RFC 5936) or IXFR (RFC 1995), for one who may have the zone. */
 export async function* transferOut(
   request: TransferRequest,
-  { zones, changesBetween, packed }: TransferOutOptions,
+  { zones, changesBetween, packed, pause }: TransferOutOptions,
 ): AsyncGenerator<Buffer> {
   const { message, transport } = request;
   const [question] = message.questions;
@@ -49,10 +51,14 @@ export async function* transferOut(
   if (zone?.view.name !== question.name) return yield codeReply(message, rcodes.notAuth);
   const { view } = zone;
   const changes = since === undefined ? undefined : await changesSince(view, since, changesBetween);
-  // Between here and the end of this call nothing else runs: the view stays as it is until the records are settled.
+  // Nothing else runs from here until the difference is settled.
   const records = changes === "none" ? [soaOf(view)] : changes && zoneDifference(view, since ?? 0, changes);
-  if (transport === "udp") yield* packForUdp(records, view, request);
-  else yield* records ? packRecords(records, packing(view, request)) : packed.messages(view, packing(view, request));
+  if (transport === "udp") return yield* packForUdp(records, view, request);
+  const options = packing(view, request);
+  for (const each of records ? packRecords(records, options) : await packed.messages(view, options)) {
+    yield each;
+    await pause();
+  }
 }
 
 /** The question and a code. */

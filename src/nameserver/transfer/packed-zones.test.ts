@@ -1,8 +1,9 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { writtenSets, writtenZone } from "../../../test/rig/core/written-sets.suite.ts";
 import { labelsOf } from "../../core/names/name.ts";
 import { diffSets } from "../../core/records/changes.ts";
 import { changeZoneView, createZoneView } from "../../core/records/zone-view.ts";
+import { createTurns, type Turns } from "../../process/turns.ts";
 import { bareOpt } from "../answer/reply.ts";
 import { decodeMessage } from "../wire/message.ts";
 import { createMessageWriter } from "../wire/message-writer.ts";
@@ -22,7 +23,7 @@ function headOf(name: string, id: number, type = 252): Buffer {
   return Buffer.from(writer.finish());
 }
 
-function transfer(
+async function transfer(
   packed: PackedZones,
   view: ReturnType<typeof viewOf>,
   { id = 1, type = 252, room = 0, tail = "" } = {},
@@ -33,49 +34,93 @@ function transfer(
     tail: tail === "" ? Buffer.of() : bareOpt,
     room,
   };
-  return [...packed.messages(view, options)].map((bytes) => {
+  return [...(await packed.messages(view, options))].map((bytes) => {
     const decoded = decodeMessage(bytes);
     if (!decoded.ok) throw new Error(decoded.because);
     return decoded.message;
   });
 }
 
-it("gives the second who asks the same, under the head of the own request", () => {
-  const packed = createPackedZones();
+it("gives the second who asks the same, under the head of the own request", async () => {
+  const packed = createPackedZones(createTurns());
   const view = viewOf("example.org", 3_000);
-  const first = transfer(packed, view, { id: 1 });
+  const first = await transfer(packed, view, { id: 1 });
   expect(packed.size()).toBeGreaterThan(40_000);
-  const second = transfer(packed, view, { id: 2, type: 251 });
+  const second = await transfer(packed, view, { id: 2, type: 251 });
   expect(first.length).toBeGreaterThan(1);
   expect(second.map(({ id, questions }) => [id, questions[0]?.type])).toEqual(first.map(() => [2, 251]));
   expect(second.map(({ answers }) => answers)).toEqual(first.map(({ answers }) => answers));
   expect(first.map(({ id }) => id)).toEqual(first.map(() => 1));
 });
 
-it("never gives what has changed, even under the same serial", () => {
-  const packed = createPackedZones();
+it("never gives what has changed, even under the same serial", async () => {
+  const packed = createPackedZones(createTurns());
   const view = viewOf("example.org");
-  transfer(packed, view);
+  await transfer(packed, view);
   changeZoneView(view, view.serial, diffSets([], writtenSets("example.org", "new 60 A 192.0.2.9")));
-  const names = transfer(packed, view).flatMap(({ answers }) => answers.map(({ name }) => name));
+  const names = (await transfer(packed, view)).flatMap(({ answers }) => answers.map(({ name }) => name));
   expect(names).toContain("new.example.org");
 });
 
-it("keeps apart who has an OPT record or a signature in each message", () => {
-  const packed = createPackedZones();
+it("keeps apart who has an OPT record or a signature in each message", async () => {
+  const packed = createPackedZones(createTurns());
   const view = viewOf("example.org");
-  transfer(packed, view);
-  expect(transfer(packed, view, { tail: "opt" }).every(({ edns }) => edns !== undefined)).toBe(true);
-  expect(transfer(packed, view).every(({ edns }) => edns === undefined)).toBe(true);
-  expect(transfer(packed, view, { room: 60_000 }).length).toBeGreaterThanOrEqual(1);
+  await transfer(packed, view);
+  expect((await transfer(packed, view, { tail: "opt" })).every(({ edns }) => edns !== undefined)).toBe(true);
+  expect((await transfer(packed, view)).every(({ edns }) => edns === undefined)).toBe(true);
+  expect((await transfer(packed, view, { room: 60_000 })).length).toBeGreaterThanOrEqual(1);
 });
 
-it("holds no more than it may: the first leave, and what is too large is not kept", () => {
-  const packed = createPackedZones(8_000);
-  for (let i = 0; i < 20; i++) transfer(packed, viewOf(`z${i}.example`));
+it("holds no more than it may: the first leave, and what is too large is not kept", async () => {
+  const packed = createPackedZones(createTurns(), 8_000);
+  for (let i = 0; i < 20; i++) await transfer(packed, viewOf(`z${i}.example`));
   expect(packed.size()).toBeGreaterThan(4_000);
   expect(packed.size()).toBeLessThanOrEqual(8_000);
   const before = packed.size();
-  expect(transfer(packed, viewOf("large.example", 500)).flatMap(({ answers }) => answers)).toHaveLength(502);
+  expect((await transfer(packed, viewOf("large.example", 500))).flatMap(({ answers }) => answers)).toHaveLength(502);
   expect(packed.size()).toBe(before);
+});
+
+describe("a large zone", () => {
+  const size = 3_000;
+  /** Runs all steps, and something else after the first of each work. */
+  const between = (other: () => void) => {
+    let begun = 0;
+    const run: Turns["run"] = async (_, steps) => {
+      begun += 1;
+      for (let step = steps.next(), first = true; ; step = steps.next(), first = false) {
+        if (step.done) return step.value;
+        if (first) other();
+      }
+    };
+    return { run, begun: () => begun };
+  };
+  const namesIn = (messages: Awaited<ReturnType<typeof transfer>>) =>
+    messages.flatMap(({ answers }) => answers.map(({ name }) => name));
+
+  it.each([
+    ["is settled anew when it changes between two steps", 1, 2],
+    ["that always changes is settled without a pause in the end", 100, 3],
+  ])("%s", async (_, changes, tries) => {
+    const view = viewOf("example.org", size);
+    let left = changes;
+    const turns = between(() => {
+      if (left-- <= 0) return;
+      changeZoneView(view, view.serial + 1, diffSets([], writtenSets("example.org", `new${left} 60 A 192.0.2.9`)));
+    });
+    const messages = await transfer(createPackedZones(turns), view);
+    expect(turns.begun()).toBe(tries);
+    expect(namesIn(messages)).toHaveLength(view.size + 1);
+    const answers = messages.flatMap((message) => message.answers);
+    expect(answers.at(-1)).toEqual(answers[0]);
+  });
+
+  it("is settled once for all who ask meanwhile", async () => {
+    const turns = between(() => {});
+    const packed = createPackedZones(turns);
+    const view = viewOf("example.org", size);
+    const all = await Promise.all([1, 2, 3].map((id) => transfer(packed, view, { id })));
+    expect(turns.begun()).toBe(1);
+    expect(all.map((messages) => namesIn(messages).length)).toEqual([size + 2, size + 2, size + 2]);
+  });
 });

@@ -1,12 +1,14 @@
 import { setAt, type ViewSet, type ZoneView } from "../../core/records/zone-view.ts";
+import { finish } from "../../core/steps.ts";
+import type { Turns } from "../../process/turns.ts";
 import { headerLength } from "../wire/codes.ts";
 import { type PackOptions, packRecords } from "./pack.ts";
-import { wholeZone } from "./records.ts";
+import { type SettledZone, settleSteps } from "./records.ts";
 
 /** Whole zones as messages, kept so that the second of a zone's secondaries costs next to nothing. */
 export type PackedZones = {
-  /** What is in them is settled when this is called. */
-  readonly messages: (view: ZoneView, options: PackOptions) => Iterable<Buffer>;
+  /** All are of one version of the zone, which is settled when this resolves. Each is packed when it is taken. */
+  readonly messages: (view: ZoneView, options: PackOptions) => Promise<Iterable<Buffer>>;
   /** Bytes held. */
   readonly size: () => number;
 };
@@ -20,9 +22,17 @@ type Packed = {
   readonly size: number;
 };
 
+/** A zone of more sets is settled in parts. */
+const largeZone = 1_000;
+
+/** How often a zone is settled in parts, and changes meanwhile, before it is settled without a pause. */
+const tries = 3;
+
 /** `most`: bytes of all together; what was packed first leaves first. A zone that takes more than a quarter is not kept. */
-export function createPackedZones(most = 16 * 1024 * 1024): PackedZones {
+export function createPackedZones(turns: Pick<Turns, "run">, most = 16 * 1024 * 1024): PackedZones {
   const kept = new Map<string, Packed>();
+  /** Many may ask for a zone while it is settled, and hang up and ask again: one of them has it done for all. */
+  const settling = new Map<ZoneView, Promise<SettledZone>>();
   let held = 0;
 
   const drop = (zone: string) => {
@@ -52,16 +62,38 @@ export function createPackedZones(most = 16 * 1024 * 1024): PackedZones {
     keep(zone, { soa, room: options.room, tail: options.tail.length, messages, size });
   };
 
+  const settleOnce = (view: ZoneView): Promise<SettledZone> => {
+    const underway = settling.get(view);
+    if (underway) return underway;
+    const result = settle(view).finally(() => settling.delete(view));
+    settling.set(view, result);
+    return result;
+  };
+  const settle = async (view: ZoneView): Promise<SettledZone> => {
+    for (let left = view.size > largeZone ? tries : 0; left > 0; left--) {
+      const settled = await turns.run(0, settleSteps(view));
+      if (settled) return settled;
+    }
+    const settled = finish(settleSteps(view));
+    if (settled === undefined) throw new Error(`the zone ${view.name} changed under a step`);
+    return settled;
+  };
+
   return {
-    messages: (view, options) => {
+    messages: async (view, options) => {
       const soa = setAt(view.apex, "SOA");
       const packed = kept.get(view.name);
       const same = packed?.soa === soa && packed?.room === options.room && packed.tail === options.tail.length;
-      if (packed && same) return packed.messages.map((message) => withHead(message, options.head));
-      return packing(view.name, soa, packRecords(wholeZone(view), options), options);
+      if (packed && same) return withHeads(packed.messages, options.head);
+      const settled = await settleOnce(view);
+      return packing(view.name, settled.soa, packRecords(settled.records, options), options);
     },
     size: () => held,
   };
+}
+
+function* withHeads(messages: readonly Buffer[], head: Buffer): Generator<Buffer> {
+  for (const message of messages) yield withHead(message, head);
 }
 
 /** The counts are the message's own; id, flags and question are those of the request. */

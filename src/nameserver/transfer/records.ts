@@ -6,12 +6,33 @@ import type { Change } from "../../core/records/changes.ts";
 import { type RRset, setKey } from "../../core/records/rrset.ts";
 import { withSerial } from "../../core/records/serial.ts";
 import { setAt, setsOfView, type ViewSet, wireOf, type ZoneView } from "../../core/records/zone-view.ts";
+import type { Steps } from "../../core/steps.ts";
 import type { TransferRecord } from "./pack.ts";
 
-/** All of a zone: the SOA, everything else, the SOA (RFC 5936 section 2.2). What is in it is settled when this is called. */
-export function wholeZone(view: ZoneView): Iterable<TransferRecord> {
-  return chained([...setsOfView(view)], soaOf(view));
+/** All of a zone: the SOA, everything else, the SOA (RFC 5936 section 2.2). To be read before the zone can change. */
+export const wholeZone = (view: ZoneView): Iterable<TransferRecord> => chained(setsOfView(view), soaOf(view));
+
+/** A zone as it was at one moment. */
+export type SettledZone = { readonly soa: ViewSet | undefined; readonly records: Iterable<TransferRecord> };
+
+/** Undefined when the zone has changed between two steps. */
+export function* settleSteps(view: ZoneView): Steps<SettledZone | undefined> {
+  const soa = setAt(view.apex, "SOA");
+  const sets: PlacedSet[] = [];
+  for (const each of setsOfView(view)) {
+    sets.push(each);
+    if (sets.length % setsInStep !== 0) continue;
+    yield;
+    // Every change renews it.
+    if (soa?.gone) return undefined;
+  }
+  const end = soaOf(view);
+  return { soa, records: { [Symbol.iterator]: () => chained(sets, end) } };
 }
+
+const setsInStep = 64;
+
+type PlacedSet = { readonly name: readonly Label[]; readonly set: ViewSet };
 
 /** The SOA as it stands. */
 export function soaOf(view: ZoneView): TransferRecord {
@@ -81,10 +102,7 @@ function soaAt(view: ZoneView, serial: number, set: RRset | undefined): Transfer
   return toRecord(view, { owner: apex, type: "SOA", ttl: (set ? set.ttl : now?.ttl) ?? view.ttl, rdata });
 }
 
-function* chained(
-  sets: readonly { readonly name: readonly Label[]; readonly set: ViewSet }[],
-  end: TransferRecord,
-): Generator<TransferRecord> {
+function* chained(sets: Iterable<PlacedSet>, end: TransferRecord): Generator<TransferRecord> {
   for (const { name, set } of sets) {
     // Delegating to another iterator for each set would take as long as all the rest.
     const type = typeCode(set.type);

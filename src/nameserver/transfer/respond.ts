@@ -1,6 +1,7 @@
 import type { Instant } from "../../core/instant.ts";
 import { nameToWire } from "../../core/names/wire.ts";
 import type { Unmet } from "../../core/records/dns-update.ts";
+import { createTurns } from "../../process/turns.ts";
 import type { LoadedZones } from "../answer/loaded-zones.ts";
 import { cutShort, refuseUnread, type Transport } from "../answer/reply.ts";
 import type { Reply, Respond, RespondTo, Stream } from "../answer/respond.ts";
@@ -48,7 +49,9 @@ export type ExchangeOptions = {
 /** Everything that can be asked of the nameserver: questions, signed or not, transfers, notices and updates. */
 export function createExchange(options: ExchangeOptions): { readonly respond: RespondTo; readonly stream: Stream } {
   const { respond: answer, zones, ports, onTrouble, counters } = options;
-  const packed = createPackedZones();
+  const turns = createTurns();
+  const packed = createPackedZones(turns);
+  const pause = () => turns.next(0);
   const { changesBetween } = ports;
   const hidden = ports.hidden === undefined ? undefined : nameToWire(ports.hidden);
 
@@ -98,7 +101,7 @@ export function createExchange(options: ExchangeOptions): { readonly respond: Re
         return yield sign(codeReply(message, rcodes.refused));
       }
       let given = true;
-      for await (const each of transferOut({ message, transport, room }, { zones, changesBetween, packed })) {
+      for await (const each of transferOut({ message, transport, room }, { zones, changesBetween, packed, pause })) {
         const now = ports.accessVersion();
         if (now !== version && !(await ports.mayTransfer(question.name, asker))) {
           count(message, "refused");
@@ -121,15 +124,17 @@ export function createExchange(options: ExchangeOptions): { readonly respond: Re
   };
 
   return {
-    respond: (bytes, transport, from) => {
-      switch (glanceAt(bytes)) {
+    respond: (bytes, transport, from, mayWait = true) => {
+      const glance = glanceAt(bytes);
+      const isHidden = glance === "plain" && hidden !== undefined && asksBelow(bytes, hidden);
+      if (glance === "plain" && !isHidden) return answer(bytes, transport, mayWait);
+      if (!mayWait) return undefined;
+      switch (glance) {
         case "silence":
           return undefined;
-        case "plain":
-          if (hidden !== undefined && asksBelow(bytes, hidden)) return respondTo(bytes, transport, from);
-          return answer(bytes, transport);
         case "transfer":
           return firstOf(transfer(bytes, transport, from));
+        case "plain":
         case "other":
           return respondTo(bytes, transport, from);
       }

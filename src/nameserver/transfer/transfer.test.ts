@@ -6,6 +6,7 @@ import { type Change, diffSets } from "../../core/records/changes.ts";
 import type { RRset } from "../../core/records/rrset.ts";
 import { setsAfterSteps } from "../../core/records/zone-lines.ts";
 import type { ZoneContent } from "../../core/records/zone-view.ts";
+import { createTurns } from "../../process/turns.ts";
 import { createLoadedZones } from "../answer/loaded-zones.ts";
 import type { ZoneSource } from "../answer/zone-source.ts";
 import { decodeMessage, emptyMessage, type Message, type ResourceRecord } from "../wire/message.ts";
@@ -32,7 +33,13 @@ function history(...texts: readonly string[]) {
   };
   const changesBetween: ChangesBetween = async (_, from, to) =>
     from < 1 ? undefined : steps.slice(from - 1, to - 1).flat();
-  return { versions, zones: createLoadedZones(source), changesBetween, packed: createPackedZones() };
+  return {
+    versions,
+    zones: createLoadedZones(source),
+    changesBetween,
+    packed: createPackedZones(createTurns()),
+    pause: async () => {},
+  };
 }
 
 const question = (type: number, since?: number, edns = 1232): Message => ({
@@ -101,6 +108,17 @@ const version = fc.uniqueArray(line, { maxLength: 12, selector: (text) => text.r
 });
 
 describe("zone transfer", () => {
+  it("pauses after every message, so that others are answered meanwhile", async () => {
+    const made = history(Array.from({ length: 3_000 }, (_, i) => `h${i} 60 A 192.0.2.1`).join("\n"));
+    let pauses = 0;
+    const pause = async () => {
+      pauses += 1;
+    };
+    const replies = await answersTo(question(252), { ...made, pause });
+    expect(replies.length).toBeGreaterThan(3);
+    expect(pauses).toBe(replies.length);
+  });
+
   it("gives all of a zone between two SOA records", async () => {
     const made = history("www 300 A 192.0.2.1\nwww 60 TXT hello\n*.x 60 MX 10 mail\nodd 60 TYPE65400 \\# 2 abcd");
     const records = recordsOf(await answersTo(question(252), made));

@@ -1,3 +1,4 @@
+import { apex } from "../../../core/names/name.ts";
 import { type RRset, setKey } from "../../../core/records/rrset.ts";
 import type { LoggedChange, Zone } from "../../model.ts";
 import type { RecordStore } from "../../store/port.ts";
@@ -8,6 +9,8 @@ const pageSize = 500;
 
 /** A zone of more records is large: it is read in parts, and an account has one answer about such a one at a time. */
 export const largeZone = 1_000;
+
+const soaKey = setKey(apex, "SOA");
 
 type ZoneReads = Pick<RecordStore, "sets" | "setsAfter" | "lastChange" | "historyOf">;
 
@@ -35,7 +38,9 @@ export async function readZone(store: ZoneReads, zone: Zone, pause: () => Promis
   }
   const { serial = zone.serial, at: modified = zone.modified } = missed.at(-1) ?? {};
   const now = { ...zone, serial, modified };
-  return [...sets.values()].map((set) => atZoneSerial(set, now));
+  const soa = sets.get(soaKey);
+  if (soa) sets.set(soaKey, atZoneSerial(soa, now));
+  return [...sets.values()];
 }
 
 /** Oldest first, up to the last one when this is called. */

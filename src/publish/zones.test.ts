@@ -1,0 +1,52 @@
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { writtenSets } from "../../test/rig/core/written-sets.suite.ts";
+import { aSet } from "../../test/rig/records/a-set.ts";
+import { createLog } from "../process/log.ts";
+import { plainSettings } from "../records/model.ts";
+import type { RecordStore } from "../records/store/port.ts";
+import { openSqliteStore, type SqliteStore } from "../records/store/sqlite/store.ts";
+import { zonesFromStore } from "./zones.ts";
+
+const log = createLog({ format: "text", level: "silent", write: () => {} });
+const size = 3_000;
+let store: SqliteStore;
+let account: number;
+beforeEach(async () => {
+  store = openSqliteStore(":memory:");
+  account = (await store.ensureAccount("main", 1)).id;
+  const head = writtenSets("z.example", "@ 60 SOA ns1 hostmaster 1 7200 900 1209600 300\n@ 60 NS ns1.example.net.");
+  const named = head.map((set) => ({ ...set, records: set.records.map((each) => ({ ...each, id: set.type })) }));
+  const sets = [...named, ...Array.from({ length: size }, (_, i) => aSet(`h${i}`, "192.0.2.1"))];
+  const settings = plainSettings(60);
+  await store.createZone({ account, id: "z", name: "z.example", settings, serial: 1, created: 1, sets }, "test");
+});
+afterEach(() => store.close());
+
+it("loads a large zone in parts, and as it is after the last of them", async () => {
+  let parts = 0;
+  const whole: string[] = [];
+  const watched: RecordStore = {
+    ...store,
+    sets: async (zone, query) => {
+      if (query.owner === undefined) whole.push(zone.name);
+      return await store.sets(zone, query);
+    },
+    setsAfter: async (zone, after, limit) => {
+      parts += 1;
+      const page = await store.setsAfter(zone, after, limit);
+      const request = { account, at: { zone: "z" }, owners: () => ["h0"], actor: "test", now: Date.now() };
+      const value = `198.51.100.${parts}`;
+      await store.write(request, () => ({ wanted: [aSet("h0", value)], result: undefined }));
+      return page;
+    },
+  };
+  const zones = await zonesFromStore(watched, { nameservers: ["ns1.example.net"], log });
+  const content = await zones.load("z.example");
+  zones.close();
+  const now = await store.zone(account, "z");
+  expect(whole).toEqual([]);
+  expect(parts).toBeGreaterThan(size / 1_000);
+  expect(content?.sets).toHaveLength(size + 2);
+  expect(content?.sets.find(({ owner }) => owner === "h0")?.records[0]?.rdata).toBe(`198.51.100.${parts}`);
+  expect(content?.serial).toBe(now?.serial);
+});
