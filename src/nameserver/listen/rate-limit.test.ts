@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createRateLimit, networkOf, type Passage } from "./rate-limit.ts";
+import { createIntake, createRateLimit, type Intake, networkOf, type Passage } from "./rate-limit.ts";
 
 const options = { perSecond: 5, slip: 2, slots: 1_024, seed: 7 };
 const answer = Buffer.from("000084000001000100000000", "hex");
@@ -43,6 +43,24 @@ describe("replies to one network", () => {
     const limit = createRateLimit(options);
     limit("192.0.2.1", answer, 10_000);
     expect(limit("192.0.2.1", answer, 1_000)).toBe("send");
+  });
+});
+
+describe("questions of one network", () => {
+  const intakeOptions = { perSecond: 5, slots: 1_024, seed: 7 };
+  const taken = (intake: Intake, count: number, client: string, now: number) =>
+    Array.from({ length: count }, () => intake(client, now)).filter(Boolean).length;
+
+  it("are looked at up to the limit, and again with time; others' are not counted with them", () => {
+    const intake = createIntake(intakeOptions);
+    expect(taken(intake, 20, "192.0.2.1", 1_000)).toBe(5);
+    expect(taken(intake, 20, "192.0.2.9", 1_000)).toBe(0);
+    expect(taken(intake, 20, "198.51.100.1", 1_000)).toBe(5);
+    expect(taken(intake, 20, "192.0.2.1", 1_400)).toBe(2);
+  });
+
+  it("are all looked at when they come over loopback: a forwarder may ask for many", () => {
+    expect(taken(createIntake(intakeOptions), 20, "127.0.0.1", 1_000)).toBe(20);
   });
 });
 

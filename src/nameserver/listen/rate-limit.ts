@@ -31,15 +31,44 @@ export const rateLimitMemory = (slots: number): number => 24 * slots;
  * share the buckets may now and then overlook what another took at the same moment: a reply more, not a limit more.
  */
 export function createRateLimit(options: RateLimitOptions): RateLimit {
-  const { perSecond, slip, slots, seed } = options;
-  const memory = options.memory ?? new ArrayBuffer(rateLimitMemory(slots));
+  const { slip } = options;
+  const overBy = createBuckets(options);
+  return (client, reply, now) => {
+    if (isLoopback(client)) return "send";
+    const over = overBy(`${networkOf(client)} ${kindOf(reply)}`, now);
+    if (over === 0) return "send";
+    return slip > 0 && over % slip === 0 ? "cut" : "drop";
+  };
+}
+
+/** Whether a question is looked at. */
+export type Intake = (client: string, now: Instant) => boolean;
+
+/** Far more than a network gets replies to. */
+export const defaultIntake = { perSecond: 10 * defaultRateLimit.perSecond, slots: 8_192 } as const;
+
+/** Turns a flood of one network away before any work is done for it: all that is asked of one thread in a second. */
+export function createIntake(options: BucketOptions): Intake {
+  const overBy = createBuckets(options);
+  return (client, now) => isLoopback(client) || overBy(networkOf(client), now) === 0;
+}
+
+type BucketOptions = Pick<RateLimitOptions, "perSecond" | "slots" | "seed" | "memory">;
+
+/** Takes a token of a holder's bucket; gives 0, or how many have found it empty since it was full. */
+function createBuckets({
+  perSecond,
+  slots,
+  seed,
+  memory: given,
+}: BucketOptions): (holder: string, now: Instant) => number {
+  const memory = given ?? new ArrayBuffer(rateLimitMemory(slots));
   const tokens = new Float64Array(memory, 0, slots);
   const times = new Float64Array(memory, 8 * slots, slots);
   const holders = new Uint32Array(memory, 16 * slots, slots);
   const over = new Uint32Array(memory, 20 * slots, slots);
-  return (client, reply, now) => {
-    if (isLoopback(client)) return "send";
-    const holder = hash(`${networkOf(client)} ${kindOf(reply)}`, seed);
+  return (text, now) => {
+    const holder = hash(text, seed);
     const slot = holder % slots;
     if (holders[slot] !== holder || times[slot] === 0) {
       holders[slot] = holder;
@@ -52,10 +81,10 @@ export function createRateLimit(options: RateLimitOptions): RateLimit {
     times[slot] = now;
     if ((tokens[slot] ?? 0) >= 1) {
       tokens[slot] = (tokens[slot] ?? 0) - 1;
-      return "send";
+      return 0;
     }
     over[slot] = (over[slot] ?? 0) + 1;
-    return slip > 0 && (over[slot] ?? 0) % slip === 0 ? "cut" : "drop";
+    return over[slot] ?? 1;
   };
 }
 

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { createLog } from "../../process/log.ts";
 import type { RespondTo } from "../answer/respond.ts";
+import { createDnsCounters, limitedPlace } from "../metrics/counters.ts";
 import type { Passage } from "./rate-limit.ts";
 import { type Listening, listenUdp } from "./udp.ts";
 
@@ -90,6 +91,25 @@ describe("a reply", () => {
     await sleep(30);
     expect(received).toHaveLength(1);
   });
+});
+
+it("a question over its network's limit costs no work, and is counted", async () => {
+  const counters = createDnsCounters();
+  const asked: Buffer[] = [];
+  const respond = (bytes: Buffer) => {
+    asked.push(bytes);
+    return reply;
+  };
+  let left = 2;
+  const intake = () => left-- > 0;
+  const options = { respond, rateLimit: () => "send" as const, intake, counters, log };
+  const listening = await listenUdp({ host: "127.0.0.1", port: 0 }, options);
+  opened.push(listening);
+  const socket = createSocket("udp4");
+  sockets.push(socket);
+  for (let i = 0; i < 5; i++) socket.send(query, listening.address.port, "127.0.0.1");
+  await until(() => counters.limited[limitedPlace.drop] === 3);
+  expect(asked).toHaveLength(2);
 });
 
 describe("a flood of questions that have to wait", () => {

@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
 import { lookup } from "node:dns";
 import { isIPv6 } from "node:net";
@@ -7,7 +8,7 @@ import { cutShort } from "../answer/reply.ts";
 import type { Reply, RespondTo } from "../answer/respond.ts";
 import { countLimited, countReply, createDnsCounters, type DnsCounters } from "../metrics/counters.ts";
 import { listenFailure } from "./failure.ts";
-import type { RateLimit } from "./rate-limit.ts";
+import { createIntake, defaultIntake, type Intake, type RateLimit } from "./rate-limit.ts";
 import { createWaitingPlaces } from "./waiting-places.ts";
 
 export type Listening = { readonly address: ListenAddress; readonly close: () => Promise<void> };
@@ -15,16 +16,22 @@ export type Listening = { readonly address: ListenAddress; readonly close: () =>
 export type UdpOptions = {
   readonly respond: RespondTo;
   readonly rateLimit: RateLimit;
+  readonly intake?: Intake;
   readonly counters?: DnsCounters;
   readonly log: Pick<Logger, "debug">;
   /** Lets several threads or processes share the port. */
   readonly reusePort?: boolean;
 };
 
+/**
+ * About 10,000 questions. A smaller buffer makes the wait behind a flood shorter, but loses questions whenever this thread gets no
+ * processor for a tenth of a second, and a client that lost one waits longer than the queue takes.
+ */
 const receiveBuffer = 4 * 1024 * 1024;
 
 export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise<Listening> {
   const { respond, rateLimit, log, counters = createDnsCounters() } = options;
+  const { intake = createIntake({ ...defaultIntake, seed: randomInt(2 ** 32) }) } = options;
   const socket = createSocket({
     type: isIPv6(at.host) ? "udp6" : "udp4",
     ipv6Only: isIPv6(at.host) && at.host !== "::",
@@ -54,6 +61,7 @@ export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise
   socket.on("message", (query, client) => {
     // Port 0 cannot be sent to; only forged packets come from there.
     if (client.port === 0) return;
+    if (!intake(client.address, Date.now())) return countLimited(counters, "drop");
     const reply = respond(query, "udp", client.address, places.isFreeFor(client.address));
     if (reply instanceof Promise)
       void wait(reply, query, client).catch((error) => log.debug({ err: error }, "no reply"));
@@ -94,7 +102,7 @@ function lookupOnce(): (host: string, family: unknown, give: LookupResult) => vo
 
 type LookupResult = (error: NodeJS.ErrnoException | null, address: string, family: number) => void;
 
-/** For bursts; a system that allows less gives less. */
+/** A system that allows less gives less. */
 function setReceiveBuffer(socket: Socket): void {
   try {
     socket.setRecvBufferSize(receiveBuffer);

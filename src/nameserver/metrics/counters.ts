@@ -7,7 +7,7 @@ export type DnsCounters = {
   /** Replies by response code: what stands in the header's four bits. */
   readonly udp: Float64Array;
   readonly tcp: Float64Array;
-  /** Replies over the limit of their network: cut short, and not sent at all. */
+  /** Over the limit of their network: replies cut short, and questions or replies dropped. */
   readonly limited: Float64Array;
   readonly transfers: Float64Array;
 };

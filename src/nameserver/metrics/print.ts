@@ -30,7 +30,7 @@ export function printDnsMetrics(threads: readonly DnsCounters[]): string {
       ...byCode("udp"),
       ...byCode("tcp"),
     ]),
-    family("moor_dns_limited_total", "counter", "DNS replies over the limit of their network.", [
+    family("moor_dns_limited_total", "counter", "DNS questions and replies over the limit of their network.", [
       [{ how: "cut" }, sum(({ limited }) => limited[limitedPlace.cut])],
       [{ how: "dropped" }, sum(({ limited }) => limited[limitedPlace.drop])],
     ]),
