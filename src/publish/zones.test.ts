@@ -50,3 +50,18 @@ it("loads a large zone in parts, and as it is after the last of them", async () 
   expect(content?.sets.find(({ owner }) => owner === "h0")?.records[0]?.rdata).toBe(`198.51.100.${parts}`);
   expect(content?.serial).toBe(now?.serial);
 });
+
+it.each([
+  { changes: 1_000, event: "changed" },
+  { changes: 1_001, event: "replaced" },
+])("tells the nameserver of $changes changes in one write as $event", async ({ changes, event }) => {
+  const zones = await zonesFromStore(store, { nameservers: ["ns1.example.net"], log });
+  const told: string[] = [];
+  zones.follow(({ kind }) => void told.push(kind));
+  const owners = Array.from({ length: changes }, (_, i) => `h${i}`);
+  const request = { account, at: { zone: "z" }, owners: () => owners, actor: "test", now: Date.now() };
+  const wanted = owners.map((owner) => aSet(owner, "198.51.100.1"));
+  await store.write(request, () => ({ wanted, result: undefined }));
+  zones.close();
+  expect(told).toEqual(["coming", event, "told"]);
+});

@@ -138,6 +138,9 @@ function nsSet({ created }: Zone, nameservers: readonly string[]): RRset {
   return { owner: apex, type: "NS", ttl: null, records };
 }
 
+/** Sending and applying more changes would hold up other zones' answers; loading the zone anew is done in parts. */
+const mostChanges = 1_000;
+
 /** All rows of one write stand together and share zone and serial. */
 function eventsOf(rows: readonly LoggedChange[]): readonly ZoneEvent[] {
   const writes = Map.groupBy(rows, (row) => `${row.zone} ${row.serial}`);
@@ -148,6 +151,7 @@ function eventsOf(rows: readonly LoggedChange[]): readonly ZoneEvent[] {
 }
 
 function eventOf({ zoneName: zone, serial }: LoggedChange, write: readonly LoggedChange[]): ZoneEvent {
+  if (write.length > mostChanges) return { kind: "replaced", zone };
   const changes = setChanges(write);
   return changes === undefined || changes.some((change) => goesBack(change, serial) || expiresOtherwise(change))
     ? { kind: "replaced", zone }

@@ -77,6 +77,38 @@ export function describeManyWrites(name: string, open: () => Promise<RecordStore
       end();
     });
 
+    it("keeps both a large write and small ones to the same zone that come meanwhile", async () => {
+      const many = Array.from({ length: 3_000 }, (_, i) => aSet(`h${i}`, `${i}`));
+      let planned = 0;
+      const large = store.write({ ...request(one, []), owners: "all" }, ({ sets }) => {
+        planned += 1;
+        return { wanted: [...sets, ...many], result: sets.map((set) => set.owner) };
+      });
+      const small = [];
+      for (const owner of ["a", "b"]) {
+        small.push(store.write(request(one, [owner]), () => ({ wanted: [aSet(owner, "1")], result: 0 })));
+        await new Promise(setImmediate);
+      }
+      const [seen] = await Promise.all([large, ...small]);
+      const after = await store.zone(account, one.id);
+      expect(after).toMatchObject({ recordCount: 3_002, serial: 2026111503 });
+      expect(await store.sets(one, { owners: ["a", "b", "h0", "h2999"] })).toHaveLength(4);
+      expect(planned).toBeGreaterThan(0);
+      // What it was decided on is what stood before it.
+      const log = await store.historyOf(one, { limit: 9_999 });
+      const before = log.filter((row) => row.serial < (log.find(isOf("h0"))?.serial ?? 0)).map(ownerOf);
+      expect(seen).toEqual(before.toSorted());
+    });
+
+    it("gives every write to a zone its own serial, also when another zone is deleted between them", async () => {
+      const write = (owner: string) =>
+        store.write(request(one, [owner]), () => ({ wanted: [aSet(owner, "1")], result: 0 }));
+      await Promise.all([write("a"), dropZone(store, account, two, at), write("b")]);
+      const log = await store.historyOf(one, { limit: 9 });
+      expect(log.map((row) => row.serial - 2026111500)).toEqual([2, 1]);
+      expect(await store.zone(account, one.id)).toMatchObject({ recordCount: 2, serial: 2026111502 });
+    });
+
     it("gives the sets of a zone in parts, in the order of owners and types", async () => {
       const owners = ["b", "a", "*.c", "_d", "xn--9ca", "a.b"];
       const wanted = owners.map((owner) => aSet(owner, "1"));
@@ -129,6 +161,9 @@ export function describeManyWrites(name: string, open: () => Promise<RecordStore
     });
   });
 }
+
+const ownerOf = ({ change }: LoggedChange): string => (change.kind === "settings" ? "" : change.owner);
+const isOf = (owner: string) => (row: LoggedChange) => ownerOf(row) === owner;
 
 const inShort = ({ position, serial, change }: LoggedChange): string =>
   `${position} ${serial} ${change.kind} ${change.kind === "settings" ? "" : change.owner}`;

@@ -8,16 +8,19 @@ import { createStoreCounters } from "../counters.ts";
 import { prepareDepartedZones } from "../departed-zones.ts";
 import type { Decision, NotCreated, RecordStore, WriteRequest, WriteView } from "../port.ts";
 import { expectWholeFile } from "../unfinished-copy.ts";
+import { effectOf } from "../write-effect.ts";
 import { zonesByName } from "../zones-by-name.ts";
 import { prepareActions } from "./actions.ts";
 import { createSqliteFeed } from "./feed.ts";
 import { watchForeignCommits } from "./foreign-commits.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { createKnownRows } from "./known-rows.ts";
+import { createLargeWrites, type PlannedWrite } from "./large-writes.ts";
 import { prepareNeighbours } from "./neighbours.ts";
 import { rareQueries } from "./rare.ts";
 import { prepareReads } from "./read.ts";
 import { migrations } from "./schema.ts";
+import { prepareStaging, type Staged } from "./staged-writes.ts";
 import { prepareTokens } from "./tokens.ts";
 import { openWalSync } from "./wal-sync.ts";
 import { prepareSetWriter } from "./write.ts";
@@ -57,6 +60,7 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
     disk,
     counters,
   );
+  const large = createLargeWrites({ commit, known, writer, stage: prepareStaging(database) });
   const rare = rareQueries(database, commit, [
     ...(["zones", "setPage", "actions", "historyOf", "restOfWrite", "tokens", "secret"] as const),
     ...(["transferKeys", "addTransferKey", "revokeTransferKey", "secondaryStates", "noteSecondary"] as const),
@@ -103,7 +107,7 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
   const obstacleTo = (wish: NewZoneName): NotCreated | undefined =>
     read.zoneBy({ name: wish.name }) === undefined ? refusalOfName(wish, neighboursOf(wish)) : "name-taken";
 
-  const insertNew = (zone: NewZone, actor: string): Zone | NotCreated => {
+  const insertNew = (zone: NewZone, actor: string, staged: Staged | undefined): Zone | NotCreated => {
     const obstacle = obstacleTo(zone);
     if (obstacle !== undefined) return obstacle;
     const { id, account, name, settings, created: at, sets } = zone;
@@ -112,23 +116,15 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
     insertZone.run(id, account, name, JSON.stringify(settings), serial, count, at, at);
     const made = known.zone(id);
     if (made === undefined) throw new Error("the zone just written cannot be read");
-    writer.createSets(made, sets, { actor, now: at });
+    writer.createSets(made, sets, { actor, now: at }, staged);
     return made;
   };
 
-  const removeWith = (zone: Zone, sets: WriteView["sets"], by: Pick<WriteRequest, "actor" | "now">): Zone => {
-    const last = writer.replace(zone, sets, { sets: [] }, by);
-    departed.note(last);
+  const removeRow = (zone: Zone): void => {
+    departed.note(zone);
     removeZone.run(zone.number);
-    known.forget();
-    return last;
+    writer.removed(zone);
   };
-
-  const apply = (
-    request: Pick<WriteRequest, "actor" | "now">,
-    { zone, sets }: WriteView,
-    { wanted, settings, serial }: Decision,
-  ): Zone => writer.replace(zone, sets, { sets: wanted, settings, serial }, request);
 
   return {
     counters,
@@ -175,48 +171,51 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
       return revoked;
     },
 
-    createZone: (zone, actor) => commit(() => insertNew(zone, actor)),
+    createZone: (zone, actor) => large.commitNew(zone, (staged) => insertNew(zone, actor, staged)),
     obstacleTo: async (wish) => obstacleTo(wish),
 
     write: (request, decide) =>
-      commit(() => {
+      large.commit(() => {
         const view = viewOf(request);
-        if (view === undefined) return undefined;
+        if (view === undefined) return { writes: [], finish: () => undefined };
         const decision = decide(view);
-        apply(request, view, decision);
-        return decision.result;
+        return { writes: writesOf(request, view, decision), finish: () => decision.result };
       }),
 
     writeAll: (requests, decide) =>
-      commit(() => {
+      large.commit(() => {
         const views = requests.map(viewOf);
         const { decisions, result } = decide(views);
-        for (const [i, request] of requests.entries()) {
+        const writes = requests.flatMap((request, i) => {
           const [view, decision] = [views[i], decisions[i]];
-          if (view !== undefined && decision !== undefined) apply(request, view, decision);
-        }
-        return result;
+          return view === undefined || decision === undefined ? [] : writesOf(request, view, decision);
+        });
+        return { writes, finish: () => result };
       }),
 
     act: (request, decide) =>
-      commit(() => {
+      large.commit(() => {
         const before = actions.known<ReturnType<typeof decide>["result"]>(request);
-        if (before !== undefined) return before;
         const zone = of(request.account, known.zoneBy(request.at));
-        if (zone === undefined) return "no-zone";
+        if (before !== undefined || zone === undefined) return { writes: [], finish: () => before ?? "no-zone" };
         const view = viewInto(zone, request);
         const { command, remember, remove, result, ...decision } = decide(view);
-        const after = remove ? removeWith(view.zone, view.sets, request) : apply(request, view, decision);
-        return command === undefined && !remember
-          ? { result, action: undefined, serial: after.serial }
-          : actions.keep(after, command, request, result);
+        const writes = writesOf(request, view, remove ? { wanted: [] } : decision);
+        const after = writes[0]?.effect.zone ?? zone;
+        const finish = () => {
+          if (remove) removeRow(after);
+          return command === undefined && !remember
+            ? { result, action: undefined, serial: after.serial }
+            : actions.keep(after, command, request, result);
+        };
+        return { writes, finish };
       }),
 
     actCreateZone: (zone, act) =>
-      commit(() => {
+      large.commitNew(zone, (staged) => {
         const before = actions.known<Zone>(act);
         if (before !== undefined) return before;
-        const made = insertNew(zone, act.actor);
+        const made = insertNew(zone, act.actor, staged);
         return typeof made === "string" ? made : actions.keep(made, act.command, act, made);
       }),
 
@@ -228,6 +227,15 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
       database.close();
     },
   };
+}
+
+function writesOf(
+  by: Pick<WriteRequest, "actor" | "now">,
+  { zone, sets }: WriteView,
+  { wanted, settings, serial }: Decision,
+): readonly PlannedWrite[] {
+  const effect = effectOf(zone, sets, { sets: wanted, settings, serial }, by);
+  return effect === undefined ? [] : [{ zone, existing: sets, effect }];
 }
 
 const of = (account: number, zone: Zone | undefined): Zone | undefined =>

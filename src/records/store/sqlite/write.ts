@@ -3,15 +3,18 @@ import type { Change } from "../../../core/records/changes.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import type { LoggedChange, Zone } from "../../model.ts";
 import { asAllRead, marksToText } from "../rows.ts";
-import { effectOf, firstEffect, idsOnlyIn, type Wanted, type WriteEffect, type Writer } from "../write-effect.ts";
+import { firstEffect, idsOnlyIn, type WriteEffect, type Writer } from "../write-effect.ts";
 import type { KnownRows } from "./known-rows.ts";
+import type { Staged } from "./staged-writes.ts";
 
-/** Turns zones and sets into rows. To be called inside a transaction; `known` learns of it at once. */
+/** Turns what a write does into rows. To be called inside a transaction; `known` learns of it immediately. */
 export type SetWriter = {
-  /** Brings zone, sets and settings to what is wanted; gives the zone as it is then. */
-  readonly replace: (zone: Zone, existing: readonly RRset[], wanted: Wanted, by: Writer) => Zone;
+  /** `existing` are the sets that the write could see. Rows that were staged are not made again. */
+  readonly apply: (effect: WriteEffect, existing: readonly RRset[], staged?: Staged) => void;
   /** The first sets of a zone, under the serial that it was made with. */
-  readonly createSets: (zone: Zone, sets: readonly RRset[], by: Writer) => void;
+  readonly createSets: (zone: Zone, sets: readonly RRset[], by: Writer, staged?: Staged) => void;
+  /** The zone's row has gone. */
+  readonly removed: (zone: Zone) => void;
   readonly begun: () => void;
   /** A zone with many writes in one transaction is written once, here. */
   readonly ending: () => void;
@@ -52,7 +55,7 @@ export function prepareSetWriter(database: DatabaseSync, known: KnownRows): SetW
     known.removedRecord(id);
   };
 
-  const apply = ({ zone, changes, log: rows }: WriteEffect) => {
+  const writeRows = ({ zone, changes, log: rows }: WriteEffect) => {
     // An id is unique, and a record may move from one set to another: all leave before any enters.
     for (const change of changes) for (const id of idsOnlyIn(change.before, change.after)) removeId(id);
     for (const change of changes) {
@@ -60,6 +63,17 @@ export function prepareSetWriter(database: DatabaseSync, known: KnownRows): SetW
       for (const id of idsOnlyIn(change.after, change.before)) insertId.run(id, zone.number, change.owner, change.type);
     }
     for (const row of rows) log(row);
+  };
+
+  const copyRows = (effect: WriteEffect, staged: Staged) => {
+    const next = staged.apply(effect) - effect.log.length + 1;
+    for (const [i, row] of effect.log.entries()) logged.push({ ...row, position: next + i });
+  };
+
+  /** Zones that this transaction has changed are not in their rows yet, so they stay known. */
+  const forgetRows = () => {
+    known.forget();
+    for (const zone of changed.values()) known.wroteZone(zone);
   };
 
   /** What was not written is as it was, though other ids were wanted. */
@@ -72,18 +86,28 @@ export function prepareSetWriter(database: DatabaseSync, known: KnownRows): SetW
   };
 
   return {
-    replace: (zone, existing, wanted, by) => {
-      const effect = effectOf(zone, existing, wanted, by);
-      if (effect === undefined) return zone;
-      const { zone: next, changes, newSettings } = effect;
-      apply(effect);
-      if (newSettings) updateSettings.run(JSON.stringify(next.settings), zone.number);
-      changed.set(next.number, next);
-      known.wroteZone(next);
-      tellKnown(next, changes, existing);
-      return next;
+    apply: (effect, existing, staged) => {
+      const { zone, changes, newSettings } = effect;
+      if (newSettings) updateSettings.run(JSON.stringify(zone.settings), zone.number);
+      changed.set(zone.number, zone);
+      known.wroteZone(zone);
+      if (staged === undefined) {
+        writeRows(effect);
+        tellKnown(zone, changes, existing);
+      } else {
+        copyRows(effect, staged);
+        forgetRows();
+      }
     },
-    createSets: (zone, sets, by) => apply(firstEffect(zone, sets, by)),
+    createSets: (zone, sets, by, staged) => {
+      const effect = firstEffect(zone, sets, by);
+      if (staged === undefined) writeRows(effect);
+      else copyRows(effect, staged);
+    },
+    removed: (zone) => {
+      changed.delete(zone.number);
+      forgetRows();
+    },
     begun: () => {
       logged = [];
       changed.clear();

@@ -1,0 +1,12 @@
+import { expect, it } from "vitest";
+import { newRecordId } from "./new-id.ts";
+
+it("makes record ids as clients know them, each another, in the order of time", async () => {
+  const first = newRecordId();
+  const later = Date.now() + 2;
+  while (Date.now() < later);
+  const ids = Array.from({ length: 1_000 }, newRecordId);
+  expect(ids.filter((id) => !/^[0-9a-f]{32}$/.test(id))).toEqual([]);
+  expect(new Set([first, ...ids]).size).toBe(1_001);
+  expect(ids.filter((id) => id < first)).toEqual([]);
+});
