@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { type Command, Option } from "commander";
 import { certificateOptions } from "../io/certificate-option.ts";
 import type { CommandIo, Run } from "../io/command-io.ts";
@@ -48,7 +49,11 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
     .option("--nameserver <host>", "a name server of new zones (may be repeated)", repeated, [])
     .option("--hostmaster <mail>", "the address in the SOA of new zones, such as dns@example.org", readMailbox)
     .option("--dns <host:port>", "also answer DNS there, UDP and TCP (may be repeated)", readListens, [])
-    .option("--dns-workers <count>", "threads that answer DNS over UDP; 0: the main thread does", readWorkers, 0)
+    .addOption(
+      new Option("--dns-workers <count>", "threads that answer DNS over UDP; 0: the main thread does")
+        .argParser(readWorkers)
+        .default(availableParallelism() > 1 ? 1 : 0, "1, or 0 on a single processor"),
+    )
     .option(
       "--rate-limit <calls>",
       "calls a minute for each token, such as 300/min, or off; callers on this machine have no limit",
