@@ -13,8 +13,7 @@ import { openTelling } from "./report/telling.ts";
 import { longestSilence } from "./round/rhythm.ts";
 import { openStateFile, type StateFile } from "./round/state-file.ts";
 import { subjectsOf } from "./round/subjects.ts";
-import { openUpdater } from "./round/updater.ts";
-import { watch } from "./watch.ts";
+import { openUpdater, type WatchOptions } from "./updater.ts";
 
 export type KeepTools = {
   readonly state: StateFile;
@@ -106,19 +105,14 @@ async function keepUntilReload(
   const history = openHistory(config.historyFile, (because) => log.warn({ because }, "the history cannot be kept"));
   const updater = await openUpdater(config, { state, now, random });
   const asked = { status: () => status.now(), check: () => requests.check(), silence: () => status.silence() };
-  const page = lazyPage({ config, updater, now, pages: tools.pages, ...asked });
+  const page = lazyPage({ config, published: updater.published, now, pages: tools.pages, ...asked });
   const telling = await openTelling(config, { ...tools, ...asked, page });
   tellTo.history = (notice) => history.add(notice, new Date(now()));
   tellTo.people = telling.tell;
-  const onRound: Parameters<typeof watch>[1]["onRound"] = (round, at) => {
-    status.note(round, state);
-    status.next(at);
-  };
-  const onWake = (wake: () => void) => {
-    requests.check = wake;
-  };
+  const onRound: WatchOptions["onRound"] = (round, next) => status.note(round, state, next);
+  requests.check = updater.check;
   try {
-    await watch(updater, { interval: config.interval, log, now, random, reporter, onRound, onWake }, stop.signal);
+    await updater.watch({ reporter, onRound }, stop.signal);
   } finally {
     signal.removeEventListener("abort", stopWith);
     await telling.close();

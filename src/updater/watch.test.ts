@@ -5,10 +5,9 @@ import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { until } from "../../test/rig/until.ts";
 import { goodFirewall, type Loop, openLoop } from "../../test/rig/updater/loop.ts";
-import { type Reply, wanWith } from "../../test/rig/updater/services.ts";
+import { type Reply, startServer, wanWith } from "../../test/rig/updater/services.ts";
 import { createReporter } from "./report/reporter.ts";
-import type { Round, Updater } from "./round/updater.ts";
-import { watch } from "./watch.ts";
+import type { Round } from "./round/result.ts";
 
 type Line = { readonly level: number; readonly msg: string; readonly because?: string };
 
@@ -88,11 +87,7 @@ describe("watching", () => {
   it("goes on by itself, recovers, and stops when told to", async () => {
     const stop = new AbortController();
     loop.says.firewall = () => ({ status: 500 });
-    const watching = watch(
-      loop.updater,
-      { interval: 50, log: log(), now: () => loop.clock.now, random: () => 0.5 },
-      stop.signal,
-    );
+    const watching = loop.updater.watch({ interval: 50, reporter: createReporter(log()) }, stop.signal);
     await until(() => loop.firewall.asked.length > 0);
     loop.clock.now += 300_000;
     loop.says.firewall = goodFirewall;
@@ -108,51 +103,55 @@ describe("watching", () => {
     const stop = new AbortController();
     loop.says.service = ({ method, path }) =>
       method === "PUT" && path.endsWith("/r6") ? { body: { a: 1 }, fault: "hang" } : undefined;
-    const watching = watch(
-      loop.updater,
-      { interval: 60_000, log: log(), now: () => loop.clock.now, random: () => 0.5 },
-      stop.signal,
-    );
+    const watching = loop.updater.watch({ interval: 60_000, reporter: createReporter(log()) }, stop.signal);
     await until(() => loop.writes().length === 2 && loop.stored().A === "9.9.9.9");
     stop.abort();
     await watching;
     expect(told()).toEqual(["record replaced by 9.9.9.9"]);
   });
+});
 
-  /** An updater whose rounds come to this. */
-  const watched = (round: Partial<Round>, follow: Updater["follow"] = async () => undefined) => {
-    const stop = new AbortController();
-    const rounds: number[] = [];
-    const updater = {
-      ...{ ...loop.updater, follow },
-      round: async () => {
-        rounds.push(performance.now());
-        await new Promise((resolve) => setTimeout(resolve, 20));
-        return { ...{ readings: new Map(), results: [], due: undefined, polled: ["home"] }, ...round };
-      },
-    };
-    const options = { interval: 3_600_000, log: log(), now: () => loop.clock.now, random: () => 0.5 };
-    const watching = watch(updater, options, stop.signal);
-    return {
-      rounds,
-      end: async () => {
-        stop.abort();
-        await watching;
-      },
-    };
+it("rests a little also when something is due immediately", async () => {
+  const stop = new AbortController();
+  const asked: number[] = [];
+  loop.says.firewall = ({ path }) => {
+    if (!path.endsWith("/events")) asked.push(performance.now());
+    return goodFirewall();
   };
+  // Without `random`, every back-off is over when it begins.
+  loop.says.service = () => ({ status: 500 });
+  const watching = loop.updater.watch({ interval: 3_600_000, reporter: createReporter(log()) }, stop.signal);
+  await until(() => asked.length >= 3);
+  stop.abort();
+  await watching;
+  expect((asked[2] ?? 0) - (asked[0] ?? 0)).toBeGreaterThan(500);
+});
 
-  it("looks again at once for what came to be known during a round", async () => {
-    const { rounds, end } = watched({}, async (news) => void setTimeout(news, 10));
-    await until(() => rounds.length === 2);
-    await end();
-  });
-
-  it("rests a little also when something is long due", async () => {
-    const { rounds, end } = watched({ due: 0 });
-    await until(() => rounds.length === 3);
-    await end();
-    expect((rounds[2] ?? 0) - (rounds[0] ?? 0)).toBeGreaterThan(500);
+describe("watching two firewalls, one of which does not answer yet", () => {
+  it("keeps the names of the other, and those of this one when it has answered", async () => {
+    await loop.close();
+    const mute = Promise.withResolvers<Reply>();
+    const slow = await startServer(({ path }) => (path.endsWith("/events") ? { status: 404 } : mute.promise));
+    const names = `  - { name: home, zone: example.org, source: home, ipv4: wan0 }
+  - { name: home, zone: example.org, source: slow, ipv6: wan0 }`;
+    loop = await openLoop(names, undefined, { source: `}, slow: { url: "${slow.url}", keyFile: k` });
+    const stop = new AbortController();
+    const rounds: Round[] = [];
+    const options = { reporter: createReporter(log()), onRound: (round: Round) => void rounds.push(round) };
+    const watching = loop.updater.watch(options, stop.signal);
+    for (const address of ["9.9.9.9", "9.9.9.10"]) {
+      loop.says.firewall = () => ({ body: { wan0: wanWith([address], []) } });
+      loop.updater.check();
+      await until(() => loop.stored().A === address);
+    }
+    await until(() => rounds.length > 0);
+    expect([...(rounds.at(-1)?.readings.keys() ?? [])]).toEqual(["home"]);
+    expect(slow.asked.filter(({ path }) => !path.endsWith("/events")).length).toBe(1);
+    mute.resolve(goodFirewall());
+    await until(() => loop.stored().AAAA === "2a00::9");
+    stop.abort();
+    await watching;
+    await slow.close();
   });
 });
 
@@ -160,17 +159,12 @@ describe("a round that somebody asks for", () => {
   /** Of itself it makes one round, and the next after an hour. */
   const watchLong = () => {
     const stop = new AbortController();
-    let wakeUp: () => void = () => undefined;
-    const onWake = (wake: () => void) => {
-      wakeUp = wake;
-    };
-    const options = { interval: 3_600_000, log: log(), now: () => loop.clock.now, random: () => 0.5, onWake };
-    const watching = watch(loop.updater, options, stop.signal);
+    const watching = loop.updater.watch({ interval: 3_600_000, reporter: createReporter(log()) }, stop.signal);
     const end = async () => {
       stop.abort();
       await watching;
     };
-    return { check: () => wakeUp(), end };
+    return { check: loop.updater.check, end };
   };
   const failing = { status: 500 };
   it.each([
@@ -226,11 +220,8 @@ describe("watching two record services, one of which says nothing", () => {
     const target = `timeout: 10s }, silent: { url: "${url}", token: { file: t }, timeout: 10s`;
     loop = await openLoop(names, () => 0.5, { target });
     stop = new AbortController();
-    const onWake = (given: () => void) => {
-      wake = given;
-    };
-    const options = { interval: 3_600_000, log: log(), now: () => loop.clock.now, random: () => 0.5, onWake };
-    watching = watch(loop.updater, options, stop.signal);
+    wake = loop.updater.check;
+    watching = loop.updater.watch({ interval: 3_600_000, reporter: createReporter(log()) }, stop.signal);
     await until(() => loop.stored().A === "9.9.9.9");
   });
   afterEach(async () => {

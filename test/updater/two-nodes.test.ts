@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { readConfig } from "../../src/updater/config/read.ts";
 import { openStateFile } from "../../src/updater/round/state-file.ts";
-import { openUpdater, type Updater } from "../../src/updater/round/updater.ts";
+import { openUpdater, type Updater } from "../../src/updater/updater.ts";
 import { recordService, startServer, type TestRecord, type TestServer, wanWith } from "../rig/updater/services.ts";
 
 /** Two updating clients, each with a state of its own, and one record between them. */

@@ -9,8 +9,9 @@ import { openHistory } from "../../updater/report/history.ts";
 import { createUpdaterPage } from "../../updater/report/http-page.ts";
 import { createReporter, type Notice, type Reporter } from "../../updater/report/reporter.ts";
 import { createStatusKeeper } from "../../updater/report/status.ts";
+import type { Round } from "../../updater/round/result.ts";
 import type { StateFile } from "../../updater/round/state-file.ts";
-import type { Round, Updater } from "../../updater/round/updater.ts";
+import type { Updater, WatchOptions } from "../../updater/updater.ts";
 
 /** The updating client's page in `moor up`, and what the watching has to tell it. */
 export type UpPage = {
@@ -18,8 +19,7 @@ export type UpPage = {
   readonly url: string | undefined;
   /** For a round that was told on the screen: it goes to the history alone. */
   readonly onFirstRound: (round: Round) => void;
-  readonly onRound: (round: Round, next: number) => void;
-  readonly onWake: (wake: () => void) => void;
+  readonly onRound: NonNullable<WatchOptions["onRound"]>;
   readonly reporter: Reporter;
 };
 
@@ -29,9 +29,8 @@ export async function openUpPage(watched: Watched, at: ListenAddress, log: Logge
   const { config, updater, state } = watched;
   const status = createStatusKeeper(Date.now);
   const history = openHistory(config.historyFile, (because) => log.warn({ because }, "the history cannot be kept"));
-  let wake: () => void = () => undefined;
-  const asked = { status: () => status.now(), check: () => wake(), silence: () => status.silence() };
-  const page = createUpdaterPage({ config, updater, now: Date.now, ...asked });
+  const asked = { status: () => status.now(), check: updater.check, silence: () => status.silence() };
+  const page = createUpdaterPage({ config, published: updater.published, now: Date.now, ...asked });
   // Nobody needs this one: the page asks without a token.
   const token = createToken();
   const control = await openControl({ ...at, token: () => token }, { ...asked, of: config, page }).catch(
@@ -42,10 +41,7 @@ export async function openUpPage(watched: Watched, at: ListenAddress, log: Logge
   );
   if (control) opened.push({ name: "updating client's page", close: () => control.close() });
   opened.push({ name: "history", close: () => history.settled() });
-  const onRound = (round: Round, next: number) => {
-    status.note(round, state);
-    status.next(next);
-  };
+  const onRound = (round: Round, next: number) => status.note(round, state, next);
   const keep = (notice: Notice) => history.add(notice, new Date());
   return {
     url: control && urlOf({ host: at.host, port: control.port }, "http"),
@@ -54,9 +50,6 @@ export async function openUpPage(watched: Watched, at: ListenAddress, log: Logge
       createReporter(noLog, keep).report(round);
     },
     onRound,
-    onWake: (given) => {
-      wake = given;
-    },
     reporter: createReporter(log, keep),
   };
 }

@@ -10,8 +10,7 @@ import { startRecords } from "../../records/start.ts";
 import { summarise } from "../../updater/report/describe-round.ts";
 import { describeRhythm } from "../../updater/round/rhythm.ts";
 import { openStateFile } from "../../updater/round/state-file.ts";
-import { openUpdater, type Updater } from "../../updater/round/updater.ts";
-import { watch } from "../../updater/watch.ts";
+import { openUpdater, type Updater } from "../../updater/updater.ts";
 import { browserWarning } from "../io/browser-warning.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import { linkToShow } from "../io/link-to-show.ts";
@@ -50,8 +49,7 @@ export async function up(options: UpCommand, io: CommandIo): Promise<number> {
     await tellSignIn(home, urls, io);
     const ready = await firstRound(watched.updater, onFirstRound, io);
     tellNext(home, urls, io);
-    const how = { interval: home.interval, log, now: Date.now, random: Math.random, ...page };
-    if (ready) await watch(watched.updater, how, io.signal);
+    if (ready) await watched.updater.watch({ interval: home.interval, ...page }, io.signal);
     return 0;
   } finally {
     if (opened.length > 0) io.out("\nStopping.\n");

@@ -4,7 +4,7 @@ import { driftTodo, summarise } from "../../updater/report/describe-round.ts";
 import { type HistoryEntry, readHistory } from "../../updater/report/history.ts";
 import type { PlannedUpdate } from "../../updater/round/plan.ts";
 import { openStateFile, type StateFile } from "../../updater/round/state-file.ts";
-import type { Updater } from "../../updater/round/updater.ts";
+import type { Updater } from "../../updater/updater.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import { printTable } from "../io/print-table.ts";
 import { loadConfig } from "./load-config.ts";
@@ -32,7 +32,7 @@ export async function status(options: StatusOptions, io: CommandIo): Promise<num
     io.err(`${opened.because}; ${opened.todo}\n`);
     return 1;
   }
-  const { openUpdater } = await import("../../updater/round/updater.ts");
+  const { openUpdater } = await import("../../updater/updater.ts");
   const updater = await openUpdater(config, { state: opened.state, now: Date.now, random: Math.random });
   try {
     const [planned, running] = await Promise.all([updater.plan(io.signal), askWatcher(config, io)]);

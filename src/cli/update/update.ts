@@ -8,7 +8,7 @@ import type { UpdateResult } from "../../updater/round/result.ts";
 import { describeRhythm } from "../../updater/round/rhythm.ts";
 import { openStateFile, type StateFile } from "../../updater/round/state-file.ts";
 import { devicesOf, type Subject, subjectsOf } from "../../updater/round/subjects.ts";
-import type { Updater } from "../../updater/round/updater.ts";
+import type { Updater } from "../../updater/updater.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import { defaultConfig, loadConfig, readTyped } from "./load-config.ts";
 
@@ -38,7 +38,7 @@ export async function update(options: UpdateOptions, io: CommandIo): Promise<num
   const state = await openState(config, !options.dryRun, io);
   if (!state) return 1;
   if (!options.dryRun && !options.once) return keepWatching(config, state, options, io);
-  const { openUpdater } = await import("../../updater/round/updater.ts");
+  const { openUpdater } = await import("../../updater/updater.ts");
   const updater = await openUpdater(config, { state, now: Date.now, random: Math.random });
   try {
     return await (options.dryRun ? dryRun(updater, options, io) : once(updater, config, io));

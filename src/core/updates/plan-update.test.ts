@@ -83,29 +83,7 @@ const cases: [string, Partial<UpdateFacts> & { choice: Choice }, Plan["kind"], P
     "compare",
   ],
   ["time to verify", { choice: chosen("9.9.9.9"), stored: "9.9.9.9", verifyDue: true }, "compare"],
-  [
-    "time to verify, but this is no time to look",
-    { choice: chosen("9.9.9.9"), stored: "9.9.9.9", verifyDue: true, looks: false },
-    "nothing",
-    { because: "same-as-stored" },
-  ],
-  [
-    "compared with the record, but this is no time to look",
-    { choice: chosen("9.9.9.9"), stored: "9.9.9.9", rules: { compare: "record" }, looks: false },
-    "nothing",
-    { because: "same-as-stored" },
-  ],
-  [
-    "no time to look, but another is wanted",
-    { choice: chosen("9.9.9.9"), stored: "9.9.9.8", rules: { compare: "record" }, looks: false },
-    "compare",
-  ],
   ["another TTL", { choice: chosen("9.9.9.9"), stored: "9.9.9.9", otherTtl: true }, "compare"],
-  [
-    "another TTL, and this is no time to look",
-    { choice: chosen("9.9.9.9"), stored: "9.9.9.9", otherTtl: true, looks: false },
-    "compare",
-  ],
   ["another TTL and another address", { choice: chosen("9.9.9.9"), stored: "9.9.9.8", otherTtl: true }, "replace"],
   [
     "another TTL, but asked to wait",

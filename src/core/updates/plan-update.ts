@@ -45,8 +45,6 @@ export type UpdateFacts = {
   readonly verifyDue?: boolean;
   /** The TTL that is wanted is not the one that was stored with the address. */
   readonly otherTtl?: boolean;
-  /** False when this is no time to see whether a record still holds what was stored. */
-  readonly looks?: boolean;
 };
 
 export function planUpdate(facts: UpdateFacts): Plan {
@@ -67,9 +65,9 @@ export function planUpdate(facts: UpdateFacts): Plan {
   const verdict = gate(address, family, rules.public);
   if (verdict.kind === "refuse") return { kind: "nothing", because: "not-publishable" };
   const same = address.text === stored;
-  const { verifyDue = false, otherTtl = false, looks = true } = facts;
+  const { verifyDue = false, otherTtl = false } = facts;
   const byRecord = rules.compare === "record" || (same && (verifyDue || otherTtl));
-  if (same && !otherTtl && (!byRecord || !looks)) return { kind: "nothing", because: "same-as-stored" };
+  if (same && !byRecord) return { kind: "nothing", because: "same-as-stored" };
   if (notBefore !== undefined && now < notBefore) return { kind: "wait", until: notBefore, address, because: "asked" };
   const calm = untilCalm(facts, rules, same);
   if (calm) return { kind: "wait", ...calm, address };

@@ -1,11 +1,11 @@
 import type { Published } from "../../contract/updater-page.ts";
 import type { Instant } from "../../core/instant.ts";
 import type { Subject } from "../round/subjects.ts";
-import type { Updater } from "../round/updater.ts";
+import type { RecordTarget } from "../targets/target.ts";
 
 export type AskTools = {
   readonly subjects: readonly Subject[];
-  readonly published: Updater["published"];
+  readonly published: (subject: Subject, signal: AbortSignal) => ReturnType<RecordTarget["current"]>;
   /** The address of each name that was written last, by its title: with a new one the record is asked for anew. */
   readonly stored: () => ReadonlyMap<string, string | null>;
   readonly now: () => Instant;

@@ -15,7 +15,8 @@ it("HEAD is GET without the body, at the page, its assets and all that is asked 
   writeFileSync(join(folder, "updater.html"), "<!doctype html><title>moor</title>");
   const keeper = createStatusKeeper(() => loop.clock.now);
   const tools = { status: () => keeper.now(), check: () => undefined, silence: () => 0 };
-  const options = { config: loop.config, updater: loop.updater, now: () => loop.clock.now, pages: folder };
+  const { published } = loop.updater;
+  const options = { config: loop.config, published, now: () => loop.clock.now, pages: folder };
   const page = createUpdaterPage({ ...options, ...tools });
   const control = await openControl(
     { host: "127.0.0.1", port: 0, token: () => "t" },
@@ -40,7 +41,7 @@ it("whoever checks now sees the record as it is, and not as it was a moment ago"
   const now = () => loop.clock.now;
   const keeper = createStatusKeeper(now);
   const tools = { status: () => keeper.now(), check: () => undefined, silence: () => keeper.silence() };
-  const page = createUpdaterPage({ config: loop.config, updater: loop.updater, now, ...tools });
+  const page = createUpdaterPage({ config: loop.config, published: loop.updater.published, now, ...tools });
   const at = { host: "127.0.0.1", port: 0, token: () => "t" };
   const control = await openControl(at, { of: loop.config, ...tools, page });
   const origin = `http://127.0.0.1:${control.port}`;

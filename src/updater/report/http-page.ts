@@ -4,15 +4,14 @@ import type { Instant } from "../../core/instant.ts";
 import { createStaticPages } from "../../process/http/static-pages.ts";
 import type { UpdaterConfig } from "../config/config.ts";
 import { subjectsOf } from "../round/subjects.ts";
-import type { Updater } from "../round/updater.ts";
-import { createAskPublished } from "./ask-published.ts";
+import { type AskTools, createAskPublished } from "./ask-published.ts";
 import { readHistory } from "./history.ts";
 import { shownConfig } from "./shown-config.ts";
 import type { Status } from "./status.ts";
 
 export type PageOptions = {
   readonly config: UpdaterConfig;
-  readonly updater: Pick<Updater, "published">;
+  readonly published: AskTools["published"];
   readonly status: () => Status;
   readonly check: () => void;
   readonly now: () => Instant;
@@ -33,7 +32,7 @@ export function createUpdaterPage(options: PageOptions): UpdaterPage {
   const pages = createStaticPages({ page: "updater", isPage: (path) => path === "/", folder: options.pages });
   const published = createAskPublished({
     subjects: subjectsOf(config),
-    published: options.updater.published,
+    published: options.published,
     stored: () => new Map(status().names.map(({ name, stored }) => [name, stored])),
     now,
   });

@@ -1,9 +1,8 @@
 import type { Instant } from "../../core/instant.ts";
 import { utcSecond } from "../../core/utc-text.ts";
 import type { SmallLog } from "../../process/small-log.ts";
-import type { UpdateResult } from "../round/result.ts";
+import type { Round, UpdateResult } from "../round/result.ts";
 import type { Subject } from "../round/subjects.ts";
-import type { Round } from "../round/updater.ts";
 import type { Confirmation } from "../targets/confirm-dns.ts";
 import { type Summary, summarise } from "./describe-round.ts";
 
@@ -27,7 +26,7 @@ export type Tell = (notice: Notice) => void;
 export type Reporter = {
   report(round: Round): void;
   /** Of a round that was broken off: what it had done by then. What failed did so because of the stop. */
-  reportDone(round: Pick<Round, "results">): void;
+  reportDone(round: Pick<Round, "changed">): void;
   /** Trouble of what is not kept any more has no end; when it comes back, it is told anew. */
   forget(isGone: (key: string) => boolean): void;
 };
@@ -104,15 +103,15 @@ export function createReporter(log: SmallLog, tell: Tell = () => undefined): Rep
   };
 
   return {
-    report({ readings, results, unsaved, stateShared = false, holds = new Map() }) {
+    report({ readings, changed, unsaved, stateShared = false, holds }) {
       for (const [source, reading] of readings) {
         if (reading.kind === "report") fine(`source ${source}`, { source }, "addresses can be read again");
         else failing(`source ${source}`, { source, ...textsOf(reading) }, "addresses could not be read");
       }
       sharedState(stateShared);
-      stateFile(unsaved ?? results.find((result) => result.unsaved !== undefined)?.unsaved);
+      stateFile(unsaved);
       for (const [target, until] of holds) held(target, until);
-      for (const result of results) {
+      for (const result of changed) {
         const { title: name, key } = result.subject;
         const summary = summarySaved(result);
         // Told above, once for all names that hang on its firewall, unless that has not answered yet.
@@ -127,8 +126,8 @@ export function createReporter(log: SmallLog, tell: Tell = () => undefined): Rep
         void result.confirmation?.then((confirmation) => confirmed(`confirm ${key}`, name, confirmation));
       }
     },
-    reportDone({ results }) {
-      for (const result of results) done(result.subject, summarySaved(result));
+    reportDone({ changed }) {
+      for (const result of changed) done(result.subject, summarySaved(result));
     },
     forget(isGone) {
       for (const key of told.keys()) if (isGone(key)) told.delete(key);

@@ -1,9 +1,8 @@
 import type { UpdaterState } from "../../contract/updater-page.ts";
 import type { Instant } from "../../core/instant.ts";
 import { notReadYet } from "../round/plan.ts";
-import type { UpdateResult } from "../round/result.ts";
+import type { Round, UpdateResult } from "../round/result.ts";
 import type { StateFile } from "../round/state-file.ts";
-import type { Round } from "../round/updater.ts";
 import { driftTodo, summarise } from "./describe-round.ts";
 
 /** What a watcher knows about itself after its last round. */
@@ -13,8 +12,8 @@ type SourceStatus = Status["sources"][number];
 type NameStatus = Status["names"][number];
 
 export type StatusKeeper = {
-  note(round: Round, state: StateFile): void;
-  next(at: Instant): void;
+  /** `next`: when the next round begins at the latest. */
+  note(round: Round, state: StateFile, next: Instant): void;
   now(): Status;
   /** Milliseconds since the last round, or since the start; a clock that is changed and a machine asleep do not count. */
   silence(): number;
@@ -33,23 +32,21 @@ export function createStatusKeeper(clock: () => Instant): StatusKeeper {
     names: [],
   };
   return {
-    note(round, state) {
+    note(round, state, next) {
       heardAt = performance.now();
       const names = namesIn(round, state, status.names);
-      const done = round.results.filter(({ outcome }) => outcome?.kind === "done").length;
-      const failed = round.results.filter(({ outcome }) => outcome && "fault" in outcome);
+      const done = round.changed.filter(({ outcome }) => outcome?.kind === "done").length;
+      const failed = round.changed.filter(({ outcome }) => outcome && "fault" in outcome);
       status = {
         ...status,
         rounds: status.rounds + 1,
         lastRound: iso(clock()),
+        nextRound: iso(next),
         changes: status.changes + done,
         failures: status.failures + failed.length,
         sources: sourcesIn(round, status.sources),
         names,
       };
-    },
-    next(at) {
-      status = { ...status, nextRound: iso(at) };
     },
     now: () => status,
     silence: () => performance.now() - heardAt,

@@ -20,36 +20,36 @@ it("a service is left alone as long as it asked for, and no longer", async () =>
 });
 
 describe("a person who wants to know now", () => {
-  const held = () => holds.untilUnlessWanted("dns");
+  const held = () => holds.untilForRequest("dns");
   beforeEach(() => holds.set("dns", now + 3 * hour));
 
   it("gets one request, and that is all", () => {
     expect(held()).toBe(now + 3 * hour);
-    holds.wanted();
-    expect([holds.isWanted("dns"), held(), held(), holds.isWanted("dns")]).toEqual([
+    holds.allowOneTry();
+    expect([holds.isTryAllowed("dns"), held(), held(), holds.isTryAllowed("dns")]).toEqual([
       true,
       undefined,
       now + 3 * hour,
       false,
     ]);
-    holds.wanted();
+    holds.allowOneTry();
     expect(held()).toBeUndefined();
   });
 
   it("gets it for what is known soon after, as from a slow firewall, and not for what comes up later", () => {
     const until = now + 3 * hour;
-    holds.wanted();
+    holds.allowOneTry();
     now += 59_999;
-    expect(holds.isWanted("dns")).toBe(true);
+    expect(holds.isTryAllowed("dns")).toBe(true);
     now += 1;
-    expect([holds.isWanted("dns"), held()]).toEqual([false, until]);
+    expect([holds.isTryAllowed("dns"), held()]).toEqual([false, until]);
     // A clock that was put back.
     now -= 120_000;
-    expect(holds.isWanted("dns")).toBe(false);
+    expect(holds.isTryAllowed("dns")).toBe(false);
   });
 
   it("has ended the hold when that request went well", () => {
-    holds.wanted();
+    holds.allowOneTry();
     held();
     holds.succeeded("dns");
     expect(holds.until("dns")).toBeUndefined();
@@ -58,7 +58,7 @@ describe("a person who wants to know now", () => {
   it("has not when the service asks anew meanwhile, nor by what went well without", async () => {
     holds.succeeded("dns");
     expect(holds.until("dns")).toBe(now + 3 * hour);
-    holds.wanted();
+    holds.allowOneTry();
     held();
     await holds.set("dns", now + 5 * hour);
     holds.succeeded("dns");

@@ -7,23 +7,23 @@ import type { StateFile } from "./state-file.ts";
 export type Holds = {
   until(key: string): Instant | undefined;
   /** The same before a write: the first one that a person wants may go out in spite of it. */
-  untilUnlessWanted(key: string): Instant | undefined;
+  untilForRequest(key: string): Instant | undefined;
   set(key: string, until: Instant): Promise<void>;
   /** What was written in spite of a hold went well: the service takes requests again. */
   succeeded(key: string): void;
   /** A person wants to know now: each service that is held gets one request. */
-  wanted(): void;
+  allowOneTry(): void;
   /** It has not had that request yet. */
-  isWanted(key: string): boolean;
+  isTryAllowed(key: string): boolean;
 };
 
 /** Milliseconds: the firewall may be slow to say what is to be written; what comes up long after has nothing to do with the wish. */
-const wishLasts = 60_000;
+const allowedFor = 60_000;
 
 export function createHolds(state: Pick<StateFile, "hold" | "setHold">, now: () => Instant): Holds {
   /** When each said so, as far as this process heard it. */
   const heldAt = new Map<string, Instant>();
-  let wantedAt = Number.NEGATIVE_INFINITY;
+  let allowedAt = Number.NEGATIVE_INFINITY;
   /** Which hold the request that a person wanted went out in spite of. */
   const defied = new Map<string, Instant>();
 
@@ -37,17 +37,17 @@ export function createHolds(state: Pick<StateFile, "hold" | "setHold">, now: () 
     const held = wasPutBack(heldAt.get(key) ?? 0, now()) ? undefined : state.hold(key);
     return held !== undefined && held > now() && held - now() <= longestHold ? held : undefined;
   };
-  const isWanted = (key: string) => {
-    const since = now() - wantedAt;
-    return since >= 0 && since < wishLasts && !defied.has(key);
+  const isTryAllowed = (key: string) => {
+    const since = now() - allowedAt;
+    return since >= 0 && since < allowedFor && !defied.has(key);
   };
   return {
     until,
     set,
-    isWanted,
-    untilUnlessWanted(key) {
+    isTryAllowed,
+    untilForRequest(key) {
       const held = until(key);
-      if (held === undefined || !isWanted(key)) return held;
+      if (held === undefined || !isTryAllowed(key)) return held;
       defied.set(key, held);
       return undefined;
     },
@@ -55,8 +55,8 @@ export function createHolds(state: Pick<StateFile, "hold" | "setHold">, now: () 
       // Not one that came since, as to a request that went out together with it.
       if (defied.has(key) && defied.get(key) === until(key)) void set(key, now());
     },
-    wanted() {
-      wantedAt = now();
+    allowOneTry() {
+      allowedAt = now();
       defied.clear();
     },
   };

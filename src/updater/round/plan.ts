@@ -29,8 +29,6 @@ export type RoundFacts = {
   /** The record service asked to be left alone, or our own back-off after a failed write. */
   readonly notBefore: (subject: Subject) => Instant | undefined;
   readonly now: Instant;
-  /** False: records that are right as far as is known are not looked at. */
-  readonly looks?: boolean;
 };
 
 export const notReadYet = "the firewall has not answered yet";
@@ -62,13 +60,13 @@ function choose({ source, policy }: Subject, alike: readonly Subject[], facts: R
 
 function planSubject(subject: Subject, choosing: OrderedChoosing, facts: RoundFacts): PlannedUpdate {
   const { key, family, rules } = subject;
-  const { recall, now, looks = true } = facts;
+  const { recall, now } = facts;
   const { choice } = choosing;
   const reading = facts.readings.get(subject.source);
   const kept = facts.state.get(key);
   if (reading) recall.saw(key, choice.kind === "address" ? choice.address.text : undefined, now);
   const plan = planUpdate({
-    ...{ family, choice, rules, now, looks },
+    ...{ family, choice, rules, now },
     // What the record holds is not known then, so that even the stored address has to be written.
     stored: kept?.inDoubt ? undefined : kept?.address,
     otherTtl: subject.order.ttl !== undefined && subject.order.ttl !== kept?.ttl,

@@ -59,6 +59,3 @@ function subjectOf(config: UpdaterConfig, entry: NameConfig, family: Family, wan
 
 /** `pppoe0`, or `pppoe0, else igb1`. */
 export const devicesOf = ({ policy: { devices } }: Subject): string => devices.join(", else ");
-
-/** Whom a Retry-After speaks for. */
-export const holdKey = ({ targets }: UpdaterConfig, target: string): string => targets.get(target)?.url.href ?? target;

@@ -12,7 +12,7 @@ export type Pacing = {
   /** It was reached: whatever failed because it could not be is left alone no longer. */
   reached(place: string): void;
   /** Nothing is left alone any longer; another failure counts on from those before. */
-  hurry(): void;
+  retryNow(): void;
 };
 
 /** `longest`: milliseconds that nothing is left alone for longer. */
@@ -20,7 +20,7 @@ export function createPacing(random: () => number, longest = backOff.cap): Pacin
   const { base, cap } = { ...backOff, cap: Math.min(backOff.cap, longest) };
   type Failure = { readonly count: number; readonly until: Instant; readonly unreached?: string | undefined };
   const failures = new Map<string, Failure>();
-  const hurry = (isMeant: (failure: Failure) => boolean) => {
+  const retryNow = (isMeant: (failure: Failure) => boolean) => {
     for (const [key, failure] of failures) if (isMeant(failure)) failures.set(key, { ...failure, until: 0 });
   };
   return {
@@ -34,7 +34,7 @@ export function createPacing(random: () => number, longest = backOff.cap): Pacin
       failures.set(key, { count, until: now + backOffDelay(count, random(), { base, cap }), unreached });
     },
     succeeded: (key) => void failures.delete(key),
-    reached: (place) => hurry(({ unreached }) => unreached === place),
-    hurry: () => hurry(() => true),
+    reached: (place) => retryNow(({ unreached }) => unreached === place),
+    retryNow: () => retryNow(() => true),
   };
 }

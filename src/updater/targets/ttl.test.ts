@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { type Loop, openLoop } from "../../../test/rig/updater/loop.ts";
 import { readConfig } from "../config/read.ts";
 import { openStateFile } from "../round/state-file.ts";
-import { openUpdater } from "../round/updater.ts";
+import { openUpdater } from "../updater.ts";
 
 /** The TTL in the config is a wish like the address: it is written when it was edited, and mended when it drifted. */
 

@@ -5,7 +5,7 @@ import type { UpdaterConfig } from "../../../src/updater/config/config.ts";
 import { readConfig } from "../../../src/updater/config/read.ts";
 import { summarise } from "../../../src/updater/report/describe-round.ts";
 import { openStateFile } from "../../../src/updater/round/state-file.ts";
-import { openUpdater, type Updater } from "../../../src/updater/round/updater.ts";
+import { openUpdater, type Updater } from "../../../src/updater/updater.ts";
 import { storedIn } from "../updater-home.ts";
 import type { TestCertificate } from "./certificates.ts";
 import {

@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from "vitest";
-import { type Loop, openLoop } from "../../../test/rig/updater/loop.ts";
-import { wanWith } from "../../../test/rig/updater/services.ts";
-import { openStateFile } from "./state-file.ts";
+import { type Loop, openLoop } from "../../test/rig/updater/loop.ts";
+import { wanWith } from "../../test/rig/updater/services.ts";
+import { openStateFile } from "./round/state-file.ts";
 import { openUpdater } from "./updater.ts";
 
 let loop: Loop;
@@ -140,4 +140,24 @@ it("reads the list of a v1 zone once for many names", async () => {
   expect(await loop.round()).toEqual(["done", "done", "done", "done", "done", "failed"]);
   // Three names begin together, each finds its other family known; of two records neither is.
   expect(listed()).toBe(4);
+});
+
+it("begins no write once it is to stop", async () => {
+  loop = await openLoop();
+  const stop = new AbortController();
+  loop.says.service = ({ method, path }) => {
+    if (method === "PUT" && path.endsWith("r4")) stop.abort();
+    return undefined;
+  };
+  const { results } = await loop.updater.round(stop.signal);
+  expect(loop.writes().map(({ path }) => path)).toEqual(["/api/v1/records/r4"]);
+  expect(results[1]).not.toHaveProperty("outcome");
+});
+
+it("a preview writes nothing, and a Retry-After that it meets is not kept", async () => {
+  loop = await openLoop();
+  loop.says.service = () => ({ status: 429, headers: { "retry-after": "600" }, body: {} });
+  expect((await loop.updater.preview(signal)).map(({ outcome }) => outcome?.kind)).toEqual(["refused", "refused"]);
+  loop.says.service = () => undefined;
+  expect(await loop.round()).toEqual(["done", "done"]);
 });

@@ -1,0 +1,48 @@
+import type { Instant } from "../../core/instant.ts";
+import type { NameState } from "./name-state.ts";
+import type { Recall } from "./recall.ts";
+import type { StateFile } from "./state-file.ts";
+import type { Subject } from "./subjects.ts";
+
+export type DueFacts = {
+  readonly state: Pick<StateFile, "get">;
+  readonly recall: Pick<Recall, "verifiedAt">;
+  readonly notBefore: (subject: Subject) => Instant | undefined;
+  readonly interval: number;
+  readonly now: Instant;
+};
+
+/** When a name has to be planned again although its source may say nothing new; undefined when it has not. */
+export function dueAt(subject: Subject, { kind, latest: { plan } }: NameState, facts: DueFacts): Instant | undefined {
+  switch (kind) {
+    case "unread":
+    // Without an address there is nothing to hold the record against, until the source has something new.
+    case "idle":
+    case "queued":
+    case "writing":
+      return undefined;
+    case "waiting":
+      // What it waited for may be over since it was planned.
+      if (plan.kind !== "wait" || plan.because === "asked") return facts.notBefore(subject) ?? facts.now;
+      return plan.until;
+    case "refused":
+    case "in-doubt":
+      return facts.notBefore(subject) ?? nextLookAtRecord(subject, facts);
+    case "up-to-date":
+      return nextLookAtRecord(subject, facts);
+    default:
+      return kind satisfies never;
+  }
+}
+
+function nextLookAtRecord({ key, rules }: Subject, { state, recall, interval, now }: DueFacts): Instant | undefined {
+  const every = rules.compare === "record" ? interval : rules.verify;
+  if (every === undefined) return undefined;
+  const stored = Date.parse(state.get(key)?.storedAt ?? "");
+  return (recall.verifiedAt(key) ?? (Number.isNaN(stored) ? now : stored)) + every;
+}
+
+export function earliest(instants: readonly (Instant | undefined)[]): Instant | undefined {
+  const known = instants.filter((instant) => instant !== undefined);
+  return known.length === 0 ? undefined : known.reduce((a, b) => Math.min(a, b));
+}

@@ -1,0 +1,130 @@
+import { expect, it, test } from "vitest";
+import { parseIpv4 } from "../../core/addresses/address.ts";
+import type { NoUpdate, Plan } from "../../core/updates/plan-update.ts";
+import { type NameAction, type NameEvent, type NameState, nextState } from "./name-state.ts";
+import type { PlannedUpdate } from "./plan.ts";
+import type { UpdateResult } from "./result.ts";
+
+const until = 1_800_000_000_000;
+const address = (text: string) => parseIpv4(text) as NonNullable<ReturnType<typeof parseIpv4>>;
+const update = (plan: Plan) => ({ plan }) as PlannedUpdate;
+const acting = (kind: "replace" | "compare", text: string) => update({ kind, address: address(text) }) as never;
+const because = (reason: NoUpdate) => update({ kind: "nothing", because: reason });
+const wait = update({ kind: "wait", until, address: address("9.9.9.1"), because: "asked" });
+const result = (outcome: UpdateResult["outcome"]) => ({ plan: {}, outcome }) as UpdateResult;
+const fault = { kind: "later", because: "busy", todo: "wait" } as const;
+
+const resting = ["unread", "idle", "up-to-date", "waiting", "refused", "in-doubt"] as const;
+const states = {
+  ...Object.fromEntries(resting.map((kind) => [kind, { kind, latest: because("unknown") }])),
+  queued: { kind: "queued", latest: acting("replace", "9.9.9.1") },
+  writing: { kind: "writing", latest: acting("replace", "9.9.9.1"), outdated: false },
+  "writing, outdated": { kind: "writing", latest: acting("replace", "9.9.9.1"), outdated: true },
+} as unknown as Readonly<Record<From, NameState>>;
+type From = (typeof resting)[number] | "queued" | "writing" | "writing, outdated";
+
+const events = {
+  "planned: replace": { kind: "planned", update: acting("replace", "9.9.9.1") },
+  "planned: compare": { kind: "planned", update: acting("compare", "9.9.9.1") },
+  "planned: another address": { kind: "planned", update: acting("replace", "9.9.9.2") },
+  "planned: nothing, same as stored": { kind: "planned", update: because("same-as-stored") },
+  "planned: nothing, no address": { kind: "planned", update: because("no-address") },
+  "planned: nothing, not master": { kind: "planned", update: because("not-master") },
+  "planned: nothing, not publishable": { kind: "planned", update: because("not-publishable") },
+  "planned: nothing, source unreadable": { kind: "planned", update: because("unknown") },
+  "planned: wait": { kind: "planned", update: wait },
+  turn: { kind: "turn" },
+  held: { kind: "held", until },
+  stopped: { kind: "stopped" },
+  "ended: done": { kind: "ended", result: result({ kind: "done", recordId: "1", ttl: 60 }) },
+  "ended: same": { kind: "ended", result: result({ kind: "same" }) },
+  "ended: refused": { kind: "ended", result: result({ kind: "refused", fault }) },
+  "ended: unknown": { kind: "ended", result: result({ kind: "unknown", fault }) },
+} as const satisfies Record<string, NameEvent>;
+type EventName = keyof typeof events;
+
+/** Every transition there is. Whatever is not in the table leaves the state as it is. */
+const table: readonly (readonly [from: From, event: EventName, to: From, action?: NameAction])[] = [
+  ...resting.flatMap((from) => [
+    [from, "planned: replace", "queued", "enqueue"] as const,
+    [from, "planned: compare", "queued", "enqueue"] as const,
+    [from, "planned: another address", "queued", "enqueue"] as const,
+    [from, "planned: nothing, same as stored", "up-to-date"] as const,
+    [from, "planned: nothing, no address", "idle"] as const,
+    [from, "planned: nothing, not master", "idle"] as const,
+    [from, "planned: nothing, not publishable", "idle"] as const,
+    [from, "planned: nothing, source unreadable", "idle"] as const,
+    [from, "planned: wait", "waiting"] as const,
+  ]),
+  // The latest wins, and keeps the place in the queue. A source that cannot be read takes nothing back.
+  ["queued", "planned: replace", "queued"],
+  ["queued", "planned: compare", "queued"],
+  ["queued", "planned: another address", "queued"],
+  ["queued", "planned: nothing, same as stored", "up-to-date"],
+  ["queued", "planned: nothing, no address", "idle"],
+  ["queued", "planned: nothing, not master", "idle"],
+  ["queued", "planned: nothing, not publishable", "idle"],
+  ["queued", "planned: nothing, source unreadable", "queued"],
+  ["queued", "planned: wait", "waiting"],
+  ["queued", "turn", "writing"],
+  ["queued", "held", "waiting"],
+  ["queued", "stopped", "idle"],
+  // What is at the service ends there first.
+  ["writing", "planned: replace", "writing"],
+  ["writing", "planned: compare", "writing"],
+  ["writing", "planned: another address", "writing, outdated"],
+  ["writing", "planned: nothing, same as stored", "writing, outdated"],
+  ["writing", "planned: nothing, no address", "writing, outdated"],
+  ["writing", "planned: nothing, not master", "writing, outdated"],
+  ["writing", "planned: nothing, not publishable", "writing, outdated"],
+  ["writing", "planned: nothing, source unreadable", "writing"],
+  ["writing", "planned: wait", "writing, outdated"],
+  ["writing", "ended: done", "up-to-date"],
+  ["writing", "ended: same", "up-to-date"],
+  ["writing", "ended: refused", "refused"],
+  ["writing", "ended: unknown", "in-doubt"],
+  // The address came back while the other one was planned: nothing is outdated any more.
+  ["writing, outdated", "planned: replace", "writing"],
+  ["writing, outdated", "planned: compare", "writing"],
+  ["writing, outdated", "planned: another address", "writing, outdated"],
+  ["writing, outdated", "planned: nothing, same as stored", "writing, outdated"],
+  ["writing, outdated", "planned: nothing, no address", "writing, outdated"],
+  ["writing, outdated", "planned: nothing, not master", "writing, outdated"],
+  ["writing, outdated", "planned: nothing, not publishable", "writing, outdated"],
+  ["writing, outdated", "planned: nothing, source unreadable", "writing, outdated"],
+  ["writing, outdated", "planned: wait", "writing, outdated"],
+  ["writing, outdated", "ended: done", "up-to-date", "look-again"],
+  ["writing, outdated", "ended: same", "up-to-date", "look-again"],
+  ["writing, outdated", "ended: refused", "refused", "look-again"],
+  ["writing, outdated", "ended: unknown", "in-doubt", "look-again"],
+];
+
+const nameOf = (state: NameState) => (state.kind === "writing" && state.outdated ? "writing, outdated" : state.kind);
+
+for (const [from, event, to, action] of table) {
+  test(`${from} × ${event} → ${to}${action ? `, ${action}` : ""}`, () => {
+    const next = nextState(states[from], events[event]);
+    expect([nameOf(next.state), next.action]).toEqual([to, action]);
+  });
+}
+
+it("whatever is not in the table leaves the state as it is", () => {
+  const inTable = new Set(table.map(([from, event]) => `${from} × ${event}`));
+  for (const from of Object.keys(states) as From[]) {
+    for (const event of Object.keys(events) as EventName[]) {
+      if (inTable.has(`${from} × ${event}`)) continue;
+      expect(nextState(states[from], events[event]), `${from} × ${event}`).toEqual({ state: states[from] });
+    }
+  }
+});
+
+it("the latest plan is the one that is queued and written", () => {
+  const { state: queued } = nextState(states.queued, events["planned: another address"]);
+  const { state: writing } = nextState(queued, events.turn);
+  expect(writing.latest.plan).toMatchObject({ address: { text: "9.9.9.2" } });
+});
+
+it("one that is held back waits until then for the address that was planned", () => {
+  const { state } = nextState(states.queued, events.held);
+  expect(state.latest.plan).toEqual({ kind: "wait", until, address: address("9.9.9.1"), because: "asked" });
+});

@@ -1,0 +1,108 @@
+import type { Instant } from "../../core/instant.ts";
+import type { Plan } from "../../core/updates/plan-update.ts";
+import type { PlannedUpdate } from "./plan.ts";
+import type { UpdateResult } from "./result.ts";
+
+/** Where one name and family stands at its record service. The test beside this file is the table of all transitions. */
+export type NameState =
+  | {
+      readonly kind: /** Its source has not answered yet. */
+        | "unread"
+        /** Nothing can be written: no address that may be published, not the master, or its source cannot be read. */
+        | "idle"
+        | "up-to-date"
+        /** To be written, but not now: Retry-After, back-off, holdDown or changesPerHour. */
+        | "waiting"
+        /** The service stored nothing. */
+        | "refused"
+        /** How the write ended is not known; the state file holds the mark until the record was read or written. */
+        | "in-doubt";
+      readonly latest: UpdateResult;
+    }
+  /** In the queue of its service. The plan is replaced by each newer one: the latest wins. */
+  | { readonly kind: "queued"; readonly latest: ActingUpdate }
+  /** At the service. `outdated`: something else was planned since. */
+  | { readonly kind: "writing"; readonly latest: ActingUpdate; readonly outdated: boolean };
+
+export type NameEvent =
+  /** Its source was read, or something was due. */
+  | { readonly kind: "planned"; readonly update: PlannedUpdate }
+  /** Its turn in the queue came: the service may be asked, is not to be asked before `until`, or we are shutting down. */
+  | { readonly kind: "turn" }
+  | { readonly kind: "held"; readonly until: Instant }
+  | { readonly kind: "stopped" }
+  /** The service answered, or did not within its time. */
+  | { readonly kind: "ended"; readonly result: UpdateResult };
+
+export type NameAction =
+  /** Join the queue of the service. */
+  | "enqueue"
+  /** Read the source and plan anew. */
+  | "look-again";
+
+export type ActingUpdate = PlannedUpdate & { readonly plan: Extract<Plan, { kind: "replace" | "compare" }> };
+
+type Next = { readonly state: NameState; readonly action?: NameAction };
+
+export function nextState(state: NameState, event: NameEvent): Next {
+  switch (event.kind) {
+    case "planned":
+      return planned(state, event.update);
+    case "turn":
+      return state.kind === "queued" ? { state: { ...state, kind: "writing", outdated: false } } : { state };
+    case "held":
+      return state.kind === "queued"
+        ? { state: { kind: "waiting", latest: heldBack(state.latest, event.until) } }
+        : { state };
+    case "stopped":
+      return state.kind === "queued" ? { state: { kind: "idle", latest: state.latest } } : { state };
+    case "ended":
+      return ended(state, event.result);
+    default:
+      return event satisfies never;
+  }
+}
+
+function planned(state: NameState, update: PlannedUpdate): Next {
+  const isUnknown = update.plan.kind === "nothing" && update.plan.because === "unknown";
+  switch (state.kind) {
+    case "queued":
+      // A source that cannot be read takes back nothing that it said before.
+      if (isUnknown) return { state };
+      return { state: isActing(update) ? { kind: "queued", latest: update } : restingAt(update) };
+    case "writing":
+      return { state: { ...state, outdated: isUnknown ? state.outdated : !isSameAddress(state.latest, update) } };
+    default:
+      return isActing(update)
+        ? { state: { kind: "queued", latest: update }, action: "enqueue" }
+        : { state: restingAt(update) };
+  }
+}
+
+function ended(state: NameState, result: UpdateResult): Next {
+  if (state.kind !== "writing") return { state };
+  const next: NameState = { kind: kindAfter(result.outcome), latest: result };
+  return state.outdated ? { state: next, action: "look-again" } : { state: next };
+}
+
+function kindAfter(outcome: UpdateResult["outcome"]) {
+  if (outcome?.kind === "unknown") return "in-doubt";
+  return outcome?.kind === "refused" ? "refused" : "up-to-date";
+}
+
+function restingAt(update: PlannedUpdate): NameState {
+  if (update.plan.kind === "wait") return { kind: "waiting", latest: update };
+  const isUpToDate = update.plan.kind === "nothing" && update.plan.because === "same-as-stored";
+  return { kind: isUpToDate ? "up-to-date" : "idle", latest: update };
+}
+
+export const heldBack = (update: ActingUpdate, until: Instant): PlannedUpdate => ({
+  ...update,
+  plan: { kind: "wait", until, address: update.plan.address, because: "asked" },
+});
+
+export const isActing = (update: PlannedUpdate): update is ActingUpdate =>
+  update.plan.kind === "replace" || update.plan.kind === "compare";
+
+const isSameAddress = (one: ActingUpdate, other: PlannedUpdate): boolean =>
+  isActing(other) && one.plan.address.text === other.plan.address.text;

@@ -1,0 +1,45 @@
+/** The queue of one record service: a few names at a time. */
+export type ServiceQueue<Entry> = {
+  /**
+   * An entry that waits already keeps its place and gets one turn, in which it does what is wanted by then: the latest wins.
+   * Entries of one name take their turns one after the other: a Retry-After for the first also holds for the second.
+   */
+  add(name: string, entry: Entry, turn: () => Promise<void>): void;
+  /** Resolves when nothing is under way and nothing waits. */
+  idle(): Promise<void>;
+};
+
+const namesAtOnce = 4;
+
+export function openServiceQueue<Entry>(): ServiceQueue<Entry> {
+  const names = new Map<string, Map<Entry, () => Promise<void>>>();
+  const busy = new Map<string, Promise<void>>();
+
+  const beginSome = () => {
+    for (const [name, turns] of names) {
+      if (busy.size >= namesAtOnce) return;
+      if (!busy.has(name)) busy.set(name, run(name, turns));
+    }
+  };
+  const run = async (name: string, turns: Map<Entry, () => Promise<void>>) => {
+    // Entries that are added meanwhile are visited as well.
+    for (const [entry, turn] of turns) {
+      turns.delete(entry);
+      await turn();
+    }
+    names.delete(name);
+    busy.delete(name);
+    beginSome();
+  };
+  return {
+    add(name, entry, turn) {
+      const turns = names.get(name) ?? new Map<Entry, () => Promise<void>>();
+      turns.set(entry, turn);
+      names.set(name, turns);
+      beginSome();
+    },
+    async idle() {
+      while (busy.size > 0) await Promise.all(busy.values());
+    },
+  };
+}

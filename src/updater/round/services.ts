@@ -1,0 +1,72 @@
+import type { Instant } from "../../core/instant.ts";
+import { utcSecond } from "../../core/utc-text.ts";
+import type { UpdaterConfig } from "../config/config.ts";
+import { createPacing, type Pacing } from "../sources/pacing.ts";
+import { createSourceReader, type SourceReader } from "../sources/source-reader.ts";
+import { openSource } from "../sources/sources.ts";
+import type { RecordTarget, TargetFault } from "../targets/target.ts";
+import { openTarget } from "../targets/targets.ts";
+import { createLeftAlone, type LeftAlone } from "./left-alone.ts";
+import type { StateFile } from "./state-file.ts";
+import type { Subject } from "./subjects.ts";
+
+/** All that the names of one config are read from and written to. */
+export type Services = {
+  readonly readers: ReadonlyMap<string, SourceReader>;
+  readonly sourcePacing: Pacing;
+  readonly leftAlone: LeftAlone;
+  readonly targetOf: (subject: Subject) => RecordTarget;
+  /** What the record of a subject holds, unless its service is to be left alone. */
+  readonly published: (subject: Subject, signal: AbortSignal) => ReturnType<RecordTarget["current"]>;
+  readonly close: () => void;
+};
+
+export type ServiceTools = {
+  readonly state: StateFile;
+  readonly now: () => Instant;
+  readonly random: () => number;
+};
+
+export async function openServices(
+  config: UpdaterConfig,
+  subjects: readonly Subject[],
+  { state, now, random }: ServiceTools,
+): Promise<Services> {
+  const leftAlone = createLeftAlone(config, { state, now, random });
+  // A firewall that is back is to be read within the interval, however long it was away.
+  const sourcePacing = createPacing(random, config.interval);
+  const readers = new Map<string, SourceReader>();
+  const targets = new Map<string, RecordTarget>();
+  for (const { source, target } of subjects) {
+    const sourceConfig = config.sources.get(source);
+    if (sourceConfig && !readers.has(source)) {
+      const tools = { pacing: sourcePacing, now, random };
+      readers.set(source, createSourceReader(source, await openSource(sourceConfig), tools));
+    }
+    const targetConfig = config.targets.get(target);
+    if (!targetConfig || targets.has(target)) continue;
+    targets.set(target, await openTarget(targetConfig, (headers) => leftAlone.budgetOf(target).note(headers, now())));
+  }
+  const targetOf = ({ target }: Subject): RecordTarget => {
+    const opened = targets.get(target);
+    if (!opened) throw new Error(`no target ${target}`);
+    return opened;
+  };
+  return {
+    ...{ readers, sourcePacing, leftAlone, targetOf },
+    async published(subject, signal) {
+      const until = leftAlone.untilForReader(subject.target);
+      if (until !== undefined && now() < until) return askedToWait(until);
+      return targetOf(subject).current(subject.order, signal);
+    },
+    close() {
+      for (const opened of [...targets.values(), ...readers.values()]) opened.close();
+    },
+  };
+}
+
+const askedToWait = (until: Instant): TargetFault => ({
+  kind: "later",
+  because: `the record service is not to be asked before ${utcSecond(until)}`,
+  todo: "nothing: moor waits as the service asked",
+});

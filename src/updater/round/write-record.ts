@@ -1,0 +1,118 @@
+import { parseAddress } from "../../core/addresses/address.ts";
+import type { Instant } from "../../core/instant.ts";
+import { absoluteName } from "../../core/names/name.ts";
+import { confirmDns } from "../targets/confirm-dns.ts";
+import type { Held, RecordTarget, TargetFault } from "../targets/target.ts";
+import type { StoredAddress } from "./merge-state.ts";
+import type { ActingUpdate } from "./name-state.ts";
+import type { PlannedUpdate } from "./plan.ts";
+import type { Recall } from "./recall.ts";
+import type { UpdateResult } from "./result.ts";
+import type { StateFile } from "./state-file.ts";
+
+export type WriteTools = {
+  readonly target: RecordTarget;
+  readonly state: StateFile;
+  readonly recall: Recall;
+  readonly now: () => Instant;
+};
+
+/** Reads the record first if that was planned; marks the doubt, writes, and remembers how it ended. */
+export async function writeRecord(update: ActingUpdate, tools: WriteTools, signal: AbortSignal): Promise<UpdateResult> {
+  const { subject, plan } = update;
+  const { target, state, recall, now } = tools;
+  const value = plan.address.text;
+  const before = plan.kind === "compare" ? await target.current(subject.order, signal) : undefined;
+  if (before && before.kind !== "found" && !(before.kind === "missing" && subject.order.create)) {
+    return unsent(update, before);
+  }
+  const found = before?.kind === "found" ? before.value : undefined;
+  if (found && isRight(found, update, state)) {
+    recall.verified(subject.key, now());
+    return remembered({ ...update, outcome: { kind: "same" }, found }, value, found, tools);
+  }
+  const takeDoubtBack = await markDoubt(subject.key, state);
+  const outcome = await target.replace({ ...subject.order, value }, signal);
+  const result: UpdateResult = { ...update, outcome, ...(found ? { found } : {}) };
+  if (outcome.kind === "refused") await takeDoubtBack();
+  if (outcome.kind !== "done") return result;
+  recall.changed(subject.key, now());
+  recall.verified(subject.key, now());
+  return remembered(result, value, outcome, tools);
+}
+
+/** Where the config asks for it, DNS is asked after a write. */
+export function withConfirmation(result: UpdateResult, signal: AbortSignal): UpdateResult {
+  const { subject, plan, outcome } = result;
+  const { confirm } = subject.rules;
+  if (!confirm || outcome?.kind !== "done" || !("address" in plan)) return result;
+  const { zone, name, family } = subject.order;
+  const order = { zone, name: absoluteName(name, zone), family, value: plan.address.text, servers: confirm.servers };
+  return { ...result, confirmation: confirmDns(order, signal) };
+}
+
+/** What would become of it, as far as reading shows. Nothing is written or remembered. */
+export async function previewRecord(
+  update: ActingUpdate,
+  { target, state }: Pick<WriteTools, "target" | "state">,
+  signal: AbortSignal,
+): Promise<UpdateResult> {
+  const { plan } = update;
+  const { order } = update.subject;
+  const held = await target.current(order, signal);
+  if (held.kind === "missing" && order.create) {
+    // The record may be missing, but not the zone that it is to be made in.
+    const zone = await target.records(order.zone, signal);
+    return zone.kind === "found" ? update : unsent(update, zone);
+  }
+  if (held.kind !== "found") return unsent(update, held);
+  if (plan.kind === "replace") return update;
+  const found = held.value;
+  if (isRight(found, update, state)) return { ...update, outcome: { kind: "same" }, found };
+  return { ...update, plan: { ...plan, kind: "replace" }, found };
+}
+
+const unsent = (update: PlannedUpdate, fault: TargetFault): UpdateResult => ({
+  ...update,
+  outcome: { kind: "refused", fault },
+});
+
+/**
+ * Before an address is sent, the stored one is marked: were we killed, or the answer lost, it would be trusted although the
+ * record holds another. Returns the way to take the mark back. A disk that takes no mark does not stop the write.
+ */
+async function markDoubt(key: string, state: StateFile): Promise<() => Promise<void>> {
+  const kept = state.get(key);
+  if (kept === undefined) return async () => undefined;
+  const save = (entry: StoredAddress) => state.set(key, entry).catch(() => undefined);
+  await save({ ...kept, inDoubt: true });
+  return () => save(kept);
+}
+
+function isRight({ values, ttl }: Held, { subject, plan }: ActingUpdate, state: StateFile): boolean {
+  if (values.length !== 1 || parseAddress(values[0] ?? "")?.text !== plan.address.text) return false;
+  const wanted = subject.order.ttl;
+  if (wanted === undefined || ttl === wanted) return true;
+  // A service that knows only certain ones would else be sent the same again at every look.
+  const kept = state.get(subject.key);
+  return kept?.ttl === wanted && kept.ttlKept === ttl;
+}
+
+async function remembered(
+  result: UpdateResult,
+  value: string,
+  { ttl }: Pick<Held, "ttl">,
+  { state, now }: WriteTools,
+): Promise<UpdateResult> {
+  const { key, order } = result.subject;
+  const kept = state.get(key);
+  const isKnown = kept?.address === value && !kept.inDoubt && (order.ttl ?? kept.ttl) === kept.ttl;
+  if (result.outcome?.kind === "same" && isKnown) return result;
+  const asked = order.ttl === undefined ? {} : { ttl: order.ttl, ...(ttl === order.ttl ? {} : { ttlKept: ttl }) };
+  try {
+    await state.set(key, { address: value, storedAt: new Date(now()).toISOString(), ...asked });
+    return result;
+  } catch (error) {
+    return { ...result, unsaved: (error as NodeJS.ErrnoException).code ?? String(error) };
+  }
+}

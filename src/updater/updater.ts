@@ -1,0 +1,296 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { Instant } from "../core/instant.ts";
+import { jittered } from "../core/updates/back-off.ts";
+import type { UpdaterConfig } from "./config/config.ts";
+import { createNap, type Nap, remaining } from "./nap.ts";
+import type { Reporter } from "./report/reporter.ts";
+import { dueAt, earliest } from "./round/due.ts";
+import { heldBack, isActing, type NameEvent, type NameState, nextState } from "./round/name-state.ts";
+import { type PlannedUpdate, planRound } from "./round/plan.ts";
+import { createRecall } from "./round/recall.ts";
+import type { Round, UpdateResult } from "./round/result.ts";
+import { longestPause } from "./round/rhythm.ts";
+import { openServiceQueue, type ServiceQueue } from "./round/service-queue.ts";
+import { openServices, type Services, type ServiceTools } from "./round/services.ts";
+import { type Subject, subjectsOf } from "./round/subjects.ts";
+import { previewRecord, withConfirmation, writeRecord } from "./round/write-record.ts";
+import type { SourceReader } from "./sources/source-reader.ts";
+
+/**
+ * The updating client from top to bottom: read the sources, choose and plan, write and remember, report. `watch` runs the
+ * steps: each source is read in its own loop and each record service has its own queue, so a slow one never delays another.
+ * `openSteps` holds the steps. What a name and family goes through on the way is in `round/name-state.ts`.
+ */
+export type Updater = {
+  /** All steps once, for all names; waits until every record service has ended. */
+  round(signal: AbortSignal): Promise<Round>;
+  /** Goes on until the signal aborts, then waits for what is at the record services. */
+  watch(options: WatchOptions, signal: AbortSignal): Promise<void>;
+  /**
+   * Somebody wants to know now: every source is read, and what failed is tried again; a service that sent a Retry-After gets one
+   * request.
+   */
+  readonly check: () => void;
+  /** Reads and plans; sends and stores nothing. */
+  plan(signal: AbortSignal): Promise<readonly PlannedUpdate[]>;
+  /** What a round would come to, as far as the record services let us read it; writes and stores nothing. */
+  preview(signal: AbortSignal): Promise<readonly UpdateResult[]>;
+  /** What the record of a subject holds, unless its service is to be left alone. */
+  readonly published: Services["published"];
+  close(): void;
+};
+
+export type WatchOptions = {
+  readonly reporter: Reporter;
+  /** Called with each round, and with the time of the next one at the latest. */
+  readonly onRound?: (round: Round, next: Instant) => void;
+  /** Milliseconds between two readings of a source that does not push; without it, as the config says. */
+  readonly interval?: number;
+  /** Milliseconds after which what has ended is reported although other record services are still busy. */
+  readonly patience?: number;
+};
+
+export async function openUpdater(config: UpdaterConfig, tools: ServiceTools): Promise<Updater> {
+  const subjects = subjectsOf(config);
+  const services = await openServices(config, subjects, tools);
+  const { readers } = services;
+  const steps = openSteps(subjects, services, { interval: config.interval, ...tools });
+  const readAll = (signal: AbortSignal) => Promise.all([...readers.values()].map((reader) => reader.read(signal)));
+  return {
+    async round(signal) {
+      await readAll(signal);
+      for (const source of readers.keys()) await steps.decide(source, signal);
+      await steps.written();
+      return steps.collect();
+    },
+    watch: (options, signal) => watch(steps, { interval: config.interval, ...tools, ...options }, signal),
+    check: () => steps.check(),
+    async plan(signal) {
+      await readAll(signal);
+      return steps.plan();
+    },
+    async preview(signal) {
+      await readAll(signal);
+      return steps.preview(signal);
+    },
+    published: services.published,
+    close: services.close,
+  };
+}
+
+/** However short a back-off turns out, a source is not read more often than this. */
+const shortestPause = 250;
+const usualPatience = 5_000;
+
+type Watching = WatchOptions & Omit<ServiceTools, "state"> & { readonly interval: number };
+
+/** The steps again and again: one loop per source, and one that reports. */
+async function watch(steps: Steps, options: Watching, signal: AbortSignal): Promise<void> {
+  const { reporter, onRound, interval, now, random, patience = usualPatience } = options;
+  const { readers, naps, news } = steps;
+  /** Milliseconds until the next turn of each loop. */
+  const pauses = new Map<string, () => number>();
+
+  const keepReading = async (source: string, reader: SourceReader, nap: Nap): Promise<void> => {
+    while (!signal.aborted) {
+      await reader.read(signal);
+      if (signal.aborted) return;
+      await steps.decide(source, signal);
+      const left = pauseOf(source, reader);
+      pauses.set(source, left);
+      news.wake();
+      await nap.sleep(left);
+    }
+  };
+  /** Until the source is to be read again, or one of its names is due. */
+  const pauseOf = (source: string, reader: SourceReader): (() => number) => {
+    const regular = remaining(reader.isPushing() ? longestPause : jittered(interval, random()));
+    const shortest = remaining(shortestPause);
+    return () => {
+      const due = steps.due(source);
+      return Math.max(shortest(), due === undefined ? regular() : Math.min(regular(), due - now()));
+    };
+  };
+  const keepReporting = async (): Promise<void> => {
+    // Before the first answer: that there is none yet.
+    for (let longest = patience; !signal.aborted; longest = longestPause) {
+      await news.sleep(remaining(longest));
+      const isOver = new AbortController();
+      const slow = pause(patience, undefined, { signal: AbortSignal.any([signal, isOver.signal]) });
+      await Promise.race([steps.written(), slow.catch(() => undefined)]);
+      isOver.abort();
+      // What a stop broke off is no failure to report.
+      if (signal.aborted) return;
+      news.forget();
+      const round = steps.collect();
+      reporter.report(round);
+      const next = Math.min(...[...readers.keys()].map((source) => pauses.get(source)?.() ?? 0));
+      onRound?.(round, now() + Math.max(0, next));
+    }
+  };
+
+  const wakeAll = () => {
+    for (const nap of [news, ...naps.values()]) nap.wake();
+  };
+  signal.addEventListener("abort", wakeAll, { once: true });
+  const loops = [...readers].flatMap(([source, reader]) => {
+    const nap = naps.get(source) ?? createNap();
+    return [reader.follow(nap.wake, signal), keepReading(source, reader, nap)];
+  });
+  await Promise.all([...loops, keepReporting()]);
+  await steps.written();
+  // What was done is not done again, so this is the last chance to report it.
+  reporter.reportDone(steps.collect());
+}
+
+type Steps = ReturnType<typeof openSteps>;
+
+/** A write with all its look-ups and the wait for its end. */
+const longestWrite = 90_000;
+
+function openSteps(
+  subjects: readonly Subject[],
+  { readers, sourcePacing, leftAlone, targetOf }: Services,
+  { state, now, interval }: ServiceTools & { readonly interval: number },
+) {
+  const recall = createRecall();
+  const queues = new Map<string, ServiceQueue<Subject>>();
+  /** One per source; `news` is for the report. */
+  const naps = new Map([...readers.keys()].map((source) => [source, createNap()]));
+  const news = createNap();
+  let unsaved: { readonly code: string; readonly retryAt: Instant } | undefined;
+  let isStateShared = false;
+
+  // Read.
+  const readings = () => new Map([...readers].flatMap(([name, reader]) => readingOf(name, reader)));
+
+  // Choose and plan, by what each source said last.
+  const plan = (some: readonly Subject[] = subjects): readonly PlannedUpdate[] =>
+    planRound(some, { readings: readings(), state, recall, now: now(), notBefore: leftAlone.notBefore });
+
+  const names = new Map(plan().map((latest): [Subject, NameState] => [latest.subject, { kind: "unread", latest }]));
+  /** Since the last round: what the services have ended, and which names have moved on. */
+  const ended: UpdateResult[] = [];
+  const moved = new Set<Subject>();
+
+  const decide = async (source: string, signal: AbortSignal): Promise<void> => {
+    await saveAndMerge();
+    for (const update of plan(subjects.filter((subject) => subject.source === source))) {
+      happened(update.subject, { kind: "planned", update }, signal);
+    }
+  };
+  const happened = (subject: Subject, event: NameEvent, signal: AbortSignal): void => {
+    const before = names.get(subject);
+    if (!before) return;
+    const { state: after, action } = nextState(before, event);
+    names.set(subject, after);
+    moved.add(subject);
+    if (event.kind === "ended") ended.push(event.result);
+    if (action === "enqueue") queueOf(subject, queues).add(nameOf(subject), subject, () => write(subject, signal));
+    if (action === "look-again") naps.get(subject.source)?.wake();
+  };
+
+  // Write, when the turn of a name at its service has come, and remember.
+  const write = async (subject: Subject, signal: AbortSignal): Promise<void> => {
+    const current = names.get(subject);
+    if (current?.kind !== "queued") return;
+    if (signal.aborted) return happened(subject, { kind: "stopped" }, signal);
+    const until = leftAlone.untilForRequest(subject.target);
+    if (until !== undefined && now() < until) return happened(subject, { kind: "held", until }, signal);
+    happened(subject, { kind: "turn" }, signal);
+    const tools = { target: targetOf(subject), state, recall, now };
+    const result = await writeRecord(current.latest, tools, withTimeout(signal));
+    await leftAlone.ended(result);
+    if (result.unsaved !== undefined) unsaved = { code: result.unsaved, retryAt: now() + interval };
+    happened(subject, { kind: "ended", result: withConfirmation(result, signal) }, signal);
+    news.wake();
+    // Other names may be due earlier now that this service has answered.
+    for (const nap of naps.values()) nap.review();
+  };
+  /** Tries again what an earlier write could not put on disk, and takes over what another process has stored. */
+  const saveAndMerge = async (): Promise<void> => {
+    try {
+      isStateShared = (await state.flush()) || isStateShared;
+      unsaved = undefined;
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      unsaved = { code: code ?? message, retryAt: now() + interval };
+    }
+  };
+  const written = async (among = queues): Promise<void> => {
+    await Promise.all([...among.values()].map((queue) => queue.idle()));
+  };
+
+  // Report: everything as it stands, and what changed.
+  const collect = (): Round => {
+    const results = new Map([...names].map(([subject, each]) => [subject, resultOf(each)]));
+    const sources = [...readers.keys()];
+    const round = {
+      readings: readings(),
+      results: [...results.values()],
+      changed: [
+        ...new Set([...ended, ...[...results].filter(([subject]) => moved.has(subject)).map(([, now]) => now)]),
+      ],
+      due: earliest(sources.map(due)),
+      polled: sources.filter((source) => !readers.get(source)?.isPushing()),
+      holds: leftAlone.longHolds(subjects.map(({ target }) => target)),
+      ...(unsaved ? { unsaved: unsaved.code } : {}),
+      stateShared: isStateShared,
+    };
+    ended.length = 0;
+    moved.clear();
+    isStateShared = false;
+    return round;
+  };
+  /** When the names of a source have to be planned again, whatever it says. */
+  const due = (source: string): Instant | undefined => {
+    const facts = { state, recall, notBefore: leftAlone.notBefore, interval, now: now() };
+    const dues = [...names].map(([subject, each]) =>
+      subject.source === source ? dueAt(subject, each, facts) : undefined,
+    );
+    return earliest([...dues, readers.get(source)?.retryAt(), unsaved?.retryAt]);
+  };
+
+  const preview = async (signal: AbortSignal): Promise<readonly UpdateResult[]> => {
+    const updates = plan();
+    const results = new Map<PlannedUpdate, UpdateResult>();
+    const lookups = new Map<string, ServiceQueue<Subject>>();
+    for (const update of updates.filter(isActing)) {
+      const { subject } = update;
+      queueOf(subject, lookups).add(nameOf(subject), subject, async () => {
+        const until = leftAlone.untilForReader(subject.target);
+        if (signal.aborted) return;
+        if (until !== undefined) results.set(update, heldBack(update, until));
+        else
+          results.set(update, await previewRecord(update, { target: targetOf(subject), state }, withTimeout(signal)));
+      });
+    }
+    await written(lookups);
+    return updates.map((update) => results.get(update) ?? update);
+  };
+  const check = (): void => {
+    sourcePacing.retryNow();
+    leftAlone.allowOneTry();
+    for (const nap of naps.values()) nap.wake();
+  };
+
+  const queueOf = ({ target }: Subject, among: Map<string, ServiceQueue<Subject>>): ServiceQueue<Subject> => {
+    const service = leftAlone.serviceOf(target);
+    const queue = among.get(service) ?? openServiceQueue<Subject>();
+    among.set(service, queue);
+    return queue;
+  };
+  return { readers, naps, news, plan, decide, written, collect, due, preview, check };
+}
+
+const readingOf = (name: string, reader: SourceReader) => {
+  const latest = reader.latest();
+  return latest ? [[name, latest] as const] : [];
+};
+
+const nameOf = ({ order: { zone, name } }: Subject) => `${zone} ${name}`;
+
+const resultOf = ({ kind, latest }: NameState): UpdateResult =>
+  kind === "queued" || kind === "writing" ? { ...latest, underWay: true } : latest;
+
+const withTimeout = (signal: AbortSignal) => AbortSignal.any([signal, AbortSignal.timeout(longestWrite)]);
