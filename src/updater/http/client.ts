@@ -1,7 +1,5 @@
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, Agent as PlainAgent } from "node:http";
 import type { AgentOptions } from "node:https";
-import { afterAwake } from "../../process/after-awake.ts";
-import { boundedBy } from "./bounded-by.ts";
 import type { Endpoint, HttpLimits } from "./endpoint.ts";
 import { type Hide, hiderOf, secretsIn, secretsOfUrl } from "./hide-secrets.ts";
 import { describeStop, describeTransportFault } from "./transport-faults.ts";
@@ -94,56 +92,40 @@ export async function createHttpClient(endpoint: Endpoint, given: Partial<HttpLi
 
   return {
     async send(request, signal) {
-      using bounded = boundedBy(signal, limits.timeoutMs);
-      const first = await attempt(request, bounded.signal);
+      const limited = AbortSignal.any([signal, AbortSignal.timeout(limits.timeoutMs)]);
+      const first = await attempt(request, limited);
       // The other side closed an idle connection as we took it up: nothing was read, so ask once more on a fresh one.
       if (!first.staleSocket) return first.outcome;
-      const { outcome } = await attempt(request, bounded.signal);
+      const { outcome } = await attempt(request, limited);
       return outcome.kind === "answer" ? { ...outcome, resent: true } : outcome;
     },
     async stream(request, listener, signal) {
-      using quiet = silenceOf(signal, Math.max(listener.silence, limits.timeoutMs));
-      const options = { method: request.method, headers: headers(request), agent, signal: quiet.signal };
+      const silent = new AbortController();
+      let timer = setTimeout(() => silent.abort(), Math.max(listener.silence, limits.timeoutMs));
+      const stopped = AbortSignal.any([signal, silent.signal]);
+      const options = { method: request.method, headers: headers(request), agent, signal: stopped };
       const sent = http.request(target(endpoint.url, request), options);
       const hide = hiders(request);
       try {
         const response = await responseTo(sent, request.body);
         if (!listener.begin(response.statusCode ?? 0, response.headers)) return { kind: "declined" };
-        quiet.heard(listener.silence);
+        clearTimeout(timer);
+        timer = setTimeout(() => silent.abort(), listener.silence);
         response.setEncoding("utf8");
         const lines = linesTo((text) => listener.text(hide(text)), limits.maxBytes);
         for await (const chunk of response as AsyncIterable<string>) {
-          quiet.heard(listener.silence);
+          timer.refresh();
           lines(chunk);
         }
       } catch {
         // However it ended: the poll that follows says what is wrong with the other side.
       } finally {
+        clearTimeout(timer);
         sent.destroy();
       }
       return { kind: "ended" };
     },
     close: () => agent.destroy(),
-  };
-}
-
-/** A signal that stops with `outer`, and when nothing was heard for long. */
-function silenceOf(outer: AbortSignal, ms: number) {
-  const inner = new AbortController();
-  const stop = () => inner.abort(outer.reason);
-  let callOff = afterAwake(ms, stop);
-  outer.addEventListener("abort", stop, { once: true });
-  if (outer.aborted) stop();
-  return {
-    signal: inner.signal,
-    heard(next: number) {
-      callOff();
-      callOff = afterAwake(next, stop);
-    },
-    [Symbol.dispose]() {
-      callOff();
-      outer.removeEventListener("abort", stop);
-    },
   };
 }
 

@@ -1,4 +1,3 @@
-import { afterAwake } from "../../process/after-awake.ts";
 import type { Notice, Tell } from "./reporter.ts";
 
 export type LastingTrouble = {
@@ -15,8 +14,8 @@ type Outage = {
   readonly failing: Map<string, Notice>;
   /** The names of all that have failed since it was told. */
   readonly names: Set<string>;
-  /** Undefined once it was told. */
-  callOff: (() => void) | undefined;
+  /** Runs until it is told. */
+  timer: NodeJS.Timeout | undefined;
 };
 
 /**
@@ -28,15 +27,13 @@ export function onlyLasting(tell: Tell, patience: number): LastingTrouble {
   const outageOf = (key: string) => [...outages.values()].find(({ failing }) => failing.has(key));
 
   const begin = (cause: string, isTold: boolean): Outage => {
-    const outage: Outage = { cause, failing: new Map(), names: new Set(), callOff: undefined };
-    if (!isTold) {
-      outage.callOff = afterAwake(patience, () => tellLasting(outage), { ref: false });
-    }
+    const outage: Outage = { cause, failing: new Map(), names: new Set(), timer: undefined };
+    if (!isTold) outage.timer = setTimeout(() => tellLasting(outage), patience).unref();
     outages.set(cause, outage);
     return outage;
   };
   const tellLasting = (outage: Outage) => {
-    outage.callOff = undefined;
+    outage.timer = undefined;
     outage.names.clear();
     for (const notice of outage.failing.values()) outage.names.add(nameIn(notice));
     const latest = [...outage.failing.values()].at(-1);
@@ -45,7 +42,7 @@ export function onlyLasting(tell: Tell, patience: number): LastingTrouble {
   const remove = (outage: Outage, key: string): boolean => {
     outage.failing.delete(key);
     if (outage.failing.size > 0) return false;
-    outage.callOff?.();
+    clearTimeout(outage.timer);
     return outages.delete(outage.cause);
   };
 
@@ -53,19 +50,19 @@ export function onlyLasting(tell: Tell, patience: number): LastingTrouble {
     const { key, cause = key } = notice;
     const before = outageOf(key);
     // Somebody knows of it already, and is told what it has become.
-    const isKnown = before !== undefined && before.callOff === undefined;
+    const isKnown = before !== undefined && before.timer === undefined;
     if (before && before.cause !== cause) remove(before, key);
     const known = outages.get(cause);
     const outage = known ?? begin(cause, isKnown);
     outage.failing.set(key, notice);
     outage.names.add(nameIn(notice));
     const isAnother = known === undefined || cause === key;
-    if (isKnown && isAnother && outage.callOff === undefined) tell(aboutAll(notice, outage.names));
+    if (isKnown && isAnother && outage.timer === undefined) tell(aboutAll(notice, outage.names));
   };
   const over = (notice: Notice) => {
     const outage = outageOf(notice.key);
     if (!outage) return;
-    const wasTold = outage.callOff === undefined;
+    const wasTold = outage.timer === undefined;
     if (remove(outage, notice.key) && wasTold) tell(aboutAll(notice, outage.names));
   };
 
