@@ -25,14 +25,14 @@ export async function fetchCertificate(url: URL, signal: AbortSignal, limit = 10
     doubt: socket.authorized ? undefined : String(socket.authorizationError),
   }));
   const root = doubt === undefined ? undefined : rootOf(certificate);
-  const enough = root && (await look({ ca: root.toString() }, ({ authorized }) => authorized));
+  const isEnoughToTrust = root && (await look({ ca: root.toString() }, ({ authorized }) => authorized));
   return {
     fingerprint: certificate.fingerprint256,
     subject: nameIn(certificate.subject),
     issuer: nameIn(certificate.issuer),
     validTo: certificate.valid_to,
     doubt,
-    ...(enough && { authority: { pem: root.toString(), fingerprint: root.fingerprint256 } }),
+    ...(isEnoughToTrust && { authority: { pem: root.toString(), fingerprint: root.fingerprint256 } }),
   };
 }
 

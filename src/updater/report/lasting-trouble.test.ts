@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => lasting.close());
 
-const say = (kind: Notice["kind"], key: string, message = "") => lasting.tell({ kind, key, message, fields: {} });
+const say = (kind: Notice["kind"], key: string, message = "") => lasting.notify({ kind, key, message, fields: {} });
 const pass = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
 describe("trouble that lasts", () => {
@@ -71,10 +71,10 @@ describe("an outage that concerns many names", () => {
     lasting.close();
     lasting = onlyLasting((notice) => void notices.push(notice), patience);
   });
-  const tell = (kind: Notice["kind"], n: number, cause = "service dns", because = "nothing listens") =>
-    lasting.tell({ kind, key: `k${n}`, cause, message: "record not replaced", fields: { name: `n${n} A`, because } });
+  const notify = (kind: Notice["kind"], n: number, cause = "service dns", because = "nothing listens") =>
+    lasting.notify({ kind, key: `k${n}`, cause, message: "record not replaced", fields: { name: `n${n} A`, because } });
   const all = (kind: Notice["kind"], ...more: string[]) => {
-    for (let n = 1; n <= 30; n++) tell(kind, n, ...more);
+    for (let n = 1; n <= 30; n++) notify(kind, n, ...more);
   };
 
   it("is one notice that says how many and a few of them, and its end is one", async () => {
@@ -94,14 +94,14 @@ describe("an outage that concerns many names", () => {
   });
 
   it("has not ended while one name still fails, and takes in those that come later", async () => {
-    tell("failing", 1);
+    notify("failing", 1);
     await until(() => notices.length > 0);
-    tell("failing", 2, "service dns", "no answer within 15 s");
-    tell("over", 1);
-    tell("failing", 3);
-    tell("over", 2);
+    notify("failing", 2, "service dns", "no answer within 15 s");
+    notify("over", 1);
+    notify("failing", 3);
+    notify("over", 2);
     expect(notices.length).toBe(1);
-    tell("over", 3);
+    notify("over", 3);
     expect(notices.slice(1)).toMatchObject([{ kind: "over", fields: { records: "3" } }]);
   });
 
@@ -119,7 +119,7 @@ describe("an outage that concerns many names", () => {
 
   it("is not told when it is over soon, and those of two services are two", async () => {
     all("failing");
-    tell("failing", 31, "service other");
+    notify("failing", 31, "service other");
     all("over");
     await until(() => notices.length > 0);
     expect(notices).toMatchObject([{ kind: "failing", fields: { name: "n31 A" } }]);
@@ -127,12 +127,12 @@ describe("an outage that concerns many names", () => {
 
   it("does not count what was over before it was told", async () => {
     all("failing");
-    for (let n = 4; n <= 30; n++) tell("over", n);
+    for (let n = 4; n <= 30; n++) notify("over", n);
     await until(() => notices.length > 0);
     expect(notices).toMatchObject([{ fields: { records: "3", names: "n1 A, n2 A, n3 A" } }]);
   });
 
-  it("forgets names that are gone, and tells no end for them", async () => {
+  it("forgets names that are gone, and notifies nobody of their end", async () => {
     all("failing");
     await until(() => notices.length > 0);
     lasting.forget((key) => key !== "k7");

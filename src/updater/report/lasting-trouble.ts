@@ -1,7 +1,7 @@
-import type { Notice, Tell } from "./reporter.ts";
+import type { Notice, Notify } from "./reporter.ts";
 
 export type LastingTrouble = {
-  readonly tell: Tell;
+  readonly notify: Notify;
   /** What has not been told by now never is. */
   forget(isGone: (key: string) => boolean): void;
   close(): void;
@@ -22,22 +22,22 @@ type Outage = {
  * For those whom a notice calls: a failure is told when it has lasted for `patience` ms. Of one that is over by then, as when a
  * service is restarted, nobody has to get up; and nobody has to more than once, however many names a dead service concerns.
  */
-export function onlyLasting(tell: Tell, patience: number): LastingTrouble {
+export function onlyLasting(notify: Notify, patience: number): LastingTrouble {
   const outages = new Map<string, Outage>();
   const outageOf = (key: string) => [...outages.values()].find(({ failing }) => failing.has(key));
 
-  const begin = (cause: string, isTold: boolean): Outage => {
+  const begin = (cause: string, isNotified: boolean): Outage => {
     const outage: Outage = { cause, failing: new Map(), names: new Set(), timer: undefined };
-    if (!isTold) outage.timer = setTimeout(() => tellLasting(outage), patience).unref();
+    if (!isNotified) outage.timer = setTimeout(() => notifyLasting(outage), patience).unref();
     outages.set(cause, outage);
     return outage;
   };
-  const tellLasting = (outage: Outage) => {
+  const notifyLasting = (outage: Outage) => {
     outage.timer = undefined;
     outage.names.clear();
     for (const notice of outage.failing.values()) outage.names.add(nameIn(notice));
     const latest = [...outage.failing.values()].at(-1);
-    if (latest) tell(aboutAll(latest, outage.names));
+    if (latest) notify(aboutAll(latest, outage.names));
   };
   const remove = (outage: Outage, key: string): boolean => {
     outage.failing.delete(key);
@@ -57,13 +57,13 @@ export function onlyLasting(tell: Tell, patience: number): LastingTrouble {
     outage.failing.set(key, notice);
     outage.names.add(nameIn(notice));
     const isAnother = known === undefined || cause === key;
-    if (isKnown && isAnother && outage.timer === undefined) tell(aboutAll(notice, outage.names));
+    if (isKnown && isAnother && outage.timer === undefined) notify(aboutAll(notice, outage.names));
   };
   const over = (notice: Notice) => {
     const outage = outageOf(notice.key);
     if (!outage) return;
-    const wasTold = outage.timer === undefined;
-    if (remove(outage, notice.key) && wasTold) tell(aboutAll(notice, outage.names));
+    const isKnownToPeople = outage.timer === undefined;
+    if (remove(outage, notice.key) && isKnownToPeople) notify(aboutAll(notice, outage.names));
   };
 
   const forget: LastingTrouble["forget"] = (isGone) => {
@@ -74,10 +74,10 @@ export function onlyLasting(tell: Tell, patience: number): LastingTrouble {
 
   return {
     forget,
-    tell(notice) {
+    notify(notice) {
       if (notice.kind === "failing") failing(notice);
       else if (notice.kind === "over") over(notice);
-      else tell(notice);
+      else notify(notice);
     },
     close: () => forget(() => true),
   };

@@ -6,9 +6,9 @@ import type { SmallLog } from "../../process/small-log.ts";
 import type { MailConfig, NotifyConfig } from "../config/config.ts";
 import type { HttpClient, HttpRequest } from "../http/client.ts";
 import { hiderOf } from "../http/hide-secrets.ts";
-import type { Notice, Tell } from "./reporter.ts";
+import type { Notice, Notify } from "./reporter.ts";
 
-export type Notifiers = { readonly tell: Tell; close(): void };
+export type Notifiers = { readonly notify: Notify; close(): void };
 
 /** Sends one notice; undefined when it arrived, else why it did not. */
 type Send = (notice: Notice, at: Date, signal: AbortSignal) => Promise<string | undefined>;
@@ -29,7 +29,7 @@ export async function openNotifiers(
   const channels = await Promise.all(configs.map((config) => openChannel(config, host)));
   const queues = channels.map((channel) => createQueue(channel, log, random, stop.signal));
   return {
-    tell(notice) {
+    notify(notice) {
       if (notice.kind === "failing" || notice.kind === "over") for (const push of queues) push(notice);
     },
     close() {
@@ -39,7 +39,7 @@ export async function openNotifiers(
   };
 }
 
-function createQueue({ kind, send }: Channel, log: SmallLog, random: () => number, signal: AbortSignal): Tell {
+function createQueue({ kind, send }: Channel, log: SmallLog, random: () => number, signal: AbortSignal): Notify {
   const waiting: { readonly notice: Notice; readonly at: Date }[] = [];
   let busy = false;
   const deliver = async (notice: Notice, at: Date) => {
@@ -83,17 +83,17 @@ async function post(client: HttpClient, request: HttpRequest, signal: AbortSigna
   return outcome.status >= 200 && outcome.status < 300 ? undefined : `it answered ${outcome.status}`;
 }
 
-type Told = { readonly notice: Notice; readonly at: Date; readonly host: string };
+type Outgoing = { readonly notice: Notice; readonly at: Date; readonly host: string };
 type Headers = Readonly<Record<string, string>>;
 
-function webhookRequest({ notice, at, host }: Told, path: string, bearer: Headers): HttpRequest {
+function webhookRequest({ notice, at, host }: Outgoing, path: string, bearer: Headers): HttpRequest {
   const { kind, message, fields } = notice;
   const body = JSON.stringify({ event: kind, message, ...fields, host, at: at.toISOString() });
   return { method: "POST", path, headers: { "content-type": "application/json", ...bearer }, body };
 }
 
 /** https://docs.ntfy.sh/publish/: the text is the body, the rest is in headers. */
-function ntfyRequest({ notice, host }: Told, path: string, bearer: Headers): HttpRequest {
+function ntfyRequest({ notice, host }: Outgoing, path: string, bearer: Headers): HttpRequest {
   const isBad = notice.kind === "failing";
   const headers = {
     title: `${aboutOf(notice)}: ${notice.message}`.replaceAll(/[^\x20-\x7e]/g, "?"),

@@ -6,7 +6,7 @@ import type { Subject } from "../round/subjects.ts";
 import type { Confirmation } from "../targets/confirm-dns.ts";
 import { type Summary, summarise } from "./describe-round.ts";
 
-/** Something worth telling: a failure, its end, a record that was replaced, or one that is held back. */
+/** Something worth reporting: a failure, its end, a record that was replaced, or one that is held back. */
 export type Notice = {
   readonly kind: "failing" | "over" | "done" | "waiting";
   /** Equal for a failure and its end. */
@@ -20,14 +20,14 @@ export type Notice = {
   readonly fields: Readonly<Record<string, string>>;
 };
 
-export type Tell = (notice: Notice) => void;
+export type Notify = (notice: Notice) => void;
 
-/** Finds out what changed: each failure is told once, and its end once. */
+/** Finds out what changed: each failure is reported once, and its end once. */
 export type Reporter = {
   report(round: Round): void;
   /** Of a round that was broken off: what it had done by then. What failed did so because of the stop. */
   reportDone(round: Pick<Round, "changed">): void;
-  /** Trouble of what is not kept any more has no end; when it comes back, it is told anew. */
+  /** Trouble of what is not kept any more has no end; when it comes back, it is reported anew. */
   forget(isGone: (key: string) => boolean): void;
 };
 
@@ -35,25 +35,25 @@ export type Reporter = {
 export const troublesOf = (subjects: readonly Subject[]): ReadonlySet<string> =>
   new Set(["state", ...subjects.flatMap(({ key, source }) => [key, `confirm ${key}`, `source ${source}`])]);
 
-export function createReporter(log: SmallLog, tell: Tell = () => undefined): Reporter {
-  /** What is wrong at present, as it was last told. */
-  const told = new Map<string, string>();
+export function createReporter(log: SmallLog, notify: Notify = () => undefined): Reporter {
+  /** What is wrong at present, as it was last reported. */
+  const reported = new Map<string, string>();
 
   const emit = (notice: Notice) => {
     log[notice.kind === "failing" ? "warn" : "info"](notice.fields, notice.message);
-    tell(notice);
+    notify(notice);
   };
   const failing = (key: string, fields: Notice["fields"], message: string, cause = key) => {
     const text = `${message} ${fields.because}`;
-    if (told.get(key) === text) return;
-    told.set(key, text);
+    if (reported.get(key) === text) return;
+    reported.set(key, text);
     emit({ kind: "failing", key, cause, fields, message });
   };
   const fine = (key: string, fields: Notice["fields"], message: string) => {
-    if (told.delete(key)) emit({ kind: "over", key, fields, message });
+    if (reported.delete(key)) emit({ kind: "over", key, fields, message });
   };
 
-  /** Until when each thing waits, as it was last told. */
+  /** Until when each thing waits, as it was last reported. */
   const waits = new Map<string, Instant>();
   const waiting = (key: string, until: Instant, fields: Notice["fields"], message: string) => {
     if (waits.get(key) === until) return;
@@ -114,7 +114,7 @@ export function createReporter(log: SmallLog, tell: Tell = () => undefined): Rep
       for (const result of changed) {
         const { title: name, key } = result.subject;
         const summary = summarySaved(result);
-        // Told above, once for all names that hang on its firewall, unless that has not answered yet.
+        // Reported above, once for all names that hang on its firewall, unless that has not answered yet.
         if (result.choice.kind === "unknown") continue;
         const fields = { name, ...textsOf(summary) };
         if (summary.kind === "failed") failing(key, fields, `record ${summary.what}`, causeOf(result, summary));
@@ -130,7 +130,7 @@ export function createReporter(log: SmallLog, tell: Tell = () => undefined): Rep
       for (const result of changed) done(result.subject, summarySaved(result));
     },
     forget(isGone) {
-      for (const key of told.keys()) if (isGone(key)) told.delete(key);
+      for (const key of reported.keys()) if (isGone(key)) reported.delete(key);
     },
   };
 }
@@ -142,7 +142,7 @@ function causeOf({ subject: { source, target }, outcome }: UpdateResult, { becau
   return isWide ? `service ${target}` : `service ${target} ${because}`;
 }
 
-/** A state file that cannot be written is told by itself, once for all records. */
+/** A state file that cannot be written is reported apart, once for all records. */
 const summarySaved = (result: UpdateResult) => summarise({ ...result, unsaved: undefined }, true);
 
 const textsOf = ({ because, todo }: { readonly because: string; readonly todo?: string }) => ({

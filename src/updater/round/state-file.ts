@@ -157,9 +157,9 @@ function opened(
     },
     async flush() {
       await inTurn();
-      const told = othersWrote;
+      const wroteSince = othersWrote;
       othersWrote = false;
-      return told;
+      return wroteSince;
     },
   };
   return { kind: "open", state };

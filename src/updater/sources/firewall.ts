@@ -25,7 +25,7 @@ export function createFirewallSource(config: SourceConfig, client: HttpClient): 
       const headers = { authorization: authorization() };
       return readingOf(await client.send({ method: "GET", path: base + reportPath, headers }, signal));
     },
-    async follow(tell, signal): Promise<FollowEnd> {
+    async follow(onReading, signal): Promise<FollowEnd> {
       const reader = createEventStreamReader(longestReport);
       let offered = true;
       const listener = {
@@ -37,7 +37,7 @@ export function createFirewallSource(config: SourceConfig, client: HttpClient): 
         },
         text(text: string) {
           for (const { event, data } of reader.feed(text)) {
-            if (event === interfaceEvents.snapshot || event === interfaceEvents.change) tell(readingIn(data));
+            if (event === interfaceEvents.snapshot || event === interfaceEvents.change) onReading(readingIn(data));
           }
         },
       };

@@ -188,9 +188,9 @@ const setOf = ({ zone, name, family }: ReplaceOrder | Omit<ReplaceOrder, "value"
   type: recordTypeOf(family),
 });
 
-const isSet = (told: ReadableRRset, { zone, name, type }: SetName): boolean => {
-  const owner = parseOwner(told.name, zone);
-  return told.type === type && owner.ok && owner.value === name;
+const isSet = (set: ReadableRRset, { zone, name, type }: SetName): boolean => {
+  const owner = parseOwner(set.name, zone);
+  return set.type === type && owner.ok && owner.value === name;
 };
 
 const idOf = ({ zone, name, type }: SetName) => `${zone}/${name}/${type}`;

@@ -108,8 +108,8 @@ async function replaceRecord(
     const { because } = answer;
     return { kind: "refused", fault: because.kind === "absent" ? noRecordWithId(id) : because };
   }
-  const isIt = (told: ReadableRecord) => !mismatchOf(order, told, id, zone_id);
-  const holds = (told: ReadableRecord) => isIt(told) && parseAddress(told.value)?.text === order.value;
+  const isIt = (sent: ReadableRecord) => !mismatchOf(order, sent, id, zone_id);
+  const holds = (sent: ReadableRecord) => isIt(sent) && parseAddress(sent.value)?.text === order.value;
   const done = ({ ttl = null }: ReadableRecord): WriteOutcome => ({ kind: "done", recordId: id, ttl });
   if (answer.kind === "accepted" && holds(answer.value)) return done(answer.value);
   // An answer of 200 with the old value in it has been seen from real services.

@@ -6,13 +6,13 @@ import { until } from "../../../test/rig/until.ts";
 import { type Reply, startServer, type TestServer } from "../../../test/rig/updater/services.ts";
 import type { UpdaterConfig } from "../config/config.ts";
 import { type Control, openControl } from "./control.ts";
+import { type Outlets, openOutlets } from "./outlets.ts";
 import type { Notice } from "./reporter.ts";
 import type { Status } from "./status.ts";
-import { openTelling, type Telling } from "./telling.ts";
 
 let server: TestServer;
 let reply: () => Reply;
-let telling: Telling | undefined;
+let outlets: Outlets | undefined;
 let logged: { msg: string; because?: string }[];
 let status: Status;
 let checks: number;
@@ -34,8 +34,8 @@ beforeEach(async () => {
   };
 });
 afterEach(async () => {
-  await telling?.close();
-  telling = undefined;
+  await outlets?.close();
+  outlets = undefined;
   await server.close();
 });
 
@@ -46,10 +46,10 @@ const check = () => {
 async function open(config: Partial<Pick<UpdaterConfig, "notify" | "heartbeats" | "control">>) {
   const log = pino({ base: null }, { write: (line: string) => void logged.push(JSON.parse(line)) });
   const whole = { notify: [], heartbeats: [], ...config } as unknown as UpdaterConfig;
-  telling = await openTelling(whole, {
+  outlets = await openOutlets(whole, {
     ...{ log, host: "here", random: () => 0, status: () => status, check, silence: () => 0 },
   });
-  return telling;
+  return outlets;
 }
 
 const endpoint = (path = "") => ({ url: new URL(server.url + path), trust: { kind: "system" } as const });
@@ -60,11 +60,11 @@ const failing: Notice = {
 
 describe("notices", () => {
   it("go to a web hook as JSON, with its query and a token", async () => {
-    const { tell } = await open({
+    const { notify } = await open({
       notify: [{ kind: "webhook", endpoint: endpoint("/hook?room=7"), token: () => "tok" }],
     });
-    tell({ ...failing, kind: "done" });
-    tell(failing);
+    notify({ ...failing, kind: "done" });
+    notify(failing);
     await until(() => server.asked.length === 1);
     expect(server.asked[0]).toMatchObject({
       method: "POST",
@@ -78,9 +78,9 @@ describe("notices", () => {
   });
 
   it("go to ntfy as text, urgent when something is wrong", async () => {
-    const { tell } = await open({ notify: [{ kind: "ntfy", endpoint: endpoint("/topic") }] });
-    tell(failing);
-    tell({ ...failing, kind: "over", message: "the trouble with this record is over", fields: { name: "home A" } });
+    const { notify } = await open({ notify: [{ kind: "ntfy", endpoint: endpoint("/topic") }] });
+    notify(failing);
+    notify({ ...failing, kind: "over", message: "the trouble with this record is over", fields: { name: "home A" } });
     await until(() => server.asked.length === 2);
     expect(server.asked.map(({ headers }) => [headers.priority, headers.tags])).toEqual([
       ["high", "warning"],
@@ -92,9 +92,9 @@ describe("notices", () => {
   it("are tried again, a few times, in order", async () => {
     let tries = 0;
     reply = () => ({ status: ++tries < 3 ? 502 : 200 });
-    const { tell } = await open({ notify: [{ kind: "webhook", endpoint: endpoint() }] });
-    tell(failing);
-    tell({ ...failing, message: "second" });
+    const { notify } = await open({ notify: [{ kind: "webhook", endpoint: endpoint() }] });
+    notify(failing);
+    notify({ ...failing, message: "second" });
     await until(() => tries === 4);
     expect(server.asked.map(({ body }) => JSON.parse(body).message)).toEqual([
       "record not replaced",
@@ -103,7 +103,7 @@ describe("notices", () => {
       "second",
     ]);
     reply = () => ({ status: 500 });
-    tell(failing);
+    notify(failing);
     await until(() => logged.some(({ msg }) => msg === "a notice could not be sent"));
     expect(tries).toBe(4);
     expect(server.asked.length).toBe(10);
@@ -111,7 +111,7 @@ describe("notices", () => {
 
   it("go out by mail", async () => {
     const mail = await startMailServer();
-    const { tell } = await open({
+    const { notify } = await open({
       notify: [
         {
           kind: "mail",
@@ -121,7 +121,7 @@ describe("notices", () => {
         },
       ],
     });
-    tell(failing);
+    notify(failing);
     await until(() => mail.text().includes("\r\n.\r\n"));
     expect(mail.text()).toMatch(/RCPT TO:<me@example\.org>[\s\S]*RCPT TO:<you@example\.org>/);
     expect(mail.text()).toMatch(/Subject: moor: home\.example\.org A: record not replaced/);
@@ -135,8 +135,10 @@ describe("notices", () => {
     const mail = await startMailServer();
     const server = new URL(mail.url.replace("127.0.0.1", host));
     const [from, to] = ["moor@example.org", ["me@example.org"]];
-    const { tell } = await open({ notify: [{ kind: "mail", server, from, to, user: "me", password: () => "secret" }] });
-    tell(failing);
+    const { notify } = await open({
+      notify: [{ kind: "mail", server, from, to, user: "me", password: () => "secret" }],
+    });
+    notify(failing);
     await until(() => mail.text().includes("AUTH") || logged.some(({ msg }) => msg === "a notice could not be sent"));
     expect(mail.text()).toMatch(isSent ? /^AUTH PLAIN/m : /^STARTTLS/m);
     expect(mail.text().includes("AUTH PLAIN")).toBe(isSent);
@@ -146,10 +148,10 @@ describe("notices", () => {
   it("by mail: a password that the server repeats is not logged", async () => {
     const mail = await startMailServer((line) => (/^AUTH/i.test(line) ? `535 5.7.8 no: ${line} pa55w0rd9` : undefined));
     const [server, from, to] = [new URL(mail.url), "moor@example.org", ["me@example.org"]];
-    const { tell } = await open({
+    const { notify } = await open({
       notify: [{ kind: "mail", server, from, to, user: "me", password: () => "pa55w0rd9" }],
     });
-    tell(failing);
+    notify(failing);
     await until(() => logged.some(({ msg }) => msg === "a notice could not be sent"));
     const sent = Buffer.from("\0me\0pa55w0rd9").toString("base64");
     expect(mail.text()).toContain(sent);
@@ -175,7 +177,7 @@ describe("heartbeats", () => {
     expect(`${server.asked[0]?.method} ${server.asked[0]?.path}`).toMatch(expected);
   });
 
-  it("wait for the first round, and a lost one is told once", async () => {
+  it("wait for the first round, and a lost one is reported once", async () => {
     status = { ...status, rounds: 0 };
     reply = () => ({ status: 500 });
     await open({ heartbeats: [{ kind: "healthchecks", endpoint: endpoint(), every: 20 }] });

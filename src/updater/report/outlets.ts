@@ -5,13 +5,13 @@ import { notReadYet } from "../round/plan.ts";
 import type { ControlTools } from "./control.ts";
 import type { Wellness } from "./heartbeats.ts";
 import type { UpdaterPage } from "./http-page.ts";
-import type { Tell } from "./reporter.ts";
+import type { Notify } from "./reporter.ts";
 import type { Status } from "./status.ts";
 
 /** All the ways out of this process but its log. What the config does not ask for is not even loaded. */
-export type Telling = { readonly tell: Tell; close(): Promise<void> };
+export type Outlets = { readonly notify: Notify; close(): Promise<void> };
 
-export type TellingTools = {
+export type OutletTools = {
   readonly log: SmallLog;
   readonly host: string;
   readonly random: () => number;
@@ -22,7 +22,7 @@ export type TellingTools = {
   readonly page?: UpdaterPage;
 };
 
-export async function openTelling(config: UpdaterConfig, tools: TellingTools): Promise<Telling> {
+export async function openOutlets(config: UpdaterConfig, tools: OutletTools): Promise<Outlets> {
   const { log, host, random, status } = tools;
   const notifiers =
     config.notify.length === 0
@@ -34,7 +34,7 @@ export async function openTelling(config: UpdaterConfig, tools: TellingTools): P
       : await (await import("./heartbeats.ts")).openHeartbeats(config.heartbeats, () => wellnessOf(status()), log);
   const control = config.control && (await openControl(config.control, { ...tools, of: config }));
   return {
-    tell: (notice) => notifiers?.tell(notice),
+    notify: (notice) => notifiers?.notify(notice),
     async close() {
       notifiers?.close();
       heartbeats?.close();
@@ -44,7 +44,7 @@ export async function openTelling(config: UpdaterConfig, tools: TellingTools): P
 }
 
 /** The names are kept all the same when the port is taken. */
-async function openControl(config: ControlConfig, tools: TellingTools & Pick<ControlTools, "of">) {
+async function openControl(config: ControlConfig, tools: OutletTools & Pick<ControlTools, "of">) {
   try {
     const control = await (await import("./control.ts")).openControl(config, tools);
     const page = `${urlOf({ host: config.host, port: control.port }, "http")}/`;
