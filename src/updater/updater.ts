@@ -87,7 +87,7 @@ type Watching = WatchOptions & Omit<ServiceTools, "state"> & { readonly interval
 /** The steps again and again: one loop per source, and one that reports. */
 async function watch(steps: Steps, options: Watching, signal: AbortSignal): Promise<void> {
   const { reporter, onRound, interval, now, random, patience = usualPatience } = options;
-  const { readers, naps, news } = steps;
+  const { sources, news } = steps;
   /** Milliseconds until the next turn of each loop. */
   const pauses = new Map<string, () => number>();
 
@@ -124,19 +124,22 @@ async function watch(steps: Steps, options: Watching, signal: AbortSignal): Prom
       news.forget();
       const round = steps.collect();
       reporter.report(round);
-      const next = Math.min(...[...readers.keys()].map((source) => pauses.get(source)?.() ?? 0));
+      const next = Math.min(longestPause, ...[...sources.keys()].map((source) => pauses.get(source)?.() ?? 0));
       onRound?.(round, now() + Math.max(0, next));
+      // A name may be due earlier now that its service has answered for another.
+      for (const { nap } of sources.values()) nap.review();
     }
   };
 
   const wakeAll = () => {
-    for (const nap of [news, ...naps.values()]) nap.wake();
+    news.wake();
+    for (const { nap } of sources.values()) nap.wake();
   };
   signal.addEventListener("abort", wakeAll, { once: true });
-  const loops = [...readers].flatMap(([source, reader]) => {
-    const nap = naps.get(source) ?? createNap();
-    return [reader.follow(nap.wake, signal), keepReading(source, reader, nap)];
-  });
+  const loops = [...sources].flatMap(([source, { reader, nap }]) => [
+    reader.follow(nap.wake, signal),
+    keepReading(source, reader, nap),
+  ]);
   await Promise.all([...loops, keepReporting()]);
   await steps.written();
   // What was done is not done again, so this is the last chance to report it.
@@ -144,19 +147,20 @@ async function watch(steps: Steps, options: Watching, signal: AbortSignal): Prom
 }
 
 type Steps = ReturnType<typeof openSteps>;
+type Queues = Map<string, ServiceQueue<Subject>>;
 
 /** A write with all its look-ups and the wait for its end. */
 const longestWrite = 90_000;
 
 function openSteps(
   subjects: readonly Subject[],
-  { readers, sourcePacing, leftAlone, targetOf }: Services,
+  { readers, sourcePacing, leftAlone, targetOf, serviceOf }: Services,
   { state, now, interval }: ServiceTools & { readonly interval: number },
 ) {
   const recall = createRecall();
-  const queues = new Map<string, ServiceQueue<Subject>>();
-  /** One per source; `news` is for the report. */
-  const naps = new Map([...readers.keys()].map((source) => [source, createNap()]));
+  const queues: Queues = new Map();
+  const sources = new Map([...readers].map(([source, reader]) => [source, { reader, nap: createNap() }]));
+  /** Of the loop that reports. */
   const news = createNap();
   let unsaved: { readonly code: string; readonly retryAt: Instant } | undefined;
   let isStateShared = false;
@@ -187,7 +191,7 @@ function openSteps(
     moved.add(subject);
     if (event.kind === "ended") ended.push(event.result);
     if (action === "enqueue") queueOf(subject, queues).add(nameOf(subject), subject, () => write(subject, signal));
-    if (action === "look-again") naps.get(subject.source)?.wake();
+    if (action === "look-again") sources.get(subject.source)?.nap.wake();
   };
 
   // Write, when the turn of a name at its service has come, and remember.
@@ -195,7 +199,7 @@ function openSteps(
     const current = names.get(subject);
     if (current?.kind !== "queued") return;
     if (signal.aborted) return happened(subject, { kind: "stopped" }, signal);
-    const until = leftAlone.untilForRequest(subject.target);
+    const until = leftAlone.untilForWrite(subject.target);
     if (until !== undefined && now() < until) return happened(subject, { kind: "held", until }, signal);
     happened(subject, { kind: "turn" }, signal);
     const tools = { target: targetOf(subject), state, recall, now };
@@ -204,8 +208,6 @@ function openSteps(
     if (result.unsaved !== undefined) unsaved = { code: result.unsaved, retryAt: now() + interval };
     happened(subject, { kind: "ended", result: withConfirmation(result, signal) }, signal);
     news.wake();
-    // Other names may be due earlier now that this service has answered.
-    for (const nap of naps.values()) nap.review();
   };
   /** Tries again what an earlier write could not put on disk, and takes over what another process has stored. */
   const saveAndMerge = async (): Promise<void> => {
@@ -223,16 +225,12 @@ function openSteps(
 
   // Report: everything as it stands, and what changed.
   const collect = (): Round => {
-    const results = new Map([...names].map(([subject, each]) => [subject, resultOf(each)]));
-    const sources = [...readers.keys()];
+    const results = [...names.values()].map(resultOf);
+    const moves = results.filter(({ subject }) => moved.has(subject));
     const round = {
-      readings: readings(),
-      results: [...results.values()],
-      changed: [
-        ...new Set([...ended, ...[...results].filter(([subject]) => moved.has(subject)).map(([, now]) => now)]),
-      ],
-      due: earliest(sources.map(due)),
-      polled: sources.filter((source) => !readers.get(source)?.isPushing()),
+      ...{ readings: readings(), results, changed: [...new Set([...ended, ...moves])] },
+      due: earliest([...readers.keys()].map(due)),
+      polled: [...readers.keys()].filter((source) => !readers.get(source)?.isPushing()),
       holds: leftAlone.longHolds(subjects.map(({ target }) => target)),
       ...(unsaved ? { unsaved: unsaved.code } : {}),
       stateShared: isStateShared,
@@ -254,11 +252,11 @@ function openSteps(
   const preview = async (signal: AbortSignal): Promise<readonly UpdateResult[]> => {
     const updates = plan();
     const results = new Map<PlannedUpdate, UpdateResult>();
-    const lookups = new Map<string, ServiceQueue<Subject>>();
+    const lookups: Queues = new Map();
     for (const update of updates.filter(isActing)) {
       const { subject } = update;
       queueOf(subject, lookups).add(nameOf(subject), subject, async () => {
-        const until = leftAlone.untilForReader(subject.target);
+        const until = leftAlone.untilForReading(subject.target);
         if (signal.aborted) return;
         if (until !== undefined) results.set(update, heldBack(update, until));
         else
@@ -271,16 +269,15 @@ function openSteps(
   const check = (): void => {
     sourcePacing.retryNow();
     leftAlone.allowOneTry();
-    for (const nap of naps.values()) nap.wake();
+    for (const { nap } of sources.values()) nap.wake();
   };
 
-  const queueOf = ({ target }: Subject, among: Map<string, ServiceQueue<Subject>>): ServiceQueue<Subject> => {
-    const service = leftAlone.serviceOf(target);
-    const queue = among.get(service) ?? openServiceQueue<Subject>();
-    among.set(service, queue);
+  const queueOf = (subject: Subject, among: Queues): ServiceQueue<Subject> => {
+    const queue = among.get(serviceOf(subject)) ?? openServiceQueue<Subject>();
+    among.set(serviceOf(subject), queue);
     return queue;
   };
-  return { readers, naps, news, plan, decide, written, collect, due, preview, check };
+  return { sources, news, plan, decide, written, collect, due, preview, check };
 }
 
 const readingOf = (name: string, reader: SourceReader) => {

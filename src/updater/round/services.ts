@@ -6,7 +6,7 @@ import { createSourceReader, type SourceReader } from "../sources/source-reader.
 import { openSource } from "../sources/sources.ts";
 import type { RecordTarget, TargetFault } from "../targets/target.ts";
 import { openTarget } from "../targets/targets.ts";
-import { createLeftAlone, type LeftAlone } from "./left-alone.ts";
+import { createLeftAlone, type LeftAlone, serviceOfTarget } from "./left-alone.ts";
 import type { StateFile } from "./state-file.ts";
 import type { Subject } from "./subjects.ts";
 
@@ -16,6 +16,7 @@ export type Services = {
   readonly sourcePacing: Pacing;
   readonly leftAlone: LeftAlone;
   readonly targetOf: (subject: Subject) => RecordTarget;
+  readonly serviceOf: (subject: Subject) => string;
   /** What the record of a subject holds, unless its service is to be left alone. */
   readonly published: (subject: Subject, signal: AbortSignal) => ReturnType<RecordTarget["current"]>;
   readonly close: () => void;
@@ -45,7 +46,7 @@ export async function openServices(
     }
     const targetConfig = config.targets.get(target);
     if (!targetConfig || targets.has(target)) continue;
-    targets.set(target, await openTarget(targetConfig, (headers) => leftAlone.budgetOf(target).note(headers, now())));
+    targets.set(target, await openTarget(targetConfig, (headers) => leftAlone.answered(target, headers)));
   }
   const targetOf = ({ target }: Subject): RecordTarget => {
     const opened = targets.get(target);
@@ -54,8 +55,9 @@ export async function openServices(
   };
   return {
     ...{ readers, sourcePacing, leftAlone, targetOf },
+    serviceOf: ({ target }) => serviceOfTarget(config.targets, target),
     async published(subject, signal) {
-      const until = leftAlone.untilForReader(subject.target);
+      const until = leftAlone.untilForReading(subject.target);
       if (until !== undefined && now() < until) return askedToWait(until);
       return targetOf(subject).current(subject.order, signal);
     },

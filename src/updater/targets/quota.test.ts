@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createBudget, roomAgainAt } from "./quota.ts";
+import { roomAgainAt } from "./quota.ts";
 
 const now = 1_700_000_000_000;
 const headers = (limit: number, remaining: number, reset: number) => ({
@@ -28,19 +28,3 @@ test.each([
   ["no headers", {}, undefined],
   ["not a number", { ...headers(300, 0, 12), "ratelimit-remaining": "many" }, undefined],
 ])("%s", (_, given, expected) => expect(roomAgainAt(given, now)).toBe(expected));
-
-test("a budget holds what the last answer said", () => {
-  const budget = createBudget();
-  expect(budget.notBefore(now)).toBeUndefined();
-  budget.note(headers(300, 0, 12), now);
-  expect(budget.notBefore(now)).toBe(now + 12_000);
-  budget.note(headers(300, 200, 12), now);
-  expect(budget.notBefore(now)).toBeUndefined();
-});
-
-test("waits no longer than it was told to when the clock is put back", () => {
-  const budget = createBudget();
-  budget.note(headers(300, 0, 600), now);
-  expect(budget.notBefore(now - 1_000)).toBe(now + 600_000);
-  expect(budget.notBefore(now - 12 * 3_600_000)).toBeUndefined();
-});

@@ -1,23 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Instant } from "../../core/instant.ts";
-import { wasPutBack } from "./clock-moved.ts";
-
-/** One budget a token, however many targets and names use it. */
-export type Budget = {
-  note(headers: IncomingHttpHeaders, now: Instant): void;
-  /** Until when nothing more is asked; undefined while there is room. */
-  notBefore(now: Instant): Instant | undefined;
-};
-
-export function createBudget(): Budget {
-  let noted = { at: 0, until: undefined as Instant | undefined };
-  return {
-    note(headers, now) {
-      noted = { at: now, until: roomAgainAt(headers, now) };
-    },
-    notBefore: (now) => (wasPutBack(noted.at, now) ? undefined : noted.until),
-  };
-}
 
 /** A few are left for those who have to sign in and look at what goes on. */
 const reserve = 4;

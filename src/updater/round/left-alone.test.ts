@@ -1,0 +1,116 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import type { UpdaterConfig } from "../config/config.ts";
+import { createLeftAlone, type LeftAlone } from "./left-alone.ts";
+import type { UpdateResult } from "./result.ts";
+import type { Subject } from "./subjects.ts";
+
+const hour = 3_600_000;
+const target = (url: string, token: string) => ({ url: new URL(url), token: () => token });
+const targets = new Map(
+  Object.entries({
+    dns: target("https://dns.example/a", "t1"),
+    shared: target("https://dns.example/b", "t1"),
+    other: target("https://dns.example/c", "t2"),
+  }),
+) as unknown as UpdaterConfig["targets"];
+
+let now: number;
+let kept: Map<string, number>;
+let leftAlone: LeftAlone;
+beforeEach(() => {
+  now = 1_800_000_000_000;
+  kept = new Map();
+  const setHold = async (key: string, until: number) => void kept.set(key, until);
+  const state = { hold: (key: string) => kept.get(key), setHold };
+  leftAlone = createLeftAlone({ targets }, { state, now: () => now, random: () => 0 });
+});
+
+const subject = { key: "home A", target: "dns" } as Subject;
+const asksFor = (retryAfter: number) =>
+  leftAlone.ended({
+    subject,
+    outcome: { kind: "unknown", fault: { kind: "later", because: "busy", todo: "wait", retryAfter } },
+  } as UpdateResult);
+const goesWell = () => leftAlone.ended({ subject, outcome: { kind: "done", recordId: "1", ttl: 60 } } as UpdateResult);
+const held = () => leftAlone.untilForReading("dns");
+
+it("a service is left alone as long as it asked for, and no longer", async () => {
+  await asksFor(3 * hour);
+  expect([held(), leftAlone.untilForReading("other")]).toEqual([now + 3 * hour, undefined]);
+  expect(leftAlone.longHolds(["dns", "other"])).toEqual(new Map([["dns", now + 3 * hour]]));
+  now += 3 * hour;
+  expect(held()).toBeUndefined();
+});
+
+describe("a person who wants to know now", () => {
+  const untilForWrite = () => leftAlone.untilForWrite("dns");
+  const isPlanned = () => (leftAlone.notBefore(subject) ?? 0) <= now;
+  beforeEach(() => asksFor(3 * hour));
+
+  it("gets one request, and that is all", () => {
+    expect(untilForWrite()).toBe(now + 3 * hour);
+    leftAlone.allowOneTry();
+    expect([isPlanned(), untilForWrite(), untilForWrite(), isPlanned()]).toEqual([
+      true,
+      undefined,
+      now + 3 * hour,
+      false,
+    ]);
+    leftAlone.allowOneTry();
+    expect(untilForWrite()).toBeUndefined();
+  });
+
+  it("gets it for what is known soon after, as from a slow firewall, and not for what comes up later", () => {
+    const until = now + 3 * hour;
+    leftAlone.allowOneTry();
+    now += 59_999;
+    expect(isPlanned()).toBe(true);
+    now += 1;
+    expect([isPlanned(), untilForWrite()]).toEqual([false, until]);
+    // A clock that was put back.
+    now -= 120_000;
+    expect(isPlanned()).toBe(false);
+  });
+
+  it("has ended the hold when that request went well", async () => {
+    leftAlone.allowOneTry();
+    untilForWrite();
+    await goesWell();
+    expect(held()).toBeUndefined();
+  });
+
+  it("has not when the service asks anew meanwhile, nor by what went well without", async () => {
+    await goesWell();
+    expect(held()).toBe(now + 3 * hour);
+    leftAlone.allowOneTry();
+    untilForWrite();
+    await asksFor(5 * hour);
+    await goesWell();
+    expect(held()).toBe(now + 5 * hour);
+  });
+});
+
+describe("a quota that is nearly used up", () => {
+  const says = (remaining: number, reset: number) => ({
+    ...{ "ratelimit-limit": "300", "ratelimit-remaining": String(remaining), "ratelimit-reset": String(reset) },
+  });
+
+  it("is what the last answer said, for all targets with that token", () => {
+    leftAlone.answered("dns", says(0, 12));
+    const untils = () => [...targets.keys()].map((each) => leftAlone.untilForWrite(each));
+    expect(untils()).toEqual([now + 12_000, now + 12_000, undefined]);
+    leftAlone.allowOneTry();
+    expect(untils()).toEqual([now + 12_000, now + 12_000, undefined]);
+    leftAlone.answered("shared", says(200, 12));
+    expect(untils()).toEqual([undefined, undefined, undefined]);
+  });
+
+  it("is waited for no longer than the service said when the clock is put back", () => {
+    leftAlone.answered("dns", says(0, 600));
+    const until = now + 600_000;
+    now -= 1_000;
+    expect(leftAlone.untilForWrite("dns")).toBe(until);
+    now -= 12 * hour;
+    expect(leftAlone.untilForWrite("dns")).toBeUndefined();
+  });
+});
