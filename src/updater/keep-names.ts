@@ -104,10 +104,10 @@ export async function keepNames(first: UpdaterConfig, tools: KeepTools, signal: 
 /** Nothing of it is loaded before somebody asks: most watchers are never looked at. */
 function lazyPage(options: PageOptions): UpdaterPage {
   let page: UpdaterPage | undefined;
-  return async (request, response) => {
-    if (!/^\/(?:\?|$|assets\/|page\/)/.test(request.url ?? "")) return false;
+  return async (request) => {
+    if (!/^\/(?:\?|$|assets\/|page\/)/.test(request.url ?? "")) return undefined;
     page ??= (await import("./report/http-page.ts")).createUpdaterPage(options);
-    return await page(request, response);
+    return page(request);
   };
 }
 

@@ -209,33 +209,24 @@ const hiddenIn = (headers: IncomingHttpHeaders, hide: Hide): IncomingHttpHeaders
 
 /** Proxies have been seen to compress whatever passes, asked or not. */
 function unpacked(body: Buffer, header: string | undefined, maxOutputLength: number): Buffer {
-  const coding = header?.trim().toLowerCase();
-  if (body.length === 0) return body;
+  const coding = header?.trim().toLowerCase() ?? "";
+  const unpack = unpackers[coding];
+  if (body.length === 0 || unpack === undefined) return body;
   try {
-    return unpack(body, coding, maxOutputLength);
+    // Loaded by the first who needs it: next to nobody does.
+    return process.getBuiltinModule("node:zlib")[unpack](body, { maxOutputLength });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") throw error;
     throw Object.assign(new Error(`${coding}`, { cause: error }), { code: "MOOR_PACKED" });
   }
 }
 
-function unpack(body: Buffer, coding: string | undefined, maxOutputLength: number): Buffer {
-  // Loaded by the first who needs it: next to nobody does.
-  const zlib = () => process.getBuiltinModule("node:zlib");
-  switch (coding) {
-    case "gzip":
-    case "x-gzip":
-      return zlib().gunzipSync(body, { maxOutputLength });
-    case "deflate":
-      return zlib().inflateSync(body, { maxOutputLength });
-    case "br":
-      return zlib().brotliDecompressSync(body, { maxOutputLength });
-    case "zstd":
-      return zlib().zstdDecompressSync(body, { maxOutputLength });
-    default:
-      return body;
-  }
-}
+const unpackers: Readonly<
+  Record<string, "gunzipSync" | "inflateSync" | "brotliDecompressSync" | "zstdDecompressSync">
+> = {
+  ...{ gzip: "gunzipSync", "x-gzip": "gunzipSync" },
+  ...{ deflate: "inflateSync", br: "brotliDecompressSync", zstd: "zstdDecompressSync" },
+};
 
 async function secureAgent({ trust, serverName }: Endpoint): Promise<PlainAgent> {
   const { Agent } = process.getBuiltinModule("node:https");

@@ -5,7 +5,7 @@ import { isLoopbackName } from "../../process/http/loopback-name.ts";
 import { metricsType } from "../../process/metrics.ts";
 import type { ControlConfig, UpdaterConfig } from "../config/config.ts";
 import { longestSilence } from "../round/rhythm.ts";
-import type { UpdaterPage } from "./http-page.ts";
+import type { Reply, UpdaterPage } from "./http-page.ts";
 import { printMetrics } from "./print-metrics.ts";
 import type { Status } from "./status.ts";
 
@@ -18,7 +18,7 @@ export type ControlTools = {
   readonly check: () => void;
   /** Milliseconds without a round. */
   readonly silence: () => number;
-  /** Takes what is for people; false for anything else. */
+  /** What is for people. */
   readonly page?: UpdaterPage;
 };
 
@@ -47,20 +47,20 @@ export async function openControl(config: ControlConfig, tools: ControlTools): P
 
 async function answer(request: IncomingMessage, response: ServerResponse, config: ControlConfig, tools: ControlTools) {
   try {
-    if (isLoopbackName(request.headers.host) && (await tools.page?.(request, response))) return;
-    send(response, answerTo(request, config, tools));
+    const page = isLoopbackName(request.headers.host) ? await tools.page?.(request) : undefined;
+    send(response, page ?? answerTo(request, config, tools));
   } catch {
     if (!response.headersSent) response.writeHead(500);
     response.end();
   }
 }
 
-type Reply = { readonly status: number; readonly body: unknown; readonly type?: string };
+const json = { "content-type": "application/json", "cache-control": "no-store" };
 
-function send(response: ServerResponse, { status, body, type = "application/json" }: Reply): void {
-  const text = typeof body === "string" ? body : `${JSON.stringify(body, undefined, 2)}\n`;
-  const length = { "content-length": Buffer.byteLength(text) };
-  response.writeHead(status, { "content-type": type, "cache-control": "no-store", ...length }).end(text);
+function send(response: ServerResponse, { status, body, headers = json }: Reply): void {
+  const isReady = typeof body === "string" || Buffer.isBuffer(body);
+  const content = isReady ? body : `${JSON.stringify(body, undefined, 2)}\n`;
+  response.writeHead(status, { ...headers, "content-length": Buffer.byteLength(content) }).end(content);
 }
 
 const refusal = (status: number, error: string): Reply => ({ status, body: { error } });
@@ -87,7 +87,11 @@ function checkFor(request: IncomingMessage, config: ControlConfig, { check }: Co
 type Page = (status: Status, tools: ControlTools) => Reply;
 
 const pages: Readonly<Record<string, Page>> = {
-  "/metrics": (status) => ({ status: 200, body: printMetrics(status), type: metricsType }),
+  "/metrics": (status) => ({
+    status: 200,
+    body: printMetrics(status),
+    headers: { ...json, "content-type": metricsType },
+  }),
   "/status": (status, { of: { file, stateFile } }) => ({ status: 200, body: { config: file, stateFile, ...status } }),
   "/health/live": (status, { silence }) => {
     const stuck = silence() > longestSilence;

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { isOwnOrigin } from "../../access/session-cookie.ts";
 import type { Instant } from "../../core/instant.ts";
 import { createStaticPages } from "../../process/http/static-pages.ts";
@@ -18,14 +18,22 @@ export type PageOptions = {
   readonly pages?: string | undefined;
 };
 
-export type UpdaterPage = (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
+export type Reply = {
+  readonly status: number;
+  /** Text and bytes are sent as they are, anything else as JSON. */
+  readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+/** Undefined for what is not the page's. */
+export type UpdaterPage = (request: IncomingMessage) => Promise<Reply | undefined>;
 
 const checkEvery = 3_000;
 const decisionsShown = 300;
 
 /**
  * The page of the updating client. It answers about this process to this machine only, as the rest of the port does, and
- * changes nothing but when the next round is. False for what is not the page's.
+ * changes nothing but when the next round is.
  */
 export function createUpdaterPage(options: PageOptions): UpdaterPage {
   const { config, status, check, now } = options;
@@ -57,26 +65,14 @@ export function createUpdaterPage(options: PageOptions): UpdaterPage {
     },
   };
 
-  return async (request, response) => {
+  return async (request) => {
     const path = (request.url ?? "").split("?", 1)[0] ?? "";
-    // Node leaves the body of an answer to HEAD out by itself.
+    // Node leaves the body of an answer to HEAD out automatically.
     const method = request.method === "HEAD" ? "GET" : request.method;
     const answer = answers[`${method} ${path}`];
-    if (answer !== undefined) {
-      const { status: code, body } = await answer(request);
-      const text = JSON.stringify(body);
-      const length = { "content-length": Buffer.byteLength(text) };
-      response.writeHead(code, { "content-type": "application/json", "cache-control": "no-store", ...length });
-      response.end(text);
-      return true;
-    }
-    const page = method === "GET" && (await pages(path, String(request.headers["accept-encoding"] ?? "")));
-    if (!page) return false;
-    const length = { "content-length": Buffer.byteLength(page.body) };
-    response.writeHead(page.status, { ...page.headers, ...length }).end(page.body);
-    return true;
+    if (answer !== undefined) return answer(request);
+    return method === "GET" ? pages(path, String(request.headers["accept-encoding"] ?? "")) : undefined;
   };
 }
 
-type Reply = { readonly status: number; readonly body: unknown };
 const refused = (status: number, message: string): Reply => ({ status, body: { error: { message } } });

@@ -1,7 +1,8 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Instant } from "../../core/instant.ts";
-import { followSource } from "./follow.ts";
+import { backOffDelay, jittered } from "../../core/updates/back-off.ts";
 import type { Pacing } from "./pacing.ts";
-import type { AddressSource, SourceReading } from "./source.ts";
+import type { AddressSource, FollowEnd, SourceReading } from "./source.ts";
 
 /** What one source says: it is asked, or it pushes while its stream is open. */
 export type SourceReader = {
@@ -17,12 +18,22 @@ export type SourceReader = {
   close(): void;
 };
 
-export type ReaderTools = { readonly pacing: Pacing; readonly now: () => Instant; readonly random: () => number };
+export type ReaderTools = {
+  readonly pacing: Pacing;
+  readonly now: () => Instant;
+  readonly random: () => number;
+  /** Milliseconds of a clock that nobody sets. */
+  readonly clock?: () => number;
+  readonly pause?: (ms: number, signal: AbortSignal) => Promise<unknown>;
+};
+
+/** A stream that ends sooner has failed, whatever it said: else one that ends after each snapshot is opened in a tight loop. */
+const steadyAfter = 60_000;
 
 export function createSourceReader(
   name: string,
   source: AddressSource,
-  { pacing, now, random }: ReaderTools,
+  { pacing, now, random, clock = () => performance.now(), pause = sleepFor }: ReaderTools,
 ): SourceReader {
   let latest: SourceReading | undefined;
   let isPushing = false;
@@ -63,20 +74,41 @@ export function createSourceReader(
         if (asking) asking.obsolete.abort();
         else onNews();
       };
-      const on = {
-        reading(pushed: SourceReading) {
-          isPushing = true;
-          note(pushed);
-          news();
-        },
-        lost() {
-          if (!isPushing) return;
-          isPushing = false;
-          news();
-        },
+      const stopPushing = () => {
+        if (!isPushing) return;
+        isPushing = false;
+        news();
       };
-      await followSource(source, on, { random }, signal);
+      const hear = (reading: SourceReading) => {
+        // Doubtful data is no data; the question that follows says what is wrong with it.
+        if (reading.kind !== "report") return stopPushing();
+        isPushing = true;
+        note(reading);
+        news();
+      };
+      let failures = 0;
+      while (!signal.aborted) {
+        const opened = clock();
+        const end = await source.follow(hear, signal);
+        if (signal.aborted) return;
+        stopPushing();
+        failures = clock() - opened < steadyAfter ? failures + 1 : 1;
+        await pause(delayAfter(end, failures, random), signal);
+      }
     },
     close: () => source.close(),
   };
 }
+
+const streamBackOff = { base: 250, cap: 30_000 };
+/** A firewall without a stream may be given one by an upgrade. */
+const offerMayComeAfter = 3_600_000;
+
+function delayAfter(end: FollowEnd, failures: number, random: () => number): number {
+  if (end.kind === "not-offered") return jittered(offerMayComeAfter, random());
+  const delay = backOffDelay(failures, 1, streamBackOff) + backOffDelay(failures, random(), streamBackOff);
+  return Math.max(end.retry ?? 0, delay);
+}
+
+const sleepFor = (ms: number, signal: AbortSignal) =>
+  sleep(ms, undefined, { signal, ref: false }).catch(() => undefined);

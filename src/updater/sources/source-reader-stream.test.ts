@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { type Follower, followSource } from "./follow.ts";
+import { createPacing } from "./pacing.ts";
 import type { FollowEnd, SourceReading } from "./source.ts";
+import { createSourceReader } from "./source-reader.ts";
 
 const report: SourceReading = { kind: "report", report: new Map() };
 const ended: FollowEnd = { kind: "ended" };
@@ -13,7 +14,7 @@ async function pausesAfter(
 ) {
   const stop = new AbortController();
   const pauses: number[] = [];
-  const heard = { readings: 0, lost: 0 };
+  const heard: boolean[] = [];
   let time = 0;
   const source = {
     ...{ read: async () => report, close: () => undefined },
@@ -22,13 +23,14 @@ async function pausesAfter(
       return stream(hear);
     },
   };
-  const on: Follower = { reading: () => void heard.readings++, lost: () => void heard.lost++ };
   const pause = async (ms: number) => {
     time += ms;
     if (pauses.push(ms) === count) stop.abort();
   };
-  await followSource(source, on, { random: () => random, clock: () => time, pause }, stop.signal);
-  return { pauses, ...heard };
+  const tools = { pacing: createPacing(() => 0), now: () => time, random: () => random, clock: () => time, pause };
+  const reader = createSourceReader("home", source, tools);
+  await reader.follow(() => void heard.push(reader.isPushing()), stop.signal);
+  return { pauses, heard };
 }
 
 describe("a stream that ends soon is opened less and less often", () => {
@@ -50,18 +52,18 @@ describe("a stream that ends soon is opened less and less often", () => {
   });
 
   it("but soon after it had gone on for a minute", async () => {
-    const { pauses, lost } = await pausesAfter(12, () => ended, { lasting: 60_000, random: 0.999 });
+    const { pauses, heard } = await pausesAfter(12, () => ended, { lasting: 60_000, random: 0.999 });
     expect(Math.max(...pauses)).toBeLessThanOrEqual(1_000);
-    expect(lost).toBe(12);
+    expect([pauses.length, heard]).toEqual([12, []]);
   });
 });
 
 it("what a stream said is handed on, and so is its end", async () => {
-  const { readings, lost } = await pausesAfter(3, (hear) => {
+  const { heard } = await pausesAfter(3, (hear) => {
     hear(report);
     return ended;
   });
-  expect([readings, lost]).toEqual([3, 3]);
+  expect(heard).toEqual([true, false, true, false, true, false]);
 });
 
 it("waits as long as the firewall asks for, and an hour where it has no stream", async () => {
