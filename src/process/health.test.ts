@@ -1,6 +1,4 @@
-import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { standStill } from "../../test/rig/stand-still.ts";
 import { createHealth, withoutReasons } from "./health.ts";
 
 describe("whether a service is ready", () => {
@@ -28,19 +26,6 @@ describe("whether a service is ready", () => {
     expect((await health.look()).ready).toBe(true);
     [at, trouble] = [0, "the disk is gone"];
     expect((await health.look()).ready).toBe(false);
-  });
-
-  it("is when a part has said so while the process stood still", async () => {
-    const health = createHealth();
-    // Timers come before the second turn.
-    health.add("store", () =>
-      turn()
-        .then(() => turn())
-        .then(() => undefined),
-    );
-    const looked = health.look();
-    standStill(2_100);
-    expect(await looked).toMatchObject({ ready: true });
   });
 
   it("is not when a part cannot say, or says nothing in time", async () => {

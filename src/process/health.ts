@@ -1,4 +1,4 @@
-import { afterAwake } from "./after-awake.ts";
+import { within } from "./within.ts";
 
 /** Undefined when all is well, otherwise why it is not. */
 export type Check = () => string | undefined | Promise<string | undefined>;
@@ -62,13 +62,9 @@ export const withoutReasons = ({ ready, parts }: Readiness): Readiness => ({
 });
 
 async function troubleOf(check: Check): Promise<string | undefined> {
-  const { promise, resolve } = Promise.withResolvers<string>();
-  const callOff = afterAwake(patience, () => resolve(`no answer within ${patience / 1_000} s`));
   try {
-    return await Promise.race([check(), promise]);
+    return await within(patience, Promise.try(check), `no answer within ${patience / 1_000} s`);
   } catch (error) {
     return (error as Error).message;
-  } finally {
-    callOff();
   }
 }

@@ -1,6 +1,4 @@
-import { setImmediate as turn } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { standStill } from "../../test/rig/stand-still.ts";
 import { createLog } from "./log.ts";
 import { closeInReverse, type Opened } from "./shutdown.ts";
 
@@ -37,15 +35,4 @@ it("leaves behind what does not close in time", async () => {
   await closeInReverse([opened("database"), stuck], log, 50);
   expect(closed).toEqual(["server", "database"]);
   expect(said.join("")).toContain("took too long");
-});
-
-it("does not count the time for which the process stood still: nothing is left behind for that", async () => {
-  const { said, closed, opened, log } = rig();
-  const paused = opened("server", async () => {
-    standStill(500);
-    for (let turns = 0; turns < 3; turns++) await turn();
-  });
-  await closeInReverse([opened("database"), paused], log, 200);
-  expect(closed).toEqual(["server", "database"]);
-  expect(said).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import type { CountedRoute, RequestCounters } from "../process/http/request-counters.ts";
-import { inTime } from "../process/in-time.ts";
 import { family, histogramFamily, type Sample } from "../process/metrics.ts";
 import type { ConnectionCount } from "../process/postgres/open.ts";
+import { within } from "../process/within.ts";
 import type { RecordStore } from "./store/port.ts";
 
 export type RecordMetrics = {
@@ -20,7 +20,7 @@ const patience = 1_000;
 export async function printRecordMetrics({ requests, store, connections, streams }: RecordMetrics): Promise<string> {
   const routes = requests.routes();
   // A database that is away is when the other numbers are wanted most.
-  const position = await inTime(patience, () => store.lastChange());
+  const position = await within(patience, store.lastChange()).catch(() => undefined);
   const { writes, failed, commits, waiting, commitSeconds } = store.counters;
   const perRoute = routes.flatMap(({ method, route, answers }) =>
     answers.map(({ status, count }): Sample => [{ method, route, status: String(status) }, count]),

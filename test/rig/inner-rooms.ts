@@ -18,7 +18,7 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
   "src/process": {
     database: [],
     sqlite: ["database"],
-    postgres: ["database", "log.ts", "after-awake.ts", "data-folder.ts", "duties.ts", "listen-address.ts"],
+    postgres: ["database", "log.ts", "data-folder.ts", "duties.ts", "listen-address.ts"],
     tls: ["data-folder.ts", "small-log.ts"],
     http: ["tls", "listen-address.ts", "health.ts", "metrics.ts"],
   },

@@ -1,11 +1,11 @@
 import { printDnsMetrics } from "../../nameserver/metrics/print.ts";
 import { openMetricsListener } from "../../process/http/metrics-listener.ts";
-import { inTime } from "../../process/in-time.ts";
 import type { ListenAddress } from "../../process/listen-address.ts";
 import { family, type Sample } from "../../process/metrics.ts";
 import { openProcessMetrics } from "../../process/metrics-process.ts";
 import type { Opened } from "../../process/shutdown.ts";
 import { version } from "../../process/version.ts";
+import { within } from "../../process/within.ts";
 import type { RunningDns } from "../../publish/start.ts";
 import type { RunningRecords } from "../../records/start.ts";
 import { createLagMeter, type FollowerLag } from "../../records/store/follower-lag.ts";
@@ -32,7 +32,7 @@ export async function watchRecords(
   const print = async () => {
     // Together: while the database is away each takes as long as it may, and who asks does not wait for long.
     const [behind, { ready }, counted] = await Promise.all([
-      inTime(patience, lag),
+      within(patience, lag()).catch(() => undefined),
       service.health.look(),
       service.metrics(),
     ]);

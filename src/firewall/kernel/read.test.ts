@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { Check } from "typebox/value";
 import { describe, expect, it } from "vitest";
-import { standStill } from "../../../test/rig/stand-still.ts";
 import { InterfaceConfig, type WireInterface } from "../../contract/interfaces.ts";
 import { reportOf } from "../report/report.ts";
 import { readKernel } from "./read.ts";
@@ -133,13 +132,6 @@ describe("readKernel", () => {
   ])("throws, and never answers with nothing, when %s", async (_, text, limit, message) => {
     const commands = [await program(text)];
     await expect(readKernel({ commands, limit })).rejects.toThrow(message);
-  });
-
-  it("waits on for `ip` after this process stood still for longer than the limit", async () => {
-    const commands = [await program(`sleep 2.7; echo '[{"ifname":"x0","flags":[],"addr_info":[]}]'`)];
-    const reading = readKernel({ commands, limit: 2_000 });
-    standStill(2_500);
-    expect((await reading).map(({ ifname }) => ifname)).toEqual(["x0"]);
   });
 
   it("stops when told to", async () => {

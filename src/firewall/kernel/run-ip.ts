@@ -1,5 +1,4 @@
 import { type ExecFileException, execFile } from "node:child_process";
-import { afterAwake } from "../../process/after-awake.ts";
 
 export type RunIpOptions = {
   readonly signal?: AbortSignal;
@@ -31,11 +30,11 @@ function runOne(
   const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
   const limits = {
     maxBuffer: 32 * 1024 * 1024,
+    timeout: limit,
     killSignal: "SIGKILL",
     ...(signal && { signal }),
   } as const;
-  const child = execFile(command, args, limits, (error, stdout, stderr) => {
-    callOff();
+  execFile(command, args, limits, (error, stdout, stderr) => {
     if (error === null) resolve(stdout);
     else if (error.code === "ENOENT" || printsNoJson(stderr)) resolve(undefined);
     else
@@ -43,7 +42,6 @@ function runOne(
         new Error(`\`${command} ${args.join(" ")}\` failed: ${whyFailed(error, stderr, limit)}`, { cause: error }),
       );
   });
-  const callOff = afterAwake(limit, () => child.kill("SIGKILL"));
   return promise;
 }
 

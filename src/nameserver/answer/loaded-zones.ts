@@ -2,8 +2,8 @@ import { apex } from "../../core/names/name.ts";
 import { compareSerials } from "../../core/records/serial.ts";
 import { changeZoneView, type ZoneContent, type ZoneView, zoneViewSteps } from "../../core/records/zone-view.ts";
 import { finish } from "../../core/steps.ts";
-import { afterAwake } from "../../process/after-awake.ts";
 import { createTurns } from "../../process/turns.ts";
+import { within } from "../../process/within.ts";
 import { createKeptMap } from "./kept-map.ts";
 import { createNameFilter } from "./name-filter.ts";
 import { isRootKey, keyAbove, keyOfName, type NameKey, nameOfKey } from "./name-key.ts";
@@ -252,13 +252,3 @@ const isOutdated = (missed: readonly ZoneNews[]): boolean =>
 const comesOrGoes = (event: ZoneNews): boolean =>
   event.kind === "changed" &&
   event.changes.some((change) => change.type === "SOA" && change.owner === apex && change.kind !== "replace");
-
-async function within<T>(limit: number, work: Promise<T>): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const callOff = afterAwake(limit, () => reject(new Error(`the zones did not answer within ${limit} ms`)));
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    callOff();
-  }
-}

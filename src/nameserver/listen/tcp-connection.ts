@@ -52,14 +52,12 @@ export function serveConnection(socket: Socket, options: ConnectionOptions): voi
     const grace = performance.now() - began.at - limits.stalled;
     return transfers > 0 && grace > 0 && takenSoFar() - began.taken < (grace / 1_000) * limits.slowest;
   };
-  const lookAgain = (before: number) => {
-    if (moved !== before) return;
+  const endIfIdle = () => {
     const taking = transfers > 0 && socket.writableLength > 0 && performance.now() - moved < limits.stalled;
     if (taking && !isTooSlow()) timer.refresh();
     else socket.destroy();
   };
-  // What has come while this process stood still is read first.
-  const timer = setTimeout(() => setImmediate(lookAgain, moved), limits.idle);
+  const timer = setTimeout(endIfIdle, limits.idle);
   const move = () => {
     moved = performance.now();
     timer.refresh();

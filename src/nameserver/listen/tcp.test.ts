@@ -1,7 +1,6 @@
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
-import { standStill } from "../../../test/rig/stand-still.ts";
 import { createLog } from "../../process/log.ts";
 import type { RespondTo, Stream } from "../answer/respond.ts";
 import { defaultTcpLimits, listenTcp } from "./tcp.ts";
@@ -76,17 +75,6 @@ describe("queries on one connection", () => {
     client.socket.write(framed(0, 65_535));
     await until(() => client.received().length === 65_537);
     expect(client.received()).toEqual(framed(0, 65_535));
-  });
-
-  it("are answered also when they have come while the process stood still", async () => {
-    const client = open(await listen({ idle: 200 }));
-    client.socket.write(framed(0));
-    await until(() => client.received().length === 14);
-    // Behind this turn of the loop timers come first.
-    await new Promise(setImmediate);
-    client.socket.write(framed(0));
-    standStill(400);
-    await until(() => client.received().length === 28);
   });
 
   it("are answered even when the client has nothing more to say", async () => {

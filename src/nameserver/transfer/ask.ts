@@ -1,9 +1,9 @@
 import { randomInt } from "node:crypto";
 import { createSocket } from "node:dgram";
+import { addAbortListener, on } from "node:events";
 import { connect, isIPv6, type Socket } from "node:net";
 import { setImmediate as nextRound } from "node:timers/promises";
 import type { Instant } from "../../core/instant.ts";
-import { afterAwake } from "../../process/after-awake.ts";
 import { headerLength } from "../wire/codes.ts";
 import {
   decodeMessage,
@@ -35,63 +35,48 @@ export type Asking = {
 export type AskOptions = { readonly signal: AbortSignal; readonly limit: number; readonly now: () => Instant };
 
 /** One question in one datagram; rejects when no trusted answer comes in time. */
-export function askUdp(peer: Peer, asking: Asking, options: AskOptions): Promise<Message> {
-  const { bytes, check, isReply } = prepare(peer, asking, options.now);
-  return new Promise((resolve, reject) => {
-    const socket = createSocket(isIPv6(peer.host) ? "udp6" : "udp4");
-    let over = false;
-    const end = (settle: () => void) => {
-      if (over) return;
-      over = true;
-      callOff();
-      options.signal.removeEventListener("abort", stop);
-      socket.close();
-      settle();
-    };
-    const fail = (because: string, cause?: unknown) =>
-      end(() => reject(new Error(`${nameOf(peer)}: ${because}`, { cause })));
-    const stop = () => fail("stopped");
-    const callOff = afterAwake(options.limit, () => fail(`no answer in ${options.limit} ms`));
-    if (options.signal.aborted) return stop();
-    options.signal.addEventListener("abort", stop, { once: true });
-    socket.on("error", (error) => fail(error.message, error));
+export async function askUdp(peer: Peer, asking: Asking, { signal, limit, now }: AskOptions): Promise<Message> {
+  const { bytes, check, isReply } = prepare(peer, asking, now);
+  const socket = createSocket(isIPv6(peer.host) ? "udp6" : "udp4");
+  const late = AbortSignal.timeout(limit);
+  try {
+    const packets = on(socket, "message", { signal: AbortSignal.any([signal, late]) });
     // Only what came from the peer itself arrives at a connected socket.
-    socket.on("message", (packet) => {
-      if (!isReply(packet)) return;
-      const checked = check(packet);
-      const decoded = "message" in checked ? decodeMessage(checked.message) : undefined;
-      // A forged reply must not end the wait for the real one.
-      if (decoded?.ok) end(() => resolve(decoded.message));
-      else if ("fault" in checked && isRefusal(packet)) fail(checked.fault);
-    });
     const send = () => socket.connect(peer.port, peer.host, () => socket.send(bytes));
     if (peer.from === undefined) send();
     else socket.bind(0, peer.from, send);
-  });
+    for await (const [packet] of packets as AsyncIterable<[Buffer]>) {
+      if (!isReply(packet)) continue;
+      const checked = check(packet);
+      const decoded = "message" in checked ? decodeMessage(checked.message) : undefined;
+      // A forged reply must not end the wait for the real one.
+      if (decoded?.ok) return decoded.message;
+      if ("fault" in checked && isRefusal(packet)) throw new Error(checked.fault);
+    }
+    throw new Error("the socket was closed");
+  } catch (error) {
+    const because = signal.aborted ? "stopped" : late.aborted ? `no answer in ${limit} ms` : (error as Error).message;
+    throw new Error(`${nameOf(peer)}: ${because}`, { cause: error });
+  } finally {
+    socket.close();
+  }
 }
 
 /** `covered`: everything so far is signed, or need not be. What comes last must be. */
 export type Part = { readonly message: Message; readonly covered: boolean };
 
 /** One question over TCP, and the messages of its answer until the caller has enough. No pause may be longer than the limit. */
-export async function* askTcp(peer: Peer, asking: Asking, options: AskOptions): AsyncGenerator<Part> {
-  const { bytes, check, isReply, covered } = prepare(peer, asking, options.now);
+export async function* askTcp(peer: Peer, asking: Asking, { signal, limit, now }: AskOptions): AsyncGenerator<Part> {
+  const { bytes, check, isReply, covered } = prepare(peer, asking, now);
   const socket = connect({ host: peer.host, port: peer.port, ...(peer.from && { localAddress: peer.from }) });
-  const silent = () => socket.destroy(new Error(`silent for ${options.limit} ms`));
-  let callOff = afterAwake(options.limit, silent);
-  const heard = () => {
-    callOff();
-    callOff = afterAwake(options.limit, silent);
-  };
-  const stop = () => socket.destroy(options.signal.reason as Error);
-  options.signal.addEventListener("abort", stop, { once: true });
-  if (options.signal.aborted) stop();
+  socket.setTimeout(limit, () => socket.destroy(new Error(`silent for ${limit} ms`)));
+  using _ = addAbortListener(signal, () => socket.destroy(signal.reason as Error));
   try {
     const framed = Buffer.alloc(2 + bytes.length);
     framed.writeUInt16BE(bytes.length);
     framed.set(bytes, 2);
     socket.write(framed);
-    for await (const packet of packets(socket, heard)) {
+    for await (const packet of packets(socket)) {
       if (!isReply(packet)) throw new Error("an answer to another question");
       const checked = check(packet);
       if ("fault" in checked) throw new Error(checked.fault);
@@ -103,8 +88,6 @@ export async function* askTcp(peer: Peer, asking: Asking, options: AskOptions): 
   } catch (error) {
     throw new Error(`${nameOf(peer)}: ${(error as Error).message}`, { cause: error });
   } finally {
-    callOff();
-    options.signal.removeEventListener("abort", stop);
     socket.destroy();
   }
 }
@@ -128,11 +111,10 @@ function prepare(peer: Peer, asking: Asking, now: () => Instant) {
 const isRefusal = (packet: Buffer): boolean => ((packet[3] ?? 0) & 0xf) !== 0;
 
 /** Chunks are joined only when that makes a message whole, so that bytes that trickle in are copied once. */
-async function* packets(socket: Socket, heard: () => void): AsyncGenerator<Buffer> {
+async function* packets(socket: Socket): AsyncGenerator<Buffer> {
   let chunks: Buffer[] = [];
   let missing = 2;
   for await (const chunk of socket as AsyncIterable<Buffer>) {
-    heard();
     chunks.push(chunk);
     missing -= chunk.length;
     if (missing > 0) continue;

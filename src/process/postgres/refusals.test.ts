@@ -1,7 +1,6 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { afterEach, expect, it } from "vitest";
-import { standStill } from "../../../test/rig/stand-still.ts";
 import { PostgresClient } from "./client.ts";
 import { migratePostgres } from "./migrate.ts";
 import { readPostgresUrl } from "./url.ts";
@@ -36,15 +35,6 @@ async function saidOf(at: string, connectionTimeoutMillis: number): Promise<stri
 }
 
 const welcome = Buffer.from("R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I");
-
-it("a server that has answered while this process stood still is not told as one that does not", async () => {
-  const [host, port] = (await listening((socket) => socket.once("data", () => socket.write(welcome)))).split(":");
-  const client = new PostgresClient({ host, port: Number(port), user: "me", connectionTimeoutMillis: 400 });
-  const connected = client.connect();
-  standStill(800);
-  expect(await connected).toBe(client);
-  client.connection.stream.destroy();
-});
 
 it.each<[string, () => Promise<string>, RegExp]>([
   [

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
 import { backOffDelay } from "../../core/updates/back-off.ts";
-import { afterAwake } from "../after-awake.ts";
 import type { Logger } from "../log.ts";
 import { refusalOf } from "./refusals.ts";
 
@@ -121,14 +120,14 @@ export async function endClient(client: Client): Promise<void> {
 function within<T>(work: Promise<T>, limit: number, signal: AbortSignal | undefined): Promise<T> {
   return new Promise((resolve, reject) => {
     const done = () => {
-      callOff();
+      clearTimeout(timer);
       signal?.removeEventListener("abort", stop);
     };
     const stop = () => {
       done();
       reject(signal?.reason ?? new Error(`the database did not answer within ${limit} ms`));
     };
-    const callOff = afterAwake(limit, stop);
+    const timer = setTimeout(stop, limit);
     if (signal?.aborted) stop();
     else signal?.addEventListener("abort", stop);
     work.then(resolve, reject).finally(done);

@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type EventReader, readEvents } from "../../../test/rig/records/event-reader.ts";
-import { standStill } from "../../../test/rig/stand-still.ts";
 import { createToken, hashSecret } from "../../access/secret.ts";
 import { type Scope, wholeAccount } from "../../core/may.ts";
 import { createHttpServer } from "../../process/http/server.ts";
@@ -270,21 +269,6 @@ describe("GET /events", () => {
     open.push(reader);
     return { reader, counted, logged, close: () => other.close() };
   };
-
-  it("keeps a reader that could take nothing because the service itself stood still", async () => {
-    const zone = await newZone();
-    const { reader, close } = await another(store, { within: 1_000 });
-    reader.pause();
-    const comment = "x".repeat(900);
-    const records = Array.from({ length: 50 }, (_, i) => ({ value: `192.0.2.${i}`, comment }));
-    const changes = Array.from({ length: 200 }, (_, i) => ({ name: `h${i}`, type: "A", records }));
-    await call("POST", `/zones/${zone}/changes`, { changes });
-    await new Promise(setImmediate);
-    reader.resume();
-    standStill(1_500);
-    await reader.until(({ events }) => events.length === 200);
-    await close();
-  });
 
   it("ends for all when the service closes", async () => {
     const { reader, close } = await another(store);

@@ -2,7 +2,6 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
-import { afterAwake } from "../../process/after-awake.ts";
 import { createStreamSeats, type Holder } from "../../process/http/stream-seats.ts";
 import type { NoteFailure } from "../http/failed-requests.ts";
 import { badInput } from "../service/edit/bad-input.ts";
@@ -166,14 +165,9 @@ function sinkOf(response: ServerResponse, patience: number, signal: AbortSignal)
   };
 }
 
-/** Nobody can take anything from a process that stands still itself. */
 async function drained(response: ServerResponse, patience: number, signal: AbortSignal): Promise<boolean> {
-  const late = new AbortController();
-  const callOff = afterAwake(patience, () => late.abort(), { ref: false });
-  return await once(response, "drain", { signal: AbortSignal.any([late.signal, signal]) })
-    .then(
-      () => true,
-      () => false,
-    )
-    .finally(callOff);
+  return await once(response, "drain", { signal: AbortSignal.any([AbortSignal.timeout(patience), signal]) }).then(
+    () => true,
+    () => false,
+  );
 }
