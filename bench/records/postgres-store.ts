@@ -1,7 +1,7 @@
-import { pino } from "pino";
 import { createToken, hashSecret } from "../../src/access/secret.ts";
 import { wholeAccount } from "../../src/core/may.ts";
 import type { RRset } from "../../src/core/records/rrset.ts";
+import { createLog } from "../../src/process/log.ts";
 import { readPostgresUrl } from "../../src/process/postgres/url.ts";
 import { plainSettings } from "../../src/records/model.ts";
 import { newRecordId, newZoneId } from "../../src/records/service/edit/new-id.ts";
@@ -67,7 +67,10 @@ async function fill(server: PostgresServer, database: string, make: Made): Promi
   await server.createDatabase(database);
   const address = readPostgresUrl(server.url(database), { env: {} });
   if (!address.ok) throw new Error("no address");
-  const store = await openPostgresStore({ address: address.value, log: pino({ level: "warn" }) });
+  const store = await openPostgresStore({
+    address: address.value,
+    log: createLog({ format: "json", level: "warn", write: (line) => process.stdout.write(line) }),
+  });
   try {
     const { id: account } = await store.ensureAccount("bench", 0);
     const token = createToken();

@@ -6,8 +6,8 @@ import { neverCached, transportSecurity } from "../process/http/answer-headers.t
 import { listenOn } from "../process/http/listen-on.ts";
 import { closeServer, createTlsServer, showPair } from "../process/http/tls-server.ts";
 import { addressesOf, hereOf, type ListenAddress, urlOf } from "../process/listen-address.ts";
+import type { Logger } from "../process/log.ts";
 import { closeInReverse, type Opened } from "../process/shutdown.ts";
-import type { SmallLog } from "../process/small-log.ts";
 import { type CertificateFiles, openTlsMaterial } from "../process/tls/material.ts";
 import { keysFile, openAccess } from "./access/store.ts";
 import { type FirewallConfig, noConfig } from "./config.ts";
@@ -34,7 +34,7 @@ export type FirewallOptions = {
   readonly listen: ListenAddress;
   /** By which option `listen` was chosen, for whoever has to choose another; absent: --listen. */
   readonly listenOption?: string;
-  readonly log: SmallLog;
+  readonly log: Logger;
   /** Names and addresses that clients use for this machine, beside its own. */
   readonly names?: readonly string[];
   /** The operator's certificate, instead of one from the private authority. */

@@ -8,8 +8,8 @@ import { defaultLoadLimits } from "./answer/loaded-zones.ts";
 import { createResponder, type RespondTo } from "./answer/respond.ts";
 import type { ZoneSource } from "./answer/zone-source.ts";
 import { createRateLimit, defaultRateLimit, rateLimitMemory } from "./listen/rate-limit.ts";
-import { listenTcp, openTcpPlaces } from "./listen/tcp.ts";
-import { type Listening, listenUdp } from "./listen/udp.ts";
+import { listenTcp, openTcpPlaces, type TcpOptions } from "./listen/tcp.ts";
+import { type Listening, listenUdp, type UdpOptions } from "./listen/udp.ts";
 import { startWorkers } from "./listen/workers.ts";
 import { createDnsCounters, type DnsCounters } from "./metrics/counters.ts";
 import { createExchange, type TransferPorts } from "./transfer/respond.ts";
@@ -42,7 +42,7 @@ export async function startNameserver(options: NameserverOptions): Promise<Names
   const { zones, unfollow } = followZones(source, { seed: randomInt(2 ** 32), onTrouble });
   const answer = createResponder({ zones, onTrouble });
   const { transfers: ports } = options;
-  const { respond: respondNow, stream }: Exchange = ports
+  const { respond: respondNow, stream }: Pick<TcpOptions, "respond" | "stream"> = ports
     ? createExchange({ respond: answer, zones, ports, now: Date.now, onTrouble, counters })
     : { respond: (query, transport, _, mayWait) => answer(query, transport, mayWait) };
   const waiting = waitForWrites(source);
@@ -53,16 +53,17 @@ export async function startNameserver(options: NameserverOptions): Promise<Names
   };
   const memory = new SharedArrayBuffer(rateLimitMemory(defaultRateLimit.slots));
   const limits = { seed: randomInt(2 ** 32), memory };
-  const udp = { rateLimit: createRateLimit({ ...defaultRateLimit, ...limits }), log, counters, reusePort: workers > 0 };
+  const rateLimit = createRateLimit({ ...defaultRateLimit, ...limits });
+  const udp: UdpOptions = { respond, rateLimit, counters, reusePort: workers > 0 };
+  const tcp: TcpOptions = { respond, stream, places: openTcpPlaces(), counters, log };
   const closers: (() => Promise<void> | void)[] = [unfollow, waiting.end];
   const close = async () => {
     for (const each of closers.toReversed()) await each();
   };
   try {
     const bound: Bound[] = [];
-    const places = openTcpPlaces();
     for (const at of listen) {
-      const both = await listenBoth(at, { respond, stream, places }, udp);
+      const both = await listenBoth(at, tcp, udp);
       bound.push(both);
       closers.push(both.tcp.close, both.udp.close);
     }
@@ -95,19 +96,14 @@ export async function startNameserver(options: NameserverOptions): Promise<Names
   }
 }
 
-type Exchange = Pick<Parameters<typeof listenTcp>[1], "respond" | "stream" | "places">;
-type UdpNeeds = Omit<Parameters<typeof listenUdp>[1], "respond" | "log" | "counters"> & {
-  readonly log: Logger;
-  readonly counters: DnsCounters;
-};
 type Bound = { readonly tcp: Listening; readonly udp: Listening };
 
 /** A port that is free for one protocol may be taken for the other: a free one is then tried again. */
-async function listenBoth(at: ListenAddress, exchange: Exchange, options: UdpNeeds): Promise<Bound> {
+async function listenBoth(at: ListenAddress, tcpOptions: TcpOptions, udpOptions: UdpOptions): Promise<Bound> {
   for (let left = 10; ; left--) {
-    const tcp = await listenTcp(at, { ...exchange, counters: options.counters, log: options.log });
+    const tcp = await listenTcp(at, tcpOptions);
     try {
-      const udp = await listenUdp({ ...at, port: tcp.address.port }, { respond: exchange.respond, ...options });
+      const udp = await listenUdp({ ...at, port: tcp.address.port }, udpOptions);
       return { tcp, udp };
     } catch (error) {
       await tcp.close();

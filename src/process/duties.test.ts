@@ -1,10 +1,10 @@
 import { setImmediate as turn } from "node:timers/promises";
 import fc from "fast-check";
-import { pino } from "pino";
 import { describe, expect, it } from "vitest";
 import { createDuties, leadAlways } from "./duties.ts";
+import { noLog } from "./log.ts";
 
-const log = pino({ level: "silent" });
+const log = noLog;
 
 describe("work of the leading node", () => {
   it("is done at once where there is one node", async () => {

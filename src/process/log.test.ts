@@ -21,6 +21,22 @@ describe("a log line", () => {
     expect(written[0]).toContain('a request failed  error="disk full"');
   });
 
+  it("for programs has what an error said, why, and what the system added to it", () => {
+    const { log, written } = lines("json");
+    const cause = new TypeError("no netlink");
+    log.error({ err: Object.assign(new Error("disk full", { cause }), { code: "ENOSPC" }) }, "a request failed");
+    const { err } = JSON.parse(written[0] ?? "");
+    expect(err).toMatchObject({ type: "Error", code: "ENOSPC", message: "disk full: no netlink" });
+    expect(err.stack).toMatch(/^Error: disk full\n[\s\S]*\ncaused by: TypeError: no netlink\n/);
+  });
+
+  it("below the lowest level is not written", () => {
+    const written: string[] = [];
+    const log = createLog({ format: "json", level: "warn", write: (line) => written.push(JSON.parse(line).level) });
+    for (const level of ["info", "warn", "error"] as const) log[level]("it was");
+    expect(written).toEqual(["warn", "error"]);
+  });
+
   it("for programs is one JSON object", () => {
     const { log, written } = lines("json");
     log.info({ port: 53 }, "listens");

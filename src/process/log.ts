@@ -1,27 +1,75 @@
-import { type DestinationStream, type Logger, pino } from "pino";
-import { hidden, secretFields, textLine } from "./log-line.ts";
+export type Logger = { readonly info: LogFunction; readonly warn: LogFunction; readonly error: LogFunction };
 
-export type { Logger };
+type LogFunction = {
+  (fields: Readonly<Record<string, unknown>>, message: string): void;
+  (message: string): void;
+};
 
 export type LogOptions = {
   /** `text` for people at a terminal, `json` for programs that collect logs. */
   readonly format: "text" | "json";
-  readonly level?: "debug" | "info" | "warn" | "error" | "silent";
+  /** The lowest level that is written. */
+  readonly level?: (typeof levels)[number];
   readonly write: (line: string) => void;
 };
 
-export function createLog(options: LogOptions): Logger {
-  const destination: DestinationStream = {
-    write: (line) => options.write(options.format === "json" ? line : textLine(line)),
+const levels = ["info", "warn", "error", "silent"] as const;
+
+export function createLog({ format, level: lowest = "info", write }: LogOptions): Logger {
+  const at = (level: "info" | "warn" | "error"): LogFunction => {
+    if (levels.indexOf(level) < levels.indexOf(lowest)) return () => undefined;
+    return (first: Readonly<Record<string, unknown>> | string, second?: string) => {
+      const [fields, msg] = typeof first === "string" ? [{}, first] : [first, second];
+      const line = { level, time: new Date().toISOString(), ...withoutSecrets(fields, printable), msg };
+      write(format === "json" ? `${JSON.stringify(line)}\n` : textLine(line));
+    };
   };
-  return pino(
-    {
-      level: options.level ?? "info",
-      base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
-      redact: { paths: secretFields.flatMap((field) => [`["${field}"]`, `*["${field}"]`]), censor: hidden },
-    },
-    destination,
+  return { info: at("info"), warn: at("warn"), error: at("error") };
+}
+
+/** For who tells what happens by other means. */
+export const noLog: Logger = createLog({ format: "text", level: "silent", write: () => undefined });
+
+/** Secrets that could ride along in a logged request or config are replaced before a line is made. */
+const secretFields = new Set(["token", "secret", "password", "authorization", "auth-api-token", "cookie"]);
+export const hidden = "(hidden)";
+
+const withoutSecrets = (fields: object, print: (value: unknown) => unknown): object =>
+  Object.fromEntries(
+    Object.entries(fields).map(([key, value]) => [key, secretFields.has(key) ? hidden : print(value)]),
   );
+
+/** JSON would make `{}` of an error; a secret may ride along in a request or its headers. */
+function printable(value: unknown): unknown {
+  if (value instanceof Error) return errorFields(value);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return withoutSecrets(value, (inner) => inner);
+}
+
+/** With what systems and databases add to an error: its code, and what it is about. */
+function errorFields(error: Error): object {
+  const { message, stack, cause } = error;
+  const added = Object.entries(error).filter(([, value]) => value !== undefined && typeof value !== "object");
+  const fields = { ...Object.fromEntries(added), type: error.constructor.name };
+  if (!(cause instanceof Error)) return { ...fields, message, stack };
+  return { ...fields, message: `${message}: ${cause.message}`, stack: `${stack}\ncaused by: ${cause.stack}` };
+}
+
+/** `10:32:07 warn  address could not be read  source=home because="connection refused"` */
+function textLine({ level, time, msg, err, ...fields }: TextLine): string {
+  const cause = err === undefined ? {} : { error: (err as { message?: unknown }).message ?? err };
+  const rest = Object.entries({ ...fields, ...cause }).map(([key, value]) => ` ${key}=${textValue(value)}`);
+  return `${time.slice(11, 19)} ${level.padEnd(5)} ${msg ?? ""}${rest.length > 0 ? " " : ""}${rest.join("")}\n`;
+}
+
+type TextLine = {
+  readonly level: string;
+  readonly time: string;
+  readonly msg: string | undefined;
+  readonly err?: unknown;
+};
+
+function textValue(value: unknown): string {
+  if (typeof value === "string") return /^[\w.:/@+-]+$/.test(value) ? value : JSON.stringify(value);
+  return JSON.stringify(value);
 }

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import type { Server } from "node:net";
-import type { SmallLog } from "./small-log.ts";
+import type { Logger } from "./log.ts";
 
 /**
  * Whoever opens connections and says nothing takes a file of this process with each. A server that leaves half of them takes
  * none from the database, DNS, `/metrics` and `/health`.
  */
-export function leaveHalfTheFiles(server: Server, log: SmallLog): void {
+export function leaveHalfTheFiles(server: Server, log: Logger): void {
   const most = mostOpenFiles();
   if (most === undefined) return;
   server.maxConnections = partOfFiles(2, Number.POSITIVE_INFINITY);

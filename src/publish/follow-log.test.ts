@@ -1,6 +1,6 @@
-import { pino } from "pino";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { StoreBusy } from "../process/database/store-busy.ts";
+import { createLog } from "../process/log.ts";
 import type { LoggedChange } from "../records/model.ts";
 import type { ChangeListener, RecordStore } from "../records/store/port.ts";
 import { followLog } from "./follow-log.ts";
@@ -33,7 +33,7 @@ describe("following the log", () => {
     [trouble, last] = [undefined, 0];
     heard.length = 0;
     said.length = 0;
-    stop = followLog(store, 0, pino({ base: null }, { write: (line) => said.push(line) }), {
+    stop = followLog(store, 0, createLog({ format: "json", write: (line) => said.push(line) }), {
       rows: (rows) => heard.push(rows.map(({ position }) => position)),
       lost: () => heard.push("lost"),
       coming: () => undefined,

@@ -19,7 +19,7 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     database: [],
     sqlite: ["database"],
     postgres: ["database", "log.ts", "data-folder.ts", "duties.ts", "listen-address.ts"],
-    tls: ["data-folder.ts", "small-log.ts"],
+    tls: ["data-folder.ts", "log.ts"],
     http: ["tls", "listen-address.ts", "health.ts", "metrics.ts"],
   },
   "src/records": {

@@ -4,9 +4,9 @@ import { type FirewallConfig, noConfig } from "../../firewall/config.ts";
 import { startFirewall } from "../../firewall/start.ts";
 import { openDataFolder, readFileIfThere } from "../../process/data-folder.ts";
 import { alsoAt, type ListenAddress } from "../../process/listen-address.ts";
+import { createLog } from "../../process/log.ts";
 import { shellWord } from "../../process/shell-word.ts";
 import { letCompilersRun } from "../../process/small-footprint.ts";
-import { createSmallLog } from "../../process/small-log.ts";
 import { openSystemd } from "../../process/systemd.ts";
 import { browserWarning } from "../io/browser-warning.ts";
 import { type CertificateOptions, readCertificate } from "../io/certificate-option.ts";
@@ -35,7 +35,7 @@ export async function firewall(options: FirewallCommand, io: CommandIo): Promise
     dataFolder: data,
     listen: options.listen,
     names: options.name,
-    log: createSmallLog({ format: options.logFormat, write: io.err }),
+    log: createLog({ format: options.logFormat, write: io.err }),
     config,
     onFirstConnection: letCompilersRun,
     ...certificate,

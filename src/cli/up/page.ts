@@ -1,8 +1,8 @@
 import { createToken } from "../../access/secret.ts";
 import { type ListenAddress, listenTrouble, urlOf } from "../../process/listen-address.ts";
 import type { Logger } from "../../process/log.ts";
+import { noLog } from "../../process/log.ts";
 import type { Opened } from "../../process/shutdown.ts";
-import { noLog } from "../../process/small-log.ts";
 import type { UpdaterConfig } from "../../updater/config/config.ts";
 import { openControl } from "../../updater/report/control.ts";
 import { openHistory } from "../../updater/report/history.ts";

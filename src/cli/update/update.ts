@@ -1,5 +1,5 @@
 import { hostname } from "node:os";
-import { noLog } from "../../process/small-log.ts";
+import { noLog } from "../../process/log.ts";
 import type { UpdaterConfig } from "../../updater/config/config.ts";
 import { type Summary, summarise } from "../../updater/report/describe-round.ts";
 import { openHistory } from "../../updater/report/history.ts";
@@ -121,11 +121,11 @@ async function keepWatching(
   options: UpdateOptions,
   io: CommandIo,
 ): Promise<number> {
-  const [{ createSmallLog }, { keepNames }] = await Promise.all([
-    import("../../process/small-log.ts"),
+  const [{ createLog }, { keepNames }] = await Promise.all([
+    import("../../process/log.ts"),
     import("../../updater/keep-names.ts"),
   ]);
-  const log = createSmallLog({ format: options.logFormat ?? "text", write: io.err });
+  const log = createLog({ format: options.logFormat ?? "text", write: io.err });
   log.info({ config: config.file, names: config.names.length, everySeconds: config.interval / 1000 }, "watching");
   const tools = {
     ...{ state, log, now: Date.now, random: Math.random, host: hostname(), env: io.env },

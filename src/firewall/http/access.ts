@@ -1,5 +1,5 @@
 import { hostname } from "node:os";
-import type { SmallLog } from "../../process/small-log.ts";
+import type { Logger } from "../../process/log.ts";
 import type { Actor } from "../access/audit.ts";
 import { shortKey } from "../access/keys.ts";
 import { excessOf, type Standing } from "../access/may-manage.ts";
@@ -14,7 +14,7 @@ import { pageRows, readPageWish } from "./page-rows.ts";
 import { readFields } from "./read-fields.ts";
 
 /** Users' keys and what they may open, as the original manages them since 25.1. */
-export function accessEndpoints(access: AccessStore, log: SmallLog, now: () => Date) {
+export function accessEndpoints(access: AccessStore, log: Logger, now: () => Date) {
   const { keys, users, groups, audit } = access;
   const standings = openStandings(access);
   const isTooMuch = (call: Call, wish: { before?: Standing; after?: Standing }, subject: string): boolean => {

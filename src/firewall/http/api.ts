@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { SmallLog } from "../../process/small-log.ts";
+import type { Logger } from "../../process/log.ts";
 import type { KeyStore } from "../access/keys.ts";
 import { type EndpointName, pathOf, resolveEndpoint } from "../access/resolve-endpoint.ts";
 import * as answers from "./answers.ts";
@@ -9,7 +9,7 @@ import type { Endpoint } from "./call.ts";
 export type ApiOptions = {
   readonly keys: Pick<KeyStore, "check" | "whyRefused">;
   readonly endpoints: Readonly<Record<EndpointName, Endpoint>>;
-  readonly log: SmallLog;
+  readonly log: Logger;
   readonly now: () => Date;
 };
 

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { SmallLog } from "../../process/small-log.ts";
+import type { Logger } from "../../process/log.ts";
 import { readCredentials } from "../access/basic-credentials.ts";
 import { createFailedLogins } from "../access/failed-logins.ts";
 import { createHoldBack } from "../access/hold-back.ts";
@@ -27,7 +27,7 @@ const mostHeldBack = 100;
 /** Lets a key through that may call the endpoint. Whoever shows a good key never waits, whatever others do from there. */
 export function createAuthorising(
   keys: Pick<KeyStore, "check" | "whyRefused">,
-  log: SmallLog,
+  log: Logger,
   now: () => Date,
 ): (asking: Asking) => Promise<Authorised> {
   const failedLogins = createFailedLogins();

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
-import { createSmallLog } from "../../process/small-log.ts";
+import { createLog } from "../../process/log.ts";
 import { openAccess } from "../access/store.ts";
 import { createFirewallConsole } from "./console.ts";
 
@@ -13,7 +13,7 @@ it("logs nothing of requests that are broken off: anybody could fill the disk so
   const { handle } = createFirewallConsole({
     access,
     streams: { open: async () => ({ kind: "full" }), look: () => undefined, close: () => undefined },
-    log: createSmallLog({ format: "text", write: (line) => void lines.push(line) }),
+    log: createLog({ format: "text", write: (line) => void lines.push(line) }),
     now: () => new Date(),
     caFile: undefined,
     pages: undefined,

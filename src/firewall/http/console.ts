@@ -6,7 +6,7 @@ import { createSignIn, forged, json, problem } from "../../access/session-http.t
 import type { ConsoleGroup, UserWish } from "../../contract/console-firewall.ts";
 import { type PlainRequest, readPlainRequest } from "../../process/http/plain-request.ts";
 import { createStaticPages, type PageAnswer } from "../../process/http/static-pages.ts";
-import type { SmallLog } from "../../process/small-log.ts";
+import type { Logger } from "../../process/log.ts";
 import type { Privilege } from "../access/privileges.ts";
 import { decoded } from "../access/resolve-endpoint.ts";
 import { isInForce } from "../access/rights.ts";
@@ -19,7 +19,7 @@ import { type EventStreams, fullText, holdersOf } from "./events.ts";
 export type FirewallConsoleOptions = {
   readonly access: AccessStore;
   readonly streams: EventStreams;
-  readonly log: SmallLog;
+  readonly log: Logger;
   readonly now: () => Date;
   readonly caFile: string | undefined;
   readonly pages: string | undefined;

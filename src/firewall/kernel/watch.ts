@@ -2,14 +2,14 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
 import { backOffDelay } from "../../core/updates/back-off.ts";
-import type { SmallLog } from "../../process/small-log.ts";
+import type { Logger } from "../../process/log.ts";
 import { runIp, usualCommands } from "./run-ip.ts";
 
 export type WatchKernel = {
   /** Something may have changed: look. */
   readonly onChange: () => void;
   readonly signal: AbortSignal;
-  readonly log: SmallLog;
+  readonly log: Logger;
   readonly random?: () => number;
   readonly commands?: readonly string[];
   /** Milliseconds between two looks, while the kernel tells of changes and while it does not. */

@@ -1,4 +1,4 @@
-import type { SmallLog } from "../../process/small-log.ts";
+import type { Logger } from "../../process/log.ts";
 import { foldTriggers } from "../kernel/fold-triggers.ts";
 import { sameReport } from "./same-report.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -25,7 +25,7 @@ export type FeedOptions = {
   readonly watch: (onChange: () => void, signal: AbortSignal) => Promise<void>;
   /** Sets the ids of this start apart from those of every other. */
   readonly epoch: string;
-  readonly log: SmallLog;
+  readonly log: Logger;
   readonly now: () => number;
   /** Milliseconds between two readings in a burst of changes. */
   readonly spacing?: number;

@@ -1,5 +1,4 @@
 import type { Socket } from "node:net";
-import type { Logger } from "../../process/log.ts";
 import type { Reply, RespondTo, Stream } from "../answer/respond.ts";
 import { countReply } from "../metrics/counters.ts";
 import { headerLength } from "../wire/codes.ts";
@@ -28,7 +27,6 @@ export type ConnectionOptions = {
   readonly counts: Float64Array;
   readonly limits: TcpLimits;
   readonly place: Pick<TcpPlace, "asked" | "busy">;
-  readonly log: Logger;
 };
 
 /**
@@ -36,7 +34,7 @@ export type ConnectionOptions = {
  * unanswered or untaken; who neither asks a whole question nor takes its answers for too long is disconnected.
  */
 export function serveConnection(socket: Socket, options: ConnectionOptions): void {
-  const { respond, stream, counts, limits, place, log } = options;
+  const { respond, stream, counts, limits, place } = options;
   const from = socket.remoteAddress ?? "";
   let unread: Buffer = Buffer.of();
   /** Behind `unread`; joined to it only when that makes a query whole, so that bytes that trickle in are copied once. */
@@ -82,8 +80,8 @@ export function serveConnection(socket: Socket, options: ConnectionOptions): voi
     waiting += 1;
     try {
       answer(await reply);
-    } catch (error) {
-      log.debug({ err: error }, "no reply");
+    } catch {
+      // Without a reply the client asks again.
     } finally {
       waiting -= 1;
       work();

@@ -47,7 +47,7 @@ export async function listenTcp(at: ListenAddress, options: TcpOptions): Promise
       connections.delete(socket);
       place.leave();
     });
-    serveConnection(socket, { respond, stream, counts: counters.tcp, limits, place, log });
+    serveConnection(socket, { respond, stream, counts: counters.tcp, limits, place });
   });
   await listen(server, at, options.reusePort ?? false);
   server.on("error", (error) => log.warn({ err: error }, "a connection could not be taken"));

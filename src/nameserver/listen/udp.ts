@@ -3,7 +3,6 @@ import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
 import { lookup } from "node:dns";
 import { isIPv6 } from "node:net";
 import type { ListenAddress } from "../../process/listen-address.ts";
-import type { Logger } from "../../process/log.ts";
 import { cutShort } from "../answer/reply.ts";
 import type { Reply, RespondTo } from "../answer/respond.ts";
 import { countLimited, countReply, createDnsCounters, type DnsCounters } from "../metrics/counters.ts";
@@ -18,7 +17,7 @@ export type UdpOptions = {
   readonly rateLimit: RateLimit;
   readonly intake?: Intake;
   readonly counters?: DnsCounters;
-  readonly log: Pick<Logger, "debug">;
+  readonly log?: unknown;
   /** Lets several threads or processes share the port. */
   readonly reusePort?: boolean;
 };
@@ -30,7 +29,7 @@ export type UdpOptions = {
 const receiveBuffer = 4 * 1024 * 1024;
 
 export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise<Listening> {
-  const { respond, rateLimit, log, counters = createDnsCounters() } = options;
+  const { respond, rateLimit, counters = createDnsCounters() } = options;
   const { intake = createIntake({ ...defaultIntake, seed: randomInt(2 ** 32) }) } = options;
   const socket = createSocket({
     type: isIPv6(at.host) ? "udp6" : "udp4",
@@ -53,6 +52,8 @@ export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise
     const leave = places.take(client.address);
     try {
       send(await reply, query, client);
+    } catch {
+      // Without a reply the client asks again.
     } finally {
       leave();
     }
@@ -63,13 +64,13 @@ export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise
     if (client.port === 0) return;
     if (!intake(client.address, Date.now())) return countLimited(counters, "drop");
     const reply = respond(query, "udp", client.address, places.isFreeFor(client.address));
-    if (reply instanceof Promise)
-      void wait(reply, query, client).catch((error) => log.debug({ err: error }, "no reply"));
+    if (reply instanceof Promise) void wait(reply, query, client);
     else send(reply, query, client);
   });
 
   await bind(socket, at);
-  socket.on("error", (error) => log.debug({ err: error }, "a reply could not be sent"));
+  // A reply that could not be sent.
+  socket.on("error", () => undefined);
   setReceiveBuffer(socket);
   const { port } = socket.address();
   let closed: Promise<void> | undefined;

@@ -1,5 +1,5 @@
-import { pino } from "pino";
 import { expect, it } from "vitest";
+import { noLog } from "../../process/log.ts";
 import { startSecondaries } from "./secondary-zones.ts";
 
 it("many zones of one primary are asked for in turn, and each is looked up once to know its primary and once for its turn", async () => {
@@ -20,7 +20,7 @@ it("many zones of one primary are asked for in turn, and each is looked up once 
       checked: async () => undefined,
       expired: (name) => asked.add(name),
     },
-    ...{ log: pino({ level: "silent" }), now: Date.now, random: () => 1, refreshes: () => true },
+    ...{ log: noLog, now: Date.now, random: () => 1, refreshes: () => true },
   });
   secondaries.takeOver();
   await expect.poll(() => asked.size).toBe(names.length);

@@ -1,8 +1,8 @@
-import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type Cable, layCable } from "../../../test/rig/cable.ts";
 import { type PostgresServer, startPostgres } from "../../../test/rig/postgres.ts";
 import { until } from "../../../test/rig/until.ts";
+import { noLog } from "../log.ts";
 import { type Listening, type ListenOptions, listenTo } from "./listen.ts";
 
 let server: PostgresServer;
@@ -22,7 +22,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-const log = pino({ level: "silent" });
+const log = noLog;
 
 function listen(options: Partial<ListenOptions> = {}) {
   const heard: string[] = [];

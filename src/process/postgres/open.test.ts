@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
-import { pino } from "pino";
 import { afterEach, expect, it, onTestFinished, vi } from "vitest";
 import { StoreBusy } from "../database/store-busy.ts";
+import { noLog } from "../log.ts";
 import { openPostgres, type Postgres, usualLimits } from "./open.ts";
 
 const message = (kind: string, ...parts: readonly (string | number)[]): Buffer => {
@@ -39,7 +39,7 @@ async function databaseOn(greet: (socket: Socket) => void): Promise<Postgres> {
   await once(server.listen(0, "127.0.0.1"), "listening");
   const { port } = server.address() as AddressInfo;
   const address = { config: { host: "127.0.0.1", port, user: "moor", ssl: false }, shown: "the one of the test" };
-  return openPostgres(address, pino({ level: "silent" }), { ...usualLimits, ...never, patience: 200 });
+  return openPostgres(address, noLog, { ...usualLimits, ...never, patience: 200 });
 }
 
 it("a server that is stopped while it lets a connection in ends nothing but that", async () => {

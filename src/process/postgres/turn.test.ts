@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type Cable, layCable } from "../../../test/rig/cable.ts";
 import { type PostgresServer, startPostgres } from "../../../test/rig/postgres.ts";
 import { until } from "../../../test/rig/until.ts";
 import type { Duties } from "../duties.ts";
+import { noLog } from "../log.ts";
 import { takeTurns } from "./turn.ts";
 
 let server: PostgresServer;
@@ -39,7 +39,7 @@ async function startNodes(count: number) {
         },
       }) as typeof client;
     };
-    const node = takeTurns({ connect, log: pino({ level: "silent" }) });
+    const node = takeTurns({ connect, log: noLog });
     node.whenLeading(() => {
       seen.working.add(i);
       seen.together = Math.max(seen.together, seen.working.size);

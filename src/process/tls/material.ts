@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
-import type { SmallLog } from "../small-log.ts";
+import type { Logger } from "../log.ts";
 import { belongTogether, caFileIn, ensureCertificate, type PairName } from "./certificates.ts";
 import type { Pair } from "./issue-certificate.ts";
 
@@ -24,7 +24,7 @@ export type TlsOptions = {
   readonly names: () => readonly string[];
   /** The operator's own certificate and key, instead of one from the private authority. */
   readonly files?: CertificateFiles;
-  readonly log: SmallLog;
+  readonly log: Logger;
   readonly now?: () => Date;
   /** Milliseconds between two looks. */
   readonly every?: number;

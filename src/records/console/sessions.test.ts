@@ -2,9 +2,9 @@ import { scryptSync } from "node:crypto";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pino } from "pino";
 import { expect, it } from "vitest";
 import { addressOf, startPostgresRig } from "../../../test/rig/records/postgres.ts";
+import { noLog } from "../../process/log.ts";
 import { openStore } from "../open-store.ts";
 import { createConsoleSessions } from "./sessions.ts";
 
@@ -22,7 +22,7 @@ it.each(["sqlite", "postgres"] as const)(
     const place = rig
       ? { kind: "postgres" as const, address: addressOf(await rig.freshUrl()) }
       : { kind: "sqlite" as const, path };
-    const { store, console, close } = await openStore(place, pino({ level: "silent" }));
+    const { store, console, close } = await openStore(place, noLog);
     const { people } = createConsoleSessions(store, console, () => 1);
     const { id } = await store.ensureAccount("main", 1);
     const stored = async () => (await console.account(id))?.passwordHash;

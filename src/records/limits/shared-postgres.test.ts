@@ -1,8 +1,8 @@
-import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type PostgresServer, startPostgres } from "../../../test/rig/postgres.ts";
 import { addressOf } from "../../../test/rig/records/postgres.ts";
 import { until } from "../../../test/rig/until.ts";
+import { noLog } from "../../process/log.ts";
 import { openPostgres, type Postgres } from "../../process/postgres/open.ts";
 import { createSharedRateLimit } from "./shared.ts";
 import { budgetTable, openPostgresBudget, type PostgresBudget } from "./shared-postgres.ts";
@@ -24,7 +24,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-const log = pino({ level: "silent" });
+const log = noLog;
 const open = () => openPostgresBudget({ connect: postgres.connect, log });
 
 const isThere = (budget: PostgresBudget): Promise<boolean> =>

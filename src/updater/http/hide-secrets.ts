@@ -1,4 +1,4 @@
-import { hidden } from "../../process/log-line.ts";
+import { hidden } from "../../process/log.ts";
 
 export type Hide = (text: string) => string;
 

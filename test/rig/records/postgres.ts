@@ -1,4 +1,4 @@
-import { pino } from "pino";
+import { noLog } from "../../../src/process/log.ts";
 import { type PostgresAddress, readPostgresUrl } from "../../../src/process/postgres/url.ts";
 import {
   openPostgresStore,
@@ -55,7 +55,7 @@ async function sweep(server: PostgresServer, url: string): Promise<void> {
   await client.end();
 }
 
-const quiet = pino({ level: "silent" });
+const quiet = noLog;
 
 /** Nothing ends because a machine is slow, but where a test says so. */
 export const patient = { connect: patience, statement: patience, lock: patience, patience };
