@@ -14,10 +14,13 @@ if (Number.parseInt(process.versions.node, 10) < 24) {
 // of imports is enough to wake them: so they are told before the first import, and no file may be imported above this.
 const [verb = ""] = process.argv.slice(2);
 const mostlyWaits = verb === "firewall" || (verb === "update" && !process.argv.includes("--once"));
-if (mostlyWaits) for (const compiler of ["opt", "maglev", "sparkplug"]) setFlagsFromString(`--no-${compiler}`);
-if (mostlyWaits) (await import("../src/process/small-footprint.ts")).keepFootprintSmall();
-// The second start is a third faster when compiled code is kept; where it cannot be kept, nothing is lost. It takes memory.
-else (await import("node:module")).enableCompileCache();
+if (mostlyWaits) {
+  for (const compiler of ["opt", "maglev", "sparkplug"]) setFlagsFromString(`--no-${compiler}`);
+  (await import("../src/process/small-footprint.ts")).collectAfterStart();
+} else {
+  // The second start is a third faster when compiled code is kept; where it cannot be kept, nothing is lost. It takes memory.
+  (await import("node:module")).enableCompileCache();
+}
 
 const { scriptToType } = await import("../src/cli/io/try-lines.ts");
 const { runMoor } = await import("../src/cli/program.ts");
