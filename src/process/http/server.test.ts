@@ -5,9 +5,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import { parseNetwork } from "../../core/addresses/network.ts";
 import { urlOf } from "../listen-address.ts";
 import { trustProxies } from "./client-address.ts";
-import { giveLastAnswers } from "./last-answers.ts";
 import { createRequestCounters } from "./request-counters.ts";
-import { createHttpServer, listen } from "./server.ts";
+import { createHttpServer, giveLastAnswers, listen } from "./server.ts";
 
 const networks = [parseNetwork("127.0.0.1")].flatMap((network) => network ?? []);
 const proxies = trustProxies({ networks, header: "x-forwarded-for" });

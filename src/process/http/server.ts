@@ -1,12 +1,13 @@
-import type { Server } from "node:net";
+import { lookup } from "node:dns/promises";
+import { once } from "node:events";
+import type { Server } from "node:http";
+import { createServer, type Server as NetServer } from "node:net";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { type ListenAddress, listenTrouble } from "../listen-address.ts";
 import { neverCached, transportSecurity } from "./answer-headers.ts";
 import type { ProxyTrust } from "./client-address.ts";
-import { closeAsAnswered, untilNobodyWaits } from "./last-answers.ts";
 import { boundTo } from "./listen-on.ts";
-import { addressesOfHost, listenInto } from "./localhost.ts";
-import { followConnections } from "./open-connections.ts";
+import { cutAllConnections, followConnections } from "./open-connections.ts";
 import type { RequestCounters } from "./request-counters.ts";
 import { createRequestFraming } from "./request-framing.ts";
 import { createRequestIds } from "./request-id.ts";
@@ -69,14 +70,30 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   return server;
 }
 
+/** Whoever waits for an answer when the server closes gets it first, within `limit` milliseconds. */
 function answerBeforeClosing(server: FastifyInstance, limit: number): void {
   followConnections(server.server);
-  let end = () => {};
+  let often: NodeJS.Timeout | undefined;
+  let cut: NodeJS.Timeout | undefined;
   server.addHook("preClose", async () => {
-    end = closeAsAnswered(server.server, limit);
-    await untilNobodyWaits();
+    giveLastAnswers(server.server);
+    often = setInterval(() => server.server.closeIdleConnections(), 10);
+    cut = setTimeout(() => cutAllConnections(server.server), limit);
   });
-  server.addHook("onClose", async () => end());
+  server.addHook("onClose", async () => {
+    clearInterval(often);
+    clearTimeout(cut);
+  });
+}
+
+/**
+ * From now on every answer is the last on its connection. A proxy that keeps connections open has none left then into which it
+ * could send a request just as they are closed.
+ */
+export function giveLastAnswers(server: Server): void {
+  server.prependListener("request", (_, response) => {
+    response.shouldKeepAlive = false;
+  });
 }
 
 /** Fastify can do this too, but believes whatever text stands where an address should, and has none once a connection is closed. */
@@ -104,7 +121,7 @@ export async function listen(
 ): Promise<ListenAddress> {
   // Fastify would listen on each address of localhost with a server of its own, which `answerBeforeClosing` does not see.
   const [host = at.host, ...others] = await findAddresses(at.host);
-  let also: readonly Server[] = [];
+  let also: readonly NetServer[] = [];
   let closed: Promise<unknown> | undefined;
   server.addHook("preClose", async () => {
     closed = Promise.all(also.map((each) => new Promise((done) => each.close(done))));
@@ -118,4 +135,28 @@ export async function listen(
   const bound = boundTo(server.server, at);
   also = await listenInto(server.server, others, bound.port);
   return bound;
+}
+
+/** The name localhost has two addresses on most machines, and who calls it may try either. */
+async function addressesOfHost(host: string): Promise<readonly string[]> {
+  if (host !== "localhost") return [host];
+  const found = await lookup(host, { all: true }).catch(() => []);
+  return found.length === 0 ? [host] : [...new Set(found.map(({ address }) => address))];
+}
+
+/**
+ * Takes connections at other addresses into a server, whose own they are from then on. An address that cannot be listened on is
+ * left out: the machine may have no IPv6.
+ */
+async function listenInto(server: Server, hosts: readonly string[], port: number): Promise<readonly NetServer[]> {
+  const listening: NetServer[] = [];
+  for (const host of hosts) {
+    const at = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => void server.emit("connection", socket));
+    const isOpen = once(at.listen({ host, port }), "listening");
+    await isOpen.then(
+      () => listening.push(at),
+      () => undefined,
+    );
+  }
+  return listening;
 }
