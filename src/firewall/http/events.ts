@@ -5,7 +5,7 @@ import {
   interfaceEvents,
   reconnectDelay,
 } from "../../contract/interface-events.ts";
-import { createStreamSeats, type Holder, type Seat } from "../../process/http/stream-seats.ts";
+import { createSeats, type Holder, type Seat } from "../../process/seats.ts";
 import type { FeedState, ReportFeed } from "../report/feed.ts";
 
 export type EventsOptions = {
@@ -65,7 +65,7 @@ const heartbeatLine = ": heartbeat\n\n";
 export function createEventStreams(options: EventsOptions): EventStreams {
   const { feed, accessVersion, most = 500, heartbeat = heartbeatInterval } = options;
   const streams = new Set<Stream>();
-  const seats = createStreamSeats(most);
+  const seats = createSeats(most);
   let timers: readonly NodeJS.Timeout[] = [];
   let version = "";
 

@@ -43,8 +43,8 @@ export function createNameFilter(seed: number): NameFilter {
   };
 }
 
-/** FNV-1a, its bits mixed once more, since slots are taken by the lowest of them; zero is kept for an empty slot. */
-function hashOf(name: string, end: number, seed: number): number {
+/** FNV-1a, its bits mixed once more, since slots are taken by the lowest of them. Never zero, which stands for an empty slot. */
+export function hashOf(name: string, end: number, seed: number): number {
   let hash = (0x811c9dc5 ^ seed) | 0;
   for (let i = 0; i < end; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193);
   hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);

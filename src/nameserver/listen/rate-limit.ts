@@ -1,6 +1,7 @@
 import { addressBytes, parseIpv6 } from "../../core/addresses/address.ts";
 import { isLoopback } from "../../core/addresses/peer-address.ts";
 import type { Instant } from "../../core/instant.ts";
+import { hashOf } from "../answer/name-filter.ts";
 
 /** What shall become of a reply: sent, cut short so that a real client asks again over TCP, or not sent at all. */
 export type Passage = "send" | "cut" | "drop";
@@ -68,7 +69,7 @@ function createBuckets({
   const holders = new Uint32Array(memory, 16 * slots, slots);
   const over = new Uint32Array(memory, 20 * slots, slots);
   return (text, now) => {
-    const holder = hash(text, seed);
+    const holder = hashOf(text, text.length, seed);
     const slot = holder % slots;
     if (holders[slot] !== holder || times[slot] === 0) {
       holders[slot] = holder;
@@ -98,10 +99,3 @@ export function networkOf(client: string): string {
 /** By code, and whether there is an answer in it: what a flood repeats, and what a real client asks besides. */
 const kindOf = (reply: Buffer): string =>
   `${(reply[3] ?? 0) & 0xf}${(reply[6] ?? 0) | (reply[7] ?? 0) ? "answer" : "none"}`;
-
-/** FNV-1a. */
-function hash(text: string, seed: number): number {
-  let value = (0x811c9dc5 ^ seed) >>> 0;
-  for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193) >>> 0;
-  return value;
-}

@@ -3,12 +3,12 @@ import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
 import { lookup } from "node:dns";
 import { isIPv6 } from "node:net";
 import type { ListenAddress } from "../../process/listen-address.ts";
+import { createSeats, type Holder } from "../../process/seats.ts";
 import { cutShort } from "../answer/reply.ts";
 import type { Reply, RespondTo } from "../answer/respond.ts";
 import { countLimited, countReply, createDnsCounters, type DnsCounters } from "../metrics/counters.ts";
 import { listenFailure } from "./failure.ts";
-import { createIntake, defaultIntake, type Intake, type RateLimit } from "./rate-limit.ts";
-import { createWaitingPlaces } from "./waiting-places.ts";
+import { createIntake, defaultIntake, type Intake, networkOf, type RateLimit } from "./rate-limit.ts";
 
 export type Listening = { readonly address: ListenAddress; readonly close: () => Promise<void> };
 
@@ -28,6 +28,12 @@ export type UdpOptions = {
  */
 const receiveBuffer = 4 * 1024 * 1024;
 
+/**
+ * Questions that wait, for a zone to be loaded or for news: of all, and of one client network. A question without a place is
+ * answered if it needs no wait; if not, its client asks again.
+ */
+const mostWaiting = { all: 1_000, network: 100 };
+
 export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise<Listening> {
   const { respond, rateLimit, counters = createDnsCounters() } = options;
   const { intake = createIntake({ ...defaultIntake, seed: randomInt(2 ** 32) }) } = options;
@@ -37,7 +43,10 @@ export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise
     reusePort: options.reusePort ?? false,
     lookup: lookupOnce(),
   });
-  const places = createWaitingPlaces();
+  const waiting = createSeats(mostWaiting.all);
+  const holdersOf = (client: string): readonly Holder[] => [{ name: networkOf(client), most: mostWaiting.network }];
+  // While few wait, no network has used up its share.
+  const mayWait = (client: string) => waiting.open() < mostWaiting.network || waiting.isFreeFor(holdersOf(client));
 
   const send = (reply: Reply, query: Buffer, client: RemoteInfo) => {
     if (reply === undefined) return;
@@ -49,13 +58,13 @@ export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise
   };
 
   const wait = async (reply: Promise<Reply>, query: Buffer, client: RemoteInfo) => {
-    const leave = places.take(client.address);
+    const seat = waiting.take(holdersOf(client.address));
     try {
       send(await reply, query, client);
     } catch {
       // Without a reply the client asks again.
     } finally {
-      leave();
+      if (seat.kind === "seat") seat.leave();
     }
   };
 
@@ -63,7 +72,7 @@ export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise
     // Port 0 cannot be sent to; only forged packets come from there.
     if (client.port === 0) return;
     if (!intake(client.address, Date.now())) return countLimited(counters, "drop");
-    const reply = respond(query, "udp", client.address, places.isFreeFor(client.address));
+    const reply = respond(query, "udp", client.address, mayWait(client.address));
     if (reply instanceof Promise) void wait(reply, query, client);
     else send(reply, query, client);
   });

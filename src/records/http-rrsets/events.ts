@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
-import { createStreamSeats, type Holder } from "../../process/http/stream-seats.ts";
+import { createSeats, type Holder } from "../../process/seats.ts";
 import type { NoteFailure } from "../http/failed-requests.ts";
 import { badInput } from "../service/edit/bad-input.ts";
 import type { RecordService } from "../service/service.ts";
@@ -37,7 +37,7 @@ const mostStreams = { all: 1_000, ofToken: 20, ofAccount: 200 };
 export function rrsetsEventRoutes(api: FastifyInstance, options: EventOptions): void {
   const { store, service, noteFailure } = options;
   const streams = createEventStreams(store, service.rrsets.maySee, service.turns);
-  const seats = createStreamSeats(mostStreams.all);
+  const seats = createSeats(mostStreams.all);
   const open = new Map<AbortController, { readonly request: FastifyRequest; readonly response: ServerResponse }>();
   const { streams: counted = { open: 0 } } = options;
   /** What it has not taken yet is not for it any more either. If it cannot be checked now, it is before the next event. */

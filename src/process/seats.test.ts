@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { createStreamSeats, type Seat } from "./stream-seats.ts";
+import { createSeats, type Seat } from "./seats.ts";
 
 const token = { name: "token 1", most: 2 };
 const other = { name: "token 2", most: 2 };
 const account = { name: "account 1", most: 3 };
 const leave = (seat: Seat) => seat.kind === "seat" && seat.leave();
 
-describe("createStreamSeats", () => {
+describe("createSeats", () => {
   it("refuses a holder beyond their limit and leaves room for others", () => {
-    const seats = createStreamSeats(10);
+    const seats = createSeats(10);
     expect([1, 2, 3].map(() => seats.take([token]).kind)).toEqual(["seat", "seat", "full"]);
     expect(seats.take([token])).toEqual({ kind: "full", holder: token });
     expect(seats.take([other]).kind).toBe("seat");
@@ -16,20 +16,30 @@ describe("createStreamSeats", () => {
   });
 
   it("counts every holder of a stream, and a refusal counts for none", () => {
-    const seats = createStreamSeats(10);
+    const seats = createSeats(10);
     for (const each of [token, token, other]) seats.take([each, account]);
     expect(seats.take([other, account])).toEqual({ kind: "full", holder: account });
     expect(seats.take([other]).kind).toBe("seat");
   });
 
   it("has a limit for all together", () => {
-    const seats = createStreamSeats(1);
+    const seats = createSeats(1);
     seats.take([token]);
     expect(seats.take([other])).toEqual({ kind: "full" });
   });
 
+  it("says whether there is a seat, and for whom", () => {
+    const seats = createSeats(3);
+    for (let i = 0; i < 2; i++) seats.take([token]);
+    expect([token, other].map((each) => seats.isFreeFor([each]))).toEqual([false, true]);
+    const last = seats.take([other]);
+    expect(seats.isFreeFor([account])).toBe(false);
+    leave(last);
+    expect(seats.isFreeFor([account])).toBe(true);
+  });
+
   it("gives a seat that was left to the next one, and gives it back once only", () => {
-    const seats = createStreamSeats(2);
+    const seats = createSeats(2);
     const [first] = [seats.take([token]), seats.take([token])];
     leave(first);
     leave(first);

@@ -1,4 +1,4 @@
-/** Somebody who may hold a limited number of streams: a token, a session, an account. */
+/** Somebody who may hold a limited number of seats: a token, a session, an account, a network. */
 export type Holder = { readonly name: string; readonly most: number };
 
 export type Seat =
@@ -6,8 +6,8 @@ export type Seat =
   /** `holder`: whose limit is reached; absent when it is the limit of all together. */
   | { readonly kind: "full"; readonly holder?: Holder };
 
-/** Limits how many streams are open at the same time, so that one holder cannot take the places of all others. */
-export function createStreamSeats(most: number) {
+/** Limits how many streams are open, or questions wait, at the same time: one holder cannot take the places of all others. */
+export function createSeats(most: number) {
   const held = new Map<string, number>();
   let open = 0;
   const count = (name: string, step: 1 | -1): void => {
@@ -15,12 +15,17 @@ export function createStreamSeats(most: number) {
     if (next === 0) held.delete(name);
     else held.set(name, next);
   };
+  const refusal = (holders: readonly Holder[]): Seat | undefined => {
+    const holder = holders.find((each) => (held.get(each.name) ?? 0) >= each.most);
+    if (holder !== undefined) return { kind: "full", holder };
+    return open >= most ? { kind: "full" } : undefined;
+  };
   return {
     open: (): number => open,
+    isFreeFor: (holders: readonly Holder[]): boolean => refusal(holders) === undefined,
     take: (holders: readonly Holder[]): Seat => {
-      const holder = holders.find((each) => (held.get(each.name) ?? 0) >= each.most);
-      if (holder !== undefined) return { kind: "full", holder };
-      if (open >= most) return { kind: "full" };
+      const refused = refusal(holders);
+      if (refused !== undefined) return refused;
       open += 1;
       for (const { name } of holders) count(name, 1);
       let taken = true;
