@@ -7,7 +7,7 @@ import { nameOf } from "./ask.ts";
 import { createSharedMemory, noRoom } from "./memory.ts";
 import type { Asker } from "./respond.ts";
 import { type RefreshOutcome, type RefreshPorts, refreshZone, type SecondaryZone } from "./secondary-refresh.ts";
-import { createTurns, type Place, type TurnLimits } from "./turns.ts";
+import { createSlots, type Place, type SlotLimits } from "./slots.ts";
 
 /** Zones whose records come from other servers: asked for when their SOA says so, and whenever a primary tells of a change. */
 export type Secondaries = {
@@ -30,7 +30,7 @@ export type SecondariesOptions = {
   readonly log: Logger;
   readonly now: () => Instant;
   readonly random: () => number;
-  readonly atOnce?: TurnLimits;
+  readonly atOnce?: SlotLimits;
   /**
    * False while another node asks the primaries: then this one does so only for a notice that came to it, and otherwise looks
    * whether what the other has stored is still good.
@@ -44,9 +44,9 @@ const shortest = 1_000;
 const longest = 86_400_000;
 /** Seconds, for a zone that has not been had yet and so has no SOA that would say it. */
 const firstRetry = 10;
-const lookupLimits: TurnLimits = { all: 8, account: 8, primary: 8 };
+const lookupLimits: SlotLimits = { all: 8, account: 8, primary: 8 };
 /** A slow primary holds its slot for minutes: four accounts that have nothing but such do not take all slots. */
-function transferLimits(): TurnLimits {
+function transferLimits(): SlotLimits {
   const all = partOfFiles(8, 160);
   return { all, account: Math.ceil(all / 5), primary: Math.ceil(all / 20) };
 }
@@ -95,8 +95,8 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
     }
   };
   // Those that wait for a slow server must not keep others from finding out which one is theirs.
-  const lookups = createTurns(lookupLimits, takeTurn);
-  const transfers = createTurns(atOnce, takeTurn);
+  const lookups = createSlots(lookupLimits, takeTurn);
+  const transfers = createSlots(atOnce, takeTurn);
 
   const follow = (name: string): Followed => {
     const followed = zones.get(name) ?? { ...notAskedYet };

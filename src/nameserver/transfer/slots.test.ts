@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createTurns, type TurnLimits } from "./turns.ts";
+import { createSlots, type SlotLimits } from "./slots.ts";
 
 /** Zones are `account/primary/number`; a turn lasts until it is ended. */
-function lab(limits: TurnLimits) {
+function lab(limits: SlotLimits) {
   const started: string[] = [];
   const ends = new Map<string, () => void>();
-  const turns = createTurns(limits, (zone) => {
+  const turns = createSlots(limits, (zone) => {
     started.push(zone);
     return new Promise<void>((resolve) => ends.set(zone, resolve));
   });

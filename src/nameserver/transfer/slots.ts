@@ -1,14 +1,14 @@
 /** Where a zone stands in line: accounts take turns, and within an account its primary servers do. */
 export type Place = { readonly account: number; readonly primary: string };
 
-export type TurnLimits = {
+export type SlotLimits = {
   /** Zones at one time: of all accounts, of one, and of one primary server in an account. */
   readonly all: number;
   readonly account: number;
   readonly primary: number;
 };
 
-export type Turns = {
+export type Slots = {
   /** `run` is called when it is the zone's turn. A zone that waits already, or has its turn, waits once. */
   readonly add: (zone: string, place: Place) => void;
   readonly close: () => Promise<void>;
@@ -18,7 +18,7 @@ export type Turns = {
  * Who gets a slot next. One account cannot fill all slots with servers that are slow, nor one such server all slots of its account;
  * and whoever has waited longest since its last turn comes first.
  */
-export function createTurns(limits: TurnLimits, run: (zone: string, place: Place) => Promise<void>): Turns {
+export function createSlots(limits: SlotLimits, run: (zone: string, place: Place) => Promise<void>): Slots {
   const accounts = new Map<number, Account>();
   const running = new Map<string, Promise<void>>();
   let closed = false;
