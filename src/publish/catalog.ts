@@ -1,19 +1,25 @@
 import { apex, ownerOf } from "../core/names/name.ts";
 import type { Change } from "../core/records/changes.ts";
+import type { RRset } from "../core/records/rrset.ts";
+import { compareSerials } from "../core/records/serial.ts";
 import type { ZoneContent } from "../core/records/zone-view.ts";
 import type { ZoneEvent } from "../nameserver/answer/zone-source.ts";
-import { type CatalogChange, catalogContent, createCatalogLog, toSetChange } from "../nameserver/transfer/catalog.ts";
 import type { Logger } from "../process/log.ts";
 import type { LoggedChange } from "../records/model.ts";
 import type { RecordStore } from "../records/store/port.ts";
 
-/** The catalog of all zones in the store. Its serial is a place in the change log: it rises, also across restarts. */
+/**
+ * The zone that lists all others, so that they appear on secondaries automatically (RFC 9432). Its serial is a place in the change
+ * log: it rises, also across restarts.
+ */
 export type StoreCatalog = {
   readonly name: string;
   readonly load: () => Promise<ZoneContent>;
   readonly eventsOf: (rows: readonly LoggedChange[]) => readonly ZoneEvent[];
   readonly changesBetween: (from: number, to: number) => readonly Change[] | undefined;
 };
+
+export const defaultCatalog = "catalog.moor.invalid";
 
 export function openCatalog(store: RecordStore, name: string, start: number): StoreCatalog {
   const log = createCatalogLog(serialAt(start));
@@ -27,10 +33,10 @@ export function openCatalog(store: RecordStore, name: string, start: number): St
       return catalogContent(name, serialAt(position), members);
     },
     eventsOf: (rows) => {
-      const comings = rows.flatMap((row) => comingOrGoing(row) ?? []);
-      const last = rows.findLast((row) => comingOrGoing(row) !== undefined);
+      const changed = rows.filter(isComingOrGoing);
+      const last = changed.at(-1);
       if (last === undefined) return [];
-      const changes = comings.map(toSetChange);
+      const changes = changed.map((row) => memberChange(row.change.kind, { id: row.zone, zone: row.zoneName }));
       const serial = serialAt(last.position);
       log.add(serial, changes);
       return [{ kind: "changed", zone: name, serial, changes }];
@@ -58,10 +64,62 @@ export function warnOfHidden(
 /** An empty log has a serial too, and its first entry a newer one. */
 const serialAt = (position: number): number => (position + 1) % 2 ** 32;
 
+/** `id` is the member's own for ever: a zone that is made again under its old name is another member (section 5.6). */
+type Member = { readonly id: number; readonly zone: string };
+
+/** Secondaries hear of changes immediately; the timers are for those that were away. */
+const timers = "60 30 1209600 60";
+
+export function catalogContent(name: string, serial: number, members: readonly Member[]): ZoneContent {
+  const sets = [
+    setOf("@", "SOA", `invalid. invalid. ${serial} ${timers}`),
+    setOf("@", "NS", "invalid."),
+    setOf("version", "TXT", '"2"'),
+    ...members.map(memberSet),
+  ];
+  return { name, ttl: 0, serial, sets };
+}
+
+type ComingOrGoing = LoggedChange & { readonly change: { readonly kind: "create" | "delete" } };
+
 /** Zones come and go as their SOA set. */
-function comingOrGoing({ change, zone, zoneName }: LoggedChange): CatalogChange | undefined {
-  if (change.kind === "settings" || change.type !== "SOA" || change.owner !== apex) return undefined;
-  const member = { id: zone, zone: zoneName };
-  if (change.kind === "create") return { kind: "came", member };
-  return change.kind === "delete" ? { kind: "went", member } : undefined;
+const isComingOrGoing = (row: LoggedChange): row is ComingOrGoing =>
+  (row.change.kind === "create" || row.change.kind === "delete") && isSoa(row.change);
+
+export const isSoa = ({ owner, type }: { readonly owner: string; readonly type: string }): boolean =>
+  owner === apex && type === "SOA";
+
+export function memberChange(kind: "create" | "delete", member: Member): Change {
+  const set = memberSet(member);
+  const { owner, type } = set;
+  return kind === "create"
+    ? { kind, owner, type, before: null, after: set }
+    : { kind, owner, type, before: set, after: null };
+}
+
+const memberSet = ({ id, zone }: Member): RRset => setOf(`z${id}.zones`, "PTR", `${zone}.`);
+
+function setOf(owner: string, type: RRset["type"], rdata: string): RRset {
+  const record = { id: "", name: owner, value: rdata, rdata, comment: "", created: 0, modified: 0 };
+  return { owner, type, ttl: 0, records: [record] };
+}
+
+/** The catalog's changes since moor started, as many as are kept: further back it is sent whole. */
+export function createCatalogLog(start: number, most = 10_000) {
+  let known = start;
+  let entries: { readonly serial: number; readonly change: Change }[] = [];
+  return {
+    add: (serial: number, changes: readonly Change[]): void => {
+      for (const change of changes) entries.push({ serial, change });
+      if (entries.length <= most) return;
+      known = entries[entries.length - most]?.serial ?? serial;
+      entries = entries.slice(-most).filter((entry) => entry.serial !== known);
+    },
+    between: (from: number, to: number): readonly Change[] | undefined => {
+      if (compareSerials(from, known) === -1) return undefined;
+      return entries
+        .filter((entry) => compareSerials(entry.serial, from) === 1 && compareSerials(entry.serial, to) !== 1)
+        .map((entry) => entry.change);
+    },
+  };
 }

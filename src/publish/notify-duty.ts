@@ -1,8 +1,8 @@
-import { apex } from "../core/names/name.ts";
 import { isNews, type ZoneNews, type ZoneSource } from "../nameserver/answer/zone-source.ts";
 import { createNotifier, type NotifierOptions } from "../nameserver/transfer/notify-out.ts";
 import type { EndWork } from "../process/duties.ts";
 import type { RecordStore } from "../records/store/port.ts";
+import { isSoa } from "./catalog.ts";
 
 export type NotifyDuty = {
   readonly store: RecordStore;
@@ -34,9 +34,6 @@ function changedIn(event: ZoneNews): readonly string[] {
   const gone = event.kind === "changed" && event.changes.some((change) => isSoa(change) && change.kind === "delete");
   return gone ? [] : [event.zone];
 }
-
-export const isSoa = ({ owner, type }: { readonly owner: string; readonly type: string }): boolean =>
-  owner === apex && type === "SOA";
 
 const recentRows = 1_000;
 

@@ -2,8 +2,8 @@ import { type Network, parseNetwork } from "../../core/addresses/network.ts";
 import { parseName } from "../../core/names/name.ts";
 import { parseTyped } from "../../core/names/unicode.ts";
 import { type Fault, fail, ok, type Result } from "../../core/result.ts";
-import { defaultCatalog } from "../../nameserver/transfer/catalog.ts";
 import type { NotifyTarget } from "../../nameserver/transfer/notify-out.ts";
+import { defaultCatalog } from "../../publish/catalog.ts";
 import type { TransferOptions } from "../../publish/start.ts";
 import { readListen } from "../io/options.ts";
 

@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
-import { applyChanges } from "../../../test/rig/core/apply-changes.ts";
-import { setKey } from "../../core/records/rrset.ts";
-import { catalogContent, createCatalogLog, toSetChange } from "./catalog.ts";
+import { applyChanges } from "../../test/rig/core/apply-changes.ts";
+import { setKey } from "../core/records/rrset.ts";
+import { catalogContent, createCatalogLog, memberChange } from "./catalog.ts";
 
 const member = (id: number) => ({ id, zone: `z${id}.example` });
-const came = (id: number) => toSetChange({ kind: "came", member: member(id) });
-const went = (id: number) => toSetChange({ kind: "went", member: member(id) });
+const came = (id: number) => memberChange("create", member(id));
+const went = (id: number) => memberChange("delete", member(id));
 const keys = (sets: ReturnType<typeof applyChanges>) => sets.map((set) => setKey(set.owner, set.type)).sort();
 
 it("is what RFC 9432 asks for: version 2, a PTR record a zone, an NS that leads nowhere", () => {
