@@ -20,7 +20,7 @@ for (const socket of sockets) {
     sent.delete(id);
   });
 }
-const query = Buffer.from(encodeMessage(queryFor({ name, type: 1 }, 0)) ?? []);
+const query = Buffer.from(encodeMessage(queryFor({ name, type: 1 }, 0)));
 const start = performance.now();
 for (let asked = 0; asked < perSecond * seconds; ) {
   const due = Math.min(perSecond * seconds, ((performance.now() - start) * perSecond) / 1_000);

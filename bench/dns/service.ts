@@ -106,7 +106,7 @@ export function ask(port: number, name: string): Promise<string> {
       const decoded = decodeMessage(bytes);
       end(decoded.ok ? (decoded.message.answers[0]?.data.join(".") ?? "") : "");
     });
-    socket.send(encodeMessage(queryFor({ name, type: 1 }, 1)) ?? "", port, "127.0.0.1");
+    socket.send(encodeMessage(queryFor({ name, type: 1 }, 1)), port, "127.0.0.1");
   });
 }
 

@@ -166,7 +166,7 @@ function timeTransfer(port: number): Promise<number> {
       socket.destroy();
       resolve(performance.now() - start);
     });
-    const query = encodeMessage(queryFor({ name: benchedZone, type: 252 }, 1)) ?? Buffer.of();
+    const query = encodeMessage(queryFor({ name: benchedZone, type: 252 }, 1));
     const length = Buffer.alloc(2);
     length.writeUInt16BE(query.length);
     socket.write(Buffer.concat([length, query]));

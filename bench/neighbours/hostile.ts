@@ -142,7 +142,7 @@ const historyPages = (call: Call): Neighbour =>
 
 function transfer(port: number, name: string): Promise<Answer> {
   return new Promise((resolve) => {
-    const question = encodeMessage(queryFor({ name, type: 252 }, 1)) ?? Buffer.of();
+    const question = encodeMessage(queryFor({ name, type: 252 }, 1));
     const socket = connect(port, "127.0.0.1", () =>
       socket.write(Buffer.concat([Buffer.of(0, question.length), question])),
     );
@@ -173,7 +173,7 @@ async function dnsFlood(port: number, signal: AbortSignal) {
   while (!signal.aborted) {
     for (let i = 0; i < 20; i++, asked++) {
       const name = `x${Math.random().toString(36).slice(2)}.${asked % 2 ? largeZoneName : "elsewhere.example"}`;
-      socket.send(encodeMessage(queryFor({ name, type: 1 }, asked & 0xffff)) ?? "", port, "127.0.0.1");
+      socket.send(encodeMessage(queryFor({ name, type: 1 }, asked & 0xffff)), port, "127.0.0.1");
     }
     await sleep(2);
   }

@@ -23,7 +23,7 @@ let failed = 0;
 const ownAddress = "127.0.9.1";
 const socket = createSocket("udp4").bind(0, ownAddress);
 const asked = new Map<number, number>();
-const query = Buffer.from(encodeMessage(queryFor({ name: "www.victim.example", type: 1 }, 0)) ?? []);
+const query = Buffer.from(encodeMessage(queryFor({ name: "www.victim.example", type: 1 }, 0)));
 socket.on("message", (reply) => {
   const id = reply.readUInt16BE(0);
   took.dns.push(performance.now() - (asked.get(id) ?? Number.NaN));

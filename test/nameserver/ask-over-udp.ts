@@ -5,7 +5,7 @@ import { type Asked, queryFor } from "./ask-over-tcp.ts";
 
 /** Asks once, from a port of its own; undefined when no answer comes in time. */
 export const askOverUdp = (port: number, asked: Asked, limit = patience): Promise<Message | undefined> =>
-  sendOverUdp(port, encodeMessage(queryFor(asked, 1)) ?? Buffer.of(), limit);
+  sendOverUdp(port, encodeMessage(queryFor(asked, 1)), limit);
 
 export function sendOverUdp(port: number, packet: Uint8Array, limit = patience): Promise<Message | undefined> {
   return new Promise((resolve, reject) => {

@@ -34,7 +34,7 @@ async function sendOn(socket: Socket): Promise<void> {
   for (let i = 0; !socket.destroyed && i < 20_000; i++) {
     const record = i === 0 ? { name, type: 6, data: soaData } : { name: `h${i}.${name}`, type: 16, data: text };
     const answers = [{ ...record, class: 1, ttl: 60 }];
-    const message = encodeMessage({ ...emptyMessage, id, response: true, questions, answers }) ?? Buffer.of();
+    const message = encodeMessage({ ...emptyMessage, id, response: true, questions, answers });
     const length = Buffer.of(message.length >> 8, message.length & 255);
     sent += 1;
     if (!socket.write(Buffer.concat([length, message]))) {

@@ -22,7 +22,7 @@ export function seedMessages(names: readonly string[]): readonly Buffer[] {
     { ...first, opcode: 5, authorities: [record], additionals: [record] },
     { ...first, questions: [{ name: names[0] ?? "", type: 251, class: 1 }], authorities: [soa] },
   );
-  return messages.flatMap((message) => encodeMessage(message) ?? []);
+  return messages.map(encodeMessage);
 }
 
 /** One to eight kinds of damage. */

@@ -27,7 +27,7 @@ it.each(["ns1 hostmaster", "ns1.elsewhere.net. hostmaster.elsewhere.net.", "@ @"
         const answer = answerQuestion(view, labelsOf(name), "TXT");
         const [soa] = answer.authority;
         if (soa === undefined) throw new Error("no SOA");
-        const query = readQuery(encodeMessage(queryFor({ name, type: 16 }, 1)) ?? Buffer.of());
+        const query = readQuery(encodeMessage(queryFor({ name, type: 16 }, 1)));
         if (query.kind !== "query") throw new Error("no query");
         const tail = createNegativeTail(view, soa);
         const reply = replyNegative({ kind: "negative", tail, bits: 0x8403 }, query, 512);

@@ -136,7 +136,7 @@ it("gives what is no plain question, or about a hidden zone, to the main thread"
   const question = { name: "example.org", type: 6, class: 1 };
   const notice = encodeMessage({ ...emptyMessage, id: 7, opcode: opcodes.notify, questions: [question] });
   const replies = [
-    await sendOverUdp(port, notice ?? Buffer.of()),
+    await sendOverUdp(port, notice),
     await askOverUdp(port, { name: "example.org", type: 252 }),
     await askOverUdp(port, { name: "x.catalog.invalid", type: 16 }),
   ];

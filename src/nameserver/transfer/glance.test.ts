@@ -10,7 +10,7 @@ const query = (name: string, type = 1, more: Partial<Message> = {}): Buffer =>
     ...emptyMessage,
     questions: [{ name, type, class: 1 }],
     ...more,
-  }) ?? Buffer.of();
+  });
 
 const key = { name: "k", algorithm: "hmac-sha256", secret: Buffer.of(1) } as const;
 const edns = { udpSize: 1232, version: 0, dnssecOk: false, options: [{ code: 10, data: Buffer.alloc(8) }] };

@@ -1,4 +1,3 @@
-import { labelsOf } from "../../core/names/name.ts";
 import type { Change } from "../../core/records/changes.ts";
 import { compareSerials } from "../../core/records/serial.ts";
 import type { ZoneView } from "../../core/records/zone-view.ts";
@@ -6,9 +5,8 @@ import type { LoadedZones } from "../answer/loaded-zones.ts";
 import { keyOfName } from "../answer/name-key.ts";
 import { bareOpt, type Transport } from "../answer/reply.ts";
 import { flags, opcodes, rcodes, types } from "../wire/codes.ts";
-import { udpRoomFor } from "../wire/edns.ts";
-import type { Message } from "../wire/message.ts";
-import { createMessageWriter } from "../wire/message-writer.ts";
+import { type Edns, ednsUdpSize, udpRoomFor } from "../wire/edns.ts";
+import { emptyMessage, encodeMessage, type Message } from "../wire/message.ts";
 import { soaSerialOf } from "../wire/resource-record.ts";
 import { type PackOptions, packRecords, type TransferRecord } from "./pack.ts";
 import type { PackedZones } from "./packed-zones.ts";
@@ -62,9 +60,15 @@ export async function* transferOut(
 }
 
 /** The question and a code. */
-export function codeReply(message: Message, rcode: number): Buffer {
-  return Buffer.concat([headOf(message, rcode), tailOf(message, rcode)]);
+export const codeReply = (message: Message, rcode: number): Buffer => encodeMessage(replyTo(message, rcode));
+
+function replyTo({ id, opcode, recursionDesired, questions, edns }: Message, rcode: number): Message {
+  const authoritative = rcode === rcodes.noError && opcode !== opcodes.update;
+  const about = { id, opcode, rcode, authoritative, recursionDesired, questions };
+  return { ...emptyMessage, ...about, response: true, edns: edns && ownEdns };
 }
+
+const ownEdns: Edns = { udpSize: ednsUdpSize, version: 0, dnssecOk: false, options: [] };
 
 type Records = Iterable<TransferRecord>;
 type Changes = readonly Change[] | undefined;
@@ -81,9 +85,9 @@ async function changesSince(view: ZoneView, since: number, between: ChangesBetwe
 }
 
 const packing = (view: ZoneView, { message, room }: TransferRequest): PackOptions => ({
-  head: headOf(message, rcodes.noError),
+  head: encodeMessage({ ...replyTo(message, rcodes.noError), edns: undefined }),
   zoneLabels: view.labels.length,
-  tail: tailOf(message, rcodes.noError),
+  tail: message.edns ? bareOpt : Buffer.of(),
   room,
 });
 
@@ -104,31 +108,4 @@ function* packForUdp(records: Records | undefined, view: ZoneView, request: Tran
 function serialIn({ authorities }: Message): number | undefined {
   const [soa] = authorities;
   return soa && soaSerialOf(soa);
-}
-
-/** Header and question. The counts of records are for whoever adds them. */
-function headOf(message: Message, rcode: number): Buffer {
-  const writer = createMessageWriter();
-  const asked = message.recursionDesired ? flags.recursionDesired : 0;
-  const authority = rcode === rcodes.noError && message.opcode !== opcodes.update ? flags.authoritative : 0;
-  writer.u16(message.id);
-  writer.u16(flags.response | (message.opcode << 11) | authority | asked | (rcode & 0xf));
-  writer.u16(message.questions.length);
-  writer.u16(0);
-  writer.u16(0);
-  writer.u16(message.edns ? 1 : 0);
-  for (const { name, type, class: of } of message.questions) {
-    writer.name(labelsOf(name));
-    writer.u16(type);
-    writer.u16(of);
-  }
-  return Buffer.from(writer.finish());
-}
-
-/** The upper bits of the code stand in the OPT record. */
-function tailOf(message: Message, rcode: number): Buffer {
-  if (message.edns === undefined) return Buffer.of();
-  const opt = Buffer.from(bareOpt);
-  opt[5] = rcode >>> 4;
-  return opt;
 }

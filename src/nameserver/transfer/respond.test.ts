@@ -62,7 +62,7 @@ const message = (more: Partial<Message> & { name?: string; type?: number }): Mes
   questions: [{ name: more.name ?? "example.org", type: more.type ?? 6, class: 1 }],
   ...more,
 });
-const bytesOf = (more: Parameters<typeof message>[0]): Buffer => encodeMessage(message(more)) ?? Buffer.of();
+const bytesOf = (more: Parameters<typeof message>[0]): Buffer => encodeMessage(message(more));
 const signed = (more: Parameters<typeof message>[0], by = key): Buffer => signRequest(bytesOf(more), by, now).bytes;
 
 async function replyTo(bytes: Buffer, from = "203.0.113.1"): Promise<Message & { signedReply: boolean }> {

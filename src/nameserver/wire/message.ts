@@ -1,5 +1,5 @@
 import { labelsOf } from "../../core/names/name.ts";
-import { flags, headerLength, maximumMessage, types } from "./codes.ts";
+import { flags, headerLength, types } from "./codes.ts";
 import { type Edns, ednsFromRecord, writeEdns } from "./edns.ts";
 import { createMessageWriter, type MessageWriter } from "./message-writer.ts";
 import { expandRdata } from "./rdata-layout.ts";
@@ -96,9 +96,9 @@ export function decodeMessage(bytes: Uint8Array): Decoded {
   return { ok: true, message };
 }
 
-/** Undefined when it does not fit the limit. */
-export function encodeMessage(message: Message, limit = maximumMessage): Buffer | undefined {
-  const writer = createMessageWriter(limit);
+/** Throws when it is larger than a message can be. */
+export function encodeMessage(message: Message): Buffer {
+  const writer = createMessageWriter();
   writer.u16(message.id);
   writer.u16(flagBits(message));
   writer.u16(message.questions.length);
@@ -114,7 +114,8 @@ export function encodeMessage(message: Message, limit = maximumMessage): Buffer 
   for (const record of message.authorities) writeRecord(writer, record);
   if (message.edns) writeEdns(writer, message.edns, message.rcode);
   for (const record of message.additionals) writeRecord(writer, record);
-  return writer.fits() ? writer.finish() : undefined;
+  if (!writer.fits()) throw new Error("larger than a message can be");
+  return writer.finish();
 }
 
 type Cursor = { readonly bytes: Uint8Array; at: number; readonly readName: ReadName };

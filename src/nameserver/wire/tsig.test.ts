@@ -20,7 +20,7 @@ const plain: Message = {
   questions: [{ name: "example.org", type: 252, class: 1 }],
   edns: { udpSize: 1232, version: 0, dnssecOk: false, options: [] },
 };
-const bytesOf = (message: Message): Buffer => encodeMessage(message) ?? Buffer.of();
+const bytesOf = (message: Message): Buffer => encodeMessage(message);
 const request = bytesOf(plain);
 const reply = (id = 0x1234): Buffer => bytesOf({ ...plain, id, response: true });
 
