@@ -26,19 +26,15 @@ export type TlsOptions = {
   readonly files?: CertificateFiles;
   readonly log: Logger;
   readonly now?: () => Date;
-  /** Milliseconds between two looks. */
+  /** Milliseconds between two looks at the files and names. */
   readonly every?: number;
-  /** Milliseconds between two looks whether there are other names. */
-  readonly namesEvery?: number;
 };
 
 export type CertificateFiles = { readonly cert: string; readonly key: string };
 
-/** Renewal is due 30 days before the end; a look costs the reading of four small files. */
-const hour = 60 * 60 * 1000;
-const tenSeconds = 10_000;
-/** A new address waits no longer for a certificate that names it. To list a machine's addresses costs next to nothing. */
+/** A new address waits no longer for a certificate that names it. A look costs two milliseconds of CPU. */
 const minute = 60_000;
+const tenSeconds = 10_000;
 
 const outsideAuthority =
   "the certificate does not have these names, as the private authority was made for other domains; give a certificate for them with " +
@@ -49,12 +45,12 @@ type Loaded = Pair & { readonly ca?: string };
 
 export async function openTlsMaterial(options: TlsOptions): Promise<TlsMaterial> {
   const { folder, pairName, names, files, now = () => new Date() } = options;
-  let told = "";
+  let warnedOf = "";
   const load = async (): Promise<Loaded> => {
     if (files !== undefined) return await readFiles(files);
     const { cert, key, ca, uncovered } = await ensureCertificate(folder, names(), now(), pairName);
-    if (uncovered.length > 0 && told !== uncovered.join()) options.log.warn({ names: uncovered }, outsideAuthority);
-    told = uncovered.join();
+    if (uncovered.length > 0 && warnedOf !== uncovered.join()) options.log.warn({ names: uncovered }, outsideAuthority);
+    warnedOf = uncovered.join();
     // The authority is shown too, for clients to get to know: it stays when this certificate is made anew.
     return { cert: `${cert.trimEnd()}\n${ca}`, key, ca };
   };
@@ -70,62 +66,50 @@ export async function openTlsMaterial(options: TlsOptions): Promise<TlsMaterial>
 }
 
 function createWatch(load: () => Promise<Loaded>, first: Loaded, options: TlsOptions) {
-  const { files, log, names, namesEvery = minute, now = () => new Date() } = options;
-  const every = options.every ?? (files === undefined ? hour : tenSeconds);
-  const pause = Math.min(every, namesEvery);
+  const { files, log, now = () => new Date(), every = files === undefined ? minute : tenSeconds } = options;
+  let shown = first;
+  let failure = "";
   let timer: NodeJS.Timeout | undefined;
-  let [shown, trouble] = [first, ""];
-  const namesNow = () => (files === undefined ? names().join() : "");
-  let [lookedAt, lookedFor] = [performance.now(), namesNow()];
 
   const unfit = () => unfitness(shown, now());
-  let told: string | undefined;
-  const tell = () => {
+  let warnedOf: string | undefined;
+  const warnIfUnfit = () => {
     const because = unfit();
-    if (because !== undefined && because !== told) log.warn(because);
-    told = because;
+    if (because !== undefined && because !== warnedOf) log.warn(because);
+    warnedOf = because;
   };
-  tell();
-
-  // Timers may come a little early. A clock that was put right is no news of any file, so what is unfit is always looked at.
-  const isDue = () => performance.now() - lookedAt > every - pause / 2 || unfit() !== undefined;
+  warnIfUnfit();
 
   const look = async (use: (pair: Pair) => void) => {
     try {
-      const named = namesNow();
-      if (!isDue() && named === lookedFor) return;
-      lookedAt = performance.now();
       const found = await load();
-      lookedFor = named;
       if (found.cert !== shown.cert || found.key !== shown.key) {
         use({ cert: found.cert, key: found.key });
         shown = found;
         log.info("a new certificate is in use");
       }
-      trouble = "";
+      failure = "";
     } catch (error) {
-      const message = (error as Error).message;
-      if (message !== trouble) log.warn({ err: error }, "the new certificate cannot be used; the old one stays");
-      trouble = message;
+      const { message } = error as Error;
+      if (message !== failure) log.warn({ err: error }, "the new certificate cannot be used; the old one stays");
+      failure = message;
     }
+    warnIfUnfit();
   };
 
   const stop = () => {
     clearTimeout(timer);
     timer = undefined;
   };
-
   const start = (use: (pair: Pair) => void) => {
-    const again = async () => {
-      await look(use);
-      tell();
-      if (timer !== undefined) arm();
-    };
-    const arm = () => {
-      timer = setTimeout(() => void again(), pause).unref();
+    const lookLater = () => {
+      timer = setTimeout(async () => {
+        await look(use);
+        if (timer !== undefined) lookLater();
+      }, every).unref();
     };
     stop();
-    arm();
+    lookLater();
   };
   return { start, stop, unfit };
 }
