@@ -7,8 +7,8 @@ import { emptyMessage, encodeMessage } from "./wire/message.ts";
 
 const question = encodeMessage({ ...emptyMessage, id: 1, questions: [{ name: "a.example", type: 1, class: 1 }] });
 
-it("tells of zones that cannot be loaded now and then, also when the clock was put back", async () => {
-  vi.useFakeTimers({ toFake: ["Date"] });
+it("tells of zones that cannot be loaded once in ten seconds", async () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
   onTestFinished(() => void vi.useRealTimers());
   const lines: string[] = [];
   const log = createLog({ format: "text", write: (line) => void lines.push(line) });
@@ -22,13 +22,15 @@ it("tells of zones that cannot be loaded now and then, also when the clock was p
   const socket = createSocket("udp4");
   onTestFinished(() => void socket.close());
   const ask = async () => {
-    socket.send(question ?? "", server.addresses[0]?.port ?? 0, "127.0.0.1");
+    socket.send(question, server.addresses[0]?.port ?? 0, "127.0.0.1");
     await once(socket, "message");
   };
   await ask();
   await ask();
+  vi.advanceTimersByTime(9_999);
+  await ask();
   expect(lines).toHaveLength(1);
-  vi.setSystemTime(Date.now() - 3_600_000);
+  vi.advanceTimersByTime(1);
   await ask();
   expect(lines).toHaveLength(2);
 });

@@ -38,7 +38,7 @@ export type Nameserver = {
 export async function startNameserver(options: NameserverOptions): Promise<Nameserver> {
   const { listen, source, log, workers = 0, counters = createDnsCounters() } = options;
   const threads = [counters];
-  const onTrouble = tellSometimes(log);
+  const onTrouble = logSometimes(log);
   const { zones, unfollow } = followZones(source, { seed: randomInt(2 ** 32), onTrouble });
   const answer = createResponder({ zones, onTrouble });
   const { transfers: ports } = options;
@@ -123,14 +123,12 @@ function waitForWrites(source: ZoneSource): Pick<CatchUp, "wait"> & { readonly e
   return { wait, end };
 }
 
-/** A source that is down fails every query: it is told at once, and then at most every ten seconds. */
-function tellSometimes(log: Logger): (error: unknown) => void {
-  let told = Number.NEGATIVE_INFINITY;
+/** A source that is down fails every query: that is logged at most every ten seconds. */
+function logSometimes(log: Logger): (error: unknown) => void {
+  let loggedAt = Number.NEGATIVE_INFINITY;
   return (error) => {
-    const now = Date.now();
-    // A clock that was put back is as far away as one that went on.
-    if (Math.abs(now - told) < 10_000) return;
-    told = now;
+    if (performance.now() - loggedAt < 10_000) return;
+    loggedAt = performance.now();
     log.error({ err: error }, "a zone could not be loaded; its queries are answered with SERVFAIL");
   };
 }

@@ -65,7 +65,7 @@ function createWork(begin: () => EndWork, log: Logger): Work {
   /** Whatever was said before the last word does not count, also when its turn comes only now. */
   let word = 0;
 
-  const tell = (error: unknown) => log.error({ err: error }, "work of the leading node failed");
+  const logFailure = (error: unknown) => log.error({ err: error }, "work of the leading node failed");
   const start = () => {
     word += 1;
     const said = word;
@@ -73,13 +73,13 @@ function createWork(begin: () => EndWork, log: Logger): Work {
       .then(() => {
         if (said === word && end === undefined) end = begin();
       })
-      .catch(tell);
+      .catch(logFailure);
   };
   const stop = (): Promise<void> => {
     word += 1;
     const over = Promise.try(end ?? (() => undefined));
     end = undefined;
-    ending = Promise.all([ending, over]).then(() => undefined, tell);
+    ending = Promise.all([ending, over]).then(() => undefined, logFailure);
     return ending;
   };
   return { start, stop };

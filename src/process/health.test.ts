@@ -19,15 +19,6 @@ describe("whether a service is ready", () => {
     expect(withoutReasons(now).parts.certificate).toEqual({ ok: false });
   });
 
-  it("is looked at anew also after the clock was put back", async () => {
-    let [at, trouble] = [3_600_000, undefined as string | undefined];
-    const health = createHealth(() => at);
-    health.add("store", () => trouble);
-    expect((await health.look()).ready).toBe(true);
-    [at, trouble] = [0, "the disk is gone"];
-    expect((await health.look()).ready).toBe(false);
-  });
-
   it("is not when a part cannot say, or says nothing in time", async () => {
     const health = createHealth();
     health.add("store", () => Promise.reject(new Error("the disk is gone")));

@@ -10,10 +10,10 @@ export function leaveHalfTheFiles(server: Server, log: Logger): void {
   const most = mostOpenFiles();
   if (most === undefined) return;
   server.maxConnections = partOfFiles(2, Number.POSITIVE_INFINITY);
-  let told = Number.NEGATIVE_INFINITY;
+  let warnedAt = Number.NEGATIVE_INFINITY;
   server.on("drop", () => {
-    if (performance.now() - told < minute) return;
-    told = performance.now();
+    if (performance.now() - warnedAt < minute) return;
+    warnedAt = performance.now();
     log.warn({ most: server.maxConnections }, "too many connections are open; further ones are turned away");
   });
 }

@@ -115,14 +115,14 @@ export function createTurns(options: TurnsOptions = {}): Turns {
 function inLine(waiting: Waiting[], signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const begin = () => {
-      signal.removeEventListener("abort", leave);
+      signal.removeEventListener("abort", stopWaiting);
       resolve();
     };
-    const leave = () => {
+    const stopWaiting = () => {
       waiting.splice(waiting.indexOf(begin), 1);
       reject(signal.reason as Error);
     };
-    signal.addEventListener("abort", leave);
+    signal.addEventListener("abort", stopWaiting);
     waiting.push(begin);
   });
 }

@@ -46,7 +46,7 @@ export function transferPorts({ store, zones, secondaries, networks, catalog, lo
       const key = name === undefined ? undefined : await store.transferKey(name);
       if (key === undefined) return "refused";
       const updated = await updateFromDns(store, { ...request, key, from, signature, now: Date.now() });
-      tellRefusal(updated, request.zone, { key: name, from }, log);
+      logRefusal(updated, request.zone, { key: name, from }, log);
       return outcomeOf(updated);
     },
     hidden: catalog,
@@ -104,7 +104,7 @@ function outcomeOf(updated: DnsUpdated): UpdateOutcome {
 }
 
 /** The code in the reply says only that it was refused; why is for whoever reads the log. */
-function tellRefusal(updated: DnsUpdated, zone: string, asker: Asker, log: Logger): void {
+function logRefusal(updated: DnsUpdated, zone: string, asker: Asker, log: Logger): void {
   if (updated.kind === "denied")
     log.warn({ zone, ...asker }, "an update was refused: the key does not open what it changes");
   if (updated.kind !== "refused") return;

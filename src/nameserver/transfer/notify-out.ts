@@ -52,7 +52,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
 function createLine(target: NotifyTarget, options: NotifierOptions, signal: AbortSignal) {
   const { log, limits = defaultLimits } = options;
   const waiting = new Set<string>();
-  const telling = new Map<string, Promise<void>>();
+  const notifying = new Map<string, Promise<void>>();
   let silent = false;
 
   const answered = (yes: boolean, because: string) => {
@@ -64,7 +64,7 @@ function createLine(target: NotifyTarget, options: NotifierOptions, signal: Abor
     else log.info(fields, "the nameserver answers notices again");
   };
 
-  const tell = async (zone: string): Promise<void> => {
+  const notify = async (zone: string): Promise<void> => {
     let because = "";
     for (const limit of limits.tries) {
       const peer = await options.peerOf(target);
@@ -87,21 +87,21 @@ function createLine(target: NotifyTarget, options: NotifierOptions, signal: Abor
 
   const run = async (zone: string): Promise<void> => {
     try {
-      await Promise.all([tell(zone), sleep(limits.apart, undefined, { signal })]);
+      await Promise.all([notify(zone), sleep(limits.apart, undefined, { signal })]);
     } catch (error) {
       if (!signal.aborted) log.error({ err: error, zone }, "a notice could not be sent");
     } finally {
-      telling.delete(zone);
+      notifying.delete(zone);
       pump();
     }
   };
 
   const pump = () => {
     for (const zone of waiting) {
-      if (signal.aborted || telling.size >= limits.atOnce) return;
-      if (telling.has(zone)) continue;
+      if (signal.aborted || notifying.size >= limits.atOnce) return;
+      if (notifying.has(zone)) continue;
       waiting.delete(zone);
-      telling.set(zone, run(zone));
+      notifying.set(zone, run(zone));
     }
   };
 
@@ -111,7 +111,7 @@ function createLine(target: NotifyTarget, options: NotifierOptions, signal: Abor
       pump();
     },
     ended: async () => {
-      await Promise.all(telling.values());
+      await Promise.all(notifying.values());
     },
   };
 }

@@ -60,9 +60,9 @@ export function zoneDifference(
       oldSoa = soaAt(view, from, before ?? undefined);
       continue;
     }
-    const [old, fresh] = [linesOf(before, view.ttl), linesOf(after, view.ttl)];
-    for (const [line, of] of old) if (!fresh.has(line)) removed.push(toRecord(view, of));
-    for (const [line, of] of fresh) if (!old.has(line)) added.push(toRecord(view, of));
+    const [old, now] = [linesOf(before, view.ttl), linesOf(after, view.ttl)];
+    for (const [line, of] of old) if (!now.has(line)) removed.push(toRecord(view, of));
+    for (const [line, of] of now) if (!old.has(line)) added.push(toRecord(view, of));
   }
   if (removed.length + added.length > view.size) return undefined;
   return [soa, oldSoa, ...removed, soa, ...added, soa];

@@ -77,10 +77,10 @@ export async function refreshZone(zone: SecondaryZone, ports: RefreshPorts, wait
   };
   for (const peer of zone.primaries) {
     if (waiting.signal.aborted) break;
-    const told = await glanceAt(peer, zone, waiting);
-    if (told.kind === "same") same = true;
-    else if (told.kind === "older") isOlder(peer, told.serial);
-    else if (told.kind === "silent") silent.push(peer);
+    const glance = await glanceAt(peer, zone, waiting);
+    if (glance.kind === "same") same = true;
+    else if (glance.kind === "older") isOlder(peer, glance.serial);
+    else if (glance.kind === "silent") silent.push(peer);
     else {
       const outcome = await fetch(peer, (serial) =>
         reasons.push(`${nameOf(peer)}: it tells of a newer version, but gives the one with serial ${serial}`),

@@ -11,6 +11,7 @@ import {
   timers,
   tsigErrors,
   tsigFudge,
+  unsignedTsig,
   variables,
 } from "./tsig.ts";
 
@@ -21,15 +22,7 @@ export type CheckReply = (bytes: Buffer) => { readonly message: Buffer } | { rea
 const mostUnsigned = 100;
 
 export function signRequest(message: Buffer, key: TsigKey, now: Instant): { bytes: Buffer; mac: Buffer } {
-  const tsig = {
-    keyName: key.name,
-    algorithm: key.algorithm,
-    time: Math.floor(now / 1000),
-    fudge: tsigFudge,
-    originalId: message.readUInt16BE(0),
-    error: 0,
-    other: new Uint8Array(),
-  };
+  const tsig = unsignedTsig(key, message, Math.floor(now / 1000));
   const mac = computeMac(key, [message, variables(tsig)]);
   return { bytes: appendTsig(message, { ...tsig, mac }), mac };
 }

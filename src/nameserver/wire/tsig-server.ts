@@ -5,13 +5,14 @@ import {
   computeMac,
   isOutOfTime,
   macLength,
+  noBytes,
   priorMac,
   readTsig,
   type Tsig,
   type TsigKey,
   timers,
   tsigErrors,
-  tsigFudge,
+  unsignedTsig,
   variables,
 } from "./tsig.ts";
 
@@ -75,7 +76,7 @@ function createSigner(key: TsigKey, requestMac: Uint8Array, now: () => Instant):
   let prior = requestMac;
   let first = true;
   return (message) => {
-    const tsig = recordOf(key, message, { time: Math.floor(now() / 1000), error: 0, other: none });
+    const tsig = unsignedTsig(key, message, Math.floor(now() / 1000));
     const mac = computeMac(key, [priorMac(prior), message, first ? variables(tsig) : timers(tsig)]);
     first = false;
     prior = mac;
@@ -83,30 +84,15 @@ function createSigner(key: TsigKey, requestMac: Uint8Array, now: () => Instant):
   };
 }
 
-const none = new Uint8Array();
-
-type Told = Pick<Tsig, "time" | "error" | "other">;
-
-const recordOf = (key: TsigKey, message: Buffer, { time, error, other }: Told): Tsig => ({
-  keyName: key.name,
-  algorithm: key.algorithm,
-  time,
-  fudge: tsigFudge,
-  mac: none,
-  originalId: message.readUInt16BE(0),
-  error,
-  other,
-});
-
 /** Sections 5.2.1 and 5.2.2: there is no key, or none that both sides have, to sign this with. */
 const unsigned = (message: Buffer, tsig: Tsig, error: number): Buffer =>
-  appendTsig(message, { ...tsig, mac: none, originalId: message.readUInt16BE(0), error, other: none });
+  appendTsig(message, { ...tsig, mac: noBytes, originalId: message.readUInt16BE(0), error, other: noBytes });
 
 /** Section 5.2.3: signed, with the time of the request, and with that of the server as a hint. */
 function signedLate(message: Buffer, request: Tsig, key: TsigKey, clock: number): Buffer {
   const other = Buffer.alloc(6);
   other.writeUIntBE(clock, 0, 6);
-  const tsig = recordOf(key, message, { time: request.time, error: tsigErrors.badTime, other });
+  const tsig = { ...unsignedTsig(key, message, request.time), error: tsigErrors.badTime, other };
   const mac = computeMac(key, [priorMac(request.mac), message, variables(tsig)]);
   return appendTsig(message, { ...tsig, mac });
 }

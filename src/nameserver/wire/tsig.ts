@@ -39,6 +39,20 @@ export type Tsig = {
   readonly other: Uint8Array;
 };
 
+export const noBytes = new Uint8Array();
+
+/** The record for a message, all but the signature. */
+export const unsignedTsig = (key: TsigKey, message: Buffer, time: number): Tsig => ({
+  keyName: key.name,
+  algorithm: key.algorithm,
+  time,
+  fudge: tsigFudge,
+  mac: noBytes,
+  originalId: message.readUInt16BE(0),
+  error: 0,
+  other: noBytes,
+});
+
 export type SignedMessage = {
   readonly tsig: Tsig;
   /** What was signed: without the record, and with the id that the signer gave. */
