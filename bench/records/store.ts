@@ -2,8 +2,8 @@ import { createToken, hashSecret } from "../../src/access/secret.ts";
 import { wholeAccount } from "../../src/core/may.ts";
 import type { RRset } from "../../src/core/records/rrset.ts";
 import { plainSettings } from "../../src/records/model.ts";
+import { recordsDatabase } from "../../src/records/open-store.ts";
 import { newRecordId, newZoneId } from "../../src/records/service/edit/new-id.ts";
-import { recordsDatabase } from "../../src/records/start.ts";
 import { openSqliteStore } from "../../src/records/store/sqlite/store.ts";
 
 /** A record to read and to write: `name` is what it is called inside of its zone. */

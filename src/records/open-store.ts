@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { Client } from "pg";
 import { tellingEnds } from "../access/session.ts";
 import type { DatabaseTrouble } from "../process/database/migration-steps.ts";
@@ -15,6 +16,9 @@ import { startWalCheckpoints } from "./store/sqlite/wal-checkpoints.ts";
 export type StorePlace =
   | { readonly kind: "sqlite"; readonly path: string }
   | { readonly kind: "postgres"; readonly address: PostgresAddress; readonly connections?: number | undefined };
+
+/** Here, so that a command which only opens the store need not load the HTTP server. */
+export const recordsDatabase = (dataFolder: string): string => join(dataFolder, "records.sqlite");
 
 export type OpenStore = {
   readonly store: RecordStore;

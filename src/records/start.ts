@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { Server as TlsServer } from "node:tls";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { signInLink } from "../access/sign-in-link.ts";
@@ -24,7 +23,7 @@ import { rrsetsApi, sendNoPath } from "./http-rrsets/routes.ts";
 import { sendNoRoute, v1Api } from "./http-v1/routes.ts";
 import { tieNodes } from "./node-ties.ts";
 import { openConsole } from "./open-console.ts";
-import { openStore, type StorePlace } from "./open-store.ts";
+import { openStore, recordsDatabase, type StorePlace } from "./open-store.ts";
 import { printRecordMetrics } from "./print-metrics.ts";
 import { createRecordService } from "./service/service.ts";
 import type { RecordStore } from "./store/port.ts";
@@ -87,8 +86,6 @@ export type RunningRecords = {
   readonly metrics: () => Promise<string>;
   readonly close: () => Promise<void>;
 };
-
-export const recordsDatabase = (dataFolder: string): string => join(dataFolder, "records.sqlite");
 
 export async function startRecords(options: RecordsOptions): Promise<RunningRecords> {
   const { dataFolder, log, now = Date.now } = options;

@@ -1,4 +1,4 @@
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -29,6 +29,18 @@ describe("moor starts", () => {
     expect([code, err]).toEqual([2, expect.stringMatching(/^moor needs Node 24 or newer, .* is 20\.19\.2; .*\n$/)]);
   });
 
+  test("a command that only opens the store, without the HTTP server: loading that would take most of its time", async () => {
+    const refuse =
+      'import { registerHooks } from "node:module"; registerHooks({ resolve: (name, context, next) => { ' +
+      'if (/^(fastify|typebox)/.test(name)) throw new Error(name + " was asked for"); return next(name, context); } });';
+    const quick = [node, "--import", `data:text/javascript,${encodeURIComponent(refuse)}`, program] as const;
+    const words = ["token", "add", "--data", "quick", "--to", "quick-token"];
+    expect((await startProcess([...quick, ...words], { cwd: folder }).ended).err).not.toContain("asked for");
+    expect(existsSync(join(folder, "quick-token"))).toBe(true);
+    const served = startProcess([...quick, "records", "--data", "quick"], { cwd: folder });
+    expect((await served.ended).err).toContain("asked for");
+  });
+
   test.each(["firewall", "records"])("%s without a link that signs in in what is kept of its output", async (verb) => {
     const printed = join(folder, `printed-${verb}`);
     const output = openSync(printed, "w");
@@ -51,6 +63,7 @@ describe("moor starts", () => {
       stdio: ["pipe", "pipe", "pipe"],
     });
     await service.says(/sign-in#\w{43}/);
+    expect(service.out().match(/sign-in#/g)).toHaveLength(1);
     await service.stop();
   });
 });

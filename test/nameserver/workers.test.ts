@@ -8,7 +8,7 @@ import { hashSecret } from "../../src/access/secret.ts";
 import { wholeAccount } from "../../src/core/may.ts";
 import { rcodes } from "../../src/nameserver/wire/codes.ts";
 import { plainSettings } from "../../src/records/model.ts";
-import { recordsDatabase } from "../../src/records/start.ts";
+import { recordsDatabase } from "../../src/records/open-store.ts";
 import { openSqliteStore } from "../../src/records/store/sqlite/store.ts";
 import { writtenSets } from "../rig/core/written-sets.suite.ts";
 import { freePort } from "../rig/free-port.ts";

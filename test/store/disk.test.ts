@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { request } from "undici";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { recordsDatabase } from "../../src/records/start.ts";
+import { recordsDatabase } from "../../src/records/open-store.ts";
 import { startProcess } from "../rig/started-process.ts";
 import { until } from "../rig/until.ts";
 import { faultsIn, prepareData, valuesIn } from "./store-files.ts";

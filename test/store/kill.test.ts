@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { recordsDatabase } from "../../src/records/start.ts";
+import { recordsDatabase } from "../../src/records/open-store.ts";
 import { patience } from "../rig/patience.ts";
 import { until } from "../rig/until.ts";
 import { faultsIn, logIn, prepareData, valuesIn } from "./store-files.ts";

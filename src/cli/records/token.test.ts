@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { openTerminal } from "../../../test/rig/cli/terminal.ts";
 import { hashSecret } from "../../access/secret.ts";
 import { plainSettings } from "../../records/model.ts";
-import { recordsDatabase } from "../../records/start.ts";
+import { recordsDatabase } from "../../records/open-store.ts";
 import { openSqliteStore } from "../../records/store/sqlite/store.ts";
 import { runMoor } from "../program.ts";
 import { readTokenScope } from "./token-scope.ts";

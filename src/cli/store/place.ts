@@ -1,7 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import type { StorePlace } from "../../records/open-store.ts";
-import { recordsDatabase } from "../../records/start.ts";
+import { recordsDatabase, type StorePlace } from "../../records/open-store.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
 import { readStorePlace } from "./read-store-place.ts";

@@ -1,8 +1,7 @@
 import { resolve } from "node:path";
 import { CommanderError } from "commander";
 import { hasPassword, readPostgresUrl } from "../../process/postgres/url.ts";
-import type { StorePlace } from "../../records/open-store.ts";
-import { recordsDatabase } from "../../records/start.ts";
+import { recordsDatabase, type StorePlace } from "../../records/open-store.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
 import { storeFlags } from "../io/try-lines.ts";

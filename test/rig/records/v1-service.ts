@@ -7,7 +7,8 @@ import { afterAll, beforeAll, expect } from "vitest";
 import { createToken, hashSecret } from "../../../src/access/secret.ts";
 import { type Scope, wholeAccount } from "../../../src/core/may.ts";
 import { createLog } from "../../../src/process/log.ts";
-import { type RunningRecords, recordsDatabase, startRecords } from "../../../src/records/start.ts";
+import { recordsDatabase } from "../../../src/records/open-store.ts";
+import { type RunningRecords, startRecords } from "../../../src/records/start.ts";
 import { openSqliteStore } from "../../../src/records/store/sqlite/store.ts";
 
 type Sent = { readonly body?: string | Buffer; readonly headers?: Record<string, string>; readonly token?: string };
