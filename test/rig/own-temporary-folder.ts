@@ -10,6 +10,7 @@ export default async function ownTemporaryFolder(): Promise<() => Promise<void>>
   process.env.TMPDIR = folder;
   // As `bin/moor` does it: a program that has been started before is not compiled again.
   process.env.NODE_COMPILE_CACHE = join(folder, "compiled");
+  process.env.MOOR_POSTGRES_TEMPLATE = join(folder, "postgres-template");
   // Something may still be writing there, or have taken away a right: that is no fault of what was tested.
   return () => rm(folder, { recursive: true, force: true, maxRetries: 5 }).catch(() => undefined);
 }
