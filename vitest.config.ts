@@ -1,21 +1,21 @@
 import { defineConfig } from "vitest/config";
-import { patience } from "./test/rig/patience.ts";
+import { patience, testLimit } from "./test/rig/patience.ts";
+import WaitingBesideComputing from "./test/rig/waiting-beside-computing.ts";
 
 export default defineConfig({
   test: {
+    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     globalSetup: ["test/rig/own-temporary-folder.ts"],
     setupFiles: ["test/rig/seeded-laws.ts"],
-    testTimeout: 4 * patience,
-    hookTimeout: 4 * patience,
-    teardownTimeout: patience,
-    // What is waited for comes by itself; one second would be short on a busy machine.
+    testTimeout: testLimit,
+    // A hook may build the pages, or start a database and three nameservers.
+    hookTimeout: 3 * testLimit,
+    teardownTimeout: testLimit,
     expect: { poll: { timeout: patience, interval: 20 } },
-    // Most tests wait for processes and sockets: three fit on two cores.
+    // Starting a process and reading the modules anew for each file would take longer than the tests in most of them.
+    isolate: false,
+    // Many tests wait for processes and sockets: three files fit on two cores.
     maxWorkers: 3,
-    projects: [
-      // Starting a process and reading the modules for each file would take longer than most of these tests.
-      { extends: true, test: { name: "src", include: ["src/**/*.test.ts"], isolate: false } },
-      { extends: true, test: { name: "test", include: ["test/**/*.test.ts"] } },
-    ],
+    sequence: { sequencer: WaitingBesideComputing },
   },
 });

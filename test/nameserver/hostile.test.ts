@@ -9,7 +9,7 @@ import { createResponder, type Respond } from "../../src/nameserver/answer/respo
 import { startNameserver } from "../../src/nameserver/start.ts";
 import { decodeMessage } from "../../src/nameserver/wire/message.ts";
 import { createLog } from "../../src/process/log.ts";
-import { patience } from "../rig/patience.ts";
+import { testLimit } from "../rig/patience.ts";
 import { createRandom } from "../rig/random.ts";
 import { seed } from "../rig/seed.ts";
 import { askOverTcp } from "./ask-over-tcp.ts";
@@ -30,7 +30,7 @@ const seeds = seedMessages(names);
 const valid = names.map((name) => ({ name, type: 1 }));
 
 it(`${packets} damaged packets: each is quick, nothing throws, memory stays (MOOR_SEED=${seed})`, {
-  timeout: 4 * patience + packets / 5,
+  timeout: testLimit + packets / 5,
 }, async () => {
   const troubles: unknown[] = [];
   const zones = createLoadedZones(zonesInMemory(zone));
@@ -75,7 +75,7 @@ function memory(): number {
 it.each([0, 2])(
   `${overSockets} damaged packets over UDP and TCP, %i workers: every valid query afterwards is answered`,
   {
-    timeout: 4 * patience + packets / 5,
+    timeout: testLimit + packets / 5,
   },
   async (workers) => {
     const said: string[] = [];

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { patience } from "../rig/patience.ts";
+import { testLimit } from "../rig/patience.ts";
 import { until } from "../rig/until.ts";
 import { disagreements } from "./agreement.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
@@ -10,7 +10,7 @@ import { writeOf } from "./written-names.ts";
 
 /** Each fault comes once in any case; with more seconds they come again and again, at nodes of chance. */
 const seconds = Number(process.env.MOOR_NODES_SECONDS ?? 0);
-vi.setConfig({ testTimeout: 4 * patience + seconds * 1_000 });
+vi.setConfig({ testTimeout: 3 * testLimit + seconds * 1_000 });
 
 let cluster: Cluster;
 let storm: Storm;

@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { recordsDatabase } from "../../src/records/open-store.ts";
-import { patience } from "../rig/patience.ts";
+import { testLimit } from "../rig/patience.ts";
 import { until } from "../rig/until.ts";
 import { faultsIn, logIn, prepareData, valuesIn } from "./store-files.ts";
 import { allowed, check, runMoor, type Sent, type Storm, startService, startStorm } from "./storm.ts";
 
 /** `npm run test:faults` sets more. */
 const kills = Number(process.env.MOOR_KILLS ?? 5);
-vi.setConfig({ testTimeout: 4 * patience + kills * 10_000 });
+vi.setConfig({ testTimeout: testLimit + kills * 10_000 });
 
 let folder: string;
 let data: string;

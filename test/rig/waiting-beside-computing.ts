@@ -1,0 +1,14 @@
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/**
+ * Tests under `test/` mostly wait for processes, those under `src/` mostly compute: mixed, they leave no processor idle. Each kind
+ * begins with its longest files, so that the end of the run has only short ones left.
+ */
+export default class WaitingBesideComputing extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const longestFirst = await super.sort(files);
+    const kinds = Object.values(Object.groupBy(longestFirst, ({ moduleId }) => String(/\/src\//.test(moduleId))));
+    const placed = kinds.flatMap((kind = []) => kind.map((file, rank) => ({ file, place: rank / kind.length })));
+    return placed.toSorted((one, other) => one.place - other.place).map(({ file }) => file);
+  }
+}
