@@ -4,7 +4,7 @@ import type { Browser, Page } from "playwright-core";
 import { hashSecret } from "../src/access/secret.ts";
 import { wholeAccount } from "../src/core/may.ts";
 import { keysFile, openKeys } from "../src/firewall/access/store.ts";
-import { openBrowser, openContext, openPage } from "../test/browser/browser.ts";
+import { launchBrowser, openContext, openPage } from "../test/browser/browser.ts";
 import { householdRows, startFirewallRig } from "../test/browser/firewall-rig.ts";
 import { fillHarbour } from "../test/browser/harbour.ts";
 import { signInByLink, startRecordsRig } from "../test/browser/records-rig.ts";
@@ -16,7 +16,7 @@ const folder = join(import.meta.dirname, "../docs/images");
 const size = { width: 1040, height: 600 };
 
 await mkdir(folder, { recursive: true });
-const browser = await openBrowser();
+const browser = await launchBrowser();
 try {
   await takeAll(browser);
 } finally {

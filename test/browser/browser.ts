@@ -2,8 +2,27 @@ import { type Browser, type BrowserContext, chromium, type Locator, type Page } 
 import { patience } from "../rig/patience.ts";
 
 /** Debian's browser, in the form that has no window and is quicker for it; nothing is ever downloaded. */
-export const openBrowser = (): Promise<Browser> =>
+export const launchBrowser = (): Promise<Browser> =>
   chromium.launch({ executablePath: "/usr/bin/chromium-headless-shell", timeout: patience });
+
+export type OpenBrowser = Pick<Browser, "newContext" | "close">;
+
+let shared: Promise<Browser> | undefined;
+
+/** One browser serves all test files of a worker, and ends with it: to close it here closes what this file has opened in it. */
+export async function openBrowser(): Promise<OpenBrowser> {
+  if (!(await shared)?.isConnected()) shared = launchBrowser();
+  const browser = (await shared) as Browser;
+  const contexts: BrowserContext[] = [];
+  return {
+    newContext: async (options) => {
+      const context = await browser.newContext(options);
+      contexts.push(context);
+      return context;
+    },
+    close: async () => void (await Promise.all(contexts.map((context) => context.close()))),
+  };
+}
 
 export const wide = { width: 1280, height: 800 } as const;
 export const phone = { width: 390, height: 780 } as const;
@@ -16,7 +35,7 @@ export type Look = {
 };
 
 export async function openContext(
-  browser: Browser,
+  browser: OpenBrowser,
   { scheme = "light", size = wide, clock = "UTC" }: Look = {},
 ): Promise<BrowserContext> {
   const context = await browser.newContext({

@@ -2,15 +2,25 @@ import { execFile } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { axeFinds } from "./axe.ts";
-import { colourOf, holdTime, openBlankPage, openBrowser, openContext, openPage, phone, wide } from "./browser.ts";
+import {
+  colourOf,
+  holdTime,
+  type OpenBrowser,
+  openBlankPage,
+  openBrowser,
+  openContext,
+  openPage,
+  phone,
+  wide,
+} from "./browser.ts";
 import { type FirewallRig, householdRows, startFirewallRig } from "./firewall-rig.ts";
 import { signInByLink, signInContext, startRecordsRig } from "./records-rig.ts";
 
 let rig: FirewallRig;
-let browser: Browser;
+let browser: OpenBrowser;
 beforeAll(async () => {
   rig = await startFirewallRig();
   browser = await openBrowser();

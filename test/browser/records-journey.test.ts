@@ -2,15 +2,14 @@ import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { plainSettings } from "../../src/records/model.ts";
-import { dialogHasFocus, openBrowser, openContext, openPage } from "./browser.ts";
+import { dialogHasFocus, type OpenBrowser, openBrowser, openContext, openPage } from "./browser.ts";
 import { fillLargeZone } from "./harbour.ts";
 import { type RecordsRig, signInByLink, signInContext, startRecordsRig } from "./records-rig.ts";
 
 let rig: RecordsRig;
-let browser: Browser;
+let browser: OpenBrowser;
 
 beforeAll(async () => {
   rig = await startRecordsRig();

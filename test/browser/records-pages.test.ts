@@ -1,14 +1,23 @@
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { axeFinds } from "./axe.ts";
-import { openBlankPage, openBrowser, openContext, openPage, phone, type WatchedPage, wide } from "./browser.ts";
+import {
+  type OpenBrowser,
+  openBlankPage,
+  openBrowser,
+  openContext,
+  openPage,
+  phone,
+  type WatchedPage,
+  wide,
+} from "./browser.ts";
 import { fillHarbour } from "./harbour.ts";
 import { type RecordsRig, signInContext, startRecordsRig } from "./records-rig.ts";
 
 /** Every page of the DNS console, for everybody: in light and dark, wide and narrow. */
 
 let rig: RecordsRig;
-let browser: Browser;
+let browser: OpenBrowser;
 
 beforeAll(async () => {
   rig = await startRecordsRig();

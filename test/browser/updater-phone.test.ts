@@ -1,13 +1,12 @@
-import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { until } from "../rig/until.ts";
 import { type Loop, openLoop } from "../rig/updater/loop.ts";
 import { wanWith } from "../rig/updater/services.ts";
 import { startWatcher, type Watcher } from "../updater/watcher.ts";
-import { openBrowser, openContext, openPage } from "./browser.ts";
+import { type OpenBrowser, openBrowser, openContext, openPage } from "./browser.ts";
 import { buildConsole, builtPages } from "./console-build.ts";
 
-let browser: Browser;
+let browser: OpenBrowser;
 let loop: Loop;
 let watcher: Watcher;
 const name = "a-name-as-long-as-people-make-them-for-a-machine-in-the-cellar.and-one.more";

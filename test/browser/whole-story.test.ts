@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { axeFinds } from "./axe.ts";
-import { holdTime, openBrowser, openContext, openPage, phone } from "./browser.ts";
+import { holdTime, type OpenBrowser, openBrowser, openContext, openPage, phone } from "./browser.ts";
 import { type FirewallRig, householdRows, startFirewallRig } from "./firewall-rig.ts";
 import { type RecordsRig, signInByLink, startRecordsRig } from "./records-rig.ts";
 import { startUpdaterRig, type UpdaterRig } from "./updater-rig.ts";
@@ -10,7 +10,7 @@ import { startUpdaterRig, type UpdaterRig } from "./updater-rig.ts";
 let records: RecordsRig;
 let firewall: FirewallRig;
 let updater: UpdaterRig;
-let browser: Browser;
+let browser: OpenBrowser;
 
 beforeAll(async () => {
   records = await startRecordsRig();
