@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { pino } from "pino";
@@ -133,6 +133,7 @@ describe("asked to", () => {
     firewall.say(report(2), true);
     requests.check();
     await stores(2);
+    expect(firewall.listeners(), "no stream told it").toBe(0);
   });
 });
 
@@ -160,6 +161,7 @@ describe("a config that changes", () => {
     await until(() => firewall.listeners() === 1);
     firewall.say(report(2));
     await stores(2);
+    expect(told.map(({ msg }) => msg)).not.toContain("the config was read again");
   });
 
   it("is left aside also when it turns bad while a good one is being taken over", async () => {
@@ -193,6 +195,8 @@ describe("a config that changes", () => {
     writeFileSync(configFile(), `state: other.json\n${readFileSync(configFile(), "utf8")}`);
     await until(() => told.some(({ because }) => /other\.json was damaged: it is kept as/.test(because ?? "")));
     await until(() => storedIn(join(loop.folder, "other.json")).A === "9.9.9.1");
+    const aside = readdirSync(loop.folder).filter((name) => /^other\.json\../.test(name));
+    expect(aside.map((name) => readFileSync(join(loop.folder, name), "utf8"))).toEqual(["{"]);
   });
 
   it("is read again when a secret in a file changes", async () => {
@@ -274,4 +278,5 @@ it("the service manager hears of it also after the clock was put forward, or the
   ahead = 24 * 3_600_000;
   const before = beats();
   await until(() => beats() > before + 2);
+  expect(heard(), "it did not stop").not.toContain("STOPPING=1");
 });

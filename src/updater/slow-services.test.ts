@@ -116,6 +116,7 @@ it("an address that comes while its service is busy is written when that has end
   loop.says.firewall = () => ({ body: { wan0: wanWith(["9.9.9.10"], []) } });
   wake();
   await until(() => slow.asked.some(({ body }) => body.includes("9.9.9.10")));
+  expect(slow.asked.filter(({ method, path }) => method === "PUT" && path.endsWith("/o4"))).toHaveLength(1);
   gate.resolve();
 });
 

@@ -181,6 +181,7 @@ describe("a round that somebody asks for", () => {
     check();
     await until(() => loop.stored().A === "9.9.9.9");
     await end();
+    expect(loop.records.find(({ id }) => id === "r4")?.value).toBe("9.9.9.9");
   });
 
   it("asks the firewall anew when it was being asked already: what it says may be from before", async () => {
@@ -200,6 +201,7 @@ describe("a round that somebody asks for", () => {
     answer(goodFirewall());
     await until(() => loop.stored().A === "9.9.9.10");
     await end();
+    expect(loop.records.find(({ id }) => id === "r4")?.value).toBe("9.9.9.10");
   });
 });
 

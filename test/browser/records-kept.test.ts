@@ -27,6 +27,7 @@ describe("a record that is changed elsewhere while its form is open", () => {
     await page.getByText("live", { exact: true }).waitFor();
     await post(`/v1${harbour}/changes`, { changes: [{ name, type: "A", records, ...change }] });
     await page.getByText(`changed elsewhere since you opened it, to: 192.0.2.44, ${said}. Saving`).waitFor();
+    expect(await page.getByLabel("IPv4 address").inputValue(), "the form as it was opened").toBe("192.0.2.44");
   });
 });
 
@@ -253,6 +254,7 @@ describe("a session that ends while a form is filled in", () => {
     await dialog().getByText("nothing was saved").waitFor();
     await add();
     await page.getByRole("link", { name: "linked A" }).waitFor();
+    expect(await page.getByRole("row").filter({ hasText: "linked" }).textContent()).toContain("192.0.2.47");
   });
 
   it("is another one behind a sign-in in another tab, and a token can be made all the same", async () => {
@@ -267,6 +269,7 @@ describe("a session that ends while a form is filled in", () => {
     await dialog().getByText("nothing was saved: send it once more").waitFor();
     await make.click();
     await dialog().getByRole("button", { name: "I have copied it" }).click();
+    await expect.poll(() => page.getByRole("button", { name: "Revoke late" }).count()).toBe(1);
   });
 
   it("keeps nothing of what somebody leaves who signs out here, by the list of sessions too", async () => {

@@ -1,11 +1,11 @@
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { holdTime, openBlankPage, openBrowser, openContext } from "./browser.ts";
+import { holdTime, type OpenBrowser, openBlankPage, openBrowser, openContext } from "./browser.ts";
 import { fillLargeZone } from "./harbour.ts";
 import { type RecordsRig, signInContext, startRecordsRig } from "./records-rig.ts";
 
 let rig: RecordsRig;
-let browser: Browser;
+let browser: OpenBrowser;
 let context: BrowserContext;
 let page: Page;
 let csrf: string;
@@ -95,6 +95,7 @@ describe("a change that comes while a large zone is being read", () => {
     await change(broad, { host1: null, zulu: "192.0.2.7" });
     readOn();
     await page.getByText(all, { exact: true }).waitFor();
+    expect(await rowsOf("zulu")).toEqual(["zuluAzone’s192.0.2.7"]);
   });
 });
 
@@ -185,6 +186,7 @@ describe("a service that hangs behind an open stream", () => {
     hangs = false;
     await page.clock.fastForward(15_000);
     await isLive();
+    expect(await page.getByText("connecting…").count()).toBe(0);
     await page.unroute("**");
   });
 });

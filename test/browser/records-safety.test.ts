@@ -1,15 +1,23 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Browser, BrowserContext } from "playwright-core";
+import type { BrowserContext } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { axeFinds } from "./axe.ts";
-import { dialogHasFocus, holdTime, openBlankPage, openBrowser, openContext, openPage } from "./browser.ts";
+import {
+  dialogHasFocus,
+  holdTime,
+  type OpenBrowser,
+  openBlankPage,
+  openBrowser,
+  openContext,
+  openPage,
+} from "./browser.ts";
 import { fillHarbour } from "./harbour.ts";
 import { type RecordsRig, signInByLink, signInContext, startRecordsRig } from "./records-rig.ts";
 
 let rig: RecordsRig;
-let browser: Browser;
+let browser: OpenBrowser;
 
 /** By which the service goes while it is set, instead of the clock. */
 let instant: number | undefined;
@@ -267,6 +275,7 @@ describe("a service that goes away", () => {
     await fillHarbour(rig.service().store, Date.now() + 3_600_000).catch(() => undefined);
     await page.getByRole("link", { name: "Zones" }).click();
     await page.getByRole("link", { name: "lighthouse.example" }).waitFor();
+    expect(await page.getByText("connecting…").count()).toBe(0);
     await context.close();
   });
 
@@ -355,6 +364,7 @@ describe("a service that goes away", () => {
     await page.route("**/changes", (route) => route.fulfill(answer));
     await page.getByRole("button", { name: "Add", exact: true }).click();
     await page.getByText("your change may not have been saved. Look before you try again.").waitFor();
+    expect(await page.getByText("nothing was saved").count()).toBe(0);
     await context.close();
   });
 
@@ -377,6 +387,7 @@ describe("a service that goes away", () => {
     await page.getByText("The service does not answer").waitFor();
     await page.unroute("**/console/session");
     await page.getByRole("link", { name: "harbour.example" }).waitFor();
+    expect(await page.getByText("The service does not answer").count()).toBe(0);
     await context.close();
   });
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
 
 /** What a token is for: its zones and its name, as people type them. */
@@ -35,6 +35,7 @@ describe("the name that a token is for", () => {
     await page.getByRole("tab", { name: "ddclient" }).click();
     await page.getByRole("tabpanel").getByText("xn--strae-oqa.xn--mnchen-3ya.test").waitFor();
     await page.getByRole("button", { name: "I have copied it" }).click();
+    await expect.poll(() => page.getByRole("row").filter({ hasText: "Büro" }).textContent()).toContain("straße");
   });
 
   it("is asked for without its zone for a token of all zones", async () => {
@@ -43,6 +44,7 @@ describe("the name that a token is for", () => {
     await page.getByLabel("Only this name").fill("home.example.org.");
     await page.getByRole("button", { name: "Make the token" }).click();
     await page.getByText("choose one zone, or write the name without the zone's, such as home").waitFor();
+    expect(await page.getByText("Copy it now").count(), "no token was made").toBe(0);
   });
 
   it("has the zone's name only once, as that of a record", async () => {
@@ -54,6 +56,7 @@ describe("the name that a token is for", () => {
     await page.getByLabel("Only this name").fill("mail.Harbour.example");
     await page.getByRole("button", { name: "Make the token" }).click();
     await page.getByText("the zone's name is in it already; leave that out, or end it with a dot").waitFor();
+    expect(await page.getByText("Copy it now").count(), "no token was made").toBe(0);
     await page.getByLabel("Only this name").fill("mail.harbour.example.");
     await page.getByRole("dialog").getByText("may write everything of mail.harbour.example.").waitFor();
   });
@@ -78,6 +81,7 @@ describe("a zone among thousands", () => {
     await page.getByText("may write all of münchen.test and tide-tables.example").waitFor();
     await zones.fill("zeppelin");
     await page.getByText("no such zone").waitFor();
+    expect(await page.getByRole("option").count()).toBe(0);
     await page.unroute(list);
   });
 });

@@ -173,6 +173,7 @@ describe("one moor that follows another", () => {
     await new Promise<void>((resolve) => gate.listen(port, "127.0.0.1", () => resolve()));
     await secondary.dig("+opcode=notify", "late.example", "SOA");
     await tellsOf(`zone=late.example because="127.0.0.1 port ${port}: the connection ended early; ${clash}"`);
+    expect(await secondary.dig("www.late.example")).toContain("status: SERVFAIL");
     await new Promise((resolve) => gate.close(resolve));
     await bad.close();
   });
@@ -195,6 +196,7 @@ describe("one moor that follows another", () => {
       const port = typeof address === "object" && address ? address.port : 0;
       await follow(`fake${i}.example`, server(port));
       await tellsOf(`zone=fake${i}.example because=`);
+      expect(await secondary.dig(`www.fake${i}.example`)).toContain("status: SERVFAIL");
       await new Promise((resolve) => fake.close(resolve));
     }
   });

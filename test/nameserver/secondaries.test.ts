@@ -18,7 +18,8 @@ afterAll(() => lab?.close());
 
 const everywhere = async (question: string, answer: string, names: readonly ServerName[] = all) => {
   try {
-    await Promise.all(names.map((name) => lab.untilAnswers(name, question, answer)));
+    const given = await Promise.all(names.map((name) => lab.answers(name, question, answer)));
+    expect(given).toEqual(names.map(() => answer));
   } catch (error) {
     const said = [...servers].map(([name, { out, err }]) => `--- ${name}\n${out()}${err()}`).join("\n");
     throw new Error(`${(error as Error).message}\n${lab.moor.err()}\n${said}`, { cause: error });

@@ -18,8 +18,8 @@ export type Lab = {
   readonly restartMoor: (whileDown?: () => Promise<void>) => Promise<void>;
   readonly startServer: (name: ServerName) => Promise<StartedProcess>;
   readonly dig: (server: ServerName | "moor", ...words: readonly string[]) => Promise<string>;
-  /** Waits until the server gives this to `dig +short`. */
-  readonly untilAnswers: (server: ServerName, question: string, answer: string) => Promise<void>;
+  /** Waits until the server gives this to `dig +short`, and returns what it gave last. */
+  readonly answers: (server: ServerName, question: string, answer: string) => Promise<string>;
   readonly close: () => Promise<void>;
 };
 
@@ -111,7 +111,7 @@ export async function openLab(): Promise<Lab> {
       if (name === "powerdns" && first) await shell(blockOf("powerdns"));
       return inside.start(commands[name]);
     },
-    untilAnswers: async (server, question, answer) => {
+    answers: async (server, question, answer) => {
       let last = "";
       const holds = async () => {
         last = await dig(server, "+short", ...question.split(" "));
@@ -121,6 +121,7 @@ export async function openLab(): Promise<Lab> {
         every: 50,
         what: () => `${server} to answer ${question} with ${answer}, not ${last}`,
       });
+      return last;
     },
     close: () => inside.close(),
   };

@@ -100,6 +100,7 @@ it("gives its change over TCP alone, though another primary, which is behind, an
     await says("www.tcp.example", "192.0.2.1");
     await primary.write(zone, "www 60 A 192.0.2.2");
     await says("www.tcp.example", "192.0.2.2");
+    expect(await behind.dig("+short", "www.tcp.example"), "the other primary").toBe("192.0.2.1");
   } finally {
     front.close();
     await behind.close();

@@ -118,6 +118,7 @@ describe("moor behind nginx", () => {
     await stream.says(/^id: \d+/m);
     await curl(home, "/nic/update?hostname=home.example.org&myip=192.0.2.77", "-u", `router:${token}`);
     await stream.says(/192\.0\.2\.77/);
+    expect(stream.out()).toMatch(/^event: change\ndata: \{.*"192\.0\.2\.77"/m);
     await stream.stop("SIGKILL");
   });
 

@@ -41,6 +41,7 @@ it("SIGHUP reads the config again, and goes on with the old one when the new one
   say(11);
   watcher.child.kill("SIGUSR1");
   await watcher.says(/replaced by 2a00::11/);
+  expect(loop.stored()).toEqual({ A: "9.9.9.11", AAAA: "2a00::11" });
 });
 
 test.each(["SIGTERM", "SIGINT"] as const)("%s ends it in good order, also in the middle of a write", async (signal) => {

@@ -134,18 +134,22 @@ describe("createEventStreams", () => {
   );
 
   it("ends with the look after a key was revoked, and by itself when nobody looks", async () => {
-    const { open, revoke, look } = await streams();
+    const { open, revoke, look, listening } = await streams();
     const [one, other] = [await open(), await open()];
     for (const response of [one, other]) response.resume();
     const ended = Promise.all([closed(one), closed(other)]);
+    await expect.poll(listening).toBe(2);
     revoke();
     look();
     await ended;
-    const { open: openAgain, revoke: revokeThere } = await streams();
-    const alone = await openAgain();
+    await expect.poll(listening).toBe(0);
+    const there = await streams();
+    const alone = await there.open();
     alone.resume();
-    revokeThere();
+    await expect.poll(there.listening).toBe(1);
+    there.revoke();
     await closed(alone);
+    await expect.poll(there.listening).toBe(0);
   });
 
   it("refuses a key that has too many, and no other", async () => {

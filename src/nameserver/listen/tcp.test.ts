@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
@@ -68,6 +69,7 @@ describe("queries on one connection", () => {
       await sleep(1);
     }
     await until(() => client.received().length === 28);
+    expect(client.received()).toEqual(Buffer.concat([framed(0), framed(0)]));
   });
 
   it("may be as long as a message can be", async () => {
@@ -86,32 +88,47 @@ describe("queries on one connection", () => {
 });
 
 describe("who is disconnected", () => {
+  /** A connection that was refused would look as if it had been closed: one that was answered was taken. */
+  const openAndAsk = async (port: number): Promise<Client> => {
+    const client = open(port);
+    client.socket.write(framed(0));
+    await until(() => client.received().length === 14);
+    return client;
+  };
+
   it("is silent for too long", async () => {
-    const client = open(await listen({ idle: 80 }));
+    const port = await listen({ idle: 80 });
+    const client = await openAndAsk(port);
     await client.closed;
+    expect(client.received()).toEqual(framed(0));
+    expect((await openAndAsk(port)).received(), "others are still served").toEqual(framed(0));
   });
 
   it("never ends its query, however often it sends a byte", async () => {
-    const client = open(await listen({ idle: 150 }));
+    const client = await openAndAsk(await listen({ idle: 150 }));
     client.socket.write(Buffer.of(0, 200));
     const trickle = setInterval(() => client.socket.write(Buffer.of(0)), 20);
     await client.closed;
     clearInterval(trickle);
+    expect(client.received(), "the half query was not answered").toEqual(framed(0));
   });
 
   it("sends less than a header", async () => {
-    const client = open(await listen());
+    const client = await openAndAsk(await listen());
     client.socket.write(Buffer.of(0, 11));
     await client.closed;
+    expect(client.received()).toEqual(framed(0));
   });
 
   it("asks and asks but takes no answer", async () => {
-    const client = open(await listen({ idle: 200, unread: 64 * 1024 }));
+    const client = await openAndAsk(await listen({ idle: 200, unread: 64 * 1024 }));
     client.socket.pause();
     const flood = Buffer.concat(Array<Buffer>(20).fill(framed(0, 60_000)));
     const keep = setInterval(() => client.socket.write(flood), 10);
-    await new Promise((resolve) => client.socket.once("close", resolve));
+    const [error] = await once(client.socket, "error");
     clearInterval(keep);
+    expect(error).toMatchObject({ code: expect.stringMatching(/^(?:ECONNRESET|EPIPE)$/) });
+    expect(client.received(), "none of the flood was taken").toEqual(framed(0));
   });
 
   it("is the one idle longest when there is no more room", async () => {
@@ -129,6 +146,7 @@ describe("who is disconnected", () => {
     await second.closed;
     first.socket.write(framed(0));
     await until(() => first.received().length === 42);
+    expect([second.received(), third.received()]).toEqual([framed(0), framed(0)]);
   });
 });
 
@@ -141,6 +159,7 @@ it("one address has its share of the connections, and others come in", async () 
   await until(() => other.received().length === 14);
   greedy[2]?.socket.write(framed(0));
   await until(() => greedy[2]?.received().length === 14);
+  expect(greedy.map((each) => each.socket.readyState === "open")).toEqual([false, true, true]);
 });
 
 describe("a zone transfer", () => {
@@ -191,6 +210,7 @@ describe("a zone transfer", () => {
     fourth.socket.write(framed(0));
     await until(() => fourth.received().length === 14);
     await client.closed;
+    expect(client.received().length, "the whole zone, and nothing after it").toBe(messages * 60_002);
   });
 
   it("ends when it is taken too slowly, though some of it is always taken", async () => {

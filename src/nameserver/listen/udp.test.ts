@@ -153,6 +153,8 @@ describe("a flood of questions that have to wait", () => {
     }
     ask(query);
     await until(() => received.length === 1);
+    expect(received).toEqual([reply]);
+    expect(waiting).toBeGreaterThanOrEqual(150);
   });
 });
 

@@ -159,6 +159,7 @@ describe("an HTTP server", () => {
       half.write("GET / HTTP/1.1\r\n");
       await taken;
       await Promise.all([server.close(), cut]);
+      expect([half.bytesWritten, half.bytesRead], "asked by half, and not answered").toEqual([16, 0]);
     });
   });
 

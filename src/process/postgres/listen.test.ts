@@ -74,6 +74,7 @@ describe("listening to PostgreSQL", () => {
     await begun(2);
     await say(["tide", "back"]);
     await hears(heard, "tide: back");
+    expect(heard).toEqual(["tide: back"]);
   });
 
   it("notices a server that is gone without a word, and that it is back", async () => {
@@ -85,6 +86,7 @@ describe("listening to PostgreSQL", () => {
     await begun(2);
     await say(["wind", "calm"]);
     await hears(heard, "wind: calm");
+    expect(heard).toEqual(["wind: calm"]);
   });
 
   it("outlives a restart of the server", async () => {
@@ -94,11 +96,13 @@ describe("listening to PostgreSQL", () => {
     await begun(2);
     await say(["tide", "again"]);
     await hears(heard, "tide: again");
+    expect(heard).toEqual(["tide: again"]);
   });
 
   it("closes while there is no server to be found", async () => {
     const never = () => new Promise<never>(() => undefined);
     const { listening } = listen({ connect: never, timing: { patience: 600_000 } });
     await listening.close();
+    expect(listening.isUp()).toBe(false);
   });
 });

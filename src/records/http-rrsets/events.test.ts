@@ -163,10 +163,16 @@ describe("GET /events", () => {
 
   it("ends when the token is revoked", async () => {
     const secret = await newToken();
-    const reader = await listen(secret);
-    const known = (await store.tokens()).find((each) => each.name === secret);
-    await store.revokeToken(known?.id ?? 0, Date.now());
+    const [reader, other] = [await listen(secret), await listen()];
+    const beats = (of: EventReader) => of.text().split(": still here").length - 1;
+    await reader.until(() => beats(reader) > 1);
+    expect(reader.ended(), "before the token is revoked").toBe(false);
+    await revoke(secret);
     await reader.until((each) => each.ended());
+    expect((await listen(secret)).status).toBe(401);
+    const before = beats(other);
+    await other.until(() => beats(other) > before + 1);
+    expect(other.ended(), "the stream of another token").toBe(false);
   });
 
   const revoke = async (secret: string) => {
@@ -271,9 +277,11 @@ describe("GET /events", () => {
   };
 
   it("ends for all when the service closes", async () => {
-    const { reader, close } = await another(store);
+    const { reader, counted, close } = await another(store);
+    expect([reader.status, reader.ended(), counted.open]).toEqual([200, false, 1]);
     await close();
     await reader.until((each) => each.ended());
+    expect(counted.open).toBe(0);
   });
 
   it("ends when the log cannot be read, instead of being silent from then on, and says why in its own", async () => {
