@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { patience, testLimit } from "./test/rig/patience.ts";
 import WaitingBesideComputing from "./test/rig/waiting-beside-computing.ts";
@@ -14,8 +15,8 @@ export default defineConfig({
     expect: { poll: { timeout: patience, interval: 20 } },
     // Starting a process and reading the modules anew for each file would take longer than the tests in most of them.
     isolate: false,
-    // Many tests wait for processes and sockets: three files fit on two cores.
-    maxWorkers: 3,
+    // Half of the time goes by waiting for processes, sockets and pages. A port range is kept for each of eight workers.
+    maxWorkers: Math.min(8, 2 * availableParallelism()),
     sequence: { sequencer: WaitingBesideComputing },
   },
 });

@@ -6,11 +6,12 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Rule } from "../rig/gate.ts";
 import { prepareWithMoor } from "../rig/moor.ts";
 import { type Namespace, openNamespace } from "../rig/namespace.ts";
+import { testLimit } from "../rig/patience.ts";
 import { type Service, startService } from "../rig/services.ts";
 import { accepted, type Harbour, openHarbour, type WatchedName, watchName } from "../rig/watched-name.ts";
 
-// Most of the time is spent waiting for the updater to try again.
-vi.setConfig({ maxConcurrency: 12 });
+// Most of the time is spent waiting for the updater to try again. Each of them starts beside all the others.
+vi.setConfig({ maxConcurrency: 12, testTimeout: 3 * testLimit });
 
 let inside: Namespace;
 let folder: string;

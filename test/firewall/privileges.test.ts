@@ -1,3 +1,4 @@
+import { finished } from "node:stream/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { NewApiKey } from "../../src/firewall/access/keys.ts";
 import { mayCall, type Privilege, privileges } from "../../src/firewall/access/privileges.ts";
@@ -47,7 +48,9 @@ describe.each(endpointNames)("%s", (endpoint) => {
       spellings(endpoint).map(async (path) => {
         const response = await rig.open(path, { key });
         const { statusCode, headers } = response;
-        response.destroy();
+        // A stream does not end; the others leave their connection to the next request, which saves 2,500 TLS handshakes.
+        if (headers["content-type"] === "text/event-stream") response.destroy();
+        else await finished(response.resume());
         return [path, statusCode, headers["content-type"]];
       }),
     );

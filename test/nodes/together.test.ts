@@ -1,11 +1,15 @@
 import { createSocket } from "node:dgram";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { addressesIn, askOverUdp } from "../nameserver/ask-over-udp.ts";
+import { testLimit } from "../rig/patience.ts";
 import { until } from "../rig/until.ts";
 import { type Api, openApi } from "./api.ts";
 import { type Cluster, type Node, startCluster } from "./cluster.ts";
+
+// Some are tried again until the nodes were not too busy to hear of each other.
+vi.setConfig({ testTimeout: 3 * testLimit });
 
 let cluster: Cluster;
 let api: Api;

@@ -22,8 +22,8 @@ export type StartOptions = {
 export const repository = join(import.meta.dirname, "..", "..");
 export const node = join(repository, "node_modules", ".bin", "node");
 
-/** As in an ordinary user's shell, but `ip` is found there as well. */
-const environment = {
+/** As in an ordinary user's shell, but `ip` is found there as well, and a program is compiled only once in a test run. */
+export const environment = {
   PATH: `${process.env.PATH}:/usr/sbin:/sbin`,
   HOME: "/nonexistent",
   LANG: "C.UTF-8",

@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { request } from "undici";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { recordsDatabase } from "../../src/records/open-store.ts";
+import { environment as env } from "../rig/namespace.ts";
 import { startProcess } from "../rig/started-process.ts";
 import { until } from "../rig/until.ts";
 import { faultsIn, prepareData, valuesIn } from "./store-files.ts";
 import { allowed, moor, type Sent, type Service, startService, startStorm } from "./storm.ts";
 
 const zone = "disk.example";
-const env = { PATH: `${process.env.PATH}:/usr/sbin:/sbin`, HOME: "/nonexistent" };
 let folder: string;
 let ready: string;
 let disk: string;

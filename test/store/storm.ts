@@ -1,5 +1,5 @@
 import { Agent, request } from "undici";
-import { node, repository } from "../rig/namespace.ts";
+import { environment, node, repository } from "../rig/namespace.ts";
 import { type StartedProcess, startProcess } from "../rig/started-process.ts";
 
 /** A write that was sent. Without a status no answer came: it may have happened or not. */
@@ -9,7 +9,6 @@ export type Sent = { readonly owner: string; readonly value: string; status?: nu
 export type Service = { readonly process: StartedProcess; readonly url: string };
 
 export const moor = [node, `${repository}/bin/moor.ts`] as const;
-const environment = { PATH: `${process.env.PATH}:/usr/sbin:/sbin`, HOME: "/nonexistent" };
 
 /** `atTerminal`: with somebody in front of it. */
 export async function startService(data: string, around: readonly string[] = [], atTerminal = false): Promise<Service> {

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { node, repository } from "../rig/namespace.ts";
+import { environment, node, repository } from "../rig/namespace.ts";
 import { startProcess } from "../rig/started-process.ts";
 import { type Loop, openLoop } from "../rig/updater/loop.ts";
 import { wanWith } from "../rig/updater/services.ts";
@@ -23,7 +23,7 @@ function onSmallDisk(prepare: string, look: string) {
   const moor = `${node} ${repository}/bin/moor.ts update --once --config ${loop.folder}/moor.yaml`;
   const script = `mount -t tmpfs -o size=16k none ${disk} && cd ${disk} && ${prepare}; ${moor}; code=$?; ${look}; exit $code`;
   return startProcess(["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script], {
-    env: { PATH: `${process.env.PATH}:/usr/sbin:/sbin` },
+    env: environment,
   }).ended;
 }
 

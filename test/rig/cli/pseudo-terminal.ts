@@ -16,7 +16,8 @@ export type Person = {
 export function sitDown(words: readonly string[], cwd: string): Person & { readonly leave: () => void } {
   const command = [process.execPath, join(repository, "bin", "moor.ts"), ...words].map(quoted).join(" ");
   // `script` gives its command a terminal of its own, whatever this process has.
-  const env = { PATH: process.env.PATH, TERM: "xterm", HOME: cwd };
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const env = { PATH, NODE_COMPILE_CACHE, TERM: "xterm", HOME: cwd };
   const child: ChildProcess = spawn("script", ["-qec", `stty cols 200 rows 60; exec ${command}`, "/dev/null"], {
     cwd,
     env,
