@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeDevice } from "../rig/device.ts";
 import { worthTyping } from "../rig/moor.ts";
 import { type Namespace, node, openNamespace, repository } from "../rig/namespace.ts";
+import { testLimit } from "../rig/patience.ts";
 
 /** moor as npm packs it and as a user installs it: built, without its sources, beside the packages that it names and no others. */
 let folder: string;
@@ -36,7 +37,8 @@ beforeAll(async () => {
   }
   inside = await openNamespace();
   await (await makeDevice(inside, "wan0")).readdress({ ipv4: "9.9.1.1" });
-}, 600_000);
+  // Builds and packs all of it.
+}, 9 * testLimit);
 afterAll(async () => {
   await inside?.close();
   rmSync(folder, { recursive: true, force: true });

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
+import { until } from "../../../test/rig/until.ts";
 import { createLog } from "../../process/log.ts";
 import type { RespondTo, Stream } from "../answer/respond.ts";
 import { defaultTcpLimits, listenTcp } from "./tcp.ts";
@@ -46,11 +47,6 @@ function open(port: number, localAddress = "127.0.0.1"): Client {
 
 const framed = (first: number, length = 12): Buffer =>
   Buffer.concat([Buffer.of(length >> 8, length & 0xff, first), Buffer.alloc(length - 1)]);
-
-async function until(what: () => boolean): Promise<void> {
-  for (let left = 3_000; left > 0 && !what(); left--) await sleep(10);
-  expect(what()).toBe(true);
-}
 
 describe("queries on one connection", () => {
   it("may come at once, and are answered as each is ready", async () => {

@@ -1,6 +1,7 @@
 import { createSocket, type Socket } from "node:dgram";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
+import { until } from "../../../test/rig/until.ts";
 import { createLog } from "../../process/log.ts";
 import type { RespondTo } from "../answer/respond.ts";
 import { createDnsCounters, limitedPlace } from "../metrics/counters.ts";
@@ -32,11 +33,6 @@ async function serve(respond: RespondTo, passage: Passage = "send") {
   socket.on("message", (message) => received.push(message));
   const ask = (bytes: Buffer) => socket.send(bytes, listening.address.port, "127.0.0.1");
   return { ask, received, port: listening.address.port };
-}
-
-async function until(what: () => boolean): Promise<void> {
-  for (let left = 3_000; left > 0 && !what(); left--) await sleep(10);
-  expect(what()).toBe(true);
 }
 
 describe("a reply", () => {
