@@ -17,7 +17,7 @@ const press = async (button: string) => {
 };
 const closed = () => page.getByRole("dialog").waitFor({ state: "detached" });
 /** A person without a mouse would begin at the top of the document. */
-const isInContent = async () => {
+const expectInContent = async () => {
   await expect.poll(() => page.locator("#content:focus, #content :focus").count()).toBe(1);
 };
 
@@ -29,7 +29,7 @@ it("goes on in the content when what opened a dialog has gone with it", async ()
   await press("Delete…");
   await press("Yes, delete it");
   await closed();
-  await isInContent();
+  await expectInContent();
 
   await page.goto(`${opened.rig.url}/tokens`);
   await press("New token");
@@ -39,12 +39,12 @@ it("goes on in the content when what opened a dialog has gone with it", async ()
   await page.getByText("Copy it now").waitFor();
   await press("I have copied it");
   await closed();
-  await isInContent();
+  await expectInContent();
   await press("Revoke router");
   await dialogHasFocus(page);
   await press("Revoke it");
   await closed();
-  await isInContent();
+  await expectInContent();
 
   await page.goto(opened.rig.url);
   await press("New zone");
@@ -52,7 +52,7 @@ it("goes on in the content when what opened a dialog has gone with it", async ()
   await page.keyboard.type("keys.example");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "keys.example" }).waitFor();
-  await isInContent();
+  await expectInContent();
 });
 
 it("chooses a type by what is typed, in place of the one that stood there", async () => {

@@ -42,7 +42,7 @@ const asked = async () =>
   JSON.parse((await inside.run(curl("/api/diagnostics/interface/getinterfaceconfig"))).out) as Report;
 
 /** After the commands, what is told and what is asked show the device so; undefined for a device that is not there. */
-async function shows(commands: readonly string[], device: string, expected: object | undefined): Promise<void> {
+async function expectShown(commands: readonly string[], device: string, expected: object | undefined): Promise<void> {
   for (const command of commands) await (command.startsWith("/proc") ? set(command) : inside.ip(command));
   const fits = () => {
     try {
@@ -165,7 +165,7 @@ const steps: readonly (readonly [string, readonly string[], string, object | und
 
 describe("a veth pair, step by step: the report and the event after each", () => {
   it.each(steps)("%s", async (_, commands, device, expected) => {
-    await shows(commands, device, expected);
+    await expectShown(commands, device, expected);
   });
 });
 
@@ -204,7 +204,7 @@ describe("other kinds of devices", () => {
     ["macvlan", ["link add mv0 link far0 type macvlan mode bridge"], "mv0", { is_physical: false, mtu: "1500" }],
     ["IPv6 settings", [], "br0", { nd6: { flags: expect.arrayContaining(["performnud", "auto_linklocal"]) } }],
   ])("%s", async (_, commands, device, expected) => {
-    await shows(commands, device, expected);
+    await expectShown(commands, device, expected);
   });
 });
 
@@ -288,7 +288,7 @@ describe("many changes at once", () => {
     // A reading may be under way, and that is an `ip`, too.
     await expect.poll(find).toHaveLength(1);
     await inside.run(["kill", "-9", ...(tellers as [string])]);
-    await shows(["addr add 10.10.10.10/32 dev tun0"], "tun0", {
+    await expectShown(["addr add 10.10.10.10/32 dev tun0"], "tun0", {
       ipv4: expect.arrayContaining([v4("10.10.10.10", 32)]),
     });
   });

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => lab?.close());
 
-const everywhere = async (question: string, answer: string, names: readonly ServerName[] = all) => {
+const expectEverywhere = async (question: string, answer: string, names: readonly ServerName[] = all) => {
   try {
     const given = await Promise.all(names.map((name) => lab.answers(name, question, answer)));
     expect(given).toEqual(names.map(() => answer));
@@ -28,17 +28,17 @@ const everywhere = async (question: string, answer: string, names: readonly Serv
 
 describe("nameservers set up as docs/nameservers.md says", () => {
   it("have the zone that was there before them", async () => {
-    await everywhere("www.example.org A", "198.51.100.1");
+    await expectEverywhere("www.example.org A", "198.51.100.1");
   });
 
   it("get a changed record", async () => {
     const made = await lab.api.makeRecord({ zone_id: zone, name: "new", type: "A", value: "198.51.100.2" });
-    await everywhere("new.example.org A", "198.51.100.2");
+    await expectEverywhere("new.example.org A", "198.51.100.2");
     const changed = { zone_id: zone, name: "new", type: "A", value: "198.51.100.3", ttl: 60 };
     await lab.api.ask("PUT", `/records/${made}`, changed);
-    await everywhere("new.example.org A", "198.51.100.3");
+    await expectEverywhere("new.example.org A", "198.51.100.3");
     await lab.api.ask("DELETE", `/records/${made}`);
-    await everywhere("new.example.org A", "");
+    await expectEverywhere("new.example.org A", "");
   });
 
   it("hold what moor holds, every type of it", async () => {
@@ -54,14 +54,14 @@ describe("nameservers set up as docs/nameservers.md says", () => {
     ] as const;
     for (const [type, value] of values) await lab.api.makeRecord({ zone_id: zone, name: "types", type, value });
     for (const [type] of values) {
-      await everywhere(`types.example.org ${type}`, await lab.dig("moor", "+short", "types.example.org", type));
+      await expectEverywhere(`types.example.org ${type}`, await lab.dig("moor", "+short", "types.example.org", type));
     }
   });
 
   it("get a new zone, and lose it when it is deleted", async () => {
     const second = await lab.api.makeZone("second.example");
     await lab.api.makeRecord({ zone_id: second, name: "www", type: "A", value: "198.51.100.9" });
-    await everywhere("www.second.example A", "198.51.100.9", followers);
+    await expectEverywhere("www.second.example A", "198.51.100.9", followers);
     await lab.api.ask("DELETE", `/zones/${second}`);
     for (const name of followers) {
       await expect
@@ -71,16 +71,16 @@ describe("nameservers set up as docs/nameservers.md says", () => {
   });
 
   it("go on when moor was stopped, and hear from it when it is back", async () => {
-    await lab.restartMoor(() => everywhere("www.example.org A", "198.51.100.1"));
+    await lab.restartMoor(() => expectEverywhere("www.example.org A", "198.51.100.1"));
     await lab.api.makeRecord({ zone_id: zone, name: "after", type: "A", value: "198.51.100.4" });
-    await everywhere("after.example.org A", "198.51.100.4");
+    await expectEverywhere("after.example.org A", "198.51.100.4");
   });
 
   it("catch up when they were stopped themselves", async () => {
     for (const name of all) await servers.get(name)?.stop("SIGTERM");
     await lab.api.makeRecord({ zone_id: zone, name: "late", type: "A", value: "198.51.100.5" });
     for (const name of all) servers.set(name, await lab.startServer(name));
-    await everywhere("late.example.org A", "198.51.100.5");
+    await expectEverywhere("late.example.org A", "198.51.100.5");
   });
 
   it("are refused with a key that was revoked, and without one", async () => {
