@@ -17,13 +17,12 @@ import { expiryOf } from "../records/service/zones/status.ts";
 import type { RecordStore } from "../records/store/port.ts";
 
 export type SecondarySetup = {
-  readonly expired: (zone: string) => void;
   readonly allowedPrimaries: readonly Network[];
   readonly log: Logger;
 };
 
 /** The store as the keeper of secondary zones. */
-export function secondaryPorts(store: RecordStore, { expired, allowedPrimaries, log }: SecondarySetup): SecondaryPorts {
+export function secondaryPorts(store: RecordStore, { allowedPrimaries, log }: SecondarySetup): SecondaryPorts {
   const zoneNamed = async (name: string): Promise<Zone | undefined> => {
     const zone = await store.zoneHolding(name);
     return zone?.name === name && zone.settings.mode === "secondary" ? zone : undefined;
@@ -48,7 +47,6 @@ export function secondaryPorts(store: RecordStore, { expired, allowedPrimaries, 
       const zone = await zoneNamed(name);
       if (zone) await store.noteSecondary(zone, { checked: Date.now(), serial });
     },
-    expired,
   };
 }
 

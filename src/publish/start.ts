@@ -54,9 +54,8 @@ export async function startDns(options: DnsOptions): Promise<RunningDns> {
   try {
     const zones = await zonesFromStore(store, { nameservers, catalog, log });
     opened.push({ name: "change log", close: zones.close });
-    const expired = (zone: string) => zones.tell({ kind: "replaced", zone });
     const secondaries = startSecondaries({
-      ports: secondaryPorts(store, { expired, allowedPrimaries, log }),
+      ports: secondaryPorts(store, { allowedPrimaries, log }),
       log,
       now: Date.now,
       random: Math.random,

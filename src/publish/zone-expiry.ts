@@ -14,8 +14,8 @@ export type ZoneExpiryPorts = {
   readonly expired: (zone: string) => void;
 };
 
-/** Milliseconds; a timer holds no more than days. */
-const longest = 86_400_000;
+/** Milliseconds. Meanwhile the clock may be put forward. */
+const longest = 3_600_000;
 
 export function watchExpiry({ until, expired }: ZoneExpiryPorts): ZoneExpiry {
   const timers = new Map<number, NodeJS.Timeout>();

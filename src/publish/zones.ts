@@ -27,8 +27,6 @@ export type StoreZonesOptions = {
 /** Where the record service and the nameserver meet: zones come out of the store, changes out of its log. */
 export type StoreZones = ZoneSource & {
   readonly changesBetween: ChangesBetween;
-  /** For what happens to a zone without a change of its sets. */
-  readonly tell: (event: ZoneEvent) => void;
   /** The position of the last change that was told. */
   readonly followed: () => number;
   readonly close: () => void;
@@ -93,7 +91,6 @@ export async function zonesFromStore(store: RecordStore, options: StoreZonesOpti
     },
     changesBetween: async (name, from, to) =>
       name === catalog?.name ? catalog.changesBetween(from, to) : await changesBetween(store, name, from, to),
-    tell,
     followed: () => followed,
     close: () => {
       unfollow();

@@ -19,11 +19,7 @@ export type Secondaries = {
   readonly close: () => Promise<void>;
 };
 
-export type SecondaryPorts = RefreshPorts & {
-  readonly list: () => Promise<readonly string[]>;
-  /** Too long without its primaries: it must not be answered from any more (RFC 1034 section 4.3.5). */
-  readonly expired: (zone: string) => void;
-};
+export type SecondaryPorts = RefreshPorts & { readonly list: () => Promise<readonly string[]> };
 
 export type SecondariesOptions = {
   readonly ports: SecondaryPorts;
@@ -31,10 +27,7 @@ export type SecondariesOptions = {
   readonly now: () => Instant;
   readonly random: () => number;
   readonly atOnce?: SlotLimits;
-  /**
-   * False while another node asks the primaries: then this one does so only for a notice that came to it, and otherwise looks
-   * whether what the other has stored is still good.
-   */
+  /** False while another node asks the primaries: then this one does so only for a notice that came to it. */
   readonly refreshes: () => boolean;
   readonly counters?: DnsCounters;
 };
@@ -78,17 +71,10 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
   const takeTurn = async (name: string, place: Place): Promise<void> => {
     try {
       const zone = await ports.look(name);
-      if (zone === undefined) {
-        clearTimeout(zones.get(name)?.timer);
-        zones.delete(name);
-        noticed.delete(name);
-      } else if (noticed.has(name) || refreshes()) {
-        const own = placeOf(zone);
-        if (place.account === own.account && place.primary === own.primary) await refresh(name, zone);
-        else waitForTurn(name, own);
-      } else {
-        watch(name, zone);
-      }
+      if (zone === undefined || !(noticed.has(name) || refreshes())) return forget(name);
+      const own = placeOf(zone);
+      if (place.account === own.account && place.primary === own.primary) await refresh(name, zone);
+      else waitForTurn(name, own);
     } catch (error) {
       if (!stop.signal.aborted) log.error({ err: error, zone: name }, "a secondary zone could not be looked at");
       askIn(name, firstRetry);
@@ -103,18 +89,10 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
     zones.set(name, followed);
     return followed;
   };
-  const expire = (name: string, followed: Followed, zone: SecondaryZone) => {
-    if (followed.expired) return;
-    followed.expired = true;
-    if (zone.timers) log.error({ zone: name }, "the zone is too old to be answered from");
-    ports.expired(name);
-  };
-  const watch = (name: string, zone: SecondaryZone) => {
-    const followed = follow(name);
-    const left = secondsLeft(zone, now());
-    if (left <= 0) expire(name, followed, zone);
-    else followed.expired = false;
-    askIn(name, left > 0 ? left : (zone.timers?.retry ?? firstRetry));
+  const forget = (name: string) => {
+    clearTimeout(zones.get(name)?.timer);
+    zones.delete(name);
+    noticed.delete(name);
   };
   /** It was asked for before its primary was known, or has another one now. */
   const waitForTurn = (name: string, place: Place) => {
@@ -141,12 +119,10 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
       const { because } = outcome;
       if (followed.failing !== because) log.warn({ zone: name, because }, "no primary server gives the zone");
       followed.failing = because;
-      const left = secondsLeft(zone, now());
-      if (left <= 0) expire(name, followed, zone);
-      return askIn(
-        name,
-        left > 0 ? Math.min(left, zone.timers?.retry ?? firstRetry) : (zone.timers?.retry ?? firstRetry),
-      );
+      const hasExpired = isExpired(zone, now());
+      if (hasExpired && !followed.expired) log.error({ zone: name }, "the zone is too old to be answered from");
+      followed.expired = hasExpired;
+      return askIn(name, zone.timers?.retry ?? firstRetry);
     }
     const behind = outcome.kind === "behind";
     if (behind && !followed.behind) {
@@ -164,7 +140,6 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
   };
   const takeOver = () =>
     void all().catch((error: unknown) => log.error({ err: error }, "the secondary zones could not be listed"));
-  if (!refreshes()) takeOver();
 
   return {
     notified: async (name, asker) => {
@@ -213,6 +188,6 @@ const notAskedYet: Readonly<Followed> = {
   ...{ timer: undefined, place: undefined, failing: undefined, expired: false, behind: false },
 };
 
-function secondsLeft({ checked, timers }: SecondaryZone, now: Instant): number {
-  return checked === undefined || timers === undefined ? 0 : timers.expire - (now - checked) / 1_000;
-}
+/** RFC 1034 section 4.3.5. What was never transferred cannot expire. */
+const isExpired = ({ checked, timers }: SecondaryZone, now: Instant): boolean =>
+  checked !== undefined && timers !== undefined && now - checked >= timers.expire * 1_000;
