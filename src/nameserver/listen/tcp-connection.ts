@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import type { Reply, RespondTo, Stream } from "../answer/respond.ts";
 import { countReply } from "../metrics/counters.ts";
 import { headerLength } from "../wire/codes.ts";
+import { createFrameReader, framed } from "../wire/tcp-frames.ts";
 import type { TcpPlace } from "./tcp-places.ts";
 
 export type TcpLimits = {
@@ -36,10 +37,7 @@ export type ConnectionOptions = {
 export function serveConnection(socket: Socket, options: ConnectionOptions): void {
   const { respond, stream, counts, limits, place } = options;
   const from = socket.remoteAddress ?? "";
-  let unread: Buffer = Buffer.of();
-  /** Behind `unread`; joined to it only when that makes a query whole, so that bytes that trickle in are copied once. */
-  let trickled: Buffer[] = [];
-  let missing = 0;
+  const frames = createFrameReader();
   let waiting = 0;
   let ended = false;
   let transfers = 0;
@@ -64,11 +62,7 @@ export function serveConnection(socket: Socket, options: ConnectionOptions): voi
   const mayRead = () => waiting < limits.waiting && socket.writableLength < limits.unread;
 
   const write = (reply: Reply) => {
-    if (reply === undefined || socket.destroyed) return;
-    const framed = Buffer.allocUnsafe(reply.length + 2);
-    framed.writeUInt16BE(reply.length, 0);
-    framed.set(reply, 2);
-    socket.write(framed);
+    if (reply !== undefined && !socket.destroyed) socket.write(framed(reply));
   };
 
   const answer = (reply: Reply) => {
@@ -107,24 +101,17 @@ export function serveConnection(socket: Socket, options: ConnectionOptions): voi
   };
 
   const answerWhole = () => {
-    let at = 0;
-    missing = 0;
-    while (mayRead() && at + 2 <= unread.length) {
-      const length = unread.readUInt16BE(at);
-      if (length < headerLength) return void socket.destroy();
-      const end = at + 2 + length;
-      missing = end - unread.length;
-      if (missing > 0) break;
+    while (mayRead()) {
+      const query = frames.next();
+      if (query === undefined) return;
+      if (query.length < headerLength) return void socket.destroy();
       place.asked();
       move();
-      const query = unread.subarray(at + 2, end);
       const messages = stream?.(query, from);
       const reply = messages ? writeAll(messages) : respond(query, "tcp", from);
       if (reply instanceof Promise) void wait(reply);
       else answer(reply);
-      at = end;
     }
-    if (at > 0) unread = unread.subarray(at);
   };
 
   const work = () => {
@@ -138,11 +125,7 @@ export function serveConnection(socket: Socket, options: ConnectionOptions): voi
   };
 
   socket.on("data", (chunk) => {
-    trickled.push(chunk);
-    missing -= chunk.length;
-    if (missing > 0) return;
-    unread = unread.length === 0 && trickled.length === 1 ? chunk : Buffer.concat([unread, ...trickled]);
-    trickled = [];
+    frames.add(chunk);
     work();
   });
   socket.on("drain", () => {

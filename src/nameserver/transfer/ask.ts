@@ -13,6 +13,7 @@ import {
   type Question,
   type ResourceRecord,
 } from "../wire/message.ts";
+import { createFrameReader, framed } from "../wire/tcp-frames.ts";
 import type { TsigKey } from "../wire/tsig.ts";
 import { type CheckReply, createReplyCheck, signRequest } from "../wire/tsig-client.ts";
 
@@ -72,10 +73,7 @@ export async function* askTcp(peer: Peer, asking: Asking, { signal, limit, now }
   socket.setTimeout(limit, () => socket.destroy(new Error(`silent for ${limit} ms`)));
   using _ = addAbortListener(signal, () => socket.destroy(signal.reason as Error));
   try {
-    const framed = Buffer.alloc(2 + bytes.length);
-    framed.writeUInt16BE(bytes.length);
-    framed.set(bytes, 2);
-    socket.write(framed);
+    socket.write(framed(bytes));
     for await (const packet of packets(socket)) {
       if (!isReply(packet)) throw new Error("an answer to another question");
       const checked = check(packet);
@@ -109,24 +107,13 @@ function prepare(peer: Peer, asking: Asking, now: () => Instant) {
 /** A server that does not know the key, or finds the time wrong, says NOTAUTH without a signature that could be checked. */
 const isRefusal = (packet: Buffer): boolean => ((packet[3] ?? 0) & 0xf) !== 0;
 
-/** Chunks are joined only when that makes a message whole, so that bytes that trickle in are copied once. */
 async function* packets(socket: Socket): AsyncGenerator<Buffer> {
-  let chunks: Buffer[] = [];
-  let missing = 2;
+  const frames = createFrameReader();
   for await (const chunk of socket as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    missing -= chunk.length;
-    if (missing > 0) continue;
-    await turn();
-    const unread = chunks.length === 1 ? chunk : Buffer.concat(chunks);
-    let at = 0;
-    let end = endOfMessage(unread, at);
-    for (; end <= unread.length; end = endOfMessage(unread, at)) {
-      yield unread.subarray(at + 2, end);
-      at = end;
-    }
-    chunks = [unread.subarray(at)];
-    missing = end - unread.length;
+    frames.add(chunk);
+    let packet = frames.next();
+    if (packet !== undefined) await turn();
+    for (; packet !== undefined; packet = frames.next()) yield packet;
   }
 }
 
@@ -139,9 +126,5 @@ const turn = (): Promise<void> => {
   turns = turns.then(() => nextRound());
   return turns;
 };
-
-/** As far as is known: a message begins with its length. */
-const endOfMessage = (bytes: Buffer, at: number): number =>
-  at + 2 <= bytes.length ? at + 2 + bytes.readUInt16BE(at) : at + 2;
 
 export const nameOf = ({ host, port }: Pick<Peer, "host" | "port">): string => `${host} port ${port}`;
