@@ -20,14 +20,14 @@ export function writeName(name: string, out: number[]): void {
 }
 
 /** Canonical, so in lower case. Undefined for a name that is cut short, too long, or compressed. */
-export function nameFromWire(bytes: Uint8Array, start = 0, limit = bytes.length): NameOnWire | undefined {
+export function nameFromWire(bytes: Uint8Array, start = 0): NameOnWire | undefined {
   const labels: Label[] = [];
   let at = start;
-  while (at < limit) {
+  while (at < bytes.length) {
     const length = bytes[at] ?? 0;
     at += 1;
     if (length === 0) return { name: printLabels(labels), end: at };
-    if (length > 63 || at + length > limit) return undefined;
+    if (length > 63 || at + length > bytes.length) return undefined;
     let label = "";
     for (const byte of bytes.subarray(at, at + length)) label += lowerByte(byte);
     labels.push(label);

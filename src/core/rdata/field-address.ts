@@ -35,7 +35,7 @@ function address(
     read(wire) {
       const start = wire.at;
       wire.at += width;
-      return wire.at > wire.end ? undefined : addressFromBytes(wire.bytes.subarray(start, wire.at))?.text;
+      return wire.at > wire.bytes.length ? undefined : addressFromBytes(wire.bytes.subarray(start, wire.at))?.text;
     },
   };
 }

@@ -13,7 +13,7 @@ export const hexToEnd: FieldKind<string> = {
   },
   print: (bytes) => printHex(bytes),
   write: writeBytes,
-  read: (wire) => (wire.at < wire.end ? readBytes(wire, wire.end - wire.at) : undefined),
+  read: (wire) => (wire.at < wire.bytes.length ? readBytes(wire, wire.bytes.length - wire.at) : undefined),
 };
 
 /**
@@ -31,7 +31,7 @@ export const genericData: FieldKind<string> = {
   },
   print: (bytes) => (bytes === "" ? "\\# 0" : `\\# ${bytes.length} ${printHex(bytes)}`),
   write: writeBytes,
-  read: (wire) => readBytes(wire, wire.end - wire.at),
+  read: (wire) => readBytes(wire, wire.bytes.length - wire.at),
 };
 
 export const isGenericMark = (token: Token | undefined): boolean => token?.raw === "\\#" && !token.quoted;

@@ -1,6 +1,6 @@
 import { parseAddress } from "../addresses/address.ts";
 import { parseTarget } from "../names/name.ts";
-import { writeName } from "../names/wire.ts";
+import { nameFromWire, writeName } from "../names/wire.ts";
 import { type Fault, fail } from "../result.ts";
 import { type FieldKind, quotedFault } from "./field.ts";
 
@@ -20,7 +20,7 @@ export const hostName: FieldKind<string> = {
     writeName(value.slice(0, -1), out);
   },
   read(wire) {
-    const read = wire.readName(wire.bytes, wire.at, wire.end);
+    const read = nameFromWire(wire.bytes, wire.at);
     if (read === undefined) return undefined;
     wire.at = read.end;
     return `${read.name}.`;

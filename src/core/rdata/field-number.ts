@@ -43,7 +43,7 @@ function unsigned(width: 1 | 2 | 4, parseNumber: (text: string) => number | unde
 }
 
 function readUnsigned(wire: WireReader, width: number): number | undefined {
-  if (wire.at + width > wire.end) return undefined;
+  if (wire.at + width > wire.bytes.length) return undefined;
   let value = 0;
   for (const byte of wire.bytes.subarray(wire.at, wire.at + width)) value = value * 256 + byte;
   wire.at += width;

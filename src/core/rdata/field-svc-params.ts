@@ -39,7 +39,7 @@ export const svcParams: FieldKind<readonly string[]> = {
   },
   read(wire) {
     const params: SvcParam[] = [];
-    while (wire.at < wire.end) {
+    while (wire.at < wire.bytes.length) {
       const param = readParam(wire);
       if (param === undefined || param.key <= (params.at(-1)?.key ?? -1)) return undefined;
       params.push(param);
@@ -74,9 +74,9 @@ function paramOf(text: string): SvcParam {
 }
 
 function readParam(wire: WireReader): SvcParam | undefined {
-  if (wire.at + 4 > wire.end) return undefined;
+  if (wire.at + 4 > wire.bytes.length) return undefined;
   const [high = 0, low = 0, longer = 0, length = 0] = wire.bytes.subarray(wire.at, wire.at + 4);
   wire.at += 4;
   const size = longer * 256 + length;
-  return wire.at + size > wire.end ? undefined : { key: high * 256 + low, value: readBytes(wire, size) };
+  return wire.at + size > wire.bytes.length ? undefined : { key: high * 256 + low, value: readBytes(wire, size) };
 }

@@ -14,10 +14,10 @@ export const characterString: FieldKind<string> = {
     writeBytes(string, out);
   },
   read(wire) {
-    if (wire.at >= wire.end) return undefined;
+    if (wire.at >= wire.bytes.length) return undefined;
     const length = wire.bytes[wire.at] ?? 0;
     wire.at += 1;
-    return wire.at + length > wire.end ? undefined : readBytes(wire, length);
+    return wire.at + length > wire.bytes.length ? undefined : readBytes(wire, length);
   },
 };
 
@@ -39,7 +39,7 @@ export const characterStrings: FieldKind<readonly string[]> = {
   },
   read(wire) {
     const strings: string[] = [];
-    while (wire.at < wire.end) {
+    while (wire.at < wire.bytes.length) {
       const string = characterString.read(wire);
       if (string === undefined) return undefined;
       strings.push(string);
@@ -57,15 +57,9 @@ export const tag: FieldKind<string> = {
     return tagText.test(token.raw) ? ok(token.raw.toLowerCase()) : fail({ code: "bad-tag", where, message: tagRule });
   },
   print: (value) => value,
-  write(value, out) {
-    out.push(value.length);
-    writeBytes(value, out);
-  },
+  write: characterString.write,
   read(wire) {
-    const length = wire.bytes[wire.at] ?? 0;
-    wire.at += 1;
-    if (wire.at + length > wire.end) return undefined;
-    const value = readBytes(wire, length);
+    const value = characterString.read(wire) ?? "";
     return tagText.test(value) ? value.toLowerCase() : undefined;
   },
 };
@@ -76,7 +70,7 @@ export const textToEnd: FieldKind<string> = {
   parse: ([token]: readonly [Token, ...Token[]], { where }) => tokenBytes(token, where),
   print: quote,
   write: writeBytes,
-  read: (wire) => readBytes(wire, wire.end - wire.at),
+  read: (wire) => readBytes(wire, wire.bytes.length - wire.at),
 };
 
 const tagText = /^[a-z0-9]{1,255}$/i;

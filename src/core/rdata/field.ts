@@ -21,13 +21,8 @@ export type FieldKind<V extends FieldValue = FieldValue> = {
 
 export type FieldPlace = { readonly zoneName: string; readonly where: string };
 
-/** Bytes of one record's data. `readName` may follow compression pointers, which lead outside of them. */
-export type WireReader = {
-  readonly bytes: Uint8Array;
-  at: number;
-  readonly end: number;
-  readonly readName: (bytes: Uint8Array, at: number, end: number) => { name: string; end: number } | undefined;
-};
+/** Bytes of one record's data, without compressed names, and how far they have been read. */
+export type WireReader = { readonly bytes: Uint8Array; at: number };
 
 export type FieldDefinition = { readonly name: string; readonly kind: FieldKind };
 

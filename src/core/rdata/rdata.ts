@@ -1,6 +1,5 @@
-import { nameFromWire } from "../names/wire.ts";
 import { type Fault, fail, ok, type Result } from "../result.ts";
-import type { FieldDefinition, FieldValue, FieldValues, TypeDefinition, WireReader } from "./field.ts";
+import type { FieldDefinition, FieldValue, FieldValues, TypeDefinition } from "./field.ts";
 import { genericData, isGenericMark } from "./field-hex.ts";
 import { definitionOf, isKnownType, type RecordType } from "./table.ts";
 import { type Token, tokenize } from "./tokens.ts";
@@ -94,18 +93,14 @@ export function rdataToWire(rdata: Rdata): Uint8Array<ArrayBuffer> {
 }
 
 export function rdataFromWire(type: RecordType, bytes: Uint8Array): Result<Rdata> {
-  return readRdata(type, { bytes, at: 0, end: bytes.length, readName: nameFromWire });
-}
-
-/** From inside a message, whose reader of names may follow pointers. */
-export function readRdata(type: RecordType, wire: WireReader): Result<Rdata> {
+  const wire = { bytes, at: 0 };
   const fields: Record<string, FieldValue> = {};
   for (const field of definitionOf(type).fields) {
     const value = field.kind.read(wire);
     if (value === undefined) return fail(badWire(type, field.name));
     fields[field.name] = value;
   }
-  if (wire.at !== wire.end || definitionOf(type).check?.(fields) !== undefined) return fail(badWire(type, "end"));
+  if (wire.at !== bytes.length || definitionOf(type).check?.(fields) !== undefined) return fail(badWire(type, "end"));
   return ok(rdataFromFields(type, fields));
 }
 
