@@ -5,8 +5,9 @@ import { useLocation } from "wouter";
 import { parseZoneName } from "../../../src/core/names/name.ts";
 import { parseTyped } from "../../../src/core/names/unicode.ts";
 import { type Fault, faultInWords } from "../../../src/core/result.ts";
+import { finish } from "../../../src/core/steps.ts";
 import { parseZoneFile } from "../../../src/core/zone-file/parse.ts";
-import { zoneNameIn } from "../../../src/core/zone-file/zone-name.ts";
+import { findingZoneName } from "../../../src/core/zone-file/zone-name.ts";
 import { FormDialog } from "../../shared/form-dialog.tsx";
 import { useSession } from "../../shared/session/session.tsx";
 import { zoneAddress } from "./zone-address.ts";
@@ -34,7 +35,7 @@ export default function NewZone({ onClose }: { readonly onClose: () => void }) {
   });
   const takeFile = (text: string) => {
     setFile(text);
-    if (typed === "") setTyped(zoneNameIn(text) ?? "");
+    if (typed === "") setTyped(finish(findingZoneName(text)) ?? "");
   };
 
   return (

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { dig } from "../../../test/rig/core/dig-view.suite.ts";
-import { dnameTo, writtenZone } from "../../../test/rig/core/written-sets.suite.ts";
+import { createZoneView, dnameTo, writtenZone } from "../../../test/rig/core/written-sets.suite.ts";
 import type { QuestionType } from "./answer.ts";
-import { createZoneView } from "./zone-view.ts";
 
 const soa = "authority example.org. 300 SOA ns1.example.org. hostmaster.example.org. 1 7200 900 1209600 300";
 

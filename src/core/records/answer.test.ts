@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { dig, printSets } from "../../../test/rig/core/dig-view.suite.ts";
-import { dnameTo, writtenSets, writtenZone } from "../../../test/rig/core/written-sets.suite.ts";
+import { createZoneView, dnameTo, writtenSets, writtenZone } from "../../../test/rig/core/written-sets.suite.ts";
 import { labelsOf } from "../names/name.ts";
 import { answerQuestion, type QuestionType } from "./answer.ts";
 import { diffSets } from "./changes.ts";
 import type { RRset } from "./rrset.ts";
-import { changeZoneView, createZoneView, setsOfView, type ZoneView } from "./zone-view.ts";
+import { changeZoneView, setsOfView, type ZoneView } from "./zone-view.ts";
 
 const example = `
   @          3600 NS    ns1

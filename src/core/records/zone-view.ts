@@ -2,7 +2,7 @@ import type { Label } from "../names/label.ts";
 import { apex, labelsOf } from "../names/name.ts";
 import { parseRdata, type Rdata, rdataToWire } from "../rdata/rdata.ts";
 import type { RecordType } from "../rdata/table.ts";
-import { finish, type Steps } from "../steps.ts";
+import type { Steps } from "../steps.ts";
 import type { Change } from "./changes.ts";
 import { dname } from "./dname.ts";
 import type { RRset } from "./rrset.ts";
@@ -60,10 +60,7 @@ export type ZoneContent = {
 
 const setsInStep = 64;
 
-/** A zone without an SOA set has no answers; to ask for its view is a bug. */
-export const createZoneView = (zone: ZoneContent): ZoneView => finish(zoneViewSteps(zone));
-
-/** The same for a large zone, so that others get their turn between two steps. */
+/** A zone without an SOA set has no answers; to ask for its view is a bug. In steps: a zone may be large. */
 export function* zoneViewSteps(zone: ZoneContent): Steps<ZoneView> {
   const { name, ttl, serial } = zone;
   const view: ZoneView = {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { finish } from "../steps.ts";
-import { clashesIn } from "./clashes.ts";
+import { findingClashes } from "./clashes.ts";
 import { parseZoneFile, parsingZoneFile } from "./parse.ts";
-import { zoneNameIn } from "./zone-name.ts";
+import { findingZoneName } from "./zone-name.ts";
 
 const limit = 16 * 1024 * 1024;
 
@@ -30,7 +30,7 @@ describe("a megabyte of", () => {
     const text = unit.repeat(size / unit.length);
     const file = parseZoneFile(text, "example.org");
     expect(file.ok ? [] : file.faults.length).toSatisfy((count: number) => count >= 1 && count <= 1_001);
-    expect(zoneNameIn(text)).toBeUndefined();
+    expect(finish(findingZoneName(text))).toBeUndefined();
   });
 
   test.each(["\n", " ", ";"])("%j say nothing", (unit) => {
@@ -41,7 +41,7 @@ describe("a megabyte of", () => {
 test("more is not looked at", () => {
   const text = ";".repeat(limit + 1);
   expect(parseZoneFile(text, "example.org")).toMatchObject({ ok: false, faults: [{ code: "file-too-long" }] });
-  expect(zoneNameIn(text)).toBeUndefined();
+  expect(finish(findingZoneName(text))).toBeUndefined();
 });
 
 test("the fault behind which reading stopped says so", () => {
@@ -82,7 +82,7 @@ describe("the zone that a file is for", () => {
     ["", undefined],
     ["$ORIGIN a..b.\n$ORIGIN", undefined],
   ])("%j", (text, name) => {
-    expect(zoneNameIn(text)).toBe(name);
+    expect(finish(findingZoneName(text))).toBe(name);
   });
 });
 
@@ -114,5 +114,5 @@ describe("a file of more records than are wanted", () => {
 test("sets that cannot stand together are told up to a number that somebody may read", () => {
   const text = Array.from({ length: 3_000 }, (_, i) => `h${i} A 192.0.2.1\nh${i} CNAME x\n`).join("");
   const file = parseZoneFile(text, "example.org");
-  expect(file.ok && clashesIn(file.value.sets).length).toBe(1_000);
+  expect(file.ok && finish(findingClashes(file.value.sets)).length).toBe(1_000);
 });

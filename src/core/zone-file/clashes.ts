@@ -1,13 +1,10 @@
 import { checkingOwners } from "../records/check-zone.ts";
 import type { RRset } from "../records/rrset.ts";
 import type { Fault } from "../result.ts";
-import { finish, type Steps } from "../steps.ts";
+import type { Steps } from "../steps.ts";
 import { type FileSet, placeInFile } from "./sets.ts";
 
 /** Sets of a file that cannot stand together, at their lines. Whether the zone has its SOA record is not looked at. */
-export const clashesIn = (sets: readonly FileSet[]): readonly Fault[] => finish(findingClashes(sets));
-
-/** The same in steps. */
 export function* findingClashes(sets: readonly FileSet[]): Steps<readonly Fault[]> {
   return placeInFile(yield* checkingOwners(sets, withoutIds), sets);
 }

@@ -3,9 +3,12 @@ import { describe, expect, test } from "vitest";
 import { writtenAs } from "../../../test/rig/core/written-values.suite.ts";
 import { parseRdata } from "../rdata/rdata.ts";
 import { type RecordType, recordTypes } from "../rdata/table.ts";
+import { finish } from "../steps.ts";
 import { onOneLine } from "../visible-text.ts";
 import { parseZoneFile } from "./parse.ts";
-import { type PrintableSet, type PrintableZone, printZoneFile, type ZoneFileLayout } from "./print.ts";
+import { type PrintableSet, type PrintableZone, printingZoneFile, type ZoneFileLayout } from "./print.ts";
+
+const printZoneFile = (zone: PrintableZone, layout: ZoneFileLayout) => finish(printingZoneFile(zone, layout));
 
 const zone: PrintableZone = {
   name: "example.org",

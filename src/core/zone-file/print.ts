@@ -1,6 +1,6 @@
 import { apex } from "../names/name.ts";
 import type { RRset, ZoneRecord } from "../records/rrset.ts";
-import { finish, type Steps } from "../steps.ts";
+import type { Steps } from "../steps.ts";
 import { onOneLine } from "../visible-text.ts";
 
 /** The sets of a zone, as `RRset` has them; of their records only what a file can say is needed. */
@@ -18,10 +18,6 @@ export type PrintableSet = Pick<RRset, "owner" | "type" | "ttl"> & {
 export type ZoneFileLayout = "v1" | "rrsets";
 
 /** Values are canonical: what an API was sent may mean something else in a file. Same zone, same text. */
-export const printZoneFile = (zone: PrintableZone, layout: ZoneFileLayout): string =>
-  finish(printingZoneFile(zone, layout));
-
-/** The same in steps. */
 export function* printingZoneFile(zone: PrintableZone, layout: ZoneFileLayout): Steps<string> {
   const types = new Map<string, PrintableSet[]>();
   for (const set of zone.sets) {

@@ -1,13 +1,10 @@
 import { parseTarget } from "../names/name.ts";
 import type { Token } from "../rdata/tokens.ts";
-import { finish, type Steps } from "../steps.ts";
+import type { Steps } from "../steps.ts";
 import { isDirective, maximumLength, readEntries } from "./entries.ts";
 import { readHead } from "./head.ts";
 
 /** The zone that a file is for, when nobody says it: the owner of its SOA record, or else its last origin. */
-export const zoneNameIn = (text: string): string | undefined => finish(findingZoneName(text));
-
-/** The same in steps. */
 export function* findingZoneName(text: string): Steps<string | undefined> {
   if (text.length > maximumLength) return undefined;
   let origin: string | undefined;

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { queryFor } from "../../../test/nameserver/ask-over-tcp.ts";
-import { writtenZone } from "../../../test/rig/core/written-sets.suite.ts";
+import { createZoneView, writtenZone } from "../../../test/rig/core/written-sets.suite.ts";
 import { printLabels } from "../../core/names/label.ts";
 import { labelsOf } from "../../core/names/name.ts";
 import { answerQuestion } from "../../core/records/answer.ts";
-import { createZoneView, wireOf } from "../../core/records/zone-view.ts";
+import { wireOf } from "../../core/records/zone-view.ts";
 import { decodeMessage, encodeMessage } from "../wire/message.ts";
 import { readQuery } from "../wire/read-query.ts";
 import { createNegativeTail } from "./negative-tail.ts";

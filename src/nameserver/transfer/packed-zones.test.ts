@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { writtenSets, writtenZone } from "../../../test/rig/core/written-sets.suite.ts";
+import { createZoneView, writtenSets, writtenZone } from "../../../test/rig/core/written-sets.suite.ts";
 import { labelsOf } from "../../core/names/name.ts";
 import { diffSets } from "../../core/records/changes.ts";
-import { changeZoneView, createZoneView } from "../../core/records/zone-view.ts";
+import { changeZoneView } from "../../core/records/zone-view.ts";
 import { createTurns, type Turns } from "../../process/turns.ts";
 import { bareOpt } from "../answer/reply.ts";
 import { decodeMessage } from "../wire/message.ts";

@@ -1,8 +1,9 @@
 import { hash } from "node:crypto";
 import type { Scope } from "../../core/may.ts";
 import { type RRset, setKey, type ZoneRecord } from "../../core/records/rrset.ts";
+import { finish } from "../../core/steps.ts";
 import { parseZoneFile } from "../../core/zone-file/parse.ts";
-import { printZoneFile } from "../../core/zone-file/print.ts";
+import { printingZoneFile } from "../../core/zone-file/print.ts";
 import type { FileRecord } from "../../core/zone-file/sets.ts";
 import type { Account, PrimaryServer, Zone } from "../model.ts";
 import type { RecordStore, WriteView } from "../store/port.ts";
@@ -76,7 +77,7 @@ const longestFile = 4 * 1024 * 1024;
 function filesOf({ zone, sets }: WriteView): readonly File[] {
   return partsOf(sets.toSorted(bySet)).map((part, i) => ({
     path: `zones/${fileName(zone.name)}${i === 0 ? "" : `.${i + 1}`}.zone`,
-    text: printZoneFile({ name: zone.name, ttl: zone.settings.ttl, sets: part }, "rrsets"),
+    text: finish(printingZoneFile({ name: zone.name, ttl: zone.settings.ttl, sets: part }, "rrsets")),
     sets: part,
   }));
 }

@@ -2,13 +2,16 @@ import { nameToWire } from "../../../src/core/names/wire.ts";
 import { parseRdata } from "../../../src/core/rdata/rdata.ts";
 import { isRecordType } from "../../../src/core/rdata/table.ts";
 import { type RRset, setKey } from "../../../src/core/records/rrset.ts";
-import type { ZoneContent } from "../../../src/core/records/zone-view.ts";
+import { type ZoneContent, type ZoneView, zoneViewSteps } from "../../../src/core/records/zone-view.ts";
+import { finish } from "../../../src/core/steps.ts";
 
 /** A zone for tests, from lines such as `www 300 A 192.0.2.1`; `-` for the zone's TTL. It gets an SOA if it has none. */
 export function writtenZone(name: string, text: string, serial = 1): ZoneContent {
   const lines = text.includes(" SOA ") ? text : `@ 3600 SOA ns1 hostmaster ${serial} 7200 900 1209600 300\n${text}`;
   return { name, ttl: 600, serial, sets: writtenSets(name, lines) };
 }
+
+export const createZoneView = (zone: ZoneContent): ZoneView => finish(zoneViewSteps(zone));
 
 export function writtenSets(zoneName: string, text: string): readonly RRset[] {
   const sets = new Map<string, RRset>();
