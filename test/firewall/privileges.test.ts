@@ -1,8 +1,13 @@
 import { finished } from "node:stream/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { NewApiKey } from "../../src/firewall/access/keys.ts";
-import { mayCall, type Privilege, privileges } from "../../src/firewall/access/privileges.ts";
-import { type EndpointName, endpointNames } from "../../src/firewall/access/resolve-endpoint.ts";
+import {
+  type EndpointName,
+  endpointNames,
+  mayCall,
+  type Privilege,
+  privileges,
+} from "../../src/firewall/access/privileges.ts";
 import { openRig, type Rig } from "./rig.ts";
 
 let rig: Rig;

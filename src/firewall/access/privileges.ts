@@ -1,30 +1,9 @@
-import type { EndpointName } from "./resolve-endpoint.ts";
-
 /**
- * What a user or a group may hold. `all` is the original's "All pages"; `interface-status` is the narrow one that the
- * original lacks; the others are the original's, under names that say what they open.
+ * What a user or a group may hold, with the original's display name where it has the privilege. `all` is the original's "All
+ * pages"; `interface-status` is the narrow one that the original lacks; the others are the original's, under names that say
+ * what they open.
  */
-export const privileges = [
-  "all",
-  "interface-status",
-  "interface-names",
-  "interface-statistics",
-  "traffic",
-  "overview",
-  "gateways",
-  "arp-table",
-  "routing-tables",
-  "activity",
-  "firmware",
-  "dashboard",
-  "user-management",
-] as const;
-export type Privilege = (typeof privileges)[number];
-
-export const isPrivilege = (text: string): text is Privilege => (privileges as readonly string[]).includes(text);
-
-/** The original's display names, where it has the privilege. */
-export const displayNames: Readonly<Record<Privilege, string>> = {
+export const displayNames = {
   all: "All pages",
   "interface-status": "Diagnostics: Interface configuration",
   "interface-names": "Diagnostics: Logs: Firewall: Live View",
@@ -38,10 +17,18 @@ export const displayNames: Readonly<Record<Privilege, string>> = {
   firmware: "System: Firmware",
   dashboard: "Lobby: Dashboard",
   "user-management": "System: Access: Management",
-};
+} as const;
+export type Privilege = keyof typeof displayNames;
 
-/** What each endpoint asks for, beside `all`. */
-export const wanted: Readonly<Record<EndpointName, Privilege>> = {
+export const privileges = Object.keys(displayNames) as readonly Privilege[];
+
+export const isPrivilege = (text: string): text is Privilege => Object.hasOwn(displayNames, text);
+
+/**
+ * What the service can be asked, by the name it has in the original's documentation (`events` is moor's own), and the privilege
+ * that each asks for, beside `all`.
+ */
+export const endpoints = {
   "diagnostics/activity/get_activity": "activity",
   "diagnostics/interface/get_arp": "arp-table",
   "diagnostics/interface/search_arp": "arp-table",
@@ -65,8 +52,11 @@ export const wanted: Readonly<Record<EndpointName, Privilege>> = {
   "auth/user/search_api_key": "user-management",
   "auth/user/del_api_key": "user-management",
   "auth/priv/search": "user-management",
-};
+} as const satisfies Readonly<Record<string, Privilege>>;
+export type EndpointName = keyof typeof endpoints;
+
+export const endpointNames = Object.keys(endpoints) as readonly EndpointName[];
 
 /** Asked about the resolved endpoint, never about the text of the path. */
 export const mayCall = (held: readonly Privilege[], endpoint: EndpointName): boolean =>
-  held.includes("all") || held.includes(wanted[endpoint]);
+  held.includes("all") || held.includes(endpoints[endpoint]);

@@ -1,30 +1,4 @@
-/** What the service can be asked, by the name it has in the original's documentation; `events` is moor's own. */
-export const endpointNames = [
-  "diagnostics/activity/get_activity",
-  "diagnostics/interface/get_arp",
-  "diagnostics/interface/get_interface_config",
-  "diagnostics/interface/events",
-  "diagnostics/interface/get_interface_names",
-  "diagnostics/interface/get_interface_statistics",
-  "diagnostics/interface/get_routes",
-  "diagnostics/interface/search_arp",
-  "diagnostics/networkinsight/get_interfaces",
-  "diagnostics/system/system_information",
-  "diagnostics/traffic/interface",
-  "interfaces/overview/export",
-  "interfaces/overview/get_interface",
-  "interfaces/overview/interfaces_info",
-  "routes/gateway/status",
-  "routing/settings/search_gateway",
-  "core/firmware/info",
-  "core/firmware/status",
-  "core/system/status",
-  "auth/user/add_api_key",
-  "auth/user/search_api_key",
-  "auth/user/del_api_key",
-  "auth/priv/search",
-] as const;
-export type EndpointName = (typeof endpointNames)[number];
+import { type EndpointName, endpointNames } from "./privileges.ts";
 
 /** Without what follows the action these are not found. */
 const needParameter: ReadonlySet<EndpointName> = new Set<EndpointName>([

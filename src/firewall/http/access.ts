@@ -3,8 +3,7 @@ import type { Logger } from "../../process/log.ts";
 import type { Actor } from "../access/audit.ts";
 import { shortKey } from "../access/keys.ts";
 import { excessOf, type Standing } from "../access/may-manage.ts";
-import { displayNames, type Privilege, privileges, wanted } from "../access/privileges.ts";
-import type { EndpointName } from "../access/resolve-endpoint.ts";
+import { displayNames, type EndpointName, endpoints, type Privilege, privileges } from "../access/privileges.ts";
 import { countingFrom, openStandings } from "../access/standings.ts";
 import type { AccessStore } from "../access/store.ts";
 import { phpJson } from "../report/php-json.ts";
@@ -69,7 +68,7 @@ const actorOf = ({ key, from }: Call): Actor => ({ name: key.name, source: from 
 const pathsOf = (privilege: Privilege): readonly string[] =>
   privilege === "all"
     ? ["*"]
-    : Object.entries(wanted).flatMap(([path, id]) => (id === privilege ? [`api/${path}`] : []));
+    : Object.entries(endpoints).flatMap(([path, id]) => (id === privilege ? [`api/${path}`] : []));
 
 const holders = (
   list: readonly { readonly name: string; readonly privileges: readonly Privilege[] }[],

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Logger } from "../../process/log.ts";
 import type { KeyStore } from "../access/keys.ts";
-import { type EndpointName, pathOf, resolveEndpoint } from "../access/resolve-endpoint.ts";
+import type { EndpointName } from "../access/privileges.ts";
+import { pathOf, resolveEndpoint } from "../access/resolve-endpoint.ts";
 import * as answers from "./answers.ts";
 import { createAuthorising } from "./authorise.ts";
 import type { Endpoint } from "./call.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createLog } from "../../process/log.ts";
 import type { ApiKey } from "../access/keys.ts";
-import type { EndpointName } from "../access/resolve-endpoint.ts";
+import type { EndpointName } from "../access/privileges.ts";
 import { createAuthorising } from "./authorise.ts";
 
 const now = new Date("2026-11-15T12:00:00Z");

@@ -4,8 +4,8 @@ import { readCredentials } from "../access/basic-credentials.ts";
 import { createFailedLogins } from "../access/failed-logins.ts";
 import { createHoldBack } from "../access/hold-back.ts";
 import type { ApiKey, KeyStore, Refusal } from "../access/keys.ts";
-import { mayCall } from "../access/privileges.ts";
-import { type EndpointName, pathOf } from "../access/resolve-endpoint.ts";
+import { type EndpointName, mayCall } from "../access/privileges.ts";
+import { pathOf } from "../access/resolve-endpoint.ts";
 import * as answers from "./answers.ts";
 
 export type Asking = {

@@ -1,4 +1,4 @@
-import type { EndpointName } from "../access/resolve-endpoint.ts";
+import type { EndpointName } from "../access/privileges.ts";
 import type { FirewallConfig } from "../config.ts";
 import type { activityOf } from "../report/activity.ts";
 import { gatewayRows } from "../report/gateways.ts";

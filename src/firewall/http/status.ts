@@ -1,6 +1,5 @@
 import type { KeyStore } from "../access/keys.ts";
-import { mayCall } from "../access/privileges.ts";
-import type { EndpointName } from "../access/resolve-endpoint.ts";
+import { type EndpointName, mayCall } from "../access/privileges.ts";
 import { describe, describeShortly, type FirewallConfig } from "../config.ts";
 import { firmwareInfo, firmwareStatus, systemInformation, systemStatus } from "../kernel/about-machine.ts";
 import { statisticsOf, trafficOf } from "../report/counters.ts";
