@@ -14,7 +14,6 @@ import { type FirewallConfig, noConfig } from "./config.ts";
 import { accessEndpoints } from "./http/access.ts";
 import { createApi } from "./http/api.ts";
 import { createFirewallConsole } from "./http/console.ts";
-import { diagnosticsEndpoints } from "./http/diagnostics.ts";
 import { createEventStreams } from "./http/events.ts";
 import { statusEndpoints } from "./http/status.ts";
 import { foldReads } from "./kernel/fold-reads.ts";
@@ -82,10 +81,9 @@ export async function startFirewall(options: FirewallOptions): Promise<RunningFi
     opened.push({ name: "certificate", close: tls.close });
     const streams = createEventStreams({ feed, accessVersion: access.version });
     const [{ keys }, now, config] = [access, () => new Date(), options.config ?? noConfig];
-    const asked = { config, readSnapshot, ...readTables(stopping.signal) };
+    const read = { readSnapshot, ...readTables(stopping.signal) };
     const endpoints = {
-      ...statusEndpoints({ ...asked, streams, keys, accessVersion: access.version, now }),
-      ...diagnosticsEndpoints(asked),
+      ...statusEndpoints({ config, ...read, streams, keys, accessVersion: access.version, now }),
       ...accessEndpoints(access, log, now),
     };
     const handle = createApi({ keys, endpoints, log, now });

@@ -6,11 +6,9 @@ import { excessOf, type Standing } from "../access/may-manage.ts";
 import { displayNames, type EndpointName, endpoints, type Privilege, privileges } from "../access/privileges.ts";
 import { countingFrom, openStandings } from "../access/standings.ts";
 import type { AccessStore } from "../access/store.ts";
-import { phpJson } from "../report/php-json.ts";
 import * as answers from "./answers.ts";
 import type { Call, Endpoint } from "./call.ts";
-import { pageRows, readPageWish } from "./page-rows.ts";
-import { readFields } from "./read-fields.ts";
+import { askedPage } from "./page-rows.ts";
 
 /** Users' keys and what they may open, as the original manages them since 25.1. */
 export function accessEndpoints(access: AccessStore, log: Logger, now: () => Date) {
@@ -31,12 +29,12 @@ export function accessEndpoints(access: AccessStore, log: Logger, now: () => Dat
       const made = found && keys.addFor(user, undefined, now());
       if (made === undefined) return result("failed");
       audit.note(actorOf(call), "key added", `${shortKey(made.key)} of ${user}`, now());
-      return answers.data(phpJson({ result: "ok", hostname: hostname(), key: made.key, secret: made.secret }));
+      return answers.json({ result: "ok", hostname: hostname(), key: made.key, secret: made.secret });
     },
     "auth/user/search_api_key": async ({ request }) => {
       const inForce = keys.list().filter(({ revoked }) => revoked === undefined);
       const rows = inForce.map(({ name, key }) => ({ username: name, key, id: Buffer.from(key).toString("base64") }));
-      return answers.data(phpJson(pageRows(rows, readPageWish(await readFields(request)))));
+      return answers.json(await askedPage(request, rows));
     },
     "auth/user/del_api_key": async (call) => {
       if (call.request.method !== "POST") return result("failed");
@@ -56,12 +54,12 @@ export function accessEndpoints(access: AccessStore, log: Logger, now: () => Dat
         users: holders(users.list(), id),
         groups: holders(groups.list(), id),
       }));
-      return answers.data(phpJson(pageRows(rows, readPageWish(await readFields(request)))));
+      return answers.json(await askedPage(request, rows));
     },
   } satisfies Partial<Record<EndpointName, Endpoint>>;
 }
 
-const result = (word: string): answers.Answer => answers.data(phpJson({ result: word }));
+const result = (word: string): answers.Answer => answers.json({ result: word });
 
 const actorOf = ({ key, from }: Call): Actor => ({ name: key.name, source: from });
 

@@ -1,3 +1,5 @@
+import { phpJson } from "../report/php-json.ts";
+
 /** The original's answers, byte for byte, but for the missing header (docs/decisions/0003-firewall-answers-401.md). */
 export type Answer = {
   readonly status: number;
@@ -22,8 +24,9 @@ const fromController = (status: number, body: string): Answer => ({
 
 /** `body` is JSON as PHP writes it. */
 export const data = (body: string): Answer => fromController(200, body);
+export const json = (value: Parameters<typeof phpJson>[0]): Answer => data(phpJson(value));
 /** One endpoint of the original writes its body before its headers, and is a web page to the client. */
-export const dataAsPage = (body: string): Answer => ({ ...data(body), contentType: "text/html; charset=UTF-8" });
+export const jsonAsPage = (value: object): Answer => ({ ...json(value), contentType: "text/html; charset=UTF-8" });
 export const invalidJson = fromController(400, '{"status":400,"message":"Invalid JSON syntax"}');
 export const authenticationFailed = fromController(401, '{"status":401,"message":"Authentication Failed"}');
 export const forbidden = fromController(403, '{"status":403,"message":"Forbidden"}');

@@ -1,11 +1,6 @@
-/** What OPNsense's tables send to ask for a part of a list, as JSON, as a form, or in the query. */
-export type PageWish = {
-  readonly current: number;
-  /** -1 for all of them. */
-  readonly rowCount: number;
-  readonly searchPhrase: string;
-  readonly sort: readonly (readonly [field: string, direction: "asc" | "desc"])[];
-};
+import type { IncomingMessage } from "node:http";
+
+type Cells = Readonly<Record<string, unknown>>;
 
 export type Page<Row> = {
   readonly total: number;
@@ -14,20 +9,31 @@ export type Page<Row> = {
   readonly rows: readonly Row[];
 };
 
-type Cells = Readonly<Record<string, unknown>>;
+/** The part of a list that a request asks for. */
+export const askedPage = async <Row extends Cells>(
+  request: IncomingMessage,
+  rows: readonly Row[],
+): Promise<Page<Row>> => pageRows(rows, await readFields(request));
 
-/** Anything that is not a sensible wish is no wish. */
-export function readPageWish(fields: Cells): PageWish {
-  const sort = fields.sort;
-  return {
-    current: Math.max(1, wholeNumber(fields.current) ?? 1),
-    rowCount: wholeNumber(fields.rowCount) ?? -1,
-    searchPhrase: typeof fields.searchPhrase === "string" ? fields.searchPhrase : "",
-    sort:
-      typeof sort === "object" && sort !== null
-        ? Object.entries(sort).map(([field, way]) => [field, way === "desc" ? "desc" : "asc"] as const)
-        : [],
-  };
+/**
+ * `fields` is what OPNsense's tables send; anything that is not a sensible wish is no wish. Every word of the phrase must be in
+ * one of the cells. `total` counts what was found, `rowCount` what is shown; -1 asks for all of them.
+ */
+export function pageRows<Row extends Cells>(rows: readonly Row[], fields: Cells): Page<Row> {
+  const current = Math.max(1, wholeNumber(fields.current) ?? 1);
+  const rowCount = wholeNumber(fields.rowCount) ?? -1;
+  const { searchPhrase, sort } = fields;
+  const words = typeof searchPhrase === "string" ? searchPhrase.toLowerCase().split(/\s+/).filter(Boolean) : [];
+  const found = rows.filter((row) => words.every((word) => cellTexts(row).some((text) => text.includes(word))));
+  const columns = Object.entries(typeof sort === "object" && sort !== null ? sort : {});
+  const sorted = columns
+    .toReversed()
+    .reduce<readonly Row[]>(
+      (list, [field, way]) => list.toSorted((a, b) => compareCells(a[field], b[field]) * (way === "desc" ? -1 : 1)),
+      found,
+    );
+  const shown = rowCount < 1 ? sorted : sorted.slice((current - 1) * rowCount, current * rowCount);
+  return { total: found.length, rowCount: shown.length, current, rows: shown };
 }
 
 function wholeNumber(value: unknown): number | undefined {
@@ -35,22 +41,48 @@ function wholeNumber(value: unknown): number | undefined {
   return typeof number === "number" && Number.isSafeInteger(number) ? number : undefined;
 }
 
-/** Every word of the phrase must be in one of the cells. `total` counts what was found, `rowCount` what is shown. */
-export function pageRows<Row extends Cells>(rows: readonly Row[], wish: PageWish): Page<Row> {
-  const words = wish.searchPhrase.toLowerCase().split(/\s+/).filter(Boolean);
-  const found = rows.filter((row) => words.every((word) => cellTexts(row).some((text) => text.includes(word))));
-  const sorted = wish.sort
-    .toReversed()
-    .reduce<readonly Row[]>(
-      (list, [field, way]) => list.toSorted((a, b) => compareCells(a[field], b[field]) * (way === "desc" ? -1 : 1)),
-      found,
-    );
-  const shown =
-    wish.rowCount < 1 ? sorted : sorted.slice((wish.current - 1) * wish.rowCount, wish.current * wish.rowCount);
-  return { total: found.length, rowCount: shown.length, current: wish.current, rows: shown };
-}
-
 const cellTexts = (row: Cells): string[] => Object.values(row).map((cell) => cellText(cell).toLowerCase());
 const cellText = (cell: unknown): string => (typeof cell === "string" ? cell : (JSON.stringify(cell) ?? ""));
 const compareCells = (a: unknown, b: unknown): number =>
   cellText(a).localeCompare(cellText(b), "en", { numeric: true });
+
+/** More than any table of this API ever asks with. */
+const most = 64 * 1024;
+
+/** The fields of a JSON or form body; of a GET, those of the query. What cannot be read is no field. */
+async function readFields(request: IncomingMessage): Promise<Cells> {
+  const [, query = ""] = (request.url ?? "").split("?", 2);
+  if (request.method === "GET" || request.method === "HEAD") return fromForm(query);
+  const body = await readBody(request);
+  if (!/json/i.test(request.headers["content-type"] ?? "")) return fromForm(body);
+  try {
+    const parsed: unknown = JSON.parse(body);
+    return typeof parsed === "object" && parsed !== null ? (parsed as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** What is too long counts as empty: the rest of it is read by nobody. */
+async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length <= most) chunks.push(chunk);
+    else chunks.length = 0;
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/** `sort[name]=asc` is a field in a field. */
+function fromForm(text: string): Cells {
+  const fields: Record<string, unknown> = {};
+  const sort: Record<string, string> = {};
+  for (const [name, value] of new URLSearchParams(text)) {
+    const [, column] = /^sort\[([\w.-]{1,60})\]$/.exec(name) ?? [];
+    if (column === undefined) fields[name] = value;
+    else sort[column] = value;
+  }
+  return Object.keys(sort).length > 0 ? { ...fields, sort } : fields;
+}

@@ -2,24 +2,26 @@ import type { KeyStore } from "../access/keys.ts";
 import { type EndpointName, mayCall } from "../access/privileges.ts";
 import { describe, describeShortly, type FirewallConfig } from "../config.ts";
 import { firmwareInfo, firmwareStatus, systemInformation, systemStatus } from "../kernel/about-machine.ts";
+import type { activityOf } from "../report/activity.ts";
 import { statisticsOf, trafficOf } from "../report/counters.ts";
-import { gatewayItems } from "../report/gateways.ts";
+import { gatewayItems, gatewayRows } from "../report/gateways.ts";
+import { arpRows, type Neighbour } from "../report/neighbours.ts";
 import { overviewOf } from "../report/overview.ts";
 import { detailsOf } from "../report/overview-details.ts";
-import { phpJson } from "../report/php-json.ts";
-import type { Route } from "../report/routes.ts";
+import { type Route, routeRows } from "../report/routes.ts";
 import type { Snapshot } from "../report/snapshot.ts";
 import * as answers from "./answers.ts";
 import type { Endpoint } from "./call.ts";
 import { type EventStreams, fullText, holdersOf } from "./events.ts";
-import { pageRows, readPageWish } from "./page-rows.ts";
-import { readFields } from "./read-fields.ts";
+import { askedPage } from "./page-rows.ts";
 
+/** Each reader rejects when the kernel could not be read. */
 export type StatusOptions = {
   readonly config: FirewallConfig;
-  /** Rejects when the kernel could not be read. */
   readonly readSnapshot: () => Promise<Snapshot>;
-  readonly readRoutes: (which: "default") => Promise<readonly Route[]>;
+  readonly readRoutes: (which: "default" | "all") => Promise<readonly Route[]>;
+  readonly readArp: () => Promise<readonly Neighbour[]>;
+  readonly readActivity: () => Promise<ReturnType<typeof activityOf>>;
   readonly streams: EventStreams;
   readonly keys: Pick<KeyStore, "stillGood">;
   readonly accessVersion: () => string;
@@ -28,13 +30,26 @@ export type StatusOptions = {
 
 /** What the machine is like. */
 export function statusEndpoints(options: StatusOptions) {
-  const { config, readSnapshot, readRoutes, streams, now } = options;
+  const { config, readSnapshot, readRoutes, readArp, readActivity, streams, now } = options;
   const mayListen = createListenerCheck(options);
   const readOverview = async (statistics: boolean) => {
     const [snapshot, routes] = await Promise.all([readSnapshot(), readRoutes("default")]);
     return overviewOf(snapshot, config, { statistics, routes });
   };
+  const readArpRows = async () => {
+    const [neighbours, snapshot] = await Promise.all([readArp(), readSnapshot()]);
+    return arpRows(neighbours, snapshot, config);
+  };
+  const readGateways = () => Promise.all([readRoutes("default"), readSnapshot()]);
   return {
+    "diagnostics/activity/get_activity": async () => answers.json(await readActivity()),
+    "diagnostics/interface/get_arp": async () => answers.json(await readArpRows()),
+    "diagnostics/interface/search_arp": async ({ request }) =>
+      answers.json(await askedPage(request, await readArpRows())),
+    "diagnostics/interface/get_routes": async () => {
+      const [routes, snapshot] = await Promise.all([readRoutes("all"), readSnapshot()]);
+      return answers.json(routeRows(routes, snapshot, config));
+    },
     "diagnostics/interface/get_interface_config": async () => answers.data((await readSnapshot()).text),
     [events]: async ({ key, from, request, response }) => {
       const mayStay = async () => mayListen(key.key, from);
@@ -45,37 +60,41 @@ export function statusEndpoints(options: StatusOptions) {
     "diagnostics/interface/get_interface_names": async () => {
       const { report } = await readSnapshot();
       const names = [...report].map(([name, { flags }]) => [name, describe(config, name, flags)] as const);
-      return answers.data(phpJson(new Map(names.toSorted(([, a], [, b]) => (a < b ? -1 : Number(a > b))))));
+      return answers.json(new Map(names.toSorted(([, a], [, b]) => (a < b ? -1 : Number(a > b)))));
     },
     "diagnostics/networkinsight/get_interfaces": async () => {
       const { report } = await readSnapshot();
-      return answers.data(
-        phpJson(new Map(Array.from(report, ([name, { flags }]) => [name, describeShortly(config, name, flags)]))),
+      return answers.json(
+        new Map(Array.from(report, ([name, { flags }]) => [name, describeShortly(config, name, flags)])),
       );
     },
     "diagnostics/interface/get_interface_statistics": async () =>
-      answers.data(phpJson(new Map([["statistics", asJson(statisticsOf(await readSnapshot(), config))]]))),
+      answers.json(new Map([["statistics", asJson(statisticsOf(await readSnapshot(), config))]])),
     "diagnostics/traffic/interface": async () => {
       const interfaces = asJson(trafficOf(await readSnapshot(), config));
-      return answers.data(phpJson({ interfaces, time: now().getTime() / 1000 }));
+      return answers.json({ interfaces, time: now().getTime() / 1000 });
     },
-    "interfaces/overview/export": async () => answers.dataAsPage(phpJson(await readOverview(true))),
+    "interfaces/overview/export": async () => answers.jsonAsPage(await readOverview(true)),
     "interfaces/overview/interfaces_info": async ({ request, parameters }) => {
       const rows = await readOverview(!isFalseInPhp(parameters[0]));
-      return answers.data(phpJson(pageRows(rows, readPageWish(await readFields(request)))));
+      return answers.json(await askedPage(request, rows));
     },
     "interfaces/overview/get_interface": async ({ parameters }) => {
       const row = (await readOverview(true)).find(({ device }) => device === parameters[0]);
-      return answers.data(phpJson({ message: row === undefined ? "failed" : detailsOf(row) }));
+      return answers.json({ message: row === undefined ? "failed" : detailsOf(row) });
+    },
+    "routing/settings/search_gateway": async ({ request }) => {
+      const [routes, { report }] = await readGateways();
+      return answers.json(await askedPage(request, gatewayRows(routes, report, config)));
     },
     "routes/gateway/status": async () => {
-      const [routes, { report }] = await Promise.all([readRoutes("default"), readSnapshot()]);
-      return answers.data(phpJson({ items: gatewayItems(routes, report), status: "ok" }));
+      const [routes, { report }] = await readGateways();
+      return answers.json({ items: gatewayItems(routes, report), status: "ok" });
     },
-    "core/firmware/info": async () => answers.data(phpJson(firmwareInfo(now()))),
-    "core/firmware/status": async () => answers.data(phpJson(firmwareStatus(now()))),
-    "core/system/status": async () => answers.data(phpJson(systemStatus())),
-    "diagnostics/system/system_information": async () => answers.data(phpJson(systemInformation())),
+    "core/firmware/info": async () => answers.json(firmwareInfo(now())),
+    "core/firmware/status": async () => answers.json(firmwareStatus(now())),
+    "core/system/status": async () => answers.json(systemStatus()),
+    "diagnostics/system/system_information": async () => answers.json(systemInformation()),
   } satisfies Partial<Record<EndpointName, Endpoint>>;
 }
 
