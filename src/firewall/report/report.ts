@@ -1,6 +1,5 @@
 import type { WireInterface, WireIpv4, WireIpv6 } from "../../contract/interfaces.ts";
 import { isMarked, type KernelAddress, type KernelRow } from "../kernel/row.ts";
-import { reportMedia, reportNd6 } from "./details.ts";
 import { reportKind } from "./kind.ts";
 
 /** A map, not an object: a device may be called `7` or `__proto__`, and the order is the kernel's. */
@@ -132,3 +131,29 @@ function rank(address: KernelAddress): number {
 
 /** Not yet known to be free, or known to be taken by somebody else (RFC 4862 section 5.4). */
 const isUnproven = ({ tentative, dadfailed }: KernelAddress): boolean => isMarked(tentative) || isMarked(dadfailed);
+
+/**
+ * Linux knows a card's speed, not the name of the cable standard, so the text has Linux's words in the original's form.
+ * Without a link the whole text is what is there, as in the original.
+ */
+export function reportMedia({ details, flags }: KernelRow): Pick<WireInterface, "media" | "media_raw"> {
+  const { speed, duplex } = details ?? {};
+  if (speed === undefined || !flags.includes("LOWER_UP")) return {};
+  const media = `${speed}Mb/s${duplex === undefined ? "" : ` <${duplex}-duplex>`}`;
+  return { media, media_raw: `Ethernet autoselect (${media})` };
+}
+
+/** FreeBSD's words for what Linux keeps as numbers; the loopback and others without IPv6 have none. */
+export function reportNd6({ details, flags }: KernelRow): Pick<WireInterface, "nd6"> {
+  const settings = details?.ipv6;
+  if (settings === undefined) return {};
+  const words = {
+    performnud: !flags.includes("NOARP"),
+    // A router takes announcements only when told to twice.
+    accept_rtadv: settings.accept_ra === 2 || (settings.accept_ra === 1 && settings.forwarding === 0),
+    ifdisabled: settings.disable_ipv6 === 1,
+    auto_linklocal: settings.addr_gen_mode !== 1,
+    no_dad: settings.accept_dad < 1 || flags.includes("NOARP") || flags.includes("LOOPBACK"),
+  };
+  return { nd6: { flags: Object.entries(words).flatMap(([word, holds]) => (holds ? [word] : [])) } };
+}
