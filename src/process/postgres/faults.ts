@@ -3,10 +3,11 @@ import { refusalOf } from "./refusals.ts";
 /**
  * What an error of PostgreSQL or of the way to it means for the work it met: `lost`: the connection is no more, and a new one
  * may do; `refused`: there was none, and there will be none until somebody has changed something; `repeat`: another
- * transaction was in the way, and the same again will do; `slow`: it took longer than it may; `unable`: the server cannot do
- * it in the state it is in, and nothing was written.
+ * transaction was in the way, and the same again will do; `stale`: a table has got another column since the statement was
+ * prepared on this connection, and a new one will do; `slow`: it took longer than it may; `unable`: the server cannot do it in
+ * the state it is in, and nothing was written.
  */
-export type PostgresFault = "lost" | "refused" | "repeat" | "slow" | "unable" | "other";
+export type PostgresFault = "lost" | "refused" | "repeat" | "stale" | "slow" | "unable" | "other";
 
 export function faultOf(error: unknown): PostgresFault {
   if (!(error instanceof Error)) return "other";
@@ -16,6 +17,7 @@ export function faultOf(error: unknown): PostgresFault {
     const known = faults[code];
     if (known !== undefined) return known;
     if (inabilities[code] !== undefined) return "unable";
+    if (code === "0A000" && error.message.startsWith("cached plan")) return "stale"; // feature_not_supported
     // https://www.postgresql.org/docs/current/errcodes-appendix.html, class 08: connection exceptions.
     if (/^08...$/.test(code) || /^E[A-Z_]{3,}$/.test(code)) return "lost";
     if (/^[0-9A-Z]{5}$/.test(code)) return "other";

@@ -92,7 +92,7 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
       return await work(client);
     } catch (error) {
       // Behind a server that cannot do it, another may stand by the next time.
-      if (["lost", "unable"].includes(faultOf(error))) broken = error as Error;
+      if (["lost", "stale", "unable"].includes(faultOf(error))) broken = error as Error;
       throw error;
     } finally {
       client.off("error", note);
@@ -126,7 +126,7 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
         const isAway = fault === "lost" || fault === "refused";
         if (isAway) outages.failed(error as Error);
         const pause = backOffDelay(failures, Math.random(), backOff[isAway ? "away" : "repeat"]);
-        const again = fault === "repeat" ? failures < mostRepeats : isAway;
+        const again = fault === "repeat" ? failures < mostRepeats : isAway || fault === "stale";
         if (!again || performance.now() + pause - since > patience) throw asTold(error, fault);
         await sleep(pause);
       }
@@ -178,6 +178,7 @@ function asTold(error: unknown, fault: PostgresFault): unknown {
       });
     case "slow":
     case "repeat":
+    case "stale":
       return new StoreBusy("the database is too busy", { cause: error });
     case "unable":
       return new StoreBusy(inabilityOf(error) ?? "the database cannot do it", { cause: error, retryAfter: 10 });

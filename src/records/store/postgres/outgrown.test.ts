@@ -74,4 +74,15 @@ describe("a node on a database that a newer program brings forward", () => {
     expect([outgrown, said.filter((line) => !line.includes("session is lost"))]).toEqual([false, []]);
     await newer.close();
   });
+
+  it("reads a table that has one column more, on the connections that it has", async () => {
+    const zones = async () => (await old.zones(pool.request.account, { page: 1, perPage: 5 })).items;
+    const [zone] = await zones();
+    const byName = () => old.zoneBy(pool.request.account, { name: zone?.name ?? "" });
+    expect(await byName()).toEqual(zone);
+    const newer = await openNewer({ sql: "ALTER TABLE zones ADD COLUMN newer TEXT", oldest: known });
+    expect([await byName(), await zones()]).toEqual([zone, [zone]]);
+    expect(await pool.add(old, "192.0.2.2")).toBe("192.0.2.2");
+    await newer.close();
+  });
 });
