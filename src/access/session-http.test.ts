@@ -1,13 +1,14 @@
 import { DatabaseSync } from "node:sqlite";
 import { expect, it } from "vitest";
+import { sqliteSql } from "../process/sqlite/sql.ts";
 import { createSessions } from "./session.ts";
 import { createSignIn } from "./session-http.ts";
-import { openSessionStore, sessionTables } from "./session-store-sqlite.ts";
+import { createSessionStore, sessionTables } from "./session-store.ts";
 
 it("two passwords are checked at the same time, each takes 128 MB; a third one is asked to come again", async () => {
   const database = new DatabaseSync(":memory:");
   database.exec(sessionTables);
-  const sessions = createSessions(openSessionStore(database), () => 1);
+  const sessions = createSessions(createSessionStore(sqliteSql(database)), () => 1);
   const waiting: (() => void)[] = [];
   const check = () => new Promise<string>((resolve) => waiting.push(() => resolve("anna")));
   const people = { check, describe: async () => undefined, setPassword: async () => undefined };

@@ -1,8 +1,9 @@
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
+import { sqliteSql } from "../process/sqlite/sql.ts";
 import { createSessions } from "./session.ts";
 import { cookieOf, dropCookie, isOwnOrigin, sessionOf, setCookie } from "./session-cookie.ts";
-import { openSessionStore, sessionTables } from "./session-store-sqlite.ts";
+import { createSessionStore, sessionTables } from "./session-store.ts";
 
 const start = 1_800_000_000_000;
 const minute = 60_000;
@@ -13,7 +14,7 @@ function rig() {
   const database = new DatabaseSync(":memory:");
   database.exec(sessionTables);
   const clock = { now: start };
-  const sessions = createSessions(openSessionStore(database), () => clock.now);
+  const sessions = createSessions(createSessionStore(sqliteSql(database)), () => clock.now);
   return { database, clock, sessions };
 }
 

@@ -1,4 +1,4 @@
-import { sessionTables } from "../../access/session-store-sqlite.ts";
+import { sessionTables } from "../../access/session-store.ts";
 
 /** Forwards only: a released step is never edited, a change is a new step at the end. Times are milliseconds since 1970. */
 export const migrations: readonly string[] = [

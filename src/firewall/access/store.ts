@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import type { SessionStore } from "../../access/session.ts";
-import { openSessionStore } from "../../access/session-store-sqlite.ts";
+import { createSessionStore } from "../../access/session-store.ts";
 import { openSqlite } from "../../process/sqlite/open.ts";
+import { sqliteSql } from "../../process/sqlite/sql.ts";
 import { type Audit, openAudit } from "./audit.ts";
 import { type GroupStore, openGroups } from "./groups.ts";
 import { type KeyStore, openKeyStore } from "./keys.ts";
@@ -34,7 +35,7 @@ export function openAccess(path: string): AccessStore {
     users: openUsers(database),
     groups: openGroups(database),
     audit: openAudit(database),
-    sessions: openSessionStore(database),
+    sessions: createSessionStore(sqliteSql(database)),
     close: () => database.close(),
   };
 }

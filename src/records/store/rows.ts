@@ -172,12 +172,6 @@ export type KeyRow = {
   readonly revoked: number | null;
 };
 
-/** To be followed by how its name is given. */
-export const goodKey =
-  "transfer_keys.*, accounts.name AS account_name FROM transfer_keys " +
-  "LEFT JOIN accounts ON accounts.id = transfer_keys.account " +
-  "WHERE transfer_keys.revoked IS NULL AND transfer_keys.name";
-
 export const keyFromRow = (row: KeyRow): TransferKey => ({
   name: row.name,
   algorithm: row.algorithm as TransferKey["algorithm"],

@@ -5,12 +5,15 @@ import type { RRset } from "../../../core/records/rrset.ts";
 import { type Statement, toQuery } from "../../../process/postgres/statement.ts";
 import { plainSettings } from "../../model.ts";
 import type { WriteRequest } from "../port.ts";
+import { createSqlReads } from "../sql/read.ts";
+import { createSqlTransferKeys } from "../sql/transfer-keys.ts";
 import { createBatch } from "./batch.ts";
 import { loadBatch } from "./batch-read.ts";
 import { writeStatements } from "./batch-write.ts";
 import { readObstacle } from "./neighbours.ts";
 import type { Write } from "./queue.ts";
 import { createHotReads } from "./read.ts";
+import { postgresSql } from "./sql.ts";
 import { createWrites } from "./writes.ts";
 
 const few = [0, 100, 200, 300, 400];
@@ -102,9 +105,10 @@ describe.each([
     await fill(zones, sets);
     await looksAtFew(async ({ run }) => {
       const reads = createHotReads({ read: run });
+      const lists = createSqlReads(postgresSql({ read: run, transact: never }));
       const found = await Promise.all(places.map(({ id }) => reads.record(account, id)));
       expect(found.map((placed) => placed?.record.id)).toEqual(places.map(({ id }) => id));
-      const above = await Promise.all(places.map(({ zone }) => reads.zoneHolding(`www.${zone}.example`)));
+      const above = await Promise.all(places.map(({ zone }) => lists.zoneHolding(`www.${zone}.example`)));
       expect(above.map((zone) => zone?.id)).toEqual(places.map(({ zone }) => zone));
       const homes = await Promise.all(places.map(({ zone }) => reads.zone(account, zone)));
       const there = await Promise.all(places.map(({ owner }, i) => reads.sets(homes[i] ?? never(), { owner })));
@@ -155,7 +159,7 @@ describe.each([
   it("to find the zones that come from elsewhere", async () => {
     await fill(zones, sets);
     await looksAtFew(async ({ run }) => {
-      expect(await createHotReads({ read: run }).secondaryZones()).toEqual([]);
+      expect(await createSqlTransferKeys(postgresSql({ read: run, transact: never })).secondaryZones()).toEqual([]);
     });
   });
 

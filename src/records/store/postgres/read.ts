@@ -1,13 +1,7 @@
-import { enclosing } from "../../../core/names/name.ts";
 import type { Postgres } from "../../../process/postgres/open.ts";
 import type { Zone } from "../../model.ts";
 import type { RecordStore } from "../port.ts";
 import {
-  type ChangeRow,
-  changeFromRow,
-  goodKey,
-  type KeyRow,
-  keyFromRow,
   type PlacedRow,
   placedColumns,
   placedFromRow,
@@ -16,15 +10,13 @@ import {
   type ZoneRow,
   zoneFromRow,
 } from "../rows.ts";
-import type { ZoneNumber } from "../transfer-keys.ts";
 import type { PlacedSet } from "./batch.ts";
 import { setsOfOwners } from "./batch-read.ts";
 import { joinReads } from "./joined-reads.ts";
 
-type HotReads = Pick<RecordStore, "zone" | "zoneBy" | "zoneHolding" | "record" | "sets" | "setsAfter"> &
-  Pick<RecordStore, "transferKey" | "everyZone" | "secondaryZones" | "lastChange" | "changesAfter">;
+type HotReads = Pick<RecordStore, "zone" | "zoneBy" | "record" | "sets" | "lastChange">;
 
-/** What requests, DNS questions and followers of the log ask for: prepared, and what comes often is joined. */
+/** What requests and writes ask for most: those that come together are joined. */
 export function createHotReads({ read }: Pick<Postgres, "read">): HotReads {
   const zoneReader = <Key extends string | number>(column: "id" | "name" | "number") =>
     joinReads<Key, ZoneRow | undefined>({
@@ -78,9 +70,6 @@ export function createHotReads({ read }: Pick<Postgres, "read">): HotReads {
     return (await setsAt(owners.map((each) => ({ zone, owner: each })))).flat();
   };
 
-  const rowsBy = async <Row>(name: string, text: string, ...values: readonly unknown[]): Promise<readonly Row[]> =>
-    (await read({ name, text, values })).rows as readonly Row[];
-
   const theirs = (account: number, row: ZoneRow | undefined): Zone | undefined =>
     row?.account === account ? zoneFromRow(row) : undefined;
 
@@ -99,45 +88,10 @@ export function createHotReads({ read }: Pick<Postgres, "read">): HotReads {
       return wanted.map((row) => setFromRow(row, zone));
     },
 
-    setsAfter: async (zone, after, limit) => {
-      const text =
-        "SELECT owner, type, ttl, records, marks FROM rrsets WHERE zone = $1 AND (owner, type) > ($2, $3) " +
-        "ORDER BY owner, type LIMIT $4";
-      const rows = await rowsBy<SetRow>("sets after", text, zone.number, after?.owner ?? "", after?.type ?? "", limit);
-      return rows.map((row) => setFromRow(row, zone));
-    },
-
-    zoneHolding: async (name) => {
-      const text = "SELECT * FROM zones WHERE name = ANY($1) ORDER BY length(name) DESC LIMIT 1";
-      const [row] = await rowsBy<ZoneRow>("zone holding", text, enclosing(name));
-      return row && zoneFromRow(row);
-    },
-    everyZone: async (after, limit) => {
-      const text = "SELECT number, name FROM zones WHERE number > $1 ORDER BY number LIMIT $2";
-      return await rowsBy<ZoneNumber>("every zone", text, after, limit);
-    },
-    secondaryZones: async () => {
-      // In the words of its index: without them that is not used.
-      const text = "SELECT * FROM zones WHERE (settings::json ->> 'mode') = 'secondary'";
-      return (await rowsBy<ZoneRow>("secondary zones", text)).map(zoneFromRow);
-    },
-    transferKey: async (name) => {
-      const [row] = await rowsBy<KeyRow>("transfer key", `SELECT ${goodKey} = $1`, name);
-      return row && keyFromRow(row);
-    },
-
     lastChange: async () => {
-      const text = "SELECT max(position) AS position FROM changes";
-      const [last] = await rowsBy<{ position: number | null }>("last change", text);
+      const { rows } = await read({ name: "last change", text: "SELECT max(position) AS position FROM changes" });
+      const [last] = rows as readonly { readonly position: number | null }[];
       return last?.position ?? 0;
-    },
-    changesAfter: async (position, limit, account) => {
-      const [text, theirs] = ["SELECT * FROM changes WHERE position > $1", "ORDER BY position LIMIT $2"];
-      const rows =
-        account === undefined
-          ? await rowsBy<ChangeRow>("changes", `${text} ${theirs}`, position, limit)
-          : await rowsBy<ChangeRow>("their changes", `${text} AND account = $3 ${theirs}`, position, limit, account);
-      return rows.map(changeFromRow);
     },
   };
 }

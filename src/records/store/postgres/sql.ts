@@ -1,21 +1,19 @@
-import type { CompiledQuery } from "kysely";
-import { postgresText, type RunSql } from "../../../process/database/sql-text.ts";
+import { hash } from "node:crypto";
+import { inWords, postgresDialect, type RunSql, type Sql, type SqlText } from "../../../process/database/sql.ts";
 import { observe } from "../../../process/metrics.ts";
 import type { Postgres } from "../../../process/postgres/open.ts";
 import type { Rows, Statement } from "../../../process/postgres/statement.ts";
 import type { StoreCounters } from "../counters.ts";
-import type { Sql, Tables } from "../sql/tables.ts";
 
-const text = postgresText<Tables>();
 const nothingMore: Statement = { text: "SELECT 1" };
 
-/** Queries of `store-sql-*.ts`, each on its own: what reads is repeated when the connection is lost. */
-export function postgresSql(postgres: Postgres): Sql {
-  const run: RunSql = async (query) =>
-    query.query.kind === "SelectQueryNode"
-      ? rowsOf(await postgres.read(toStatement(query)))
-      : await inTransaction(postgres, (sql) => sql.run(query));
-  return { text, run };
+/** Each text on its own: what reads is repeated when the connection is lost. */
+export function postgresSql(postgres: Pick<Postgres, "read" | "transact">): Sql {
+  return {
+    dialect: postgresDialect,
+    read: async (text) => rowsOf(await postgres.read(toStatement(text))),
+    write: (text) => inTransaction(postgres, ({ write }) => write(text)),
+  };
 }
 
 /** Counts each transaction as one write. */
@@ -41,16 +39,21 @@ export function countWrites(postgres: Postgres, counters: StoreCounters): Postgr
 
 /** All of `work` or nothing of it; `last` is said with the commit. */
 export async function inTransaction<T>(
-  postgres: Postgres,
+  postgres: Pick<Postgres, "transact">,
   work: (sql: Sql) => Promise<T>,
   last = nothingMore,
 ): Promise<T> {
   const { result } = await postgres.transact(async (run) => {
-    const runHere: RunSql = async (query) => rowsOf(await run(toStatement(query)));
-    return { result: await work({ text, run: runHere }), last };
+    const runHere: RunSql = async (text) => rowsOf(await run(toStatement(text)));
+    return { result: await work({ dialect: postgresDialect, read: runHere, write: runHere }), last };
   });
   return result;
 }
 
-const toStatement = ({ sql, parameters }: CompiledQuery): Statement => ({ text: sql, values: parameters });
+/** Named, so that the server keeps it prepared: the words come from the code and never from a client, so their number is bounded. */
+const toStatement = (text: SqlText): Statement => {
+  const words = inWords(text, postgresDialect);
+  return { name: hash("sha1", words, "base64"), text: words, values: text.values };
+};
+
 const rowsOf = <Row>({ rows }: Rows): readonly Row[] => rows as readonly Row[];

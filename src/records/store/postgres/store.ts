@@ -1,5 +1,5 @@
 import type { Client } from "pg";
-import { createSessionStore } from "../../../access/session-store-sql.ts";
+import { createSessionStore } from "../../../access/session-store.ts";
 import type { DatabaseTrouble, MigrationStep } from "../../../process/database/migration-steps.ts";
 import { StoreBusy } from "../../../process/database/store-busy.ts";
 import type { Logger } from "../../../process/log.ts";
@@ -22,7 +22,6 @@ import type { RecordStore } from "../port.ts";
 import { createSqlConsole } from "../sql/console.ts";
 import { createSqlGrants } from "../sql/grants.ts";
 import { createSqlReads } from "../sql/read.ts";
-import { createSqlSecrets } from "../sql/secrets.ts";
 import { createSqlTransferKeys } from "../sql/transfer-keys.ts";
 import { expectWholeDatabase } from "../unfinished-copy.ts";
 import { zonesByName } from "../zones-by-name.ts";
@@ -110,7 +109,6 @@ async function openOn(
     ...createSqlGrants(sql),
     revokeTransferKey: (name, now) =>
       writeAccess((inside) => createSqlTransferKeys(inside).revokeTransferKey(name, now)),
-    ...createSqlSecrets(sql),
     ...lists,
     ...reads,
     zones: zonesByName({ zoneBy: reads.zoneBy, list: lists.zones }),
@@ -122,9 +120,9 @@ async function openOn(
     console: {
       ...createSqlConsole(sql),
       sessions: {
-        ...createSessionStore(sql.text, sql.run),
-        remove: (who, id) => writeAccess(({ text, run }) => createSessionStore(text, run).remove(who, id)),
-        removeAll: (who) => writeAccess(({ text, run }) => createSessionStore(text, run).removeAll(who)),
+        ...createSessionStore(sql),
+        remove: (who, id) => writeAccess((inside) => createSessionStore(inside).remove(who, id)),
+        removeAll: (who) => writeAccess((inside) => createSessionStore(inside).removeAll(who)),
       },
       guesses: guesses.shared,
       close: () => undefined,

@@ -1,9 +1,9 @@
+import type { Sql } from "../../../process/database/sql.ts";
 import type { Postgres } from "../../../process/postgres/open.ts";
 import type { Statement } from "../../../process/postgres/statement.ts";
 import type { Token } from "../../model.ts";
 import type { RecordStore } from "../port.ts";
 import { type TokenRow, tokenFromRow } from "../rows.ts";
-import type { Sql } from "../sql/tables.ts";
 import { createSqlTokens } from "../sql/tokens.ts";
 import { type Counted, createUseCounter, withUses } from "../use-counter.ts";
 import { tokensChannel } from "./feed.ts";
@@ -12,7 +12,7 @@ import { inTransaction, postgresSql } from "./sql.ts";
 
 type TokenStore = Pick<
   RecordStore,
-  "account" | "ensureAccount" | "addToken" | "tokenByHash" | "tokens" | "revokeToken" | "noteUse"
+  "account" | "ensureAccount" | "addToken" | "tokenByHash" | "tokens" | "revokeToken" | "secret" | "noteUse"
 >;
 
 const mostKept = 10_000;
@@ -77,9 +77,8 @@ export function createPostgresTokens(postgres: Postgres, writeAccess: WriteAcces
   });
 
   const store: TokenStore = {
+    ...cold,
     noteUse: uses.note,
-    account: cold.account,
-    ensureAccount: (name, now) => inTransaction(postgres, (sql) => createSqlTokens(sql).ensureAccount(name, now)),
     addToken: (token) => writeAccess((sql) => createSqlTokens(sql).addToken(token)),
     tokenByHash: (hash) => {
       const token = isUp() ? known.get(hash) : undefined;

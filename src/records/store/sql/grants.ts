@@ -1,57 +1,36 @@
-import { sql } from "kysely";
+import { type Sql, sql } from "../../../process/database/sql.ts";
 import { type GrantRow, grantFromRow } from "../rows.ts";
-import type { GrantStore, NewGrant } from "../zone-grants.ts";
-import type { Sql } from "./tables.ts";
+import type { GrantStore } from "../zone-grants.ts";
 
-export function createSqlGrants({ text: { db }, run }: Sql): GrantStore {
-  const found = db
-    .selectFrom("zone_grants")
-    .innerJoin("accounts", "accounts.id", "zone_grants.account")
-    .leftJoin("zones", "zones.number", "zone_grants.zone")
-    .selectAll("zone_grants")
-    .select(["accounts.name as account_name", "zones.name as zone_name"])
-    .orderBy("zone_grants.id");
-  const theSame = ({ zone, account, name }: NewGrant) => {
-    const named = found.where("zone_grants.account", "=", account).where("zone_grants.name", "=", name);
-    return named.where("zone_grants.zone", zone === undefined ? "is" : "=", zone ?? null);
-  };
-  /** From the rows of zones, so that none is granted for a zone that was just deleted. */
-  const rowOf = ({ zone, account, name, actor, created }: NewGrant) => {
-    const row = [
-      whole(account).as("account"),
-      sql<string>`cast(${name} as text)`.as("name"),
-      sql<string>`cast(${actor} as text)`.as("actor"),
-      whole(created).as("created"),
-    ] as const;
-    return zone === undefined
-      ? db.selectNoFrom([sql<null>`cast(null as bigint)`.as("zone"), ...row])
-      : db
-          .selectFrom("zones")
-          .select(["zones.number as zone", ...row])
-          .where("zones.number", "=", zone);
-  };
+export function createSqlGrants({ read, write }: Sql): GrantStore {
+  const found = sql`SELECT zone_grants.*, accounts.name AS account_name, zones.name AS zone_name FROM zone_grants
+    JOIN accounts ON accounts.id = zone_grants.account LEFT JOIN zones ON zones.number = zone_grants.zone`;
+  const oldestFirst = sql`ORDER BY zone_grants.id`;
 
   return {
-    addGrant: async (grant) => {
-      const added = db
-        .insertInto("zone_grants")
-        .columns(["zone", "account", "name", "actor", "created"])
-        .expression(rowOf(grant) as never)
-        .onConflict((conflict) => conflict.doNothing());
-      await run(added.compile());
-      const [row] = await run<GrantRow>(theSame(grant).compile());
+    addGrant: async ({ zone = null, account, name, actor, created }) => {
+      // PostgreSQL learns the types of values from the casts.
+      const given = sql`cast(${zone} as bigint), cast(${account} as bigint), cast(${name} as text)`;
+      const by = sql`cast(${actor} as text), cast(${created} as bigint)`;
+      // No grant is made for a zone that was just deleted.
+      const isThere = sql`cast(${zone} as bigint) IS NULL OR EXISTS (SELECT 1 FROM zones WHERE number = ${zone})`;
+      await write(
+        sql`INSERT INTO zone_grants (zone, account, name, actor, created)
+            SELECT ${given}, ${by} WHERE ${isThere} ON CONFLICT DO NOTHING`,
+      );
+      const [row] = await read<GrantRow>(
+        sql`${found} WHERE zone_grants.account = ${account} AND zone_grants.name = ${name}
+            AND coalesce(zone_grants.zone, 0) = ${zone ?? 0}`,
+      );
       return row === undefined ? "no-zone" : grantFromRow(row);
     },
     grants: async ({ zone }) => {
-      const wanted = zone === undefined ? found : found.where("zone_grants.zone", "=", zone);
-      return (await run<GrantRow>(wanted.compile())).map(grantFromRow);
+      const wanted = zone === undefined ? found : sql`${found} WHERE zone_grants.zone = ${zone}`;
+      return (await read<GrantRow>(sql`${wanted} ${oldestFirst}`)).map(grantFromRow);
     },
     revokeGrant: async (id, zone) => {
-      const gone = db.deleteFrom("zone_grants").where("id", "=", id).returning("id");
-      return (await run((zone === undefined ? gone : gone.where("zone", "=", zone)).compile())).length === 1;
+      const named = zone === undefined ? sql`id = ${id}` : sql`id = ${id} AND zone = ${zone}`;
+      return (await write(sql`DELETE FROM zone_grants WHERE ${named} RETURNING id`)).length === 1;
     },
   };
 }
-
-/** A number of which the database could not tell its type otherwise. */
-const whole = (value: number) => sql<number>`cast(${value} as bigint)`;

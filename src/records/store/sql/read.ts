@@ -1,137 +1,162 @@
-import { type CompiledQuery, type Expression, expressionBuilder, type RawBuilder, type SqlBool, sql } from "kysely";
+import { enclosing } from "../../../core/names/name.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
-import type { Zone } from "../../model.ts";
-import type { HistoryQuery, LabelTest, Order, Page, RecordStore, SetPageQuery, ZoneQuery } from "../port.ts";
-import { changeFromRow, setFromRow, zoneFromRow } from "../rows.ts";
-import type { ActionRow, Sql, Tables } from "./tables.ts";
+import { allOf, type Sql, type SqlText, sql } from "../../../process/database/sql.ts";
+import type { Action, Zone } from "../../model.ts";
+import type { LabelTest, Order, Page, RecordStore, SetPageQuery, ZoneQuery } from "../port.ts";
+import { type ChangeRow, changeFromRow, type SetRow, setFromRow, type ZoneRow, zoneFromRow } from "../rows.ts";
 
-type SqlReads = Pick<RecordStore, "zones" | "setPage" | "actions" | "historyOf" | "restOfWrite">;
+type SqlReads = Pick<
+  RecordStore,
+  "zones" | "zoneHolding" | "setPage" | "setsAfter" | "actions" | "changesAfter" | "historyOf" | "restOfWrite"
+>;
 
-/** Reads that are rare enough to be put together when they are asked for. Of `zones` only lists: one of a name has a key. */
-export function createSqlReads({ text, run }: Sql): SqlReads {
-  const { db, anyOf, contains, asJson, unindexed } = text;
+/** Lists and parts of the log. Of `zones` only lists: one of a name has a key. */
+export function createSqlReads({ dialect, read }: Sql): SqlReads {
+  const { anyOf, contains, asJson, unindexed } = dialect;
 
-  const page = async <Row, T>(list: PageOf<Row>, fromRow: (row: Row) => T): Promise<Page<T>> => {
-    const [[count], rows] = await Promise.all([run(list.count.compile()), run(list.rows.compile())]);
-    return { items: rows.map(fromRow), total: Number(count?.total ?? 0) };
+  const page = async <Row, T>(
+    { count, rows, page: nth, perPage }: PageOf,
+    fromRow: (row: Row) => T,
+  ): Promise<Page<T>> => {
+    const [[counted], found] = await Promise.all([
+      read<{ readonly total: number }>(count),
+      read<Row>(sql`${rows} LIMIT ${perPage} OFFSET ${(nth - 1) * perPage}`),
+    ]);
+    return { items: found.map(fromRow), total: Number(counted?.total ?? 0) };
   };
 
-  const labelled = (settings: Expression<unknown>, { key, values, not }: LabelTest): Expression<SqlBool> => {
-    const has = sql`(${asJson(settings)} -> 'labels' ->> ${key})`;
-    if (not && values === undefined) return sql`${has} is null`;
-    const one = values === undefined ? sql`true` : not ? sql`not (${anyOf(has, values)})` : anyOf(has, values);
-    const holds = sql`${has} is not null and ${one}`;
+  const labelled = ({ key, values, not }: LabelTest): SqlText => {
+    const has = sql`(${asJson(sql`settings`)} -> 'labels' ->> ${key})`;
+    if (not && values === undefined) return sql`${has} IS NULL`;
+    const one = values === undefined ? sql`true` : not ? sql`NOT (${anyOf(has, values)})` : anyOf(has, values);
     // Most zones have no such text at all: that is seen much sooner than their JSON is read.
     const [value, ...others] = not ? [] : (values ?? []);
     const part = value === undefined || others.length > 0 ? `"${key}":` : `"${key}":"${value}"`;
-    return sql`(${contains(settings, part)} and ${holds})`;
+    return sql`(${contains(sql`settings`, part)} AND ${has} IS NOT NULL AND ${one})`;
   };
 
-  const zonesOf = (account: number, { search, within, after, mode, label }: ZoneQuery) => {
-    const eb = expressionBuilder<Tables, "zones">();
+  const zonesOf = (account: number, { search, within, after, mode, label }: ZoneQuery): SqlText => {
     // A few names are looked for one by one, and not among all zones of the account.
-    const theirs = within === undefined ? eb.ref("account") : unindexed(eb.ref("account"));
-    const filters: Expression<SqlBool>[] = [eb(theirs, "=", account)];
-    if (search !== undefined) filters.push(contains(eb.ref("name"), search));
-    if (within !== undefined) filters.push(anyOf(eb.ref("name"), within));
-    if (after !== undefined) filters.push(eb("name", ">", after));
-    // In the words of PostgreSQL's index of secondary zones.
-    if (mode !== undefined) filters.push(sql`(${asJson(eb.ref("settings"))} ->> 'mode') = ${sql.lit(mode)}`);
-    if (label !== undefined) filters.push(labelled(eb.ref("settings"), label));
-    return db.selectFrom("zones").where(eb.and(filters));
+    const theirs = within === undefined ? sql`account` : unindexed(sql`account`);
+    const filters = [sql`${theirs} = ${account}`];
+    if (search !== undefined) filters.push(contains(sql`name`, search));
+    if (within !== undefined) filters.push(anyOf(sql`name`, within));
+    if (after !== undefined) filters.push(sql`name > ${after}`);
+    if (mode !== undefined) {
+      // In the words of PostgreSQL's index of secondary zones.
+      const its = mode === "secondary" ? sql`'secondary'` : sql`${mode}`;
+      filters.push(sql`(${asJson(sql`settings`)} ->> 'mode') = ${its}`);
+    }
+    if (label !== undefined) filters.push(labelled(label));
+    return sql`FROM zones WHERE ${allOf(filters)}`;
   };
 
-  const setsOf = (zone: Zone, { owners, types }: SetPageQuery) => {
-    const eb = expressionBuilder<Tables, "rrsets">();
-    const filters: Expression<SqlBool>[] = [eb("zone", "=", zone.number)];
-    if (owners !== undefined) filters.push(anyOf(eb.ref("owner"), owners));
-    if (types !== undefined) filters.push(anyOf(eb.ref("type"), types));
-    return db.selectFrom("rrsets").where(eb.and(filters));
+  const setsOf = (zone: Zone, { owners, types }: SetPageQuery): SqlText => {
+    const filters = [sql`zone = ${zone.number}`];
+    if (owners !== undefined) filters.push(anyOf(sql`owner`, owners));
+    if (types !== undefined) filters.push(anyOf(sql`type`, types));
+    return sql`FROM rrsets WHERE ${allOf(filters)}`;
   };
 
   return {
     zones: async (account, query) => {
-      const { search, within, after, mode, label, order = [], page: at, perPage } = query;
+      const { search, within, after, mode, label, order = [] } = query;
       const filtered = zonesOf(account, query);
-      let rows = filtered.selectAll();
-      for (const { by, descending } of distinctFields(order)) rows = rows.orderBy(zoneColumns[by], way(descending));
-      rows = rows
-        .orderBy("number")
-        .limit(perPage)
-        .offset((at - 1) * perPage);
-      const counted = db.selectFrom("zone_counts").where("account", "=", account).select("zones as total");
       const isAll = [search, within, after, mode, label].every((filter) => filter === undefined);
-      const count = isAll ? counted : filtered.select(total);
-      return await page({ count, rows }, zoneFromRow);
+      const counted = sql`SELECT zones AS total FROM zone_counts WHERE account = ${account}`;
+      const rows = sql`SELECT * ${filtered} ORDER BY ${inOrder(order, zoneColumns)}number`;
+      return await page({ ...query, count: isAll ? counted : countOf(filtered), rows }, zoneFromRow);
+    },
+    zoneHolding: async (name) => {
+      const above = anyOf(sql`name`, enclosing(name));
+      const [row] = await read<ZoneRow>(sql`SELECT * FROM zones WHERE ${above} ORDER BY length(name) DESC LIMIT 1`);
+      return row && zoneFromRow(row);
     },
 
     setPage: async (zone, query) => {
-      const { order = [], page: at, perPage } = query;
       const filtered = setsOf(zone, query);
-      let rows = filtered.select(["owner", "type", "ttl", "records", "marks"]);
-      for (const [column, turned] of setOrder(distinctFields(order))) rows = rows.orderBy(column, way(turned));
-      rows = rows.limit(perPage).offset((at - 1) * perPage);
-      return await page({ count: filtered.select(total), rows }, (row): RRset => setFromRow(row, zone));
+      const rows = sql`SELECT ${setColumns} ${filtered} ORDER BY ${setOrder(query.order)}`;
+      return await page({ ...query, count: countOf(filtered), rows }, (row: SetRow): RRset => setFromRow(row, zone));
+    },
+    setsAfter: async (zone, after, limit) => {
+      const rows = await read<SetRow>(
+        sql`SELECT ${setColumns} FROM rrsets WHERE zone = ${zone.number}
+            AND (owner, type) > (${after?.owner ?? ""}, ${after?.type ?? ""}) ORDER BY owner, type LIMIT ${limit}`,
+      );
+      return rows.map((row) => setFromRow(row, zone));
     },
 
     actions: async (account, query) => {
-      const { ids, zone, actor, within, order = [], page: at, perPage } = query;
-      const eb = expressionBuilder<Tables, "actions">();
-      const filters: Expression<SqlBool>[] = [eb("account", "=", account)];
-      if (zone !== undefined) filters.push(eb("zone", "=", zone));
-      if (actor !== undefined) filters.push(eb("actor", "=", actor));
-      if (ids !== undefined) filters.push(anyOf(eb.ref("id"), ids));
-      if (within !== undefined) filters.push(anyOf(eb.ref("zone_name"), within));
-      const filtered = db.selectFrom("actions").where(eb.and(filters));
-      let rows = filtered.selectAll();
-      for (const { by, descending } of distinctFields(order)) rows = rows.orderBy(actionColumns[by], way(descending));
-      rows = rows
-        .orderBy("id")
-        .limit(perPage)
-        .offset((at - 1) * perPage);
-      return await page({ count: filtered.select(total), rows }, actionFromRow);
+      const { ids, zone, actor, within, order = [] } = query;
+      const filters = [sql`account = ${account}`];
+      if (zone !== undefined) filters.push(sql`zone = ${zone}`);
+      if (actor !== undefined) filters.push(sql`actor = ${actor}`);
+      if (ids !== undefined) filters.push(anyOf(sql`id`, ids));
+      if (within !== undefined) filters.push(anyOf(sql`zone_name`, within));
+      const filtered = sql`FROM actions WHERE ${allOf(filters)}`;
+      const rows = sql`SELECT * ${filtered} ORDER BY ${inOrder(order, actionColumns)}id`;
+      return await page({ ...query, count: countOf(filtered), rows }, actionFromRow);
     },
 
-    historyOf: async (zone, { before, serial, limit }: HistoryQuery) => {
-      let rows = db.selectFrom("changes").selectAll().where("zone", "=", zone.number);
-      if (before !== undefined) rows = rows.where("position", "<", before);
-      if (serial !== undefined) rows = rows.where("serial", "=", serial);
-      return (await run(rows.orderBy("position", "desc").limit(limit).compile())).map(changeFromRow);
+    changesAfter: async (position, limit, account) => {
+      const filters = [sql`position > ${position}`];
+      if (account !== undefined) filters.push(sql`account = ${account}`);
+      const rows = sql`SELECT * FROM changes WHERE ${allOf(filters)} ORDER BY position LIMIT ${limit}`;
+      return (await read<ChangeRow>(rows)).map(changeFromRow);
     },
-
+    historyOf: async (zone, { before, serial, limit }) => {
+      const filters = [sql`zone = ${zone.number}`];
+      if (before !== undefined) filters.push(sql`position < ${before}`);
+      if (serial !== undefined) filters.push(sql`serial = ${serial}`);
+      const rows = sql`SELECT * FROM changes WHERE ${allOf(filters)} ORDER BY position DESC LIMIT ${limit}`;
+      return (await read<ChangeRow>(rows)).map(changeFromRow);
+    },
     restOfWrite: async (zone, { position, serial }) => {
-      const earlier = db.selectFrom("changes").where("zone", "=", zone.number).where("position", "<", position);
+      const earlier = sql`FROM changes WHERE zone = ${zone.number} AND position < ${position}`;
       // A write has its place among the others of the zone: behind its first change nothing is looked at.
-      const others = earlier.where("serial", "<>", serial).orderBy("position", "desc").limit(1).select("position");
-      const [count] = await run(
-        earlier.where("position", ">", sql<number>`coalesce((${others}), 0)`).select(total).compile(),
+      const others = sql`SELECT position ${earlier} AND serial <> ${serial} ORDER BY position DESC LIMIT 1`;
+      const [count] = await read<{ readonly total: number }>(
+        countOf(sql`${earlier} AND position > coalesce((${others}), 0)`),
       );
       return Number(count?.total ?? 0);
     },
   };
 }
 
-type Compilable<Row> = { readonly compile: () => CompiledQuery<Row> };
-type PageOf<Row> = { readonly count: Compilable<{ total: unknown }>; readonly rows: Compilable<Row> };
+/** Without LIMIT and OFFSET: those come from the page. */
+type PageOf = { readonly count: SqlText; readonly rows: SqlText; readonly page: number; readonly perPage: number };
 
-const total = sql<number>`count(*)`.as("total");
+const countOf = (filtered: SqlText): SqlText => sql`SELECT count(*) AS total ${filtered}`;
+
+const setColumns = sql`owner, type, ttl, records, marks`;
+const zoneColumns = { id: sql`number`, name: sql`name`, created: sql`created` };
+const actionColumns = { id: sql`id`, command: sql`command`, started: sql`at` };
+
+/** To be followed by what decides between equals. */
+const inOrder = <By extends string>(order: readonly Order<By>[], columns: Readonly<Record<By, SqlText>>): SqlText =>
+  distinctFields(order).reduce((text, { by, descending }) => sql`${text}${way(columns[by], descending)}, `, sql``);
+
+const way = (column: SqlText, descending: boolean): SqlText => (descending ? sql`${column} DESC` : column);
+
 /** A field named again changes nothing. */
 const distinctFields = <By extends string>(order: readonly Order<By>[]): readonly Order<By>[] =>
   order.filter(({ by }, i) => order.findIndex((each) => each.by === by) === i);
-const way = (descending: boolean) => (descending ? "desc" : "asc");
-const zoneColumns = { id: "number", name: "name", created: "created" } as const;
-const actionColumns = { id: "id", command: "command", started: "at" } as const;
 
 /** By type when nothing is said, then by name, the zone's own first. */
-function setOrder(order: readonly Order<"id" | "name">[]): readonly (readonly [RawBuilder<unknown>, boolean])[] {
-  const name = (turned: boolean) => [[sql`owner = '@'`, !turned] as const, [sql`owner`, turned] as const];
-  const asked = order.flatMap(({ by, descending }) =>
-    by === "id" ? [[sql`owner || '/' || type`, descending] as const] : name(descending),
+function setOrder(order: SetPageQuery["order"] = []): SqlText {
+  const byName = (descending: boolean): SqlText =>
+    sql`${way(sql`owner = '@'`, !descending)}, ${way(sql`owner`, descending)}, `;
+  const asked = distinctFields(order).reduce(
+    (text, { by, descending }) =>
+      sql`${text}${by === "id" ? sql`${way(sql`owner || '/' || type`, descending)}, ` : byName(descending)}`,
+    order.length === 0 ? sql`type, ` : sql``,
   );
-  return [...asked, ...(order.length === 0 ? [[sql`type`, false] as const] : []), ...name(false), [sql`type`, false]];
+  return sql`${asked}${byName(false)}type`;
 }
 
-const actionFromRow = ({ id, zone, zone_name: zoneName, command, at }: ActionRow) => ({
+type ActionRow = Omit<Action, "zoneName"> & { readonly zone_name: string };
+
+const actionFromRow = ({ id, zone, zone_name: zoneName, command, at }: ActionRow): Action => ({
   id,
   zone,
   zoneName,

@@ -1,46 +1,63 @@
+import { createToken } from "../../../access/secret.ts";
 import type { Instant } from "../../../core/instant.ts";
+import { type Sql, sql } from "../../../process/database/sql.ts";
 import type { Account, NewToken, Token } from "../../model.ts";
 import { type TokenRow, tokenFromRow } from "../rows.ts";
-import type { Sql } from "./tables.ts";
 
-/** Accounts and tokens. What writes is to be run inside a transaction. */
-export function createSqlTokens({ text: { db }, run }: Sql) {
-  const tokens = db
-    .selectFrom("tokens")
-    .innerJoin("accounts", "accounts.id", "tokens.account")
-    .selectAll("tokens")
-    .select("accounts.name as account_name");
-
+/** Accounts, their tokens, and the secrets of the database. */
+export function createSqlTokens({ read, write }: Sql) {
   const account = async (name: string): Promise<Account | undefined> => {
-    const [row] = await run(db.selectFrom("accounts").select(["id", "name"]).where("name", "=", name).compile());
+    const [row] = await read<Account>(sql`SELECT id, name FROM accounts WHERE name = ${name}`);
     return row && { id: row.id, name: row.name };
   };
+  const findSecret = async (name: string): Promise<string | undefined> =>
+    (await read<{ readonly value: string }>(sql`SELECT value FROM secrets WHERE name = ${name}`))[0]?.value;
 
   return {
     account,
 
     ensureAccount: async (name: string, now: Instant): Promise<Account> => {
-      const added = db.insertInto("accounts").values({ name, created: now });
-      await run(added.onConflict((conflict) => conflict.column("name").doNothing()).compile());
-      const made = await account(name);
-      if (made === undefined) throw new Error("the account just made cannot be read");
-      return made;
+      // The update changes nothing: without it, the row that is there would not be returned.
+      const [row] = await write<Account>(
+        sql`INSERT INTO accounts (name, created) VALUES (${name}, ${now})
+            ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING id, name`,
+      );
+      const { id } = there(row);
+      return { id, name };
     },
 
     addToken: async ({ account: owner, name, hash, scope, created }: NewToken): Promise<Token> => {
-      const row = { account: owner, name, hash, scope: JSON.stringify(scope), created };
-      await run(db.insertInto("tokens").values(row).compile());
-      const [added] = await run<TokenRow>(tokens.where("tokens.hash", "=", hash).compile());
-      if (added === undefined) throw new Error("the token just written cannot be read");
-      return tokenFromRow(added);
+      const [added] = await write<TokenRow>(
+        sql`INSERT INTO tokens (account, name, hash, scope, created)
+            VALUES (${owner}, ${name}, ${hash}, ${JSON.stringify(scope)}, ${created})
+            RETURNING *, (SELECT accounts.name FROM accounts WHERE accounts.id = tokens.account) AS account_name`,
+      );
+      return tokenFromRow(there(added));
     },
 
-    tokens: async (): Promise<readonly Token[]> =>
-      (await run<TokenRow>(tokens.orderBy("tokens.id").compile())).map(tokenFromRow),
+    tokens: async (): Promise<readonly Token[]> => {
+      const all = sql`SELECT tokens.*, accounts.name AS account_name FROM tokens
+        JOIN accounts ON accounts.id = tokens.account ORDER BY tokens.id`;
+      return (await read<TokenRow>(all)).map(tokenFromRow);
+    },
 
     revokeToken: async (id: number, now: Instant): Promise<boolean> => {
-      const good = db.updateTable("tokens").set({ revoked: now }).where("id", "=", id).where("revoked", "is", null);
-      return (await run(good.returning("id").compile())).length === 1;
+      const good = sql`UPDATE tokens SET revoked = ${now} WHERE id = ${id} AND revoked IS NULL RETURNING id`;
+      return (await write(good)).length === 1;
+    },
+
+    /** The first to ask writes it, and all others read what that one has written. */
+    secret: async (name: string): Promise<string> => {
+      const known = await findSecret(name);
+      if (known !== undefined) return known;
+      const value = createToken(43);
+      await write(sql`INSERT INTO secrets (name, value) VALUES (${name}, ${value}) ON CONFLICT DO NOTHING`);
+      return there(await findSecret(name));
     },
   };
+}
+
+function there<T>(written: T | undefined): T {
+  if (written === undefined) throw new Error("what was just written cannot be read");
+  return written;
 }

@@ -1,64 +1,62 @@
-import { sql } from "kysely";
 import { apex } from "../../../core/names/name.ts";
 import { soaIn } from "../../../core/records/soa-timers.ts";
+import { type Sql, sql } from "../../../process/database/sql.ts";
 import type { Zone } from "../../model.ts";
-import { type KeyRow, keyFromRow, type SetRow, setFromRow } from "../rows.ts";
-import type { SecondaryNote, SecondaryState, TransferStore } from "../transfer-keys.ts";
-import type { Sql } from "./tables.ts";
+import { type KeyRow, keyFromRow, type SetRow, setFromRow, type ZoneRow, zoneFromRow } from "../rows.ts";
+import type { SecondaryNote, SecondaryState, TransferStore, ZoneNumber } from "../transfer-keys.ts";
 
-type SqlTransferKeys = Pick<
-  TransferStore,
-  "addTransferKey" | "transferKeys" | "revokeTransferKey" | "secondaryStates" | "noteSecondary"
->;
-
-/** What is rarely asked or written for standard nameservers. */
-export function createSqlTransferKeys({ text: { db }, run }: Sql): SqlTransferKeys {
+/** What is kept for standard nameservers. */
+export function createSqlTransferKeys({ dialect: { anyOf, asJson }, read, write }: Sql): TransferStore {
+  const keys = sql`SELECT transfer_keys.*, accounts.name AS account_name FROM transfer_keys
+    LEFT JOIN accounts ON accounts.id = transfer_keys.account`;
   return {
-    addTransferKey: async ({ name, algorithm, secret, account, scope, created }) => {
-      const row = { name, algorithm, secret, account: account ?? null, scope: JSON.stringify(scope), created };
-      const added = db.insertInto("transfer_keys").values(row);
-      const made = added.onConflict((conflict) => conflict.doNothing()).returningAll();
-      const named = made.returning((its) => {
-        const theirs = its.selectFrom("accounts").where("accounts.id", "=", its.ref("transfer_keys.account"));
-        return theirs.select("accounts.name").as("account_name");
-      });
-      const [key] = await run<KeyRow>(named.compile());
+    addTransferKey: async ({ name, algorithm, secret, account = null, scope, created }) => {
+      const [key] = await write<KeyRow>(
+        sql`INSERT INTO transfer_keys (name, algorithm, secret, account, scope, created)
+            VALUES (${name}, ${algorithm}, ${secret}, ${account}, ${JSON.stringify(scope)}, ${created})
+            ON CONFLICT DO NOTHING
+            RETURNING *, (SELECT accounts.name FROM accounts WHERE accounts.id = transfer_keys.account) AS account_name`,
+      );
       return key === undefined ? "name-taken" : keyFromRow(key);
     },
-    transferKeys: async () => {
-      const keys = db
-        .selectFrom("transfer_keys")
-        .leftJoin("accounts", "accounts.id", "transfer_keys.account")
-        .selectAll("transfer_keys")
-        .select("accounts.name as account_name");
-      return (await run<KeyRow>(keys.orderBy("transfer_keys.number").compile())).map(keyFromRow);
+    transferKey: async (name) => {
+      const good = sql`${keys} WHERE transfer_keys.revoked IS NULL AND transfer_keys.name = ${name}`;
+      const [row] = await read<KeyRow>(good);
+      return row && keyFromRow(row);
     },
+    transferKeys: async () => (await read<KeyRow>(sql`${keys} ORDER BY transfer_keys.number`)).map(keyFromRow),
     revokeTransferKey: async (name, now) => {
       // What is revoked is worth nothing, so that its secret need not lie about.
-      const good = db.updateTable("transfer_keys").set({ revoked: now, secret: "" }).where("name", "=", name);
-      return (await run(good.where("revoked", "is", null).returning("number").compile())).length === 1;
+      const revoked = sql`UPDATE transfer_keys SET revoked = ${now}, secret = '' WHERE name = ${name} AND revoked IS NULL`;
+      return (await write(sql`${revoked} RETURNING number`)).length === 1;
     },
 
+    everyZone: async (after, limit) => {
+      const numbers = sql`SELECT number, name FROM zones WHERE number > ${after} ORDER BY number LIMIT ${limit}`;
+      return (await read<ZoneNumber>(numbers)).map(({ number, name }) => ({ number, name }));
+    },
+    secondaryZones: async () => {
+      // In the words of its index: without them that is not used.
+      const secondary = sql`SELECT * FROM zones WHERE (${asJson(sql`settings`)} ->> 'mode') = 'secondary'`;
+      return (await read<ZoneRow>(secondary)).map(zoneFromRow);
+    },
     secondaryStates: async (zones) => {
       const numbers = zones.filter(({ settings }) => settings.mode === "secondary").map((zone) => zone.number);
       if (numbers.length === 0) return new Map();
-      const states = db
-        .selectFrom("secondary_state")
-        .innerJoin("rrsets", "rrsets.zone", "secondary_state.zone")
-        .select(["rrsets.zone", "checked", "serial", "owner", "type", "ttl", "records", "marks"])
-        .where("secondary_state.zone", "in", numbers)
-        .where("owner", "=", apex)
-        .where("type", "=", "SOA");
-      const rows = new Map((await run(states.compile())).map((row) => [row.zone, row]));
+      const states = await read<SetRow & SecondaryNote & { readonly zone: number }>(
+        sql`SELECT rrsets.zone, checked, serial, owner, type, ttl, records, marks FROM secondary_state
+            JOIN rrsets ON rrsets.zone = secondary_state.zone
+            WHERE ${anyOf(sql`secondary_state.zone`, numbers)} AND owner = ${apex} AND type = 'SOA'`,
+      );
+      const rows = new Map(states.map((row) => [row.zone, row]));
       return new Map(zones.flatMap((zone) => stateOf(zone, rows.get(zone.number))));
     },
     noteSecondary: async (zone, { checked, serial }) => {
-      const there = db
-        .selectFrom("zones")
-        .select(["number", whole(checked).as("checked"), whole(serial).as("serial")])
-        .where("number", "=", zone.number);
-      const noted = db.insertInto("secondary_state").columns(["zone", "checked", "serial"]).expression(there);
-      await run(noted.onConflict((conflict) => conflict.column("zone").doUpdateSet({ checked, serial })).compile());
+      await write(
+        sql`INSERT INTO secondary_state (zone, checked, serial)
+            SELECT number, cast(${checked} as bigint), cast(${serial} as bigint) FROM zones WHERE number = ${zone.number}
+            ON CONFLICT (zone) DO UPDATE SET checked = excluded.checked, serial = excluded.serial`,
+      );
     },
   };
 }
@@ -71,6 +69,3 @@ function stateOf(
   const { checked, serial } = row;
   return [[zone.number, { checked, serial, soa: soaIn([setFromRow(row, zone)]) }]];
 }
-
-/** A number of which the database could not tell its type otherwise. */
-const whole = (value: number) => sql<number>`cast(${value} as bigint)`;

@@ -1,8 +1,9 @@
-import { openSessionStore, sessionTables } from "../../../access/session-store-sqlite.ts";
+import { createSessionStore, sessionTables } from "../../../access/session-store.ts";
 import type { MigrationStep } from "../../../process/database/migration-steps.ts";
 import { openSqlite } from "../../../process/sqlite/open.ts";
+import { sqliteSql } from "../../../process/sqlite/sql.ts";
 import type { ConsoleStore } from "../console-store.ts";
-import { rareQueries } from "./rare.ts";
+import { createSqlConsole } from "../sql/console.ts";
 
 /** A step of the record service's schema. */
 export const consoleTables = `
@@ -19,11 +20,6 @@ export type SqliteConsole = Omit<ConsoleStore, "close"> & { readonly close: () =
 /** The database file of the record service, over a connection of its own: the file must have been opened as a store before. */
 export function openConsoleStore(path: string, migrations: readonly MigrationStep[]): SqliteConsole {
   const database = openSqlite(path, migrations);
-  const anyPassword = database.prepare("SELECT 1 FROM console_passwords LIMIT 1");
-  return {
-    sessions: openSessionStore(database),
-    ...rareQueries(database, async (write) => write(), ["account", "accountByName", "setPassword", "renewHash"]),
-    hasAnyPassword: async () => anyPassword.get() !== undefined,
-    close: () => database.close(),
-  };
+  const sql = sqliteSql(database);
+  return { ...createSqlConsole(sql), sessions: createSessionStore(sql), close: () => database.close() };
 }

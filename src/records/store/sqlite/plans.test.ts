@@ -1,15 +1,15 @@
 import type { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openSqlite } from "../../../process/sqlite/open.ts";
+import { sqliteSql } from "../../../process/sqlite/sql.ts";
 import { type LoggedChange, plainSettings, type Zone } from "../../model.ts";
+import { createSqlReads } from "../sql/read.ts";
 import { prepareNeighbours } from "./neighbours.ts";
-import { prepareReads } from "./read.ts";
 import { migrations } from "./schema.ts";
-import { sqliteQueries } from "./sql.ts";
 
 let database: DatabaseSync;
 let texts: string[];
-let queries: ReturnType<typeof sqliteQueries>;
+let queries: ReturnType<typeof createSqlReads>;
 beforeEach(() => {
   database = openSqlite(":memory:", migrations);
   texts = [];
@@ -18,7 +18,7 @@ beforeEach(() => {
     texts.push(text);
     return prepare(text);
   };
-  queries = sqliteQueries(database, async (write) => write());
+  queries = createSqlReads(sqliteSql(database));
 });
 afterEach(() => database.close());
 
@@ -53,7 +53,7 @@ describe("SQLite goes by keys", () => {
   });
 
   it("to one account's part of the log", async () => {
-    expect(await waysOf(async () => prepareReads(database).changesAfter(7, 10, account))).toContain(
+    expect(await waysOf(() => queries.changesAfter(7, 10, account))).toContain(
       "SEARCH changes USING INDEX changes_of_account (account=? AND position>?)",
     );
   });

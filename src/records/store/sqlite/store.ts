@@ -2,11 +2,15 @@ import { type NewZoneName, refusalOfName } from "../../../core/names/zone-neighb
 import type { RRset } from "../../../core/records/rrset.ts";
 import type { MigrationStep } from "../../../process/database/migration-steps.ts";
 import { openSqlite } from "../../../process/sqlite/open.ts";
+import { sqliteSql } from "../../../process/sqlite/sql.ts";
 import type { NewZone, Zone } from "../../model.ts";
 import { createChangeFeed } from "../change-feed.ts";
 import { createStoreCounters } from "../counters.ts";
 import { prepareDepartedZones } from "../departed-zones.ts";
 import type { Decision, NotCreated, RecordStore, WriteRequest, WriteView } from "../port.ts";
+import { createSqlGrants } from "../sql/grants.ts";
+import { createSqlReads } from "../sql/read.ts";
+import { createSqlTransferKeys } from "../sql/transfer-keys.ts";
 import { expectWholeFile } from "../unfinished-copy.ts";
 import { effectOf } from "../write-effect.ts";
 import { zonesByName } from "../zones-by-name.ts";
@@ -17,7 +21,6 @@ import { createGroupCommit } from "./group-commit.ts";
 import { createKnownRows } from "./known-rows.ts";
 import { createLargeWrites, type PlannedWrite } from "./large-writes.ts";
 import { prepareNeighbours } from "./neighbours.ts";
-import { rareQueries } from "./rare.ts";
 import { prepareReads } from "./read.ts";
 import { migrations } from "./schema.ts";
 import { prepareStaging, type Staged } from "./staged-writes.ts";
@@ -61,16 +64,14 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
     counters,
   );
   const large = createLargeWrites({ commit, known, writer, stage: prepareStaging(database) });
-  const rare = rareQueries(database, commit, [
-    ...(["zones", "setPage", "actions", "historyOf", "restOfWrite", "tokens", "secret"] as const),
-    ...(["transferKeys", "addTransferKey", "revokeTransferKey", "secondaryStates", "noteSecondary"] as const),
-    ...(["addGrant", "grants", "revokeGrant"] as const),
-  ]);
+  const sql = sqliteSql(database, commit);
+  const lists = createSqlReads(sql);
+  const transferKeys = createSqlTransferKeys(sql);
   const access = createChangeFeed();
   const accessChanged = () => access.announce();
   // Called in the middle of a read: whoever hears of it reads too.
   foreign.onCommit(() => setImmediate(accessChanged));
-  const tokens = prepareTokens({ database, commit, foreign, list: rare.tokens, accessChanged });
+  const tokens = prepareTokens({ database, commit, foreign, accessChanged });
   const actions = prepareActions(database);
   const departed = prepareDepartedZones(database);
   const neighboursOf = prepareNeighbours(database);
@@ -128,18 +129,16 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
 
   return {
     counters,
-    ...rare,
+    ...lists,
+    ...transferKeys,
+    ...createSqlGrants(sql),
     ...tokens.store,
     zone: async (account, id) => {
       foreign.check();
       return of(account, known.zone(id));
     },
     zoneBy,
-    zones: zonesByName({ zoneBy, list: rare.zones }),
-    zoneHolding: async (name) => read.zoneHolding(name),
-    everyZone: async (after, limit) => read.everyZone(after, limit),
-    secondaryZones: async () => read.secondaryZones(),
-    transferKey: async (name) => read.transferKey(name),
+    zones: zonesByName({ zoneBy, list: lists.zones }),
     record: async (account, id) => {
       foreign.check();
       const placed = known.record(id);
@@ -154,19 +153,17 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
         owners.flatMap((each) => known.setsAt(zone, each)),
       );
     },
-    setsAfter: async (zone, after, limit) => read.setsAfter(zone, after, limit),
     lastChange: async () => read.lastChange(),
     look: async () => {
       const trouble = commit.trouble();
       if (trouble !== undefined) throw trouble;
       return read.lastChange();
     },
-    changesAfter: async (position, limit, account) => read.changesAfter(position, limit, account),
     onChange: feed.listen,
     onAccessChange: access.listen,
     accessChanged,
     revokeTransferKey: async (name, now) => {
-      const revoked = await rare.revokeTransferKey(name, now);
+      const revoked = await transferKeys.revokeTransferKey(name, now);
       accessChanged();
       return revoked;
     },

@@ -1,0 +1,75 @@
+import { type Sql, sql } from "../process/database/sql.ts";
+import type { SessionStore, StoredSession } from "./session.ts";
+
+/** One migration step on SQLite, for every service that has pages to sign in to. */
+export const sessionTables = `
+  CREATE TABLE console_sessions (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    hash TEXT NOT NULL UNIQUE,
+    who TEXT NOT NULL,
+    source TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    created INTEGER NOT NULL,
+    seen INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX console_sessions_of ON console_sessions (who);
+
+  CREATE TABLE console_links (
+    hash TEXT PRIMARY KEY,
+    who TEXT NOT NULL,
+    expires INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+`;
+
+export function createSessionStore({ read, write }: Pick<Sql, "read" | "write">): SessionStore {
+  return {
+    add: async ({ hash, who, from, agent, created }) => {
+      const [added] = await write<SessionRow>(
+        sql`INSERT INTO console_sessions (hash, who, source, agent, created, seen)
+            VALUES (${hash}, ${who}, ${from}, ${agent}, ${created}, ${created}) RETURNING *`,
+      );
+      if (added === undefined) throw new Error("the session just written was not given back");
+      return fromRow(added);
+    },
+    byHash: async (hash) => {
+      const [row] = await read<SessionRow>(sql`SELECT * FROM console_sessions WHERE hash = ${hash}`);
+      return row && fromRow(row);
+    },
+    of: async (who) => {
+      const theirs = sql`SELECT * FROM console_sessions WHERE who = ${who} ORDER BY seen DESC, id DESC`;
+      return (await read<SessionRow>(theirs)).map(fromRow);
+    },
+    noteSeen: async (id, now) => {
+      await write(sql`UPDATE console_sessions SET seen = ${now} WHERE id = ${id}`);
+    },
+    remove: async (who, id) =>
+      (await write(sql`DELETE FROM console_sessions WHERE who = ${who} AND id = ${id} RETURNING id`)).length === 1,
+    removeAll: async (who) => {
+      await write(sql`DELETE FROM console_sessions WHERE who = ${who}`);
+    },
+    addLink: async ({ hash, who, expires }) => {
+      await write(sql`INSERT INTO console_links (hash, who, expires) VALUES (${hash}, ${who}, ${expires})`);
+    },
+    takeLink: async (hash) => {
+      const taken = sql`DELETE FROM console_links WHERE hash = ${hash} RETURNING who, expires`;
+      const [row] = await write<{ readonly who: string; readonly expires: number }>(taken);
+      return row && { who: row.who, expires: row.expires };
+    },
+    dropOld: async ({ seenBefore, now }) => {
+      await write(sql`DELETE FROM console_sessions WHERE seen < ${seenBefore}`);
+      await write(sql`DELETE FROM console_links WHERE expires < ${now}`);
+    },
+  };
+}
+
+type SessionRow = Omit<StoredSession, "from"> & { readonly source: string };
+
+const fromRow = ({ id, hash, who, source, agent, created, seen }: SessionRow): StoredSession => ({
+  id,
+  hash,
+  who,
+  from: source,
+  agent,
+  created,
+  seen,
+});

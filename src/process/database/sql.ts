@@ -1,0 +1,68 @@
+/** A part of an SQL text, or a whole one: the words, and between each two of them a value. */
+export type SqlText = { readonly words: readonly string[]; readonly values: readonly unknown[] };
+
+/** Writes SQL. A value becomes a parameter, so that it may come from a client; a part written with `sql` is put in its place. */
+export function sql(words: readonly string[], ...given: readonly unknown[]): SqlText {
+  let last = words[0] ?? "";
+  const before: string[] = [];
+  const values: unknown[] = [];
+  for (const [i, each] of given.entries()) {
+    const part = isText(each) ? each : parameter(each);
+    values.push(...part.values);
+    for (const word of part.words.slice(0, -1)) {
+      before.push(last + word);
+      last = "";
+    }
+    last += `${part.words.at(-1)}${words[i + 1]}`;
+  }
+  return { words: [...before, last], values };
+}
+
+const parameter = (value: unknown): SqlText => ({ words: ["", ""], values: [value] });
+
+const isText = (value: unknown): value is SqlText => typeof value === "object" && value !== null && "words" in value;
+
+/** All of these must hold. */
+export const allOf = (conditions: readonly SqlText[]): SqlText =>
+  conditions.reduce((before, condition) => sql`${before} AND ${condition}`);
+
+/** One database: what it writes in words of its own, and how it runs what was written. */
+export type Sql = {
+  readonly dialect: Dialect;
+  readonly read: RunSql;
+  /** Gives the rows of its RETURNING. */
+  readonly write: RunSql;
+};
+
+export type RunSql = <Row>(text: SqlText) => Promise<readonly Row[]>;
+
+export type Dialect = {
+  readonly placeholder: (nth: number) => string;
+  /** Is one of these: one text however many there are, none included. */
+  readonly anyOf: (column: SqlText, values: readonly (string | number)[]) => SqlText;
+  /** Has this part somewhere. */
+  readonly contains: (column: SqlText, part: string) => SqlText;
+  /** A text column whose JSON can be read with `->` and `->>`. */
+  readonly asJson: (column: SqlText) => SqlText;
+  /** A column that the planner must not search by. */
+  readonly unindexed: (column: SqlText) => SqlText;
+};
+
+export const postgresDialect: Dialect = {
+  placeholder: (nth) => `$${nth}`,
+  anyOf: (column, values) => sql`${column} = any(${values})`,
+  contains: (column, part) => sql`strpos(${column}, ${part}) > 0`,
+  asJson: (column) => sql`${column}::json`,
+  unindexed: (column) => column,
+};
+
+export const sqliteDialect: Dialect = {
+  placeholder: () => "?",
+  anyOf: (column, values) => sql`${column} IN (SELECT value FROM json_each(${JSON.stringify(values)}))`,
+  contains: (column, part) => sql`instr(${column}, ${part}) > 0`,
+  asJson: (column) => column,
+  unindexed: (column) => sql`+${column}`,
+};
+
+export const inWords = ({ words }: SqlText, { placeholder }: Dialect): string =>
+  words.reduce((before, word, nth) => `${before}${placeholder(nth)}${word}`);
