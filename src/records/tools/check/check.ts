@@ -1,8 +1,7 @@
 import type { Fault } from "../../../core/result.ts";
-import { everyTable, type Table, type Tables } from "../tables/table.ts";
-import { checkAccounts } from "./accounts.ts";
-import { checkLog } from "./log.ts";
+import { everyTable, storeTables, type Tables } from "../tables/table.ts";
 import { checkNeighbours } from "./neighbours.ts";
+import { checkCounter, checkReferences, checkTexts, checkZoneCounts } from "./references.ts";
 import { restoreIt, type Step } from "./step.ts";
 import { checkZones } from "./zones.ts";
 
@@ -11,55 +10,42 @@ export type CheckProgress = { readonly done: number; readonly total: number };
 
 export type CheckTellers = {
   readonly fault: (fault: Fault) => void;
-  /** Left out: whoever asks only wants to know whether the store is whole. */
+  /** Left out: the caller only wants to know whether the store is whole. */
   readonly warning?: (warning: Fault) => void;
   readonly progress?: (progress: CheckProgress) => void;
   readonly signal: AbortSignal;
 };
 
-/** The invariants of the model, over all of a store, a part at a time: memory does not grow with the store. */
+/**
+ * The invariants of the model, over all of a store: what the database can say of itself, then every zone with its log and its
+ * sets. It reads a part at a time, so that memory does not grow with the store.
+ */
 export async function checkStore(tables: Tables, tellers: CheckTellers): Promise<CheckCounts> {
   const damage = await tables.damage();
   for (const message of damage) tellers.fault({ code: "damaged", where: tables.name, message, todo: restoreIt });
   // What follows a damaged page is not worth reading, and may not be readable.
   if (damage.length > 0) return { zones: 0, records: 0, changes: 0 };
-  const step = await stepThrough(tables, tellers);
-  const accounts = await checkAccounts(tables, step);
-  const { zones, records } = await checkZones(tables, accounts, step);
+  const zones = await tables.count(storeTables.zones);
+  const changes = await tables.count(storeTables.changes);
+  const step = stepThrough(changes + (await tables.count(storeTables.sets)), tellers);
+  await checkReferences(tables, step);
+  await checkTexts(tables, step);
+  await checkZoneCounts(tables, step);
+  for (const table of everyTable) if (table.counted) await checkCounter(tables, table, step);
+  const records = await checkZones(tables, step);
   if (tellers.warning) await checkNeighbours(tables, step);
-  const changes = await checkLog(tables, accounts, step);
-  for (const table of everyTable) await checkCounter(tables, table, step);
   return { zones, records, changes };
 }
 
-async function stepThrough(
-  tables: Tables,
-  { fault, warning = () => undefined, progress, signal }: CheckTellers,
-): Promise<Step> {
-  let total = 0;
-  for (const table of everyTable) total += await tables.count(table);
+function stepThrough(total: number, { fault, warning = () => undefined, progress, signal }: CheckTellers): Step {
   let done = 0;
   return {
     fault,
     warning,
     read: (rows) => {
       signal.throwIfAborted();
-      done = Math.min(done + rows, total);
+      done += rows;
       progress?.({ done, total });
     },
   };
-}
-
-/** A number that is given out twice would be refused by its table, or give one zone the history of another. */
-async function checkCounter(tables: Tables, table: Table, step: Step): Promise<void> {
-  if (!table.counted) return;
-  const last = await tables.lastNumber(table);
-  const [beyond] = await tables.read(table, { after: [last], limit: 1 });
-  if (beyond === undefined) return;
-  step.fault({
-    code: "counter-behind",
-    where: table.name,
-    message: `its counter stands at ${last}, but the number ${beyond[0]} is already there`,
-    todo: "copy the store, which sets its counters: moor store copy FROM TO",
-  });
 }

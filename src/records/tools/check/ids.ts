@@ -1,64 +1,67 @@
 import type { RRset } from "../../../core/records/rrset.ts";
-import { eachPart, keyOf, type Row, storeTables, type Tables } from "../tables/table.ts";
+import { eachPart, storeTables, type Tables } from "../tables/table.ts";
 import { named, restoreIt, type Step } from "./step.ts";
 
 type Place = { readonly zone: number; readonly owner: string; readonly type: string };
 type IdRow = Place & { readonly id: string };
 
-/** Each record stands in the index once, and there at its set. */
-export async function checkIndexed(
-  tables: Tables,
-  sets: readonly (readonly [Place, RRset | undefined])[],
-  step: Step,
-): Promise<void> {
-  const wanted = sets.flatMap(([place, set]) => set?.records.map(({ id }) => ({ id, place })) ?? []);
-  for (let start = 0; start < wanted.length; start += atOnce) {
-    const some = wanted.slice(start, start + atOnce);
-    const rows = await tables.find(
-      storeTables.ids,
-      some.map(({ id }) => [id]),
-    );
+/** Each record stands in the index once, and there at its set; and each entry of the index has its record. */
+export function createIndexCheck(tables: Tables, step: Step) {
+  let records = 0;
+  let waiting: IdRow[] = [];
+
+  const compare = async (): Promise<void> => {
+    const keys = waiting.map(({ id }) => [id]);
+    const rows = await tables.find(storeTables.ids, keys);
     const index = new Map(rows.map((row) => [row[0], named<IdRow>(storeTables.ids, row)]));
-    for (const { id, place } of some) {
-      const found = index.get(id);
+    for (const place of waiting) {
+      const found = index.get(place.id);
       // A second record of this id is then not found any more.
-      index.delete(id);
+      index.delete(place.id);
       if (found !== undefined && placeText(found) === placeText(place)) continue;
       step.fault({
         code: "index-wrong",
         where: placeText(place),
-        message: `its record ${id} is ${found === undefined ? "not in the index, or there twice" : `in the index at ${placeText(found)}`}`,
+        message: `its record ${place.id} is ${found === undefined ? "not in the index, or there twice" : `in the index at ${placeText(found)}`}`,
         todo: "write the set again through an API, or restore a backup",
       });
     }
-  }
+    waiting = [];
+  };
+
+  return {
+    add: async (zone: number, { owner, type, records: held }: RRset): Promise<void> => {
+      records += held.length;
+      for (const { id } of held) {
+        waiting.push({ id, zone, owner, type });
+        if (waiting.length >= atOnce) await compare();
+      }
+    },
+    /** Gives how many records there are. */
+    end: async (): Promise<number> => {
+      await compare();
+      // Every record was found at its own place: so there are more ids than records only when some have no record.
+      if ((await tables.count(storeTables.ids)) !== records) await checkUnheld(tables, step);
+      return records;
+    },
+  };
 }
 
-/** Every record was found at its own place: so there are more ids than records only when some have no record. */
-export async function checkUnheld(tables: Tables, records: number, step: Step): Promise<void> {
-  const ids = await tables.count(storeTables.ids);
-  step.read(ids);
-  if (ids === records) return;
-  for await (const rows of eachPart(tables, storeTables.ids)) {
-    const places = rows.map((row) => named<IdRow>(storeTables.ids, row));
-    const sets = await tables.find(
-      storeTables.sets,
-      places.map(({ zone, owner, type }) => [zone, owner, type]),
-    );
-    const held = new Map(sets.map((row) => [JSON.stringify(keyOf(storeTables.sets, row)), String(row[4])]));
-    for (const place of places) {
-      const text = held.get(JSON.stringify([place.zone, place.owner, place.type] satisfies Row)) ?? "";
-      if (text.includes(JSON.stringify(place.id))) continue;
+const atOnce = 1_000;
+
+const unheld =
+  "NOT EXISTS (SELECT 1 FROM rrsets AS held WHERE held.zone = record_ids.zone AND held.owner = record_ids.owner " +
+  `AND held.type = record_ids.type AND replace(held.records, '"' || record_ids.id || '"', '') <> held.records)`;
+
+async function checkUnheld(tables: Tables, step: Step): Promise<void> {
+  for await (const rows of eachPart(tables, storeTables.ids, { where: unheld }))
+    for (const place of rows.map((row) => named<IdRow>(storeTables.ids, row)))
       step.fault({
         code: "index-wrong",
         where: placeText(place),
         message: `the index has a record ${place.id} there, which the set does not hold`,
         todo: restoreIt,
       });
-    }
-    step.read(0);
-  }
 }
 
-const atOnce = 1_000;
 const placeText = ({ zone, owner, type }: Place): string => `zone ${zone}, ${owner} ${type}`;

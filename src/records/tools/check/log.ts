@@ -5,13 +5,12 @@ import type { RRset } from "../../../core/records/rrset.ts";
 import { compareSerials } from "../../../core/records/serial.ts";
 import type { LoggedChange } from "../../model.ts";
 import type { ChangeRow, SetRow, ZoneRow } from "../../store/rows.ts";
-import { eachPart, keyOf, type Row, storeTables, type Tables } from "../tables/table.ts";
-import { readSet } from "./set.ts";
-import { type Accounts, checkAccount, named, parsed, restoreIt, type Step } from "./step.ts";
+import { eachPart, type Row, storeTables, type Tables } from "../tables/table.ts";
+import { named, parsed, restoreIt, type Step } from "./step.ts";
 
 type Logged = ChangeRow & { readonly read: LoggedChange["change"] };
 /** What is known of one zone from its log so far. Sets are kept as digests, by owner and type. */
-type History = {
+export type History = {
   readonly zone: number;
   first: number;
   last: { readonly serial: number; readonly position: number };
@@ -20,33 +19,28 @@ type History = {
   readonly sets: Map<string, string>;
 };
 
-/** The log, zone by zone: serials rise, each row begins where the one before ended, and the last one is what is there now. */
-export async function checkLog(tables: Tables, accounts: Accounts, step: Step): Promise<number> {
-  const { changes } = storeTables;
+/** The log, zone by zone: serials rise, and each row begins where the one before ended. `where` says which rows. */
+export async function* histories(tables: Tables, where: string, step: Step): AsyncGenerator<History, undefined> {
   let history: History | undefined;
-  let count = 0;
-  for await (const rows of eachPart(tables, changes, { by: ["zone", "position"] })) {
+  for await (const rows of eachPart(tables, storeTables.changes, { by: ["zone", "position"], where })) {
     for (const row of rows) {
-      const entry = readEntry(row, accounts, step);
+      const entry = readEntry(row, step);
       if (entry === undefined) continue;
-      if (history !== undefined && history.zone !== entry.zone) await closeHistory(tables, history, step);
+      if (history !== undefined && history.zone !== entry.zone) yield history;
       if (history?.zone !== entry.zone) history = begin(entry);
       follow(history, entry, step);
     }
-    count += rows.length;
     step.read(rows.length);
   }
-  if (history !== undefined) await closeHistory(tables, history, step);
-  return count;
+  if (history !== undefined) yield history;
 }
 
-function readEntry(row: Row, accounts: Accounts, step: Step): Logged | undefined {
+function readEntry(row: Row, step: Step): Logged | undefined {
   const entry = named<ChangeRow>(storeTables.changes, row);
-  const where = placeOf(entry);
-  checkAccount(accounts, entry.account, where, step);
   const change = parsed(entry.change);
   if (isChange(change)) return { ...entry, read: change };
-  step.fault({ code: "change-unreadable", where, message: "what it changed cannot be read", todo: restoreIt });
+  const [where, message] = [placeOf(entry), "what it changed cannot be read"];
+  step.fault({ code: "change-unreadable", where, message, todo: restoreIt });
   return undefined;
 }
 
@@ -99,59 +93,47 @@ function follow(history: History, entry: Logged, step: Step): void {
 /** No owner is empty, so no set has this key. */
 const settingsKey = "settings";
 
-async function closeHistory(tables: Tables, history: History, step: Step): Promise<void> {
-  const [row] = await tables.find(storeTables.zones, [[history.zone]]);
-  const zone = row && named<ZoneRow>(storeTables.zones, row);
-  const differs = (what: string) =>
-    step.fault({
-      code: "log-differs",
-      where: `zone ${zone?.name ?? history.zone}, ${what}`,
-      message: "it is not what the last change in the log has left",
-      todo: restoreIt,
-    });
-  if (zone !== undefined && zone.serial !== history.last.serial)
+export function compareZone({ sets, last }: History, { name, serial, settings }: ZoneRow, step: Step): void {
+  if (serial !== last.serial)
     step.fault({
       code: "serial-differs",
-      where: `zone ${zone.name}`,
-      message: `its serial is ${zone.serial}, and the last in the log is ${history.last.serial}`,
+      where: `zone ${name}`,
+      message: `its serial is ${serial}, and the last in the log is ${last.serial}`,
       todo: restoreIt,
     });
-  const settings = history.sets.get(settingsKey);
-  if (zone !== undefined && settings !== undefined && settings !== digestOf(parsed(zone.settings))) differs("settings");
-  history.sets.delete(settingsKey);
-  if (zone !== undefined) await comparePresent(tables, zone, history, differs);
-  for (const [key, digest] of history.sets) if (digest !== digestOf(null)) differs(key);
+  const known = sets.get(settingsKey);
+  if (known !== undefined && known !== digestOf(parsed(settings))) differs(`zone ${name}, settings`, step);
+  sets.delete(settingsKey);
 }
 
-/** Takes from the history what is there; what is left shall be gone. */
-async function comparePresent(
-  tables: Tables,
-  zone: ZoneRow,
+/** Takes the set out of the history. `set`: what its row says, undefined when that cannot be read. */
+export function compareSet(
   history: History,
-  differs: (what: string) => void,
-): Promise<void> {
-  const { sets } = storeTables;
-  // No owner is empty.
-  for (let after: Row = [zone.number, "", ""]; ; ) {
-    const rows = await tables.read(sets, { after, to: [zone.number, last, last], limit });
-    for (const row of rows) {
-      const read = named<SetRow>(sets, row);
-      // What is wrong with the set itself has been told.
-      const set = readSet(read, zone.name, { fault: () => undefined });
-      const key = `${read.owner} ${read.type}`;
-      const known = history.sets.get(key);
-      if (set !== undefined && (known === undefined ? history.whole : known !== digestOf(set))) differs(key);
-      history.sets.delete(key);
-    }
-    const end = rows.at(-1);
-    if (end === undefined || rows.length < limit) return;
-    after = keyOf(sets, end);
-  }
+  { owner, type }: SetRow,
+  set: RRset | undefined,
+  where: string,
+  step: Step,
+): void {
+  const key = `${owner} ${type}`;
+  const known = history.sets.get(key);
+  if (set !== undefined && (known === undefined ? history.whole : known !== digestOf(set)))
+    differs(`${where}, ${key}`, step);
+  history.sets.delete(key);
 }
 
-const limit = 1_000;
-/** Behind every name. */
-const last = "\u{10ffff}";
+/** What is left in the history must be gone. */
+export function compareRest({ sets }: History, where: string, step: Step): void {
+  sets.delete(settingsKey);
+  for (const [key, digest] of sets) if (digest !== digestOf(null)) differs(`${where}, ${key}`, step);
+}
+
+const differs = (where: string, step: Step): void =>
+  step.fault({
+    code: "log-differs",
+    where,
+    message: "it is not what the last change in the log has left",
+    todo: restoreIt,
+  });
 
 const placeOf = ({ position, zone_name: zone }: ChangeRow): string => `change ${position}, zone ${zone}`;
 

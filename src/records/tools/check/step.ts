@@ -3,16 +3,13 @@ import type { Row, Table } from "../tables/table.ts";
 
 /** What each part of the check is given. */
 export type Step = {
-  /** Told each fault as it is found: there may be very many. */
+  /** Called with each fault as it is found: there may be very many. */
   readonly fault: (fault: Fault) => void;
   /** What is whole, and yet may not be what the operator wants. */
   readonly warning: (warning: Fault) => void;
-  /** Said after each part that was read; throws when the check shall end. */
+  /** Called after each part that was read; throws when the check is to end. */
   readonly read: (rows: number) => void;
 };
-
-/** The ids of all accounts. */
-export type Accounts = ReadonlySet<number>;
 
 export const restoreIt = "restore the last good backup";
 
@@ -27,14 +24,4 @@ export function parsed(text: unknown): unknown {
   } catch {
     return undefined;
   }
-}
-
-export function checkAccount(accounts: Accounts, account: number, where: string, step: Step): void {
-  if (accounts.has(account)) return;
-  step.fault({
-    code: "account-missing",
-    where,
-    message: `it belongs to the account ${account}, which is not there`,
-    todo: restoreIt,
-  });
 }

@@ -1,106 +1,73 @@
 import { isObject } from "../../../core/is-object.ts";
 import { apex, parseZoneName } from "../../../core/names/name.ts";
 import { checkOwners } from "../../../core/records/check-zone.ts";
-import { type RRset, setKey } from "../../../core/records/rrset.ts";
+import type { RRset } from "../../../core/records/rrset.ts";
 import type { SetRow, ZoneRow } from "../../store/rows.ts";
-import { eachPart, placeIn, storeTables, type Table, type Tables, type Value, zoneCounts } from "../tables/table.ts";
-import { checkIndexed, checkUnheld } from "./ids.ts";
+import { eachPart, storeTables, type Tables } from "../tables/table.ts";
+import { createIndexCheck } from "./ids.ts";
+import { compareRest, compareSet, compareZone, histories } from "./log.ts";
 import { readSet } from "./set.ts";
-import { type Accounts, checkAccount, named, parsed, restoreIt, type Step } from "./step.ts";
+import { named, parsed, restoreIt, type Step } from "./step.ts";
 
-type Counts = { readonly zones: number; readonly records: number };
-type Walk = { readonly zone: ZoneRow; owner: readonly RRset[]; records: number; hasSoa: boolean };
-type Sets = readonly (readonly [SetRow & { readonly zone: number }, RRset | undefined])[];
-
-/** Zones and their sets, both in the order of zones' numbers, side by side. */
-export async function checkZones(tables: Tables, accounts: Accounts, step: Step): Promise<Counts> {
-  const ofAccount = new Map<number, number>();
-  const zones = eachZone(tables, accounts, step);
-  let open: Walk | undefined;
-  let [zoneCount, records] = [0, 0];
-  const next = async (): Promise<Walk | undefined> => {
-    if (open !== undefined) closeZone(open, step);
-    const { value, done } = await zones.next();
-    if (done) return undefined;
-    zoneCount += 1;
-    ofAccount.set(value.account, (ofAccount.get(value.account) ?? 0) + 1);
-    return { zone: value, owner: [], records: 0, hasSoa: false };
-  };
-  open = await next();
-  for await (const rows of eachPart(tables, storeTables.sets)) {
-    const sets: Sets[number][] = [];
-    for (const row of rows.map((each) => named<SetRow & { zone: number }>(storeTables.sets, each))) {
-      while (open !== undefined && open.zone.number < row.zone) open = await next();
-      const zone: ZoneRow | undefined = open?.zone.number === row.zone ? open.zone : undefined;
-      if (zone === undefined) step.fault(zoneMissing(row));
-      const set = readSet(row, zone?.name ?? "zone.invalid", step);
-      sets.push([row, set]);
-      records += set?.records.length ?? 0;
-      if (open !== undefined && zone !== undefined && set !== undefined) addSet(open, set, step);
-    }
-    await checkIndexed(tables, sets, step);
-    step.read(rows.length);
-  }
-  while (open !== undefined) open = await next();
-  await checkUnheld(tables, records, step);
-  await checkZonesOf(tables, storeTables.secondaryState, (zone) => `state of the secondary zone ${zone}`, step);
-  await checkZonesOf(tables, storeTables.grants, (zone) => `grant of the zone ${zone}`, step);
-  await checkZoneCounts(tables, ofAccount, step);
-  return { zones: zoneCount, records };
-}
-
-async function* eachZone(tables: Tables, accounts: Accounts, step: Step): AsyncGenerator<ZoneRow> {
+/** Every zone: its log is replayed, then its sets are read and compared with what the log has left. Gives how many records there are. */
+export async function checkZones(tables: Tables, step: Step): Promise<number> {
+  const index = createIndexCheck(tables, step);
   for await (const rows of eachPart(tables, storeTables.zones)) {
-    for (const row of rows) {
-      const zone = named<ZoneRow>(storeTables.zones, row);
-      checkZoneRow(zone, accounts, step);
-      yield zone;
+    for (const zone of rows.map((row) => named<ZoneRow>(storeTables.zones, row))) {
+      checkZoneRow(zone, step);
+      await checkZone(tables, zone, index.add, step);
     }
-    step.read(rows.length);
+    step.read(0);
   }
+  const gone = "zone NOT IN (SELECT number FROM zones)";
+  for await (const history of histories(tables, gone, step)) compareRest(history, `zone ${history.zone}`, step);
+  return await index.end();
 }
 
-function checkZoneRow(zone: ZoneRow, accounts: Accounts, step: Step): void {
-  const where = `zone ${zone.name}`;
-  checkAccount(accounts, zone.account, where, step);
+function checkZoneRow(zone: ZoneRow, step: Step): void {
+  const fault = (code: string, message: string) =>
+    step.fault({ code, where: `zone ${zone.name}`, message, todo: restoreIt });
   const name = parseZoneName(zone.name);
-  if (!name.ok || name.value !== zone.name)
-    step.fault({
-      code: "name-not-canonical",
-      where,
-      message: "its name is not written as moor writes it",
-      todo: restoreIt,
-    });
+  if (!name.ok || name.value !== zone.name) fault("name-not-canonical", "its name is not written as moor writes it");
   if (!(Number.isInteger(zone.serial) && zone.serial >= 0 && zone.serial < 2 ** 32))
-    step.fault({ code: "bad-serial", where, message: `its serial ${zone.serial} is none`, todo: restoreIt });
+    fault("bad-serial", `its serial ${zone.serial} is none`);
   const settings = parsed(zone.settings);
   const readable =
     isObject(settings) && Number.isInteger(settings.ttl) && ["primary", "secondary"].includes(String(settings.mode));
-  if (!readable)
-    step.fault({ code: "settings-unreadable", where, message: "its settings cannot be read", todo: restoreIt });
+  if (!readable) fault("settings-unreadable", "its settings cannot be read");
 }
 
-/** Sets of one owner come together, so they are looked at together as soon as the next owner comes. */
-function addSet(walk: Walk, set: RRset, step: Step): void {
-  if (walk.owner[0]?.owner !== set.owner) {
-    closeOwner(walk, step);
-    walk.owner = [];
-  }
-  walk.owner = [...walk.owner, set];
-  walk.records += set.records.length;
-  walk.hasSoa ||= set.owner === apex && set.type === "SOA";
-}
-
-function closeOwner({ zone, owner }: Walk, step: Step): void {
-  if (owner.length === 0) return;
-  for (const fault of checkOwners(owner))
-    step.fault({ ...fault, where: `zone ${zone.name}, ${fault.where}`, todo: `${fault.todo}; the API takes it` });
-}
-
-function closeZone(walk: Walk, step: Step): void {
-  const { zone, records, hasSoa } = walk;
+async function checkZone(
+  tables: Tables,
+  zone: ZoneRow,
+  indexed: (zone: number, set: RRset) => Promise<void>,
+  step: Step,
+): Promise<void> {
   const where = `zone ${zone.name}`;
-  closeOwner(walk, step);
+  const its = `zone = ${zone.number}`;
+  const { value: history } = await histories(tables, its, step).next();
+  if (history) compareZone(history, zone, step);
+  let owner: RRset[] = [];
+  let [records, hasSoa] = [0, false];
+  for await (const rows of eachPart(tables, storeTables.sets, { where: its })) {
+    for (const row of rows.map((each) => named<SetRow>(storeTables.sets, each))) {
+      const set = readSet(row, zone.name, step);
+      if (history) compareSet(history, row, set, where, step);
+      if (set === undefined) continue;
+      await indexed(zone.number, set);
+      records += set.records.length;
+      hasSoa ||= set.owner === apex && set.type === "SOA";
+      // Sets of one owner come together.
+      if (owner[0]?.owner !== set.owner) {
+        checkOwner(owner, where, step);
+        owner = [];
+      }
+      owner.push(set);
+    }
+    step.read(rows.length);
+  }
+  checkOwner(owner, where, step);
+  if (history) compareRest(history, where, step);
   if (!hasSoa) step.fault({ code: "soa-missing", where, message: "it has no SOA record", todo: restoreIt });
   if (zone.record_count !== records)
     step.fault({
@@ -111,45 +78,8 @@ function closeZone(walk: Walk, step: Step): void {
     });
 }
 
-/** That the zones are there which the rows of a table name; one may name none. */
-async function checkZonesOf(tables: Tables, table: Table, whereOf: (zone: Value) => string, step: Step): Promise<void> {
-  const place = placeIn(table, "zone");
-  for await (const rows of eachPart(tables, table)) {
-    const keys = rows.map((row) => [row[place] ?? null]).filter(([zone]) => zone !== null);
-    const there = new Set((await tables.find(storeTables.zones, keys)).map((row) => row[0]));
-    for (const [zone] of keys)
-      if (!there.has(zone ?? null))
-        step.fault({
-          code: "zone-missing",
-          where: whereOf(zone ?? null),
-          message: "there is no such zone",
-          todo: restoreIt,
-        });
-    step.read(rows.length);
-  }
+function checkOwner(sets: readonly RRset[], where: string, step: Step): void {
+  if (sets.length === 0) return;
+  for (const fault of checkOwners(sets))
+    step.fault({ ...fault, where: `${where}, ${fault.where}`, todo: `${fault.todo}; the API takes it` });
 }
-
-async function checkZoneCounts(tables: Tables, counted: Map<number, number>, step: Step): Promise<void> {
-  const wrong = (account: unknown, said: unknown, zones: number) =>
-    step.fault({
-      code: "zones-miscounted",
-      where: `account ${String(account)}`,
-      message: `it is said to have ${String(said)} zones, and has ${zones}`,
-      todo: "copy the store, which counts them anew: moor store copy FROM TO",
-    });
-  for await (const rows of eachPart(tables, zoneCounts)) {
-    for (const [account, said] of rows) {
-      const zones = counted.get(Number(account)) ?? 0;
-      counted.delete(Number(account));
-      if (said !== zones) wrong(account, said, zones);
-    }
-  }
-  for (const [account, zones] of counted) wrong(account, 0, zones);
-}
-
-const zoneMissing = ({ zone, owner, type }: SetRow & { readonly zone: number }) => ({
-  code: "zone-missing",
-  where: `set ${setKey(owner, type as RRset["type"])} of zone ${zone}`,
-  message: "there is no such zone",
-  todo: restoreIt,
-});

@@ -30,7 +30,7 @@ export function tablesOver(connection: SqlConnection): WritableTables {
   const kindOf = (table: Table, name: string) => table.columns.find((column) => column.name === name)?.kind ?? "text";
   const compared = (table: Table, name: string) => (kindOf(table, name) === "text" ? `${name}${byBytes}` : name);
 
-  const read: Tables["read"] = (table, { by = keyNames(table), after, to, limit }: TablePart) => {
+  const read: Tables["read"] = (table, { by = keyNames(table), after, to, where, limit }: TablePart) => {
     const values: Value[] = [];
     const tuple = by.map((name) => compared(table, name)).join(", ");
     const bound = (sign: string, row: Row | undefined) => {
@@ -38,9 +38,9 @@ export function tablesOver(connection: SqlConnection): WritableTables {
       const marks = by.map((name, i) => mark(values.push(row[i] ?? null), kindOf(table, name)));
       return [`(${tuple}) ${sign} (${marks.join(", ")})`];
     };
-    const bounds = [...bound(">", after), ...bound("<=", to)].join(" AND ");
-    const where = bounds === "" ? "" : `WHERE ${bounds} `;
-    return all(`SELECT ${columnsOf(table)} FROM ${table.name} ${where}ORDER BY ${tuple} LIMIT ${limit}`, values);
+    const bounds = [...bound(">", after), ...bound("<=", to), ...(where === undefined ? [] : [where])];
+    const wanted = bounds.length === 0 ? "" : `WHERE ${bounds.join(" AND ")} `;
+    return all(`SELECT ${columnsOf(table)} FROM ${table.name} ${wanted}ORDER BY ${tuple} LIMIT ${limit}`, values);
   };
 
   /** `(a, b) IN (VALUES (?, ?), …)` */

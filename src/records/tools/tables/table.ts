@@ -44,6 +44,8 @@ export type TablePart = {
   readonly by?: readonly string[];
   readonly after?: Row | undefined;
   readonly to?: Row | undefined;
+  /** Only rows for which this holds: SQL that both databases understand. */
+  readonly where?: string | undefined;
   readonly limit: number;
 };
 
@@ -73,11 +75,11 @@ export function placeIn(table: Table, column: string): number {
 export async function* eachPart(
   tables: Pick<Tables, "read">,
   table: Table,
-  { by = keyNames(table), limit = 1_000 }: { readonly by?: readonly string[]; readonly limit?: number } = {},
+  { by = keyNames(table), where, limit = 1_000 }: Partial<Pick<TablePart, "by" | "where" | "limit">> = {},
 ): AsyncGenerator<readonly Row[]> {
   const places = by.map((column) => placeIn(table, column));
   for (let after: Row | undefined; ; ) {
-    const rows = await tables.read(table, { by, after, limit });
+    const rows = await tables.read(table, { by, after, where, limit });
     if (rows.length > 0) yield rows;
     const last = rows.at(-1);
     if (last === undefined || rows.length < limit) return;
@@ -121,6 +123,3 @@ export const storeTables = {
 } as const satisfies Readonly<Record<string, Table>>;
 
 export const everyTable: readonly Table[] = Object.values(storeTables);
-
-/** What the database counts by itself: looked at by the check, and never copied. */
-export const zoneCounts = table("zone_counts", "account#", "zones#");
