@@ -55,8 +55,19 @@ export async function benchPostgres(): Promise<readonly Table[]> {
 }
 
 async function startNode(server: PostgresServer, database: string, data: string, port: number): Promise<ChildProcess> {
-  const place = ["--database", server.url(database), "--data", data, "--plain-http", "--listen", `127.0.0.1:${port}`];
-  const child = spawn(process.execPath, ["bin/moor.ts", "records", ...place], { stdio: ["ignore", "pipe", "inherit"] });
+  const place = [
+    "--database",
+    server.openUrl(database),
+    "--data",
+    data,
+    "--plain-http",
+    "--listen",
+    `127.0.0.1:${port}`,
+  ];
+  const child = spawn(process.execPath, ["bin/moor.ts", "records", ...place], {
+    env: { ...process.env, ...server.env },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   const gone = once(child, "exit").then(() => Promise.reject(new Error("no moor")));
   await Promise.race([once(child.stdout, "data"), gone]);
   gone.catch(() => undefined);
