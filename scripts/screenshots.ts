@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { hashSecret } from "../src/access/secret.ts";
 import { wholeAccount } from "../src/core/may.ts";
-import { keysFile, openKeys } from "../src/firewall/access/store.ts";
+import { keysFile, openAccess } from "../src/firewall/access/store.ts";
 import { launchBrowser, openContext, openPage } from "../test/browser/browser.ts";
 import { householdRows, startFirewallRig } from "../test/browser/firewall-rig.ts";
 import { fillHarbour } from "../test/browser/harbour.ts";
@@ -33,9 +33,9 @@ async function takeAll(browser: Browser): Promise<void> {
     ...{ account: account.id, name: "router at home", scope: wholeAccount },
     ...{ hash: hashSecret(token), created: Date.now() },
   });
-  const keys = openKeys(keysFile(firewall.folder));
-  const key = keys.add({ name: "updater", privileges: ["interface-status"], now: new Date() });
-  keys.close();
+  const access = openAccess(keysFile(firewall.folder));
+  const key = access.keys.add({ name: "updater", privileges: ["interface-status"], now: new Date() });
+  access.close();
   const updater = await startUpdaterRig({
     firewall: { url: firewall.url, ca: join(firewall.folder, "ca.pem"), key: key.key, secret: key.secret },
     records: { url: records.url, ca: join(records.folder, "ca.pem"), token },

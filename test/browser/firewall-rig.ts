@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { interfaceEventsPath } from "../../src/contract/interface-events.ts";
-import { keysFile, openKeys } from "../../src/firewall/access/store.ts";
+import { keysFile, openAccess } from "../../src/firewall/access/store.ts";
 import type { KernelRow } from "../../src/firewall/kernel/row.ts";
 import { type RunningFirewall, startFirewall } from "../../src/firewall/start.ts";
 import { createLog } from "../../src/process/log.ts";
@@ -86,9 +86,9 @@ export async function startFirewallRig(): Promise<FirewallRig> {
     setRows: async (next) => {
       rows = next;
       // No real kernel tells of it: a further listener makes the service look.
-      const keys = openKeys(keysFile(folder));
-      const { key, secret } = keys.add({ name: "nudge", privileges: ["interface-status"], now: new Date() });
-      keys.close();
+      const access = openAccess(keysFile(folder));
+      const { key, secret } = access.keys.add({ name: "nudge", privileges: ["interface-status"], now: new Date() });
+      access.close();
       await sleep(400);
       await promisify(execFile)("curl", ["-skI", "-u", `${key}:${secret}`, service.url + interfaceEventsPath]);
     },

@@ -1,6 +1,6 @@
 import { parseNetwork } from "../../core/addresses/network.ts";
 import type { Group } from "../../firewall/access/groups.ts";
-import { nameFault } from "../../firewall/access/name-fault.ts";
+import { nameFault } from "../../firewall/access/users.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import { printTable } from "../io/print-table.ts";
 import { dataFlag } from "../io/try-lines.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { openTerminal } from "../../../test/rig/cli/terminal.ts";
-import { keysFile, openKeys } from "../../firewall/access/store.ts";
+import { keysFile, openAccess } from "../../firewall/access/store.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import { runMoor } from "../program.ts";
 import { keyAdd, keyList, keyRevoke } from "./key.ts";
@@ -16,7 +16,7 @@ let io: CommandIo;
 beforeEach(async () => {
   cwd = await mkdtemp(join(tmpdir(), "moor-key-"));
   await mkdir(join(cwd, data));
-  openKeys(keysFile(join(cwd, data))).close();
+  openAccess(keysFile(join(cwd, data))).close();
   ({ io, printed: text } = openTerminal(cwd));
 });
 
@@ -25,11 +25,11 @@ const added = { data, name: "home", privilege: ["interface-status"] } as const;
 const download = /^key=([A-Za-z0-9+/]{80})\nsecret=([A-Za-z0-9+/]{80})\n$/;
 
 function check(key = "", secret = "") {
-  const keys = openKeys(keysFile(join(cwd, data)));
+  const { keys, close } = openAccess(keysFile(join(cwd, data)));
   try {
     return keys.check(key, secret);
   } finally {
-    keys.close();
+    close();
   }
 }
 

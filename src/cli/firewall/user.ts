@@ -1,9 +1,8 @@
 import { resolve } from "node:path";
 import { createToken } from "../../access/secret.ts";
 import { passwordFault } from "../../access/weak-password.ts";
-import { nameFault } from "../../firewall/access/name-fault.ts";
 import type { AccessStore } from "../../firewall/access/store.ts";
-import type { User, UserChange } from "../../firewall/access/users.ts";
+import { nameFault, type User, type UserChange } from "../../firewall/access/users.ts";
 import { readFileIfThere } from "../../process/data-folder.ts";
 import { shellWord } from "../../process/shell-word.ts";
 import { isUtf16, withoutMark } from "../../process/utf8-text.ts";

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from "node:timers/promises";
 import { householdOf } from "../../core/addresses/peer-address.ts";
 
 /** Who guessed, and how often in a row. Bounded: beyond `most` sources the one that was quiet longest is forgotten. */
@@ -56,5 +57,24 @@ export function createFailedLogins(limits: FailedLoginLimits = usualLimits): Fai
       return { failures, delay: Math.min(limits.cap, limits.delay * 2 ** doublings) };
     },
     size: () => sources.size,
+  };
+}
+
+/**
+ * Makes guessing slow: resolves after `delay` ms, and when `gone` aborts. Beyond `most` at once nobody waits: a flood must
+ * not cost memory.
+ */
+export function createHoldBack(most: number): (delay: number, gone: AbortSignal) => Promise<void> {
+  let waiting = 0;
+  return async (delay, gone) => {
+    if (waiting >= most) return;
+    waiting += 1;
+    try {
+      await wait(delay, undefined, { signal: gone });
+    } catch (error) {
+      if (!gone.aborted) throw error;
+    } finally {
+      waiting -= 1;
+    }
   };
 }

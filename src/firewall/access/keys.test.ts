@@ -4,7 +4,12 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import type { KeyStore } from "./keys.ts";
-import { openKeys } from "./store.ts";
+import { openAccess } from "./store.ts";
+
+function openKeys(path: string) {
+  const { keys, close } = openAccess(path);
+  return { ...keys, close };
+}
 
 const now = new Date("2026-11-15T12:00:00Z");
 const later = new Date("2026-11-16T12:00:00Z");

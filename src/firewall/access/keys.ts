@@ -2,9 +2,10 @@ import type { DatabaseSync } from "node:sqlite";
 import { createApiKeyPart, hashWithSalt, matchesSaltedHash } from "../../access/api-key.ts";
 import type { Standing } from "./may-manage.ts";
 import { isPrivilege, type Privilege } from "./privileges.ts";
-import { type Caller, type Grant, type Holder, isInForce, rightsOf, type ShutOut, shutOut } from "./rights.ts";
+import { type Caller, type Holder, isInForce, rightsOf, type ShutOut, shutOut } from "./rights.ts";
 import { listText, readList } from "./schema.ts";
 import { standingOf } from "./standings.ts";
+import type { UserStore } from "./users.ts";
 
 export type ApiKey = {
   readonly key: string;
@@ -51,14 +52,9 @@ export type KeyStore = {
   readonly revoke: (text: string, now: Date) => Revocation;
 };
 
-export function openKeyStore(database: DatabaseSync): KeyStore {
+export function openKeyStore(database: DatabaseSync, users: UserStore): KeyStore {
   const statement = prepare(database);
-  const holderOf = (row: KeyRow): Holder => ({
-    disabled: row.disabled === 1,
-    ...(row.expires !== null && { expires: new Date(row.expires) }),
-    privileges: readList(row.held).filter(isPrivilege),
-    groups: (statement.groups.all(row.user_id) as GroupRow[]).map(groupRights),
-  });
+  const holderOf = (row: KeyRow): Holder => users.holder(row.name) ?? removed;
   const seenBy = (row: KeyRow, holder: Holder, caller: Caller): ApiKey => ({
     key: row.key,
     name: row.name,
@@ -84,10 +80,10 @@ export function openKeyStore(database: DatabaseSync): KeyStore {
 
   return {
     add: ({ name, privileges, now }) => {
-      statement.ensureUser.run(name, now.getTime());
-      const { held } = statement.heldBy.get(name) as { held: string };
-      const needed = privileges.filter((privilege) => !readList(held).includes(privilege));
-      if (needed.length > 0) statement.give.run(listText([...readList(held), ...needed]), name);
+      users.add({ name, now });
+      const held = users.find(name)?.privileges ?? [];
+      const needed = privileges.filter((privilege) => !held.includes(privilege));
+      if (needed.length > 0) users.change(name, { privileges: [...held, ...needed] });
       const made = addFor(name, privileges, now);
       if (made === undefined) throw new Error(`the user ${name} went away while a key was made for him`);
       return made;
@@ -124,29 +120,23 @@ export function openKeyStore(database: DatabaseSync): KeyStore {
   };
 }
 
+/** Whose user another process has removed since the key was read. */
+const removed: Holder = { disabled: true, privileges: [], groups: [] };
+
 /** What a slip of the hand leaves shall not end a key. */
 const shortestBeginning = 8;
 
 function prepare(database: DatabaseSync) {
-  const from = `SELECT key, secret_hash, privilege_limit, api_keys.created, revoked, user_id, name, disabled, expires,
-    users.privileges AS held FROM api_keys JOIN users ON users.id = user_id`;
+  const from =
+    "SELECT key, secret_hash, privilege_limit, api_keys.created, revoked, name FROM api_keys JOIN users ON users.id = user_id";
   return {
     insert: database.prepare(
       "INSERT INTO api_keys (key, secret_hash, privilege_limit, created, user_id) " +
         "SELECT ?, ?, ?, ?, id FROM users WHERE name = ?",
     ),
-    ensureUser: database.prepare(
-      "INSERT INTO users (name, full_name, disabled, privileges, created) VALUES (?, '', 0, '[]', ?) " +
-        "ON CONFLICT (name) DO NOTHING",
-    ),
-    heldBy: database.prepare("SELECT privileges AS held FROM users WHERE name = ?"),
-    give: database.prepare("UPDATE users SET privileges = ? WHERE name = ?"),
     byKey: database.prepare(`${from} WHERE key = ?`),
     all: database.prepare(`${from} ORDER BY api_keys.created, key`),
     beginning: database.prepare(`${from} WHERE substr(key, 1, length(?)) = ?`),
-    groups: database.prepare(
-      "SELECT privileges, networks FROM groups JOIN members ON members.group_id = groups.id WHERE user_id = ?",
-    ),
     revoke: database.prepare("UPDATE api_keys SET revoked = ? WHERE key = ? AND revoked IS NULL"),
   };
 }
@@ -157,19 +147,8 @@ type KeyRow = {
   readonly privilege_limit: string | null;
   readonly created: number;
   readonly revoked: number | null;
-  readonly user_id: number;
   readonly name: string;
-  readonly disabled: number;
-  readonly expires: number | null;
-  readonly held: string;
 };
-
-type GroupRow = { readonly privileges: string; readonly networks: string };
-
-const groupRights = ({ privileges, networks }: GroupRow): Grant => ({
-  privileges: readList(privileges).filter(isPrivilege),
-  networks: readList(networks),
-});
 
 const limitOf = (row: KeyRow): readonly Privilege[] | undefined =>
   row.privilege_limit === null ? undefined : readList(row.privilege_limit).filter(isPrivilege);

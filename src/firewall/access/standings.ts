@@ -13,10 +13,7 @@ type GroupWish = {
 
 /** What the users, groups and keys of a store amount to, for `excessOf`. */
 export function openStandings({ users, groups }: { readonly users: UserStore; readonly groups: GroupStore }) {
-  const holder = (user: User): Holder => ({
-    ...user,
-    groups: groups.list().filter(({ members }) => members.includes(user.name)),
-  });
+  const holder = (user: User): Holder => users.holder(user.name) ?? { ...user, groups: [] };
   const ofUser = (user: User): Standing => standingOf(holder(user));
   const ofUserThen = (user: User, { name: changed, after }: GroupWish): Standing => {
     const others = groups.list().filter(({ name, members }) => name !== changed && members.includes(user.name));

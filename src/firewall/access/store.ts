@@ -27,21 +27,16 @@ export const keysFile = (dataFolder: string): string => join(dataFolder, "firewa
 
 export function openAccess(path: string): AccessStore {
   const database = openSqlite(path, migrations);
+  const users = openUsers(database);
   // https://sqlite.org/pragma.html#pragma_data_version counts the writes of others, total_changes() our own.
   const version = database.prepare("SELECT data_version, total_changes() AS own FROM pragma_data_version");
   return {
     version: () => Object.values(version.get() ?? {}).join(" "),
-    keys: openKeyStore(database),
-    users: openUsers(database),
+    keys: openKeyStore(database, users),
+    users,
     groups: openGroups(database),
     audit: openAudit(database),
     sessions: createSessionStore(sqliteSql(database)),
     close: () => database.close(),
   };
-}
-
-/** For those who need nothing but keys. */
-export function openKeys(path: string): KeyStore & { readonly close: () => void } {
-  const { keys, close } = openAccess(path);
-  return { ...keys, close };
 }

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { checkPassword, hashPassword } from "../../access/password.ts";
 import { isPrivilege, type Privilege } from "./privileges.ts";
-import { type ShutOut, shutOut } from "./rights.ts";
+import { type Grant, type Holder, type ShutOut, shutOut } from "./rights.ts";
 import { listText, readList } from "./schema.ts";
 
 export type User = {
@@ -27,6 +27,8 @@ export type UserStore = {
   /** False when there is one of that name. */
   readonly add: (wanted: UserChange & { readonly name: string; readonly now: Date }) => boolean;
   readonly find: (name: string) => User | undefined;
+  /** What a user holds in person and by groups. */
+  readonly holder: (name: string) => Holder | undefined;
   readonly list: () => readonly User[];
   /** False when there is no such user. */
   readonly change: (name: string, change: UserChange) => boolean;
@@ -40,6 +42,11 @@ export type UserStore = {
 export function openUsers(database: DatabaseSync): UserStore {
   const statement = prepare(database);
   const groupsOf = (id: number) => (statement.groupsOf.all(id) as { name: string }[]).map(({ name }) => name);
+  const grantsOf = (id: number): readonly Grant[] =>
+    (statement.grantsOf.all(id) as { privileges: string; networks: string }[]).map(({ privileges, networks }) => ({
+      privileges: readList(privileges).filter(isPrivilege),
+      networks: readList(networks),
+    }));
   const row = (name: string) => statement.byName.get(name) as UserRow | undefined;
   const find = (name: string): User | undefined => {
     const found = row(name);
@@ -54,6 +61,10 @@ export function openUsers(database: DatabaseSync): UserStore {
       );
     },
     find,
+    holder: (name) => {
+      const found = row(name);
+      return found && { ...fromRow(found, []), groups: grantsOf(found.id) };
+    },
     list: () => (statement.all.all() as UserRow[]).map((each) => fromRow(each, groupsOf(each.id))),
     change: (name, change) => {
       const before = row(name);
@@ -96,6 +107,9 @@ function prepare(database: DatabaseSync) {
     remove: database.prepare("DELETE FROM users WHERE name = ?"),
     renewHash: database.prepare("UPDATE users SET password_hash = ? WHERE name = ? AND password_hash = ?"),
     setHash: database.prepare("UPDATE users SET password_hash = ? WHERE name = ?"),
+    grantsOf: database.prepare(
+      "SELECT privileges, networks FROM groups JOIN members ON members.group_id = groups.id WHERE user_id = ?",
+    ),
     groupsOf: database.prepare(
       "SELECT name FROM groups JOIN members ON members.group_id = groups.id WHERE user_id = ? ORDER BY name",
     ),
@@ -133,4 +147,12 @@ function toColumns(change: UserChange): Partial<Omit<UserRow, "id" | "name" | "p
     ...(change.expires !== undefined && { expires: change.expires === "never" ? null : change.expires.getTime() }),
     ...(change.privileges !== undefined && { privileges: listText(change.privileges) }),
   };
+}
+
+const nameRule = /^[A-Za-z0-9._@-]{1,64}$/;
+
+/** What is wrong with a name that somebody wishes for a user or a group. */
+export function nameFault(what: "user" | "group", name: unknown): string | undefined {
+  if (typeof name === "string" && nameRule.test(name)) return undefined;
+  return `A ${what}'s name has letters, digits and . _ @ - only, 64 of them at most.`;
 }

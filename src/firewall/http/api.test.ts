@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { createLog } from "../../process/log.ts";
 import type { NewApiKey } from "../access/keys.ts";
-import { keysFile, openKeys } from "../access/store.ts";
+import { type AccessStore, keysFile, openAccess } from "../access/store.ts";
 import type { KernelRow } from "../kernel/row.ts";
 import { phpJson } from "../report/php-json.ts";
 import { reportOf } from "../report/report.ts";
@@ -38,7 +38,7 @@ const rows: readonly KernelRow[] = [
 const whole = phpJson(reportOf(rows));
 
 let service: RunningFirewall;
-let keys: ReturnType<typeof openKeys>;
+let access: AccessStore;
 let all: NewApiKey;
 let narrow: NewApiKey;
 let bare: NewApiKey;
@@ -60,15 +60,15 @@ beforeAll(async () => {
     },
   });
   // A second opening of the file, as `moor key add` does it while the service runs.
-  keys = openKeys(keysFile(dataFolder));
+  access = openAccess(keysFile(dataFolder));
   const now = new Date();
-  all = keys.add({ name: "all", privileges: ["all"], now });
-  narrow = keys.add({ name: "narrow", privileges: ["interface-status"], now });
-  bare = keys.add({ name: "bare", privileges: [], now });
+  all = access.keys.add({ name: "all", privileges: ["all"], now });
+  narrow = access.keys.add({ name: "narrow", privileges: ["interface-status"], now });
+  bare = access.keys.add({ name: "bare", privileges: [], now });
 });
 
 afterAll(async () => {
-  keys.close();
+  access.close();
   await service.close();
 });
 
@@ -227,8 +227,8 @@ describe("3.1, answers", () => {
   });
 
   it("unknown key, wrong secret, revoked key, login name: 401 after 2 s, and a good key is answered meanwhile", async () => {
-    const revoked = keys.add({ name: "old", privileges: ["all"], now: new Date() });
-    keys.revoke(revoked.key, new Date());
+    const revoked = access.keys.add({ name: "old", privileges: ["all"], now: new Date() });
+    access.keys.revoke(revoked.key, new Date());
     const wrong = [
       { key: "unknown", secret: all.secret },
       { key: all.key, secret: narrow.secret },

@@ -1,8 +1,6 @@
 import { hash } from "node:crypto";
 import type { Logger } from "../../process/log.ts";
-import { readCredentials } from "../access/basic-credentials.ts";
-import { createFailedLogins } from "../access/failed-logins.ts";
-import { createHoldBack } from "../access/hold-back.ts";
+import { createFailedLogins, createHoldBack } from "../access/failed-logins.ts";
 import type { ApiKey, KeyStore, Refusal } from "../access/keys.ts";
 import { type EndpointName, mayCall } from "../access/privileges.ts";
 import { pathOf } from "../access/resolve-endpoint.ts";
@@ -66,3 +64,19 @@ const refusals: Readonly<Record<Refusal["kind"], string>> = {
 /** A secret that is wrong here may be right elsewhere: it is not kept. */
 const guessOf = ({ key, secret }: { readonly key: string; readonly secret: string }): string =>
   hash("sha256", `${key}:${secret}`, "base64");
+
+export type Credentials =
+  | { readonly kind: "missing" }
+  | { readonly kind: "unusable" }
+  | { readonly kind: "given"; readonly key: string; readonly secret: string };
+
+/**
+ * As the original reads it: the word after the first blank is base64 of `key:secret`. The scheme is not looked at, a second
+ * blank leaves nothing to decode, and whatever follows a second colon is dropped.
+ */
+export function readCredentials(header: string | undefined): Credentials {
+  if (header === undefined) return { kind: "missing" };
+  const encoded = header.split(" ")[1] ?? "";
+  const [key, secret] = Buffer.from(encoded, "base64").toString("utf8").split(":");
+  return key === undefined || secret === undefined ? { kind: "unusable" } : { kind: "given", key, secret };
+}

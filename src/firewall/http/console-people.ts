@@ -7,12 +7,11 @@ import type { Actor } from "../access/audit.ts";
 import type { Group } from "../access/groups.ts";
 import { shortKey } from "../access/keys.ts";
 import { excessOf, type Standing } from "../access/may-manage.ts";
-import { nameFault } from "../access/name-fault.ts";
 import { displayNames, isPrivilege, type Privilege, privileges } from "../access/privileges.ts";
 import { rightsOf } from "../access/rights.ts";
 import { excessInWords, openStandings, standingOf } from "../access/standings.ts";
 import type { AccessStore } from "../access/store.ts";
-import type { User } from "../access/users.ts";
+import { nameFault, type User } from "../access/users.ts";
 
 /** What a change came to: nothing to say, what is wrong with it, or why whoever asked may not. */
 export type Changed = "done" | { readonly wrong: string } | Forbidden | "missing";
@@ -22,7 +21,6 @@ type Forbidden = { readonly forbidden: string };
 export function consolePeople(access: AccessStore, now: () => Date) {
   const { users, groups, keys, audit, sessions } = access;
   const standings = openStandings(access);
-  const keyId = (key: string): string => hashSecret(key);
   const inForce = () => keys.list().filter(({ revoked }) => revoked === undefined);
 
   const list = (): ConsolePeople => {
@@ -34,7 +32,11 @@ export function consolePeople(access: AccessStore, now: () => Date) {
         created: user.created.toISOString(),
         keys: all
           .filter(({ name }) => name === user.name)
-          .map(({ key, created }) => ({ id: keyId(key), beginning: key.slice(0, 12), created: created.toISOString() })),
+          .map(({ key, created }) => ({
+            id: hashSecret(key),
+            beginning: key.slice(0, 12),
+            created: created.toISOString(),
+          })),
       })),
       groups: groups.list().map(({ name, privileges: held, networks, members }) => ({
         ...{ name, networks, members },
@@ -75,6 +77,11 @@ export function consolePeople(access: AccessStore, now: () => Date) {
     for (const user of members) if (!before.includes(user)) groups.join(name, user);
   };
 
+  const noted = (by: Actor, action: string, subject: string): "done" => {
+    audit.note(by, action, subject, now());
+    return "done";
+  };
+
   return {
     list,
 
@@ -89,8 +96,7 @@ export function consolePeople(access: AccessStore, now: () => Date) {
       if (forbidden !== undefined) return forbidden;
       if (!users.add({ name: wish.name, now: now(), ...toChange(wish) }))
         return { wrong: `There is a user ${wish.name} already.` };
-      audit.note(by, "user added", described(wish), now());
-      return "done";
+      return noted(by, "user added", described(wish));
     },
 
     /** What it leaves out stays as it is. */
@@ -106,8 +112,7 @@ export function consolePeople(access: AccessStore, now: () => Date) {
       if (forbidden !== undefined) return forbidden;
       users.change(name, toChange(wish));
       if (wish.disabled) await sessions.removeAll(name);
-      audit.note(by, "user changed", described({ ...wish, name }), now());
-      return "done";
+      return noted(by, "user changed", described({ ...wish, name }));
     },
 
     removeUser: async (name: string, by: Actor): Promise<Changed> => {
@@ -118,8 +123,7 @@ export function consolePeople(access: AccessStore, now: () => Date) {
       if (forbidden !== undefined) return forbidden;
       users.remove(name);
       await sessions.removeAll(name);
-      audit.note(by, "user removed", name, now());
-      return "done";
+      return noted(by, "user removed", name);
     },
 
     addKey: (user: string, by: Actor): { readonly made: MadeKey } | Forbidden | "missing" => {
@@ -135,13 +139,12 @@ export function consolePeople(access: AccessStore, now: () => Date) {
     },
 
     revokeKey: (id: string, by: Actor): Changed => {
-      const found = inForce().find(({ key }) => keyId(key) === id);
+      const found = inForce().find(({ key }) => hashSecret(key) === id);
       if (found === undefined) return "missing";
       const forbidden = excess(by, { before: keys.standing(found.key) ?? { grants: [] } });
       if (forbidden !== undefined) return forbidden;
       keys.revoke(found.key, now());
-      audit.note(by, "key deleted", `${shortKey(found.key)} of ${found.name}`, now());
-      return "done";
+      return noted(by, "key deleted", `${shortKey(found.key)} of ${found.name}`);
     },
 
     addGroup: (wish: ConsoleGroup, by: Actor): Changed => {
@@ -151,8 +154,7 @@ export function consolePeople(access: AccessStore, now: () => Date) {
       if (forbidden !== undefined) return forbidden;
       if (!groups.add({ name: wish.name, now: now() })) return { wrong: `There is a group ${wish.name} already.` };
       fillGroup(wish);
-      audit.note(by, "group added", describedGroup(wish), now());
-      return "done";
+      return noted(by, "group added", describedGroup(wish));
     },
 
     /** What it leaves out stays as it is; its members are those that it names. */
@@ -165,8 +167,7 @@ export function consolePeople(access: AccessStore, now: () => Date) {
       const forbidden = groupExcess(by, group, wish);
       if (forbidden !== undefined) return forbidden;
       fillGroup(wish);
-      audit.note(by, "group changed", describedGroup(wish), now());
-      return "done";
+      return noted(by, "group changed", describedGroup(wish));
     },
 
     removeGroup: (name: string, by: Actor): Changed => {
@@ -175,8 +176,7 @@ export function consolePeople(access: AccessStore, now: () => Date) {
       const forbidden = groupExcess(by, group, undefined);
       if (forbidden !== undefined) return forbidden;
       groups.remove(name);
-      audit.note(by, "group removed", name, now());
-      return "done";
+      return noted(by, "group removed", name);
     },
 
     audit: () => audit.latest(500).map((entry) => ({ ...entry, at: entry.at.toISOString() })),

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Credentials, readCredentials } from "./basic-credentials.ts";
+import { type Credentials, readCredentials } from "./authorise.ts";
 
 const encoded = (text: string) => Buffer.from(text).toString("base64");
 
