@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { readPath } from "./options.ts";
+import { onData, readPath } from "./options.ts";
 
 /** Which store a verb works on. */
 export type DatabaseOptions = {
@@ -9,7 +9,10 @@ export type DatabaseOptions = {
   readonly databaseConnections?: number;
 };
 
-/** For every verb that opens the store. */
+/** A verb that works on the store. */
+export const storeVerb = (parent: Command, name: string, text: string): Command =>
+  onData(databaseOptions(parent.command(name)), text);
+
 export function databaseOptions(command: Command): Command {
   return command
     .option("--database <url>", "a PostgreSQL database instead of a file: postgres://user@host/database?sslmode=…")

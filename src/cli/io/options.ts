@@ -6,8 +6,12 @@ import { asAscii } from "../../core/names/unicode.ts";
 import type { ListenAddress } from "../../process/listen-address.ts";
 import { tokenNameFault } from "../../records/service/token-name.ts";
 
-/** For verbs that work on what a service keeps. */
-export const dataFolder = ["--data <folder>", "the data folder of the service", readFolder, "./moor-data"] as const;
+/** A verb that works on what a service keeps. */
+export const dataVerb = (parent: Command, name: string, text: string): Command => onData(parent.command(name), text);
+
+export const onData = (command: Command, text: string): Command =>
+  command.description(text).option("--data <folder>", "the data folder of the service", readFolder, "./moor-data");
+
 /** For verbs by which zones come in, see `core/addresses/primary-address.ts`. */
 export const allowPrimary = [
   "--allow-primary <network>",

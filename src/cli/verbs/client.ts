@@ -2,77 +2,57 @@ import type { Command } from "commander";
 import type { CommandIo, Run } from "../io/command-io.ts";
 import { asJson, logOptions, readCount, readPath } from "../io/options.ts";
 
-const configFile = ["--config <file>", "the updater's config file", readPath, "moor.yaml"] as const;
 const whichTarget = ["--target <name>", "which record service of the config, when there are several"] as const;
 
 /** The updating client, and what prepares its config. */
 export function addClientVerbs(program: Command, io: CommandIo, run: Run): void {
-  const update = program
-    .command("update")
-    .summary("the updating client: keeps names at their addresses")
+  const verb = (name: string, summary: string) =>
+    program
+      .command(name)
+      .summary(summary)
+      .option("--config <file>", "the updater's config file", readPath, "moor.yaml");
+  const update = verb("update", "the updating client: keeps names at their addresses")
     .description("Reads addresses from firewalls and writes those that changed into DNS records, until stopped.")
-    .option(...configFile)
     .option("--once", "one round, then end: with 1 if a name could not be given its address")
     .option("--dry-run", "say what would be done and why; write and store nothing")
     .option("--check", "only check the config; every fault with its line");
   logOptions(update).action((options) => run(async () => (await import("../update/update.ts")).update(options, io)));
 
-  program
-    .command("interfaces")
-    .summary("what the firewall reports, which address would be taken, and why not the others")
-    .option(...configFile)
+  verb("interfaces", "what the firewall reports, which address would be taken, and why not the others")
     .option("--source <name>", "which firewall of the config, when there are several")
     .option(...asJson)
     .action((options) => run(async () => (await import("../update/interfaces.ts")).interfaces(options, io)));
 
-  program
-    .command("zones")
-    .summary("the zones that the record service shows to the config's token")
-    .option(...configFile)
+  verb("zones", "the zones that the record service shows to the config's token")
     .option(...whichTarget)
     .option(...asJson)
     .action((options) => run(async () => (await import("../update/zones.ts")).zones(options, io)));
 
-  program
-    .command("list")
-    .summary("the records of a zone, with their ids")
+  verb("list", "the records of a zone, with their ids")
     .argument("<zone>", "its name")
-    .option(...configFile)
     .option(...whichTarget)
     .option(...asJson)
     .action((zone, options) => run(async () => (await import("../update/list.ts")).list({ ...options, zone }, io)));
 
-  program
-    .command("show")
-    .summary("one record")
+  verb("show", "one record")
     .argument("<record>", "its id")
-    .option(...configFile)
     .option(...whichTarget)
     .option(...asJson)
     .action((record, options) => run(async () => (await import("../update/show.ts")).show({ ...options, record }, io)));
 
-  program
-    .command("status")
-    .summary("each name: wanted, stored, published, when, why, next")
-    .option(...configFile)
+  verb("status", "each name: wanted, stored, published, when, why, next")
     .option(...asJson)
     .action((options) => run(async () => (await import("../update/status.ts")).status(options, io)));
 
-  program
-    .command("history")
-    .summary("what the updating client did, and what failed")
-    .option(...configFile)
+  verb("history", "what the updating client did, and what failed")
     .option("--last <count>", "only the newest", readCount)
     .option(...asJson)
     .action((options) => run(async () => (await import("../update/history.ts")).history(options, io)));
 
-  program
-    .command("init")
-    .summary("makes a config for the updating client, step by step or from options")
+  verb("init", "makes a config for the updating client, step by step or from options")
     .description(
       "Looks at the firewall and the record service, tries one round without writing, writes config and secrets.",
     )
-    .option(...configFile)
     .option("--firewall <url>", "the firewall")
     .option(
       "--firewall-key-file <file>",

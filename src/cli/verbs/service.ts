@@ -5,19 +5,19 @@ import type { CommandIo, Run } from "../io/command-io.ts";
 import { connectionsOption, databaseOptions } from "../io/database-options.ts";
 import { observeOptions } from "../io/observe-options.ts";
 import {
+  allowPrimary,
   logOptions,
   readFolder,
   readHosts,
   readListen,
   readListens,
   readMailbox,
+  readPath,
   readRateLimit,
   readWorkers,
   repeated,
 } from "../io/options.ts";
 import { keepHistoryOption } from "../records/keep-history-option.ts";
-import { addFirewallVerb } from "./firewall.ts";
-import { transferOptions } from "./transfer.ts";
 
 /** The services, and all of them at once. Each verb's code is loaded when it is used. */
 export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void {
@@ -72,4 +72,31 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
   );
 
   addFirewallVerb(program, io, run);
+}
+
+function addFirewallVerb(program: Command, io: CommandIo, run: Run): void {
+  const firewall = program
+    .command("firewall")
+    .summary("the firewall status service")
+    .description("Serves the addresses of this machine's interfaces over HTTPS, as an OPNsense would.")
+    .option("--data <folder>", "where the keys and the certificates are kept", readFolder, "./moor-data")
+    .option("--listen <host:port>", "where to listen", readListen, readListen("127.0.0.1:8443"))
+    .option("--name <host>", "a further host name or address for the certificate (may be repeated)", readHosts, [])
+    .option(
+      "--config <file>",
+      "which interfaces are hidden, and how they are called (default: firewall.yaml in --data)",
+      readPath,
+    );
+  certificateOptions(logOptions(firewall)).action((options) =>
+    run(async () => (await import("../firewall/firewall.ts")).firewall(options, io)),
+  );
+}
+
+/** How `moor records` feeds other nameservers, and which may feed it. What is wrong with them is said when they are read. */
+function transferOptions(command: Command): Command {
+  return command
+    .option("--transfer-to <network>", "who may have every zone without a key (may be repeated)", repeated, [])
+    .option("--notify <host:port[,key]>", "a nameserver to tell of changes, at once (may be repeated)", repeated, [])
+    .option("--catalog [name]", "also serve a zone that lists all zones, for nameservers that can follow it")
+    .option(...allowPrimary);
 }

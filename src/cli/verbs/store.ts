@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { CommandIo, Run } from "../io/command-io.ts";
-import { type DatabaseOptions, databaseOptions } from "../io/database-options.ts";
-import { allowPrimary, dataFolder, readAccountName, readPath } from "../io/options.ts";
+import { type DatabaseOptions, storeVerb } from "../io/database-options.ts";
+import { allowPrimary, readAccountName, readPath } from "../io/options.ts";
 import { dropHistoryOption } from "../records/keep-history-option.ts";
 import { orStopped } from "../store/stopped.ts";
 
@@ -10,20 +10,24 @@ export function addStoreVerbs(program: Command, io: CommandIo, run: Run): void {
   const store = program
     .command("store")
     .description("The database of the record service: backup, check, copy. All but restore may be done while it runs.");
-  databaseOptions(store.command("backup"))
-    .description("Writes a backup to a new file: one state of the store, checked, also while the service writes to it.")
+  storeVerb(
+    store,
+    "backup",
+    "Writes a backup to a new file: one state of the store, checked, also while the service writes to it.",
+  )
     .argument("<file>", "the file to make; it is never one that is there", readPath)
-    .option(...dataFolder)
     .action((file, options) =>
       run(async () => {
         const { storeBackup } = await import("../store/backup.ts");
         return await orStopped("No backup was made.", io, () => storeBackup(file, options, io));
       }),
     );
-  databaseOptions(store.command("restore"))
-    .description("Puts a backup in the place of the store. The backup is checked first; the service must not run.")
+  storeVerb(
+    store,
+    "restore",
+    "Puts a backup in the place of the store. The backup is checked first; the service must not run.",
+  )
     .argument("<file>", "a backup; it is left as it is", readPath)
-    .option(...dataFolder)
     .option("--move-aside", "when there is a store with data already: keep it under another name")
     .action((file, options) =>
       run(async () => {
@@ -31,10 +35,8 @@ export function addStoreVerbs(program: Command, io: CommandIo, run: Run): void {
         return await orStopped("Nothing was changed.", io, () => storeRestore(file, options, io));
       }),
     );
-  databaseOptions(store.command("check"))
-    .description("Looks through all of the store and names every fault, with what to do. Changes nothing.")
+  storeVerb(store, "check", "Looks through all of the store and names every fault, with what to do. Changes nothing.")
     .argument("[file]", "a backup, or another database file, instead of the store", readPath)
-    .option(...dataFolder)
     .action((file: string | undefined, options: DatabaseOptions, command: Command) =>
       run(async () => {
         const namesStore = options.database !== undefined || command.getOptionValueSource("data") !== "default";
@@ -61,32 +63,30 @@ export function addStoreVerbs(program: Command, io: CommandIo, run: Run): void {
       run(async () => (await import("../store/copy.ts")).storeCopy(from, to, options, io)),
     );
   dropHistoryOption(
-    databaseOptions(store.command("compact"))
-      .description(
-        "Gives unused space back to the disk, unless the service runs; with --keep-history it drops older changes first.",
-      )
-      .option(...dataFolder),
+    storeVerb(
+      store,
+      "compact",
+      "Gives unused space back to the disk, unless the service runs; with --keep-history it drops older changes first.",
+    ),
   ).action((options) => run(async () => (await import("../store/compact.ts")).storeCompact(options, io)));
   addAccountVerbs(program, io, run);
 }
 
 /** An account as files that people and other programs can read. */
 function addAccountVerbs(program: Command, io: CommandIo, run: Run): void {
-  databaseOptions(program.command("export"))
+  storeVerb(
+    program,
+    "export",
+    "Writes an account to a new folder: a zone file a zone, and a manifest with what zone files cannot hold. The same " +
+      "account gives the same bytes. Ids, times and secrets are not in it; to keep those, take a backup.",
+  )
     .summary("an account as zone files and a manifest")
-    .description(
-      "Writes an account to a new folder: a zone file a zone, and a manifest with what zone files cannot hold. The same " +
-        "account gives the same bytes. Ids, times and secrets are not in it; to keep those, take a backup.",
-    )
     .argument("<folder>", "the folder to make", readPath)
-    .option(...dataFolder)
     .option("--account <name>", "whose zones", "main")
     .action((folder, options) => run(async () => (await import("../records/export.ts")).exportTo(folder, options, io)));
-  databaseOptions(program.command("import"))
+  storeVerb(program, "import", "Reads and checks a whole folder of moor export, and then makes its zones.")
     .summary("zones of a folder that moor export has made")
-    .description("Reads and checks a whole folder of moor export, and then makes its zones.")
     .argument("<folder>", "the folder", readPath)
-    .option(...dataFolder)
     .option("--account <name>", "into which account; a new name makes a new one", readAccountName, "main")
     .option("--replace", "zones that are there already become as they are in the files, protected sets too")
     .option("--edited", "take zone files that were changed since the export")
