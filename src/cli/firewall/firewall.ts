@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { aborted } from "node:util";
 import { type FirewallConfig, noConfig } from "../../firewall/config.ts";
 import { startFirewall } from "../../firewall/start.ts";
 import { openDataFolder, readFileIfThere } from "../../process/data-folder.ts";
@@ -8,14 +9,12 @@ import { createLog } from "../../process/log.ts";
 import { shellWord } from "../../process/shell-word.ts";
 import { letCompilersRun } from "../../process/small-footprint.ts";
 import { openSystemd } from "../../process/systemd.ts";
-import { browserWarning } from "../io/browser-warning.ts";
 import { type CertificateOptions, readCertificate } from "../io/certificate-option.ts";
 import type { CommandIo } from "../io/command-io.ts";
-import { linkToShow } from "../io/link-to-show.ts";
 import type { LogOptions } from "../io/options.ts";
-import { tellFaults } from "../io/tell-faults.ts";
+import { printFaults } from "../io/print-faults.ts";
+import { printSignIn } from "../io/sign-in.ts";
 import { curlForInterfaces, dataFlag } from "../io/try-lines.ts";
-import { untilStopped } from "../io/until-stopped.ts";
 
 export type FirewallCommand = LogOptions &
   CertificateOptions & {
@@ -43,25 +42,19 @@ export async function firewall(options: FirewallCommand, io: CommandIo): Promise
   io.out(`The firewall status service listens on ${service.url}${alsoAt(options.listen)}\n`);
   const caFile = service.caFile ?? resolve(io.cwd, options.cert ?? "");
   io.out(service.caFile ? `Clients must trust the certificate in ${caFile}\n` : `Its certificate is ${caFile}\n`);
-  tellNext({ url: service.url, caFile, keyFile: join(data, "firewall-key.txt") }, data, io);
-  const signIn = `${io.program} sign-in --firewall ${dataFlag({ data })} --url ${service.url}`;
-  if (!service.needsSignInLink()) {
-    io.out(`Its pages are at ${service.url}; a lost password: ${signIn}\n`);
-  } else {
-    const link = await linkToShow(() => service.createSignInLink(), io);
-    if (link === undefined) io.out(`A link that signs in to its pages is made with: ${signIn}\n`);
-    else io.out(`Sign in to its pages with this link, once and within 15 minutes:\n  ${link}\n`);
-    if (link !== undefined && service.caFile) io.out(browserWarning(service.caFile));
-  }
+  printNext({ url: service.url, caFile, keyFile: join(data, "firewall-key.txt") }, data, io);
+  const command = `${io.program} sign-in --firewall ${dataFlag({ data })} --url ${service.url}`;
+  const makeLink = service.needsSignInLink() ? () => service.createSignInLink() : undefined;
+  await printSignIn({ name: "pages", url: service.url, command, makeLink, caFile: service.caFile }, io);
   const systemd = openSystemd({ env: io.env, status: "telling of this machine's interfaces" });
   systemd.ready();
-  await untilStopped(io.signal);
+  await aborted(io.signal, io.signal);
   systemd.close();
   await service.close();
   return 0;
 }
 
-function tellNext(
+function printNext(
   where: { readonly url: string; readonly caFile: string; readonly keyFile: string },
   data: string,
   io: CommandIo,
@@ -85,6 +78,6 @@ async function loadFirewallConfig(
   if (text === undefined) return options.config === undefined ? noConfig : undefined;
   const read = (await import("./read-config.ts")).readFirewallConfig(text, file);
   if (read.kind === "config") return read.config;
-  tellFaults(read.faults, io);
+  printFaults(read.faults, io);
   return undefined;
 }

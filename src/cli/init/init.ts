@@ -76,7 +76,7 @@ async function finish(setup: Setup, options: InitOptions, asker: Asker, io: Comm
   }
   const written = files.map(({ path }) => resolve(folder, path));
   const unit = await offerUnit(config, options.unit, asker, io);
-  tellNext(config, unit === undefined ? written : [...written, unit], setup.control?.listen, io);
+  printNext(config, unit === undefined ? written : [...written, unit], setup.control?.listen, io);
   return 0;
 }
 
@@ -97,7 +97,7 @@ async function askToWrite(wentWell: boolean, { force }: InitOptions, asker: Aske
   throw new NoAnswer("Nothing was written.");
 }
 
-function tellNext(config: string, written: readonly string[], control: string | undefined, io: CommandIo): void {
+function printNext(config: string, written: readonly string[], control: string | undefined, io: CommandIo): void {
   const page = control === undefined ? "" : `# while it runs, in a browser on this machine\nhttp://${control}/\n\n`;
   const here = (path: string) => shownPath(io.cwd, path);
   io.out(`\nWritten: ${written.map(here).join(", ")}\n\nWorth typing next:\n

@@ -6,8 +6,8 @@ import type { RecordStore } from "../../records/store/port.ts";
 import type { Grant } from "../../records/store/zone-grants.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
+import { printFaults } from "../io/print-faults.ts";
 import { minute, printTable } from "../io/print-table.ts";
-import { tellFaults } from "../io/tell-faults.ts";
 import { sameStore } from "../store/read-store-place.ts";
 import { withServiceStore, withStore } from "../store/with-store.ts";
 
@@ -18,7 +18,7 @@ export async function grantAdd(text: string, options: GrantAdd, io: CommandIo): 
   const zoneName = options.zone === undefined ? undefined : parseTyped(parseZoneName, options.zone);
   const faults = [name, zoneName].flatMap((each) => (each === undefined || each.ok ? [] : each.faults));
   if (!name.ok || faults.length > 0) {
-    tellFaults(faults, io);
+    printFaults(faults, io);
     return 2;
   }
   return await withServiceStore(options, io, async (store) => {

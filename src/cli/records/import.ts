@@ -10,7 +10,7 @@ import type { Account } from "../../records/model.ts";
 import type { RecordStore } from "../../records/store/port.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
-import { tellFaults } from "../io/tell-faults.ts";
+import { printFaults } from "../io/print-faults.ts";
 import { mustBeWritable } from "../io/write-secret.ts";
 import { withNewStore } from "../store/with-store.ts";
 import { counted, faultsInWords } from "../store/words.ts";
@@ -33,7 +33,7 @@ export async function importFrom(folder: string, options: ImportCommand, io: Com
   const { edited = false, allowPrimary: allowedPrimaries } = options;
   const read = await readAccount((file) => readFileIfThere(join(path, file)), { edited, allowedPrimaries });
   if (!read.ok) {
-    tellFaults(read.faults, io);
+    printFaults(read.faults, io);
     io.err(`Nothing was imported: ${folder} has ${faultsInWords(read.faults.length)}.\n`);
     return 1;
   }
@@ -42,14 +42,14 @@ export async function importFrom(folder: string, options: ImportCommand, io: Com
     const there = await store.account(options.account);
     const obstacles = await importObstacles(store, there, read.value.zones, options.replace ?? false);
     if (obstacles.length > 0) {
-      tellFaults(obstacles, io);
+      printFaults(obstacles, io);
       io.err("Nothing was imported.\n");
       return 1;
     }
     const account = await store.ensureAccount(options.account, Date.now());
     const taken = await importZones(store, account, read.value.zones, io);
     await importTokens(store, account, read.value, options, io);
-    tellMissingKeys(read.value.zones, io);
+    printMissingKeys(read.value.zones, io);
     return taken ? 1 : 0;
   });
 }
@@ -68,7 +68,7 @@ async function importZones(
     if (typeof outcome === "string") counts[outcome] += 1;
     else faults.push(outcome);
   }
-  tellFaults(faults, io);
+  printFaults(faults, io);
   const { made, replaced, same } = counts;
   io.out(
     `Into the account ${account.name}: ${counted(made, "zone")} made, ${replaced} replaced, ${same} were the same already.\n`,
@@ -102,7 +102,7 @@ async function importTokens(
   io.out(`${counted(wanted.length, "token")} made; the secrets are in ${file}\n`);
 }
 
-function tellMissingKeys(zones: readonly ReadZone[], io: CommandIo): void {
+function printMissingKeys(zones: readonly ReadZone[], io: CommandIo): void {
   for (const { entry } of zones)
     for (const { address, tsig } of entry.primaries)
       if (tsig) io.err(`zone ${entry.name}: set the key of its primary server ${address} again; it is a secret\n`);

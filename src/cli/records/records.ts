@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { aborted } from "node:util";
 import { parseAddress } from "../../core/addresses/address.ts";
 import { parseName } from "../../core/names/name.ts";
 import { parseTyped } from "../../core/names/unicode.ts";
@@ -11,17 +12,15 @@ import { type RunningDns, startDns } from "../../publish/start.ts";
 import { type RunningRecords, startRecords } from "../../records/start.ts";
 import { startKeepingHistory } from "../../records/tools/keep-history.ts";
 import { trimTables } from "../../records/tools/tables/open.ts";
-import { browserWarning } from "../io/browser-warning.ts";
 import { type CertificateOptions, readCertificate } from "../io/certificate-option.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
-import { linkToShow } from "../io/link-to-show.ts";
 import { logTo } from "../io/log-to.ts";
 import { type ObserveFlags, proxiesOf } from "../io/observe-options.ts";
 import type { LogOptions } from "../io/options.ts";
-import { tellFaults } from "../io/tell-faults.ts";
+import { printFaults } from "../io/print-faults.ts";
+import { printSignIn } from "../io/sign-in.ts";
 import { storeFlags } from "../io/try-lines.ts";
-import { untilStopped } from "../io/until-stopped.ts";
 import { readStorePlace } from "../store/read-store-place.ts";
 import { readTransferFlags, type TransferFlags } from "./transfer-flags.ts";
 import { watchRecords } from "./watch.ts";
@@ -57,7 +56,7 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
   }
   const transfers = readTransferFlags(options);
   if (!transfers.ok) {
-    tellFaults(transfers.faults, io);
+    printFaults(transfers.faults, io);
     return 2;
   }
   const certificate = readCertificate(options, io);
@@ -98,12 +97,18 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
     });
     opened.push({ name: "nameserver", close: dns.close });
     const metrics = await watchRecords(service, dns, { at: options.metrics, opened });
-    tellPlaces({ service, dns, metrics }, options, io);
-    await tellSignIn(service, storeFlags(options, database), options, io);
+    printPlaces({ service, dns, metrics }, options, io);
+    const where = storeFlags(options, database);
+    io.out(`A token for it is made with: ${io.program} token add ${where}\n`);
+    const url = options.plainHttp ? behindProxy : service.url;
+    const command = `${io.program} sign-in ${where} --url ${url}`;
+    const makeLink = (await service.needsSignInLink()) ? () => service.createSignInLink("main", url) : undefined;
+    await printSignIn({ name: "console", url, command, makeLink, caFile: service.caFile }, io);
     const systemd = openSystemd({ env: io.env, status: "answering for its zones" });
     opened.push({ name: "service manager", close: () => systemd.close() });
     systemd.ready();
-    const trouble = await Promise.race([untilStopped(io.signal), ...(service.outgrown ? [service.outgrown] : [])]);
+    const stopped = aborted(io.signal, io.signal).then(() => undefined);
+    const trouble = await (service.outgrown ? Promise.race([stopped, service.outgrown]) : stopped);
     service.drain();
     await sleep(options.drain * 1_000);
     if (trouble) throw trouble;
@@ -113,7 +118,7 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
   }
 }
 
-function tellPlaces(
+function printPlaces(
   running: { readonly service: RunningRecords; readonly dns: RunningDns; readonly metrics: ListenAddress | undefined },
   options: RecordsCommand,
   io: CommandIo,
@@ -130,23 +135,6 @@ function tellPlaces(
   if (options.plainHttp && options.trustProxy.length === 0) {
     io.out("No proxy is trusted, so all callers count as one; name yours with --trust-proxy NETWORK\n");
   }
-}
-
-async function tellSignIn(service: RunningRecords, where: string, options: RecordsCommand, io: CommandIo) {
-  io.out(`A token for it is made with: ${io.program} token add ${where}\n`);
-  const pages = options.plainHttp ? behindProxy : service.url;
-  const signIn = `${io.program} sign-in ${where} --url ${pages}`;
-  if (!(await service.needsSignInLink())) {
-    io.out(`Its console is at ${pages}; a lost password: ${signIn}\n`);
-    return;
-  }
-  const link = await linkToShow(() => service.createSignInLink("main", pages), io);
-  if (link === undefined) {
-    io.out(`A link that signs in to its console is made with: ${signIn}\n`);
-    return;
-  }
-  io.out(`Sign in to its console with this link, once and within 15 minutes:\n  ${link}\n`);
-  if (service.caFile) io.out(browserWarning(service.caFile));
 }
 
 /** The console's cookie is for TLS alone, and which name the proxy speaks it under is not known here. */

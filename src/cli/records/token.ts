@@ -6,8 +6,8 @@ import type { Token } from "../../records/model.ts";
 import type { RecordStore } from "../../records/store/port.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
+import { printFaults } from "../io/print-faults.ts";
 import { minute, printTable } from "../io/print-table.ts";
-import { tellFaults } from "../io/tell-faults.ts";
 import { placeOf, writeSecretOr } from "../io/write-secret.ts";
 import { sameStore } from "../store/read-store-place.ts";
 import { withServiceStore, withStore } from "../store/with-store.ts";
@@ -24,7 +24,7 @@ export type TokenAdd = DatabaseOptions &
 export async function tokenAdd(options: TokenAdd, io: CommandIo): Promise<number> {
   const read = readTokenScope(options, Date.now());
   if (!read.ok) {
-    tellFaults(read.faults, io);
+    printFaults(read.faults, io);
     return 2;
   }
   const place = placeOf(options, io, tokenLine);

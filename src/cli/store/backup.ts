@@ -15,7 +15,7 @@ import {
 import { readTables } from "../../records/tools/tables/open.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
-import { tellFaults } from "../io/tell-faults.ts";
+import { printFaults } from "../io/print-faults.ts";
 import { showProgress } from "./progress.ts";
 import { readStorePlace } from "./read-store-place.ts";
 import { counted, countsInWords, faultsInWords, inMegabytes } from "./words.ts";
@@ -28,7 +28,7 @@ export async function storeBackup(file: string, options: DatabaseOptions, io: Co
   };
   const outcome = await backupOf(readStorePlace(options, io), resolve(io.cwd, file), tellers).finally(progress.end);
   if (outcome.kind === "faulty") {
-    tellFaults(outcome.faults, io);
+    printFaults(outcome.faults, io);
     io.err(`No backup was made: the copy has ${faultsInWords(outcome.faults.length)}, so the store has them too.\n`);
     return 1;
   }
@@ -79,7 +79,7 @@ async function restoreToServer(file: string, place: StorePlace, io: CommandIo): 
 }
 
 function tellFaulty({ faults }: Faulty, file: string, io: CommandIo): number {
-  tellFaults(faults, io);
+  printFaults(faults, io);
   io.err(`Nothing was changed: ${file} has ${faultsInWords(faults.length)}. Take another backup.\n`);
   return 1;
 }

@@ -2,7 +2,7 @@ import { checkStore } from "../../records/tools/check/check.ts";
 import { readTables } from "../../records/tools/tables/open.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
-import { faultText, tellFaults } from "../io/tell-faults.ts";
+import { faultText, printFaults } from "../io/print-faults.ts";
 import { dataFlag } from "../io/try-lines.ts";
 import { readPlace } from "./place.ts";
 import { showProgress } from "./progress.ts";
@@ -21,7 +21,7 @@ export async function storeCheck(file: string | undefined, options: DatabaseOpti
       fault: (fault) => {
         faults += 1;
         progress.end();
-        tellFaults([fault], io);
+        printFaults([fault], io);
       },
       warning: (warning) => {
         warnings += 1;

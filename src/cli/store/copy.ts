@@ -9,8 +9,8 @@ import { copySqliteTables } from "../../records/tools/tables/sqlite.ts";
 import type { CopyTarget, Tables } from "../../records/tools/tables/table.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
+import { printFaults } from "../io/print-faults.ts";
 import { printTable } from "../io/print-table.ts";
-import { tellFaults } from "../io/tell-faults.ts";
 import { readPlace } from "./place.ts";
 import { showProgress } from "./progress.ts";
 import { orStopped } from "./stopped.ts";
@@ -47,7 +47,7 @@ const goesOnLater = "The copy is not finished: run the same command again, which
 
 function tellCopied(outcome: CopyOutcome, io: CommandIo): number {
   if (outcome.kind === "differs") {
-    tellFaults(outcome.faults, io);
+    printFaults(outcome.faults, io);
     return 1;
   }
   io.out(printTable(["table", "rows", "sha256"], outcome.tables.map(row)));

@@ -9,15 +9,13 @@ import { startDns } from "../../publish/start.ts";
 import { startRecords } from "../../records/start.ts";
 import { summarise } from "../../updater/report/describe-round.ts";
 import { describeRhythm } from "../../updater/round/rhythm.ts";
-import { openStateFile } from "../../updater/round/state-file.ts";
 import { openUpdater, type Updater } from "../../updater/updater.ts";
-import { browserWarning } from "../io/browser-warning.ts";
 import type { CommandIo } from "../io/command-io.ts";
-import { linkToShow } from "../io/link-to-show.ts";
+import { browserWarning, linkToShow } from "../io/sign-in.ts";
 import { curlForInterfaces, curlForRecords, dataFlag } from "../io/try-lines.ts";
 import { unsetNameservers } from "../records/records.ts";
 import { watchRecords } from "../records/watch.ts";
-import { loadConfig } from "../update/load-config.ts";
+import { loadConfig, openState } from "../update/load-config.ts";
 import { openUpPage, type UpPage, type Watched } from "./page.ts";
 import { type Home, prepareHome, writeHomeConfig } from "./prepare.ts";
 
@@ -45,10 +43,10 @@ export async function up(options: UpCommand, io: CommandIo): Promise<number> {
     const watched = await startUpdater(home, io, opened);
     if (watched === undefined) return 1;
     const { url, onFirstRound, ...page } = await openUpPage(watched, options.updater, log, opened);
-    tellState(home, { ...urls, updater: url }, io);
-    await tellSignIn(home, urls, io);
+    printState(home, { ...urls, updater: url }, io);
+    await printLinks(home, urls, io);
     const ready = await firstRound(watched.updater, onFirstRound, io);
-    tellNext(home, urls, io);
+    printNext(home, urls, io);
     if (ready) await watched.updater.watch({ interval: home.interval, ...page }, io.signal);
     return 0;
   } finally {
@@ -86,15 +84,11 @@ async function startServices(options: UpCommand, dataFolder: string, log: Logger
 async function startUpdater(home: Home, io: CommandIo, opened: Opened[]): Promise<Watched | undefined> {
   const config = loadConfig(home.configFile, io);
   if (config === undefined) return undefined;
-  const state = await openStateFile(config.stateFile, Date.now(), { write: true });
-  if (state.kind === "unusable") {
-    io.err(`${state.because}; ${state.todo}\n`);
-    return undefined;
-  }
-  if (state.warning) io.err(`warning: ${state.warning}\n`);
-  const updater = await openUpdater(config, { state: state.state, now: Date.now, random: Math.random });
+  const state = await openState(config, true, io);
+  if (state === undefined) return undefined;
+  const updater = await openUpdater(config, { state, now: Date.now, random: Math.random });
   opened.push({ name: "updating client", close: () => updater.close() });
-  return { config, updater, state: state.state };
+  return { config, updater, state };
 }
 
 /** False when it was stopped before the round had ended. */
@@ -108,7 +102,7 @@ async function firstRound(updater: Updater, onRound: UpPage["onFirstRound"], io:
   return !io.signal.aborted;
 }
 
-function tellState(home: Home, urls: Urls & { readonly updater: string | undefined }, io: CommandIo): void {
+function printState(home: Home, urls: Urls & { readonly updater: string | undefined }, io: CommandIo): void {
   io.out("moor is up, all of it on this machine:\n");
   io.out(`  record service   ${urls.records}  (its API is described at ${urls.records}/docs)\n`);
   io.out(`  nameserver       ${urls.dns.host} port ${urls.dns.port}, UDP and TCP\n`);
@@ -119,7 +113,7 @@ function tellState(home: Home, urls: Urls & { readonly updater: string | undefin
   for (const made of home.made) io.out(`  made             ${made}\n`);
 }
 
-async function tellSignIn(home: Home, urls: Urls, io: CommandIo): Promise<void> {
+async function printLinks(home: Home, urls: Urls, io: CommandIo): Promise<void> {
   const data = dataFlag({ data: home.folder });
   const [dns, firewall] = [await linkToShow(urls.signIn.dns, io), await linkToShow(urls.signIn.firewall, io)];
   if (dns === undefined || firewall === undefined) {
@@ -135,7 +129,7 @@ async function tellSignIn(home: Home, urls: Urls, io: CommandIo): Promise<void> 
   io.out("\n");
 }
 
-function tellNext(home: Home, urls: Urls, io: CommandIo): void {
+function printNext(home: Home, urls: Urls, io: CommandIo): void {
   const here = (path: string) => relative(io.cwd, path) || ".";
   const configFile = shellWord(here(home.configFile));
   const withConfig = `--config ${configFile}`;

@@ -1,6 +1,11 @@
+import { parseZoneName } from "../../core/names/name.ts";
+import { asAscii, parseTyped } from "../../core/names/unicode.ts";
+import { visible } from "../../core/visible-text.ts";
 import type { Lookup, RecordTarget } from "../../updater/targets/target.ts";
 import { openTarget } from "../../updater/targets/targets.ts";
 import type { CommandIo } from "../io/command-io.ts";
+import { printFaults } from "../io/print-faults.ts";
+import { printTable } from "../io/print-table.ts";
 import { loadConfig, pickOne } from "./load-config.ts";
 
 export type TargetOptions = {
@@ -9,8 +14,69 @@ export type TargetOptions = {
   readonly json?: boolean | undefined;
 };
 
+/** `moor zones`: the zones that a record service shows to the config's token. */
+export async function zones(options: TargetOptions, io: CommandIo): Promise<number> {
+  return askTarget(
+    options,
+    io,
+    (target, signal) => target.zones(signal),
+    (found) =>
+      found.length === 0
+        ? "there are no zones yet; make one in the console\n"
+        : printTable(
+            ["ZONE", "TTL", "ID"],
+            found.map(({ name, ttl, id }) => [name, String(ttl ?? ""), id]),
+          ),
+  );
+}
+
+/** `moor list ZONE`: the records of a zone and their ids. */
+export async function list(options: TargetOptions & { readonly zone: string }, io: CommandIo): Promise<number> {
+  const zone = parseTyped(parseZoneName, options.zone, "ZONE");
+  if (!zone.ok) {
+    printFaults(zone.faults, io);
+    return 2;
+  }
+  return askTarget(
+    options,
+    io,
+    (target, signal) => target.records(zone.value, signal),
+    (found) =>
+      printTable(
+        ["NAME", "TYPE", "TTL", "VALUE", "ID"],
+        found.map(({ name, type, ttl, value, id }) => [name, type, String(ttl ?? ""), shortened(value), id]),
+      ),
+  );
+}
+
+/** Keys of a few hundred characters would push the ids out of sight. */
+const shortened = (value: string) => (value.length > 60 ? `${value.slice(0, 59)}…` : value);
+
+/** `moor show RECORD`: one record by its id. */
+export async function show(options: TargetOptions & { readonly record: string }, io: CommandIo): Promise<number> {
+  return askTarget(
+    options,
+    io,
+    (target, signal) => target.record(idOf(options.record), signal),
+    ({ id, zoneId, name, type, value, ttl }) =>
+      [
+        ["name", name],
+        ["type", type],
+        ["value", value],
+        ["ttl", ttl === undefined ? "the zone's" : String(ttl)],
+        ["id", id],
+        ["zone id", zoneId],
+      ]
+        .map(([label = "", text = ""]) => `${label.padEnd(9)}${visible(text)}\n`)
+        .join(""),
+  );
+}
+
+/** `bücher.example/home/A` with its names as the service has them; other ids are ASCII and stay as they are. */
+const idOf = (typed: string): string => typed.split("/").map(asAscii).join("/");
+
 /** Asks the chosen record service one question and prints the answer: a table for people, JSON for programs. */
-export async function askTarget<T>(
+async function askTarget<T>(
   options: TargetOptions,
   io: CommandIo,
   ask: (target: RecordTarget, signal: AbortSignal) => Promise<Lookup<T>>,

@@ -9,10 +9,10 @@ import { wanWith } from "../../../test/rig/updater/services.ts";
 import { type Control, openControl } from "../../updater/report/control.ts";
 import { init } from "../init/init.ts";
 import type { InitOptions } from "../init/options.ts";
+import { zones } from "./ask-target.ts";
 import { history } from "./history.ts";
 import { status } from "./status.ts";
 import { update } from "./update.ts";
-import { zones } from "./zones.ts";
 
 let loop: Loop;
 beforeEach(async () => {

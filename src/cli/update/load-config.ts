@@ -4,8 +4,9 @@ import { ok, type Result } from "../../core/result.ts";
 import { shellWord } from "../../process/shell-word.ts";
 import type { UpdaterConfig } from "../../updater/config/config.ts";
 import { readConfig } from "../../updater/config/read.ts";
+import { openStateFile, type StateFile } from "../../updater/round/state-file.ts";
 import type { CommandIo } from "../io/command-io.ts";
-import { tellFaults } from "../io/tell-faults.ts";
+import { printFaults } from "../io/print-faults.ts";
 
 export const defaultConfig = "moor.yaml";
 
@@ -13,8 +14,19 @@ export const defaultConfig = "moor.yaml";
 export function loadConfig(file: string | undefined, io: CommandIo): UpdaterConfig | undefined {
   const read = readTyped(file, io);
   if (read.ok) return read.value;
-  tellFaults(read.faults, io);
+  printFaults(read.faults, io);
   return undefined;
+}
+
+/** What was stored before, or undefined after saying why it cannot be used. */
+export async function openState(config: UpdaterConfig, write: boolean, io: CommandIo): Promise<StateFile | undefined> {
+  const opened = await openStateFile(config.stateFile, Date.now(), { write });
+  if (opened.kind === "unusable") {
+    io.err(`${opened.because}; ${opened.todo}\n`);
+    return undefined;
+  }
+  if (opened.warning) io.err(`warning: ${opened.warning}\n`);
+  return opened.state;
 }
 
 /** Whose messages name commands with the config and the target that they are about. */

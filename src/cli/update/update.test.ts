@@ -7,11 +7,9 @@ import { type Loop, openLoop } from "../../../test/rig/updater/loop.ts";
 import { wanWith } from "../../../test/rig/updater/services.ts";
 import { readHistory } from "../../updater/report/history.ts";
 import type { CommandIo } from "../io/command-io.ts";
+import { list, show, zones } from "./ask-target.ts";
 import { interfaces } from "./interfaces.ts";
-import { list } from "./list.ts";
-import { show } from "./show.ts";
 import { update } from "./update.ts";
-import { zones } from "./zones.ts";
 
 let loop: Loop;
 beforeEach(async () => {

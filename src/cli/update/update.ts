@@ -6,11 +6,11 @@ import { openHistory } from "../../updater/report/history.ts";
 import { createReporter } from "../../updater/report/reporter.ts";
 import type { UpdateResult } from "../../updater/round/result.ts";
 import { describeRhythm } from "../../updater/round/rhythm.ts";
-import { openStateFile, type StateFile } from "../../updater/round/state-file.ts";
+import type { StateFile } from "../../updater/round/state-file.ts";
 import { devicesOf, type Subject, subjectsOf } from "../../updater/round/subjects.ts";
 import type { Updater } from "../../updater/updater.ts";
 import type { CommandIo } from "../io/command-io.ts";
-import { defaultConfig, loadConfig, readTyped } from "./load-config.ts";
+import { defaultConfig, loadConfig, openState, readTyped } from "./load-config.ts";
 
 export type UpdateOptions = {
   readonly config?: string | undefined;
@@ -45,16 +45,6 @@ export async function update(options: UpdateOptions, io: CommandIo): Promise<num
   } finally {
     updater.close();
   }
-}
-
-async function openState(config: UpdaterConfig, write: boolean, io: CommandIo): Promise<StateFile | undefined> {
-  const opened = await openStateFile(config.stateFile, Date.now(), { write });
-  if (opened.kind === "unusable") {
-    io.err(`${opened.because}; ${opened.todo}\n`);
-    return undefined;
-  }
-  if (opened.warning) io.err(`warning: ${opened.warning}\n`);
-  return opened.state;
 }
 
 function check(config: UpdaterConfig, io: CommandIo): number {

@@ -26,19 +26,23 @@ export function addClientVerbs(program: Command, io: CommandIo, run: Run): void 
   verb("zones", "the zones that the record service shows to the config's token")
     .option(...whichTarget)
     .option(...asJson)
-    .action((options) => run(async () => (await import("../update/zones.ts")).zones(options, io)));
+    .action((options) => run(async () => (await import("../update/ask-target.ts")).zones(options, io)));
 
   verb("list", "the records of a zone, with their ids")
     .argument("<zone>", "its name")
     .option(...whichTarget)
     .option(...asJson)
-    .action((zone, options) => run(async () => (await import("../update/list.ts")).list({ ...options, zone }, io)));
+    .action((zone, options) =>
+      run(async () => (await import("../update/ask-target.ts")).list({ ...options, zone }, io)),
+    );
 
   verb("show", "one record")
     .argument("<record>", "its id")
     .option(...whichTarget)
     .option(...asJson)
-    .action((record, options) => run(async () => (await import("../update/show.ts")).show({ ...options, record }, io)));
+    .action((record, options) =>
+      run(async () => (await import("../update/ask-target.ts")).show({ ...options, record }, io)),
+    );
 
   verb("status", "each name: wanted, stored, published, when, why, next")
     .option(...asJson)

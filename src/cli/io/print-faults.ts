@@ -1,7 +1,7 @@
 import { type Fault, faultInWords } from "../../core/result.ts";
 import type { CommandIo } from "./command-io.ts";
 
-export function tellFaults(faults: readonly Fault[], io: CommandIo): void {
+export function printFaults(faults: readonly Fault[], io: CommandIo): void {
   for (const fault of faults) io.err(`${faultText(fault)}\n`);
 }
 
