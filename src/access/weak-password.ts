@@ -71,30 +71,16 @@ const meant: Readonly<Record<string, string>> = {
 };
 
 /** Our own choice: words of which the commonest passwords are made, and what this program is about. */
-const common = [
-  ..."password passwort passwd pass kennwort geheim secret login signin welcome willkommen hello hallo letmein access".split(
-    " ",
-  ),
-  ..."admin administrator root toor user guest test tester default changeme change please temp demo system master super".split(
-    " ",
-  ),
-  ..."superman batman dragon monkey shadow sunshine princess prinzessin football fussball baseball soccer hockey".split(
-    " ",
-  ),
-  ..."iloveyou loveyou love baby angel flower freedom whatever trustno trust killer pepper cookie cheese summer winter".split(
-    " ",
-  ),
-  ..."spring autumn sommer herbst january february monday friday michael michelle jennifer jessica daniel thomas andrea".split(
-    " ",
-  ),
-  ..."charlie jordan ashley computer internet network netzwerk server service router firewall gateway office company".split(
-    " ",
-  ),
-  ..."google facebook windows linux debian ubuntu samsung starwars pokemon matrix hunter ranger mustang ferrari porsche".split(
-    " ",
-  ),
-  ..."moor moorddns records record console opnsense pfsense hetzner fritzbox dyndns domain zone updater nameserver qwerty".split(
-    " ",
-  ),
-  ..."the and for you not are yes".split(" "),
-];
+const common = `
+  password passwort passwd pass kennwort geheim secret login signin welcome willkommen hello hallo letmein access
+  admin administrator root toor user guest test tester default changeme change please temp demo system master super
+  superman batman dragon monkey shadow sunshine princess prinzessin football fussball baseball soccer hockey
+  iloveyou loveyou love baby angel flower freedom whatever trustno trust killer pepper cookie cheese summer winter
+  spring autumn sommer herbst january february monday friday michael michelle jennifer jessica daniel thomas andrea
+  charlie jordan ashley computer internet network netzwerk server service router firewall gateway office company
+  google facebook windows linux debian ubuntu samsung starwars pokemon matrix hunter ranger mustang ferrari porsche
+  moor moorddns records record console opnsense pfsense hetzner fritzbox dyndns domain zone updater nameserver qwerty
+  the and for you not are yes
+`
+  .trim()
+  .split(/\s+/);
