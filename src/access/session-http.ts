@@ -1,4 +1,5 @@
 import type { Instant } from "../core/instant.ts";
+import { fieldsOfJson } from "../core/is-object.ts";
 import type { PlainRequest } from "../process/http/plain-request.ts";
 import type { Session, Sessions } from "./session.ts";
 import { dropCookie, isOwnOrigin, sessionOf, setCookie } from "./session-cookie.ts";
@@ -67,7 +68,7 @@ export function createSignIn(options: SignInOptions) {
   };
 
   const byPassword = async (request: PlainRequest): Promise<PlainAnswer> => {
-    const { name, password } = readBody(request);
+    const { name, password } = fieldsOfJson(request.body);
     if (typeof name !== "string" || typeof password !== "string") return problem(400, "Name and password are missing.");
     const wait = throttle.wait(name, request.from, now());
     if (wait > 0) return tooMany(wait);
@@ -86,7 +87,7 @@ export function createSignIn(options: SignInOptions) {
   };
 
   const byLink = async (request: PlainRequest): Promise<PlainAnswer> => {
-    const { link } = readBody(request);
+    const { link } = fieldsOfJson(request.body);
     const wait = throttle.wait("", request.from, now());
     if (wait > 0) return tooMany(wait);
     const who = typeof link === "string" ? await sessions.redeemLink(link) : undefined;
@@ -99,7 +100,7 @@ export function createSignIn(options: SignInOptions) {
   };
 
   const changePassword = async (request: PlainRequest, session: Session): Promise<PlainAnswer> => {
-    const { current, next } = readBody(request);
+    const { current, next } = fieldsOfJson(request.body);
     const person = await people.describe(session.who, request.from);
     if (person === undefined) return problem(401, "Sign in again.");
     const weak = passwordFault(next, person.name);
@@ -169,15 +170,6 @@ export function createSignIn(options: SignInOptions) {
 const whence = ({ from, id }: PlainRequest) => ({ from, ...(id !== undefined && { request: id }) });
 
 const ownPaths = /^\/console\/(?:session|sessions(?:\/\d+)?|password|sign-out)$/;
-
-function readBody({ body }: PlainRequest): Readonly<Record<string, unknown>> {
-  try {
-    const read: unknown = JSON.parse(body);
-    return typeof read === "object" && read !== null ? (read as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
-}
 
 export const json = (status: number, body: unknown): PlainAnswer => ({
   status,

@@ -1,3 +1,13 @@
 /** A JSON object: neither a list nor null. */
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The fields of a JSON text; none when it is no object, or no JSON. */
+export function fieldsOfJson(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const read: unknown = JSON.parse(text);
+    return isObject(read) ? read : {};
+  } catch {
+    return {};
+  }
+}

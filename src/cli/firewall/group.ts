@@ -1,10 +1,10 @@
 import { parseNetwork } from "../../core/addresses/network.ts";
 import type { Group } from "../../firewall/access/groups.ts";
 import { nameFault } from "../../firewall/access/users.ts";
-import type { CommandIo } from "../io/command-io.ts";
+import { type CommandIo, refuse } from "../io/command-io.ts";
 import { printTable } from "../io/print-table.ts";
 import { dataFlag } from "../io/try-lines.ts";
-import { type InData, listed, personHere, readPrivileges, withAccess, withNewAccess } from "./user-access.ts";
+import { type InData, listed, noSuch, personHere, readPrivileges, withAccess, withNewAccess } from "./user-access.ts";
 
 export type GroupSettings = InData & {
   readonly privilege: readonly string[];
@@ -24,17 +24,9 @@ export async function groupSet(
   if (privileges === undefined || wrong.length > 0) return 2;
   return withNewAccess(options, io, ({ groups, users, audit }) => {
     const unknown = [...options.join, ...options.leave].filter((user) => users.find(user) === undefined);
-    if (unknown.length > 0) {
-      io.err(
-        `There is no user ${unknown.join(", ")}; ${io.program} user list ${dataFlag(options)} shows those there are.\n`,
-      );
-      return 1;
-    }
+    if (unknown.length > 0) return noSuch("user", unknown.join(", "), options, io);
     const badName = groups.find(name) === undefined ? nameFault("group", name) : undefined;
-    if (badName !== undefined) {
-      io.err(`${badName}\n`);
-      return 2;
-    }
+    if (badName !== undefined) return refuse(2, badName, io);
     groups.add({ name, now: new Date() });
     groups.change(name, {
       ...(privileges.length > 0 && { privileges }),
@@ -62,10 +54,7 @@ export async function groupList(options: InData & { readonly json?: boolean }, i
 
 export async function groupRemove(name: string, options: InData, io: CommandIo): Promise<number> {
   return withAccess(options, io, ({ groups, audit }) => {
-    if (!groups.remove(name)) {
-      io.err(`There is no group ${name}; ${io.program} group list ${dataFlag(options)} shows those there are.\n`);
-      return 1;
-    }
+    if (!groups.remove(name)) return noSuch("group", name, options, io);
     audit.note(personHere(), "group removed", name, new Date());
     io.out(`Group ${name} is gone; its members stay.\n`);
     return 0;

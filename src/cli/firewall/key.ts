@@ -3,13 +3,14 @@ import type { Privilege } from "../../firewall/access/privileges.ts";
 import type { AccessStore } from "../../firewall/access/store.ts";
 import type { User } from "../../firewall/access/users.ts";
 import { shellWord } from "../../process/shell-word.ts";
-import type { CommandIo } from "../io/command-io.ts";
+import { type CommandIo, refuse } from "../io/command-io.ts";
 import { minute, printTable } from "../io/print-table.ts";
 import { dataFlag } from "../io/try-lines.ts";
 import { placeOf, writeSecretOr } from "../io/write-secret.ts";
 import {
   type InData,
   listed,
+  noSuch,
   personHere,
   readPrivileges,
   userState,
@@ -34,10 +35,7 @@ export async function keyAdd(options: KeyAdd, io: CommandIo): Promise<number> {
   if (wanted === undefined) return 2;
   return withNewAccess(options, io, async (access) => {
     const made = makeKey(access, options, wanted);
-    if (made === undefined) {
-      io.err(`There is no user ${options.user}; ${io.program} user list ${dataFlag(options)} shows those there are.\n`);
-      return 1;
-    }
+    if (made === undefined) return noSuch("user", options.user ?? "", options, io);
     const text = `key=${made.key}\nsecret=${made.secret}\n`;
     if (place !== undefined) await writeSecretOr(() => access.keys.revoke(made.key, new Date()), place, text);
     access.audit.note(personHere(), "key added", `${shortKey(made.key)} of ${made.name}`, new Date());
@@ -102,11 +100,13 @@ export async function keyRevoke(key: string, options: InData, io: CommandIo): Pr
       );
       return 1;
     case "too-short":
-      io.err(`${key} is too short; type the key, or its first eight characters at least. Nothing is revoked.\n`);
-      return 1;
+      return refuse(
+        1,
+        `${key} is too short; type the key, or its first eight characters at least. Nothing is revoked.`,
+        io,
+      );
     case "unknown":
-      io.err(`There is no key ${key}; ${io.program} key list ${dataFlag(options)} shows those there are.\n`);
-      return 1;
+      return noSuch("key", key, options, io);
     default:
       return outcome satisfies never;
   }

@@ -7,7 +7,8 @@ import { isInForce } from "../../firewall/access/rights.ts";
 import { type AccessStore, keysFile, openAccess } from "../../firewall/access/store.ts";
 import type { User } from "../../firewall/access/users.ts";
 import { findDatabase, openDataFolder } from "../../process/data-folder.ts";
-import type { CommandIo } from "../io/command-io.ts";
+import { type CommandIo, refuse } from "../io/command-io.ts";
+import { dataFlag } from "../io/try-lines.ts";
 import { newStore } from "../store/new-store.ts";
 
 export type InData = { readonly data: string };
@@ -58,6 +59,9 @@ export function personHere(): Actor {
     return { name: `user ${process.getuid?.() ?? "unknown"}`, source };
   }
 }
+
+export const noSuch = (what: "user" | "group" | "key", name: string, options: InData, io: CommandIo): number =>
+  refuse(1, `There is no ${what} ${name}; ${io.program} ${what} list ${dataFlag(options)} shows those there are.`, io);
 
 /** Undefined after saying which of them there is not. */
 export function readPrivileges(texts: readonly string[], io: CommandIo): readonly Privilege[] | undefined {

@@ -6,13 +6,14 @@ import { nameFault, type User, type UserChange } from "../../firewall/access/use
 import { readFileIfThere } from "../../process/data-folder.ts";
 import { shellWord } from "../../process/shell-word.ts";
 import { isUtf16, withoutMark } from "../../process/utf8-text.ts";
-import type { CommandIo } from "../io/command-io.ts";
+import { type CommandIo, refuse } from "../io/command-io.ts";
 import { minute, printTable } from "../io/print-table.ts";
 import { readDay } from "../io/read-day.ts";
 import { dataFlag } from "../io/try-lines.ts";
 import {
   type InData,
   listed,
+  noSuch,
   personHere,
   readPrivileges,
   userState,
@@ -35,10 +36,7 @@ export async function userAdd(name: string, options: UserSettings, io: CommandIo
     return 2;
   }
   const wrong = nameFault("user", name);
-  if (wrong !== undefined) {
-    io.err(`${wrong}\n`);
-    return 2;
-  }
+  if (wrong !== undefined) return refuse(2, wrong, io);
   return withNewAccess(options, io, ({ users, audit }) => {
     if (!users.add({ ...change, name, now: new Date() })) {
       io.err(`There is a user ${name} already; ${io.program} user change ${dataFlag(options)} ${name} changes him.\n`);
@@ -58,10 +56,8 @@ export async function userChange(name: string, options: UserChanges, io: Command
   const read = readChange(options, io);
   if (read === undefined) return 2;
   const change = { ...read, ...(options.disable && { disabled: true }), ...(options.enable && { disabled: false }) };
-  if (Object.keys(change).length === 0) {
-    io.err("Nothing was asked for; give --privilege, --full-name, --expires, --disable or --enable.\n");
-    return 2;
-  }
+  if (Object.keys(change).length === 0)
+    return refuse(2, "Nothing was asked for; give --privilege, --full-name, --expires, --disable or --enable.", io);
   return withUser(name, options, io, ({ users, audit }) => {
     users.change(name, change);
     audit.note(personHere(), "user changed", described(name, change), new Date());
@@ -88,19 +84,12 @@ export async function userPassword(
 ): Promise<number> {
   const text = options.from === undefined ? undefined : await readFileIfThere(resolve(io.cwd, options.from));
   const given = text === undefined ? undefined : withoutMark(text).split(/\r?\n/)[0];
-  if (options.from !== undefined && text === undefined) {
-    io.err(`There is no file ${options.from}; make it, or leave --from out to have a password made.\n`);
-    return 2;
-  }
-  if (text !== undefined && isUtf16(text)) {
-    io.err(`${options.from} is not UTF-8; save it again as UTF-8.\n`);
-    return 2;
-  }
+  if (options.from !== undefined && text === undefined)
+    return refuse(2, `There is no file ${options.from}; make it, or leave --from out to have a password made.`, io);
+  if (text !== undefined && isUtf16(text))
+    return refuse(2, `${options.from} is not UTF-8; save it again as UTF-8.`, io);
   const weak = options.from === undefined ? undefined : passwordFault(given, name);
-  if (weak !== undefined) {
-    io.err(`${options.from} must hold the password in its first line. ${weak}\n`);
-    return 2;
-  }
+  if (weak !== undefined) return refuse(2, `${options.from} must hold the password in its first line. ${weak}`, io);
   return withUser(name, options, io, async ({ users, audit, sessions }) => {
     const password = given ?? createToken(20);
     await users.setPassword(name, password);
@@ -137,9 +126,7 @@ async function withUser(
   work: (access: AccessStore) => number | Promise<number>,
 ): Promise<number> {
   return withAccess(options, io, (access) => {
-    if (access.users.find(name) !== undefined) return work(access);
-    io.err(`There is no user ${name}; ${io.program} user list ${dataFlag(options)} shows those there are.\n`);
-    return 1;
+    return access.users.find(name) === undefined ? noSuch("user", name, options, io) : work(access);
   });
 }
 

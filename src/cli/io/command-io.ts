@@ -17,3 +17,9 @@ export type CommandIo = {
 
 /** Runs a verb and keeps its exit code. */
 export type Run = (verb: () => Promise<number>) => Promise<void>;
+
+/** Says why a command cannot be done. 1: it was tried and failed. 2: what was typed cannot be understood. */
+export function refuse(code: 1 | 2, why: string, io: CommandIo): number {
+  io.err(`${why}\n`);
+  return code;
+}

@@ -8,7 +8,7 @@ import { exportAccount } from "../../records/account/export.ts";
 import type { Account } from "../../records/model.ts";
 import { readTables } from "../../records/tools/tables/open.ts";
 import { eachPart, storeTables } from "../../records/tools/tables/table.ts";
-import type { CommandIo } from "../io/command-io.ts";
+import { type CommandIo, refuse } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
 import { findStore, withStore } from "../store/with-store.ts";
 import { counted } from "../store/words.ts";
@@ -18,14 +18,9 @@ export type ExportCommand = DatabaseOptions & { readonly account: string };
 export async function exportTo(folder: string, options: ExportCommand, io: CommandIo): Promise<number> {
   const path = resolve(io.cwd, folder);
   const there = statSync(path, { throwIfNoEntry: false });
-  if (there?.isDirectory() === false) {
-    io.err(`${folder} is a file; name a new folder.\n`);
-    return 1;
-  }
-  if (there !== undefined && readdirSync(path).length > 0) {
-    io.err(`${folder} is not empty; name a new folder.\n`);
-    return 1;
-  }
+  if (there?.isDirectory() === false) return refuse(1, `${folder} is a file; name a new folder.`, io);
+  if (there !== undefined && readdirSync(path).length > 0)
+    return refuse(1, `${folder} is not empty; name a new folder.`, io);
   const account = await accountNamed(options, io);
   if (account === undefined) return 1;
   await openDataFolder(path);

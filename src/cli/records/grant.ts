@@ -4,7 +4,7 @@ import type { Zone } from "../../records/model.ts";
 import { isRelated } from "../../records/service/zones/grants.ts";
 import type { RecordStore } from "../../records/store/port.ts";
 import type { Grant } from "../../records/store/zone-grants.ts";
-import type { CommandIo } from "../io/command-io.ts";
+import { type CommandIo, refuse } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
 import { printFaults } from "../io/print-faults.ts";
 import { minute, printTable } from "../io/print-table.ts";
@@ -24,10 +24,7 @@ export async function grantAdd(text: string, options: GrantAdd, io: CommandIo): 
   return await withServiceStore(options, io, async (store) => {
     const zone = zoneName?.ok ? await findZone(store, zoneName.value) : undefined;
     const fault = options.zone === undefined ? undefined : zoneFault(name.value, zone, options.zone);
-    if (fault !== undefined) {
-      io.err(`${fault}\n`);
-      return 1;
-    }
+    if (fault !== undefined) return refuse(1, fault, io);
     const created = Date.now();
     const account = await store.ensureAccount(options.account, created);
     const consent = { zone: zone?.number, account: account.id, name: name.value };

@@ -8,7 +8,7 @@ import { importObstacles, importZone, inOrder } from "../../records/account/impo
 import { type ReadAccount, type ReadZone, readAccount } from "../../records/account/read.ts";
 import type { Account } from "../../records/model.ts";
 import type { RecordStore } from "../../records/store/port.ts";
-import type { CommandIo } from "../io/command-io.ts";
+import { type CommandIo, refuse } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
 import { printFaults } from "../io/print-faults.ts";
 import { mustBeWritable } from "../io/write-secret.ts";
@@ -26,10 +26,8 @@ export type ImportCommand = DatabaseOptions & {
 
 export async function importFrom(folder: string, options: ImportCommand, io: CommandIo): Promise<number> {
   const path = resolve(io.cwd, folder);
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === false) {
-    io.err(`${folder} is a file; name a folder that moor export has made.\n`);
-    return 1;
-  }
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === false)
+    return refuse(1, `${folder} is a file; name a folder that moor export has made.`, io);
   const { edited = false, allowPrimary: allowedPrimaries } = options;
   const read = await readAccount((file) => readFileIfThere(join(path, file)), { edited, allowedPrimaries });
   if (!read.ok) {

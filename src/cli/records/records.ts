@@ -13,7 +13,7 @@ import { type RunningRecords, startRecords } from "../../records/start.ts";
 import { startKeepingHistory } from "../../records/tools/keep-history.ts";
 import { trimTables } from "../../records/tools/tables/open.ts";
 import { type CertificateOptions, readCertificate } from "../io/certificate-option.ts";
-import type { CommandIo } from "../io/command-io.ts";
+import { type CommandIo, refuse } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
 import { logTo } from "../io/log-to.ts";
 import { type ObserveFlags, proxiesOf } from "../io/observe-options.ts";
@@ -50,10 +50,7 @@ export const unsetNameservers = ["ns1.moor.invalid", "ns2.moor.invalid", "ns3.mo
 export async function records(options: RecordsCommand, io: CommandIo): Promise<number> {
   const log = logTo(io, options);
   const nameservers = readNameservers(options.nameserver);
-  if (typeof nameservers === "string") {
-    io.err(`--nameserver: ${nameservers}\n`);
-    return 2;
-  }
+  if (typeof nameservers === "string") return refuse(2, `--nameserver: ${nameservers}`, io);
   const transfers = readTransferFlags(options);
   if (!transfers.ok) {
     printFaults(transfers.faults, io);

@@ -3,7 +3,7 @@ import { keysFile } from "../../firewall/access/store.ts";
 import * as firewallConsole from "../../firewall/http/console-link.ts";
 import { findDatabase } from "../../process/data-folder.ts";
 import * as recordsConsole from "../../records/open-console.ts";
-import type { CommandIo } from "../io/command-io.ts";
+import { type CommandIo, refuse } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
 import { logTo } from "../io/log-to.ts";
 import { findStore } from "../store/with-store.ts";
@@ -20,10 +20,7 @@ const plainLog = { logFormat: "text" } as const;
 export async function signIn(options: SignInCommand, io: CommandIo): Promise<number> {
   const { data, firewall, account, url } = options;
   const where = url ?? `https://127.0.0.1:${firewall ? 8443 : 8053}`;
-  if (!URL.canParse(where)) {
-    io.err(`--url: ${where} is not an address such as https://127.0.0.1:8053\n`);
-    return 2;
-  }
+  if (!URL.canParse(where)) return refuse(2, `--url: ${where} is not an address such as https://127.0.0.1:8053`, io);
   const { origin } = new URL(where);
   const { link, name, isNew } = firewall
     ? await firewallConsole.makeSignInLink(await findKeys(resolve(io.cwd, data)), account, origin)

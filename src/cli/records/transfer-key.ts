@@ -5,7 +5,7 @@ import type { Scope } from "../../core/may.ts";
 import { parseName } from "../../core/names/name.ts";
 import { readFileIfThere } from "../../process/data-folder.ts";
 import type { NewTransferKey, TransferKey } from "../../records/store/transfer-keys.ts";
-import type { CommandIo } from "../io/command-io.ts";
+import { type CommandIo, refuse } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
 import { faultText } from "../io/print-faults.ts";
 import { minute, printTable } from "../io/print-table.ts";
@@ -33,14 +33,8 @@ export async function transferKeyAdd(text: string, options: TransferKeyAdd, io: 
   const name = parsed.value;
   const scope = readScope(options, Date.now());
   const secret = await secretFor(options, io);
-  if (typeof scope === "string") {
-    io.err(`${scope}\n`);
-    return 2;
-  }
-  if ("fault" in secret) {
-    io.err(`${secret.fault}\n`);
-    return 2;
-  }
+  if (typeof scope === "string") return refuse(2, scope, io);
+  if ("fault" in secret) return refuse(2, secret.fault, io);
   const place = placeOf(options, io);
   if (place === "taken") return 2;
   const made = await withServiceStore(options, io, async (store) => {

@@ -3,7 +3,7 @@ import { asAscii, parseTyped } from "../../core/names/unicode.ts";
 import { visible } from "../../core/visible-text.ts";
 import type { Lookup, RecordTarget } from "../../updater/targets/target.ts";
 import { openTarget } from "../../updater/targets/targets.ts";
-import type { CommandIo } from "../io/command-io.ts";
+import { type CommandIo, refuse } from "../io/command-io.ts";
 import { printFaults } from "../io/print-faults.ts";
 import { printTable } from "../io/print-table.ts";
 import { loadConfig, pickOne } from "./load-config.ts";
@@ -89,10 +89,7 @@ async function askTarget<T>(
   const target = await openTarget(chosen);
   try {
     const answer = await ask(target, io.signal);
-    if (answer.kind !== "found") {
-      io.err(`${answer.because}; ${answer.todo}\n`);
-      return 1;
-    }
+    if (answer.kind !== "found") return refuse(1, `${answer.because}; ${answer.todo}`, io);
     io.out(options.json ? `${JSON.stringify(answer.value, undefined, 2)}\n` : print(answer.value));
     return 0;
   } finally {

@@ -9,7 +9,7 @@ import { openStateFile, type StateFile } from "../../updater/round/state-file.ts
 import { type Subject, subjectsOf } from "../../updater/round/subjects.ts";
 import type { SourceReading } from "../../updater/sources/source.ts";
 import { openSource } from "../../updater/sources/sources.ts";
-import type { CommandIo } from "../io/command-io.ts";
+import { type CommandIo, refuse } from "../io/command-io.ts";
 import { printTable } from "../io/print-table.ts";
 import { loadConfig, pickOne } from "./load-config.ts";
 
@@ -30,10 +30,7 @@ export async function interfaces(options: InterfacesOptions, io: CommandIo): Pro
   const source = await openSource(chosen);
   try {
     const reading = await source.read(io.signal);
-    if (reading.kind === "unavailable") {
-      io.err(`${reading.because}; ${reading.todo}\n`);
-      return 1;
-    }
+    if (reading.kind === "unavailable") return refuse(1, `${reading.because}; ${reading.todo}`, io);
     const subjects = subjectsOf(config).filter((subject) => subject.source === chosen.name);
     const state = await storedBefore(config, io);
     const planned = planFor(subjects, reading, state);

@@ -5,7 +5,7 @@ import { type HistoryEntry, readHistory } from "../../updater/report/history.ts"
 import type { PlannedUpdate } from "../../updater/round/plan.ts";
 import { openStateFile, type StateFile } from "../../updater/round/state-file.ts";
 import type { Updater } from "../../updater/updater.ts";
-import type { CommandIo } from "../io/command-io.ts";
+import { type CommandIo, refuse } from "../io/command-io.ts";
 import { printTable } from "../io/print-table.ts";
 import { loadConfig } from "./load-config.ts";
 
@@ -28,10 +28,7 @@ export async function status(options: StatusOptions, io: CommandIo): Promise<num
   const config = loadConfig(options.config, io);
   if (!config) return 2;
   const opened = await openStateFile(config.stateFile, Date.now(), { write: false });
-  if (opened.kind === "unusable") {
-    io.err(`${opened.because}; ${opened.todo}\n`);
-    return 1;
-  }
+  if (opened.kind === "unusable") return refuse(1, `${opened.because}; ${opened.todo}`, io);
   const { openUpdater } = await import("../../updater/updater.ts");
   const updater = await openUpdater(config, { state: opened.state, now: Date.now, random: Math.random });
   try {

@@ -4,6 +4,7 @@ import { createSessions } from "../../access/session.ts";
 import { sessionOf } from "../../access/session-cookie.ts";
 import { createSignIn, forged, json, problem } from "../../access/session-http.ts";
 import type { ConsoleGroup, UserWish } from "../../contract/console-firewall.ts";
+import { fieldsOfJson } from "../../core/is-object.ts";
 import { type PlainRequest, readPlainRequest } from "../../process/http/plain-request.ts";
 import { createStaticPages, type PageAnswer } from "../../process/http/static-pages.ts";
 import type { Logger } from "../../process/log.ts";
@@ -175,11 +176,4 @@ function toAnswer(changed: Changed) {
 }
 
 /** Every field is checked where it is used. */
-function parsed<T>(body: string): T {
-  try {
-    const read: unknown = JSON.parse(body);
-    return (typeof read === "object" && read !== null ? read : {}) as T;
-  } catch {
-    return {} as T;
-  }
-}
+const parsed = <T>(body: string): T => fieldsOfJson(body) as T;

@@ -1,4 +1,6 @@
 import type { IncomingMessage } from "node:http";
+import { fieldsOfJson } from "../../core/is-object.ts";
+import { readPlainRequest } from "../../process/http/plain-request.ts";
 
 type Cells = Readonly<Record<string, unknown>>;
 
@@ -46,33 +48,12 @@ const cellText = (cell: unknown): string => (typeof cell === "string" ? cell : (
 const compareCells = (a: unknown, b: unknown): number =>
   cellText(a).localeCompare(cellText(b), "en", { numeric: true });
 
-/** More than any table of this API ever asks with. */
-const most = 64 * 1024;
-
-/** The fields of a JSON or form body; of a GET, those of the query. What cannot be read is no field. */
+/** The fields of a JSON or form body; of a GET, those of the query. What cannot be read, or is too long, is no field. */
 async function readFields(request: IncomingMessage): Promise<Cells> {
   const [, query = ""] = (request.url ?? "").split("?", 2);
   if (request.method === "GET" || request.method === "HEAD") return fromForm(query);
-  const body = await readBody(request);
-  if (!/json/i.test(request.headers["content-type"] ?? "")) return fromForm(body);
-  try {
-    const parsed: unknown = JSON.parse(body);
-    return typeof parsed === "object" && parsed !== null ? (parsed as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
-}
-
-/** What is too long counts as empty: the rest of it is read by nobody. */
-async function readBody(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length <= most) chunks.push(chunk);
-    else chunks.length = 0;
-  }
-  return Buffer.concat(chunks).toString("utf8");
+  const body = (await readPlainRequest(request))?.body ?? "";
+  return /json/i.test(request.headers["content-type"] ?? "") ? fieldsOfJson(body) : fromForm(body);
 }
 
 /** `sort[name]=asc` is a field in a field. */
