@@ -126,11 +126,11 @@ function watchMachine({ config = noConfig, log, read }: FirewallOptions, stoppin
     return takeSnapshot(await readRows(stopping), config, takenAt);
   };
   // One store of readings for both: who was told of a change and asks then is never answered from before it.
-  const { recent, fresh } = foldReads(take, maxAge, now);
+  const { recent, startNew } = foldReads(take, maxAge, now);
   const watch = (onChange: () => void, signal: AbortSignal) =>
     watchKernel({ onChange, log, signal: AbortSignal.any([signal, stopping]) });
   const epoch = String(Date.now());
-  const feed = createReportFeed({ readRecent: recent, readNow: fresh, watch, epoch, log, now, stopping });
+  const feed = createReportFeed({ readRecent: recent, readNow: startNew, watch, epoch, log, now, stopping });
   return { feed, readSnapshot: recent };
 }
 

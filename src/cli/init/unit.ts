@@ -10,8 +10,8 @@ export async function offerUnit(
   asker: Asker,
   io: CommandIo,
 ): Promise<string | undefined> {
-  const home = io.env.XDG_CONFIG_HOME ?? (io.env.HOME && join(io.env.HOME, ".config"));
-  const usual = home ? join(home, "systemd", "user", "moor-update.service") : undefined;
+  const configFolder = io.env.XDG_CONFIG_HOME ?? (io.env.HOME && join(io.env.HOME, ".config"));
+  const usual = configFolder ? join(configFolder, "systemd", "user", "moor-update.service") : undefined;
   if (given === undefined) {
     if (!io.isTerminal || usual === undefined) return undefined;
     const message = `Write a systemd unit for you (${usual})?`;

@@ -22,7 +22,7 @@ import { unsetNameservers } from "../records/records.ts";
 import { outwardDevice } from "./outward-device.ts";
 
 /** What `moor up` works with; `made` says what was not there before. */
-export type Home = {
+export type Trial = {
   readonly folder: string;
   readonly configFile: string;
   readonly tokenFile: string;
@@ -38,11 +38,11 @@ export type Home = {
 const zoneName = "home.test";
 
 /** Undefined after saying why not. */
-export async function prepareHome(
+export async function prepareTrial(
   folder: string,
   wanted: string | undefined,
   io: CommandIo,
-): Promise<Home | undefined> {
+): Promise<Trial | undefined> {
   const device = await pickDevice(wanted, io);
   if (device === undefined) return undefined;
   await openDataFolder(folder);
@@ -162,12 +162,12 @@ async function newZone(service: ReturnType<typeof createRecordService>, actor: A
 }
 
 /** Written at every start, since ports and interface may have been chosen anew. */
-export async function writeHomeConfig(home: Home, urls: { records: string; firewall: string }): Promise<void> {
+export async function writeTrialConfig(trial: Trial, urls: { records: string; firewall: string }): Promise<void> {
   await replaceFile(
-    home.configFile,
+    trial.configFile,
     `# The updating client's config for this trial. moor up writes it anew at every start:
 # copy it before you change it, and run the copy with: moor update --config FILE
-interval: ${home.interval / 1000}s
+interval: ${trial.interval / 1000}s
 sources:
   this-machine:
     url: ${urls.firewall}
@@ -180,10 +180,10 @@ targets:
     token: { file: records-token }
     ca: ca.pem
 names:
-  - name: ${home.name}
-    zone: ${home.zone}
-    ipv4: ${home.device}
-    ipv6: ${home.device}
+  - name: ${trial.name}
+    zone: ${trial.zone}
+    ipv4: ${trial.device}
+    ipv6: ${trial.device}
 `,
   );
 }

@@ -17,7 +17,7 @@ import { unsetNameservers } from "../records/records.ts";
 import { watchRecords } from "../records/watch.ts";
 import { loadConfig, openState } from "../update/load-config.ts";
 import { openUpPage, type UpPage, type Watched } from "./page.ts";
-import { type Home, prepareHome, writeHomeConfig } from "./prepare.ts";
+import { prepareTrial, type Trial, writeTrialConfig } from "./prepare.ts";
 
 export type UpCommand = {
   readonly data: string;
@@ -36,18 +36,18 @@ export async function up(options: UpCommand, io: CommandIo): Promise<number> {
   const opened: Opened[] = [];
   try {
     const folder = resolve(io.cwd, options.data);
-    const home = await prepareHome(folder, options.interface, io);
-    if (home === undefined) return 2;
+    const trial = await prepareTrial(folder, options.interface, io);
+    if (trial === undefined) return 2;
     const urls = await startServices(options, folder, log, opened);
-    await writeHomeConfig(home, urls);
-    const watched = await startUpdater(home, io, opened);
+    await writeTrialConfig(trial, urls);
+    const watched = await startUpdater(trial, io, opened);
     if (watched === undefined) return 1;
     const { url, onFirstRound, ...page } = await openUpPage(watched, options.updater, log, opened);
-    printState(home, { ...urls, updater: url }, io);
-    await printLinks(home, urls, io);
+    printState(trial, { ...urls, updater: url }, io);
+    await printLinks(trial, urls, io);
     const ready = await firstRound(watched.updater, onFirstRound, io);
-    printNext(home, urls, io);
-    if (ready) await watched.updater.watch({ interval: home.interval, ...page }, io.signal);
+    printNext(trial, urls, io);
+    if (ready) await watched.updater.watch({ interval: trial.interval, ...page }, io.signal);
     return 0;
   } finally {
     if (opened.length > 0) io.out("\nStopping.\n");
@@ -81,8 +81,8 @@ async function startServices(options: UpCommand, dataFolder: string, log: Logger
   return { records: records.url, firewall: firewall.url, dns: at, caFile: caFileIn(dataFolder), signIn };
 }
 
-async function startUpdater(home: Home, io: CommandIo, opened: Opened[]): Promise<Watched | undefined> {
-  const config = loadConfig(home.configFile, io);
+async function startUpdater(trial: Trial, io: CommandIo, opened: Opened[]): Promise<Watched | undefined> {
+  const config = loadConfig(trial.configFile, io);
   if (config === undefined) return undefined;
   const state = await openState(config, true, io);
   if (state === undefined) return undefined;
@@ -102,19 +102,19 @@ async function firstRound(updater: Updater, onRound: UpPage["onFirstRound"], io:
   return !io.signal.aborted;
 }
 
-function printState(home: Home, urls: Urls & { readonly updater: string | undefined }, io: CommandIo): void {
+function printState(trial: Trial, urls: Urls & { readonly updater: string | undefined }, io: CommandIo): void {
   io.out("moor is up, all of it on this machine:\n");
   io.out(`  record service   ${urls.records}  (its API is described at ${urls.records}/docs)\n`);
   io.out(`  nameserver       ${urls.dns.host} port ${urls.dns.port}, UDP and TCP\n`);
   io.out(`  firewall status  ${urls.firewall}\n`);
-  io.out(`  updating client  follows ${home.device}: ${describeRhythm(home.interval)}\n`);
+  io.out(`  updating client  follows ${trial.device}: ${describeRhythm(trial.interval)}\n`);
   if (urls.updater) io.out(`                   ${urls.updater}  (its page, for this machine only)\n`);
-  io.out(`  data             ${home.folder}\n`);
-  for (const made of home.made) io.out(`  made             ${made}\n`);
+  io.out(`  data             ${trial.folder}\n`);
+  for (const made of trial.made) io.out(`  made             ${made}\n`);
 }
 
-async function printLinks(home: Home, urls: Urls, io: CommandIo): Promise<void> {
-  const data = dataFlag({ data: home.folder });
+async function printLinks(trial: Trial, urls: Urls, io: CommandIo): Promise<void> {
+  const data = dataFlag({ data: trial.folder });
   const [dns, firewall] = [await linkToShow(urls.signIn.dns, io), await linkToShow(urls.signIn.firewall, io)];
   if (dns === undefined || firewall === undefined) {
     io.out("\nLinks that sign in are made with:\n");
@@ -129,17 +129,17 @@ async function printLinks(home: Home, urls: Urls, io: CommandIo): Promise<void> 
   io.out("\n");
 }
 
-function printNext(home: Home, urls: Urls, io: CommandIo): void {
+function printNext(trial: Trial, urls: Urls, io: CommandIo): void {
   const here = (path: string) => relative(io.cwd, path) || ".";
-  const configFile = shellWord(here(home.configFile));
+  const configFile = shellWord(here(trial.configFile));
   const withConfig = `--config ${configFile}`;
-  const records = { ...urls, url: urls.records, caFile: here(urls.caFile), tokenFile: here(home.tokenFile) };
-  const firewall = { ...urls, url: urls.firewall, caFile: here(urls.caFile), keyFile: here(home.keyFile) };
+  const records = { ...urls, url: urls.records, caFile: here(urls.caFile), tokenFile: here(trial.tokenFile) };
+  const firewall = { ...urls, url: urls.firewall, caFile: here(urls.caFile), keyFile: here(trial.keyFile) };
   io.out(`
 Worth typing next, in another terminal:
 
 # the name, asked of the nameserver
-dig +short @${urls.dns.host} -p ${urls.dns.port} ${home.name}.${home.zone} A ${home.name}.${home.zone} AAAA
+dig +short @${urls.dns.host} -p ${urls.dns.port} ${trial.name}.${trial.zone} A ${trial.name}.${trial.zone} AAAA
 
 # the records, from the record service
 ${curlForRecords(records)}
@@ -151,11 +151,11 @@ ${curlForInterfaces(firewall)}
 ${io.program} interfaces ${withConfig}
 
 # the records of the zone, as a table
-${io.program} list ${home.zone} ${withConfig}
+${io.program} list ${trial.zone} ${withConfig}
 
 # the config of the updating client, with its comments
 cat ${configFile}
 
-Ctrl-C stops it; the same command starts it again with all its data in ${here(home.folder)}
+Ctrl-C stops it; the same command starts it again with all its data in ${here(trial.folder)}
 `);
 }

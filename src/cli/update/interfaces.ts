@@ -36,12 +36,12 @@ export async function interfaces(options: InterfacesOptions, io: CommandIo): Pro
     const planned = planFor(subjects, reading, state);
     const rows = rowsOf(reading.report, planned, state);
     io.out(options.json ? `${JSON.stringify(rows, undefined, 2)}\n` : printRows(rows));
-    const told = planned.map((update) => ({ title: update.subject.title, ...describeChoice(update) }));
-    for (const { title, kind, because } of told) {
+    const choices = planned.map((update) => ({ title: update.subject.title, ...describeChoice(update) }));
+    for (const { title, kind, because } of choices) {
       if (kind === "failed") io.err(`${title}: ${because}\n`);
       else if (!options.json) io.out(`${title}: ${because}\n`);
     }
-    return told.some(({ kind }) => kind === "failed") ? 1 : 0;
+    return choices.some(({ kind }) => kind === "failed") ? 1 : 0;
   } finally {
     source.close();
   }

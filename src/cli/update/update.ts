@@ -84,11 +84,11 @@ async function once(updater: Updater, { historyFile }: UpdaterConfig, io: Comman
 }
 
 async function printConfirmation({ subject, confirmation }: UpdateResult, io: CommandIo): Promise<boolean> {
-  const told = await confirmation;
-  if (told?.kind === "confirmed") io.out(`${subject.title}: DNS answers with it (${told.servers} servers)\n`);
-  if (told?.kind === "unconfirmed")
-    io.out(`${subject.title}: DNS does not answer with it: ${told.because}; ${told.todo}\n`);
-  return told?.kind !== "unconfirmed";
+  const outcome = await confirmation;
+  if (outcome?.kind === "confirmed") io.out(`${subject.title}: DNS answers with it (${outcome.servers} servers)\n`);
+  if (outcome?.kind === "unconfirmed")
+    io.out(`${subject.title}: DNS does not answer with it: ${outcome.because}; ${outcome.todo}\n`);
+  return outcome?.kind !== "unconfirmed";
 }
 
 type Summaries = readonly { readonly subject: Subject; readonly summary: Summary }[];

@@ -89,7 +89,7 @@ function add(sets: Sets, update: RecordUpdate & { kind: "add" }, { zoneTtl, now 
   if (type === "SOA" && !isNewerSoa(set, update)) return;
   if (inTheWay(sets, owner, type)) return;
   const ttl = update.ttl === zoneTtl && (set?.ttl ?? null) === null ? null : update.ttl;
-  const fresh: ZoneRecord = { id, name: owner, value: rdata, rdata, comment: "", created: now, modified: now };
+  const added: ZoneRecord = { id, name: owner, value: rdata, rdata, comment: "", created: now, modified: now };
   const [only] = set?.records ?? [];
   const single = type === "SOA" || type === "CNAME" || type === dname;
   if (set !== undefined && single && only !== undefined && only.rdata !== rdata) {
@@ -97,7 +97,7 @@ function add(sets: Sets, update: RecordUpdate & { kind: "add" }, { zoneTtl, now 
   } else if (set?.records.some((record) => record.rdata === rdata)) {
     sets.set(key, { ...set, ttl });
   } else {
-    sets.set(key, { ...(set ?? { owner, type }), ttl, records: [...(set?.records ?? []), fresh] });
+    sets.set(key, { ...(set ?? { owner, type }), ttl, records: [...(set?.records ?? []), added] });
   }
 }
 

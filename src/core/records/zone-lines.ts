@@ -30,14 +30,14 @@ export function setsFromLines(
     const { owner, type } = first;
     const old = known.get(key);
     const records = new Map(old?.records.map((record) => [record.rdata, record]));
-    const fresh = (rdata: string): ZoneRecord => {
+    const newRecord = (rdata: string): ZoneRecord => {
       const base = { id: newId(), name: owner, comment: "", created: now };
       return { ...base, value: rdata, rdata, modified: now };
     };
     const values = [...new Set(own.map((line) => line.rdata))];
     // RFC 2181 section 5.2: records of one set whose TTLs differ are an error; the shortest does least harm.
     const ttl = own.reduce((least, line) => Math.min(least, line.ttl), first.ttl);
-    return [{ ...old, owner, type, ttl, records: values.map((rdata) => records.get(rdata) ?? fresh(rdata)) }];
+    return [{ ...old, owner, type, ttl, records: values.map((rdata) => records.get(rdata) ?? newRecord(rdata)) }];
   });
 }
 

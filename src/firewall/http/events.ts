@@ -91,9 +91,9 @@ export function createEventStreams(options: EventsOptions): EventStreams {
       timers = [setInterval(beat, heartbeat).unref(), setInterval(look, lookEvery).unref()];
     }
     // Whoever goes on to listen would take what he has for what is; asking, he is told why it is not known.
-    const leave = feed.follow(stream.change, stream.end);
+    const stopFollowing = feed.follow(stream.change, stream.end);
     response.once("close", () => {
-      leave();
+      stopFollowing();
       streams.delete(stream);
       if (streams.size > 0) return;
       stopTimers();

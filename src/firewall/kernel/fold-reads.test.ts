@@ -4,7 +4,7 @@ import { foldReads } from "./fold-reads.ts";
 function reader() {
   const pending: PromiseWithResolvers<number>[] = [];
   let clock = 1000;
-  const { recent: ask, fresh } = foldReads(
+  const { recent: ask, startNew } = foldReads(
     () => {
       const read = Promise.withResolvers<number>();
       pending.push(read);
@@ -15,7 +15,7 @@ function reader() {
   );
   return {
     ask,
-    fresh,
+    startNew,
     reads: () => pending.length,
     finish: (at: number) => pending[at]?.resolve(at),
     fail: (at: number) => pending[at]?.reject(new Error(`read ${at} failed`)),
@@ -86,12 +86,12 @@ describe("foldReads", () => {
   });
 
   it("begins a fresh read at once, and gives nothing older to those who ask afterwards", async () => {
-    const { ask, fresh, reads, finish, pass } = reader();
+    const { ask, startNew, reads, finish, pass } = reader();
     const early = ask();
     finish(0);
     expect(await early).toBe(0);
     pass(50);
-    const now = fresh();
+    const now = startNew();
     expect(reads()).toBe(2);
     const after = ask();
     finish(1);

@@ -6,7 +6,7 @@ export type FoldedReads<T> = {
    */
   readonly recent: () => Promise<T>;
   /** Begun now, whatever else goes on; whoever asks later for a recent one gets this or a later one. */
-  readonly fresh: () => Promise<T>;
+  readonly startNew: () => Promise<T>;
 };
 
 export function foldReads<T>(read: () => Promise<T>, maxAge: number, now: () => number): FoldedReads<T> {
@@ -42,5 +42,5 @@ export function foldReads<T>(read: () => Promise<T>, maxAge: number, now: () => 
     next ??= startAfter(latest.value);
     return next;
   };
-  return { recent, fresh: start };
+  return { recent, startNew: start };
 }

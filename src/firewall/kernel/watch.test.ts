@@ -21,7 +21,7 @@ async function teller(text: string): Promise<string> {
 }
 const starts = async () => (await readFile(join(folder, "starts"), "utf8").catch(() => "")).length / 2;
 
-function watched(commands: readonly string[], looks = { told: 60_000, untold: 60_000 }) {
+function watched(commands: readonly string[], every = { monitored: 60_000, alone: 60_000 }) {
   const stop = new AbortController();
   const seen = { changes: 0, logged: [] as string[] };
   const ended = watchKernel({
@@ -31,7 +31,7 @@ function watched(commands: readonly string[], looks = { told: 60_000, untold: 60
     signal: stop.signal,
     log: createLog({ format: "json", write: (line) => seen.logged.push(line) }),
     commands,
-    looks,
+    every,
     random: () => 0.5,
     backOff: { base: 20, cap: 100 },
   });
@@ -65,13 +65,13 @@ describe("watchKernel", () => {
   });
 
   it("looks now and then without being told, also when there is no teller at all", async () => {
-    const { seen } = watched([join(folder, "nothing")], { told: 60_000, untold: 1_000 });
+    const { seen } = watched([join(folder, "nothing")], { monitored: 60_000, alone: 1_000 });
     await expect.poll(() => seen.changes).toBeGreaterThan(1);
     expect(seen.logged.join("")).toContain("there is no `ip`");
   });
 
   it("looks seldom while it is told", async () => {
-    const { seen } = watched([await teller("exec sleep 60")], { told: 60_000, untold: 1_000 });
+    const { seen } = watched([await teller("exec sleep 60")], { monitored: 60_000, alone: 1_000 });
     await expect.poll(starts).toBe(1);
     // By then it has looked once more for what came before the teller listened.
     await sleep(500);

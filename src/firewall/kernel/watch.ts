@@ -12,8 +12,8 @@ export type WatchKernel = {
   readonly log: Logger;
   readonly random?: () => number;
   readonly commands?: readonly string[];
-  /** Milliseconds between two looks, while the kernel tells of changes and while it does not. */
-  readonly looks?: { readonly told: number; readonly untold: number };
+  /** Milliseconds between two readings, while `ip monitor` runs and while it does not. */
+  readonly every?: { readonly monitored: number; readonly alone: number };
   /** Milliseconds. */
   readonly backOff?: { readonly base: number; readonly cap: number };
 };
@@ -26,14 +26,14 @@ const listeningBy = 150;
  * monitor`) is started again when it ends. A net below it: a look every half minute, every second while nobody tells.
  */
 export async function watchKernel(options: WatchKernel): Promise<void> {
-  const { onChange, signal, log, looks = { told: 30_000, untold: 1_000 } } = options;
+  const { onChange, signal, log, every = { monitored: 30_000, alone: 1_000 } } = options;
   const { random = Math.random, backOff = { base: 250, cap: 30_000 }, commands = usualCommands } = options;
-  let told = false;
-  const net = watchNet(() => (told ? looks.told : looks.untold), onChange, signal);
+  let monitored = false;
+  const net = watchNet(() => (monitored ? every.monitored : every.alone), onChange, signal);
   for (let failures = 0; !signal.aborted; ) {
     const startedAt = performance.now();
     const ended = await listen(commands, signal, onChange, (state) => {
-      told = state;
+      monitored = state;
     });
     if (signal.aborted) break;
     failures = performance.now() - startedAt > 60_000 ? 1 : failures + 1;
@@ -66,7 +66,7 @@ async function listen(
   commands: readonly string[],
   signal: AbortSignal,
   onChange: () => void,
-  onState: (told: boolean) => void,
+  onState: (monitored: boolean) => void,
 ): Promise<string> {
   const found = await runIp(["-V"], { commands, signal }).catch(() => undefined);
   if (found === undefined) return "there is no `ip` on this machine";

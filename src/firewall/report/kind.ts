@@ -115,10 +115,10 @@ function reportBond(
 /** A port that carries traffic is active; LACP tells in addition which ways it was agreed on, and why. */
 function reportPort({ linkinfo }: KernelRow): { flags: string[]; state: string[] } {
   const data = linkinfo?.info_slave_data ?? {};
-  const told: readonly unknown[] = Array.isArray(data.ad_actor_oper_port_state_str)
+  const reported: readonly unknown[] = Array.isArray(data.ad_actor_oper_port_state_str)
     ? data.ad_actor_oper_port_state_str
     : [];
-  const agreed = told.filter((word) => typeof word === "string");
+  const agreed = reported.filter((word) => typeof word === "string");
   const active = data.state === "ACTIVE" && data.mii_status === "UP";
   return {
     flags: [...(active ? ["active"] : []), ...["collecting", "distributing"].filter((word) => agreed.includes(word))],
