@@ -1,8 +1,8 @@
-import { Skeleton, Text, Title } from "@mantine/core";
+import { Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { AuditLine } from "../../src/contract/console-firewall.ts";
-import { Problem } from "../shared/live/problem.tsx";
-import { Waiting } from "../shared/live/waiting.tsx";
+import { ListTable } from "../shared/list-table.tsx";
+import { Loading } from "../shared/live/loading.tsx";
 import { useSession } from "../shared/session/session.tsx";
 import { When } from "../shared/time/when.tsx";
 
@@ -20,38 +20,22 @@ export default function AuditPage() {
       <Title order={1} mb="sm">
         Audit
       </Title>
-      <Problem error={found.error} retry={() => void found.refetch()} />
-      {found.isPending && (
-        <Waiting>
-          <Skeleton h={160} />
-        </Waiting>
-      )}
+      <Loading of={found} height={160} />
       {lines?.length === 0 && <Text>Nothing was changed yet.</Text>}
       {lines !== undefined && lines.length > 0 && (
-        <table className="list">
-          <thead>
-            <tr>
-              <th scope="col">When</th>
-              <th scope="col">Who</th>
-              <th scope="col">From</th>
-              <th scope="col">Did</th>
-              <th scope="col">To</th>
+        <ListTable heads={["When", "Who", "From", "Did", "To"]}>
+          {lines.map(({ at, actor, source, action, subject }) => (
+            <tr key={`${at} ${action} ${subject}`}>
+              <td data-label="When">
+                <When at={at} />
+              </td>
+              <td data-label="Who">{actor}</td>
+              <td data-label="From">{source}</td>
+              <td data-label="Did">{action}</td>
+              <td data-label="To">{subject}</td>
             </tr>
-          </thead>
-          <tbody>
-            {lines.map(({ at, actor, source, action, subject }) => (
-              <tr key={`${at} ${action} ${subject}`}>
-                <td data-label="When">
-                  <When at={at} />
-                </td>
-                <td data-label="Who">{actor}</td>
-                <td data-label="From">{source}</td>
-                <td data-label="Did">{action}</td>
-                <td data-label="To">{subject}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+          ))}
+        </ListTable>
       )}
     </>
   );

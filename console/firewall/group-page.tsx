@@ -1,9 +1,9 @@
-import { Button, Group, MultiSelect, Skeleton, Text, TextInput, Title } from "@mantine/core";
+import { Button, Group, MultiSelect, Text, TextInput, Title } from "@mantine/core";
 import { useState } from "react";
 import type { ConsoleGroup, ConsolePeople } from "../../src/contract/console-firewall.ts";
 import { FormDialog } from "../shared/form-dialog.tsx";
-import { Problem } from "../shared/live/problem.tsx";
-import { Waiting } from "../shared/live/waiting.tsx";
+import { ListTable } from "../shared/list-table.tsx";
+import { Loading } from "../shared/live/loading.tsx";
 import { useSearchPart } from "../shared/search-part.ts";
 import { SureButton } from "../shared/sure-button.tsx";
 import { changedParts, usePeople, usePeopleWrite } from "./people.ts";
@@ -22,44 +22,29 @@ export default function GroupPage() {
           New group
         </Button>
       </Group>
-      <Problem error={people.error} retry={() => void people.refetch()} />
-      {people.isPending && (
-        <Waiting>
-          <Skeleton h={120} />
-        </Waiting>
-      )}
+      <Loading of={people} height={120} />
       {people.data?.groups.length === 0 && (
         <Text>
           There are no groups yet. A group gives its members privileges, on request only from certain networks.
         </Text>
       )}
       {people.data && people.data.groups.length > 0 && (
-        <table className="list">
-          <thead>
-            <tr>
-              <th scope="col">Group</th>
-              <th scope="col">Its members may</th>
-              <th scope="col">From</th>
-              <th scope="col">Members</th>
+        <ListTable heads={["Group", "Its members may", "From", "Members"]}>
+          {people.data.groups.map(({ name, privileges, networks, members }) => (
+            <tr key={name}>
+              <td data-label="Group">
+                <button type="button" className="as-link" onClick={() => open({ edit: name })}>
+                  {name}
+                </button>
+              </td>
+              <td data-label="May">{privileges.join(", ") || "nothing"}</td>
+              <td data-label="From" className="mono">
+                {networks.join(" ") || "anywhere"}
+              </td>
+              <td data-label="Members">{members.join(", ") || "nobody"}</td>
             </tr>
-          </thead>
-          <tbody>
-            {people.data.groups.map(({ name, privileges, networks, members }) => (
-              <tr key={name}>
-                <td data-label="Group">
-                  <button type="button" className="as-link" onClick={() => open({ edit: name })}>
-                    {name}
-                  </button>
-                </td>
-                <td data-label="May">{privileges.join(", ") || "nothing"}</td>
-                <td data-label="From" className="mono">
-                  {networks.join(" ") || "anywhere"}
-                </td>
-                <td data-label="Members">{members.join(", ") || "nobody"}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+          ))}
+        </ListTable>
       )}
       {people.data && (query.has("new") || edited) && (
         <GroupForm

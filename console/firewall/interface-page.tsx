@@ -1,6 +1,7 @@
 import { Badge, Group, Paper, Skeleton, Stack, Text, Title } from "@mantine/core";
-import { refusalInWords, warningOf } from "../shared/live/refusal-words.ts";
+import { ListTable } from "../shared/list-table.tsx";
 import { Waiting } from "../shared/live/waiting.tsx";
+import { refusalInWords, warningOf } from "./refusal-words.ts";
 import { interfacesIn, type ShownAddress, type ShownInterface, type WireReport } from "./report.ts";
 
 /** This machine's interfaces as they are now, and what an updater would publish of each. */
@@ -61,32 +62,23 @@ function OneInterface({ shown }: { readonly shown: ShownInterface }) {
           no addresses
         </Text>
       ) : (
-        <table className="list thirds">
-          <thead>
-            <tr>
-              <th scope="col">Address</th>
-              <th scope="col">Type</th>
-              <th scope="col">What an updater makes of it</th>
+        <ListTable className="list thirds" heads={["Address", "Type", "What an updater makes of it"]}>
+          {addresses.map(({ text, bits, family, verdict }) => (
+            <tr key={`${family} ${text}`}>
+              <td className="mono">
+                <span>
+                  {text}
+                  {bits !== undefined && <span className="quiet">/{bits}</span>}
+                </span>
+              </td>
+              <td data-label="Type">{family === "ipv4" ? "A" : "AAAA"}</td>
+              <td data-label="Updater" className={toneOf(text, verdict)}>
+                {verdict === "taken" ? "✓ " : "– "}
+                {refusalInWords(text, verdict)}
+              </td>
             </tr>
-          </thead>
-          <tbody>
-            {addresses.map(({ text, bits, family, verdict }) => (
-              <tr key={`${family} ${text}`}>
-                <td className="mono">
-                  <span>
-                    {text}
-                    {bits !== undefined && <span className="quiet">/{bits}</span>}
-                  </span>
-                </td>
-                <td data-label="Type">{family === "ipv4" ? "A" : "AAAA"}</td>
-                <td data-label="Updater" className={toneOf(text, verdict)}>
-                  {verdict === "taken" ? "✓ " : "– "}
-                  {refusalInWords(text, verdict)}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+          ))}
+        </ListTable>
       )}
     </Paper>
   );

@@ -1,8 +1,9 @@
-import { Button, Group, Skeleton, Title } from "@mantine/core";
+import { Button, Group, Title } from "@mantine/core";
 import { useState } from "react";
 import type { ConsoleUser, MadeKey } from "../../src/contract/console-firewall.ts";
+import { ListTable } from "../shared/list-table.tsx";
+import { Loading } from "../shared/live/loading.tsx";
 import { Problem } from "../shared/live/problem.tsx";
-import { Waiting } from "../shared/live/waiting.tsx";
 import { useSearchPart } from "../shared/search-part.ts";
 import { SureButton } from "../shared/sure-button.tsx";
 import { lastMoment } from "../shared/time/days.ts";
@@ -25,29 +26,13 @@ export default function UserPage() {
           New user
         </Button>
       </Group>
-      <Problem error={people.error} retry={() => void people.refetch()} />
-      {people.isPending && (
-        <Waiting>
-          <Skeleton h={160} />
-        </Waiting>
-      )}
+      <Loading of={people} height={160} />
       {people.data && (
-        <table className="list">
-          <thead>
-            <tr>
-              <th scope="col">User</th>
-              <th scope="col">May</th>
-              <th scope="col">Groups</th>
-              <th scope="col">State</th>
-              <th scope="col">Keys</th>
-            </tr>
-          </thead>
-          <tbody>
-            {people.data.users.map((user) => (
-              <OneUser key={user.name} user={user} onEdit={() => open({ edit: user.name })} onMade={setMade} />
-            ))}
-          </tbody>
-        </table>
+        <ListTable heads={["User", "May", "Groups", "State", "Keys"]}>
+          {people.data.users.map((user) => (
+            <OneUser key={user.name} user={user} onEdit={() => open({ edit: user.name })} onMade={setMade} />
+          ))}
+        </ListTable>
       )}
       {people.data && (query.has("new") || edited) && (
         <UserForm

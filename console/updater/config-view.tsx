@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ShownConfig } from "../../src/contract/updater-page.ts";
+import { ListTable } from "../shared/list-table.tsx";
 import { Problem } from "../shared/live/problem.tsx";
 import type { Request } from "../shared/live/request.ts";
 
@@ -20,52 +21,31 @@ export default function ConfigView({ ask }: { readonly ask: Request }) {
         From <span className="mono">{config.file}</span>; {config.rhythm}; last addresses in{" "}
         <span className="mono">{config.stateFile}</span>.
       </p>
-      <table className="list">
-        <thead>
-          <tr>
-            <th scope="col">What</th>
-            <th scope="col">Name</th>
-            <th scope="col">Where</th>
-            <th scope="col">Trusted by</th>
-            <th scope="col">Secret</th>
+      <ListTable heads={["What", "Name", "Where", "Trusted by", "Secret"]}>
+        {peersOf(config).map(({ what, name, where, trust, secret }) => (
+          <tr key={`${what} ${name} ${where}`}>
+            <td data-label="What">{what}</td>
+            <td data-label="Name">{name}</td>
+            <td data-label="Where" className="mono">
+              {where}
+            </td>
+            <td data-label="Trusted by">{trust}</td>
+            <td data-label="Secret">{secret}</td>
           </tr>
-        </thead>
-        <tbody>
-          {peersOf(config).map(({ what, name, where, trust, secret }) => (
-            <tr key={`${what} ${name} ${where}`}>
-              <td data-label="What">{what}</td>
-              <td data-label="Name">{name}</td>
-              <td data-label="Where" className="mono">
-                {where}
-              </td>
-              <td data-label="Trusted by">{trust}</td>
-              <td data-label="Secret">{secret}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      <table className="list">
-        <thead>
-          <tr>
-            <th scope="col">Record</th>
-            <th scope="col">From</th>
-            <th scope="col">Written to</th>
-            <th scope="col">Rules</th>
+        ))}
+      </ListTable>
+      <ListTable heads={["Record", "From", "Written to", "Rules"]}>
+        {config.names.map(({ name, from, to, rules }) => (
+          <tr key={name}>
+            <td data-label="Record" className="mono">
+              {name}
+            </td>
+            <td data-label="From">{from}</td>
+            <td data-label="Written to">{to}</td>
+            <td data-label="Rules">{rules || "—"}</td>
           </tr>
-        </thead>
-        <tbody>
-          {config.names.map(({ name, from, to, rules }) => (
-            <tr key={name}>
-              <td data-label="Record" className="mono">
-                {name}
-              </td>
-              <td data-label="From">{from}</td>
-              <td data-label="Written to">{to}</td>
-              <td data-label="Rules">{rules || "—"}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </ListTable>
     </details>
   );
 }

@@ -1,6 +1,7 @@
 import { Button, Skeleton, Title } from "@mantine/core";
 import { useState } from "react";
 import type { UpdaterDecision } from "../../src/contract/updater-page.ts";
+import { ListTable } from "../shared/list-table.tsx";
 import { Problem } from "../shared/live/problem.tsx";
 import { When } from "../shared/time/when.tsx";
 import { WithCode } from "../shared/with-code.tsx";
@@ -34,34 +35,24 @@ function Decisions({ decisions }: { readonly decisions: readonly UpdaterDecision
       {decisions.length === 0 ? (
         <p className="quiet">Nothing had to be done yet.</p>
       ) : (
-        <table className="list">
-          <thead>
-            <tr>
-              <th scope="col">When</th>
-              <th scope="col">About</th>
-              <th scope="col">What</th>
-              <th scope="col">Why</th>
+        <ListTable heads={["When", "About", "What", "Why"]}>
+          {decisions.slice(0, all ? undefined : few).map(({ at, kind, about, what, because, todo }) => (
+            <tr key={`${at} ${about} ${what}`}>
+              <td data-label="When">
+                <When at={at} />
+              </td>
+              <td data-label="About" className="mono about">
+                {about}
+              </td>
+              <td data-label="What" className={kind === "failing" ? "bad" : ""}>
+                {what}
+              </td>
+              <td data-label="Why">
+                <WithCode text={`${because ?? ""}${todo ? `; ${todo}` : ""}`} />
+              </td>
             </tr>
-          </thead>
-          <tbody>
-            {decisions.slice(0, all ? undefined : few).map(({ at, kind, about, what, because, todo }) => (
-              <tr key={`${at} ${about} ${what}`}>
-                <td data-label="When">
-                  <When at={at} />
-                </td>
-                <td data-label="About" className="mono about">
-                  {about}
-                </td>
-                <td data-label="What" className={kind === "failing" ? "bad" : ""}>
-                  {what}
-                </td>
-                <td data-label="Why">
-                  <WithCode text={`${because ?? ""}${todo ? `; ${todo}` : ""}`} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+          ))}
+        </ListTable>
       )}
       {!all && decisions.length > few && (
         <Button mt="xs" variant="default" onClick={() => setAll(true)}>

@@ -5,6 +5,7 @@ import type { ChangedSet, ChangedZone, ChangeEvent } from "../../../src/contract
 import type { RrsetsZone } from "../../../src/contract/rrsets.ts";
 import { nameToUnicode } from "../../../src/core/names/unicode.ts";
 import { counted } from "../../shared/counted.ts";
+import { ListTable } from "../../shared/list-table.tsx";
 import { Problem } from "../../shared/live/problem.tsx";
 import { RequestProblem } from "../../shared/live/request.ts";
 import { usePassingError } from "../../shared/live/use-passing-error.ts";
@@ -39,55 +40,43 @@ export default function HistoryPart({ zone }: { readonly zone: RrsetsZone }) {
   return (
     <Stack gap="sm">
       {!pages.isFetchNextPageError && <Problem error={pages.error} retry={() => void pages.refetch()} />}
-      <table className="list">
-        <thead>
-          <tr>
-            <th scope="col">When</th>
-            <th scope="col">Who</th>
-            <th scope="col">What</th>
-            <th scope="col" className="does">
-              Serial
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {writes.map((changes) => {
-            const [first] = changes;
-            return (
-              first && (
-                <tr key={first.serial}>
-                  <td data-label="When">
-                    <When at={first.at} />
-                  </td>
-                  <td data-label="Who">{first.by}</td>
-                  <td data-label="What">
-                    <div>
-                      <Changes changes={changes} rest={rests.get(first.serial) ?? 0} />
-                      <div aria-live="polite">{undo.variables === first.serial && <Outcome undo={undo} />}</div>
-                    </div>
-                  </td>
-                  <td data-label="Serial" className="does">
-                    <Group gap="xs" justify="flex-end" wrap="nowrap">
-                      <span className="mono quiet">{first.serial}</span>
-                      {mayUndo(zone, changes) && (
-                        <Button
-                          size="compact-xs"
-                          variant="default"
-                          onClick={() => undo.mutate(first.serial)}
-                          disabled={undo.isPending}
-                          aria-label={`Undo the change with serial ${first.serial}`}
-                        >
-                          Undo
-                        </Button>
-                      )}
-                    </Group>
-                  </td>
-                </tr>
-              )
-            );
-          })}
-        </tbody>
-      </table>
+      <ListTable heads={["When", "Who", "What", { text: "Serial", className: "does" }]}>
+        {writes.map((changes) => {
+          const [first] = changes;
+          return (
+            first && (
+              <tr key={first.serial}>
+                <td data-label="When">
+                  <When at={first.at} />
+                </td>
+                <td data-label="Who">{first.by}</td>
+                <td data-label="What">
+                  <div>
+                    <Changes changes={changes} rest={rests.get(first.serial) ?? 0} />
+                    <div aria-live="polite">{undo.variables === first.serial && <Outcome undo={undo} />}</div>
+                  </div>
+                </td>
+                <td data-label="Serial" className="does">
+                  <Group gap="xs" justify="flex-end" wrap="nowrap">
+                    <span className="mono quiet">{first.serial}</span>
+                    {mayUndo(zone, changes) && (
+                      <Button
+                        size="compact-xs"
+                        variant="default"
+                        onClick={() => undo.mutate(first.serial)}
+                        disabled={undo.isPending}
+                        aria-label={`Undo the change with serial ${first.serial}`}
+                      >
+                        Undo
+                      </Button>
+                    )}
+                  </Group>
+                </td>
+              </tr>
+            )
+          );
+        })}
+      </ListTable>
       {pages.isFetchNextPageError && <Problem error={pages.error} />}
       {pages.data.pages.length > 1 && pages.data.pages.at(-1)?.history.length === 0 && (
         <p className="quiet" role="status">

@@ -7,7 +7,7 @@ import { definitionOf, isRecordType, type RecordType } from "../../../src/core/r
 import { checkOwners } from "../../../src/core/records/check-zone.ts";
 import type { RRset } from "../../../src/core/records/rrset.ts";
 import { faultInWords } from "../../../src/core/result.ts";
-import { toldFaults } from "../told-faults.ts";
+import { shownFaults } from "../shown-faults.ts";
 import { isTtl, ttlFault } from "./ttl.ts";
 import { typedOwner } from "./typed-owner.ts";
 import { joinValue, splitValue } from "./value-fields.ts";
@@ -109,7 +109,7 @@ export function checkDraft(
   const beside = others
     .filter((set) => set.name === owner && set.type !== draft.type)
     .flatMap((set) => fromWire(set, zone));
-  const together = toldFaults(checkOwners([...beside, wanted]));
+  const together = shownFaults(checkOwners([...beside, wanted]));
   if (together.length > 0) faults.set("set", together.map(faultInWords).join(". "));
   if (faults.size > 0) return { faults, change: undefined };
   const values = known.map(({ value, comment }) => ({ value, comment }));

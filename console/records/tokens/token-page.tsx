@@ -1,11 +1,11 @@
-import { Button, Group, Skeleton, Switch, Text, Title } from "@mantine/core";
+import { Button, Group, Switch, Text, Title } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { MadeToken, TokenEntry } from "../../../src/contract/console.ts";
-import { ActionHead } from "../../shared/action-head.tsx";
 import { Dialog } from "../../shared/dialog.tsx";
+import { ListTable } from "../../shared/list-table.tsx";
+import { Loading } from "../../shared/live/loading.tsx";
 import { Problem } from "../../shared/live/problem.tsx";
-import { Waiting } from "../../shared/live/waiting.tsx";
 import { useSearchPart } from "../../shared/search-part.ts";
 import { useSession } from "../../shared/session/session.tsx";
 import { When } from "../../shared/time/when.tsx";
@@ -41,12 +41,7 @@ export default function TokenPage() {
           <Button onClick={() => open({ new: "" })}>New token</Button>
         </Group>
       </Group>
-      <Problem error={found.error} retry={() => void found.refetch()} />
-      {found.isPending && (
-        <Waiting>
-          <Skeleton h={160} />
-        </Waiting>
-      )}
+      <Loading of={found} height={160} />
       {tokens?.length === 0 && (
         <Text>
           {anyRevoked ? "All tokens are revoked." : "There are no tokens yet."} A token lets a program read or write
@@ -72,62 +67,51 @@ export default function TokenPage() {
 
 function TokenTable(props: { readonly tokens: readonly TokenEntry[]; readonly onRevoke: (token: TokenEntry) => void }) {
   return (
-    <table className="list">
-      <thead>
-        <tr>
-          <th scope="col">For</th>
-          <th scope="col">What it may</th>
-          <th scope="col">Last used</th>
-          <th scope="col">Made</th>
-          <ActionHead />
-        </tr>
-      </thead>
-      <tbody>
-        {props.tokens.map((token) => (
-          <tr key={token.id}>
-            <td data-label="For">
-              <b>{token.name}</b>
-            </td>
-            <td data-label="What it may">
-              <span className="breaks">
-                {scopeInWords(token.scope)}
-                {isOver(token) && <b className="bad"> (over)</b>}
-              </span>
-            </td>
-            <td data-label="Last used">
-              {token.lastUsed === null ? (
-                "never"
-              ) : (
-                <span>
-                  <When at={token.lastUsed} />
-                  <span className="quiet">
-                    , {token.uses === 1 ? "once" : `${token.uses.toLocaleString("en-GB")} times`}
-                  </span>
+    <ListTable heads={["For", "What it may", "Last used", "Made"]} actions>
+      {props.tokens.map((token) => (
+        <tr key={token.id}>
+          <td data-label="For">
+            <b>{token.name}</b>
+          </td>
+          <td data-label="What it may">
+            <span className="breaks">
+              {scopeInWords(token.scope)}
+              {isOver(token) && <b className="bad"> (over)</b>}
+            </span>
+          </td>
+          <td data-label="Last used">
+            {token.lastUsed === null ? (
+              "never"
+            ) : (
+              <span>
+                <When at={token.lastUsed} />
+                <span className="quiet">
+                  , {token.uses === 1 ? "once" : `${token.uses.toLocaleString("en-GB")} times`}
                 </span>
-              )}
-            </td>
-            <td data-label="Made">
-              <When at={token.created} />
-            </td>
-            <td className="does">
-              {token.revoked === null ? (
-                <Button
-                  size="compact-xs"
-                  variant="subtle"
-                  color="red"
-                  onClick={() => props.onRevoke(token)}
-                  aria-label={`Revoke ${token.name}`}
-                >
-                  Revoke…
-                </Button>
-              ) : (
-                <span className="quiet">revoked</span>
-              )}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+              </span>
+            )}
+          </td>
+          <td data-label="Made">
+            <When at={token.created} />
+          </td>
+          <td className="does">
+            {token.revoked === null ? (
+              <Button
+                size="compact-xs"
+                variant="subtle"
+                color="red"
+                onClick={() => props.onRevoke(token)}
+                aria-label={`Revoke ${token.name}`}
+              >
+                Revoke…
+              </Button>
+            ) : (
+              <span className="quiet">revoked</span>
+            )}
+          </td>
+        </tr>
+      ))}
+    </ListTable>
   );
 }
 

@@ -11,7 +11,7 @@ import { lowTtls } from "../../../src/core/zone-file/low-ttls.ts";
 import { parseZoneFile } from "../../../src/core/zone-file/parse.ts";
 import { type FileSet, placeInFile } from "../../../src/core/zone-file/sets.ts";
 import { withoutSerial } from "../sets/put-sets.ts";
-import { toldFaults } from "../told-faults.ts";
+import { shownFaults } from "../shown-faults.ts";
 
 export type Preview = {
   /** What to send: the file, and around it what every zone has and the file leaves out. */
@@ -68,7 +68,7 @@ export function previewImport(given: string, into: ImportedZone, present: readon
     ...kept.filter(({ ttl: own }) => own !== null && own < lowestTtl).map(staysTooShort),
     ...lostServers(there.get("@ NS")?.texts ?? [], wanted.get("@ NS")?.texts ?? [], nameservers),
     // At the lines that were given: what stays stands before them only where it is sent.
-    ...toldFaults(placeInFile(refused, first.value.sets)),
+    ...shownFaults(placeInFile(refused, first.value.sets)),
   ];
   const notes = first.value.notes.map(({ where, message }) => `${where}: ${message}`);
   if (kept.length > 0)

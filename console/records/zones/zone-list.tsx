@@ -1,4 +1,4 @@
-import { Button, Group, Pagination, Skeleton, TextInput, Title } from "@mantine/core";
+import { Button, Group, Pagination, TextInput, Title } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Suspense, useEffect, useRef, useState } from "react";
@@ -6,10 +6,11 @@ import { Link } from "wouter";
 import type { RrsetsZone } from "../../../src/contract/rrsets.ts";
 import { nameToUnicode } from "../../../src/core/names/unicode.ts";
 import { counted } from "../../shared/counted.ts";
+import { ListTable } from "../../shared/list-table.tsx";
 import { lazyPart } from "../../shared/live/lazy-part.tsx";
-import { Problem } from "../../shared/live/problem.tsx";
+import { Loading } from "../../shared/live/loading.tsx";
 import { ServiceGoneNote } from "../../shared/live/service-gone.tsx";
-import { useLongWait, Waiting } from "../../shared/live/waiting.tsx";
+import { useLongWait } from "../../shared/live/waiting.tsx";
 import { useSearchPart } from "../../shared/search-part.ts";
 import { useSession } from "../../shared/session/session.tsx";
 import { durationInWords } from "../../shared/time/words-of-time.ts";
@@ -51,12 +52,7 @@ export function ZoneList() {
               <Button onClick={() => open({ new: "" })}>New zone</Button>
             </Group>
           </Group>
-          <Problem error={zones.error} retry={() => void zones.refetch()} />
-          {zones.isPending && (
-            <Waiting>
-              <Skeleton h={200} />
-            </Waiting>
-          )}
+          <Loading of={zones} height={200} />
           {found && <ZoneTable zones={found.zones} />}
           {isSlow && <ServiceGoneNote />}
           {found && (
@@ -120,36 +116,23 @@ function summary({ zones, meta }: ZonePage, search: string): string {
 function ZoneTable({ zones }: { readonly zones: readonly RrsetsZone[] }) {
   if (zones.length === 0) return null;
   return (
-    <table className="list">
-      <thead>
-        <tr>
-          <th scope="col">Name</th>
-          <th scope="col" className="number">
-            Records
-          </th>
-          <th scope="col">Usual TTL</th>
-          <th scope="col">Serial</th>
-          <th scope="col">Notes</th>
+    <ListTable heads={["Name", { text: "Records", className: "number" }, "Usual TTL", "Serial", "Notes"]}>
+      {zones.map((zone) => (
+        <tr key={zone.id}>
+          <td className="breaks">
+            <Link href={zoneAddress(zone.name)}>{nameToUnicode(zone.name)}</Link>
+          </td>
+          <td data-label="Records" className="number">
+            {zone.record_count.toLocaleString("en-GB")}
+          </td>
+          <td data-label="Usual TTL">{durationInWords(zone.ttl * 1_000)}</td>
+          <td data-label="Serial" className="mono nowrap">
+            {zone.serial}
+          </td>
+          <td data-label="Notes">{notesOf(zone) || "—"}</td>
         </tr>
-      </thead>
-      <tbody>
-        {zones.map((zone) => (
-          <tr key={zone.id}>
-            <td className="breaks">
-              <Link href={zoneAddress(zone.name)}>{nameToUnicode(zone.name)}</Link>
-            </td>
-            <td data-label="Records" className="number">
-              {zone.record_count.toLocaleString("en-GB")}
-            </td>
-            <td data-label="Usual TTL">{durationInWords(zone.ttl * 1_000)}</td>
-            <td data-label="Serial" className="mono nowrap">
-              {zone.serial}
-            </td>
-            <td data-label="Notes">{notesOf(zone) || "—"}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+      ))}
+    </ListTable>
   );
 }
 

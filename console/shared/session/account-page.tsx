@@ -2,12 +2,12 @@ import { Button, Group, PasswordInput, Skeleton, Stack, Text, Title } from "@man
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { SessionEntry } from "../../../src/contract/console.ts";
-import { ActionHead } from "../action-head.tsx";
+import { ListTable } from "../list-table.tsx";
 import { Problem } from "../live/problem.tsx";
 import { usePassingError } from "../live/use-passing-error.ts";
 import { Waiting } from "../live/waiting.tsx";
 import { When } from "../time/when.tsx";
-import { useLeave } from "../use-leave.ts";
+import { useEndSession } from "../use-end-session.ts";
 import { useSession } from "./session.tsx";
 
 /** One's own password, and where one is signed in. */
@@ -105,7 +105,7 @@ function PasswordForm(props: { readonly hasPassword: boolean; readonly name: str
 function SessionList() {
   const { request } = useSession();
   const queries = useQueryClient();
-  const leave = useLeave();
+  const endSession = useEndSession();
   const found = useQuery({
     queryKey: ["sessions"],
     queryFn: () => request<{ readonly sessions: readonly SessionEntry[] }>("GET", "/console/sessions"),
@@ -113,7 +113,7 @@ function SessionList() {
   const end = usePassingError(
     useMutation({
       mutationFn: ({ id }: SessionEntry) => request("DELETE", `/console/sessions/${id}`),
-      onSuccess: (_answer, { current }) => (current ? leave() : queries.invalidateQueries()),
+      onSuccess: (_answer, { current }) => (current ? endSession() : queries.invalidateQueries()),
     }),
   );
   return (
@@ -136,52 +136,41 @@ function SessionTable(props: {
 }) {
   const { sessions, end } = props;
   return (
-    <table className="list">
-      <thead>
-        <tr>
-          <th scope="col">Browser</th>
-          <th scope="col">From</th>
-          <th scope="col">Since</th>
-          <th scope="col">Last seen</th>
-          <ActionHead />
-        </tr>
-      </thead>
-      <tbody>
-        {sessions.map((entry) => {
-          const { id, agent, from, created, seen, current } = entry;
-          return (
-            <tr key={id}>
-              <td data-label="Browser">
-                {browserOf(agent)}
-                {current && " (this one)"}
-              </td>
-              <td data-label="From" className="mono">
-                {from}
-              </td>
-              <td data-label="Since">
-                <When at={created} />
-              </td>
-              <td data-label="Last seen">
-                <When at={seen} />
-              </td>
-              <td className="does">
-                <Group justify="flex-end">
-                  <Button
-                    size="compact-xs"
-                    variant="default"
-                    onClick={() => end.mutate(entry)}
-                    disabled={end.isPending}
-                    aria-label={`Sign out ${browserOf(agent)} from ${from}`}
-                  >
-                    Sign out
-                  </Button>
-                </Group>
-              </td>
-            </tr>
-          );
-        })}
-      </tbody>
-    </table>
+    <ListTable heads={["Browser", "From", "Since", "Last seen"]} actions>
+      {sessions.map((entry) => {
+        const { id, agent, from, created, seen, current } = entry;
+        return (
+          <tr key={id}>
+            <td data-label="Browser">
+              {browserOf(agent)}
+              {current && " (this one)"}
+            </td>
+            <td data-label="From" className="mono">
+              {from}
+            </td>
+            <td data-label="Since">
+              <When at={created} />
+            </td>
+            <td data-label="Last seen">
+              <When at={seen} />
+            </td>
+            <td className="does">
+              <Group justify="flex-end">
+                <Button
+                  size="compact-xs"
+                  variant="default"
+                  onClick={() => end.mutate(entry)}
+                  disabled={end.isPending}
+                  aria-label={`Sign out ${browserOf(agent)} from ${from}`}
+                >
+                  Sign out
+                </Button>
+              </Group>
+            </td>
+          </tr>
+        );
+      })}
+    </ListTable>
   );
 }
 

@@ -2,16 +2,16 @@ import { Button } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { noAnswer, RequestProblem } from "../live/request.ts";
 import { usePassingError } from "../live/use-passing-error.ts";
-import { useLeave } from "../use-leave.ts";
+import { useEndSession } from "../use-end-session.ts";
 import { useSession } from "./session.tsx";
 
 export function SignOutButton() {
   const { request } = useSession();
-  const leave = useLeave();
+  const endSession = useEndSession();
   const signOut = usePassingError(
     useMutation({
       mutationFn: () => request("POST", "/console/sign-out").catch(unlessOver),
-      onSuccess: leave,
+      onSuccess: endSession,
     }),
   );
   return (

@@ -1,6 +1,6 @@
-import { parseAddress } from "../../../src/core/addresses/address.ts";
-import type { Considered } from "../../../src/core/addresses/choose-address.ts";
-import { type Scope, scopeOf } from "../../../src/core/addresses/scope.ts";
+import { parseAddress } from "../../src/core/addresses/address.ts";
+import type { Considered } from "../../src/core/addresses/choose-address.ts";
+import { type Scope, scopeOf } from "../../src/core/addresses/scope.ts";
 
 /** Why an updater would not take an address, for people. */
 const words: Readonly<Record<Exclude<Considered["verdict"], "taken">, string>> = {
