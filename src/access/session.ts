@@ -102,3 +102,6 @@ const isInForce = ({ created, seen }: StoredSession, now: Instant): boolean =>
 
 /** Made from the session's secret, so that it needs no place of its own and ends with it. */
 const csrfOf = (secret: string): string => hashSecret(`csrf:${secret}`);
+
+/** The secret stands behind `#`: browsers send that part to nobody, so it is in no log. */
+export const signInLink = (url: string, secret: string): string => `${url}/sign-in#${secret}`;

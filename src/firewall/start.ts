@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout } from "node:timers/promises";
-import { signInLink } from "../access/sign-in-link.ts";
+import { signInLink } from "../access/session.ts";
 import { openDataFolder } from "../process/data-folder.ts";
 import { neverCached, transportSecurity } from "../process/http/answer-headers.ts";
 import { listenOn } from "../process/http/listen-on.ts";

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { FastifyInstance } from "fastify";
-import { signInLink } from "../access/sign-in-link.ts";
+import { signInLink } from "../access/session.ts";
 import type { Instant } from "../core/instant.ts";
 import type { Logger } from "../process/log.ts";
 import { serveConsole } from "./console/http.ts";

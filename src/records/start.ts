@@ -1,6 +1,6 @@
 import { Server as TlsServer } from "node:tls";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { signInLink } from "../access/sign-in-link.ts";
+import { signInLink } from "../access/session.ts";
 import type { Network } from "../core/addresses/network.ts";
 import type { Instant } from "../core/instant.ts";
 import { openDataFolder } from "../process/data-folder.ts";

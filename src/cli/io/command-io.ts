@@ -23,3 +23,7 @@ export function refuse(code: 1 | 2, why: string, io: CommandIo): number {
   io.err(`${why}\n`);
   return code;
 }
+
+/** `list` is what to type to see those that there are. */
+export const noneToRevoke = (what: string, id: string, list: string, io: CommandIo): number =>
+  refuse(1, `There is no ${what} ${id} that could be revoked; ${io.program} ${list} shows those there are.`, io);

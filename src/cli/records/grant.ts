@@ -4,7 +4,7 @@ import type { Zone } from "../../records/model.ts";
 import { isRelated } from "../../records/service/zones/grants.ts";
 import type { RecordStore } from "../../records/store/port.ts";
 import type { Grant } from "../../records/store/zone-grants.ts";
-import { type CommandIo, refuse } from "../io/command-io.ts";
+import { type CommandIo, noneToRevoke, refuse } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
 import { printFaults } from "../io/print-faults.ts";
 import { minute, printTable } from "../io/print-table.ts";
@@ -60,12 +60,9 @@ export async function grantList(
 
 export async function grantRevoke(id: string, options: DatabaseOptions, io: CommandIo): Promise<number> {
   const revoked = /^\d{1,15}$/.test(id) && (await withStore(options, io, (store) => store.revokeGrant(Number(id))));
-  if (revoked) io.out(`Grant ${id} is revoked; zones that were created with it stay.\n`);
-  else
-    io.err(
-      `There is no grant ${id} that could be revoked; ${io.program} grant list ${sameStore(options, io)} shows those there are.\n`,
-    );
-  return revoked ? 0 : 1;
+  if (!revoked) return noneToRevoke("grant", id, `grant list ${sameStore(options, io)}`, io);
+  io.out(`Grant ${id} is revoked; zones that were created with it stay.\n`);
+  return 0;
 }
 
 /** Of an owner, a name in the zone covers what is below it too. */

@@ -6,6 +6,7 @@ import { parseName } from "../../core/names/name.ts";
 import { parseTyped } from "../../core/names/unicode.ts";
 import { isLoopbackName } from "../../process/http/loopback-name.ts";
 import { alsoAt, bracketed, type ListenAddress, urlOf } from "../../process/listen-address.ts";
+import { createLog } from "../../process/log.ts";
 import { closeInReverse, type Opened } from "../../process/shutdown.ts";
 import { openSystemd } from "../../process/systemd.ts";
 import { type RunningDns, startDns } from "../../publish/start.ts";
@@ -15,7 +16,6 @@ import { trimTables } from "../../records/tools/tables/open.ts";
 import { type CertificateOptions, readCertificate } from "../io/certificate-option.ts";
 import { type CommandIo, refuse } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
-import { logTo } from "../io/log-to.ts";
 import { type ObserveFlags, proxiesOf } from "../io/observe-options.ts";
 import type { LogOptions } from "../io/options.ts";
 import { printFaults } from "../io/print-faults.ts";
@@ -48,7 +48,7 @@ export type RecordsCommand = LogOptions &
 export const unsetNameservers = ["ns1.moor.invalid", "ns2.moor.invalid", "ns3.moor.invalid"] as const;
 
 export async function records(options: RecordsCommand, io: CommandIo): Promise<number> {
-  const log = logTo(io, options);
+  const log = createLog({ format: options.logFormat, write: io.err });
   const nameservers = readNameservers(options.nameserver);
   if (typeof nameservers === "string") return refuse(2, `--nameserver: ${nameservers}`, io);
   const transfers = readTransferFlags(options);

@@ -4,7 +4,7 @@ import { apex, ownerOf } from "../../core/names/name.ts";
 import { nameToUnicode } from "../../core/names/unicode.ts";
 import type { Token } from "../../records/model.ts";
 import type { RecordStore } from "../../records/store/port.ts";
-import type { CommandIo } from "../io/command-io.ts";
+import { type CommandIo, noneToRevoke } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
 import { printFaults } from "../io/print-faults.ts";
 import { minute, printTable } from "../io/print-table.ts";
@@ -84,12 +84,9 @@ export async function tokenList(
 export async function tokenRevoke(id: string, options: DatabaseOptions, io: CommandIo): Promise<number> {
   const revoked =
     /^\d{1,15}$/.test(id) && (await withStore(options, io, (store) => store.revokeToken(Number(id), Date.now())));
-  if (revoked) io.out(`Token ${id} is revoked.\n`);
-  else
-    io.err(
-      `There is no token ${id} that could be revoked; ${io.program} token list ${sameStore(options, io)} shows those there are.\n`,
-    );
-  return revoked ? 0 : 1;
+  if (!revoked) return noneToRevoke("token", id, `token list ${sameStore(options, io)}`, io);
+  io.out(`Token ${id} is revoked.\n`);
+  return 0;
 }
 
 const row = ({ id, name, accountName, scope, created, lastUsed, uses, revoked }: Token): readonly string[] => [

@@ -5,7 +5,7 @@ import type { Scope } from "../../core/may.ts";
 import { parseName } from "../../core/names/name.ts";
 import { readFileIfThere } from "../../process/data-folder.ts";
 import type { NewTransferKey, TransferKey } from "../../records/store/transfer-keys.ts";
-import { type CommandIo, refuse } from "../io/command-io.ts";
+import { type CommandIo, noneToRevoke, refuse } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
 import { faultText } from "../io/print-faults.ts";
 import { minute, printTable } from "../io/print-table.ts";
@@ -74,12 +74,9 @@ export async function transferKeyList(
 export async function transferKeyRevoke(text: string, options: DatabaseOptions, io: CommandIo): Promise<number> {
   const name = parseName(text);
   const revoked = name.ok && (await withStore(options, io, (store) => store.revokeTransferKey(name.value, Date.now())));
-  if (revoked) io.out(`Key ${name.value} is revoked.\n`);
-  else
-    io.err(
-      `There is no key ${text} that could be revoked; ${io.program} transfer-key list ${sameStore(options, io)} shows those there are.\n`,
-    );
-  return revoked ? 0 : 1;
+  if (!revoked) return noneToRevoke("key", text, `transfer-key list ${sameStore(options, io)}`, io);
+  io.out(`Key ${name.value} is revoked.\n`);
+  return 0;
 }
 
 /** As long as the hash of the algorithm (RFC 8945 section 6). */

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { createApiKeyPart, hashWithSalt, matchesSaltedHash } from "../../access/api-key.ts";
+import { createApiKeyPart, hashWithSalt, matchesSaltedHash } from "../../access/secret.ts";
 import type { Standing } from "./may-manage.ts";
 import { isPrivilege, type Privilege } from "./privileges.ts";
 import { type Caller, type Holder, isInForce, rightsOf, type ShutOut, shutOut } from "./rights.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { hashWithSalt } from "../../access/api-key.ts";
+import { hashWithSalt } from "../../access/secret.ts";
 import { openSqlite } from "../../process/sqlite/open.ts";
 import { migrations } from "./schema.ts";
 import { type AccessStore, openAccess } from "./store.ts";

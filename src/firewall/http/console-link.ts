@@ -1,5 +1,4 @@
-import { createSessions } from "../../access/session.ts";
-import { signInLink } from "../../access/sign-in-link.ts";
+import { createSessions, signInLink } from "../../access/session.ts";
 import { type AccessStore, openAccess } from "../access/store.ts";
 
 const administrator = "root";
