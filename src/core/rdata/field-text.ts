@@ -57,7 +57,7 @@ export const tag: FieldKind<string> = {
     return tagText.test(token.raw) ? ok(token.raw.toLowerCase()) : fail({ code: "bad-tag", where, message: tagRule });
   },
   print: (value) => value,
-  write: characterString.write,
+  write: (value, out) => characterString.write(value, out),
   read(wire) {
     const value = characterString.read(wire) ?? "";
     return tagText.test(value) ? value.toLowerCase() : undefined;
