@@ -1,9 +1,9 @@
 import { type Document, isNode } from "yaml";
 import type { Fault } from "../../core/result.ts";
 import { type ConfigFault, type FirewallConfig, readConfig } from "../../firewall/config.ts";
+import { createYamlReader } from "../../process/settings/yaml-reader.ts";
 import { isUtf16 } from "../../process/utf8-text.ts";
-import { utf16 } from "../../updater/config/read-secret.ts";
-import { createYamlReader } from "../../updater/config/yaml-reader.ts";
+import { utf16 } from "../../updater/config/secret.ts";
 
 type Read =
   | { readonly kind: "config"; readonly config: FirewallConfig }

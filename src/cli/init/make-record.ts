@@ -1,9 +1,9 @@
 import { type Family, recordTypeOf } from "../../core/addresses/address.ts";
 import { parseOwner } from "../../core/names/name.ts";
-import type { TargetConfig } from "../../updater/config/config.ts";
 import { createHttpClient } from "../../updater/http/client.ts";
 import { noZone, readAnswer } from "../../updater/targets/service-answer.ts";
 import type { ListedZone, RecordTarget, TargetFault } from "../../updater/targets/target.ts";
+import type { TokenTarget } from "../../updater/targets/token-target.ts";
 import type { CommandIo } from "../io/command-io.ts";
 
 export type NewRecord = {
@@ -11,7 +11,7 @@ export type NewRecord = {
   readonly name: string;
   readonly family: Family;
   readonly value: string;
-  readonly config: TargetConfig;
+  readonly config: TokenTarget;
   readonly target: RecordTarget;
   readonly io: CommandIo;
 };

@@ -3,9 +3,9 @@ import { firstFew } from "../../core/first-few.ts";
 import { absoluteName, parseOwner } from "../../core/names/name.ts";
 import { asAscii } from "../../core/names/unicode.ts";
 import { visible } from "../../core/visible-text.ts";
-import type { TargetConfig } from "../../updater/config/config.ts";
 import type { ListedRecord, ListedZone, RecordTarget } from "../../updater/targets/target.ts";
 import { openTarget } from "../../updater/targets/targets.ts";
+import type { TokenTarget } from "../../updater/targets/token-target.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import { type Asker, type Choice, untilRight, WrongAnswer } from "./asker.ts";
 import { readGiven, readTyped } from "./given.ts";
@@ -35,7 +35,7 @@ export async function askRecords(
       choices: apis,
     });
     const token = await askToken(options, asker, io);
-    const config: TargetConfig = { url, trust, name: "records", api, token: () => token };
+    const config: TokenTarget = { url, trust, name: "records", api, token: () => token };
     const target = await openTarget(config);
     try {
       return { service: { url: url.href, api, token, trust }, zones: await zonesOf(target, io), config, target };
@@ -88,7 +88,7 @@ async function askZone({ zone }: InitOptions, zones: readonly ListedZone[], aske
 type NameAsking = {
   readonly options: InitOptions;
   readonly zone: ListedZone;
-  readonly config: TargetConfig;
+  readonly config: TokenTarget;
   readonly target: RecordTarget;
   readonly families: readonly Family[];
   readonly addresses: Addresses;

@@ -1,7 +1,66 @@
-import type { Family } from "../../core/addresses/address.ts";
-import type { HostPart } from "../../core/addresses/host-part.ts";
-import type { UpdateRules } from "../../core/updates/plan-update.ts";
-import type { Endpoint } from "../http/endpoint.ts";
+import { mapping, usually } from "../../process/settings/mapping.ts";
+import { duration, named, type Place, text, typeInWords } from "../../process/settings/setting.ts";
+import { type SourceConfig, sourceSettings } from "../sources/sources.ts";
+import { type TargetConfig, targetSettings } from "../targets/targets.ts";
+import { type Known, type NameConfig, namesSettings } from "./names.ts";
+import { checkWhen, ruleFields } from "./rules.ts";
+import {
+  type ControlConfig,
+  controlSettings,
+  type HeartbeatConfig,
+  heartbeatSettings,
+  type NotifyConfig,
+  notifySettings,
+} from "./telling.ts";
+
+/**
+ * All that a config file can say. From it come the checks (`read.ts`), the types, and by `scripts/describe-config.ts` the schema
+ * for editors and the reference page.
+ */
+export const configSettings = (known: Known, checkKept: (named: KeptNames, place: Place) => void) =>
+  mapping(
+    {
+      state: text("The file with the addresses that were written last. Beside the config by default.", {
+        examples: ["moor-state.json"],
+        [typeInWords]: "path",
+      }),
+      history: text("The file with the last thousand decisions, for `moor history`. Beside the config by default.", {
+        examples: ["moor-history.jsonl"],
+        [typeInWords]: "path",
+      }),
+      interval: usually(
+        duration("How often a source is asked that does not push its changes.", { examples: ["1m"] }),
+        "30s",
+      ),
+      sources: named(
+        sourceSettings,
+        (name) => `source ${name}`,
+        "Where addresses are read, each under a name of your choice.",
+      ),
+      targets: named(
+        targetSettings,
+        (name) => `target ${name}`,
+        "Where records are written, each under a name of your choice.",
+      ),
+      names: namesSettings(known),
+      control: controlSettings,
+      notify: notifySettings,
+      heartbeat: heartbeatSettings,
+      ...ruleFields,
+    },
+    {
+      title: "moor update",
+      description: "The config file of moor's updating client. `moor update --check` names every fault with its line.",
+      of: "",
+      schema: { required: ["sources", "targets", "names"] },
+      check(right, place) {
+        checkWhen(right, place);
+        checkKept(right, place);
+      },
+    },
+  );
+
+type KeptNames = { readonly state?: string; readonly history?: string };
 
 /** A config file after every check: files are read, references hold, nothing is left to default. */
 export type UpdaterConfig = {
@@ -23,78 +82,4 @@ export type UpdaterConfig = {
   readonly files: ReadonlyMap<string, string>;
   /** Said at every start: what works but is not safe. */
   readonly warnings: readonly string[];
-};
-
-/** A function, so that a config that is printed or logged by mistake shows no secret. */
-export type Secret = () => string;
-
-export type SourceConfig = Endpoint & {
-  readonly name: string;
-  readonly kind: string;
-  readonly key: Secret;
-  readonly secret: Secret;
-};
-
-export type TargetConfig = Endpoint & {
-  readonly name: string;
-  readonly api: string;
-  readonly token: Secret;
-  /** With which `moor list` and the like ask this one too; left out where they do so by themselves. */
-  readonly flags?: string;
-  /** What is typed for moor where that does not do, as in a clone. */
-  readonly program?: string;
-};
-
-export type NameConfig = {
-  /** Relative to the zone; `@` for the zone itself. */
-  readonly name: string;
-  readonly zone: string;
-  readonly target: string;
-  readonly ttl?: number;
-  /** Make the record where there is none yet; only some APIs can. */
-  readonly create: boolean;
-  readonly rules: NameRules;
-  readonly families: ReadonlyMap<Family, FamilyConfig>;
-};
-
-export type FamilyConfig = {
-  readonly source: string;
-  /** In order of preference. */
-  readonly devices: readonly string[];
-  readonly recordId?: string;
-  readonly vhid?: string;
-  readonly host?: HostPart;
-};
-
-export type NameRules = UpdateRules & {
-  /** Milliseconds between two looks at the record itself. */
-  readonly verify?: number;
-  /** After a write, ask these DNS servers (those of the zone when there are none) whether they answer with it. */
-  readonly confirm?: { readonly servers: readonly string[] };
-  /** Act only while the firewall is the master of this VHID. */
-  readonly carpMaster?: string;
-};
-
-export type ControlConfig = { readonly host: string; readonly port: number; readonly token: Secret };
-
-export type NotifyConfig =
-  | { readonly kind: "webhook"; readonly endpoint: Endpoint; readonly token?: Secret }
-  | { readonly kind: "ntfy"; readonly endpoint: Endpoint; readonly token?: Secret }
-  | MailConfig;
-
-export type MailConfig = {
-  readonly kind: "mail";
-  /** `smtp:` (with STARTTLS where it is offered) or `smtps:`. */
-  readonly server: URL;
-  readonly user?: string;
-  readonly password?: Secret;
-  readonly from: string;
-  readonly to: readonly string[];
-};
-
-export type HeartbeatConfig = {
-  readonly kind: "healthchecks" | "uptime-kuma";
-  readonly endpoint: Endpoint;
-  /** Milliseconds. */
-  readonly every: number;
 };

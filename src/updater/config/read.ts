@@ -1,22 +1,17 @@
 import { readFileSync } from "node:fs";
-import { basename, dirname, resolve } from "node:path";
+import { dirname, resolve } from "node:path";
+import { isScalar } from "yaml";
 import { type Fault, fail, ok, type Result } from "../../core/result.ts";
+import type { Reading, Surroundings } from "../../process/settings/setting.ts";
+import { createYamlReader } from "../../process/settings/yaml-reader.ts";
 import { isUtf16 } from "../../process/utf8-text.ts";
-import { sourceKinds } from "../sources/sources.ts";
-import { targetApis } from "../targets/targets.ts";
-import type { SourceConfig, TargetConfig, UpdaterConfig } from "./config.ts";
-import { readChoice } from "./read-choice.ts";
-import { readDuration } from "./read-duration.ts";
-import { endpointKeys, missing, readEndpoint } from "./read-endpoint.ts";
-import { readKeptFiles } from "./read-kept-files.ts";
-import { readNames } from "./read-names.ts";
-import { readRules, ruleKeys } from "./read-rules.ts";
-import { readKeyFile, readSecret, type Surroundings, toMend, utf16 } from "./read-secret.ts";
-import { readControl, readHeartbeats, readNotify } from "./read-telling.ts";
+import { usualApi } from "../targets/targets.ts";
+import { configSettings, type UpdaterConfig } from "./config.ts";
+import { checkKeptFiles, keptFiles } from "./kept-files.ts";
+import type { Known } from "./names.ts";
+import { rulesOf } from "./rules.ts";
+import { toMend, utf16 } from "./secret.ts";
 import { lookOf } from "./watch-files.ts";
-import { createYamlReader, type Spot, type YamlReader } from "./yaml-reader.ts";
-
-const defaultInterval = 30_000;
 
 /** Reads a config and all files it names. `file` is shown in faults as it was given. */
 export function readConfig(file: string, env: Surroundings["env"], cwd: string): Result<UpdaterConfig> {
@@ -32,120 +27,60 @@ export function readConfig(file: string, env: Surroundings["env"], cwd: string):
   }
   if (isUtf16(text)) return fail({ ...utf16, where: file, message: "it is not UTF-8" });
   const warnings: string[] = [];
-  const surroundings: Surroundings = {
+  const reading: Reading = {
+    ...createYamlReader(text, file),
     env,
     resolve: (other) => resolve(dirname(path), other),
     warn: (warning) => warnings.includes(warning) || warnings.push(warning),
     sawFile,
   };
-  const yaml = createYamlReader(text, file);
-  const config = yaml.faults.length === 0 ? readRoot(yaml, path, surroundings, files) : undefined;
-  return config && yaml.faults.length === 0 ? ok({ ...config, warnings }) : { ok: false, faults: sorted(yaml.faults) };
+  const config = reading.faults.length === 0 ? readRoot(reading, path, files) : undefined;
+  return config && reading.faults.length === 0
+    ? ok({ ...config, files, warnings })
+    : { ok: false, faults: sorted(reading.faults) };
 }
-
-const rootKeys = [
-  "state",
-  "history",
-  "interval",
-  "sources",
-  "targets",
-  "names",
-  "control",
-  "notify",
-  "heartbeat",
-] as const;
 
 function readRoot(
-  yaml: YamlReader,
+  reading: Reading,
   path: string,
-  surroundings: Surroundings,
-  filesRead: UpdaterConfig["files"],
-): UpdaterConfig | undefined {
-  const fields = yaml.fields(yaml.root, "the config", [...rootKeys, ...ruleKeys]);
-  if (!fields) return undefined;
-  const read = <T>(key: (typeof rootKeys)[number], reader: (at: Spot) => T): T | undefined => {
-    const at = fields.get(key);
-    return at && reader(at);
-  };
-  const sources = readEach(yaml, fields.get("sources"), "sources", (name, at) =>
-    readSource(yaml, name, at, surroundings),
+  files: UpdaterConfig["files"],
+): Omit<UpdaterConfig, "files" | "warnings"> | undefined {
+  const settings = configSettings(knownIn(reading), (named, place) =>
+    checkKeptFiles(keptFiles(named, path, reading.resolve), [...files.keys()], place),
   );
-  const targets = readEach(yaml, fields.get("targets"), "targets", (name, at) =>
-    readTarget(yaml, name, at, surroundings),
-  );
-  const apis = new Map(targets.known.map((name) => [name, targets.read.get(name)?.api]));
-  const known = { sources: sources.known, targets: apis, rules: readRules(yaml, fields) };
-  const base = basename(path).replace(/\.ya?ml$/, "");
-  const namesKey = fields.key("names");
-  const control = read("control", (at) => readControl(yaml, at, surroundings));
+  const read = settings.read(reading.root, "the config", reading);
+  if (!read) return undefined;
+  const kept = keptFiles(read, path, reading.resolve);
+  const namesKey = reading.pairs(reading.root)?.find(({ name }) => name === "names")?.key;
+  const forAll = rulesOf(read);
   return {
     file: path,
-    interval: read("interval", (at) => readDuration(yaml, at, "interval")) ?? defaultInterval,
-    sources: sources.read,
-    targets: targets.read,
-    names: read("names", (at) => readNames(yaml, at, known)) ?? [],
-    ...(namesKey ? { namesAt: yaml.where(namesKey) } : {}),
-    ...(control ? { control } : {}),
-    notify: read("notify", (at) => readNotify(yaml, at, surroundings)) ?? [],
-    heartbeats: read("heartbeat", (at) => readHeartbeats(yaml, at, surroundings)) ?? [],
-    // Last: by now every file that the config names was read.
-    ...readKeptFiles(yaml, fields, base, surroundings, filesRead),
-    warnings: [],
-    files: filesRead,
+    stateFile: kept.state,
+    historyFile: kept.history,
+    interval: read.interval,
+    sources: withNames(read.sources),
+    targets: withNames(read.targets),
+    names: (read.names ?? []).map((name) => ({ ...name, rules: rulesOf(name.rules, forAll) })),
+    ...(namesKey ? { namesAt: reading.where(namesKey) } : {}),
+    ...(read.control ? { control: read.control } : {}),
+    notify: read.notify ?? [],
+    heartbeats: read.heartbeat ?? [],
   };
 }
 
-/** A faulty entry still counts as known: its own faults are said, and no second one about references to it. */
-function readEach<T>(
-  yaml: YamlReader,
-  at: Spot | undefined,
-  what: string,
-  read: (name: string, at: Spot) => T | undefined,
-): { readonly known: readonly string[]; readonly read: ReadonlyMap<string, T> } {
-  const entries = at ? yaml.entries(at, what) : [];
-  const done = new Map<string, T>();
-  for (const [name, spot] of entries) {
-    const value = read(name, spot);
-    if (value !== undefined) done.set(name, value);
-  }
-  return { known: entries.map(([name]) => name), read: done };
-}
-
-function readSource(yaml: YamlReader, name: string, at: Spot, around: Surroundings): SourceConfig | undefined {
-  const what = `source ${name}`;
-  const fields = yaml.fields(at, what, ["kind", ...endpointKeys, "key", "secret", "keyFile"]);
-  if (!fields) return undefined;
-  const endpoint = readEndpoint(yaml, fields, what, around);
-  const kind = readNamed(yaml, fields.get("kind"), `kind of ${what}`, sourceKinds, "firewall");
-  const both = fields.get("keyFile");
-  if (both) {
-    const pair = readKeyFile(yaml, both, `keyFile of ${what}`, around);
-    if (!endpoint || !kind || !pair?.secret) return undefined;
-    return { ...endpoint, name, kind, key: pair.key, secret: pair.secret };
-  }
-  const [key, secret] = (["key", "secret"] as const).map((half) => {
-    const spot = fields.get(half);
-    if (spot) return readSecret(yaml, spot, `${half} of ${what}`, around, half);
-    return yaml.fault(fields.self, missing(`${what} has no ${half}`, `add \`${half}: { file: path }\``));
+/** Before anything is read: a name may refer to what has faults. */
+function knownIn(reading: Reading): Known {
+  const below = (at: Reading["root"] | undefined) => (at && reading.pairs(at)) ?? [];
+  const entries = (key: string) => below(below(reading.root).find(({ name }) => name === key)?.value);
+  const apis = entries("targets").map(({ name, value }) => {
+    const api = below(value).find((setting) => setting.name === "api")?.value.node;
+    return [name, isScalar(api) ? String(api.value) : usualApi] as const;
   });
-  return endpoint && kind && key && secret ? { ...endpoint, name, kind, key, secret } : undefined;
+  return { sources: entries("sources").map(({ name }) => name), targets: new Map(apis) };
 }
 
-function readTarget(yaml: YamlReader, name: string, at: Spot, around: Surroundings): TargetConfig | undefined {
-  const what = `target ${name}`;
-  const fields = yaml.fields(at, what, ["api", ...endpointKeys, "token"]);
-  if (!fields) return undefined;
-  const endpoint = readEndpoint(yaml, fields, what, around);
-  const api = readNamed(yaml, fields.get("api"), `api of ${what}`, targetApis, "v1");
-  const spot = fields.get("token");
-  const token = spot
-    ? readSecret(yaml, spot, `token of ${what}`, around)
-    : yaml.fault(fields.self, missing(`${what} has no token`, "add `token: { file: path }`"));
-  return endpoint && api && token ? { ...endpoint, name, api, token } : undefined;
-}
-
-const readNamed = (yaml: YamlReader, at: Spot | undefined, what: string, known: readonly string[], fallback: string) =>
-  at ? readChoice(yaml, at, what, known) : fallback;
+const withNames = <T extends object>(entries: ReadonlyMap<string, T> = new Map()) =>
+  new Map([...entries].map(([name, entry]) => [name, { ...entry, name }]));
 
 function unreadable(file: string, code = "unreadable"): Fault {
   return code === "ENOENT"

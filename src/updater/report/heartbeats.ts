@@ -1,5 +1,5 @@
 import type { SmallLog } from "../../process/small-log.ts";
-import type { HeartbeatConfig } from "../config/config.ts";
+import type { HeartbeatConfig } from "../config/telling.ts";
 import type { HttpRequest } from "../http/client.ts";
 
 export type Heartbeats = { close(): void };
@@ -25,23 +25,24 @@ export async function openHeartbeats(
 const firstPing = 2_000;
 
 async function openHeartbeat(
-  { kind, endpoint, every }: HeartbeatConfig,
+  config: HeartbeatConfig,
   wellness: () => Wellness | undefined,
   log: SmallLog,
   signal: AbortSignal,
 ): Promise<() => void> {
   const { createHttpClient } = await import("../http/client.ts");
-  const client = await createHttpClient(endpoint);
+  const { kind, url, every } = config;
+  const client = await createHttpClient(config);
   let isLost = false;
   const ping = async () => {
     const well = wellness();
     if (!well) return;
-    const outcome = await client.send(requests[kind](well, endpoint.url.search), signal);
+    const outcome = await client.send(requests[kind](well, url.search), signal);
     if (signal.aborted) return;
     const trouble =
       outcome.kind === "failed" ? outcome.because : outcome.status < 300 ? "" : `it answered ${outcome.status}`;
-    if (trouble && !isLost) log.warn({ to: endpoint.url.host, because: trouble }, "a heartbeat could not be sent");
-    if (!trouble && isLost) log.info({ to: endpoint.url.host }, "heartbeats arrive again");
+    if (trouble && !isLost) log.warn({ to: url.host, because: trouble }, "a heartbeat could not be sent");
+    if (!trouble && isLost) log.info({ to: url.host }, "heartbeats arrive again");
     isLost = trouble !== "";
   };
   const first = setTimeout(() => void ping(), Math.min(firstPing, every));

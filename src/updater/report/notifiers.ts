@@ -3,7 +3,7 @@ import { backOffDelay } from "../../core/updates/back-off.ts";
 import { printable } from "../../core/visible-text.ts";
 import { isLoopbackName } from "../../process/http/loopback-name.ts";
 import type { SmallLog } from "../../process/small-log.ts";
-import type { MailConfig, NotifyConfig } from "../config/config.ts";
+import type { MailConfig, NotifyConfig } from "../config/telling.ts";
 import type { HttpClient, HttpRequest } from "../http/client.ts";
 import { hiderOf } from "../http/hide-secrets.ts";
 import type { Notice, Notify } from "./reporter.ts";
@@ -66,13 +66,12 @@ function createQueue({ kind, send }: Channel, log: SmallLog, random: () => numbe
 async function openChannel(config: NotifyConfig, host: string): Promise<Channel> {
   if (config.kind === "mail") return openMail(config, host);
   const { createHttpClient } = await import("../http/client.ts");
-  const client = await createHttpClient(config.endpoint);
+  const client = await createHttpClient(config);
   const bearer: Record<string, string> = config.token ? { authorization: `Bearer ${config.token()}` } : {};
   const request = config.kind === "webhook" ? webhookRequest : ntfyRequest;
   return {
     kind: config.kind,
-    send: (notice, at, signal) =>
-      post(client, request({ notice, at, host }, config.endpoint.url.search, bearer), signal),
+    send: (notice, at, signal) => post(client, request({ notice, at, host }, config.url.search, bearer), signal),
     close: () => client.close(),
   };
 }

@@ -61,7 +61,7 @@ const failing: Notice = {
 describe("notices", () => {
   it("go to a web hook as JSON, with its query and a token", async () => {
     const { notify } = await open({
-      notify: [{ kind: "webhook", endpoint: endpoint("/hook?room=7"), token: () => "tok" }],
+      notify: [{ kind: "webhook", ...endpoint("/hook?room=7"), token: () => "tok" }],
     });
     notify({ ...failing, kind: "done" });
     notify(failing);
@@ -78,7 +78,7 @@ describe("notices", () => {
   });
 
   it("go to ntfy as text, urgent when something is wrong", async () => {
-    const { notify } = await open({ notify: [{ kind: "ntfy", endpoint: endpoint("/topic") }] });
+    const { notify } = await open({ notify: [{ kind: "ntfy", ...endpoint("/topic") }] });
     notify(failing);
     notify({ ...failing, kind: "over", message: "the trouble with this record is over", fields: { name: "home A" } });
     await until(() => server.asked.length === 2);
@@ -92,7 +92,7 @@ describe("notices", () => {
   it("are tried again, a few times, in order", async () => {
     let tries = 0;
     reply = () => ({ status: ++tries < 3 ? 502 : 200 });
-    const { notify } = await open({ notify: [{ kind: "webhook", endpoint: endpoint() }] });
+    const { notify } = await open({ notify: [{ kind: "webhook", ...endpoint() }] });
     notify(failing);
     notify({ ...failing, message: "second" });
     await until(() => tries === 4);
@@ -172,7 +172,7 @@ describe("heartbeats", () => {
     ["uptime-kuma", "/push/x?status=up&msg=OK&ping=", false, /^GET \/push\/x\?status=down&msg=[^&]+$/],
   ] as const)("%s at %s, all well: %s", async (kind, path, ok, expected) => {
     status = { ...status, names: status.names.map((name) => ({ ...name, ok })) };
-    await open({ heartbeats: [{ kind, endpoint: endpoint(path), every: 30 }] });
+    await open({ heartbeats: [{ kind, ...endpoint(path), every: 30 }] });
     await until(() => server.asked.length > 1);
     expect(`${server.asked[0]?.method} ${server.asked[0]?.path}`).toMatch(expected);
   });
@@ -180,7 +180,7 @@ describe("heartbeats", () => {
   it("wait for the first round, and a lost one is reported once", async () => {
     status = { ...status, rounds: 0 };
     reply = () => ({ status: 500 });
-    await open({ heartbeats: [{ kind: "healthchecks", endpoint: endpoint(), every: 20 }] });
+    await open({ heartbeats: [{ kind: "healthchecks", ...endpoint(), every: 20 }] });
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(server.asked).toEqual([]);
     status = { ...status, rounds: 1 };

@@ -1,6 +1,7 @@
 import type { ShownConfig } from "../../contract/updater-page.ts";
 import { urlOf } from "../../process/listen-address.ts";
-import type { ControlConfig, HeartbeatConfig, NotifyConfig, UpdaterConfig } from "../config/config.ts";
+import type { UpdaterConfig } from "../config/config.ts";
+import type { ControlConfig, HeartbeatConfig, NotifyConfig } from "../config/telling.ts";
 import { describeRhythm } from "../round/rhythm.ts";
 import { devicesOf, type Subject, subjectsOf } from "../round/subjects.ts";
 
@@ -53,11 +54,11 @@ function shownNotice(notice: NotifyConfig): Other {
     const where = `${notice.to.join(", ")} by ${notice.server.host}`;
     return { what, where, trust: "system", secret: notice.password ? "hidden" : "none" };
   }
-  const { url, trust } = notice.endpoint;
+  const { url, trust } = notice;
   return { what, where: url.origin, trust: trust.kind, secret: "hidden" };
 }
 
-const shownHeartbeat = ({ kind, every, endpoint: { url, trust } }: HeartbeatConfig): Other => ({
+const shownHeartbeat = ({ kind, every, url, trust }: HeartbeatConfig): Other => ({
   what: `sign of life every ${every / 1_000} s (${kind})`,
   where: url.origin,
   trust: trust.kind,

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from "vitest";
 import type { ReportedInterface } from "../../core/addresses/interface-report.ts";
 import type { Plan } from "../../core/updates/plan-update.ts";
-import type { NameRules } from "../config/config.ts";
+import type { NameRules } from "../config/rules.ts";
 import type { SourceReading } from "../sources/source.ts";
 import type { StoredAddress } from "./merge-state.ts";
 import { planRound } from "./plan.ts";

@@ -1,7 +1,10 @@
 import { type Family, recordTypeOf } from "../../core/addresses/address.ts";
 import type { OrderedPolicy } from "../../core/addresses/choose-in-order.ts";
 import { absoluteName } from "../../core/names/name.ts";
-import type { FamilyConfig, NameConfig, NameRules, UpdaterConfig } from "../config/config.ts";
+import type { UpdaterConfig } from "../config/config.ts";
+import type { FamilyConfig } from "../config/family.ts";
+import type { NameConfig } from "../config/names.ts";
+import type { NameRules } from "../config/rules.ts";
 import type { ReplaceOrder } from "../targets/target.ts";
 
 /** One name and one family: what decisions are made about, each apart from all others. */

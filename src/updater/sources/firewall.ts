@@ -1,10 +1,46 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { heartbeatInterval, interfaceEvents } from "../../contract/interface-events.ts";
-import type { SourceConfig } from "../config/config.ts";
+import { mapping } from "../../process/settings/mapping.ts";
+import { missing } from "../../process/settings/setting.ts";
+import { endpointFields, oneTrust, withTrust } from "../config/endpoint.ts";
+import { keyFile, type Secret, secret } from "../config/secret.ts";
 import type { HttpClient, HttpOutcome } from "../http/client.ts";
+import type { Endpoint } from "../http/endpoint.ts";
 import { createEventStreamReader } from "../http/event-stream.ts";
 import { readInterfaceReport } from "./read-interface-report.ts";
-import type { AddressSource, FollowEnd, SourceReading } from "./source.ts";
+import type { AddressSource, FollowEnd, SourceKind, SourceReading } from "./source.ts";
+
+type FirewallSource = Endpoint & { readonly key: Secret; readonly secret: Secret };
+
+/** Spec 4.5: moor's firewall service, or an OPNsense. */
+export const firewall = {
+  ...mapping(
+    {
+      ...endpointFields("Where the firewall answers.", { example: "https://192.168.1.1" }),
+      keyFile: keyFile(
+        "A file with the lines key=… and secret=…, as an OPNsense offers it for download and `moor key add` writes it.",
+      ),
+      key: secret("The key, where there is no `keyFile`.", "key"),
+      secret: secret("The key's secret, where there is no `keyFile`.", "secret"),
+    },
+    {
+      title: "Source: firewall",
+      description: "An OPNsense, or `moor firewall`.",
+      schema: { examples: [{ url: "https://192.168.1.1", keyFile: "secrets/firewall-key.txt" }] },
+      keys: (given, what) => [
+        ...oneTrust(given, what),
+        ...["key", "secret"]
+          .filter((half) => !given.includes(half) && !given.includes("keyFile"))
+          .map((half) => missing(`${what} has no ${half}`, `add \`${half}: { file: path }\``)),
+      ],
+      turn(value, place): FirewallSource | undefined {
+        const { keyFile, key = keyFile?.key, secret = keyFile?.secret, ...endpoint } = withTrust(value, place);
+        return key && secret && { ...endpoint, key, secret };
+      },
+    },
+  ),
+  open: async (config: FirewallSource, connect) => createFirewallSource(config, await connect(config)),
+} satisfies SourceKind<FirewallSource>;
 
 const reportPath = "/diagnostics/interface/getinterfaceconfig";
 const eventsPath = "/diagnostics/interface/events";
@@ -13,8 +49,8 @@ const eventsPath = "/diagnostics/interface/events";
 const silence = 3 * heartbeatInterval;
 const longestReport = 4 * 1024 * 1024;
 
-/** Spec 4.5: moor's firewall service, or an OPNsense. The latter has no stream of events. */
-export function createFirewallSource(config: SourceConfig, client: HttpClient): AddressSource {
+/** An OPNsense has no stream of events. */
+function createFirewallSource(config: FirewallSource, client: HttpClient): AddressSource {
   // People copy the url with or without the `/api` that all calls have.
   const base = /\/api\/?$/.test(config.url.pathname) ? "" : "/api";
   // Sent unasked: an OPNsense never sends the challenge that would ask for it.

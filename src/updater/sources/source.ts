@@ -1,4 +1,12 @@
 import type { InterfaceReport } from "../../core/addresses/interface-report.ts";
+import type { Mapping } from "../../process/settings/mapping.ts";
+import type { HttpClient } from "../http/client.ts";
+import type { Endpoint } from "../http/endpoint.ts";
+
+/** A kind of source: what its entry in the config may say, and how it is read. `connect` is for those that are asked over HTTP. */
+export type SourceKind<Config> = Mapping<unknown> & {
+  open(config: Config, connect: (endpoint: Endpoint) => Promise<HttpClient>): Promise<AddressSource>;
+};
 
 /** A place that knows addresses. `unavailable` is not an empty report: nothing is known, so nothing is done. */
 export type AddressSource = {

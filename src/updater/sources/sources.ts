@@ -1,19 +1,17 @@
-import type { SourceConfig } from "../config/config.ts";
-import type { HttpClient } from "../http/client.ts";
-import type { AddressSource } from "./source.ts";
+import { kindsOf } from "../../process/settings/mapping.ts";
+import type { Value } from "../../process/settings/setting.ts";
+import { firewall } from "./firewall.ts";
+import type { AddressSource, SourceKind } from "./source.ts";
 
-type OpenSource = (config: SourceConfig, client: HttpClient) => Promise<AddressSource>;
+/** Every kind of place to read addresses from. */
+const kinds = { firewall };
 
-/** Every kind of place to read addresses from, loaded on use. */
-const kinds: Readonly<Record<string, OpenSource>> = {
-  firewall: async (config, client) => (await import("./firewall.ts")).createFirewallSource(config, client),
-};
+/** An entry of `sources:`. */
+export const sourceSettings = kindsOf("kind", kinds, { description: "What is asked.", usual: "firewall" });
 
-export const sourceKinds: readonly string[] = Object.keys(kinds);
+export type SourceConfig = Value<typeof sourceSettings> & { readonly name: string };
 
 export async function openSource(config: SourceConfig): Promise<AddressSource> {
-  const open = kinds[config.kind];
-  if (!open) throw new Error(`no source of kind ${config.kind}`);
-  const { createHttpClient } = await import("../http/client.ts");
-  return open(config, await createHttpClient(config));
+  const kind: SourceKind<SourceConfig> = kinds[config.kind];
+  return kind.open(config, async (endpoint) => (await import("../http/client.ts")).createHttpClient(endpoint));
 }

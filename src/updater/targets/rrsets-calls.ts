@@ -7,9 +7,9 @@ import type {
   SetReplacement,
 } from "../../contract/rrsets-client.ts";
 import { isObject } from "../../core/is-object.ts";
-import type { TargetConfig } from "../config/config.ts";
 import type { HttpClient } from "../http/client.ts";
 import { type Answer, type Body, isTtl, readAnswer, readPages, unexpected } from "./service-answer.ts";
+import type { TokenTarget } from "./token-target.ts";
 import { readWriteAnswer, type WriteAnswer, type WriteShape } from "./write-answer.ts";
 
 /** A record set as the API names it. */
@@ -26,7 +26,7 @@ export type RRsetsCalls = {
   action(id: number, signal: AbortSignal): Promise<Answer<ReadableAction>>;
 };
 
-export function createRRsetsCalls(config: TargetConfig, client: HttpClient, now: () => number): RRsetsCalls {
+export function createRRsetsCalls(config: TokenTarget, client: HttpClient, now: () => number): RRsetsCalls {
   const base = /\/v1\/?$/.test(config.url.pathname) ? "" : "/v1";
   const authorization = () => `Bearer ${config.token()}`;
   const get = async (path: string, signal: AbortSignal): Promise<Answer<Body>> => {

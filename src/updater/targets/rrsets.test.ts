@@ -8,10 +8,10 @@ import {
   type TestRecord,
   type TestServer,
 } from "../../../test/rig/updater/services.ts";
-import type { TargetConfig } from "../config/config.ts";
 import { createHttpClient } from "../http/client.ts";
 import { createRRsetsTarget } from "./rrsets.ts";
 import type { RecordTarget, ReplaceOrder } from "./target.ts";
+import type { TokenTarget } from "./token-target.ts";
 
 let server: TestServer;
 let target: RecordTarget;
@@ -32,7 +32,7 @@ afterEach(async () => {
 });
 
 async function openTarget({ path = "", total = 15_000, now = running() } = {}) {
-  const config: TargetConfig = {
+  const config: TokenTarget = {
     ...{ name: "dns", api: "rrsets", url: new URL(server.url + path), trust: { kind: "system" } },
     token: () => "t0ken",
   };

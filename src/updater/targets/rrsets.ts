@@ -3,11 +3,19 @@ import type { ReadableAction, ReadableRRset } from "../../contract/rrsets-client
 import { parseAddress, recordTypeOf } from "../../core/addresses/address.ts";
 import { absoluteName, parseOwner } from "../../core/names/name.ts";
 import { printable } from "../../core/visible-text.ts";
-import type { TargetConfig } from "../config/config.ts";
 import type { HttpClient } from "../http/client.ts";
 import { createRRsetsCalls, type RRsetsCalls, type SetName } from "./rrsets-calls.ts";
 import { type Absent, type Answer, later, noZone, unexpected, unknownCall } from "./service-answer.ts";
-import type { ListedRecord, Lookup, RecordTarget, ReplaceOrder, TargetFault, WriteOutcome } from "./target.ts";
+import type {
+  ListedRecord,
+  Lookup,
+  RecordTarget,
+  ReplaceOrder,
+  TargetFault,
+  TargetKind,
+  WriteOutcome,
+} from "./target.ts";
+import { type TokenTarget, tokenSettings } from "./token-target.ts";
 import { unknown, type WriteAnswer } from "./write-answer.ts";
 
 export type Waiting = { readonly first: number; readonly longest: number; readonly total: number };
@@ -16,9 +24,19 @@ type Tools = { readonly calls: RRsetsCalls; readonly now: () => number; readonly
 
 const usualWaiting: Waiting = { first: 500, longest: 5_000, total: 60_000 };
 
+export const rrsets = {
+  ...tokenSettings(
+    "Target: rrsets",
+    "`Authorization: Bearer` and `/v1/zones/…/rrsets`, as `moor records` and `https://api.hetzner.cloud` speak it.",
+    "https://api.hetzner.cloud",
+  ),
+  canCreate: true,
+  open: async (config: TokenTarget, connect) => createRRsetsTarget(config, await connect(config)),
+} satisfies TargetKind<TokenTarget>;
+
 /** The newer record service (spec 4.6): whole sets, and writes that go on after their answer. */
 export function createRRsetsTarget(
-  config: TargetConfig,
+  config: TokenTarget,
   client: HttpClient,
   now: () => number = Date.now,
   waiting: Waiting = usualWaiting,

@@ -1,4 +1,24 @@
 import type { Family } from "../../core/addresses/address.ts";
+import type { Mapping } from "../../process/settings/mapping.ts";
+import type { HttpClient } from "../http/client.ts";
+import type { Endpoint } from "../http/endpoint.ts";
+
+/** An API to write records through: what its entry in the config may say, and how it is opened. */
+export type TargetKind<Config> = Mapping<unknown> & {
+  /** Whether it can make a record where there is none. */
+  readonly canCreate: boolean;
+  open(config: Config, connect: (endpoint: Endpoint) => Promise<HttpClient>): Promise<RecordTarget>;
+};
+
+/** What every entry of `targets:` has, whichever API it speaks. */
+export type TargetBasics = {
+  readonly name: string;
+  readonly api: string;
+  /** With which `moor list` and the like ask this one too; left out where they do so by themselves. */
+  readonly flags?: string;
+  /** What is typed for moor where that does not do, as in a clone. */
+  readonly program?: string;
+};
 
 /** A place that holds records. Nothing here throws for what a service may answer. */
 export type RecordTarget = {

@@ -1,34 +1,39 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { TargetConfig } from "../config/config.ts";
-import type { HttpClient } from "../http/client.ts";
-import type { RecordTarget, TargetFault, WriteOutcome } from "./target.ts";
+import { kindsOf } from "../../process/settings/mapping.ts";
+import type { Value } from "../../process/settings/setting.ts";
+import { rrsets } from "./rrsets.ts";
+import type { RecordTarget, TargetBasics, TargetFault, TargetKind, WriteOutcome } from "./target.ts";
+import { v1 } from "./v1.ts";
 
-type OpenTarget = (config: TargetConfig, client: HttpClient) => Promise<RecordTarget>;
+const apis = { v1, rrsets };
 
-/** Every API that records are written through, loaded on use. */
-const apis: Readonly<Record<string, OpenTarget>> = {
-  v1: async (config, client) => (await import("./v1.ts")).createV1Target(config, client),
-  rrsets: async (config, client) => (await import("./rrsets.ts")).createRRsetsTarget(config, client),
-};
+/** Every API that records are written through. */
+export const targetKinds: Readonly<Record<string, TargetKind<never>>> = apis;
 
-export const targetApis: readonly string[] = Object.keys(apis);
+export const usualApi = "v1";
+
+/** An entry of `targets:`. */
+export const targetSettings = kindsOf("api", apis, { description: "The API it speaks.", usual: usualApi });
+
+export type TargetConfig = TargetBasics & Omit<Value<typeof targetSettings>, "api">;
 
 /** `note` is told the headers of every answer: they say how much of the quota is left. */
 export async function openTarget(
   config: TargetConfig,
   note: (headers: IncomingHttpHeaders) => void = () => undefined,
 ): Promise<RecordTarget> {
-  const open = apis[config.api];
-  if (!open) throw new Error(`no target with the api ${config.api}`);
-  const { createHttpClient } = await import("../http/client.ts");
-  const client = await createHttpClient(config);
-  const target = await open(config, {
-    ...client,
-    async send(request, signal) {
-      const outcome = await client.send(request, signal);
-      if (outcome.kind === "answer") note(outcome.headers);
-      return outcome;
-    },
+  const kind = targetKinds[config.api];
+  if (!kind) throw new Error(`no target with the api ${config.api}`);
+  const target = await kind.open(config as never, async (endpoint) => {
+    const client = await (await import("../http/client.ts")).createHttpClient(endpoint);
+    return {
+      ...client,
+      async send(request, signal) {
+        const outcome = await client.send(request, signal);
+        if (outcome.kind === "answer") note(outcome.headers);
+        return outcome;
+      },
+    };
   });
   return namingCommands(target, config);
 }

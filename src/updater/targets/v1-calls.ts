@@ -1,8 +1,8 @@
 import type { ReadableRecord, ReadableZone, RecordReplacement } from "../../contract/records-v1-client.ts";
 import { isObject } from "../../core/is-object.ts";
-import type { TargetConfig } from "../config/config.ts";
 import type { HttpClient, HttpRequest } from "../http/client.ts";
 import { type Answer, type Body, isTtl, readAnswer, readPages, unexpected } from "./service-answer.ts";
+import type { TokenTarget } from "./token-target.ts";
 import { readWriteAnswer, type WriteAnswer, type WriteShape } from "./write-answer.ts";
 
 /** The calls of spec 4.1 to 4.4. */
@@ -13,7 +13,7 @@ export type V1Calls = {
   replace(id: string, replacement: RecordReplacement, signal: AbortSignal): Promise<WriteAnswer<ReadableRecord>>;
 };
 
-export function createV1Calls(config: TargetConfig, client: HttpClient, now: () => number): V1Calls {
+export function createV1Calls(config: TokenTarget, client: HttpClient, now: () => number): V1Calls {
   const base = /\/api\/v1\/?$/.test(config.url.pathname) ? "" : "/api/v1";
   const send = (request: Omit<HttpRequest, "headers">, signal: AbortSignal) => {
     const json = request.body === undefined ? {} : { "content-type": "application/json" };

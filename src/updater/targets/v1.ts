@@ -3,7 +3,6 @@ import { parseAddress, recordTypeOf } from "../../core/addresses/address.ts";
 import { firstFew } from "../../core/first-few.ts";
 import { absoluteName, parseOwner } from "../../core/names/name.ts";
 import { printable } from "../../core/visible-text.ts";
-import type { TargetConfig } from "../config/config.ts";
 import type { HttpClient } from "../http/client.ts";
 import { later, noZone, unknownCall } from "./service-answer.ts";
 import type {
@@ -13,12 +12,24 @@ import type {
   RecordTarget,
   ReplaceOrder,
   TargetFault,
+  TargetKind,
   WriteOutcome,
 } from "./target.ts";
+import { type TokenTarget, tokenSettings } from "./token-target.ts";
 import { createV1Calls, type V1Calls } from "./v1-calls.ts";
 
+export const v1 = {
+  ...tokenSettings(
+    "Target: v1",
+    "`Auth-API-Token` and `/api/v1/records`, as `moor records` speaks it. The records must exist.",
+    "https://dns.example.org",
+  ),
+  canCreate: false,
+  open: async (config: TokenTarget, connect) => createV1Target(config, await connect(config)),
+} satisfies TargetKind<TokenTarget>;
+
 /** The record service of spec 4.1 to 4.4. Records are looked up when a write is needed, and only their ids are kept. */
-export function createV1Target(config: TargetConfig, client: HttpClient, now: () => number = Date.now): RecordTarget {
+export function createV1Target(config: TokenTarget, client: HttpClient, now: () => number = Date.now): RecordTarget {
   const calls = createV1Calls(config, client, now);
   const known: Known = { records: new Map(), zones: new Map() };
   return {

@@ -8,10 +8,10 @@ import {
   startServer,
   type TestRecord,
 } from "../../../test/rig/updater/services.ts";
-import type { TargetConfig } from "../config/config.ts";
 import { createHttpClient } from "../http/client.ts";
 import { createRRsetsTarget } from "./rrsets.ts";
 import type { ReplaceOrder, WriteOutcome } from "./target.ts";
+import type { TokenTarget } from "./token-target.ts";
 import { createV1Target } from "./v1.ts";
 
 /** A write ends as done, as refused, or nobody knows: every status class with every body, at both APIs. */
@@ -37,7 +37,7 @@ async function outcomeOf(
     if (carriedOut) serve(asked);
     return instead;
   });
-  const config: TargetConfig = {
+  const config: TokenTarget = {
     ...{ name: "dns", api, url: new URL(server.url), trust: { kind: "system" } },
     token: () => "t0ken",
   };

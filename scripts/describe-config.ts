@@ -1,0 +1,146 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { stringify } from "yaml";
+import { type Schema, sharedTable, typeInWords } from "../src/process/settings/setting.ts";
+import { configSettings } from "../src/updater/config/config.ts";
+
+/**
+ * Makes two files from the description of the config: `moor.schema.json` for editors and `docs/config.md` for people.
+ * Run it after a setting was added or changed: npx node scripts/describe-config.ts [FOLDER]
+ */
+const folder = process.argv[2] ?? join(import.meta.dirname, "..");
+
+function printSchema(schema: Schema): string {
+  const whole = { $schema: "https://json-schema.org/draft/2020-12/schema", ...schema };
+  const forEditors = (key: string, value: unknown) => (key.startsWith("x-") ? undefined : value);
+  return `${JSON.stringify(whole, forEditors, 2)}\n`;
+}
+
+const intro = `# All settings of \`moor update\`
+
+<!-- Made by scripts/describe-config.ts from the description in src/updater/config. Edit that, and run the script again. -->
+
+What each setting of \`moor.yaml\` means. [updater.md](updater.md) explains what the updater does with them;
+[moor.sample.yaml](../moor.sample.yaml) is a commented file to start from. \`moor update --check\` names every fault with its line, and
+\`moor.schema.json\` lets editors check and complete the file: copy the first line of the sample.
+
+\`\`\`yaml
+sources:
+  home: { url: https://192.168.1.1, keyFile: secrets/firewall-key.txt, ca: secrets/firewall-ca.pem }
+targets:
+  dns: { url: https://dns.example.org, token: { file: secrets/dns-token } }
+names:
+  - { name: home, zone: example.org, ipv4: pppoe0, ipv6: igb0 }
+\`\`\`
+
+- A **path** starts at the folder of the config.
+- A **duration** is a whole number of seconds, minutes or hours (\`30s\`, \`5m\`, \`1h\`), from \`1s\` to \`24h\`.
+- A **secret** is never written into the config itself. It is in a file that only you can read (\`chmod 600\`), \`{ file: PATH }\`, or in an
+  environment variable, \`{ env: NAME }\`. The file holds the secret and nothing else.
+- Everything may be left out that is not *required*.
+`;
+
+function printPage(root: Schema): string {
+  const mappings = titledIn(root);
+  const shared = mappings.flatMap((schema) =>
+    Object.entries(propertiesOf(schema)).filter(([, { [sharedTable]: title }]) => title),
+  );
+  const tables = Map.groupBy(shared, ([, schema]) => String(schema[sharedTable]));
+  return [
+    intro,
+    ...mappings.map((schema) => printMapping(schema === root ? "Top level" : String(schema.title), schema)),
+    ...[...tables].map(([title, settings]) => printTable(title, "", Object.entries(Object.fromEntries(settings)), [])),
+  ].join("\n");
+}
+
+/** Every mapping with a title, in the order of the description, each once: some are used in several places. */
+function titledIn(schema: Schema, found: Schema[] = []): readonly Schema[] {
+  if (schema.title !== undefined && !found.some(({ title }) => title === schema.title)) found.push(schema);
+  for (const child of childrenOf(schema)) titledIn(child, found);
+  return found;
+}
+
+const childrenOf = (schema: Schema): readonly Schema[] => {
+  const { anyOf = [], items, additionalProperties } = schema;
+  const all = [...Object.values(propertiesOf(schema)), ...(anyOf as readonly unknown[]), items, additionalProperties];
+  return all.filter((child): child is Schema => typeof child === "object" && child !== null);
+};
+
+const propertiesOf = ({ properties = {} }: Schema) => properties as Readonly<Record<string, Schema>>;
+const requiredIn = ({ required = [] }: Schema) => required as readonly string[];
+
+function printMapping(title: string, schema: Schema): string {
+  const settings = Object.entries(propertiesOf(schema));
+  const own = settings.filter(([, setting]) => setting[sharedTable] === undefined);
+  const others = new Set(
+    settings.flatMap(([, { [sharedTable]: table }]) => (table === undefined ? [] : [String(table)])),
+  );
+  const about = title === "Top level" ? "" : `${String(schema.description ?? "")}\n`;
+  const more = [...others].map((table) => `\nAnd the settings of ${linkTo(table)}.\n`).join("");
+  return printTable(title, about, own, requiredIn(schema)) + more;
+}
+
+function printTable(
+  title: string,
+  about: string,
+  settings: readonly (readonly [string, Schema])[],
+  required: readonly string[],
+) {
+  const rows = settings.map(([key, schema]) => rowOf(key, schema, required.includes(key)));
+  const head = "| setting | type | default | meaning | example |\n|---|---|---|---|---|";
+  return `## ${title}\n${about.trim() && `\n${about}`}\n${[head, ...rows].join("\n")}\n`;
+}
+
+function rowOf(key: string, schema: Schema, isRequired: boolean): string {
+  const usual = schema.default === undefined ? "" : `\`${String(schema.default)}\``;
+  const example = `\`${key}: ${inline(exampleOf(schema))}\``;
+  const cells = [
+    `\`${key}\``,
+    typeOf(schema),
+    isRequired ? "*required*" : usual,
+    String(schema.description ?? ""),
+    example,
+  ];
+  return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+}
+
+function typeOf(schema: Schema): string {
+  const { type, anyOf, items, title, additionalProperties } = schema;
+  if (schema[typeInWords] !== undefined) return String(schema[typeInWords]);
+  if (schema.const !== undefined) return `\`${String(schema.const)}\``;
+  if (Array.isArray(schema.enum)) return schema.enum.map((word) => `\`${word}\``).join(" or ");
+  if (title !== undefined) return linkTo(String(title));
+  if (Array.isArray(anyOf)) return [...new Set(anyOf.map(typeOf))].join(" or ");
+  if (type === "array") return `list of ${typeOf(items as Schema)}`;
+  if (type === "integer") return `number from ${String(schema.minimum)} to ${String(schema.maximum)}`;
+  if (type === "boolean") return "`true` or `false`";
+  return type === "object" ? `by name: ${typeOf(additionalProperties as Schema)}` : "text";
+}
+
+/** As GitHub makes the anchor of a heading. */
+const linkTo = (title: string) =>
+  `[${title}](#${title
+    .toLowerCase()
+    .replaceAll(/[^\w -]/g, "")
+    .replaceAll(" ", "-")})`;
+
+/** What is required is enough of an example for a mapping that brings none. */
+function exampleOf(schema: Schema): unknown {
+  const { examples, anyOf, type, items, additionalProperties } = schema;
+  if (Array.isArray(examples)) return examples[0];
+  if (schema.const !== undefined) return schema.const;
+  if (Array.isArray(schema.enum)) return schema.enum.at(-1);
+  if (Array.isArray(anyOf)) return exampleOf(anyOf[0] as Schema);
+  if (type === "array") return [exampleOf(items as Schema)];
+  if (type === "boolean") return true;
+  if (typeof additionalProperties === "object") return { home: exampleOf(additionalProperties as Schema) };
+  const fields = Object.entries(propertiesOf(schema)).filter(([key]) => requiredIn(schema).includes(key));
+  return Object.fromEntries(fields.map(([key, field]) => [key, exampleOf(field)]));
+}
+
+const inline = (value: unknown) => stringify(value, { collectionStyle: "flow", lineWidth: 0 }).trim();
+
+const { schema } = configSettings({ sources: [], targets: new Map() }, () => undefined);
+mkdirSync(join(folder, "docs"), { recursive: true });
+writeFileSync(join(folder, "moor.schema.json"), printSchema(schema));
+writeFileSync(join(folder, "docs/config.md"), printPage(schema));

@@ -1,0 +1,201 @@
+import { Scalar } from "yaml";
+import { nearest } from "../../core/names/nearest.ts";
+import {
+  choice,
+  missing,
+  notAMapping,
+  type Place,
+  placeAt,
+  type Reading,
+  type Schema,
+  type Setting,
+  sharedTable,
+  type Value,
+} from "./setting.ts";
+import { type FaultDetail, quoted, type Spot } from "./yaml-reader.ts";
+
+/** Settings by their keys. All may be left out but those that are needed. */
+export type Fields = Readonly<Record<string, Setting<unknown> & Presence>>;
+
+type Presence = { readonly needed?: Absence; readonly usual?: string | boolean };
+type Absence = { readonly todo: string; readonly message?: string };
+type Needed<T> = Setting<T> & { readonly needed: Absence };
+type Usual<T> = Setting<T> & { readonly usual: string | boolean };
+
+/** Without it the mapping is wrong. */
+export const needed = <T>(setting: Setting<T>, todo: string, message?: string): Needed<T> => ({
+  ...setting,
+  needed: { todo, ...(message === undefined ? {} : { message }) },
+});
+
+/** Where it is left out, it is read as if this stood there. */
+export const usually = <T>(setting: Setting<T>, usual: string | boolean): Usual<T> => ({
+  ...setting,
+  schema: { ...setting.schema, default: usual },
+  usual,
+});
+
+/** Settings that several mappings have; the reference page lists them once, below this title. */
+export function shared<F extends Fields>(title: string, fields: F): F {
+  const entries = Object.entries(fields).map(([key, field]) => {
+    return [key, { ...field, schema: { ...field.schema, [sharedTable]: title } }] as const;
+  });
+  return Object.fromEntries(entries) as Fields as F;
+}
+
+type Always<F extends Fields> = {
+  [K in keyof F]: F[K] extends Needed<unknown> | Usual<unknown> ? K : never;
+}[keyof F];
+
+export type ValueOf<F extends Fields> = { readonly [K in Always<F>]: Value<F[K]> } & {
+  readonly [K in Exclude<keyof F, Always<F>>]?: Value<F[K]>;
+};
+
+type Options<F extends Fields, T> = {
+  readonly title?: string;
+  readonly description?: string;
+  /** What its settings are called in messages: "url of NAME"; empty when they go by their keys alone. */
+  readonly of?: string;
+  /** What to do when one that is needed is missing, said once for all of them. */
+  readonly needsAll?: string;
+  /** Which keys may stand together, before any value is read. */
+  readonly keys?: (given: readonly string[], what: string) => readonly KeyFault[];
+  /** What must hold between the values. Called also when some are wrong, with the others. */
+  readonly check?: (right: Partial<ValueOf<F>>, place: Place) => void;
+  /** Makes what is wanted of the values. */
+  readonly turn?: (value: ValueOf<F>, place: Place) => T | undefined;
+  readonly schema?: Schema;
+};
+
+/** A fault of the value at `at`, or of the mapping. The values of `skip` are not looked at any more. */
+export type KeyFault = FaultDetail & { readonly at?: string; readonly skip?: readonly string[] };
+
+export type Mapping<T> = Setting<T> & {
+  readonly keys: readonly string[];
+  /** The same mapping with one more key, which is read by whoever chose this mapping. */
+  tagged(tag: string, schema: Schema, isNeeded: boolean): Mapping<T>;
+};
+
+export function mapping<F extends Fields, T = ValueOf<F>>(fields: F, options: Options<F, T> = {}): Mapping<T> {
+  const keys = Object.keys(fields);
+  const needs = keys.filter((key) => fields[key]?.needed);
+  return {
+    keys,
+    tagged(tag, schema, isNeeded) {
+      const whole = mapping<Fields, T>({ [tag]: { schema, read: () => tag }, ...fields }, options as never);
+      return isNeeded ? { ...whole, schema: { ...whole.schema, required: [tag, ...needs] } } : whole;
+    },
+    schema: {
+      ...(options.title === undefined ? {} : { title: options.title }),
+      ...(options.description === undefined ? {} : { description: options.description }),
+      type: "object",
+      additionalProperties: false,
+      ...(needs.length > 0 ? { required: needs } : {}),
+      ...options.schema,
+      properties: Object.fromEntries(Object.entries(fields).map(([key, { schema }]) => [key, schema])),
+    },
+    read(at, what, reading) {
+      const spots = readKeys(at, what, keys, reading);
+      if (!spots) return undefined;
+      const absent = needs.filter((key) => !spots.has(key));
+      if (absent.length > 0 && options.needsAll !== undefined) {
+        return reading.fault(at, missing(`${what} needs ${inWords(needs)}`, options.needsAll));
+      }
+      for (const key of absent) {
+        const { todo = "", message = `${what} has no ${key}` } = fields[key]?.needed ?? {};
+        reading.fault(at, missing(message, todo));
+      }
+      const place = placeAt(at, what, reading);
+      const wrongKeys = options.keys?.([...spots.keys()], what) ?? [];
+      for (const { at: key, skip: _, ...detail } of wrongKeys) place.fault(detail, key);
+      const skipped = wrongKeys.flatMap(({ skip = [] }) => skip);
+      const owner = options.of ?? what;
+      const right: Record<string, unknown> = {};
+      for (const [key, { usual, read }] of Object.entries(fields)) {
+        const spot =
+          spots.get(key) ?? (usual === undefined ? undefined : { node: new Scalar(usual), offset: at.offset });
+        if (!spot || skipped.includes(key)) continue;
+        const value = read(spot, owner === "" ? key : `${key} of ${owner}`, reading);
+        if (value === undefined) absent.push(key);
+        else right[key] = value;
+      }
+      options.check?.(right as Partial<ValueOf<F>>, place);
+      if (absent.length > 0 || wrongKeys.length > 0) return undefined;
+      const value = right as ValueOf<F>;
+      return options.turn ? options.turn(value, place) : (value as T);
+    },
+  };
+}
+
+/** The values that are given. Notes every key that is not known, and undefined when this is no mapping. */
+function readKeys(
+  at: Spot,
+  what: string,
+  known: readonly string[],
+  reading: Reading,
+): ReadonlyMap<string, Spot> | undefined {
+  const pairs = reading.pairs(at);
+  if (!pairs) return reading.fault(at, notAMapping(at, what));
+  for (const { name, key } of pairs) {
+    if (!known.includes(name)) reading.fault(key, unknownKey(name, what, known));
+  }
+  const given = pairs.filter(({ value }) => value.node !== null && value.node !== undefined);
+  return new Map(given.map(({ name, value }) => [name, value]));
+}
+
+function unknownKey(name: string, what: string, known: readonly string[]): FaultDetail {
+  const meant = nearest(name, known);
+  return {
+    code: "unknown-key",
+    message: `${what} has no setting "${quoted(name)}"`,
+    todo: meant ? `did you mean "${meant}"?` : `the settings are ${known.join(", ")}`,
+  };
+}
+
+const inWords = (words: readonly string[]) => words.join(", ").replace(/, (?=[^,]*$)/, " and ");
+
+type Kinds = Readonly<Record<string, Mapping<unknown>>>;
+
+/** The value of each kind, and beside it which kind it is. */
+type OfKinds<Tag extends string, K extends Kinds> = {
+  [P in keyof K & string]: Value<K[P]> & { readonly [T in Tag]: P };
+}[keyof K & string];
+
+/** A mapping with a setting that says which others there are: `kind: mail`. */
+export function kindsOf<Tag extends string, K extends Kinds>(
+  tag: Tag,
+  kinds: K,
+  about: {
+    readonly description: string;
+    /** Where the setting is left out. */
+    readonly usual?: keyof K & string;
+    /** What it is called in messages once its kind is known. */
+    readonly what?: (kind: string, what: string) => string;
+  },
+): Setting<OfKinds<Tag, K>> {
+  const { description, usual, what: whatOf = (_: string, what: string) => what } = about;
+  const words = Object.keys(kinds);
+  const word = choice(words, description);
+  const tagged = new Map(
+    Object.entries(kinds).map(([kind, settings]) => {
+      const schema = { const: kind, description, ...(usual === undefined ? {} : { default: usual }) };
+      return [kind, settings.tagged(tag, schema, kind !== usual)];
+    }),
+  );
+  const keysOfAll = [...new Set([...tagged.values()].flatMap(({ keys }) => keys))];
+  return {
+    schema: { anyOf: [...tagged.values()].map(({ schema }) => schema) },
+    read(at, what, reading) {
+      const given = reading.pairs(at)?.find(({ name }) => name === tag)?.value;
+      const kind = given?.node ? word.read(given, `${tag} of ${what}`, reading) : usual;
+      const settings = kind === undefined ? undefined : tagged.get(kind);
+      if (settings) {
+        const value = settings.read(at, whatOf(kind ?? "", what), reading);
+        return value === undefined ? undefined : ({ ...(value as object), [tag]: kind } as OfKinds<Tag, K>);
+      }
+      // Which settings it may have cannot be said; what no kind has is wrong all the same.
+      if (!readKeys(at, what, keysOfAll, reading) || given?.node) return undefined;
+      return reading.fault(at, missing(`${what} has no ${tag}`, `add \`${tag}: ${words.join("|")}\``));
+    },
+  };
+}

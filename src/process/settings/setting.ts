@@ -1,0 +1,209 @@
+import { isMap, isScalar, isSeq } from "yaml";
+import type { FaultDetail, Spot, YamlReader } from "./yaml-reader.ts";
+
+/**
+ * What a config file may say in one place: how it is read, and as JSON Schema what editors and the reference page say about it.
+ * Plain objects and not typebox, whose library costs a small program 20 MB of memory and a fifth of a second at its start.
+ */
+export type Setting<T> = {
+  readonly schema: Schema;
+  /** `what` names it in messages. Undefined after a fault was noted. */
+  read(at: Spot, what: string, reading: Reading): T | undefined;
+};
+
+export type Schema = { readonly [keyword: string]: unknown };
+
+/** Keywords for the reference page only: what people call such a value, and the table that it shares with settings of other mappings. */
+export const typeInWords = "x-type";
+export const sharedTable = "x-table";
+
+/** The type of what a setting is read as. */
+export type Value<S> = S extends Setting<infer T> ? T : never;
+
+/** A document being read, with all that it may refer to. */
+export type Reading = YamlReader & Surroundings;
+
+/** Where secrets and other files named in a config come from. Every secret is read when the config is, and again with it. */
+export type Surroundings = {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** A path as written in the config, made absolute. */
+  readonly resolve: (path: string) => string;
+  readonly warn: (text: string) => void;
+  /** Called with the absolute path of every file before it is read. */
+  readonly sawFile: (path: string) => void;
+};
+
+/** The value that a rule is about. */
+export type Place = {
+  readonly what: string;
+  readonly reading: Reading;
+  /** Whether one of its keys has a value, right or wrong. */
+  has(key: string): boolean;
+  /** Notes a fault at the value of one of its keys, or at the value itself. Returns undefined, so that a rule can end with it. */
+  fault(detail: FaultDetail, key?: string): undefined;
+};
+
+export function placeAt(at: Spot, what: string, reading: Reading): Place {
+  const child = (key: string) => reading.pairs(at)?.find(({ name }) => name === key)?.value;
+  return {
+    ...{ what, reading },
+    has: (key) => Boolean(child(key)?.node),
+    fault: (detail, key) => reading.fault((key !== undefined && child(key)) || at, detail),
+  };
+}
+
+export const missing = (message: string, todo: string): FaultDetail => ({ code: "missing", message, todo });
+
+export const wrongType = (at: Spot, what: string, wanted: string, todo: string): FaultDetail => ({
+  code: "wrong-type",
+  message: `${what} is ${kindOf(at)}, not ${wanted}`,
+  todo,
+});
+
+function kindOf({ node }: Spot): string {
+  if (isMap(node)) return "a mapping";
+  if (isSeq(node)) return "a list";
+  return node === null || node === undefined ? "empty" : "a single value";
+}
+
+const scalarAt = ({ node }: Spot): unknown => (isScalar(node) ? node.value : undefined);
+
+export const text = (description: string, more: Schema = {}): Setting<string> => ({
+  schema: { type: "string", description, ...more },
+  read(at, what, { fault }) {
+    const value = scalarAt(at);
+    if (typeof value === "string" && value !== "") return value;
+    // `name: 1234` is meant as text; YAML reads a number.
+    if (typeof value === "number" && isScalar(at.node)) return at.node.source ?? String(value);
+    if (value === "") return fault(at, { code: "empty", message: `${what} is empty`, todo: "give it a value" });
+    return fault(at, wrongType(at, what, "text", "write it as one value on one line"));
+  },
+});
+
+export const integer = (minimum: number, maximum: number, description: string, more: Schema = {}): Setting<number> => ({
+  schema: { type: "integer", minimum, maximum, description, ...more },
+  read(at, what, { fault }) {
+    const value = scalarAt(at);
+    if (typeof value === "number" && Number.isInteger(value) && value >= minimum && value <= maximum) return value;
+    return fault(at, {
+      code: "bad-number",
+      message: `${what} is not a whole number from ${minimum} to ${maximum}`,
+      todo: "write such a number, without unit and quotes",
+    });
+  },
+});
+
+export const flag = (description: string, more: Schema = {}): Setting<boolean> => ({
+  schema: { type: "boolean", description, ...more },
+  read(at, what, { fault }) {
+    const value = scalarAt(at);
+    return typeof value === "boolean" ? value : fault(at, wrongType(at, what, "true or false", "write true or false"));
+  },
+});
+
+/** One word of a few. */
+export const choice = <const T extends string>(
+  words: readonly T[],
+  description: string,
+  more: Schema = {},
+): Setting<T> =>
+  refined(
+    text(description),
+    (word, { what, fault }) =>
+      words.find((known) => known === word) ??
+      fault({ code: "unknown-choice", message: `${what} cannot be "${word}"`, todo: `write ${words.join(" or ")}` }),
+    { enum: words, ...more },
+  );
+
+const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** `30s`, `5m`, `1h`, as milliseconds. */
+export const duration = (description: string, more: Schema = {}): Setting<number> =>
+  refined(
+    text(description),
+    (written, { what, fault }) => {
+      const [, digits = "", unit = ""] = /^(\d{1,6})([smh])$/.exec(written) ?? [];
+      const span = Number(digits) * (unitMs[unit] ?? 0);
+      if (span >= 1_000 && span <= 24 * 3_600_000) return span;
+      const message = `${what} is no span of time from 1s to 24h: ${written}`;
+      return fault({ code: "bad-duration", message, todo: "write it like 30s, 5m or 1h" });
+    },
+    { pattern: "^[0-9]{1,6}[smh]$", examples: ["5m"], [typeInWords]: "duration", ...more },
+  );
+
+/** A setting with a rule that its schema cannot say, which may also make something else of the value. */
+export const refined = <T, U>(
+  setting: Setting<T>,
+  rule: (value: T, place: Place) => U | undefined,
+  more: Schema = {},
+): Setting<U> => ({
+  schema: { ...setting.schema, ...more },
+  read(at, what, reading) {
+    const value = setting.read(at, what, reading);
+    return value === undefined ? undefined : rule(value, placeAt(at, what, reading));
+  },
+});
+
+/** `entry` names one of them in messages. */
+export const listOf = <T>(item: Setting<T>, description: string, entry?: string): Setting<readonly T[]> => ({
+  schema: { type: "array", description, items: item.schema },
+  read(at, what, reading) {
+    const items = reading.items(at);
+    if (!items) return reading.fault(at, wrongType(at, what, "a list", "start each entry with `- `"));
+    const values = items.map((spot) => item.read(spot, entry ?? what, reading));
+    return values.every((value) => value !== undefined) ? values : undefined;
+  },
+});
+
+/** One value, or a list of them. `todo`: what to do about an empty list, where that is not right. */
+export function oneOrMore<T>(item: Setting<T>, todo?: string): Setting<readonly T[]> {
+  const { description, ...one } = item.schema;
+  const list = listOf(item, "");
+  return {
+    schema: { description, anyOf: [one, { type: "array", ...(todo && { minItems: 1 }), items: one }] },
+    read(at, what, reading) {
+      if (!isSeq(at.node)) {
+        const value = item.read(at, what, reading);
+        return value === undefined ? undefined : [value];
+      }
+      const values = list.read(at, what, reading);
+      if (!values || values.length > 0 || todo === undefined) return values;
+      return reading.fault(at, missing(`${what} is an empty list`, todo));
+    },
+  };
+}
+
+/** A mapping whose keys are names that the reader of the config chose. */
+export const named = <T>(
+  item: Setting<T>,
+  whatOf: (name: string) => string,
+  description: string,
+): Setting<ReadonlyMap<string, T>> => ({
+  schema: { type: "object", additionalProperties: item.schema, description },
+  read(at, what, reading) {
+    const pairs = reading.pairs(at);
+    if (!pairs) return reading.fault(at, notAMapping(at, what));
+    const values = new Map<string, T>();
+    for (const { name, value } of pairs) {
+      const read = item.read(value, whatOf(name), reading);
+      if (read !== undefined) values.set(name, read);
+    }
+    return values.size === pairs.length ? values : undefined;
+  },
+});
+
+export const notAMapping = (at: Spot, what: string): FaultDetail =>
+  wrongType(at, what, "a mapping", "write its settings below it, each as `key: value`, indented");
+
+/** A mapping, or a shorter way to say what most people mean. */
+export const orShort = <T, S>(full: Setting<T>, short: Setting<S>, expand: (value: S) => T): Setting<T> => {
+  const { description, ...one } = short.schema;
+  return {
+    schema: { description, anyOf: [one, full.schema] },
+    read(at, what, reading) {
+      if (isMap(at.node)) return full.read(at, what, reading);
+      const value = short.read(at, what, reading);
+      return value === undefined ? undefined : expand(value);
+    },
+  };
+};

@@ -1,0 +1,115 @@
+import {
+  type Alias,
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+  visit,
+} from "yaml";
+import type { Fault } from "../../core/result.ts";
+
+/** Gives access to a YAML document piece by piece and collects what is wrong with it, each fault with its line and column. */
+export type YamlReader = {
+  readonly faults: readonly Fault[];
+  readonly root: Spot;
+  /** For those who read it whole. */
+  readonly document: Document;
+  /** File, line and column. */
+  where(at: Spot): string;
+  /** Notes a fault; returns undefined, so that a reading can end with it. */
+  fault(at: Spot, fault: FaultDetail): undefined;
+  /** Undefined when it is no mapping. */
+  pairs(at: Spot): readonly Pair[] | undefined;
+  /** Undefined when it is no list. */
+  items(at: Spot): readonly Spot[] | undefined;
+};
+
+/** A place in the document: a node, or where a missing one should have been. */
+export type Spot = { readonly node: Node | null | undefined; readonly offset: number };
+
+/** `value.node` is null where nothing follows the key. */
+export type Pair = { readonly name: string; readonly key: Spot; readonly value: Spot };
+
+export type FaultDetail = Omit<Fault, "where">;
+
+/** A text that is no YAML goes wrong nearly everywhere: more of these would help nobody. */
+const syntaxFaultsTold = 3;
+const longestQuote = 80;
+
+export function createYamlReader(text: string, file: string): YamlReader {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const faults: Fault[] = [];
+
+  const where = ({ offset }: Spot) => {
+    const { line, col } = lines.linePos(offset);
+    return `${file}:${Math.max(1, line)}:${Math.max(1, col)}`;
+  };
+  const fault = (at: Spot, detail: FaultDetail): undefined => {
+    faults.push({ ...detail, where: where(at) });
+  };
+  const errors = document.errors.map((error) => ({ error, at: { node: null, offset: error.pos[0] } }));
+  for (const { error, at } of errors.slice(0, syntaxFaultsTold)) fault(at, syntaxFault(error));
+  visit(document, {
+    Alias: (_, alias) => {
+      if (!alias.resolve(document)) fault(spotOf(document, alias, 0), noAnchor(alias));
+    },
+  });
+  const untold = errors.slice(syntaxFaultsTold);
+  if (untold[0]) fault(untold[0].at, moreFaults(untold.length));
+
+  return {
+    faults,
+    fault,
+    where,
+    root: spotOf(document, document.contents, 0),
+    document,
+    pairs({ node, offset }) {
+      if (!isMap(node)) return undefined;
+      return node.items.map((pair) => {
+        const key = spotOf(document, pair.key, offset);
+        const name = isScalar(key.node) ? String(key.node.value) : "";
+        return { name, key, value: spotOf(document, pair.value, key.offset) };
+      });
+    },
+    items: ({ node, offset }) => (isSeq(node) ? node.items.map((item) => spotOf(document, item, offset)) : undefined),
+  };
+}
+
+function spotOf(document: Document, found: unknown, fallback: number): Spot {
+  const node = found as Node | null | undefined;
+  const offset = node?.range?.[0] ?? fallback;
+  if (isAlias(node)) return { node: node.resolve(document) ?? null, offset };
+  return { node: isScalar(node) && node.value === null ? null : node, offset };
+}
+
+function syntaxFault(error: { readonly code: string; readonly message: string }): FaultDetail {
+  return error.code === "DUPLICATE_KEY"
+    ? { code: "duplicate-key", message: "this key is there twice", todo: "keep one of the two" }
+    : { code: "yaml", message: `this is not YAML: ${quoted(error.message)}`, todo: "mend the text at this place" };
+}
+
+const noAnchor = ({ source }: Alias): FaultDetail => ({
+  code: "yaml",
+  message: `there is no anchor &${quoted(source)} before this`,
+  todo: "mend the name, or quote the value if its * is meant",
+});
+
+const moreFaults = (count: number): FaultDetail => ({
+  code: "yaml",
+  message: `${count} more such places`,
+  todo: "mend those before, or see whether this is the right file",
+});
+
+export const quoted = (text: string) => (text.length > longestQuote ? `${text.slice(0, longestQuote)}…` : text);
+
+export function kindOf(node: Spot["node"]): string {
+  if (isMap(node)) return "a mapping";
+  if (isSeq(node)) return "a list";
+  if (node === null || node === undefined) return "empty";
+  return "a single value";
+}

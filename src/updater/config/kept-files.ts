@@ -1,0 +1,48 @@
+import { type Stats, statSync } from "node:fs";
+import { basename } from "node:path";
+import type { Place } from "../../process/settings/setting.ts";
+import { linkTarget } from "./link-target.ts";
+
+type Named = { readonly state?: string; readonly history?: string };
+
+/** The files that the updater writes: `state:` and `history:`, beside the config where they are not named. */
+export function keptFiles({ state, history }: Named, config: string, resolve: (path: string) => string) {
+  const base = basename(config).replace(/\.ya?ml$/, "");
+  return { state: resolve(state ?? `${base}-state.json`), history: resolve(history ?? `${base}-history.jsonl`) };
+}
+
+/** `filesRead`: those that the config names, and the config itself. */
+export function checkKeptFiles(kept: Required<Named>, filesRead: readonly string[], { has, fault }: Place): void {
+  const targetsRead = new Set(filesRead.map(linkTarget));
+  for (const key of ["state", "history"] as const) {
+    const path = kept[key];
+    const kind = oddKind(path);
+    if (kind) fault({ code: "kept-file-odd", message: `${key} is ${kind}: ${path}`, todo }, key);
+    if (has(key) && targetsRead.has(linkTarget(path))) {
+      const message = `${key} is a file that this config reads, and would be overwritten`;
+      fault({ code: "kept-file-taken", message, todo }, key);
+    }
+  }
+  if (linkTarget(kept.state) === linkTarget(kept.history)) {
+    // Beside the config each has a name of its own: one of them was named.
+    const [key, other] = has("history") ? ["history", "state"] : ["state", "history"];
+    fault({ code: "kept-file-taken", message: `${key} is the file of the ${other} too`, todo }, key);
+  }
+}
+
+const todo = "name another file, or leave it out: then it is made beside the config";
+
+/** What is there instead of a plain file. Reading a pipe would wait for ever, and writing would put a file in its place. */
+function oddKind(path: string): string | undefined {
+  let found: Stats | undefined;
+  try {
+    found = statSync(path, { throwIfNoEntry: false });
+  } catch {
+    // It is said when the file is opened why it cannot be looked at.
+    return undefined;
+  }
+  if (!found || found.isFile()) return undefined;
+  if (found.isDirectory()) return "a folder";
+  if (found.isFIFO()) return "a pipe";
+  return found.isSocket() ? "a socket" : "a device";
+}

@@ -1,0 +1,170 @@
+import { type Family, families, recordTypeOf } from "../../core/addresses/address.ts";
+import { absoluteName, parseOwner, parseZoneName } from "../../core/names/name.ts";
+import { nearest } from "../../core/names/nearest.ts";
+import { parseTyped } from "../../core/names/unicode.ts";
+import { highestTtl } from "../../core/records/rrset.ts";
+import { fail, type Result } from "../../core/result.ts";
+import { mapping, needed, usually } from "../../process/settings/mapping.ts";
+import {
+  flag,
+  integer,
+  listOf,
+  missing,
+  type Place,
+  refined,
+  type Setting,
+  text,
+} from "../../process/settings/setting.ts";
+import { targetKinds } from "../targets/targets.ts";
+import { type FamilyConfig, familySettings } from "./family.ts";
+import { checkWhen, type NameRules, type RuleValues, ruleFields } from "./rules.ts";
+
+export type NameConfig = {
+  /** Relative to the zone; `@` for the zone itself. */
+  readonly name: string;
+  readonly zone: string;
+  readonly target: string;
+  readonly ttl?: number;
+  /** Make the record where there is none yet; only some APIs can. */
+  readonly create: boolean;
+  readonly rules: NameRules;
+  readonly families: ReadonlyMap<Family, FamilyConfig>;
+};
+
+/** What names can refer to. One that has faults counts as well: they are said where it stands, and not again here. */
+export type Known = {
+  readonly sources: readonly string[];
+  /** With the API that each speaks. */
+  readonly targets: ReadonlyMap<string, string>;
+};
+
+/** `names:`. What holds for all names is not in their rules yet. */
+export function namesSettings(known: Known) {
+  const taken = new Set<string>();
+  const targets = [...known.targets.keys()];
+  const onlySource = known.sources.length === 1 ? known.sources[0] : undefined;
+  const onlyTarget = targets.length === 1 ? targets[0] : undefined;
+  const source = reference(
+    "source",
+    known.sources,
+    "Where its addresses are read. May be left out while there is only one source.",
+  );
+  const ownSource = reference("source", known.sources, "A source other than the name's.");
+  const fields = {
+    name: needed(
+      text("The name inside the zone; `@` for the zone itself.", { examples: ["home"] }),
+      "add `name: home`, or `name: '@'` for the zone",
+      "this entry has no name",
+    ),
+    zone: needed(zoneName, "add `zone: example.org`", "this name has no zone"),
+    source,
+    target: reference("target", targets, "Where it is written. May be left out while there is only one target."),
+    ttl: integer(0, highestTtl, "Seconds. Without it the record keeps its own.", { examples: [60] }),
+    create: usually(flag("Make the record when there is none (rrsets only)."), false),
+    ipv4: familySettings("ipv4", ownSource),
+    ipv6: familySettings("ipv6", ownSource),
+    ...ruleFields,
+  };
+  const name = mapping(fields, {
+    title: "Name",
+    of: "",
+    schema: { anyOf: [{ required: ["ipv4"] }, { required: ["ipv6"] }], examples: [exampleName] },
+    check(right, place) {
+      checkWhen(right, place);
+      const given = families.filter(place.has);
+      if (given.length === 0) {
+        const todo = "add `ipv4: DEVICE`, `ipv6: DEVICE`, or both";
+        place.fault(missing("this name has neither ipv4 nor ipv6", todo));
+      }
+      // A source of the family's own spares the name its source.
+      const needsSource = given.length === 0 || given.some((family) => right[family]?.source === undefined);
+      if (needsSource && !place.has("source") && !onlySource) place.fault(noReference("source", known.sources));
+      if (!place.has("target") && !onlyTarget) place.fault(noReference("target", targets));
+      checkCreate(right.create, known.targets.get(right.target ?? onlyTarget ?? ""), place);
+      if (right.name === undefined || right.zone === undefined) return;
+      const owner = ownerOf(right.name, right.zone);
+      if (!owner.ok) for (const { where: _, ...detail } of owner.faults) place.fault(detail, "name");
+    },
+    turn(
+      { name, zone, source = onlySource ?? "", target = onlyTarget ?? "", ttl, create, ipv4, ipv6, ...rules },
+      place,
+    ) {
+      const owner = ownerOf(name, zone);
+      if (!owner.ok) return undefined;
+      const wanted = new Map<Family, FamilyConfig>();
+      if (ipv4) wanted.set("ipv4", { source, ...ipv4 });
+      if (ipv6) wanted.set("ipv6", { source, ...ipv6 });
+      const config = {
+        name: owner.value,
+        zone,
+        target,
+        create,
+        families: wanted,
+        ...(ttl === undefined ? {} : { ttl }),
+      };
+      for (const family of wanted.keys()) refuseTwice(config, family, taken, place);
+      return { ...config, rules: rules as RuleValues };
+    },
+  });
+  return listOf(name, "What is kept. The records must exist, or be made with `create: true`.", "an entry of names");
+}
+
+const exampleName = { name: "home", zone: "example.org", ipv4: "pppoe0" };
+
+const zoneName: Setting<string> = refined(
+  text("The zone that the name is in.", { examples: ["example.org"] }),
+  (written, { fault }) => {
+    const zone = parseTyped(parseZoneName, written, "zone");
+    if (zone.ok) return zone.value;
+    for (const { where: _, ...detail } of zone.faults) fault(detail);
+    return undefined;
+  },
+);
+
+function ownerOf(written: string, zone: string): Result<string> {
+  const owner = parseTyped((ascii, where) => parseOwner(ascii, zone, where), written);
+  if (!owner.ok || !owner.value.endsWith(`.${zone}`)) return owner;
+  return fail({
+    code: "zone-repeated",
+    where: "name",
+    message: `"${written}" repeats the zone: it would mean ${absoluteName(owner.value, zone)}`,
+    todo: `write ${owner.value.slice(0, -zone.length - 1)}`,
+  });
+}
+
+const reference = (kind: "source" | "target", known: readonly string[], description: string): Setting<string> =>
+  refined(text(description, { examples: [kind === "source" ? "home" : "dns"] }), (name, { fault }) => {
+    if (known.includes(name)) return name;
+    const meant = nearest(name, known);
+    return fault({
+      code: `unknown-${kind}`,
+      message: `there is no ${kind} "${name}"`,
+      todo: `${thereAre(kind, known)}${meant ? `; did you mean "${meant}"?` : ""}`,
+    });
+  });
+
+const noReference = (kind: string, known: readonly string[]) =>
+  missing(`this name has no ${kind}`, `add \`${kind}: …\`; ${thereAre(kind, known)}`);
+
+const thereAre = (kind: string, known: readonly string[]) =>
+  known.length === 0 ? `there are no ${kind}s yet` : `the ${kind}s are ${known.join(", ")}`;
+
+function checkCreate(create: boolean | undefined, api: string | undefined, { fault }: Place): void {
+  if (!create || api === undefined || targetKinds[api]?.canCreate !== false) return;
+  const message = `a record cannot be made through the api ${api}, so it must exist`;
+  fault({ code: "cannot-create", message, todo: "make it in the console, and leave `create:` out" }, "create");
+}
+
+function refuseTwice(
+  { name, zone, target }: Pick<NameConfig, "name" | "zone" | "target">,
+  family: Family,
+  taken: Set<string>,
+  { fault }: Place,
+): void {
+  const record = `${absoluteName(name, zone)} ${recordTypeOf(family)}`;
+  if (taken.has(`${target} ${record}`)) {
+    const message = `${record} is kept by another entry already`;
+    fault({ code: "duplicate-name", message, todo: "keep one of the two" }, family);
+  }
+  taken.add(`${target} ${record}`);
+}

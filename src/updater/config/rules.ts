@@ -1,0 +1,96 @@
+import { parseAddress } from "../../core/addresses/address.ts";
+import { mostChangesPerHour, type UpdateRules } from "../../core/updates/plan-update.ts";
+import { mapping, needed, shared, type ValueOf } from "../../process/settings/mapping.ts";
+import {
+  choice,
+  duration,
+  integer,
+  listOf,
+  missing,
+  orShort,
+  type Place,
+  refined,
+  text,
+} from "../../process/settings/setting.ts";
+
+export type NameRules = UpdateRules & {
+  /** Milliseconds between two looks at the record itself. */
+  readonly verify?: number;
+  /** After a write, ask these DNS servers (those of the zone when there are none) whether they answer with it. */
+  readonly confirm?: { readonly servers: readonly string[] };
+  /** Act only while the firewall is the master of this VHID. */
+  readonly carpMaster?: string;
+};
+
+export const vhid = (description: string) => integer(1, 255, description, { examples: [1] });
+
+/** `192.0.2.53`, `192.0.2.54:5353` or `[2001:db8::53]:53`. */
+const dnsServer = refined(
+  text("An address, with a port if it is not 53.", { examples: ["192.0.2.53"] }),
+  (server, { fault }) => {
+    const [, host = server, port = "53"] =
+      /^\[(.*)\](?::(\d{1,5}))?$/.exec(server) ?? /^(\d[\d.]*):(\d{1,5})$/.exec(server) ?? [];
+    if (parseAddress(host) && Number(port) >= 1 && Number(port) <= 65_535) return server;
+    const todo = "write 192.0.2.53 or [2001:db8::53]:53";
+    return fault({ code: "bad-server", message: `${server} is no address`, todo });
+  },
+);
+
+const confirm = orShort(
+  mapping(
+    { dns: needed(listOf(dnsServer, "Servers to ask instead of the zone's own."), "write `confirm: dns`") },
+    { title: "Confirm", turn: ({ dns }) => ({ servers: dns }) },
+  ),
+  choice(
+    ["dns"],
+    "After a write, ask DNS whether it answers with the new address: the zone's own servers, or those of a list.",
+  ),
+  () => ({ servers: [] }),
+);
+
+/** Settings that a name may have, and that the config may have for all names. */
+export const ruleFields = shared("Rules", {
+  public: choice(
+    ["warn", "require"],
+    "What happens to private, NAT, unique local and documentation addresses: published with a warning, or never.",
+    { default: "warn" },
+  ),
+  holdDown: duration("How long a new address must have been there before it is written.", { examples: ["10s"] }),
+  changesPerHour: integer(1, mostChangesPerHour, "The most changes of one record in an hour.", { examples: [30] }),
+  verify: duration("How often the record itself is read, and corrected after an edit by somebody else.", {
+    examples: ["1h"],
+  }),
+  compare: choice(
+    ["state", "record"],
+    "What an address is compared with: the one stored last, or the record itself, which another client may write too.",
+    { default: "state" },
+  ),
+  confirm,
+  when: choice(["always", "carp-master"], "Act always, or only while the firewall is the master of `vhid`.", {
+    default: "always",
+  }),
+  vhid: vhid("The VHID that `when: carp-master` is about."),
+});
+
+export type RuleValues = ValueOf<typeof ruleFields>;
+
+/** What must hold between `when` and `vhid`. */
+export function checkWhen({ when }: Partial<RuleValues>, { has, fault }: Place): void {
+  if (has("vhid") && !has("when")) fault(missing("vhid without when", "add `when: carp-master`"), "vhid");
+  if (when === "carp-master" && !has("vhid"))
+    fault(missing("when: carp-master does not say of what", "add `vhid: 1` beside it"), "when");
+}
+
+/** What a name does not say is as the config says for all; `when: always` overrules it too. */
+export function rulesOf(value: RuleValues, fallback: NameRules = {}): NameRules {
+  const { carpMaster, ...rest } = fallback;
+  const { when, vhid } = value;
+  const rules: NameRules = { ...rest, ...pick(value) };
+  if (when === "carp-master" && vhid !== undefined) return { ...rules, carpMaster: String(vhid) };
+  return when === undefined && carpMaster !== undefined ? { ...rules, carpMaster } : rules;
+}
+
+const plainRules = ["public", "holdDown", "changesPerHour", "verify", "compare", "confirm"] as const;
+
+const pick = (value: RuleValues): Pick<RuleValues, (typeof plainRules)[number]> =>
+  Object.fromEntries(plainRules.filter((key) => value[key] !== undefined).map((key) => [key, value[key]]));

@@ -1,0 +1,131 @@
+import { readFileSync, statSync } from "node:fs";
+import { mapping } from "../../process/settings/mapping.ts";
+import { type Place, refined, type Setting, text, typeInWords } from "../../process/settings/setting.ts";
+import type { FaultDetail } from "../../process/settings/yaml-reader.ts";
+import { shellWord } from "../../process/shell-word.ts";
+import { isUtf16, withoutMark } from "../../process/utf8-text.ts";
+
+/** A function, so that a config that is printed or logged by mistake shows no secret. */
+export type Secret = () => string;
+
+type Half = "key" | "secret";
+
+/** `{ file: path }` or `{ env: NAME }`. `line` is the one to look for in a downloaded `key=…`, `secret=…` file. */
+export function secret(description: string, line?: Half): Setting<Secret> {
+  const place = mapping(
+    { file: text("The file that holds it and nothing else."), env: text("The environment variable that holds it.") },
+    {
+      keys: (given, what) => (given.includes("file") !== given.includes("env") ? [] : [notOnePlace(what)]),
+      turn: ({ file, env = "" }, at) =>
+        file === undefined ? fromEnvironment(env, below(at, "env")) : fromFile(file, below(at, "file"), line),
+    },
+  );
+  return {
+    schema: {
+      ...place.schema,
+      ...{ description, minProperties: 1, maxProperties: 1, examples: [{ file: "secrets/token" }, { env: "TOKEN" }] },
+      [typeInWords]: "secret",
+    },
+    read: (at, what, reading) =>
+      reading.pairs(at) ? place.read(at, what, reading) : reading.fault(at, inConfigItself(what)),
+  };
+}
+
+const below = (place: Place, key: string): Place => ({ ...place, fault: (detail) => place.fault(detail, key) });
+
+const notOnePlace = (what: string) => ({
+  code: "secret-place",
+  message: `${what} needs exactly one of file and env`,
+  todo: "write { file: path } or { env: NAME }",
+  skip: ["file", "env"],
+});
+
+const inConfigItself = (what: string): FaultDetail => ({
+  code: "secret-in-config",
+  message: `${what} stands in the config itself`,
+  todo: "keep it in a file of its own and write { file: path }, or { env: NAME } for an environment variable",
+});
+
+/** Both halves out of the one file that OPNsense lets its user download. */
+export const keyFile = (description: string): Setting<{ readonly key: Secret; readonly secret: Secret }> =>
+  refined(
+    text(description),
+    (path, place) => {
+      const content = readTextFile(path, place);
+      if (content === undefined) return undefined;
+      if (!isDownloaded(content)) {
+        return place.fault({
+          code: "bad-secret",
+          message: `${place.what} has no lines key=… and secret=…`,
+          todo: "name the file that an OPNsense lets you download or `moor key add --to` wrote; or use `key:` and `secret:`",
+        });
+      }
+      const half = (line: Half) => fromFile(path, { ...place, what: `the ${line} in ${place.what}` }, line);
+      const key = half("key");
+      const secret = key && half("secret");
+      return secret && { key, secret };
+    },
+    { examples: ["secrets/firewall-key.txt"], [typeInWords]: "path" },
+  );
+
+export function readTextFile(path: string, { what, reading, fault }: Place): string | undefined {
+  const absolute = reading.resolve(path);
+  reading.sawFile(absolute);
+  try {
+    const content = withoutMark(readFileSync(absolute, "utf8"));
+    return isUtf16(content) ? fault({ ...utf16, message: `${what}: ${path} is not UTF-8` }) : content;
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? "unreadable";
+    return code === "ENOENT"
+      ? fault({
+          code: "missing-file",
+          message: `${what}: there is no file ${path}`,
+          todo: "make it, or mend the path (it starts at the config's folder)",
+        })
+      : fault({ code: "unreadable-file", message: `${what}: ${path} cannot be read (${code})`, todo: toMend(code) });
+  }
+}
+
+export const utf16 = { code: "not-utf-8", todo: "save it again as UTF-8" } as const;
+
+/** What to do about a file that is there and cannot be read. */
+export const toMend = (code: string): string =>
+  code === "EISDIR" ? "it is a folder: name a file" : "mend its permissions";
+
+function fromFile(path: string, place: Place, line: Half | undefined): Secret | undefined {
+  const content = readTextFile(path, place);
+  if (content === undefined) return undefined;
+  const absolute = place.reading.resolve(path);
+  if ((statSync(absolute).mode & 0o077) !== 0) {
+    place.reading.warn(`${path} can be read by other users of this machine; type: chmod 600 ${shellWord(absolute)}`);
+  }
+  return checked((line && downloadedLine(content, line)) ?? content.trim(), place);
+}
+
+/** Undefined when the file is not in the downloaded form; empty when it is, and this line is missing. */
+function downloadedLine(content: string, line: Half): string | undefined {
+  if (!isDownloaded(content)) return undefined;
+  return new RegExp(`^${line}=(.*)$`, "m").exec(content)?.[1]?.trim() ?? "";
+}
+
+const isDownloaded = (content: string): boolean => /^(key|secret)=/m.test(content);
+
+function fromEnvironment(name: string, place: Place): Secret | undefined {
+  const value = place.reading.env[name];
+  if (value !== undefined) return checked(value.trim(), place);
+  return place.fault({
+    code: "missing-env",
+    message: `${place.what}: the environment variable ${name} is not set`,
+    todo: "set it for this process, or use { file: path }",
+  });
+}
+
+/** HTTP headers carry visible ASCII only; anything else means the wrong file. The value itself is never said. */
+function checked(value: string, { what, fault }: Place): Secret | undefined {
+  if (/^[\x21-\x7e]+$/.test(value)) return () => value;
+  return fault({
+    code: "bad-secret",
+    message: value === "" ? `${what} is empty` : `${what} holds more than one word or line`,
+    todo: "put the secret and nothing else there",
+  });
+}

@@ -1,0 +1,17 @@
+import { mapping, needed } from "../../process/settings/mapping.ts";
+import type { Value } from "../../process/settings/setting.ts";
+import { endpointFields, oneTrust, withTrust } from "../config/endpoint.ts";
+import { secret } from "../config/secret.ts";
+import type { TargetBasics } from "./target.ts";
+
+/** The settings of an API that wants an address and a token. */
+export const tokenSettings = (title: string, description: string, example: string) =>
+  mapping(
+    {
+      ...endpointFields("Where the record service answers.", { example }),
+      token: needed(secret("The token that may write the records."), "add `token: { file: path }`"),
+    },
+    { title, description, keys: oneTrust, turn: withTrust },
+  );
+
+export type TokenTarget = TargetBasics & Value<ReturnType<typeof tokenSettings>>;

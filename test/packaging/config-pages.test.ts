@@ -1,0 +1,16 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+
+const repository = join(import.meta.dirname, "../..");
+
+it("the schema for editors and the reference page are what their script makes of the description", () => {
+  const made = mkdtempSync(join(tmpdir(), "moor-config-pages-"));
+  execFileSync(process.execPath, ["scripts/describe-config.ts", made], { cwd: repository });
+  for (const file of ["moor.schema.json", "docs/config.md"]) {
+    const todo = `${file} is stale; run: npx node scripts/describe-config.ts`;
+    expect(readFileSync(join(repository, file), "utf8"), todo).toBe(readFileSync(join(made, file), "utf8"));
+  }
+});
