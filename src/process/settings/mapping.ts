@@ -1,4 +1,4 @@
-import { Scalar } from "yaml";
+import { Scalar, stringify } from "yaml";
 import { nearest } from "../../core/names/nearest.ts";
 import {
   choice,
@@ -18,14 +18,14 @@ import { type FaultDetail, quoted, type Spot } from "./yaml-reader.ts";
 export type Fields = Readonly<Record<string, Setting<unknown> & Presence>>;
 
 type Presence = { readonly needed?: Absence; readonly usual?: string | boolean };
-type Absence = { readonly todo: string; readonly message?: string };
+type Absence = { readonly todo?: string | undefined; readonly message?: string | undefined };
 type Needed<T> = Setting<T> & { readonly needed: Absence };
 type Usual<T> = Setting<T> & { readonly usual: string | boolean };
 
-/** Without it the mapping is wrong. */
-export const needed = <T>(setting: Setting<T>, todo: string, message?: string): Needed<T> => ({
+/** Without it the mapping is wrong; by default its example is what to add. */
+export const needed = <T>(setting: Setting<T>, todo?: string, message?: string): Needed<T> => ({
   ...setting,
-  needed: { todo, ...(message === undefined ? {} : { message }) },
+  needed: { todo, message },
 });
 
 /** Where it is left out, it is read as if this stood there. */
@@ -56,8 +56,8 @@ type Options<F extends Fields, T> = {
   readonly description?: string;
   /** What its settings are called in messages: "url of NAME"; empty when they go by their keys alone. */
   readonly of?: string;
-  /** What to do when one that is needed is missing, said once for all of them. */
-  readonly needsAll?: string;
+  /** Whether what is missing is said once, for all that are needed. */
+  readonly needsAll?: boolean;
   /** Which keys may stand together, before any value is read. */
   readonly keys?: (given: readonly string[], what: string) => readonly KeyFault[];
   /** What must hold between the values. Called also when some are wrong, with the others. */
@@ -98,13 +98,12 @@ export function mapping<F extends Fields, T = ValueOf<F>>(fields: F, options: Op
       const spots = readKeys(at, what, keys, reading);
       if (!spots) return undefined;
       const absent = needs.filter((key) => !spots.has(key));
-      if (absent.length > 0 && options.needsAll !== undefined) {
-        return reading.fault(at, missing(`${what} needs ${inWords(needs)}`, options.needsAll));
+      for (const key of options.needsAll ? absent.slice(0, 1) : absent) {
+        const { needed: { todo = toAdd(key, fields[key]), message } = {} } = fields[key] ?? {};
+        const lack = options.needsAll ? `needs ${inWords(needs)}` : `has no ${key}`;
+        reading.fault(at, missing(message ?? `${what} ${lack}`, todo));
       }
-      for (const key of absent) {
-        const { todo = "", message = `${what} has no ${key}` } = fields[key]?.needed ?? {};
-        reading.fault(at, missing(message, todo));
-      }
+      if (absent.length > 0 && options.needsAll) return undefined;
       const place = placeAt(at, what, reading);
       const wrongKeys = options.keys?.([...spots.keys()], what) ?? [];
       for (const { at: key, skip: _, ...detail } of wrongKeys) place.fault(detail, key);
@@ -150,6 +149,11 @@ function unknownKey(name: string, what: string, known: readonly string[]): Fault
     message: `${what} has no setting "${quoted(name)}"`,
     todo: meant ? `did you mean "${meant}"?` : `the settings are ${known.join(", ")}`,
   };
+}
+
+function toAdd(key: string, setting: Setting<unknown> | undefined): string {
+  const [example] = (setting?.schema.examples ?? []) as readonly unknown[];
+  return `add \`${key}: ${stringify(example, { collectionStyle: "flow" }).trim()}\``;
 }
 
 const inWords = (words: readonly string[]) => words.join(", ").replace(/, (?=[^,]*$)/, " and ");

@@ -66,10 +66,12 @@ function kindOf({ node }: Spot): string {
   return node === null || node === undefined ? "empty" : "a single value";
 }
 
+const exampled = (example: unknown) => (example === undefined ? {} : { examples: [example] });
+
 const scalarAt = ({ node }: Spot): unknown => (isScalar(node) ? node.value : undefined);
 
-export const text = (description: string, more: Schema = {}): Setting<string> => ({
-  schema: { type: "string", description, ...more },
+export const text = (description: string, example?: string, more: Schema = {}): Setting<string> => ({
+  schema: { type: "string", description, ...exampled(example), ...more },
   read(at, what, { fault }) {
     const value = scalarAt(at);
     if (typeof value === "string" && value !== "") return value;
@@ -80,45 +82,51 @@ export const text = (description: string, more: Schema = {}): Setting<string> =>
   },
 });
 
-export const integer = (minimum: number, maximum: number, description: string, more: Schema = {}): Setting<number> => ({
-  schema: { type: "integer", minimum, maximum, description, ...more },
+/** A file, as a path that starts at the config's folder. */
+export const path = (description: string, example: string) => text(description, example, { [typeInWords]: "path" });
+
+type Range = { readonly from: number; readonly to: number };
+
+export const integer = (
+  { from, to }: Range,
+  description: string,
+  example: number,
+  more: Schema = {},
+): Setting<number> => ({
+  schema: { type: "integer", minimum: from, maximum: to, description, examples: [example], ...more },
   read(at, what, { fault }) {
     const value = scalarAt(at);
-    if (typeof value === "number" && Number.isInteger(value) && value >= minimum && value <= maximum) return value;
+    if (typeof value === "number" && Number.isInteger(value) && value >= from && value <= to) return value;
     return fault(at, {
       code: "bad-number",
-      message: `${what} is not a whole number from ${minimum} to ${maximum}`,
+      message: `${what} is not a whole number from ${from} to ${to}`,
       todo: "write such a number, without unit and quotes",
     });
   },
 });
 
-export const flag = (description: string, more: Schema = {}): Setting<boolean> => ({
-  schema: { type: "boolean", description, ...more },
+export const flag = (description: string): Setting<boolean> => ({
+  schema: { type: "boolean", description },
   read(at, what, { fault }) {
     const value = scalarAt(at);
     return typeof value === "boolean" ? value : fault(at, wrongType(at, what, "true or false", "write true or false"));
   },
 });
 
-/** One word of a few. */
-export const choice = <const T extends string>(
-  words: readonly T[],
-  description: string,
-  more: Schema = {},
-): Setting<T> =>
+/** One word of a few. `usual`: what holds without it. */
+export const choice = <const T extends string>(words: readonly T[], description: string, usual?: T): Setting<T> =>
   refined(
     text(description),
     (word, { what, fault }) =>
       words.find((known) => known === word) ??
       fault({ code: "unknown-choice", message: `${what} cannot be "${word}"`, todo: `write ${words.join(" or ")}` }),
-    { enum: words, ...more },
+    { enum: words, ...(usual === undefined ? {} : { default: usual }) },
   );
 
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
 
 /** `30s`, `5m`, `1h`, as milliseconds. */
-export const duration = (description: string, more: Schema = {}): Setting<number> =>
+export const duration = (description: string, example: string, more: Schema = {}): Setting<number> =>
   refined(
     text(description),
     (written, { what, fault }) => {
@@ -128,7 +136,7 @@ export const duration = (description: string, more: Schema = {}): Setting<number
       const message = `${what} is no span of time from 1s to 24h: ${written}`;
       return fault({ code: "bad-duration", message, todo: "write it like 30s, 5m or 1h" });
     },
-    { pattern: "^[0-9]{1,6}[smh]$", examples: ["5m"], [typeInWords]: "duration", ...more },
+    { pattern: "^[0-9]{1,6}[smh]$", examples: [example], [typeInWords]: "duration", ...more },
   );
 
 /** A setting with a rule that its schema cannot say, which may also make something else of the value. */

@@ -1,5 +1,5 @@
 import { mapping, usually } from "../../process/settings/mapping.ts";
-import { duration, named, type Place, text, typeInWords } from "../../process/settings/setting.ts";
+import { duration, named, type Place, path } from "../../process/settings/setting.ts";
 import { type SourceConfig, sourceSettings } from "../sources/sources.ts";
 import { type TargetConfig, targetSettings } from "../targets/targets.ts";
 import { type Known, type NameConfig, namesSettings } from "./names.ts";
@@ -20,18 +20,15 @@ import {
 export const configSettings = (known: Known, checkKept: (named: KeptNames, place: Place) => void) =>
   mapping(
     {
-      state: text("The file with the addresses that were written last. Beside the config by default.", {
-        examples: ["moor-state.json"],
-        [typeInWords]: "path",
-      }),
-      history: text("The file with the last thousand decisions, for `moor history`. Beside the config by default.", {
-        examples: ["moor-history.jsonl"],
-        [typeInWords]: "path",
-      }),
-      interval: usually(
-        duration("How often a source is asked that does not push its changes.", { examples: ["1m"] }),
-        "30s",
+      state: path(
+        "The file with the addresses that were written last. By default beside the config.",
+        "moor-state.json",
       ),
+      history: path(
+        "The file with the last thousand decisions, for `moor history`. By default beside the config.",
+        "moor-history.jsonl",
+      ),
+      interval: usually(duration("How often a source is asked that does not push its changes.", "1m"), "30s"),
       sources: named(
         sourceSettings,
         (name) => `source ${name}`,

@@ -1,10 +1,11 @@
 import { X509Certificate } from "node:crypto";
 import { isLoopbackName } from "../../process/http/loopback-name.ts";
-import { type KeyFault, needed, shared } from "../../process/settings/mapping.ts";
+import { type KeyFault, needed, shared, usually } from "../../process/settings/mapping.ts";
 import {
   duration,
   flag,
   type Place,
+  path,
   refined,
   type Setting,
   text,
@@ -15,27 +16,19 @@ import { readTextFile } from "./secret.ts";
 
 /** Why a service is trusted, and for how long it is waited for. */
 const trustFields = shared("Certificates and time limits", {
-  ca: refined(text("A PEM file with the certificates to trust, and no others."), trustAuthorities, {
-    examples: ["secrets/firewall-ca.pem"],
-    [typeInWords]: "path",
-  }),
-  fingerprint: refined(text("The SHA-256 of the only certificate to trust."), trustFingerprint, {
-    examples: ["AB:CD:…"],
-  }),
-  insecure: flag("Trust any certificate. For a first try only.", { default: false }),
-  serverName: text(
-    "The name in the certificate, when it is not the url's host. An OPNsense's own says `OPNsense.internal`.",
-    { examples: ["OPNsense.internal"] },
-  ),
-  timeout: duration("How long one request may take.", { default: "15s", examples: ["30s"] }),
+  ca: refined(path("A PEM file with the certificates to trust, and no others.", "secrets/ca.pem"), trustAuthorities),
+  fingerprint: refined(text("The SHA-256 of the only certificate to trust.", "AB:CD:…"), trustFingerprint),
+  insecure: usually(flag("Trust any certificate. For a first try only."), false),
+  serverName: text("The name in the certificate, when it is not the url's host.", "OPNsense.internal"),
+  timeout: duration("How long one request may take.", "30s", { default: "15s" }),
 });
 
-/** The settings that everything spoken to over HTTP has in common. */
-export const endpointFields = (
-  url: string,
-  more: { readonly mayHaveQuery?: boolean; readonly example?: string } = {},
-) => ({
-  url: needed(webAddress(url, more), "add `url: https://…`"),
+/**
+ * The settings that everything spoken to over HTTP has in common. `mayHaveQuery`: for addresses that people are given as a
+ * whole, such as those of web hooks.
+ */
+export const endpointFields = (description: string, example: string, mayHaveQuery = false) => ({
+  url: needed(webAddress(description, example, mayHaveQuery)),
   ...trustFields,
 });
 
@@ -49,47 +42,36 @@ export function oneTrust(given: readonly string[], what: string): readonly KeyFa
   return [{ code: "two-trusts", message: `${what} has ${both.join(" and ")}`, todo, at: both[1] ?? "", skip: both }];
 }
 
-type Trusts = { readonly ca?: HttpTrust; readonly fingerprint?: HttpTrust; readonly insecure?: boolean };
+type Trusts = { readonly ca?: HttpTrust; readonly fingerprint?: HttpTrust; readonly insecure: boolean };
 
 /** An `Endpoint`, and whatever else the mapping has. */
 export function withTrust<V extends Trusts>(
   value: V,
   { what, reading }: Place,
 ): Omit<V, keyof Trusts> & { readonly trust: HttpTrust } {
-  const { ca, fingerprint, insecure = false, ...rest } = value;
+  const { ca, fingerprint, insecure, ...rest } = value;
   if (insecure)
     reading.warn(`${what}: insecure: true: whoever is on the way can read the secret and change the answer`);
   return { ...rest, trust: ca ?? fingerprint ?? { kind: insecure ? "insecure" : "system" } };
 }
 
-/** `mayHaveQuery`: for addresses that people are given as a whole, such as those of web hooks. */
-const webAddress = (
-  description: string,
-  {
-    mayHaveQuery = false,
-    example = "https://192.168.1.1",
-  }: { readonly mayHaveQuery?: boolean; readonly example?: string },
-): Setting<URL> =>
-  refined(
-    text(description),
-    (written, { what, fault }) => {
-      const bad = (message: string, todo: string) => fault({ code: "bad-url", message: `${what} ${message}`, todo });
-      const url = URL.canParse(written) ? new URL(written) : undefined;
-      // The text may hold a password, so no message repeats it.
-      if (!url || !/^https?:$/.test(url.protocol)) return bad("is no web address", "write https://host");
-      if (url.username || url.password) return bad("holds a user name", "leave out what stands before the @");
-      if ((url.search && !mayHaveQuery) || url.hash)
-        return bad("has a ? or # part", "write https://host, and :port if needed");
-      if (url.protocol === "http:" && !isLoopbackName(url.hostname)) {
-        return bad("would send its secret unencrypted", "write https:// (http:// is for loopback only)");
-      }
-      return url;
-    },
-    { pattern: "^https?://", examples: [example], [typeInWords]: "URL" },
-  );
+const webAddress = (description: string, example: string, mayHaveQuery: boolean): Setting<URL> =>
+  refined(text(description, example, { pattern: "^https?://", [typeInWords]: "URL" }), (written, { what, fault }) => {
+    const bad = (message: string, todo: string) => fault({ code: "bad-url", message: `${what} ${message}`, todo });
+    const url = URL.canParse(written) ? new URL(written) : undefined;
+    // The text may hold a password, so no message repeats it.
+    if (!url || !/^https?:$/.test(url.protocol)) return bad("is no web address", "write https://host");
+    if (url.username || url.password) return bad("holds a user name", "leave out what stands before the @");
+    if ((url.search && !mayHaveQuery) || url.hash)
+      return bad("has a ? or # part", "write https://host, and :port if needed");
+    if (url.protocol === "http:" && !isLoopbackName(url.hostname)) {
+      return bad("would send its secret unencrypted", "write https:// (http:// is for loopback only)");
+    }
+    return url;
+  });
 
-function trustAuthorities(path: string, place: Place): HttpTrust | undefined {
-  const pem = readTextFile(path, place);
+function trustAuthorities(file: string, place: Place): HttpTrust | undefined {
+  const pem = readTextFile(file, place);
   if (pem === undefined) return undefined;
   const bad = (message: string, todo: string) =>
     place.fault({ code: "bad-ca", message: `${place.what}${message}`, todo });
@@ -98,7 +80,7 @@ function trustAuthorities(path: string, place: Place): HttpTrust | undefined {
     .filter((part) => part.startsWith("-----BEGIN CERTIFICATE"));
   const damaged = certificates.findIndex((part) => !isCertificate(part));
   // Else it would be passed over in silence, and what it should vouch for not be trusted.
-  if (damaged >= 0) return bad(`: certificate ${damaged + 1} in ${path} is damaged`, "copy the file again, as a whole");
+  if (damaged >= 0) return bad(`: certificate ${damaged + 1} in ${file} is damaged`, "copy the file again, as a whole");
   if (certificates.length > 0) return { kind: "ca", pem };
   return bad(" holds no certificate", "give a PEM file: its first line is -----BEGIN CERTIFICATE-----");
 }

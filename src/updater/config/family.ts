@@ -1,6 +1,6 @@
 import type { Family } from "../../core/addresses/address.ts";
 import { type HostPart, hostPartOfMac, parseHostPart, usualPrefixLength } from "../../core/addresses/host-part.ts";
-import { type KeyFault, mapping, needed, type ValueOf } from "../../process/settings/mapping.ts";
+import { mapping, needed } from "../../process/settings/mapping.ts";
 import {
   integer,
   missing,
@@ -9,6 +9,7 @@ import {
   type Place,
   type Setting,
   text,
+  type Value,
 } from "../../process/settings/setting.ts";
 import { vhid } from "./rules.ts";
 
@@ -26,91 +27,68 @@ type OwnFamily = Omit<FamilyConfig, "source"> & { readonly source?: string };
 
 const devices = oneOrMore(
   text(
-    "A device, as `moor interfaces` lists it, or several in order of preference: the first that is up and has a fit address is taken.",
-    {
-      examples: ["pppoe0"],
-    },
+    "A device, as `moor interfaces` lists it. Of several in a list, the first that is up and has a fit address is taken.",
+    "pppoe0",
   ),
   "name one device or more",
 );
+
+/** The end of the address of a machine behind the firewall, written out or made from its MAC. */
+const hostFields = {
+  host: text(
+    "For `ipv6`: the end of the address of a machine behind the firewall. The interface gives the prefix.",
+    "::1:2",
+  ),
+  mac: text("The same, made from the machine's MAC.", "02:00:5e:10:00:01"),
+  prefix: integer({ from: 16, to: 126 }, "How many bits the prefix has.", 56, { default: usualPrefixLength }),
+};
 
 /** `ipv4: pppoe0` and `ipv4: [pppoe0, igb1]` are short for `ipv4: { interface: … }`. */
 export function familySettings(family: Family, source: Setting<string>): Setting<OwnFamily> {
   const fields = {
     interface: needed(devices, "add `interface: DEVICE`; `moor interfaces` lists them"),
     source,
-    record: text("The id of the record, when there are several of this name and type (v1 only).", {
-      examples: ["a1b2c3"],
-    }),
+    record: text("The id of the record, when there are several of this name and type (v1 only).", "a1b2c3"),
     vhid: vhid("The virtual address (CARP) of this VHID instead of the interface's own."),
     ...hostFields,
   };
   const full = mapping(fields, {
     title: "Address",
-    keys: (given) => hostKeys(given, family),
-    turn({ interface: devices, record: recordId, vhid, source, ...host }, place) {
-      const part = hostPart(host, place);
-      if (part === undefined) return undefined;
-      return {
-        ...{ devices, ...part },
-        ...(recordId === undefined ? {} : { recordId }),
-        ...(source === undefined ? {} : { source }),
-        ...(vhid === undefined ? {} : { vhid: String(vhid) }),
-      };
+    turn({ interface: devices, record, host, mac, prefix, ...rest }, place) {
+      const part = hostPart({ host, mac, prefix }, family, place);
+      return part && { ...rest, ...part, devices, ...(record === undefined ? {} : { recordId: record }) };
     },
   });
   return orShort(full, devices, (devices): OwnFamily => ({ devices }));
 }
 
-/** The end of the address of a machine behind the firewall, written out or made from its MAC. */
-const hostFields = {
-  host: text(
-    "The end of the address of a machine behind the firewall; the interface gives the prefix. Only for `ipv6`.",
-    {
-      examples: ["::1:2"],
-    },
-  ),
-  mac: text("The same, made from the machine's MAC.", { examples: ["02:00:5e:10:00:01"] }),
-  prefix: integer(16, 126, "How many bits the prefix has, for `host` and `mac`.", {
-    default: usualPrefixLength,
-    examples: [56],
-  }),
-};
-
-function hostKeys(given: readonly string[], family: Family): readonly KeyFault[] {
-  const [first, second] = ["host", "mac"].filter((key) => given.includes(key));
-  const skip = Object.keys(hostFields);
-  if (first === undefined) {
-    if (!given.includes("prefix")) return [];
-    return [{ ...missing("prefix without a host part", "add `host: ::1` or `mac: …`"), at: "prefix", skip }];
-  }
-  const bad = (at: string, message: string, todo: string) => [{ code: "bad-host", message, todo, at, skip }];
-  if (family === "ipv4") return bad(first, "only IPv6 addresses are made of a prefix and a host part", "leave it out");
-  return second === undefined ? [] : bad(second, "there are host and mac", "keep one of the two");
-}
+type Written = { readonly [K in keyof typeof hostFields]: Value<(typeof hostFields)[K]> | undefined };
 
 /** Nothing in it where there is none; undefined after a fault. */
 function hostPart(
-  { host, mac, prefix }: ValueOf<typeof hostFields>,
+  { host, mac, prefix }: Written,
+  family: Family,
   { fault }: Place,
-): { readonly host?: HostPart } | undefined {
-  const written = host ?? mac;
-  if (written === undefined) return {};
-  const length = prefix ?? usualPrefixLength;
+): Pick<OwnFamily, "host"> | undefined {
   const bad = (key: string, message: string, todo: string) => fault({ code: "bad-host", message, todo }, key);
-  if (mac !== undefined && length > usualPrefixLength)
+  const [key, written] = host === undefined ? (["mac", mac] as const) : (["host", host] as const);
+  if (written === undefined) {
+    if (prefix === undefined) return {};
+    return fault(missing("prefix without a host part", "add `host: ::1` or `mac: …`"), "prefix");
+  }
+  if (family === "ipv4") return bad(key, "only IPv6 addresses are made of a prefix and a host part", "leave it out");
+  if (host !== undefined && mac !== undefined) return bad("mac", "there are host and mac", "keep one of the two");
+  const length = prefix ?? usualPrefixLength;
+  if (key === "mac" && length > usualPrefixLength)
     return bad(
       "prefix",
       `prefix is not a whole number from 16 to ${usualPrefixLength}`,
       "a MAC makes the last 64 bits",
     );
-  const part = host === undefined ? hostPartOfMac(written, length) : parseHostPart(written, length);
+  const part = key === "mac" ? hostPartOfMac(written, length) : parseHostPart(written, length);
   if (part) return { host: prefix === undefined ? part : { ...part, lengthIsGiven: true } };
-  return host === undefined
-    ? bad("mac", `"${written}" is no MAC`, "write six pairs of hexadecimal digits, as 02:00:5e:10:00:01")
-    : bad(
-        "host",
-        `"${written}" is no host part behind a prefix of ${length} bits`,
-        "write the end of the address, as ::1:2",
-      );
+  if (key === "mac")
+    return bad(key, `"${written}" is no MAC`, "write six pairs of hexadecimal digits, as 02:00:5e:10:00:01");
+  const message = `"${written}" is no host part behind a prefix of ${length} bits`;
+  return bad(key, message, "write the end of the address, as ::1:2");
 }

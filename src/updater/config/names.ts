@@ -17,7 +17,7 @@ import {
 } from "../../process/settings/setting.ts";
 import { targetKinds } from "../targets/targets.ts";
 import { type FamilyConfig, familySettings } from "./family.ts";
-import { checkWhen, type NameRules, type RuleValues, ruleFields } from "./rules.ts";
+import { checkWhen, type NameRules, ruleFields } from "./rules.ts";
 
 export type NameConfig = {
   /** Relative to the zone; `@` for the zone itself. */
@@ -41,25 +41,30 @@ export type Known = {
 /** `names:`. What holds for all names is not in their rules yet. */
 export function namesSettings(known: Known) {
   const taken = new Set<string>();
+  const refuseTwice = (record: string, target: string, family: Family, { fault }: Place) => {
+    const message = `${record} is kept by another entry already`;
+    if (taken.has(`${target} ${record}`))
+      fault({ code: "duplicate-name", message, todo: "keep one of the two" }, family);
+    taken.add(`${target} ${record}`);
+  };
   const targets = [...known.targets.keys()];
   const onlySource = known.sources.length === 1 ? known.sources[0] : undefined;
   const onlyTarget = targets.length === 1 ? targets[0] : undefined;
-  const source = reference(
-    "source",
-    known.sources,
-    "Where its addresses are read. May be left out while there is only one source.",
-  );
   const ownSource = reference("source", known.sources, "A source other than the name's.");
   const fields = {
     name: needed(
-      text("The name inside the zone; `@` for the zone itself.", { examples: ["home"] }),
+      text("The name inside the zone; `@` for the zone itself.", "home"),
       "add `name: home`, or `name: '@'` for the zone",
       "this entry has no name",
     ),
-    zone: needed(zoneName, "add `zone: example.org`", "this name has no zone"),
-    source,
-    target: reference("target", targets, "Where it is written. May be left out while there is only one target."),
-    ttl: integer(0, highestTtl, "Seconds. Without it the record keeps its own.", { examples: [60] }),
+    zone: needed(zoneName, undefined, "this name has no zone"),
+    source: reference(
+      "source",
+      known.sources,
+      "Where its addresses are read; not needed while there is only one source.",
+    ),
+    target: reference("target", targets, "Where it is written; not needed while there is only one target."),
+    ttl: integer({ from: 0, to: highestTtl }, "Seconds. Without it the record keeps its own.", 60),
     create: usually(flag("Make the record when there is none (rrsets only)."), false),
     ipv4: familySettings("ipv4", ownSource),
     ipv6: familySettings("ipv6", ownSource),
@@ -85,25 +90,20 @@ export function namesSettings(known: Known) {
       const owner = ownerOf(right.name, right.zone);
       if (!owner.ok) for (const { where: _, ...detail } of owner.faults) place.fault(detail, "name");
     },
-    turn(
-      { name, zone, source = onlySource ?? "", target = onlyTarget ?? "", ttl, create, ipv4, ipv6, ...rules },
-      place,
-    ) {
+    turn({ name, zone, source = onlySource, target = onlyTarget, ttl, create, ipv4, ipv6, ...rules }, place) {
       const owner = ownerOf(name, zone);
-      if (!owner.ok) return undefined;
+      if (!owner.ok || target === undefined) return undefined;
       const wanted = new Map<Family, FamilyConfig>();
-      if (ipv4) wanted.set("ipv4", { source, ...ipv4 });
-      if (ipv6) wanted.set("ipv6", { source, ...ipv6 });
-      const config = {
-        name: owner.value,
-        zone,
-        target,
-        create,
-        families: wanted,
-        ...(ttl === undefined ? {} : { ttl }),
-      };
-      for (const family of wanted.keys()) refuseTwice(config, family, taken, place);
-      return { ...config, rules: rules as RuleValues };
+      for (const [family, config] of [
+        ["ipv4", ipv4],
+        ["ipv6", ipv6],
+      ] as const) {
+        if (!config) continue;
+        wanted.set(family, { source: source ?? "", ...config });
+        refuseTwice(`${absoluteName(owner.value, zone)} ${recordTypeOf(family)}`, target, family, place);
+      }
+      const own = { name: owner.value, zone, target, create, families: wanted, rules };
+      return ttl === undefined ? own : { ...own, ttl };
     },
   });
   return listOf(name, "What is kept. The records must exist, or be made with `create: true`.", "an entry of names");
@@ -112,7 +112,7 @@ export function namesSettings(known: Known) {
 const exampleName = { name: "home", zone: "example.org", ipv4: "pppoe0" };
 
 const zoneName: Setting<string> = refined(
-  text("The zone that the name is in.", { examples: ["example.org"] }),
+  text("The zone that the name is in.", "example.org"),
   (written, { fault }) => {
     const zone = parseTyped(parseZoneName, written, "zone");
     if (zone.ok) return zone.value;
@@ -133,7 +133,7 @@ function ownerOf(written: string, zone: string): Result<string> {
 }
 
 const reference = (kind: "source" | "target", known: readonly string[], description: string): Setting<string> =>
-  refined(text(description, { examples: [kind === "source" ? "home" : "dns"] }), (name, { fault }) => {
+  refined(text(description, kind === "source" ? "home" : "dns"), (name, { fault }) => {
     if (known.includes(name)) return name;
     const meant = nearest(name, known);
     return fault({
@@ -153,18 +153,4 @@ function checkCreate(create: boolean | undefined, api: string | undefined, { fau
   if (!create || api === undefined || targetKinds[api]?.canCreate !== false) return;
   const message = `a record cannot be made through the api ${api}, so it must exist`;
   fault({ code: "cannot-create", message, todo: "make it in the console, and leave `create:` out" }, "create");
-}
-
-function refuseTwice(
-  { name, zone, target }: Pick<NameConfig, "name" | "zone" | "target">,
-  family: Family,
-  taken: Set<string>,
-  { fault }: Place,
-): void {
-  const record = `${absoluteName(name, zone)} ${recordTypeOf(family)}`;
-  if (taken.has(`${target} ${record}`)) {
-    const message = `${record} is kept by another entry already`;
-    fault({ code: "duplicate-name", message, todo: "keep one of the two" }, family);
-  }
-  taken.add(`${target} ${record}`);
 }

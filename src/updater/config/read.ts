@@ -50,21 +50,33 @@ function readRoot(
   );
   const read = settings.read(reading.root, "the config", reading);
   if (!read) return undefined;
+  const {
+    state,
+    history,
+    interval,
+    sources,
+    targets,
+    names = [],
+    control,
+    notify = [],
+    heartbeat = [],
+    ...rules
+  } = read;
   const kept = keptFiles(read, path, reading.resolve);
   const namesKey = reading.pairs(reading.root)?.find(({ name }) => name === "names")?.key;
-  const forAll = rulesOf(read);
+  const forAll = rulesOf(rules);
   return {
     file: path,
     stateFile: kept.state,
     historyFile: kept.history,
-    interval: read.interval,
-    sources: withNames(read.sources),
-    targets: withNames(read.targets),
-    names: (read.names ?? []).map((name) => ({ ...name, rules: rulesOf(name.rules, forAll) })),
+    interval,
+    sources: withNames(sources),
+    targets: withNames(targets),
+    names: names.map((name) => ({ ...name, rules: rulesOf(name.rules, forAll) })),
     ...(namesKey ? { namesAt: reading.where(namesKey) } : {}),
-    ...(read.control ? { control: read.control } : {}),
-    notify: read.notify ?? [],
-    heartbeats: read.heartbeat ?? [],
+    ...(control ? { control } : {}),
+    notify,
+    heartbeats: heartbeat,
   };
 }
 

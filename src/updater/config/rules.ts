@@ -10,6 +10,7 @@ import {
   orShort,
   type Place,
   refined,
+  type Setting,
   text,
 } from "../../process/settings/setting.ts";
 
@@ -22,19 +23,17 @@ export type NameRules = UpdateRules & {
   readonly carpMaster?: string;
 };
 
-export const vhid = (description: string) => integer(1, 255, description, { examples: [1] });
+export const vhid = (description: string): Setting<string> =>
+  refined(integer({ from: 1, to: 255 }, description, 1), String);
 
 /** `192.0.2.53`, `192.0.2.54:5353` or `[2001:db8::53]:53`. */
-const dnsServer = refined(
-  text("An address, with a port if it is not 53.", { examples: ["192.0.2.53"] }),
-  (server, { fault }) => {
-    const [, host = server, port = "53"] =
-      /^\[(.*)\](?::(\d{1,5}))?$/.exec(server) ?? /^(\d[\d.]*):(\d{1,5})$/.exec(server) ?? [];
-    if (parseAddress(host) && Number(port) >= 1 && Number(port) <= 65_535) return server;
-    const todo = "write 192.0.2.53 or [2001:db8::53]:53";
-    return fault({ code: "bad-server", message: `${server} is no address`, todo });
-  },
-);
+const dnsServer = refined(text("An address, with a port if it is not 53.", "192.0.2.53"), (server, { fault }) => {
+  const [, host = server, port = "53"] =
+    /^\[(.*)\](?::(\d{1,5}))?$/.exec(server) ?? /^(\d[\d.]*):(\d{1,5})$/.exec(server) ?? [];
+  if (parseAddress(host) && Number(port) >= 1 && Number(port) <= 65_535) return server;
+  const todo = "write 192.0.2.53 or [2001:db8::53]:53";
+  return fault({ code: "bad-server", message: `${server} is no address`, todo });
+});
 
 const confirm = orShort(
   mapping(
@@ -53,22 +52,18 @@ export const ruleFields = shared("Rules", {
   public: choice(
     ["warn", "require"],
     "What happens to private, NAT, unique local and documentation addresses: published with a warning, or never.",
-    { default: "warn" },
+    "warn",
   ),
-  holdDown: duration("How long a new address must have been there before it is written.", { examples: ["10s"] }),
-  changesPerHour: integer(1, mostChangesPerHour, "The most changes of one record in an hour.", { examples: [30] }),
-  verify: duration("How often the record itself is read, and corrected after an edit by somebody else.", {
-    examples: ["1h"],
-  }),
+  holdDown: duration("How long a new address must have been there before it is written.", "10s"),
+  changesPerHour: integer({ from: 1, to: mostChangesPerHour }, "The most changes of one record in an hour.", 30),
+  verify: duration("How often the record itself is read, and corrected after an edit by somebody else.", "1h"),
   compare: choice(
     ["state", "record"],
     "What an address is compared with: the one stored last, or the record itself, which another client may write too.",
-    { default: "state" },
+    "state",
   ),
   confirm,
-  when: choice(["always", "carp-master"], "Act always, or only while the firewall is the master of `vhid`.", {
-    default: "always",
-  }),
+  when: choice(["always", "carp-master"], "Act always, or only while the firewall is the master of `vhid`.", "always"),
   vhid: vhid("The VHID that `when: carp-master` is about."),
 });
 
@@ -81,16 +76,9 @@ export function checkWhen({ when }: Partial<RuleValues>, { has, fault }: Place):
     fault(missing("when: carp-master does not say of what", "add `vhid: 1` beside it"), "when");
 }
 
-/** What a name does not say is as the config says for all; `when: always` overrules it too. */
-export function rulesOf(value: RuleValues, fallback: NameRules = {}): NameRules {
-  const { carpMaster, ...rest } = fallback;
-  const { when, vhid } = value;
-  const rules: NameRules = { ...rest, ...pick(value) };
-  if (when === "carp-master" && vhid !== undefined) return { ...rules, carpMaster: String(vhid) };
-  return when === undefined && carpMaster !== undefined ? { ...rules, carpMaster } : rules;
+/** What a name does not say is as the config says for all; `when: always` overrules that too. */
+export function rulesOf({ when, vhid, ...own }: RuleValues, forAll: NameRules = {}): NameRules {
+  const { carpMaster, ...others } = forAll;
+  if (when === undefined) return { ...forAll, ...own };
+  return { ...others, ...own, ...(when === "carp-master" && vhid !== undefined && { carpMaster: vhid }) };
 }
-
-const plainRules = ["public", "holdDown", "changesPerHour", "verify", "compare", "confirm"] as const;
-
-const pick = (value: RuleValues): Pick<RuleValues, (typeof plainRules)[number]> =>
-  Object.fromEntries(plainRules.filter((key) => value[key] !== undefined).map((key) => [key, value[key]]));

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { mapping } from "../../process/settings/mapping.ts";
-import { type Place, refined, type Setting, text, typeInWords } from "../../process/settings/setting.ts";
+import { type Place, path, refined, type Setting, text, typeInWords } from "../../process/settings/setting.ts";
 import type { FaultDetail } from "../../process/settings/yaml-reader.ts";
 import { shellWord } from "../../process/shell-word.ts";
 import { isUtf16, withoutMark } from "../../process/utf8-text.ts";
@@ -23,7 +23,7 @@ export function secret(description: string, line?: Half): Setting<Secret> {
   return {
     schema: {
       ...place.schema,
-      ...{ description, minProperties: 1, maxProperties: 1, examples: [{ file: "secrets/token" }, { env: "TOKEN" }] },
+      ...{ description, minProperties: 1, maxProperties: 1, examples: [{ file: "secrets/token" }] },
       [typeInWords]: "secret",
     },
     read: (at, what, reading) =>
@@ -48,25 +48,21 @@ const inConfigItself = (what: string): FaultDetail => ({
 
 /** Both halves out of the one file that OPNsense lets its user download. */
 export const keyFile = (description: string): Setting<{ readonly key: Secret; readonly secret: Secret }> =>
-  refined(
-    text(description),
-    (path, place) => {
-      const content = readTextFile(path, place);
-      if (content === undefined) return undefined;
-      if (!isDownloaded(content)) {
-        return place.fault({
-          code: "bad-secret",
-          message: `${place.what} has no lines key=… and secret=…`,
-          todo: "name the file that an OPNsense lets you download or `moor key add --to` wrote; or use `key:` and `secret:`",
-        });
-      }
-      const half = (line: Half) => fromFile(path, { ...place, what: `the ${line} in ${place.what}` }, line);
-      const key = half("key");
-      const secret = key && half("secret");
-      return secret && { key, secret };
-    },
-    { examples: ["secrets/firewall-key.txt"], [typeInWords]: "path" },
-  );
+  refined(path(description, "secrets/firewall-key.txt"), (file, place) => {
+    const content = readTextFile(file, place);
+    if (content === undefined) return undefined;
+    if (!isDownloaded(content)) {
+      return place.fault({
+        code: "bad-secret",
+        message: `${place.what} has no lines key=… and secret=…`,
+        todo: "name the file that an OPNsense lets you download or `moor key add --to` wrote; or use `key:` and `secret:`",
+      });
+    }
+    const half = (line: Half) => fromFile(file, { ...place, what: `the ${line} in ${place.what}` }, line);
+    const key = half("key");
+    const secret = key && half("secret");
+    return secret && { key, secret };
+  });
 
 export function readTextFile(path: string, { what, reading, fault }: Place): string | undefined {
   const absolute = reading.resolve(path);

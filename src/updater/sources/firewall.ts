@@ -16,7 +16,7 @@ type FirewallSource = Endpoint & { readonly key: Secret; readonly secret: Secret
 export const firewall = {
   ...mapping(
     {
-      ...endpointFields("Where the firewall answers.", { example: "https://192.168.1.1" }),
+      ...endpointFields("Where the firewall answers.", "https://192.168.1.1"),
       keyFile: keyFile(
         "A file with the lines key=… and secret=…, as an OPNsense offers it for download and `moor key add` writes it.",
       ),

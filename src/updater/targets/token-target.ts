@@ -8,8 +8,8 @@ import type { TargetBasics } from "./target.ts";
 export const tokenSettings = (title: string, description: string, example: string) =>
   mapping(
     {
-      ...endpointFields("Where the record service answers.", { example }),
-      token: needed(secret("The token that may write the records."), "add `token: { file: path }`"),
+      ...endpointFields("Where the record service answers.", example),
+      token: needed(secret("The token that may write the records.")),
     },
     { title, description, keys: oneTrust, turn: withTrust },
   );
