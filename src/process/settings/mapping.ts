@@ -152,7 +152,7 @@ function unknownKey(name: string, what: string, known: readonly string[]): Fault
 }
 
 function toAdd(key: string, setting: Setting<unknown> | undefined): string {
-  const [example] = (setting?.schema.examples ?? []) as readonly unknown[];
+  const [example = "…"] = (setting?.schema.examples ?? []) as readonly unknown[];
   return `add \`${key}: ${stringify(example, { collectionStyle: "flow" }).trim()}\``;
 }
 

@@ -165,10 +165,10 @@ export const listOf = <T>(item: Setting<T>, description: string, entry?: string)
 
 /** One value, or a list of them. `todo`: what to do about an empty list, where that is not right. */
 export function oneOrMore<T>(item: Setting<T>, todo?: string): Setting<readonly T[]> {
-  const { description, ...one } = item.schema;
+  const { description, examples, ...one } = item.schema;
   const list = listOf(item, "");
   return {
-    schema: { description, anyOf: [one, { type: "array", ...(todo && { minItems: 1 }), items: one }] },
+    schema: { description, examples, anyOf: [one, { type: "array", ...(todo && { minItems: 1 }), items: one }] },
     read(at, what, reading) {
       if (!isSeq(at.node)) {
         const value = item.read(at, what, reading);
@@ -205,9 +205,9 @@ export const notAMapping = (at: Spot, what: string): FaultDetail =>
 
 /** A mapping, or a shorter way to say what most people mean. */
 export const orShort = <T, S>(full: Setting<T>, short: Setting<S>, expand: (value: S) => T): Setting<T> => {
-  const { description, ...one } = short.schema;
+  const { description, examples, ...one } = short.schema;
   return {
-    schema: { description, anyOf: [one, full.schema] },
+    schema: { description, examples, anyOf: [one, full.schema] },
     read(at, what, reading) {
       if (isMap(at.node)) return full.read(at, what, reading);
       const value = short.read(at, what, reading);

@@ -54,6 +54,11 @@ test.each([
   ],
   ["a url of mail", mailTo("a@b.test, url: 'https://a.test'"), /notify by mail has no setting "url"/],
   ["a notice to nobody", "notify: [{ kind: mail, from: a@b.test }]", /mail needs server, from and to/],
+  [
+    "a mail without recipient",
+    "notify: [{ kind: mail, server: 'smtps://mail.test', from: a@b.test }]",
+    /mail needs server, from and to; add `to: me@example\.org`/,
+  ],
   ["a mail server that is none", mailTo("a@b.test", "mail.test"), /is no mail server/],
   ["a mail to nobody", mailTo("[]"), /to of mail is an empty list/],
   ["a user of mail without password", mailTo("a@b.test, user: me"), /a user and no password/],

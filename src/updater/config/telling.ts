@@ -67,7 +67,6 @@ const notice = kindsOf(
 export const notifySettings = listOf(
   notice,
   "Who is notified of each failure that lasts for a minute, and of its end.",
-  "an entry of notify",
 );
 
 export type NotifyConfig = Value<typeof notice>;
