@@ -58,8 +58,8 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
   },
   "src/updater": {
     http: [],
-    // Of these only the tables of kinds, which say what a config may name.
-    config: ["http", "sources/sources.ts", "targets/targets.ts"],
+    // Of these only the tables of kinds, which say what a config may name, and what an entry is to the rest of the program.
+    config: ["http", "sources/sources.ts", "sources/source.ts", "targets/targets.ts", "targets/target.ts"],
     sources: ["config", "http"],
     targets: ["config", "http"],
     round: ["sources", "targets", "config", "http"],

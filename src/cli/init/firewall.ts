@@ -2,6 +2,8 @@ import { type Family, families, recordTypeOf } from "../../core/addresses/addres
 import { chooseAddress } from "../../core/addresses/choose-address.ts";
 import type { InterfaceReport } from "../../core/addresses/interface-report.ts";
 import { visible } from "../../core/visible-text.ts";
+import type { FirewallSource } from "../../updater/sources/firewall.ts";
+import type { SourceConfig } from "../../updater/sources/source.ts";
 import { openSource } from "../../updater/sources/sources.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import { type Asker, type Choice, NoAnswer, untilRight, WrongAnswer } from "./asker.ts";
@@ -44,11 +46,12 @@ async function readReport(
   { key, secret }: KeyPair,
   io: CommandIo,
 ): Promise<InterfaceReport> {
-  const source = await openSource({
+  const config: SourceConfig & FirewallSource = {
     ...{ url, trust, name: "firewall", kind: "firewall" },
     key: () => key,
     secret: () => secret,
-  });
+  };
+  const source = await openSource(config);
   try {
     const reading = await source.read(io.signal);
     if (reading.kind === "unavailable") throw new WrongAnswer(`${reading.because}; ${reading.todo}`);

@@ -1,6 +1,7 @@
 import { hostname } from "node:os";
 import { noLog } from "../../process/log.ts";
 import type { UpdaterConfig } from "../../updater/config/config.ts";
+import type { Endpoint } from "../../updater/http/endpoint.ts";
 import { type Summary, summarise } from "../../updater/report/describe-round.ts";
 import { openHistory } from "../../updater/report/history.ts";
 import { createReporter } from "../../updater/report/reporter.ts";
@@ -59,7 +60,7 @@ function check(config: UpdaterConfig, io: CommandIo): number {
   return 0;
 }
 
-const hostOf = (endpoint: { readonly url: URL } | undefined) => endpoint?.url.host ?? "";
+const hostOf = (service: Partial<Endpoint> | undefined) => service?.url?.host ?? "";
 
 async function dryRun(updater: Updater, { needsAddress }: UpdateOptions, io: CommandIo): Promise<number> {
   const results = await updater.preview(io.signal);

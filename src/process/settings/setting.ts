@@ -181,20 +181,20 @@ export function oneOrMore<T>(item: Setting<T>, todo?: string): Setting<readonly 
   };
 }
 
-/** A mapping whose keys are names that the reader of the config chose. */
-export const named = <T>(
+/** A mapping whose keys are names of the user's choice; each value has its name beside what it says. */
+export const named = <T extends object>(
   item: Setting<T>,
   whatOf: (name: string) => string,
   description: string,
-): Setting<ReadonlyMap<string, T>> => ({
+): Setting<ReadonlyMap<string, T & { readonly name: string }>> => ({
   schema: { type: "object", additionalProperties: item.schema, description },
   read(at, what, reading) {
     const pairs = reading.pairs(at);
     if (!pairs) return reading.fault(at, notAMapping(at, what));
-    const values = new Map<string, T>();
+    const values = new Map<string, T & { readonly name: string }>();
     for (const { name, value } of pairs) {
       const read = item.read(value, whatOf(name), reading);
-      if (read !== undefined) values.set(name, read);
+      if (read !== undefined) values.set(name, { ...read, name });
     }
     return values.size === pairs.length ? values : undefined;
   },

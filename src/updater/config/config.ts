@@ -1,9 +1,10 @@
 import { mapping, usually } from "../../process/settings/mapping.ts";
 import { duration, named, type Place, path } from "../../process/settings/setting.ts";
-import { type SourceConfig, sourceSettings } from "../sources/sources.ts";
-import { type TargetConfig, targetSettings } from "../targets/targets.ts";
+import type { SourceConfig } from "../sources/source.ts";
+import { sourceSettings } from "../sources/sources.ts";
+import type { TargetConfig } from "../targets/target.ts";
+import { targetSettings } from "../targets/targets.ts";
 import { type Known, type NameConfig, namesSettings } from "./names.ts";
-import { checkWhen, ruleFields } from "./rules.ts";
 import {
   type ControlConfig,
   controlSettings,
@@ -11,7 +12,8 @@ import {
   heartbeatSettings,
   type NotifyConfig,
   notifySettings,
-} from "./telling.ts";
+} from "./outlets.ts";
+import { checkWhen, ruleFields } from "./rules.ts";
 
 /**
  * All that a config file can say. From it come the checks (`read.ts`), the types, and by `scripts/describe-config.ts` the schema

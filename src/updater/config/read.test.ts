@@ -5,6 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { rootCertificates } from "node:tls";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import type { FirewallSource } from "../sources/firewall.ts";
+import type { SourceConfig } from "../sources/source.ts";
+import type { TokenTarget } from "../targets/token-target.ts";
 import { readConfig } from "./read.ts";
 
 let folder: string;
@@ -65,7 +68,7 @@ describe("a good config", () => {
     });
     if (!config.ok) throw new Error();
     expect(config.value.sources.get("fw")).toMatchObject({ kind: "firewall", trust: { kind: "system" } });
-    expect(config.value.targets.get("dns")?.token()).toBe("thetoken");
+    expect((config.value.targets.get("dns") as TokenTarget).token()).toBe("thetoken");
     expect(JSON.stringify([...config.value.sources, ...config.value.targets])).not.toMatch(/thekey|thesecret|thetoken/);
   });
 
@@ -74,7 +77,7 @@ describe("a good config", () => {
     ["the same file twice", "key: { file: secrets/download }, secret: { file: secrets/download }"],
   ])("takes the file that an OPNsense lets its user download: %s", (_, keys) => {
     const config = read(`sources: { fw: { url: 'https://192.0.2.1/api', ${keys} } }`);
-    const fw = config.ok ? config.value.sources.get("fw") : undefined;
+    const fw = config.ok ? (config.value.sources.get("fw") as SourceConfig & FirewallSource) : undefined;
     expect([fw?.key(), fw?.secret()]).toEqual(["thekey", "thesecret"]);
   });
 

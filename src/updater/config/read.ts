@@ -54,8 +54,8 @@ function readRoot(
     state,
     history,
     interval,
-    sources,
-    targets,
+    sources = new Map(),
+    targets = new Map(),
     names = [],
     control,
     notify = [],
@@ -70,8 +70,8 @@ function readRoot(
     stateFile: kept.state,
     historyFile: kept.history,
     interval,
-    sources: withNames(sources),
-    targets: withNames(targets),
+    sources,
+    targets,
     names: names.map((name) => ({ ...name, rules: rulesOf(name.rules, forAll) })),
     ...(namesKey ? { namesAt: reading.where(namesKey) } : {}),
     ...(control ? { control } : {}),
@@ -90,9 +90,6 @@ function knownIn(reading: Reading): Known {
   });
   return { sources: entries("sources").map(({ name }) => name), targets: new Map(apis) };
 }
-
-const withNames = <T extends object>(entries: ReadonlyMap<string, T> = new Map()) =>
-  new Map([...entries].map(([name, entry]) => [name, { ...entry, name }]));
 
 function unreadable(file: string, code = "unreadable"): Fault {
   return code === "ENOENT"

@@ -2,6 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { FirewallSource } from "../sources/firewall.ts";
+import type { SourceConfig } from "../sources/source.ts";
+import type { TokenTarget } from "../targets/token-target.ts";
 import { readConfig } from "./read.ts";
 
 let folder: string;
@@ -26,8 +29,9 @@ describe("files that were saved on Windows", () => {
   it("may begin with a byte order mark", () => {
     const outcome = read({ "moor.yaml": `\uFEFF${config}`, key: `\uFEFF${files.key}`, token: `\uFEFF${files.token}` });
     if (!outcome.ok) throw new Error(JSON.stringify(outcome.faults));
-    const [fw, dns] = [outcome.value.sources.get("fw"), outcome.value.targets.get("dns")];
-    expect([fw?.key(), fw?.secret(), dns?.token()]).toEqual(["thekey", "thesecret", "thetoken"]);
+    const fw = outcome.value.sources.get("fw") as SourceConfig & FirewallSource;
+    const dns = outcome.value.targets.get("dns") as TokenTarget;
+    expect([fw.key(), fw.secret(), dns.token()]).toEqual(["thekey", "thesecret", "thetoken"]);
   });
 
   it.each([

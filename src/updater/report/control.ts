@@ -4,7 +4,7 @@ import { boundTo } from "../../process/http/listen-on.ts";
 import { isLoopbackName } from "../../process/http/loopback-name.ts";
 import { metricsType } from "../../process/metrics.ts";
 import type { UpdaterConfig } from "../config/config.ts";
-import type { ControlConfig } from "../config/telling.ts";
+import type { ControlConfig } from "../config/outlets.ts";
 import { longestSilence } from "../round/rhythm.ts";
 import type { Reply, UpdaterPage } from "./http-page.ts";
 import { printMetrics } from "./print-metrics.ts";

@@ -1,5 +1,5 @@
 import type { SmallLog } from "../../process/small-log.ts";
-import type { HeartbeatConfig } from "../config/telling.ts";
+import type { HeartbeatConfig } from "../config/outlets.ts";
 import type { HttpRequest } from "../http/client.ts";
 
 export type Heartbeats = { close(): void };

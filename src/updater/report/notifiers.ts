@@ -3,7 +3,7 @@ import { backOffDelay } from "../../core/updates/back-off.ts";
 import { printable } from "../../core/visible-text.ts";
 import { isLoopbackName } from "../../process/http/loopback-name.ts";
 import type { SmallLog } from "../../process/small-log.ts";
-import type { MailConfig, NotifyConfig } from "../config/telling.ts";
+import type { MailConfig, NotifyConfig } from "../config/outlets.ts";
 import type { HttpClient, HttpRequest } from "../http/client.ts";
 import { hiderOf } from "../http/hide-secrets.ts";
 import type { Notice, Notify } from "./reporter.ts";

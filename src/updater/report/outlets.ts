@@ -1,7 +1,7 @@
 import { listenTrouble, urlOf } from "../../process/listen-address.ts";
 import type { SmallLog } from "../../process/small-log.ts";
 import type { UpdaterConfig } from "../config/config.ts";
-import type { ControlConfig } from "../config/telling.ts";
+import type { ControlConfig } from "../config/outlets.ts";
 import { notReadYet } from "../round/plan.ts";
 import type { ControlTools } from "./control.ts";
 import type { Wellness } from "./heartbeats.ts";

@@ -1,7 +1,7 @@
 import type { ShownConfig } from "../../contract/updater-page.ts";
 import { urlOf } from "../../process/listen-address.ts";
 import type { UpdaterConfig } from "../config/config.ts";
-import type { ControlConfig, HeartbeatConfig, NotifyConfig } from "../config/telling.ts";
+import type { ControlConfig, HeartbeatConfig, NotifyConfig } from "../config/outlets.ts";
 import { describeRhythm } from "../round/rhythm.ts";
 import { devicesOf, type Subject, subjectsOf } from "../round/subjects.ts";
 
@@ -11,8 +11,8 @@ export function shownConfig(config: UpdaterConfig): ShownConfig {
     file: config.file,
     stateFile: config.stateFile,
     rhythm: describeRhythm(config.interval),
-    sources: [...config.sources.values()].map(({ name, url, trust }) => ({
-      ...{ name, url: url.origin, trust: trust.kind, key: "hidden" },
+    sources: [...config.sources.values()].map(({ name, kind, url, trust }) => ({
+      ...{ name, url: url?.origin ?? kind, trust: trust?.kind ?? "none", key: "hidden" },
     })),
     targets: [...config.targets.values()].map(({ name, url, api, trust }) => ({
       ...{ name, url: url.origin, api, trust: trust.kind, token: "hidden" },

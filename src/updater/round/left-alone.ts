@@ -54,7 +54,7 @@ export function createLeftAlone(
   const serviceOf = (target: string) => serviceOfTarget(targets, target);
   /** Whom a Retry-After speaks for. */
   const holdKey = (target: string) => targets.get(target)?.url.href ?? target;
-  const tokenOf = (target: string) => `${serviceOf(target)} ${targets.get(target)?.token()}`;
+  const tokenOf = (target: string) => `${serviceOf(target)} ${targets.get(target)?.token?.()}`;
   /** What is further away than any service may ask for, or was said at a time to come, is from before the clock was put back. */
   const ifAhead = ({ at, until }: Noted): Instant | undefined => {
     const wasPutBack = now() < at - clockSlack;

@@ -10,7 +10,7 @@ import { createEventStreamReader } from "../http/event-stream.ts";
 import { readInterfaceReport } from "./read-interface-report.ts";
 import type { AddressSource, FollowEnd, SourceKind, SourceReading } from "./source.ts";
 
-type FirewallSource = Endpoint & { readonly key: Secret; readonly secret: Secret };
+export type FirewallSource = Endpoint & { readonly key: Secret; readonly secret: Secret };
 
 /** Spec 4.5: moor's firewall service, or an OPNsense. */
 export const firewall = {

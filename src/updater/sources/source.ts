@@ -3,8 +3,11 @@ import type { Mapping } from "../../process/settings/mapping.ts";
 import type { HttpClient } from "../http/client.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 
-/** A kind of source: what its entry in the config may say, and how it is read. `connect` is for those that are asked over HTTP. */
-export type SourceKind<Config> = Mapping<unknown> & {
+/** What the rest of the program knows of an entry of `sources:`; its other settings are for its kind alone. */
+export type SourceConfig = Partial<Endpoint> & { readonly name: string; readonly kind: string };
+
+/** A kind of source: what its entry in the config may say, and how it is opened. `connect` is for those that are asked over HTTP. */
+export type SourceKind<Config> = Mapping<Partial<Endpoint>> & {
   open(config: Config, connect: (endpoint: Endpoint) => Promise<HttpClient>): Promise<AddressSource>;
 };
 

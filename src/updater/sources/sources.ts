@@ -1,17 +1,18 @@
 import { kindsOf } from "../../process/settings/mapping.ts";
-import type { Value } from "../../process/settings/setting.ts";
 import { firewall } from "./firewall.ts";
-import type { AddressSource, SourceKind } from "./source.ts";
+import type { AddressSource, SourceConfig, SourceKind } from "./source.ts";
 
 /** Every kind of place to read addresses from. */
-const kinds = { firewall };
+const kinds: Readonly<Record<string, SourceKind<never>>> = { firewall };
 
 /** An entry of `sources:`. */
 export const sourceSettings = kindsOf("kind", kinds, { description: "What is asked.", usual: "firewall" });
 
-export type SourceConfig = Value<typeof sourceSettings> & { readonly name: string };
-
 export async function openSource(config: SourceConfig): Promise<AddressSource> {
-  const kind: SourceKind<SourceConfig> = kinds[config.kind];
-  return kind.open(config, async (endpoint) => (await import("../http/client.ts")).createHttpClient(endpoint));
+  const kind = kinds[config.kind];
+  if (!kind) throw new Error(`no source of kind ${config.kind}`);
+  const connect: Parameters<typeof kind.open>[1] = async (endpoint) =>
+    (await import("../http/client.ts")).createHttpClient(endpoint);
+  // Its own settings were read by the same kind.
+  return kind.open(config as never, connect);
 }

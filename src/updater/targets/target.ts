@@ -1,19 +1,22 @@
 import type { Family } from "../../core/addresses/address.ts";
 import type { Mapping } from "../../process/settings/mapping.ts";
+import type { Secret } from "../config/secret.ts";
 import type { HttpClient } from "../http/client.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 
 /** An API to write records through: what its entry in the config may say, and how it is opened. */
-export type TargetKind<Config> = Mapping<unknown> & {
+export type TargetKind<Config> = Mapping<Endpoint> & {
   /** Whether it can make a record where there is none. */
   readonly canCreate: boolean;
   open(config: Config, connect: (endpoint: Endpoint) => Promise<HttpClient>): Promise<RecordTarget>;
 };
 
-/** What every entry of `targets:` has, whichever API it speaks. */
-export type TargetBasics = {
+/** What the rest of the program knows of an entry of `targets:`; its other settings are for its API alone. */
+export type TargetConfig = Endpoint & {
   readonly name: string;
   readonly api: string;
+  /** Targets with the same service and the same token share a quota. */
+  readonly token?: Secret;
   /** With which `moor list` and the like ask this one too; left out where they do so by themselves. */
   readonly flags?: string;
   /** What is typed for moor where that does not do, as in a clone. */

@@ -1,21 +1,16 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { kindsOf } from "../../process/settings/mapping.ts";
-import type { Value } from "../../process/settings/setting.ts";
 import { rrsets } from "./rrsets.ts";
-import type { RecordTarget, TargetBasics, TargetFault, TargetKind, WriteOutcome } from "./target.ts";
+import type { RecordTarget, TargetConfig, TargetFault, TargetKind, WriteOutcome } from "./target.ts";
 import { v1 } from "./v1.ts";
 
-const apis = { v1, rrsets };
-
 /** Every API that records are written through. */
-export const targetKinds: Readonly<Record<string, TargetKind<never>>> = apis;
+export const targetKinds: Readonly<Record<string, TargetKind<never>>> = { v1, rrsets };
 
 export const usualApi = "v1";
 
 /** An entry of `targets:`. */
-export const targetSettings = kindsOf("api", apis, { description: "The API it speaks.", usual: usualApi });
-
-export type TargetConfig = TargetBasics & Omit<Value<typeof targetSettings>, "api">;
+export const targetSettings = kindsOf("api", targetKinds, { description: "The API it speaks.", usual: usualApi });
 
 /** `note` is told the headers of every answer: they say how much of the quota is left. */
 export async function openTarget(

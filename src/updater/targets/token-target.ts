@@ -2,7 +2,7 @@ import { mapping, needed } from "../../process/settings/mapping.ts";
 import type { Value } from "../../process/settings/setting.ts";
 import { endpointFields, oneTrust, withTrust } from "../config/endpoint.ts";
 import { secret } from "../config/secret.ts";
-import type { TargetBasics } from "./target.ts";
+import type { TargetConfig } from "./target.ts";
 
 /** The settings of an API that wants an address and a token. */
 export const tokenSettings = (title: string, description: string, example: string) =>
@@ -14,4 +14,4 @@ export const tokenSettings = (title: string, description: string, example: strin
     { title, description, keys: oneTrust, turn: withTrust },
   );
 
-export type TokenTarget = TargetBasics & Value<ReturnType<typeof tokenSettings>>;
+export type TokenTarget = TargetConfig & Value<ReturnType<typeof tokenSettings>>;
