@@ -129,7 +129,6 @@ function exampleOf(schema: Schema): unknown {
   const { examples, anyOf, type, items, additionalProperties } = schema;
   if (Array.isArray(examples)) return examples[0];
   if (schema.const !== undefined) return schema.const;
-  if (Array.isArray(schema.enum)) return schema.enum.at(-1);
   if (Array.isArray(anyOf)) return exampleOf(anyOf[0] as Schema);
   if (type === "array") return [exampleOf(items as Schema)];
   if (type === "boolean") return true;

@@ -66,12 +66,10 @@ function kindOf({ node }: Spot): string {
   return node === null || node === undefined ? "empty" : "a single value";
 }
 
-const exampled = (example: unknown) => (example === undefined ? {} : { examples: [example] });
-
 const scalarAt = ({ node }: Spot): unknown => (isScalar(node) ? node.value : undefined);
 
-export const text = (description: string, example?: string, more: Schema = {}): Setting<string> => ({
-  schema: { type: "string", description, ...exampled(example), ...more },
+export const text = (description: string, example: string, more: Schema = {}): Setting<string> => ({
+  schema: { type: "string", description, examples: [example], ...more },
   read(at, what, { fault }) {
     const value = scalarAt(at);
     if (typeof value === "string" && value !== "") return value;
@@ -116,7 +114,7 @@ export const flag = (description: string): Setting<boolean> => ({
 /** One word of a few. `usual`: what holds without it. */
 export const choice = <const T extends string>(words: readonly T[], description: string, usual?: T): Setting<T> =>
   refined(
-    text(description),
+    text(description, words.at(-1) ?? ""),
     (word, { what, fault }) =>
       words.find((known) => known === word) ??
       fault({ code: "unknown-choice", message: `${what} cannot be "${word}"`, todo: `write ${words.join(" or ")}` }),
@@ -128,7 +126,7 @@ const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600
 /** `30s`, `5m`, `1h`, as milliseconds. */
 export const duration = (description: string, example: string, more: Schema = {}): Setting<number> =>
   refined(
-    text(description),
+    text(description, example),
     (written, { what, fault }) => {
       const [, digits = "", unit = ""] = /^(\d{1,6})([smh])$/.exec(written) ?? [];
       const span = Number(digits) * (unitMs[unit] ?? 0);
@@ -136,7 +134,7 @@ export const duration = (description: string, example: string, more: Schema = {}
       const message = `${what} is no span of time from 1s to 24h: ${written}`;
       return fault({ code: "bad-duration", message, todo: "write it like 30s, 5m or 1h" });
     },
-    { pattern: "^[0-9]{1,6}[smh]$", examples: [example], [typeInWords]: "duration", ...more },
+    { pattern: "^[0-9]{1,6}[smh]$", [typeInWords]: "duration", ...more },
   );
 
 /** A setting with a rule that its schema cannot say, which may also make something else of the value. */

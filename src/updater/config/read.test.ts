@@ -75,6 +75,7 @@ describe("a good config", () => {
   it.each([
     ["one file", "keyFile: secrets/download"],
     ["the same file twice", "key: { file: secrets/download }, secret: { file: secrets/download }"],
+    ["one file, with another key beside it", "keyFile: secrets/download, key: { file: secrets/token }"],
   ])("takes the file that an OPNsense lets its user download: %s", (_, keys) => {
     const config = read(`sources: { fw: { url: 'https://192.0.2.1/api', ${keys} } }`);
     const fw = config.ok ? (config.value.sources.get("fw") as SourceConfig & FirewallSource) : undefined;

@@ -13,7 +13,10 @@ type Half = "key" | "secret";
 /** `{ file: path }` or `{ env: NAME }`. `line` is the one to look for in a downloaded `key=…`, `secret=…` file. */
 export function secret(description: string, line?: Half): Setting<Secret> {
   const place = mapping(
-    { file: text("The file that holds it and nothing else."), env: text("The environment variable that holds it.") },
+    {
+      file: path("The file that holds it and nothing else.", "secrets/token"),
+      env: text("The environment variable that holds it.", "DNS_TOKEN"),
+    },
     {
       keys: (given, what) => (given.includes("file") !== given.includes("env") ? [] : [notOnePlace(what)]),
       turn: ({ file, env = "" }, at) =>

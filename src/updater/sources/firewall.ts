@@ -34,8 +34,9 @@ export const firewall = {
           .map((half) => missing(`${what} has no ${half}`, `add \`${half}: { file: path }\``)),
       ],
       turn(value, place): FirewallSource | undefined {
-        const { keyFile, key = keyFile?.key, secret = keyFile?.secret, ...endpoint } = withTrust(value, place);
-        return key && secret && { ...endpoint, key, secret };
+        const { keyFile, key, secret, ...endpoint } = withTrust(value, place);
+        const pair = keyFile ?? (key && secret && { key, secret });
+        return pair && { ...endpoint, ...pair };
       },
     },
   ),
