@@ -188,7 +188,7 @@ function openSteps(
     if (!before) return;
     const { state: after, action } = nextState(before, event);
     names.set(subject, after);
-    moved.add(subject);
+    if (after !== before) moved.add(subject);
     if (event.kind === "ended") ended.push(event.result);
     if (action === "enqueue") queueOf(subject, queues).add(nameOf(subject), subject, () => write(subject, signal));
     if (action === "look-again") sources.get(subject.source)?.nap.wake();

@@ -67,7 +67,7 @@ export async function createHttpClient(endpoint: Endpoint, given: Partial<HttpLi
       signal,
     });
     let begun = false;
-    /** What is wrong with a body is told to the request, and its reader learns only that there is no more. */
+    /** What is wrong with a body is an error of the request; the reader of the body learns only that there is no more. */
     let broken: unknown;
     sent.on("error", (error) => {
       broken ??= error;

@@ -2,25 +2,25 @@ import type { Notice, Notify } from "./reporter.ts";
 
 export type LastingTrouble = {
   readonly notify: Notify;
-  /** What has not been told by now never is. */
+  /** Nobody is notified of what is gone, nor of its end. */
   forget(isGone: (key: string) => boolean): void;
   close(): void;
 };
 
-/** All trouble of one cause: told in one notice, and its end in one. */
+/** All trouble of one cause: one notice, and one of its end. */
 type Outage = {
   readonly cause: string;
   /** What is failing, by its key. */
   readonly failing: Map<string, Notice>;
-  /** The names of all that have failed since it was told. */
+  /** The names of all that have failed since people were notified. */
   readonly names: Set<string>;
-  /** Runs until it is told. */
+  /** Undefined once people were notified. */
   timer: NodeJS.Timeout | undefined;
 };
 
 /**
- * For those whom a notice calls: a failure is told when it has lasted for `patience` ms. Of one that is over by then, as when a
- * service is restarted, nobody has to get up; and nobody has to more than once, however many names a dead service concerns.
+ * People are notified of a failure once it has lasted for `patience` ms. Nobody has to get up for one that is over by then, as when
+ * a service is restarted, and nobody more than once for one dead service, however many names it concerns.
  */
 export function onlyLasting(notify: Notify, patience: number): LastingTrouble {
   const outages = new Map<string, Outage>();
@@ -49,7 +49,7 @@ export function onlyLasting(notify: Notify, patience: number): LastingTrouble {
   const failing = (notice: Notice) => {
     const { key, cause = key } = notice;
     const before = outageOf(key);
-    // Somebody knows of it already, and is told what it has become.
+    // People know of it already, and are notified of what it has become.
     const isKnown = before !== undefined && before.timer === undefined;
     if (before && before.cause !== cause) remove(before, key);
     const known = outages.get(cause);

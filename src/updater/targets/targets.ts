@@ -12,10 +12,10 @@ export const usualApi = "v1";
 /** An entry of `targets:`. */
 export const targetSettings = kindsOf("api", targetKinds, { description: "The API it speaks.", usual: usualApi });
 
-/** `note` is told the headers of every answer: they say how much of the quota is left. */
+/** `onAnswer` gets the headers of every answer: they say how much of the quota is left. */
 export async function openTarget(
   config: TargetConfig,
-  note: (headers: IncomingHttpHeaders) => void = () => undefined,
+  onAnswer: (headers: IncomingHttpHeaders) => void = () => undefined,
 ): Promise<RecordTarget> {
   const kind = targetKinds[config.api];
   if (!kind) throw new Error(`no target with the api ${config.api}`);
@@ -25,7 +25,7 @@ export async function openTarget(
       ...client,
       async send(request, signal) {
         const outcome = await client.send(request, signal);
-        if (outcome.kind === "answer") note(outcome.headers);
+        if (outcome.kind === "answer") onAnswer(outcome.headers);
         return outcome;
       },
     };
