@@ -5,15 +5,16 @@ import type { UpdaterConfig } from "./config/config.ts";
 import { createNap, type Nap, remaining } from "./nap.ts";
 import type { Reporter } from "./report/reporter.ts";
 import { dueAt, earliest } from "./round/due.ts";
-import { heldBack, isActing, type NameEvent, type NameState, nextState } from "./round/name-state.ts";
+import { type NameEvent, type NameState, nextState } from "./round/name-state.ts";
 import { type PlannedUpdate, planRound } from "./round/plan.ts";
+import { previewRound } from "./round/preview.ts";
 import { createRecall } from "./round/recall.ts";
 import type { Round, UpdateResult } from "./round/result.ts";
 import { longestPause } from "./round/rhythm.ts";
-import { openServiceQueue, type ServiceQueue } from "./round/service-queue.ts";
+import { openServiceQueues } from "./round/service-queue.ts";
 import { openServices, type Services, type ServiceTools } from "./round/services.ts";
 import { type Subject, subjectsOf } from "./round/subjects.ts";
-import { previewRecord, withConfirmation, writeRecord } from "./round/write-record.ts";
+import { withConfirmation, withTimeout, writeRecord } from "./round/write-record.ts";
 import type { SourceReader } from "./sources/source-reader.ts";
 
 /**
@@ -71,7 +72,7 @@ export async function openUpdater(config: UpdaterConfig, tools: ServiceTools): P
     },
     async preview(signal) {
       await readAll(signal);
-      return steps.preview(signal);
+      return previewRound(steps.plan(), services, tools.state, signal);
     },
     published: services.published,
     close: services.close,
@@ -147,10 +148,6 @@ async function watch(steps: Steps, options: Watching, signal: AbortSignal): Prom
 }
 
 type Steps = ReturnType<typeof openSteps>;
-type Queues = Map<string, ServiceQueue<Subject>>;
-
-/** A write with all its look-ups and the wait for its end. */
-const longestWrite = 90_000;
 
 function openSteps(
   subjects: readonly Subject[],
@@ -158,7 +155,7 @@ function openSteps(
   { state, now, interval }: ServiceTools & { readonly interval: number },
 ) {
   const recall = createRecall();
-  const queues: Queues = new Map();
+  const queues = openServiceQueues(serviceOf);
   const sources = new Map([...readers].map(([source, reader]) => [source, { reader, nap: createNap() }]));
   /** Of the loop that reports. */
   const news = createNap();
@@ -190,7 +187,7 @@ function openSteps(
     names.set(subject, after);
     if (after !== before) moved.add(subject);
     if (event.kind === "ended") ended.push(event.result);
-    if (action === "enqueue") queueOf(subject, queues).add(nameOf(subject), subject, () => write(subject, signal));
+    if (action === "enqueue") queues.add(subject, () => write(subject, signal));
     if (action === "look-again") sources.get(subject.source)?.nap.wake();
   };
 
@@ -219,9 +216,6 @@ function openSteps(
       unsaved = { code: code ?? message, retryAt: now() + interval };
     }
   };
-  const written = async (among = queues): Promise<void> => {
-    await Promise.all([...among.values()].map((queue) => queue.idle()));
-  };
 
   // Report: everything as it stands, and what changed.
   const collect = (): Round => {
@@ -249,35 +243,13 @@ function openSteps(
     return earliest([...dues, readers.get(source)?.retryAt(), unsaved?.retryAt]);
   };
 
-  const preview = async (signal: AbortSignal): Promise<readonly UpdateResult[]> => {
-    const updates = plan();
-    const results = new Map<PlannedUpdate, UpdateResult>();
-    const lookups: Queues = new Map();
-    for (const update of updates.filter(isActing)) {
-      const { subject } = update;
-      queueOf(subject, lookups).add(nameOf(subject), subject, async () => {
-        const until = leftAlone.untilForReading(subject.target);
-        if (signal.aborted) return;
-        if (until !== undefined) results.set(update, heldBack(update, until));
-        else
-          results.set(update, await previewRecord(update, { target: targetOf(subject), state }, withTimeout(signal)));
-      });
-    }
-    await written(lookups);
-    return updates.map((update) => results.get(update) ?? update);
-  };
   const check = (): void => {
     sourcePacing.retryNow();
     leftAlone.allowOneTry();
     for (const { nap } of sources.values()) nap.wake();
   };
 
-  const queueOf = (subject: Subject, among: Queues): ServiceQueue<Subject> => {
-    const queue = among.get(serviceOf(subject)) ?? openServiceQueue<Subject>();
-    among.set(serviceOf(subject), queue);
-    return queue;
-  };
-  return { sources, news, plan, decide, written, collect, due, preview, check };
+  return { sources, news, plan, decide, written: queues.idle, collect, due, check };
 }
 
 const readingOf = (name: string, reader: SourceReader) => {
@@ -285,9 +257,5 @@ const readingOf = (name: string, reader: SourceReader) => {
   return latest ? [[name, latest] as const] : [];
 };
 
-const nameOf = ({ order: { zone, name } }: Subject) => `${zone} ${name}`;
-
 const resultOf = ({ kind, latest }: NameState): UpdateResult =>
   kind === "queued" || kind === "writing" ? { ...latest, underWay: true } : latest;
-
-const withTimeout = (signal: AbortSignal) => AbortSignal.any([signal, AbortSignal.timeout(longestWrite)]);

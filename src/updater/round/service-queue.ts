@@ -1,3 +1,5 @@
+import type { Subject } from "./subjects.ts";
+
 /** The queue of one record service: a few names at a time. */
 export type ServiceQueue<Entry> = {
   /**
@@ -40,6 +42,28 @@ export function openServiceQueue<Entry>(): ServiceQueue<Entry> {
     },
     async idle() {
       while (busy.size > 0) await Promise.all(busy.values());
+    },
+  };
+}
+
+/** One queue per service: a slow one never delays another. */
+export type ServiceQueues = {
+  add(subject: Subject, turn: () => Promise<void>): void;
+  readonly idle: () => Promise<void>;
+};
+
+export function openServiceQueues(serviceOf: (subject: Subject) => string): ServiceQueues {
+  const queues = new Map<string, ServiceQueue<Subject>>();
+  return {
+    add(subject, turn) {
+      const service = serviceOf(subject);
+      const queue = queues.get(service) ?? openServiceQueue<Subject>();
+      queues.set(service, queue);
+      const { zone, name } = subject.order;
+      queue.add(`${zone} ${name}`, subject, turn);
+    },
+    async idle() {
+      await Promise.all([...queues.values()].map((queue) => queue.idle()));
     },
   };
 }

@@ -3,8 +3,9 @@ import { parseIpv4 } from "../../core/addresses/address.ts";
 import type { Held, Lookup, RecordTarget, TargetFault, WriteOutcome } from "../targets/target.ts";
 import type { StoredAddress } from "./merge-state.ts";
 import type { ActingUpdate } from "./name-state.ts";
+import { previewRecord } from "./preview.ts";
 import { createRecall } from "./recall.ts";
-import { previewRecord, type WriteTools, writeRecord } from "./write-record.ts";
+import { type WriteTools, writeRecord } from "./write-record.ts";
 
 const now = Date.parse("2026-11-15T12:00:00Z");
 const wanted = parseIpv4("9.9.9.9") as NonNullable<ReturnType<typeof parseIpv4>>;

@@ -10,6 +10,12 @@ import type { Recall } from "./recall.ts";
 import type { UpdateResult } from "./result.ts";
 import type { StateFile } from "./state-file.ts";
 
+/** Milliseconds for a write with all its look-ups and the wait for its end. */
+const longestWrite = 90_000;
+
+export const withTimeout = (signal: AbortSignal): AbortSignal =>
+  AbortSignal.any([signal, AbortSignal.timeout(longestWrite)]);
+
 export type WriteTools = {
   readonly target: RecordTarget;
   readonly state: StateFile;
@@ -51,28 +57,7 @@ export function withConfirmation(result: UpdateResult, signal: AbortSignal): Upd
   return { ...result, confirmation: confirmDns(order, signal) };
 }
 
-/** What would become of it, as far as reading shows. Nothing is written or remembered. */
-export async function previewRecord(
-  update: ActingUpdate,
-  { target, state }: Pick<WriteTools, "target" | "state">,
-  signal: AbortSignal,
-): Promise<UpdateResult> {
-  const { plan } = update;
-  const { order } = update.subject;
-  const held = await target.current(order, signal);
-  if (held.kind === "missing" && order.create) {
-    // The record may be missing, but not the zone that it is to be made in.
-    const zone = await target.records(order.zone, signal);
-    return zone.kind === "found" ? update : unsent(update, zone);
-  }
-  if (held.kind !== "found") return unsent(update, held);
-  if (plan.kind === "replace") return update;
-  const found = held.value;
-  if (isRight(found, update, state)) return { ...update, outcome: { kind: "same" }, found };
-  return { ...update, plan: { ...plan, kind: "replace" }, found };
-}
-
-const unsent = (update: PlannedUpdate, fault: TargetFault): UpdateResult => ({
+export const unsent = (update: PlannedUpdate, fault: TargetFault): UpdateResult => ({
   ...update,
   outcome: { kind: "refused", fault },
 });
@@ -89,7 +74,7 @@ async function markDoubt(key: string, state: StateFile): Promise<() => Promise<v
   return () => save(kept);
 }
 
-function isRight({ values, ttl }: Held, { subject, plan }: ActingUpdate, state: StateFile): boolean {
+export function isRight({ values, ttl }: Held, { subject, plan }: ActingUpdate, state: StateFile): boolean {
   if (values.length !== 1 || parseAddress(values[0] ?? "")?.text !== plan.address.text) return false;
   const wanted = subject.order.ttl;
   if (wanted === undefined || ttl === wanted) return true;

@@ -1,0 +1,50 @@
+import { type ActingUpdate, heldBack, isActing } from "./name-state.ts";
+import type { PlannedUpdate } from "./plan.ts";
+import type { UpdateResult } from "./result.ts";
+import { openServiceQueues } from "./service-queue.ts";
+import type { Services } from "./services.ts";
+import type { StateFile } from "./state-file.ts";
+import { isRight, unsent, type WriteTools, withTimeout } from "./write-record.ts";
+
+/** What would become of these, as far as reading the records shows. Nothing is written or remembered. */
+export async function previewRound(
+  updates: readonly PlannedUpdate[],
+  { targetOf, serviceOf, leftAlone }: Services,
+  state: StateFile,
+  signal: AbortSignal,
+): Promise<readonly UpdateResult[]> {
+  const results = new Map<PlannedUpdate, UpdateResult>();
+  const queues = openServiceQueues(serviceOf);
+  const preview = async (update: ActingUpdate): Promise<UpdateResult> => {
+    const until = leftAlone.untilForReading(update.subject.target);
+    if (until !== undefined) return heldBack(update, until);
+    return previewRecord(update, { target: targetOf(update.subject), state }, withTimeout(signal));
+  };
+  for (const update of updates.filter(isActing)) {
+    queues.add(update.subject, async () => {
+      if (!signal.aborted) results.set(update, await preview(update));
+    });
+  }
+  await queues.idle();
+  return updates.map((update) => results.get(update) ?? update);
+}
+
+export async function previewRecord(
+  update: ActingUpdate,
+  { target, state }: Pick<WriteTools, "target" | "state">,
+  signal: AbortSignal,
+): Promise<UpdateResult> {
+  const { plan } = update;
+  const { order } = update.subject;
+  const held = await target.current(order, signal);
+  if (held.kind === "missing" && order.create) {
+    // The record may be missing, but not the zone that it is to be made in.
+    const zone = await target.records(order.zone, signal);
+    return zone.kind === "found" ? update : unsent(update, zone);
+  }
+  if (held.kind !== "found") return unsent(update, held);
+  if (plan.kind === "replace") return update;
+  const found = held.value;
+  if (isRight(found, update, state)) return { ...update, outcome: { kind: "same" }, found };
+  return { ...update, plan: { ...plan, kind: "replace" }, found };
+}
