@@ -31,11 +31,15 @@ export const v1 = {
 /** The record service of spec 4.1 to 4.4. Records are looked up when a write is needed, and only their ids are kept. */
 export function createV1Target(config: TokenTarget, client: HttpClient, now: () => number = Date.now): RecordTarget {
   const calls = createV1Calls(config, client, now);
-  const known: Known = { records: new Map(), zones: new Map() };
+  const service: Service = { calls, recordIds: new Map(), zoneIds: new Map() };
   return {
-    replace: (order, signal) => replaceKnown(calls, known, order, signal),
+    async replace(order, signal) {
+      const found = await findKnown(service, order, signal);
+      if (found.kind !== "found") return { kind: "refused", fault: found };
+      return replaceRecord(calls, order, found.value, signal);
+    },
     async current(order, signal) {
-      const found = await findKnown(calls, known, order, signal);
+      const found = await findKnown(service, order, signal);
       if (found.kind !== "found") return found;
       const { value, ttl = null } = found.value;
       return { kind: "found", value: { values: [value], ttl } };
@@ -62,40 +66,28 @@ export function createV1Target(config: TokenTarget, client: HttpClient, now: () 
   };
 }
 
-/** Ids, by what they were found for. */
-type Known = { readonly records: Map<string, string>; readonly zones: Map<string, string> };
-
-async function replaceKnown(
-  calls: V1Calls,
-  known: Known,
-  order: ReplaceOrder,
-  signal: AbortSignal,
-): Promise<WriteOutcome> {
-  const found = await findKnown(calls, known, order, signal);
-  if (found.kind !== "found") return { kind: "refused", fault: found };
-  return replaceRecord(calls, order, found.value, signal);
-}
+/** With the ids that were found, by what they were found for. */
+type Service = {
+  readonly calls: V1Calls;
+  readonly recordIds: Map<string, string>;
+  readonly zoneIds: Map<string, string>;
+};
 
 /** By the id that was found last time, else by looking through the zone. It is always the record that the entry says. */
-async function findKnown(
-  calls: V1Calls,
-  known: Known,
-  order: Sought,
-  signal: AbortSignal,
-): Promise<Lookup<ReadableRecord>> {
+async function findKnown(service: Service, order: Sought, signal: AbortSignal): Promise<Lookup<ReadableRecord>> {
+  const { calls, recordIds, zoneIds } = service;
+  if (order.recordId !== undefined) return findById(service, order, order.recordId, signal);
   const key = keyOf(order);
-  const id = order.recordId === undefined ? known.records.get(key) : undefined;
+  const id = recordIds.get(key);
   if (id !== undefined) {
     const answer = await calls.record(id, signal);
     if (answer.kind !== "ok" && answer.kind !== "absent") return answer;
-    const isIt = answer.kind === "ok" && !mismatchOf(order, answer.value, id, known.zones.get(order.zone));
+    const isIt = answer.kind === "ok" && !mismatchOf(order, answer.value, id, zoneIds.get(order.zone));
     if (isIt) return { kind: "found", value: answer.value };
     // Deleted or renamed, and perhaps made anew in the console: look once more.
-    known.records.delete(key);
+    recordIds.delete(key);
   }
-  return order.recordId === undefined
-    ? findRecord(calls, known, order, signal)
-    : findById(calls, known, order, order.recordId, signal);
+  return findRecord(service, order, signal);
 }
 
 type Sought = Omit<ReplaceOrder, "value">;
@@ -148,20 +140,16 @@ function replacementFor(order: ReplaceOrder, record: ReadableRecord): RecordRepl
   };
 }
 
-async function findRecord(
-  calls: V1Calls,
-  known: Known,
-  order: Sought,
-  signal: AbortSignal,
-): Promise<Lookup<ReadableRecord>> {
+async function findRecord(service: Service, order: Sought, signal: AbortSignal): Promise<Lookup<ReadableRecord>> {
+  const { calls, recordIds, zoneIds } = service;
   const zone = await findZone(calls, order.zone, signal);
   if (zone.kind !== "found") return zone;
-  known.zones.set(order.zone, zone.value);
+  zoneIds.set(order.zone, zone.value);
   const answer = await calls.records(zone.value, signal);
   if (answer.kind !== "ok") return answer.kind === "absent" ? noZone(order.zone) : answer;
   const alike = Map.groupBy(inZone(answer.value, zone.value), (record) => keyOfRecord(order.zone, record));
   // So that a thousand names of one zone do not read its list a thousand times.
-  for (const [key, [only, another]] of alike) if (only && !another) known.records.set(key, only.id);
+  for (const [key, [only, another]] of alike) if (only && !another) recordIds.set(key, only.id);
   const [first, ...others] = alike.get(keyOf(order)) ?? [];
   if (!first) return noRecord(order);
   return others.length === 0 ? { kind: "found", value: first } : ambiguous(order, [first, ...others]);
@@ -172,22 +160,21 @@ const inZone = (records: readonly ReadableRecord[], id: string) => records.filte
 
 /** A record id in the config could be that of any record: what is overwritten must be what the entry says. */
 async function findById(
-  calls: V1Calls,
-  { zones }: Known,
+  { calls, zoneIds }: Service,
   order: Sought,
   id: string,
   signal: AbortSignal,
 ): Promise<Lookup<ReadableRecord>> {
   const answer = await calls.record(id, signal);
   if (answer.kind !== "ok") return answer.kind === "absent" ? noRecordWithId(id) : answer;
-  if (!zones.has(order.zone)) {
+  if (!zoneIds.has(order.zone)) {
     const zone = await findZone(calls, order.zone, signal);
     if (zone.kind !== "found") return zone;
-    zones.set(order.zone, zone.value);
+    zoneIds.set(order.zone, zone.value);
   }
-  const mismatch = mismatchOf(order, answer.value, id, zones.get(order.zone));
+  const mismatch = mismatchOf(order, answer.value, id, zoneIds.get(order.zone));
   // The zone may have been deleted and made anew since, under another id.
-  if (mismatch) zones.delete(order.zone);
+  if (mismatch) zoneIds.delete(order.zone);
   return mismatch ?? { kind: "found", value: answer.value };
 }
 
