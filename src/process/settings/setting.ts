@@ -54,7 +54,7 @@ export function placeAt(at: Spot, what: string, reading: Reading): Place {
 
 export const missing = (message: string, todo: string): FaultDetail => ({ code: "missing", message, todo });
 
-export const wrongType = (at: Spot, what: string, wanted: string, todo: string): FaultDetail => ({
+const wrongType = (at: Spot, what: string, wanted: string, todo: string): FaultDetail => ({
   code: "wrong-type",
   message: `${what} is ${kindOf(at)}, not ${wanted}`,
   todo,

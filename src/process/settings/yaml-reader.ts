@@ -106,10 +106,3 @@ const moreFaults = (count: number): FaultDetail => ({
 });
 
 export const quoted = (text: string) => (text.length > longestQuote ? `${text.slice(0, longestQuote)}…` : text);
-
-export function kindOf(node: Spot["node"]): string {
-  if (isMap(node)) return "a mapping";
-  if (isSeq(node)) return "a list";
-  if (node === null || node === undefined) return "empty";
-  return "a single value";
-}
