@@ -45,10 +45,10 @@ function printPage(root: Schema): string {
   const shared = mappings.flatMap((schema) =>
     Object.entries(propertiesOf(schema)).filter(([, { [sharedTable]: title }]) => title),
   );
-  const tables = Map.groupBy(shared, ([, schema]) => String(schema[sharedTable]));
+  const tables = Map.groupBy(shared, ([, schema]) => words(schema[sharedTable]));
   return [
     intro,
-    ...mappings.map((schema) => printMapping(schema === root ? "Top level" : String(schema.title), schema)),
+    ...mappings.map((schema) => printMapping(schema === root ? "Top level" : words(schema.title), schema)),
     ...[...tables].map(([title, settings]) => printTable(title, "", Object.entries(Object.fromEntries(settings)), [])),
   ].join("\n");
 }
@@ -66,6 +66,8 @@ const childrenOf = (schema: Schema): readonly Schema[] => {
   return all.filter((child): child is Schema => typeof child === "object" && child !== null);
 };
 
+const words = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+
 const propertiesOf = ({ properties = {} }: Schema) => properties as Readonly<Record<string, Schema>>;
 const requiredIn = ({ required = [] }: Schema) => required as readonly string[];
 
@@ -73,9 +75,9 @@ function printMapping(title: string, schema: Schema): string {
   const settings = Object.entries(propertiesOf(schema));
   const own = settings.filter(([, setting]) => setting[sharedTable] === undefined);
   const others = new Set(
-    settings.flatMap(([, { [sharedTable]: table }]) => (table === undefined ? [] : [String(table)])),
+    settings.flatMap(([, { [sharedTable]: table }]) => (table === undefined ? [] : [words(table)])),
   );
-  const about = title === "Top level" ? "" : `${String(schema.description ?? "")}\n`;
+  const about = title === "Top level" ? "" : `${words(schema.description ?? "")}\n`;
   const more = [...others].map((table) => `\nAnd the settings of ${linkTo(table)}.\n`).join("");
   return printTable(title, about, own, requiredIn(schema)) + more;
 }
@@ -92,13 +94,13 @@ function printTable(
 }
 
 function rowOf(key: string, schema: Schema, isRequired: boolean): string {
-  const usual = schema.default === undefined ? "" : `\`${String(schema.default)}\``;
+  const usual = schema.default === undefined ? "" : `\`${words(schema.default)}\``;
   const example = `\`${key}: ${inline(exampleOf(schema))}\``;
   const cells = [
     `\`${key}\``,
     typeOf(schema),
     isRequired ? "*required*" : usual,
-    String(schema.description ?? ""),
+    words(schema.description ?? ""),
     example,
   ];
   return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
@@ -106,13 +108,13 @@ function rowOf(key: string, schema: Schema, isRequired: boolean): string {
 
 function typeOf(schema: Schema): string {
   const { type, anyOf, items, title, additionalProperties } = schema;
-  if (schema[typeInWords] !== undefined) return String(schema[typeInWords]);
-  if (schema.const !== undefined) return `\`${String(schema.const)}\``;
+  if (schema[typeInWords] !== undefined) return words(schema[typeInWords]);
+  if (schema.const !== undefined) return `\`${words(schema.const)}\``;
   if (Array.isArray(schema.enum)) return schema.enum.map((word) => `\`${word}\``).join(" or ");
-  if (title !== undefined) return linkTo(String(title));
+  if (title !== undefined) return linkTo(words(title));
   if (Array.isArray(anyOf)) return [...new Set(anyOf.map(typeOf))].join(" or ");
   if (type === "array") return `list of ${typeOf(items as Schema)}`;
-  if (type === "integer") return `number from ${String(schema.minimum)} to ${String(schema.maximum)}`;
+  if (type === "integer") return `number from ${words(schema.minimum)} to ${words(schema.maximum)}`;
   if (type === "boolean") return "`true` or `false`";
   return type === "object" ? `by name: ${typeOf(additionalProperties as Schema)}` : "text";
 }

@@ -8,7 +8,7 @@ import type { FaultDetail, Spot, YamlReader } from "./yaml-reader.ts";
 export type Setting<T> = {
   readonly schema: Schema;
   /** `what` names it in messages. Undefined after a fault was noted. */
-  read(at: Spot, what: string, reading: Reading): T | undefined;
+  readonly read: (at: Spot, what: string, reading: Reading) => T | undefined;
 };
 
 export type Schema = { readonly [keyword: string]: unknown };
@@ -38,9 +38,9 @@ export type Place = {
   readonly what: string;
   readonly reading: Reading;
   /** Whether one of its keys has a value, right or wrong. */
-  has(key: string): boolean;
+  readonly has: (key: string) => boolean;
   /** Notes a fault at the value of one of its keys, or at the value itself. Returns undefined, so that a rule can end with it. */
-  fault(detail: FaultDetail, key?: string): undefined;
+  readonly fault: (detail: FaultDetail, key?: string) => undefined;
 };
 
 export function placeAt(at: Spot, what: string, reading: Reading): Place {

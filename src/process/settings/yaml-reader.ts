@@ -19,13 +19,13 @@ export type YamlReader = {
   /** For those who read it whole. */
   readonly document: Document;
   /** File, line and column. */
-  where(at: Spot): string;
+  readonly where: (at: Spot) => string;
   /** Notes a fault; returns undefined, so that a reading can end with it. */
-  fault(at: Spot, fault: FaultDetail): undefined;
+  readonly fault: (at: Spot, fault: FaultDetail) => undefined;
   /** Undefined when it is no mapping. */
-  pairs(at: Spot): readonly Pair[] | undefined;
+  readonly pairs: (at: Spot) => readonly Pair[] | undefined;
   /** Undefined when it is no list. */
-  items(at: Spot): readonly Spot[] | undefined;
+  readonly items: (at: Spot) => readonly Spot[] | undefined;
 };
 
 /** A place in the document: a node, or where a missing one should have been. */
