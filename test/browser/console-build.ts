@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { glob, mkdir, rmdir, stat } from "node:fs/promises";
+import { cp, glob, mkdir, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -7,6 +7,8 @@ import { promisify } from "node:util";
 const root = join(import.meta.dirname, "..", "..");
 /** Not where `npm run build` puts them: that may run at the same time. */
 export const builtPages = join(root, "node_modules/.cache/moor-console");
+/** As `npm ci` has left them. */
+const installedPages = join(root, "dist/console");
 const lock = join(root, "node_modules/.cache/moor-console-lock");
 /** Milliseconds. A few seconds are enough where nothing else is to be done. */
 const longest = 600_000;
@@ -25,13 +27,19 @@ export async function buildConsole(): Promise<void> {
       continue;
     }
     try {
-      if (await isOld()) await runBuild();
+      if (await isOld(builtPages)) await makePages();
       return;
     } finally {
       await rmdir(lock);
     }
   }
   throw new Error(`somebody else has been building the pages for long; if not so, remove ${lock}`);
+}
+
+async function makePages(): Promise<void> {
+  if (await isOld(installedPages)) return void (await runBuild());
+  await rm(builtPages, { recursive: true, force: true });
+  await cp(installedPages, builtPages, { recursive: true });
 }
 
 /** As `npm run build:console` does it: under test the environment would ask for development versions. */
@@ -42,8 +50,8 @@ const runBuild = () =>
     timeout: longest,
   });
 
-async function isOld(): Promise<boolean> {
-  const built = await changed(join(builtPages, "records.html"));
+async function isOld(pages: string): Promise<boolean> {
+  const built = await changed(join(pages, "records.html"));
   for await (const file of glob(madeOf, { cwd: root })) if ((await changed(join(root, file))) > built) return true;
   return false;
 }

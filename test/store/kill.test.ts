@@ -10,7 +10,7 @@ import { faultsIn, logIn, prepareData, valuesIn } from "./store-files.ts";
 import { allowed, check, runMoor, type Sent, type Storm, startService, startStorm } from "./storm.ts";
 
 /** `npm run test:faults` sets more. */
-const kills = Number(process.env.MOOR_KILLS ?? 5);
+const kills = Number(process.env.MOOR_KILLS ?? 3);
 vi.setConfig({ testTimeout: testLimit + kills * 10_000 });
 
 let folder: string;
