@@ -5,22 +5,12 @@ import { promisify } from "node:util";
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { axeFinds } from "./axe.ts";
-import {
-  colourOf,
-  holdTime,
-  type OpenBrowser,
-  openBlankPage,
-  openBrowser,
-  openContext,
-  openPage,
-  phone,
-  wide,
-} from "./browser.ts";
+import { colourOf, holdTime, openBlankPage, openBrowser, openContext, openPage, phone, wide } from "./browser.ts";
 import { type FirewallRig, householdRows, startFirewallRig } from "./firewall-rig.ts";
 import { signInByLink, signInContext, startRecordsRig } from "./records-rig.ts";
 
 let rig: FirewallRig;
-let browser: OpenBrowser;
+let browser: Awaited<ReturnType<typeof openBrowser>>;
 beforeAll(async () => {
   rig = await startFirewallRig();
   browser = await openBrowser();
