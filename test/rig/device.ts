@@ -24,10 +24,13 @@ export async function makeDevice(inside: Namespace, name: string): Promise<Devic
   return {
     name,
     async readdress({ ipv4, ipv6 }) {
-      await inside.ip(`-4 addr flush dev ${name}`, `-6 addr flush dev ${name} scope global`);
-      if (ipv4 !== undefined) await inside.ip(`addr add ${ipv4}/24 dev ${name}`);
-      // Without `nodad` the kernel would probe for a second before the address may be used.
-      if (ipv6 !== undefined) await inside.ip(`addr add ${ipv6}/64 dev ${name} nodad`);
+      await inside.ip(
+        `-4 addr flush dev ${name}`,
+        `-6 addr flush dev ${name} scope global`,
+        ...(ipv4 === undefined ? [] : [`addr add ${ipv4}/24 dev ${name}`]),
+        // Without `nodad` the kernel would probe for a second before the address may be used.
+        ...(ipv6 === undefined ? [] : [`addr add ${ipv6}/64 dev ${name} nodad`]),
+      );
     },
     remove: () => inside.ip(`link del ${name}`),
     restore: make,

@@ -63,10 +63,10 @@ export async function openNamespace({ emptied = [] }: { emptied?: readonly strin
     start,
     run: (command, options) => start(command, options).ended,
     async ip(...lines) {
-      for (const line of lines) {
-        const { code, err } = await start(["ip", ...line.split(" ")]).ended;
-        if (code !== 0) throw new Error(`ip ${line}: ${err}`);
-      }
+      // Of one process: to enter the namespace takes longer than what is done there.
+      const script = lines.map((line) => `ip ${line}`).join("\n");
+      const { code, err } = await start(["sh", "-ec", script]).ended;
+      if (code !== 0) throw new Error(`${script}: ${err}`);
     },
     async close() {
       for (const process of started.toReversed()) await process.stop("SIGKILL");
