@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { prepareWithMoor, runMoor, startMoor } from "../rig/moor.ts";
 import { type Namespace, openNamespace } from "../rig/namespace.ts";
-import { testLimit } from "../rig/patience.ts";
+import { patience, testLimit } from "../rig/patience.ts";
 import { openRecordsApi } from "../rig/records-api.ts";
 import type { StartedProcess } from "../rig/started-process.ts";
 
@@ -27,7 +27,7 @@ afterAll(async () => {
 
 /** All by one process: several would take their time on a busy machine. */
 const getAll = async (...urls: readonly string[]) => {
-  const { out } = await inside.run(["curl", "-sk", "--max-time", "30", "-w", "\n%{http_code}\f", ...urls]);
+  const { out } = await inside.run(["curl", "-sk", "--max-time", String(patience / 1_000), "-w", "\n%{http_code}\f", ...urls]);
   return out.split("\f").map((each) => {
     const end = each.lastIndexOf("\n");
     return { status: Number(each.slice(end + 1)), body: each.slice(0, end) };

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { prepareWithMoor, startMoor } from "../rig/moor.ts";
 import { type Namespace, node, openNamespace, repository } from "../rig/namespace.ts";
+import { patience } from "../rig/patience.ts";
 import { secretIn } from "../rig/services.ts";
 import type { StartedProcess } from "../rig/started-process.ts";
 import { until } from "../rig/until.ts";
@@ -62,7 +63,7 @@ const command = (from: string, path: string, words: readonly string[]): readonly
 ];
 
 async function curl(from: string, path: string, ...words: readonly string[]) {
-  const { out } = await inside.run(command(from, path, ["-i", "--max-time", "30", ...words]));
+  const { out } = await inside.run(command(from, path, ["-i", "--max-time", String(patience / 1_000), ...words]));
   const [head = "", body = ""] = out.split("\r\n\r\n", 2);
   const header = (name: string) => new RegExp(`^${name}: (.*?)\r?$`, "im").exec(head)?.[1];
   return { status: Number(/^HTTP\S+ (\d+)/.exec(head)?.[1]), header, body };
