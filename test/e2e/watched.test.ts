@@ -27,7 +27,15 @@ afterAll(async () => {
 
 /** All by one process: several would take their time on a busy machine. */
 const getAll = async (...urls: readonly string[]) => {
-  const { out } = await inside.run(["curl", "-sk", "--max-time", String(patience / 1_000), "-w", "\n%{http_code}\f", ...urls]);
+  const { out } = await inside.run([
+    "curl",
+    "-sk",
+    "--max-time",
+    String(patience / 1_000),
+    "-w",
+    "\n%{http_code}\f",
+    ...urls,
+  ]);
   return out.split("\f").map((each) => {
     const end = each.lastIndexOf("\n");
     return { status: Number(each.slice(end + 1)), body: each.slice(0, end) };
