@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { nearest } from "../../core/names/nearest.ts";
 import { openDataFolder, replaceFile } from "../../process/data-folder.ts";
-import { asDiskTrouble } from "../../process/sqlite/disk-faults.ts";
+import { asDiskTrouble } from "../../process/sqlite/faults.ts";
 import { exportAccount } from "../../records/account/export.ts";
 import type { Account } from "../../records/model.ts";
 import { readTables } from "../../records/tools/tables/open.ts";

@@ -4,9 +4,8 @@ import type { CommandIo } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
 import { faultText, printFaults } from "../io/print-faults.ts";
 import { dataFlag } from "../io/try-lines.ts";
-import { readPlace } from "./place.ts";
 import { showProgress } from "./progress.ts";
-import { readStorePlace } from "./read-store-place.ts";
+import { readPlace, readStorePlace } from "./read-store-place.ts";
 import { counted, countsInWords, faultsInWords } from "./words.ts";
 
 /** Of the store, unless a file is named. */

@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { isFullDisk } from "../../process/sqlite/disk-faults.ts";
+import { isFullDisk } from "../../process/sqlite/faults.ts";
 import type { StorePlace } from "../../records/open-store.ts";
 import { dropHistory } from "../../records/tools/keep-history.ts";
 import { trimTables } from "../../records/tools/tables/open.ts";

@@ -1,5 +1,5 @@
 import { dirname, resolve } from "node:path";
-import { asDiskTrouble } from "../../process/sqlite/disk-faults.ts";
+import { asDiskTrouble } from "../../process/sqlite/faults.ts";
 import type { StorePlace } from "../../records/open-store.ts";
 import { partOf } from "../../records/store/unfinished-copy.ts";
 import { expectFree, giveToOwnerOf, placeNew, syncFile } from "../../records/tools/backup.ts";
@@ -11,8 +11,8 @@ import type { CommandIo } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
 import { printFaults } from "../io/print-faults.ts";
 import { printTable } from "../io/print-table.ts";
-import { readPlace } from "./place.ts";
 import { showProgress } from "./progress.ts";
+import { readPlace } from "./read-store-place.ts";
 import { orStopped } from "./stopped.ts";
 
 export async function storeCopy(

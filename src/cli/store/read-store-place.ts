@@ -1,3 +1,4 @@
+import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { CommanderError } from "commander";
 import { hasPassword, readPostgresUrl } from "../../process/postgres/url.ts";
@@ -24,6 +25,15 @@ export function readStorePlace(options: DatabaseOptions, io: CommandIo): StorePl
 const passwordShown =
   "has a password in it, which every user of this machine can read in the list of processes; leave it out and give it in " +
   "--database-password-file, in PGPASSWORD or in a passfile (~/.pgpass), and change it if others may have seen it";
+
+/** What somebody has typed for a database: a PostgreSQL address, a file, or the data folder that it is in. */
+export function readPlace(text: string, options: Omit<DatabaseOptions, "data">, io: CommandIo): StorePlace {
+  // Also one that is mistyped: shown as a path, its password would be seen.
+  if (/^(?:postgres(?:ql)?:|\w+:\/\/|\w+\/\/[^/]*@)/i.test(text))
+    return readStorePlace({ ...options, data: ".", database: text }, io);
+  const path = resolve(io.cwd, text);
+  return { kind: "sqlite", path: existsSync(path) && statSync(path).isDirectory() ? recordsDatabase(path) : path };
+}
 
 /** For a command to run next, on the same store. */
 export const sameStore = (options: DatabaseOptions, io: CommandIo): string =>

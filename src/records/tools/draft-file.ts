@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { DatabaseTrouble } from "../../process/database/migration-steps.ts";
-import { asDiskTrouble } from "../../process/sqlite/disk-faults.ts";
+import { asDiskTrouble } from "../../process/sqlite/faults.ts";
 import { isInUse, takeSole } from "./tables/sole.ts";
 
 /**

@@ -105,7 +105,7 @@ describe.each([
     await fill(zones, sets);
     await looksAtFew(async ({ run }) => {
       const reads = createHotReads({ read: run });
-      const lists = createSqlReads(postgresSql({ read: run, transact: never }));
+      const lists = createSqlReads(postgresSql({ read: run, transact: never }), never);
       const found = await Promise.all(places.map(({ id }) => reads.record(account, id)));
       expect(found.map((placed) => placed?.record.id)).toEqual(places.map(({ id }) => id));
       const above = await Promise.all(places.map(({ zone }) => lists.zoneHolding(`www.${zone}.example`)));

@@ -24,7 +24,6 @@ import { createSqlGrants } from "../sql/grants.ts";
 import { createSqlReads } from "../sql/read.ts";
 import { createSqlTransferKeys } from "../sql/transfer-keys.ts";
 import { expectWholeDatabase } from "../unfinished-copy.ts";
-import { zonesByName } from "../zones-by-name.ts";
 import { createPostgresFeed } from "./feed.ts";
 import { createPostgresGuesses } from "./guesses.ts";
 import { readObstacle } from "./neighbours.ts";
@@ -81,7 +80,6 @@ async function openOn(
   const counters = createStoreCounters();
   const counted = countWrites(postgres, counters);
   const sql = postgresSql(counted);
-  const lists = createSqlReads(sql);
   const reads = createHotReads(postgres);
   const access = createChangeFeed();
   const accessChanged = () => {
@@ -109,9 +107,8 @@ async function openOn(
     ...createSqlGrants(sql),
     revokeTransferKey: (name, now) =>
       writeAccess((inside) => createSqlTransferKeys(inside).revokeTransferKey(name, now)),
-    ...lists,
+    ...createSqlReads(sql, reads.zoneBy),
     ...reads,
-    zones: zonesByName({ zoneBy: reads.zoneBy, list: lists.zones }),
     ...createWrites(queue.add),
     obstacleTo: (wish) => readObstacle(postgres.read, wish),
     onChange: feed.listen,

@@ -10,8 +10,8 @@ type SqlReads = Pick<
   "zones" | "zoneHolding" | "setPage" | "setsAfter" | "actions" | "changesAfter" | "historyOf" | "restOfWrite"
 >;
 
-/** Lists and parts of the log. Of `zones` only lists: one of a name has a key. */
-export function createSqlReads({ dialect, read }: Sql): SqlReads {
+/** Lists and parts of the log. A zone asked for by its name alone is found by `zoneBy`, and no list is made. */
+export function createSqlReads({ dialect, read }: Sql, zoneBy: RecordStore["zoneBy"]): SqlReads {
   const { anyOf, contains, asJson, unindexed } = dialect;
 
   const page = async <Row, T>(
@@ -35,10 +35,11 @@ export function createSqlReads({ dialect, read }: Sql): SqlReads {
     return sql`(${contains(sql`settings`, part)} AND ${has} IS NOT NULL AND ${one})`;
   };
 
-  const zonesOf = (account: number, { search, within, after, mode, label }: ZoneQuery): SqlText => {
+  const zonesOf = (account: number, { name, search, within, after, mode, label }: ZoneQuery): SqlText => {
     // A few names are looked for one by one, and not among all zones of the account.
-    const theirs = within === undefined ? sql`account` : unindexed(sql`account`);
-    const filters = [sql`${theirs} = ${account}`];
+    const isNamed = name !== undefined || within !== undefined;
+    const filters = [sql`${isNamed ? unindexed(sql`account`) : sql`account`} = ${account}`];
+    if (name !== undefined) filters.push(sql`name = ${name}`);
     if (search !== undefined) filters.push(contains(sql`name`, search));
     if (within !== undefined) filters.push(anyOf(sql`name`, within));
     if (after !== undefined) filters.push(sql`name > ${after}`);
@@ -60,9 +61,13 @@ export function createSqlReads({ dialect, read }: Sql): SqlReads {
 
   return {
     zones: async (account, query) => {
-      const { search, within, after, mode, label, order = [] } = query;
+      const { name, search, within, after, mode, label, order = [] } = query;
+      if (name !== undefined && mode === undefined && label === undefined) {
+        const zone = within?.includes(name) === false ? undefined : await zoneBy(account, { name });
+        return zone === undefined ? { items: [], total: 0 } : { items: [zone], total: 1 };
+      }
       const filtered = zonesOf(account, query);
-      const isAll = [search, within, after, mode, label].every((filter) => filter === undefined);
+      const isAll = [name, search, within, after, mode, label].every((filter) => filter === undefined);
       const counted = sql`SELECT zones AS total FROM zone_counts WHERE account = ${account}`;
       const rows = sql`SELECT * ${filtered} ORDER BY ${inOrder(order, zoneColumns)}number`;
       return await page({ ...query, count: isAll ? counted : countOf(filtered), rows }, zoneFromRow);

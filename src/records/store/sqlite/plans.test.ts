@@ -18,7 +18,7 @@ beforeEach(() => {
     texts.push(text);
     return prepare(text);
   };
-  queries = createSqlReads(sqliteSql(database));
+  queries = createSqlReads(sqliteSql(database), async () => undefined);
 });
 afterEach(() => database.close());
 

@@ -1,7 +1,61 @@
 import type { MigrationStep } from "../../../process/database/migration-steps.ts";
-import { reversedNames, zoneGrants } from "../schema-neighbours.ts";
 import { consoleTables } from "./console.ts";
-import { transferTables } from "./schema-transfer.ts";
+
+/** The step that standard nameservers need: their keys, and what is known of zones that come from them. */
+const transferTables = `
+  CREATE TABLE transfer_keys (
+    number INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    algorithm TEXT NOT NULL,
+    secret TEXT NOT NULL,
+    account INTEGER REFERENCES accounts,
+    scope TEXT NOT NULL,
+    created INTEGER NOT NULL,
+    revoked INTEGER
+  ) STRICT;
+  CREATE UNIQUE INDEX transfer_keys_in_use ON transfer_keys (name) WHERE revoked IS NULL;
+
+  CREATE INDEX secondary_zones ON zones (number) WHERE settings ->> 'mode' = 'secondary';
+  CREATE TABLE secondary_state (
+    zone INTEGER PRIMARY KEY REFERENCES zones ON DELETE CASCADE,
+    checked INTEGER NOT NULL,
+    serial INTEGER NOT NULL
+  ) STRICT;
+`;
+
+/** The labels of a name from the last to the first (core/names/zone-neighbours.ts); zones' names need no escapes. */
+const reversed = (name: string): string =>
+  `(SELECT group_concat(value, ' ' ORDER BY key DESC) FROM json_each('["' || replace(${name}, '.', '","') || '"]'))`;
+
+/**
+ * Finds what is below a name. Kept by the database itself, so that no way to write a zone can forget it. Programs of an earlier
+ * schema may go on: whatever they make is found here too.
+ */
+const reversedNames = `
+  ALTER TABLE zones ADD COLUMN reversed TEXT;
+  UPDATE zones SET reversed = ${reversed("name")};
+  CREATE INDEX zones_reversed ON zones (reversed, account);
+  CREATE TRIGGER zone_named AFTER INSERT ON zones BEGIN
+    UPDATE zones SET reversed = ${reversed("NEW.name")} WHERE number = NEW.number;
+  END;
+  CREATE TRIGGER zone_renamed AFTER UPDATE OF name ON zones WHEN NEW.name <> OLD.name BEGIN
+    UPDATE zones SET reversed = ${reversed("NEW.name")} WHERE number = NEW.number;
+  END;
+`;
+
+/** Who may have a zone inside or above another account's zone. One of a zone's owner goes with the zone; without a zone it is the operator's. */
+const zoneGrants = `
+  CREATE TABLE zone_grants (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    zone INTEGER REFERENCES zones ON DELETE CASCADE,
+    account INTEGER NOT NULL REFERENCES accounts,
+    name TEXT NOT NULL,
+    actor TEXT NOT NULL,
+    created INTEGER NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX zone_grants_once ON zone_grants (account, name, coalesce(zone, 0));
+  CREATE INDEX zone_grants_of_zone ON zone_grants (zone);
+`;
 
 /**
  * Forwards only: a released step is never edited, a change is a new step at the end. `PRAGMA user_version` counts the steps

@@ -13,7 +13,6 @@ import { createSqlReads } from "../sql/read.ts";
 import { createSqlTransferKeys } from "../sql/transfer-keys.ts";
 import { expectWholeFile } from "../unfinished-copy.ts";
 import { effectOf } from "../write-effect.ts";
-import { zonesByName } from "../zones-by-name.ts";
 import { prepareActions } from "./actions.ts";
 import { createSqliteFeed } from "./feed.ts";
 import { watchForeignCommits } from "./foreign-commits.ts";
@@ -65,7 +64,6 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
   );
   const large = createLargeWrites({ commit, known, writer, stage: prepareStaging(database) });
   const sql = sqliteSql(database, commit);
-  const lists = createSqlReads(sql);
   const transferKeys = createSqlTransferKeys(sql);
   const access = createChangeFeed();
   const accessChanged = () => access.announce();
@@ -129,7 +127,7 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
 
   return {
     counters,
-    ...lists,
+    ...createSqlReads(sql, zoneBy),
     ...transferKeys,
     ...createSqlGrants(sql),
     ...tokens.store,
@@ -138,7 +136,6 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
       return of(account, known.zone(id));
     },
     zoneBy,
-    zones: zonesByName({ zoneBy, list: lists.zones }),
     record: async (account, id) => {
       foreign.check();
       const placed = known.record(id);
