@@ -5,7 +5,6 @@ export type Statement = {
   readonly text: string;
   readonly values?: readonly unknown[];
   readonly name?: string;
-  readonly rowMode?: "array";
 };
 
 export type Rows = { readonly rows: readonly unknown[]; readonly rowCount: number | null; readonly command: string };
@@ -16,8 +15,8 @@ export type Ending<T> = { readonly result: T; readonly last?: Statement };
 /** `last` is what the last statement gave; undefined when the connection was lost with the answer, after the commit. */
 export type Committed<T> = { readonly result: T; readonly last: Rows | undefined };
 
-export const toQuery = ({ text, values = [], name, rowMode }: Statement): QueryConfig =>
-  ({ text, values: values.map(withoutNul), ...(name && { name }), ...(rowMode && { rowMode }) }) as QueryConfig;
+export const toQuery = ({ text, values = [], name }: Statement): QueryConfig =>
+  ({ text, values: values.map(withoutNul), ...(name && { name }) }) as QueryConfig;
 
 /** A text of PostgreSQL has no NUL, and one that is sent ends the statement: what has one is to be found nowhere, and is no failure. */
 function withoutNul(value: unknown): unknown {

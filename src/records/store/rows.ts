@@ -23,11 +23,9 @@ export type ZoneRow = {
 
 export function zoneFromRow(row: ZoneRow): Zone {
   const { number, id, account, name, serial, created, modified } = row;
-  const settings = settingsFromText(row.settings);
+  const settings = JSON.parse(row.settings) as ZoneSettings;
   return { number, id, account, name, settings, serial, created, modified, recordCount: row.record_count };
 }
-
-const settingsFromText = (text: string): ZoneSettings => JSON.parse(text) as ZoneSettings;
 
 export type SetRow = {
   readonly owner: string;
@@ -79,39 +77,14 @@ function atSerial(record: ZoneRecord, zone: Zone): ZoneRecord {
   return { ...record, rdata, value: rdata, modified: zone.modified };
 }
 
-/** One record is the most frequent read: an array of columns takes a third less time than an object of them. */
-export const placedColumns =
-  "number, zones.id, account, name, settings, serial, record_count, created, modified, owner, type, rrsets.ttl, records";
-export type PlacedRow = readonly [
-  number: number,
-  id: string,
-  account: number,
-  name: string,
-  settings: string,
-  serial: number,
-  recordCount: number,
-  created: number,
-  modified: number,
-  owner: string,
-  type: string,
-  ttl: number | null,
-  records: string,
-];
+/** A zone and the one of its sets that holds a record. */
+export type PlacedRow = ZoneRow & SetRow;
+export const placedColumns = "zones.*, rrsets.owner, rrsets.type, ttl, records";
 
 export function placedFromRow(row: PlacedRow, record: string): PlacedRecord {
-  const [number, id, account, name, settings, serial, recordCount, created, modified, owner, type, ttl, records] = row;
-  const zone = {
-    number,
-    id,
-    account,
-    name,
-    settings: settingsFromText(settings),
-    serial,
-    recordCount,
-    created,
-    modified,
-  };
-  const found = recordsFromText(records, type, zone).find((each) => each.id === record);
+  const { owner, type, ttl } = row;
+  const zone = zoneFromRow(row);
+  const found = recordsFromText(row.records, type, zone).find((each) => each.id === record);
   if (found === undefined) throw new Error(`the index names a record that its set does not hold: ${record}`);
   return { zone, owner, type: type as RecordType, ttl, record: found };
 }

@@ -98,20 +98,18 @@ async function dropTo(log: Log, rows: readonly Row[]): Promise<number> {
   return rows.length;
 }
 
-async function dropLongWrite(log: Log, start: readonly Row[]): Promise<number> {
-  let [rows, count] = [start, 0];
-  for (;;) {
-    const end = rows.findIndex((row) => !sameWrite(row, start[0]));
-    const last = end < 0 ? rows.at(-1) : rows[end - 1];
-    if (end === 0 || last === undefined) return 0;
-    count += end < 0 ? rows.length : end;
-    const next = await log.read(changes, { after: keyOf(changes, last), limit: 5_000 });
+async function dropLongWrite(log: Log, [first]: readonly Row[]): Promise<number> {
+  let count = 0;
+  for (let last: Row | undefined; ; ) {
+    const rows = await log.read(changes, { after: last && keyOf(changes, last), limit: 5_000 });
     // It is the last write of all, and stays.
-    if (next.length === 0) return 0;
-    if (end > 0 || !sameWrite(next[0], start[0])) {
-      await log.removeUpTo(changes, keyOf(changes, last));
-      return count;
-    }
-    rows = next;
+    if (rows.length === 0) return 0;
+    const end = rows.findIndex((row) => !sameWrite(row, first));
+    const own = end < 0 ? rows : rows.slice(0, end);
+    count += own.length;
+    last = own.at(-1) ?? last;
+    if (end < 0 || last === undefined) continue;
+    await log.removeUpTo(changes, keyOf(changes, last));
+    return count;
   }
 }

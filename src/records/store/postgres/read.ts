@@ -35,13 +35,13 @@ export function createHotReads({ read }: Pick<Postgres, "read">): HotReads {
     load: async (ids) => {
       // Each by its key: left to choose, a server without statistics walks through all sets of the zone.
       const text =
-        `SELECT ${placedColumns}, n.id FROM unnest($1::text[]) AS n (id) ` +
+        `SELECT ${placedColumns}, n.id AS record FROM unnest($1::text[]) AS n (id) ` +
         "CROSS JOIN LATERAL (SELECT zone AS z, owner AS o, type AS t FROM record_ids WHERE id = n.id LIMIT 1) AS place " +
         "CROSS JOIN LATERAL (SELECT * FROM rrsets WHERE (zone, owner, type) = (z, o, t) LIMIT 1) AS rrsets " +
         "CROSS JOIN LATERAL (SELECT * FROM zones WHERE number = z LIMIT 1) AS zones";
-      const { rows } = await read({ name: "records", text, values: [[...new Set(ids)]], rowMode: "array" });
-      const found = new Map((rows as (readonly [...PlacedRow, string])[]).map((row) => [row.at(-1), row]));
-      return ids.map((id) => found.get(id) as PlacedRow | undefined);
+      const { rows } = await read({ name: "records", text, values: [[...new Set(ids)]]});
+      const found = new Map((rows as (PlacedRow & { readonly record: string })[]).map((row) => [row.record, row]));
+      return ids.map((id) => found.get(id));
     },
   });
 

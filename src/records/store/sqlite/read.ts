@@ -21,7 +21,6 @@ export function prepareReads(database: DatabaseSync) {
     `SELECT ${placedColumns} FROM record_ids JOIN rrsets USING (zone, owner, type) ` +
       "JOIN zones ON zones.number = record_ids.zone WHERE record_ids.id = ?",
   );
-  selectRecord.setReturnArrays(true);
   const selectPlace = database.prepare(
     "SELECT zones.id AS zone, owner FROM record_ids JOIN zones ON zones.number = record_ids.zone WHERE record_ids.id = ?",
   );
