@@ -1,28 +1,24 @@
 /**
- * How long the event loop of a checkout of moor stands while 32 writers change records all over a large SQLite store:
- * `node bench/records/loop-delay.ts CHECKOUT`. Run it for two checkouts in turns.
+ * How long the event loop stands while 32 writers change records all over a large SQLite store: `node bench/records/loop-delay.ts`. To
+ * compare two checkouts, run it in both in turns.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { pino } from "pino";
 import type { RRset, ZoneRecord } from "../../src/core/records/rrset.ts";
-import type { openStore } from "../../src/records/open-store.ts";
+import { openStore } from "../../src/records/open-store.ts";
 import { recordsDatabase } from "../../src/records/start.ts";
 import { fillStore } from "./store.ts";
 
-const checkout = resolve(process.argv[2] ?? ".");
 const [zoneCount, perZone, seconds, writers] = [3_000, 100, 12, 32];
 
 const folder = await mkdtemp(join(tmpdir(), "moor-loop-"));
 try {
   await fillStore(folder, zoneCount);
-  const opening = (await import(join(checkout, "src/records/open-store.ts"))) as {
-    readonly openStore: typeof openStore;
-  };
   const place = { kind: "sqlite", path: recordsDatabase(folder) } as const;
-  const { store, close } = await opening.openStore(place, pino({ level: "silent" }));
+  const { store, close } = await openStore(place, pino({ level: "silent" }));
   const { id: account } = await store.ensureAccount("bench", 0);
   const zones = (await store.zones(account, { page: 1, perPage: zoneCount })).items;
   const delay = monitorEventLoopDelay({ resolution: 1 });
@@ -46,9 +42,7 @@ try {
   delay.disable();
   const ms = (nanoseconds: number): string => (nanoseconds / 1e6).toFixed(1);
   const [most, p99, p999] = [delay.max, delay.percentile(99), delay.percentile(99.9)].map(ms);
-  process.stdout.write(
-    `${checkout}: ${written} writes; the loop stood for ${p99} ms (p99), ${p999} (p99.9), ${most} at most\n`,
-  );
+  process.stdout.write(`${written} writes; the loop stood for ${p99} ms (p99), ${p999} (p99.9), ${most} at most\n`);
   await close();
 } finally {
   await rm(folder, { recursive: true, force: true });

@@ -3,7 +3,6 @@ import { basename, join, resolve } from "node:path";
 import { openDataFolder } from "../../process/data-folder.ts";
 import type { StorePlace } from "../../records/open-store.ts";
 import { type BackupOutcome, type BackupTellers, backupSqlite, backupTables } from "../../records/tools/backup.ts";
-import type { CopyProgress } from "../../records/tools/copy.ts";
 import { withDraft } from "../../records/tools/draft-file.ts";
 import {
   expectBackup,
@@ -22,10 +21,7 @@ import { counted, countsInWords, faultsInWords, inMegabytes } from "./words.ts";
 
 export async function storeBackup(file: string, options: DatabaseOptions, io: CommandIo): Promise<number> {
   const progress = showProgress(io);
-  const tellers = {
-    progress: ({ what, done, total }: CopyProgress) => progress.tell(what, done, total),
-    signal: io.signal,
-  };
+  const tellers = { progress: progress.tell, signal: io.signal };
   const outcome = await backupOf(readStorePlace(options, io), resolve(io.cwd, file), tellers).finally(progress.end);
   if (outcome.kind === "faulty") {
     printFaults(outcome.faults, io);

@@ -27,7 +27,7 @@ export async function storeCheck(file: string | undefined, options: DatabaseOpti
         progress.end();
         io.err(`warning: ${faultText(warning)}\n`);
       },
-      progress: ({ done, total }) => progress.tell("check", done, total),
+      progress: progress.tell,
       signal: io.signal,
     });
     progress.end();

@@ -98,10 +98,8 @@ async function copyInto(
   told = (error: unknown) => error,
 ): Promise<CopyOutcome> {
   const progress = showProgress(io);
-  const tell = ({ what, done, total }: { what: string; done: number; total: number }) =>
-    progress.tell(what, done, total);
   try {
-    const outcome = await copyTables(from, tables, { tell, signal: io.signal });
+    const outcome = await copyTables(from, tables, { tell: progress.tell, signal: io.signal });
     if (outcome.kind === "done") await finish();
     return outcome;
   } catch (error) {

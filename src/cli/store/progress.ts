@@ -1,7 +1,8 @@
+import type { ToolProgress } from "../../records/tools/tables/table.ts";
 import type { CommandIo } from "../io/command-io.ts";
 
 export type Progress = {
-  readonly tell: (what: string, done: number, total: number) => void;
+  readonly tell: (progress: ToolProgress) => void;
   /** Before anything else is written. */
   readonly end: () => void;
 };
@@ -15,7 +16,7 @@ export function showProgress(io: CommandIo, now: () => number = () => performanc
   const every = io.isTerminal ? drawEvery : lineEvery;
   let [told, drawn] = [now(), false];
   return {
-    tell: (what, done, total) => {
+    tell: ({ what, done, total }) => {
       if (now() - told < every) return;
       told = now();
       const part = total === 0 ? 1 : Math.min(done / total, 1);

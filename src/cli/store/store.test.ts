@@ -347,7 +347,7 @@ describe("progress", () => {
     const progress = showProgress({ ...io, err: (text) => void said.push(text) }, () => time);
     for (let done = 0; done <= 100; done += 10) {
       time += 1_000;
-      progress.tell("copy", done, 100);
+      progress.tell({ what: "copy", done, total: 100 });
     }
     progress.end();
     return said.join("");

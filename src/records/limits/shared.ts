@@ -1,5 +1,6 @@
 import { isLoopback } from "../../core/addresses/peer-address.ts";
 import type { Instant } from "../../core/instant.ts";
+import { within } from "../../process/within.ts";
 import { createRateLimit, quotaOf, type RateLimit } from "./rate-limit.ts";
 
 /** The calls that all nodes have between them, a token at a time. */
@@ -61,7 +62,9 @@ export function createSharedRateLimit({ perMinute, budget, patience = 250 }: Sha
   const wait = async (token: number, share: Share, now: Instant): Promise<void> => {
     share.waiting += 1;
     for (let round = 0; round < 3 && !isAhead(share.emptyUntil, now) && !isAhead(troubleUntil, now); round++) {
-      if (!(await within(patience, refilled(token, share, now)))) troubleUntil = now + lookAgain;
+      await within(patience, refilled(token, share, now)).catch(() => {
+        troubleUntil = now + lookAgain;
+      });
       if (takeOne(share, now)) {
         share.promised += 1;
         break;
@@ -136,15 +139,4 @@ function takePromised(share: Share): boolean {
   if (share.promised < 1) return false;
   share.promised -= 1;
   return true;
-}
-
-/** False when it is not over in time. What has come while this process was busy is looked at first. */
-function within(limit: number, work: Promise<void>): Promise<boolean> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => setImmediate(() => resolve(false)), limit);
-    void work.finally(() => {
-      clearTimeout(timer);
-      resolve(true);
-    });
-  });
 }

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import type { Instant } from "../../core/instant.ts";
 import { type Change, diffSets } from "../../core/records/changes.ts";
 import type { RRset } from "../../core/records/rrset.ts";
-import { nextSerial } from "../../core/records/serial.ts";
-import type { LoggedChange, Zone, ZoneSettings } from "../model.ts";
+import { compareSerials, nextSerial } from "../../core/records/serial.ts";
+import type { LoggedChange, NewZone, Zone, ZoneSettings } from "../model.ts";
 
 export type Wanted = {
   readonly sets: readonly RRset[] | undefined;
@@ -56,3 +56,10 @@ export function idsOnlyIn(set: RRset | null, other: RRset | null): readonly stri
   const known = new Set(other?.records.map((record) => record.id));
   return set?.records.map((record) => record.id).filter((id) => !known.has(id)) ?? [];
 }
+
+/**
+ * The first serial of a zone. `last` is that of a zone of the same name that was deleted: the new one goes on from there, because a
+ * secondary that has kept the old one would take a lower serial for nothing new.
+ */
+export const serialAfter = (last: number | undefined, { serial, created }: NewZone): number =>
+  last === undefined || compareSerials(serial, last) === 1 ? serial : nextSerial(last, created);

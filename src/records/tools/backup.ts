@@ -6,7 +6,7 @@ import type { Fault } from "../../core/result.ts";
 import { asNewFile } from "../../process/data-folder.ts";
 import { DatabaseTrouble } from "../../process/sqlite/open.ts";
 import { type CheckCounts, type CheckTellers, checkStore } from "./check/check.ts";
-import { type CopyProgress, copyTables } from "./copy.ts";
+import { copyTables } from "./copy.ts";
 import { withDraft } from "./draft-file.ts";
 import { asideOf, isLogInUse, takeLogAway } from "./log-left.ts";
 import {
@@ -17,9 +17,9 @@ import {
   readSqliteTables,
   writeSqliteTables,
 } from "./tables/sqlite.ts";
-import { storeTables, type Tables } from "./tables/table.ts";
+import { storeTables, type Tables, type ToolProgress } from "./tables/table.ts";
 
-export type BackupTellers = Pick<CheckTellers, "signal"> & { readonly progress: (progress: CopyProgress) => void };
+export type BackupTellers = Pick<CheckTellers, "signal"> & { readonly progress: (progress: ToolProgress) => void };
 
 export type BackupOutcome =
   | {

@@ -1,11 +1,18 @@
 import { createHash } from "node:crypto";
 import type { Fault } from "../../core/result.ts";
-import { eachPart, everyTable, keyOf, type Row, type Table, type Tables, type WritableTables } from "./tables/table.ts";
+import {
+  eachPart,
+  everyTable,
+  keyOf,
+  type Row,
+  type Table,
+  type Tables,
+  type ToolProgress,
+  type WritableTables,
+} from "./tables/table.ts";
 
 /** What a table came to: the same rows in the same order have the same checksum, in every database. */
 export type TableSum = { readonly table: string; readonly rows: number; readonly checksum: string };
-
-export type CopyProgress = { readonly what: "copy" | "verify"; readonly done: number; readonly total: number };
 
 export type CopyOutcome =
   | { readonly kind: "done"; readonly tables: readonly TableSum[] }
@@ -21,7 +28,7 @@ const rowsAtOnce = 1_000;
 export async function copyTables(
   from: Tables,
   to: WritableTables,
-  { tell, signal }: { readonly tell: (progress: CopyProgress) => void; readonly signal: AbortSignal },
+  { tell, signal }: { readonly tell: (progress: ToolProgress) => void; readonly signal: AbortSignal },
 ): Promise<CopyOutcome> {
   const total = await countAll(from);
   // A row goes after those that refer to it, and comes after those that it refers to.

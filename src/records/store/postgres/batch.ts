@@ -2,11 +2,18 @@ import { enclosing } from "../../../core/names/name.ts";
 import { type Neighbourhood, type NewZoneName, refusalOfName } from "../../../core/names/zone-neighbours.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import type { Action, LoggedChange, NewZone, Zone, ZoneKey } from "../../model.ts";
-import { serialAfter } from "../departed-zones.ts";
 import { keysKept } from "../kept-actions.ts";
 import type { NotCreated, Once, WriteRequest, WriteView } from "../port.ts";
 import { marksToText, type SetRow, setFromRow } from "../rows.ts";
-import { effectOf, firstEffect, idsOnlyIn, type Wanted, type WriteEffect, type Writer } from "../write-effect.ts";
+import {
+  effectOf,
+  firstEffect,
+  idsOnlyIn,
+  serialAfter,
+  type Wanted,
+  type WriteEffect,
+  type Writer,
+} from "../write-effect.ts";
 
 /** A zone that a write is about, and the sets that it must see. */
 export type Need = Pick<WriteRequest, "account" | "owners" | "records"> & { readonly at: WriteRequest["at"] | ZoneKey };

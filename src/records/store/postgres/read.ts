@@ -39,7 +39,7 @@ export function createHotReads({ read }: Pick<Postgres, "read">): HotReads {
         "CROSS JOIN LATERAL (SELECT zone AS z, owner AS o, type AS t FROM record_ids WHERE id = n.id LIMIT 1) AS place " +
         "CROSS JOIN LATERAL (SELECT * FROM rrsets WHERE (zone, owner, type) = (z, o, t) LIMIT 1) AS rrsets " +
         "CROSS JOIN LATERAL (SELECT * FROM zones WHERE number = z LIMIT 1) AS zones";
-      const { rows } = await read({ name: "records", text, values: [[...new Set(ids)]]});
+      const { rows } = await read({ name: "records", text, values: [[...new Set(ids)]] });
       const found = new Map((rows as (PlacedRow & { readonly record: string })[]).map((row) => [row.record, row]));
       return ids.map((id) => found.get(id));
     },

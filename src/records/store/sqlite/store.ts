@@ -6,13 +6,12 @@ import { sqliteSql } from "../../../process/sqlite/sql.ts";
 import type { NewZone, Zone } from "../../model.ts";
 import { createChangeFeed } from "../change-feed.ts";
 import { createStoreCounters } from "../counters.ts";
-import { prepareDepartedZones } from "../departed-zones.ts";
 import type { Decision, NotCreated, RecordStore, WriteRequest, WriteView } from "../port.ts";
 import { createSqlGrants } from "../sql/grants.ts";
 import { createSqlReads } from "../sql/read.ts";
 import { createSqlTransferKeys } from "../sql/transfer-keys.ts";
 import { expectWholeFile } from "../unfinished-copy.ts";
-import { effectOf } from "../write-effect.ts";
+import { effectOf, serialAfter } from "../write-effect.ts";
 import { prepareActions } from "./actions.ts";
 import { createSqliteFeed } from "./feed.ts";
 import { watchForeignCommits } from "./foreign-commits.ts";
@@ -71,13 +70,16 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
   foreign.onCommit(() => setImmediate(accessChanged));
   const tokens = prepareTokens({ database, commit, foreign, accessChanged });
   const actions = prepareActions(database);
-  const departed = prepareDepartedZones(database);
   const neighboursOf = prepareNeighbours(database);
   const insertZone = database.prepare(
     "INSERT INTO zones (id, account, name, settings, serial, record_count, created, modified) " +
       "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
   );
   const removeZone = database.prepare("DELETE FROM zones WHERE number = ?");
+  const insertDeparted = database.prepare(
+    "INSERT INTO departed_zones (name, serial) VALUES (?, ?) ON CONFLICT DO UPDATE SET serial = excluded.serial",
+  );
+  const selectDeparted = database.prepare("SELECT serial FROM departed_zones WHERE name = ?");
 
   const zoneBy: RecordStore["zoneBy"] = async (account, key) => {
     foreign.check();
@@ -110,7 +112,8 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
     const obstacle = obstacleTo(zone);
     if (obstacle !== undefined) return obstacle;
     const { id, account, name, settings, created: at, sets } = zone;
-    const serial = departed.serialFor(zone);
+    const last = selectDeparted.get(name) as { readonly serial: number } | undefined;
+    const serial = serialAfter(last?.serial, zone);
     const count = sets.reduce((sum, set) => sum + set.records.length, 0);
     insertZone.run(id, account, name, JSON.stringify(settings), serial, count, at, at);
     const made = known.zone(id);
@@ -120,7 +123,7 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
   };
 
   const removeRow = (zone: Zone): void => {
-    departed.note(zone);
+    insertDeparted.run(zone.name, zone.serial);
     removeZone.run(zone.number);
     writer.removed(zone);
   };

@@ -1,18 +1,17 @@
 import type { Fault } from "../../../core/result.ts";
-import { everyTable, storeTables, type Tables } from "../tables/table.ts";
+import { everyTable, storeTables, type Tables, type ToolProgress } from "../tables/table.ts";
 import { checkNeighbours } from "./neighbours.ts";
 import { checkCounter, checkReferences, checkTexts, checkZoneCounts } from "./references.ts";
 import { restoreIt, type Step } from "./step.ts";
 import { checkZones } from "./zones.ts";
 
 export type CheckCounts = { readonly zones: number; readonly records: number; readonly changes: number };
-export type CheckProgress = { readonly done: number; readonly total: number };
 
 export type CheckTellers = {
   readonly fault: (fault: Fault) => void;
   /** Left out: the caller only wants to know whether the store is whole. */
   readonly warning?: (warning: Fault) => void;
-  readonly progress?: (progress: CheckProgress) => void;
+  readonly progress?: (progress: ToolProgress) => void;
   readonly signal: AbortSignal;
 };
 
@@ -45,7 +44,7 @@ function stepThrough(total: number, { fault, warning = () => undefined, progress
     read: (rows) => {
       signal.throwIfAborted();
       done += rows;
-      progress?.({ done, total });
+      progress?.({ what: "check", done, total });
     },
   };
 }

@@ -17,6 +17,13 @@ export type Tables = {
   readonly close: () => Promise<void>;
 };
 
+/** Of what goes through all of a store, in rows. */
+export type ToolProgress = {
+  readonly what: "check" | "copy" | "verify";
+  readonly done: number;
+  readonly total: number;
+};
+
 /** To look through what is known, or to take all there is. */
 export type TablesUse = "look" | "copy";
 
