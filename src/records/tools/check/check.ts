@@ -39,7 +39,7 @@ export async function checkStore(tables: Tables, tellers: CheckTellers): Promise
 function stepThrough(total: number, { fault, warning = () => undefined, progress, signal }: CheckTellers): Step {
   let done = 0;
   return {
-    fault,
+    fault: (code, where, message, todo = restoreIt) => fault({ code, where, message, todo }),
     warning,
     read: (rows) => {
       signal.throwIfAborted();

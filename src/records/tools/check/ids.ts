@@ -1,6 +1,6 @@
 import type { RRset } from "../../../core/records/rrset.ts";
 import { eachPart, storeTables, type Tables } from "../tables/table.ts";
-import { named, restoreIt, type Step } from "./step.ts";
+import { named, type Step } from "./step.ts";
 
 type Place = { readonly zone: number; readonly owner: string; readonly type: string };
 type IdRow = Place & { readonly id: string };
@@ -19,12 +19,12 @@ export function createIndexCheck(tables: Tables, step: Step) {
       // A second record of this id is then not found any more.
       index.delete(place.id);
       if (found !== undefined && placeText(found) === placeText(place)) continue;
-      step.fault({
-        code: "index-wrong",
-        where: placeText(place),
-        message: `its record ${place.id} is ${found === undefined ? "not in the index, or there twice" : `in the index at ${placeText(found)}`}`,
-        todo: "write the set again through an API, or restore a backup",
-      });
+      step.fault(
+        "index-wrong",
+        placeText(place),
+        `its record ${place.id} is ${found === undefined ? "not in the index, or there twice" : `in the index at ${placeText(found)}`}`,
+        "write the set again through an API, or restore a backup",
+      );
     }
     waiting = [];
   };
@@ -56,12 +56,11 @@ const unheld =
 async function checkUnheld(tables: Tables, step: Step): Promise<void> {
   for await (const rows of eachPart(tables, storeTables.ids, { where: unheld }))
     for (const place of rows.map((row) => named<IdRow>(storeTables.ids, row)))
-      step.fault({
-        code: "index-wrong",
-        where: placeText(place),
-        message: `the index has a record ${place.id} there, which the set does not hold`,
-        todo: restoreIt,
-      });
+      step.fault(
+        "index-wrong",
+        placeText(place),
+        `the index has a record ${place.id} there, which the set does not hold`,
+      );
 }
 
 const placeText = ({ zone, owner, type }: Place): string => `zone ${zone}, ${owner} ${type}`;

@@ -6,7 +6,7 @@ import { compareSerials } from "../../../core/records/serial.ts";
 import type { LoggedChange } from "../../model.ts";
 import type { ChangeRow, SetRow, ZoneRow } from "../../store/rows.ts";
 import { eachPart, type Row, storeTables, type Tables } from "../tables/table.ts";
-import { named, parsed, restoreIt, type Step } from "./step.ts";
+import { named, parsed, type Step } from "./step.ts";
 
 type Logged = ChangeRow & { readonly read: LoggedChange["change"] };
 /** What is known of one zone from its log so far. Sets are kept as digests, by owner and type. */
@@ -39,8 +39,7 @@ function readEntry(row: Row, step: Step): Logged | undefined {
   const entry = named<ChangeRow>(storeTables.changes, row);
   const change = parsed(entry.change);
   if (isChange(change)) return { ...entry, read: change };
-  const [where, message] = [placeOf(entry), "what it changed cannot be read"];
-  step.fault({ code: "change-unreadable", where, message, todo: restoreIt });
+  step.fault("change-unreadable", placeOf(entry), "what it changed cannot be read");
   return undefined;
 }
 
@@ -68,12 +67,12 @@ function follow(history: History, entry: Logged, step: Step): void {
   if (history.last.position > 0 && serial !== history.last.serial) {
     // A primary server gives its zone any serial that it likes.
     if (entry.actor !== "transfer" && compareSerials(serial, history.last.serial) !== 1)
-      step.fault({
-        code: "serial-went-back",
-        where: placeOf(entry),
-        message: `the serial is ${serial}, and was ${history.last.serial} before`,
-        todo: "secondaries may have missed it: write to the zone once more, and have them fetch it whole",
-      });
+      step.fault(
+        "serial-went-back",
+        placeOf(entry),
+        `the serial is ${serial}, and was ${history.last.serial} before`,
+        "secondaries may have missed it: write to the zone once more, and have them fetch it whole",
+      );
   }
   if (serial === history.first && read.kind === "create" && read.type === "SOA" && read.owner === apex)
     history.whole = true;
@@ -81,12 +80,7 @@ function follow(history: History, entry: Logged, step: Step): void {
   const key = read.kind === "settings" ? settingsKey : `${read.owner} ${read.type}`;
   const known = history.sets.get(key);
   if (known !== undefined && known !== digestOf(read.before))
-    step.fault({
-      code: "log-torn",
-      where: placeOf(entry),
-      message: `it begins with another ${key} than the change before it left`,
-      todo: restoreIt,
-    });
+    step.fault("log-torn", placeOf(entry), `it begins with another ${key} than the change before it left`);
   history.sets.set(key, digestOf(read.after));
 }
 
@@ -95,12 +89,7 @@ const settingsKey = "settings";
 
 export function compareZone({ sets, last }: History, { name, serial, settings }: ZoneRow, step: Step): void {
   if (serial !== last.serial)
-    step.fault({
-      code: "serial-differs",
-      where: `zone ${name}`,
-      message: `its serial is ${serial}, and the last in the log is ${last.serial}`,
-      todo: restoreIt,
-    });
+    step.fault("serial-differs", `zone ${name}`, `its serial is ${serial}, and the last in the log is ${last.serial}`);
   const known = sets.get(settingsKey);
   if (known !== undefined && known !== digestOf(parsed(settings))) differs(`zone ${name}, settings`, step);
   sets.delete(settingsKey);
@@ -128,12 +117,7 @@ export function compareRest({ sets }: History, where: string, step: Step): void 
 }
 
 const differs = (where: string, step: Step): void =>
-  step.fault({
-    code: "log-differs",
-    where,
-    message: "it is not what the last change in the log has left",
-    todo: restoreIt,
-  });
+  step.fault("log-differs", where, "it is not what the last change in the log has left");
 
 const placeOf = ({ position, zone_name: zone }: ChangeRow): string => `change ${position}, zone ${zone}`;
 

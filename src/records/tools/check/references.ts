@@ -1,6 +1,6 @@
 import { isObject } from "../../../core/is-object.ts";
 import { eachPart, keyNames, storeTables, type Table, type Tables, type Value } from "../tables/table.ts";
-import { named, parsed, restoreIt, type Step } from "./step.ts";
+import { named, parsed, type Step } from "./step.ts";
 
 type Named = Readonly<Record<string, Value>>;
 type Reference = {
@@ -29,12 +29,7 @@ export async function checkReferences(tables: Tables, step: Step): Promise<void>
     const to = column === "account" ? storeTables.accounts : zones;
     const lost = `${column} NOT IN (SELECT ${keyNames(to)[0]} FROM ${to.name})`;
     for await (const row of eachNamed(tables, table, step, lost))
-      step.fault({
-        code: `${column}-missing`,
-        where: where(row),
-        message: `it belongs to the ${column} ${row[column]}, which is not there`,
-        todo: restoreIt,
-      });
+      step.fault(`${column}-missing`, where(row), `it belongs to the ${column} ${row[column]}, which is not there`);
   }
 }
 
@@ -46,20 +41,19 @@ export async function checkTexts(tables: Tables, step: Step): Promise<void> {
   ] as const)
     for await (const row of eachNamed(tables, table, step))
       if (!isScope(parsed(row.scope)))
-        step.fault({
-          code: "scope-unreadable",
-          where: `${what} ${row[keyNames(table)[0] ?? ""]}`,
-          message: "what it opens cannot be read",
-          todo: "revoke it and make another",
-        });
+        step.fault(
+          "scope-unreadable",
+          `${what} ${row[keyNames(table)[0] ?? ""]}`,
+          "what it opens cannot be read",
+          "revoke it and make another",
+        );
   for await (const row of eachNamed(tables, storeTables.onceKeys, step))
     if (!isObject(parsed(row.outcome)))
-      step.fault({
-        code: "outcome-unreadable",
-        where: `idempotency key ${row.key} of ${row.actor}`,
-        message: "what was answered under it cannot be read",
-        todo: restoreIt,
-      });
+      step.fault(
+        "outcome-unreadable",
+        `idempotency key ${row.key} of ${row.actor}`,
+        "what was answered under it cannot be read",
+      );
 }
 
 /** The database counts the zones of each account itself. */
@@ -67,12 +61,12 @@ export async function checkZoneCounts(tables: Tables, step: Step): Promise<void>
   const counted = "SELECT known.zones FROM zone_counts AS known WHERE known.account = accounts.id";
   const wrong = `coalesce((${counted}), 0) <> (SELECT count(*) FROM zones WHERE account = accounts.id)`;
   for await (const { id } of eachNamed(tables, storeTables.accounts, step, wrong))
-    step.fault({
-      code: "zones-miscounted",
-      where: `account ${id}`,
-      message: "it is said to have another number of zones than it has",
-      todo: "copy the store, which counts them anew: moor store copy FROM TO",
-    });
+    step.fault(
+      "zones-miscounted",
+      `account ${id}`,
+      "it is said to have another number of zones than it has",
+      "copy the store, which counts them anew: moor store copy FROM TO",
+    );
 }
 
 /** A number that is given out twice would be refused by its table, or give one zone the history of another. */
@@ -80,12 +74,12 @@ export async function checkCounter(tables: Tables, table: Table, step: Step): Pr
   const last = await tables.lastNumber(table);
   const [beyond] = await tables.read(table, { after: [last], limit: 1 });
   if (beyond === undefined) return;
-  step.fault({
-    code: "counter-behind",
-    where: table.name,
-    message: `its counter stands at ${last}, but the number ${beyond[0]} is already there`,
-    todo: "copy the store, which sets its counters: moor store copy FROM TO",
-  });
+  step.fault(
+    "counter-behind",
+    table.name,
+    `its counter stands at ${last}, but the number ${beyond[0]} is already there`,
+    "copy the store, which sets its counters: moor store copy FROM TO",
+  );
 }
 
 async function* eachNamed(tables: Tables, table: Table, step: Step, where?: string): AsyncGenerator<Named> {

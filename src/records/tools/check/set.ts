@@ -10,7 +10,7 @@ import { parsed, restoreIt, type Step } from "./step.ts";
 export function readSet(row: SetRow, zoneName: string, step: Pick<Step, "fault">): RRset | undefined {
   const { owner, type, ttl } = row;
   const where = `zone ${zoneName}, ${owner} ${type}`;
-  const fault = (code: string, message: string, todo = writeAgain) => step.fault({ code, where, message, todo });
+  const fault = (code: string, message: string, todo = writeAgain) => step.fault(code, where, message, todo);
   const name = parseOwner(owner, zoneName);
   if (!name.ok || name.value !== owner) fault("name-not-canonical", "its name is not written as moor writes it");
   if (!isRecordType(type)) {

@@ -3,8 +3,8 @@ import type { Row, Table } from "../tables/table.ts";
 
 /** What each part of the check is given. */
 export type Step = {
-  /** Called with each fault as it is found: there may be very many. */
-  readonly fault: (fault: Fault) => void;
+  /** Called for each fault as it is found: there may be very many. `todo` is `restoreIt` when left out. */
+  readonly fault: (code: string, where: string, message: string, todo?: string) => void;
   /** What is whole, and yet may not be what the operator wants. */
   readonly warning: (warning: Fault) => void;
   /** Called after each part that was read; throws when the check is to end. */

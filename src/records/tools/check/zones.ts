@@ -7,7 +7,7 @@ import { eachPart, storeTables, type Tables } from "../tables/table.ts";
 import { createIndexCheck } from "./ids.ts";
 import { compareRest, compareSet, compareZone, histories } from "./log.ts";
 import { readSet } from "./set.ts";
-import { named, parsed, restoreIt, type Step } from "./step.ts";
+import { named, parsed, type Step } from "./step.ts";
 
 /** Every zone: its log is replayed, then its sets are read and compared with what the log has left. Gives how many records there are. */
 export async function checkZones(tables: Tables, step: Step): Promise<number> {
@@ -25,8 +25,7 @@ export async function checkZones(tables: Tables, step: Step): Promise<number> {
 }
 
 function checkZoneRow(zone: ZoneRow, step: Step): void {
-  const fault = (code: string, message: string) =>
-    step.fault({ code, where: `zone ${zone.name}`, message, todo: restoreIt });
+  const fault = (code: string, message: string) => step.fault(code, `zone ${zone.name}`, message);
   const name = parseZoneName(zone.name);
   if (!name.ok || name.value !== zone.name) fault("name-not-canonical", "its name is not written as moor writes it");
   if (!(Number.isInteger(zone.serial) && zone.serial >= 0 && zone.serial < 2 ** 32))
@@ -68,18 +67,13 @@ async function checkZone(
   }
   checkOwner(owner, where, step);
   if (history) compareRest(history, where, step);
-  if (!hasSoa) step.fault({ code: "soa-missing", where, message: "it has no SOA record", todo: restoreIt });
+  if (!hasSoa) step.fault("soa-missing", where, "it has no SOA record");
   if (zone.record_count !== records)
-    step.fault({
-      code: "count-wrong",
-      where,
-      message: `it is said to have ${zone.record_count} records, and has ${records}`,
-      todo: restoreIt,
-    });
+    step.fault("count-wrong", where, `it is said to have ${zone.record_count} records, and has ${records}`);
 }
 
 function checkOwner(sets: readonly RRset[], where: string, step: Step): void {
   if (sets.length === 0) return;
-  for (const fault of checkOwners(sets))
-    step.fault({ ...fault, where: `${where}, ${fault.where}`, todo: `${fault.todo}; the API takes it` });
+  for (const { code, where: at, message, todo } of checkOwners(sets))
+    step.fault(code, `${where}, ${at}`, message, `${todo}; the API takes it`);
 }
