@@ -9,14 +9,7 @@ import { type CheckCounts, type CheckTellers, checkStore } from "./check/check.t
 import { copyTables } from "./copy.ts";
 import { withDraft } from "./draft-file.ts";
 import { asideOf, isLogInUse, takeLogAway } from "./log-left.ts";
-import {
-  fileState,
-  fileTrouble,
-  isRefused,
-  openQuietly,
-  readSqliteTables,
-  writeSqliteTables,
-} from "./tables/sqlite.ts";
+import { expectFile, fileState, isRefused, openQuietly, readSqliteTables, writeSqliteTables } from "./tables/sqlite.ts";
 import { storeTables, type Tables, type ToolProgress } from "./tables/table.ts";
 
 export type BackupTellers = Pick<CheckTellers, "signal"> & { readonly progress: (progress: ToolProgress) => void };
@@ -38,8 +31,7 @@ export type BackupOutcome =
  */
 export const backupSqlite = (path: string, file: string, tellers: BackupTellers): Promise<BackupOutcome> =>
   intoPlace(file, tellers, async (draft) => {
-    const state = fileState(path);
-    if (state.kind !== "good" && state.kind !== "older") throw new DatabaseTrouble(fileTrouble(path, state));
+    expectFile(path, ["older"]);
     const database = openQuietly(path);
     try {
       // What is written is the new file, but SQLite counts that too.

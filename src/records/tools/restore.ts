@@ -9,7 +9,7 @@ import { type CheckCounts, checkStore } from "./check/check.ts";
 import { withDraft } from "./draft-file.ts";
 import { asideOf, isLogInUse, takeLogAway } from "./log-left.ts";
 import { isInUse, takeSole } from "./tables/sole.ts";
-import { fileState, fileTrouble, readSqliteTables, writeSqliteTables } from "./tables/sqlite.ts";
+import { expectFile, fileState, readSqliteTables, writeSqliteTables } from "./tables/sqlite.ts";
 import { storeTables, type Tables } from "./tables/table.ts";
 
 export type RestoreOutcome =
@@ -57,8 +57,7 @@ export async function withCheckedCopy<T>(
 }
 
 export function expectBackup(file: string): void {
-  const state = fileState(file);
-  if (state.kind !== "good" && state.kind !== "older") throw new DatabaseTrouble(fileTrouble(file, state));
+  expectFile(file, ["older"]);
   // Looking at it has brought its log into the file, unless somebody else has it open.
   if ((statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0)
     throw new DatabaseTrouble(

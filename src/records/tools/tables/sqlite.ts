@@ -12,24 +12,21 @@ import { type CopyTarget, keyNames, type Row, type Table, type Value, type Writa
 
 /** One state of a file that may be in use: what is written meanwhile is not seen. */
 export function readSqliteTables(path: string): WritableTables {
-  return opened(path, () => {
-    const state = fileState(path);
-    if (state.kind !== "good") throw new DatabaseTrouble(fileTrouble(path, state));
-    const database = openQuietly(path);
-    try {
-      database.exec("BEGIN");
-      // The snapshot begins with the first read, not with BEGIN.
-      database.prepare("SELECT count(*) FROM accounts").get();
-      return database;
-    } catch (error) {
-      database.close();
-      throw error;
-    }
-  });
+  expectFile(path);
+  const database = openQuietly(path);
+  try {
+    database.exec("BEGIN");
+    // The snapshot begins with the first read, not with BEGIN.
+    database.prepare("SELECT count(*) FROM accounts").get();
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  return tablesIn(database, path);
 }
 
 /** A file that nobody else uses yet; made when it is not there. */
-export const writeSqliteTables = (path: string): WritableTables => opened(path, () => openToWrite(path));
+export const writeSqliteTables = (path: string): WritableTables => tablesIn(openToWrite(path), path);
 
 /** Such a file for a copy: a new one, or one that a copy of `source` was begun on. */
 export function copySqliteTables(path: string, source: string): CopyTarget {
@@ -45,7 +42,7 @@ export function copySqliteTables(path: string, source: string): CopyTarget {
     throw error;
   }
   const finish = async () => database.exec(`DROP TABLE ${copyMark}`);
-  return { tables: tablesOver(connectionTo(database, path)), goesOn, finish };
+  return { tables: tablesIn(database, path), goesOn, finish };
 }
 
 function openToWrite(path: string): DatabaseSync {
@@ -58,13 +55,10 @@ function openToWrite(path: string): DatabaseSync {
 
 /** To delete a few rows at a time from a file that is in use; what a power cut brings back is deleted again. */
 export function trimSqliteTables(path: string): WritableTables {
-  return opened(path, () => {
-    const state = fileState(path);
-    if (state.kind !== "good") throw new DatabaseTrouble(fileTrouble(path, state));
-    const database = new DatabaseSync(path);
-    database.exec("PRAGMA busy_timeout = 5000; PRAGMA synchronous = NORMAL");
-    return database;
-  });
+  expectFile(path);
+  const database = new DatabaseSync(path);
+  database.exec("PRAGMA busy_timeout = 5000; PRAGMA synchronous = NORMAL");
+  return tablesIn(database, path);
 }
 
 /**
@@ -88,7 +82,7 @@ function isFrozen(path: string): boolean {
   }
 }
 
-export type FileState =
+type FileState =
   | { readonly kind: "good" }
   | { readonly kind: "missing" | "partial" | "folder" | "closed" | "no-database" | "not-ours" }
   | { readonly kind: "older" | "newer"; readonly steps: number }
@@ -125,6 +119,12 @@ export function fileState(path: string): FileState {
   }
 }
 
+/** Throws, with what to do, unless the file is good or of one of these kinds. */
+export function expectFile(path: string, others: readonly FileState["kind"][] = []): void {
+  const state = fileState(path);
+  if (state.kind !== "good" && !others.includes(state.kind)) throw new DatabaseTrouble(fileTrouble(path, state));
+}
+
 /** Whether the system does not let this user in; unlike opening a file, asking leaves its locks alone. */
 export function isRefused(path: string, mode = constants.R_OK, why: "EACCES" | "EROFS" = "EACCES"): boolean {
   try {
@@ -135,7 +135,7 @@ export function isRefused(path: string, mode = constants.R_OK, why: "EACCES" | "
   }
 }
 
-export function fileTrouble(path: string, state: Exclude<FileState, { readonly kind: "good" }>): string {
+function fileTrouble(path: string, state: Exclude<FileState, { readonly kind: "good" }>): string {
   switch (state.kind) {
     case "missing":
       return `there is no file ${path}; give the path of a moor database, such as moor-data/records.sqlite.`;
@@ -167,10 +167,7 @@ export function fileTrouble(path: string, state: Exclude<FileState, { readonly k
   }
 }
 
-function opened(path: string, open: () => DatabaseSync): WritableTables {
-  const database = open();
-  return tablesOver(connectionTo(database, path));
-}
+const tablesIn = (database: DatabaseSync, path: string): WritableTables => tablesOver(connectionTo(database, path));
 
 function connectionTo(database: DatabaseSync, name: string): SqlConnection {
   const all: SqlConnection["all"] = async (text, values) => {
