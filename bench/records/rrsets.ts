@@ -45,14 +45,14 @@ async function fill(folder: string): Promise<string> {
   const token = createToken(64);
   const hash = hashSecret(token);
   await store.addToken({ account: account.id, name: "bench", hash, scope: wholeAccount, created: 0 });
-  const { rrsets } = createRecordService({ store, now: Date.now, nameservers: ["ns1.example.net"] });
+  const service = createRecordService({ store, now: Date.now, nameservers: ["ns1.example.net"] });
   const actor = { account: account.id, label: "bench", scope: wholeAccount };
   const content = Array.from({ length: sets }, (_, i) => ({
     name: `h${i}`,
     type: "A",
     records: [{ value: "192.0.2.1", comment: "" }],
   }));
-  const made = await rrsets.createZoneWith(actor, {
+  const made = await service.createZone(actor, {
     name: "bench.example",
     mode: "primary",
     ttl: 60,

@@ -18,7 +18,7 @@ export async function fillHarbour(store: RecordStore, now: number): Promise<void
     });
 
   for (const name of ["harbour.example", "lighthouse.example", "tide-tables.example"]) {
-    await at(360).rrsets.createZoneWith(person, {
+    await at(360).createZone(person, {
       name,
       mode: "primary",
       ttl: 3_600,
@@ -28,7 +28,7 @@ export async function fillHarbour(store: RecordStore, now: number): Promise<void
       content: { kind: "sets", sets: [] },
     });
   }
-  await at(360).rrsets.createZoneWith(person, {
+  await at(360).createZone(person, {
     ...{ name: "lagoon.example", mode: "secondary", ttl: 3_600, labels: {}, locked: false },
     primaries: [{ address: "192.0.2.53", port: 53 }],
     content: { kind: "sets", sets: [] },
@@ -43,7 +43,7 @@ export async function fillHarbour(store: RecordStore, now: number): Promise<void
     comment = "",
     ttl?: number,
   ) =>
-    at(hoursAgo).rrsets.changeSets(actor, zone, {
+    at(hoursAgo).changeSets(actor, zone, {
       changes: [
         {
           name,
@@ -78,7 +78,7 @@ export async function fillLargeZone(store: RecordStore, name: string, count: num
     { length: count },
     (_, i) => `host${i} 300 IN A 10.${(i >> 16) & 255}.${(i >> 8) & 255}.${i & 255}`,
   );
-  await service.rrsets.createZoneWith(actor, {
+  await service.createZone(actor, {
     name,
     mode: "primary",
     ttl: 3_600,

@@ -21,7 +21,7 @@ export async function prepareData(data: string, zone: string): Promise<string> {
   const actor = { account: account.id, label: "test", scope: wholeAccount };
   const content = { kind: "sets", sets: [] } as const;
   const draft = { name: zone, mode: "primary", ttl: 60, labels: {}, primaries: [], locked: false, content } as const;
-  const made = await service.rrsets.createZoneWith(actor, draft);
+  const made = await service.createZone(actor, draft);
   store.close();
   if (made.kind !== "done") throw new Error(JSON.stringify(made));
   return readFileSync(join(data, "token"), "utf8").trim();

@@ -110,7 +110,7 @@ describe("moor import", () => {
       const actor = { account, label: "a", scope: wholeAccount };
       for (const name of names) await service.createZone(actor, { name, ttl: 60 });
       expect((await moor("export", "saved", "--account", "us")).code).toBe(0);
-      for (const name of names) await service.rrsets.dropZone(actor, { name });
+      for (const name of names) await service.deleteZone(actor, { name });
     });
     await create("them", "alpha.test");
     const refused = await importAs("us");

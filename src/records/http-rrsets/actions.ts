@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { Type } from "typebox";
 import { answers, queries, type WireAction } from "../../contract/rrsets.ts";
 import type { Fault } from "../../core/result.ts";
 import { badInput } from "../service/edit/bad-input.ts";
@@ -9,7 +8,6 @@ import type { ActionQuery, Page } from "../store/port.ts";
 import { sendError, sendFaults, sendPage, zoneAt } from "./answer.ts";
 import { answerTo, errorAnswer } from "./errors.ts";
 import { orderAt, pagingAt, type Query, textsAt } from "./paging.ts";
-import { errors, zoneParams } from "./schema.ts";
 import { actionToWire } from "./wire.ts";
 
 const tags = ["actions"];
@@ -18,12 +16,9 @@ const statuses: readonly string[] = ["running", "success", "error"];
 const fields = ["id", "command", "status", "progress", "started", "finished"] as const;
 
 /** The same actions in three places, as the original has them. */
-export function rrsetsActionRoutes(api: FastifyInstance, { rrsets }: RecordService): void {
-  const response = (schema: object) => ({ 200: schema, ...errors });
-  const list = { tags, querystring: queries.actions, response: response(answers.actions) };
-  const single = { tags, response: response(answers.action) };
-  const params = Type.Object({ id: Type.String() });
-  const zoneAndId = Type.Object({ z: zoneParams.properties.z, id: Type.String() });
+export function rrsetsActionRoutes(api: FastifyInstance, service: RecordService): void {
+  const list = { tags, querystring: queries.actions, response: { 200: answers.actions } };
+  const single = { tags, response: { 200: answers.action } };
 
   const sendOne = async (request: FastifyRequest, reply: FastifyReply, zone?: number) => {
     const { id } = request.params as { id: string };
@@ -35,8 +30,8 @@ export function rrsetsActionRoutes(api: FastifyInstance, { rrsets }: RecordServi
   };
   /** `ids` as the client knows them. */
   const pageOf = async ({ actor }: FastifyRequest, { ids, ...query }: ActionQuery): Promise<Page<WireAction>> => {
-    const veil = await rrsets.veilFor(actor);
-    const page = await rrsets.actions(actor, { ...query, ...(ids && { ids: ids.map(veil.read) }) });
+    const veil = await service.veilFor(actor);
+    const page = await service.actions(actor, { ...query, ...(ids && { ids: ids.map(veil.read) }) });
     return { ...page, items: page.items.map((action) => actionToWire(action, veil)) };
   };
   const found = async (request: FastifyRequest, query: Pick<ActionQuery, "ids" | "zone">) =>
@@ -54,12 +49,8 @@ export function rrsetsActionRoutes(api: FastifyInstance, { rrsets }: RecordServi
   api.get("/zones/actions", { schema: { ...list, summary: "List actions" } }, (request, reply) =>
     sendList(request, reply),
   );
-  api.get("/zones/actions/:id", { schema: { ...single, params, summary: "Read an action" } }, (request, reply) =>
-    sendOne(request, reply),
-  );
-  api.get("/actions/:id", { schema: { ...single, params, summary: "Read an action" } }, (request, reply) =>
-    sendOne(request, reply),
-  );
+  for (const path of ["/zones/actions/:id", "/actions/:id"])
+    api.get(path, { schema: { ...single, summary: "Read an action" } }, (request, reply) => sendOne(request, reply));
 
   const byId = { ...list, querystring: queries.actionsById };
   api.get("/actions", { schema: { ...byId, summary: "Read actions by their ids" } }, async (request, reply) => {
@@ -70,20 +61,16 @@ export function rrsetsActionRoutes(api: FastifyInstance, { rrsets }: RecordServi
     return reply.send({ actions: await found(request, { ids }) });
   });
 
-  api.get(
-    "/zones/:z/actions",
-    { schema: { ...list, params: zoneParams, summary: "List actions of a zone" } },
-    async (request, reply) => {
-      const zone = await rrsets.openZone(request.actor, zoneAt(request));
-      return zone ? await sendList(request, reply, zone.number) : sendError(reply, answerTo(missing("zone")));
-    },
-  );
+  api.get("/zones/:z/actions", { schema: { ...list, summary: "List actions of a zone" } }, async (request, reply) => {
+    const zone = await service.openZone(request.actor, zoneAt(request));
+    return zone ? await sendList(request, reply, zone.number) : sendError(reply, answerTo(missing("zone")));
+  });
 
   api.get(
     "/zones/:z/actions/:id",
-    { schema: { ...single, params: zoneAndId, summary: "Read an action of a zone", deprecated: true } },
+    { schema: { ...single, summary: "Read an action of a zone", deprecated: true } },
     async (request, reply) => {
-      const zone = await rrsets.openZone(request.actor, zoneAt(request));
+      const zone = await service.openZone(request.actor, zoneAt(request));
       return zone ? await sendOne(request, reply, zone.number) : sendError(reply, answerTo(missing("zone")));
     },
   );

@@ -1,14 +1,16 @@
 import { hash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Static, TSchema } from "typebox";
 import { longestKey } from "../../contract/rrsets-limits.ts";
 import { askedZoneName } from "../../core/names/name.ts";
-import { type Fault, fail, ok, type Result as Read } from "../../core/result.ts";
+import { type Fault, fail, ok, type Result } from "../../core/result.ts";
 import { sendRefused } from "../http/refused-requests.ts";
 import type { Action, ZoneKey } from "../model.ts";
 import { badInput } from "../service/edit/bad-input.ts";
-import type { Asked, SetTarget } from "../service/set-operations.ts";
+import type { SetTarget } from "../service/set-operations.ts";
 import { type Actor, type NotDone, refused } from "../service/sight.ts";
 import type { Veil } from "../service/veiled-numbers.ts";
+import type { Asked } from "../service/write.ts";
 import { answerTo, type ErrorAnswer } from "./errors.ts";
 import { readBody } from "./input.ts";
 import { linkHeader, type Paging, paginationToWire } from "./paging.ts";
@@ -22,36 +24,37 @@ declare module "fastify" {
 
 /** How a request of the record-set API becomes a call of the service, and its outcome an answer. */
 
-type Keys = Readonly<Record<string, unknown>>;
-type Done<Result> = Extract<Result, { readonly kind: "done" }>;
-type Outcome = { readonly kind: "done"; readonly action: Action | undefined };
+type DoneOf<Outcome> = Extract<Outcome, { readonly kind: "done" }>;
+type Done = { readonly kind: "done"; readonly action: Action | undefined };
 
-/** Reads the body, does it, and answers with the action and whatever else `tell` says. */
-export async function act<Input, Result extends Outcome | NotDone>(
+/** Reads the body, does what it asks for, and answers with the action and whatever else `answerOf` gives. */
+export async function act<Body extends TSchema, Draft, Outcome extends Done | NotDone>(
   request: FastifyRequest,
   reply: FastifyReply,
   call: {
-    readonly read: (keys: Keys, faults: Fault[]) => Input;
-    readonly run: (input: Input, asked: Asked) => Promise<Result>;
-    readonly tell?: (done: Done<NoInfer<Result>>) => Promise<object> | object;
-    readonly status?: number | ((done: Done<NoInfer<Result>>) => number);
+    readonly body: Body;
+    readonly draftOf: (input: Static<Body>, faults: Fault[]) => Draft;
+    readonly run: (draft: Draft, asked: Asked) => Promise<Outcome>;
+    readonly answerOf?: (done: DoneOf<NoInfer<Outcome>>) => Promise<object> | object;
+    readonly status?: (done: DoneOf<NoInfer<Outcome>>) => number;
     /** Where the usual words do not fit. */
     readonly refusal?: (notDone: NotDone) => ErrorAnswer;
   },
 ): Promise<FastifyReply> {
-  const input = readBody(request.body, call.read);
-  const asked = input.ok ? onceAt(request) : input;
-  if (!input.ok || !asked.ok) return sendError(reply, answerTo(refused(asked.ok ? [] : asked.faults)));
-  const outcome = await call.run(input.value, asked.value);
-  if (!isDone(outcome)) return sendError(reply, (call.refusal ?? answerTo)(outcome as NotDone));
-  const { status = 201, tell } = call;
+  const { refusal = answerTo, status = () => 201, answerOf = () => ({}) } = call;
+  const draft = readBody(request.body, call.body, call.draftOf);
+  if (!draft.ok) return sendFaults(reply, draft.faults);
+  const asked = onceAt(request);
+  if (!asked.ok) return sendFaults(reply, asked.faults);
+  const outcome = await call.run(draft.value, asked.value);
+  if (!isDone(outcome)) return sendError(reply, refusal(outcome as NotDone));
   const veil = await request.server.veilFor(request.actor);
-  const action = outcome.action === undefined ? {} : { action: actionToWire(outcome.action, veil) };
-  const told = tell === undefined ? {} : await tell(outcome);
-  return reply.code(typeof status === "number" ? status : status(outcome)).send({ ...told, ...action });
+  const answer = await answerOf(outcome);
+  const action = outcome.action && { action: actionToWire(outcome.action, veil) };
+  return reply.code(status(outcome)).send({ ...answer, ...action });
 }
 
-const isDone = <Result extends Outcome | NotDone>(outcome: Result): outcome is Done<Result> & Outcome =>
+const isDone = <Outcome extends Done | NotDone>(outcome: Outcome): outcome is DoneOf<Outcome> & Done =>
   outcome.kind === "done";
 
 export const sendError = (reply: FastifyReply, { status, body }: ErrorAnswer): FastifyReply =>
@@ -77,7 +80,7 @@ export function sendPage(
 }
 
 /** Only POSTs are made to count once by a key: the others do so by themselves. */
-function onceAt(request: FastifyRequest): Read<Asked> {
+function onceAt(request: FastifyRequest): Result<Asked> {
   const key = request.method === "POST" ? request.headers["idempotency-key"] : undefined;
   if (key === undefined) return ok({});
   if (typeof key !== "string" || key === "" || key.length > longestKey) {
@@ -110,5 +113,3 @@ export function setAt(request: FastifyRequest): SetTarget {
   const { n = "", t = "" } = request.params as Params;
   return { zone: zoneAt(request), name: n, type: t };
 }
-
-export const nothingRead = (): undefined => undefined;

@@ -1,20 +1,19 @@
 import type { FastifyInstance } from "fastify";
-import { Type } from "typebox";
-import { answers, bodies, queries } from "../../contract/rrsets.ts";
+import { answers, queries } from "../../contract/rrsets.ts";
+import { bodies } from "../../contract/rrsets-bodies.ts";
 import type { Fault } from "../../core/result.ts";
 import type { RecordService } from "../service/service.ts";
-import { act, nothingRead, sendError, sendFaults, zoneAt } from "./answer.ts";
+import { act, sendError, sendFaults, zoneAt } from "./answer.ts";
 import { answerTo, errorAnswer } from "./errors.ts";
-import { changesFromKeys } from "./input.ts";
+import { changesDraft } from "./input.ts";
 import { numberAt, pagingAt, type Query } from "./paging.ts";
-import { errors, zoneParams } from "./schema.ts";
 import { changeToWire } from "./wire.ts";
 
 const tags = ["changes"];
 
 /** Not in the original API: many sets at once, what was done before, and taking it back. */
-export function rrsetsChangeRoutes(api: FastifyInstance, { rrsets }: RecordService): void {
-  const tellSerial = ({ serial }: { readonly serial: number }) => ({ serial });
+export function rrsetsChangeRoutes(api: FastifyInstance, service: RecordService): void {
+  const answerOf = ({ serial }: { readonly serial: number }) => ({ serial });
 
   api.post(
     "/zones/:z/changes",
@@ -23,16 +22,16 @@ export function rrsetsChangeRoutes(api: FastifyInstance, { rrsets }: RecordServi
       schema: {
         tags,
         summary: "Change many record sets in one transaction",
-        params: zoneParams,
         body: bodies.changes,
-        response: { 201: answers.changes, ...errors },
+        response: { 201: answers.changes },
       },
     },
     (request, reply) =>
       act(request, reply, {
-        read: changesFromKeys,
-        run: (wanted, asked) => rrsets.changeSets(request.actor, zoneAt(request), wanted, asked),
-        tell: tellSerial,
+        body: bodies.changes,
+        draftOf: changesDraft,
+        run: (wanted, asked) => service.changeSets(request.actor, zoneAt(request), wanted, asked),
+        answerOf,
       }),
   );
 
@@ -43,9 +42,8 @@ export function rrsetsChangeRoutes(api: FastifyInstance, { rrsets }: RecordServi
       schema: {
         tags,
         summary: "What was done to a zone, newest first",
-        params: zoneParams,
         querystring: queries.history,
-        response: { 200: answers.history, ...errors },
+        response: { 200: answers.history },
       },
     },
     async (request, reply) => {
@@ -53,9 +51,9 @@ export function rrsetsChangeRoutes(api: FastifyInstance, { rrsets }: RecordServi
       const { perPage: limit } = pagingAt(request.query, 100, faults);
       const before = numberAt(request.query, "before", faults);
       if (faults.length > 0) return sendFaults(reply, faults);
-      const veil = await rrsets.veilFor(request.actor);
+      const veil = await service.veilFor(request.actor);
       const query = { limit, ...(before !== undefined && { before: veil.read(before) }) };
-      const outcome = await rrsets.history(request.actor, zoneAt(request), query);
+      const outcome = await service.history(request.actor, zoneAt(request), query);
       if (outcome.kind !== "done") return sendError(reply, answerTo(outcome));
       const { rows, next, rest = null } = outcome;
       const meta = { next_before: next === undefined ? null : veil.show(next), rest_of_write: rest };
@@ -70,17 +68,17 @@ export function rrsetsChangeRoutes(api: FastifyInstance, { rrsets }: RecordServi
       schema: {
         tags,
         summary: "Take back what the write with this serial did",
-        params: Type.Object({ ...zoneParams.properties, serial: Type.String() }),
-        response: { 201: answers.changes, ...errors },
+        response: { 201: answers.changes },
       },
     },
     async (request, reply) => {
       const { serial } = request.params as { serial: string };
       if (!/^\d{1,10}$/.test(serial)) return sendError(reply, noSuchChange);
       return await act(request, reply, {
-        read: nothingRead,
-        run: (_, asked) => rrsets.undo(request.actor, zoneAt(request), Number(serial), asked),
-        tell: tellSerial,
+        body: bodies.nothing,
+        draftOf: () => undefined,
+        run: (_, asked) => service.undo(request.actor, zoneAt(request), Number(serial), asked),
+        answerOf,
         refusal: (notDone) =>
           notDone.kind === "missing" && notDone.what !== "zone" ? noSuchChange : answerTo(notDone),
       });

@@ -12,7 +12,6 @@ import type { RecordStore } from "../store/port.ts";
 import { sendError, sendFaults } from "./answer.ts";
 import { createEventStreams, type EventSink } from "./change-events.ts";
 import { errorAnswer } from "./errors.ts";
-import { errors } from "./schema.ts";
 
 export type EventOptions = {
   readonly service: RecordService;
@@ -36,7 +35,7 @@ const mostStreams = { all: 1_000, ofToken: 20, ofAccount: 200 };
 /** Not in the original API: changes as they come, to everyone who may see them. */
 export function rrsetsEventRoutes(api: FastifyInstance, options: EventOptions): void {
   const { store, service, noteFailure } = options;
-  const streams = createEventStreams(store, service.rrsets.maySee, service.turns);
+  const streams = createEventStreams(store, service.maySee, service.turns);
   const seats = createSeats(mostStreams.all);
   const open = new Map<AbortController, { readonly request: FastifyRequest; readonly response: ServerResponse }>();
   const { streams: counted = { open: 0 } } = options;
@@ -69,7 +68,7 @@ export function rrsetsEventRoutes(api: FastifyInstance, options: EventOptions): 
         }),
       ),
     }),
-    response: { 200: Type.String({ description: "text/event-stream; the data of each event is a Change" }), ...errors },
+    response: { 200: Type.String({ description: "text/event-stream; the data of each event is a Change" }) },
   };
   api.get("/events", { schema, exposeHeadRoute: false }, async (request, reply) => {
     const asked = request.headers["last-event-id"];
@@ -91,7 +90,7 @@ export function rrsetsEventRoutes(api: FastifyInstance, options: EventOptions): 
       leave();
       stream.abort();
     });
-    const veil = await service.rrsets.veilFor(actor);
+    const veil = await service.veilFor(actor);
     const last = await store.lastChange();
     const after = asked === undefined ? last : veil.read(Number(asked));
     // An id that this token was never given: where it stood is not known.

@@ -1,29 +1,27 @@
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
-import { answers, bodies } from "../../contract/rrsets.ts";
+import { answers } from "../../contract/rrsets.ts";
+import { bodies } from "../../contract/rrsets-bodies.ts";
 import type { RecordService } from "../service/service.ts";
 import { act, sendError, zoneAt } from "./answer.ts";
 import { answerTo, errorAnswer } from "./errors.ts";
-import { textAt } from "./input.ts";
-import { errors, zoneParams } from "./schema.ts";
 import { grantToWire } from "./wire.ts";
 
 const tags = ["grants"];
 
 /** Not in the original API: who else may have zones inside or above a zone. */
-export function rrsetsGrantRoutes(api: FastifyInstance, { rrsets }: RecordService): void {
+export function rrsetsGrantRoutes(api: FastifyInstance, service: RecordService): void {
   api.get(
     "/zones/:z/grants",
     {
       schema: {
         tags,
         summary: "List who may create zones inside or above a zone",
-        params: zoneParams,
-        response: { 200: answers.grants, ...errors },
+        response: { 200: answers.grants },
       },
     },
     async (request, reply) => {
-      const outcome = await rrsets.grantsOf(request.actor, zoneAt(request));
+      const outcome = await service.grantsOf(request.actor, zoneAt(request));
       if (outcome.kind !== "done") return sendError(reply, answerTo(outcome));
       return reply.send({ grants: outcome.grants.map(grantToWire) });
     },
@@ -35,16 +33,16 @@ export function rrsetsGrantRoutes(api: FastifyInstance, { rrsets }: RecordServic
       schema: {
         tags,
         summary: "Let another account create zones at or below a name in a zone, or at a name above it",
-        params: zoneParams,
         body: bodies.grant,
-        response: { 201: answers.grant, ...errors },
+        response: { 201: answers.grant },
       },
     },
     (request, reply) =>
       act(request, reply, {
-        read: (keys, faults) => ({ account: textAt(keys, "account", faults), name: textAt(keys, "name", faults) }),
-        run: (draft) => rrsets.addGrant(request.actor, zoneAt(request), draft),
-        tell: ({ grant }) => ({ grant: grantToWire(grant) }),
+        body: bodies.grant,
+        draftOf: (draft) => draft,
+        run: (draft) => service.addGrant(request.actor, zoneAt(request), draft),
+        answerOf: ({ grant }) => ({ grant: grantToWire(grant) }),
       }),
   );
 
@@ -54,14 +52,13 @@ export function rrsetsGrantRoutes(api: FastifyInstance, { rrsets }: RecordServic
       schema: {
         tags,
         summary: "Revoke a grant; zones that were created with it stay",
-        params: Type.Object({ ...zoneParams.properties, g: Type.String({ description: "the grant's id" }) }),
-        response: { 204: Type.Null(), ...errors },
+        response: { 204: Type.Null() },
       },
     },
     async (request, reply) => {
       const { g } = request.params as { g: string };
       if (!/^\d{1,15}$/.test(g)) return sendError(reply, noSuchGrant);
-      const outcome = await rrsets.revokeGrant(request.actor, zoneAt(request), Number(g));
+      const outcome = await service.revokeGrant(request.actor, zoneAt(request), Number(g));
       if (outcome.kind === "done") return await reply.code(204).send();
       return sendError(reply, outcome.kind === "missing" && outcome.what === "grant" ? noSuchGrant : answerTo(outcome));
     },

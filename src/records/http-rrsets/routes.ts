@@ -18,7 +18,7 @@ import { rrsetsChangeRoutes } from "./changes.ts";
 import { deniedAnswer, type ErrorAnswer, errorAnswer } from "./errors.ts";
 import { rrsetsEventRoutes } from "./events.ts";
 import { rrsetsGrantRoutes } from "./grants.ts";
-import { onceHeaders } from "./schema.ts";
+import { describeRoute } from "./schema.ts";
 import { rrsetsSetActionRoutes, rrsetsSetRoutes } from "./sets.ts";
 import { rrsetsZoneActionRoutes, rrsetsZoneRoutes } from "./zones.ts";
 
@@ -40,12 +40,12 @@ export function rrsetsApi(options: RrsetsOptions) {
   const { service, store, log } = options;
   return async (api: FastifyInstance): Promise<void> => {
     api.decorateRequest("actor");
-    api.decorate("veilFor", service.rrsets.veilFor);
+    api.decorate("veilFor", service.veilFor);
     noteRefusals(api, log, options.now);
     const noteFailure = createFailureNotes(log, options.now);
     readBodiesBy(api, readJson, largestZoneFile);
     takeTurns(api, service.turns);
-    // Requests are read by input.ts, which tells every fault at once; the schemas of the routes only document them.
+    // Bodies are read by input.ts, by the same schemas, reporting every fault; those of queries only document them.
     api.setValidatorCompiler(() => () => true);
     api.setSerializerCompiler(() => spacedJson);
     // Also where a route has no schema for the status.
@@ -166,16 +166,8 @@ type Route = { readonly path: string; readonly methods: readonly string[] };
 function noteRoute(route: RouteOptions & { readonly routePath: string }, routes: Route[]): void {
   const { routePath: path, method } = route;
   routes.push({ path, methods: Array.isArray(method) ? method : [method] });
-  if (route.schema === undefined) return;
-  const operationId = ["rrsets", String(method).toLowerCase(), ...path.split("/").filter(Boolean)].join("-");
-  const headers = method === "POST" && { headers: onceHeaders };
   // A copy: the route that answers HEAD is given the same one.
-  route.schema = {
-    ...route.schema,
-    ...headers,
-    security: [{ bearer: [] }],
-    operationId: operationId.replaceAll(":", ""),
-  };
+  if (route.schema?.hide !== true) route.schema = describeRoute(String(method), path, route.schema ?? {});
 }
 
 const allMethods: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];

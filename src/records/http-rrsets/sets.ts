@@ -1,27 +1,29 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
-import { answers, bodies, queries } from "../../contract/rrsets.ts";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Static, TSchema } from "typebox";
+import { answers, queries } from "../../contract/rrsets.ts";
+import { bodies } from "../../contract/rrsets-bodies.ts";
 import { isRecordType } from "../../core/rdata/table.ts";
 import { type Fault, ok } from "../../core/result.ts";
 import { badInput } from "../service/edit/bad-input.ts";
+import type { SetEdit } from "../service/edit/set.ts";
 import type { RecordService } from "../service/service.ts";
 import type { SetDone } from "../service/set-operations.ts";
 import { refused } from "../service/sight.ts";
-import { act, nothingRead, sendError, sendFaults, sendPage, setAt, zoneAt } from "./answer.ts";
+import { act, sendError, sendFaults, sendPage, setAt, zoneAt } from "./answer.ts";
 import { answerTo } from "./errors.ts";
-import { flagAt, labelsAt, recordsAt, said, setFromKeys, ttlAt } from "./input.ts";
+import { draftOf, setDraft, valuesFrom } from "./input.ts";
 import { areTrueOf, readSelector } from "./labels.ts";
 import { oneTextAt, orderAt, pagingAt, type Query, textsAt } from "./paging.ts";
-import { errors, setParams, zoneParams } from "./schema.ts";
 import { setToWire } from "./wire.ts";
 
 const tags = ["record sets"];
 const one = "/zones/:z/rrsets/:n/:t";
 
-export function rrsetsSetRoutes(api: FastifyInstance, { rrsets }: RecordService): void {
+export function rrsetsSetRoutes(api: FastifyInstance, service: RecordService): void {
   /** The serial inside an SOA has moved with the write. */
-  const tellSet = (request: FastifyRequest) => async (done: SetDone) => {
+  const answerOf = (request: FastifyRequest) => async (done: SetDone) => {
     const target = { zone: { number: done.zone.number }, name: done.set?.owner ?? "", type: done.set?.type ?? "" };
-    const now = done.set?.type === "SOA" ? await rrsets.set(request.actor, target) : done;
+    const now = done.set?.type === "SOA" ? await service.set(request.actor, target) : done;
     const set = now.kind === "done" ? now.set : done.set;
     return set === undefined ? {} : { rrset: setToWire(set, done.zone.number) };
   };
@@ -33,9 +35,8 @@ export function rrsetsSetRoutes(api: FastifyInstance, { rrsets }: RecordService)
       schema: {
         tags,
         summary: "List record sets",
-        params: zoneParams,
         querystring: queries.sets,
-        response: { 200: answers.rrsets, ...errors },
+        response: { 200: answers.rrsets },
       },
     },
     async (request, reply) => {
@@ -43,7 +44,7 @@ export function rrsetsSetRoutes(api: FastifyInstance, { rrsets }: RecordService)
       const query = setQueryAt(request.query, faults);
       if (faults.length > 0) return sendFaults(reply, faults);
       const { keep, ...asked } = query;
-      const outcome = await rrsets.setPage(request.actor, zoneAt(request), asked, keep);
+      const outcome = await service.setPage(request.actor, zoneAt(request), asked, keep);
       if (outcome.kind !== "done") return sendError(reply, answerTo(outcome));
       const list = outcome.page.items.map((set) => setToWire(set, outcome.zone.number));
       return sendPage(request, reply, { rrsets: list }, asked, outcome.page.total);
@@ -52,31 +53,24 @@ export function rrsetsSetRoutes(api: FastifyInstance, { rrsets }: RecordService)
 
   api.post(
     "/zones/:z/rrsets",
-    {
-      schema: {
-        tags,
-        summary: "Create a record set",
-        params: zoneParams,
-        body: bodies.set,
-        response: { 201: answers.rrsetAction, ...errors },
-      },
-    },
+    { schema: { tags, summary: "Create a record set", body: bodies.set, response: { 201: answers.rrsetAction } } },
     (request, reply) =>
       act(request, reply, {
-        read: setFromKeys,
+        body: bodies.set,
+        draftOf: setDraft,
         run: ({ name, type, ...draft }, asked) =>
-          rrsets.createSet(request.actor, { zone: zoneAt(request), name, type }, draft, asked),
-        tell: tellSet(request),
+          service.editSet(request.actor, { zone: zoneAt(request), name, type }, { kind: "create", draft }, asked),
+        answerOf: answerOf(request),
       }),
   );
 
   api.get(
     one,
-    { schema: { tags, summary: "Read a record set", params: setParams, response: { 200: answers.rrset, ...errors } } },
+    { schema: { tags, summary: "Read a record set", response: { 200: answers.rrset } } },
     async (request, reply) => {
-      const outcome = await rrsets.set(request.actor, setAt(request));
+      const outcome = await service.set(request.actor, setAt(request));
       if (outcome.kind !== "done") return sendError(reply, answerTo(outcome));
-      return reply.send(await tellSet(request)(outcome));
+      return reply.send(await answerOf(request)(outcome));
     },
   );
 
@@ -86,28 +80,21 @@ export function rrsetsSetRoutes(api: FastifyInstance, { rrsets }: RecordService)
       schema: {
         tags,
         summary: "Replace the labels of a record set",
-        params: setParams,
-        body: bodies.labels,
-        response: { 200: answers.rrset, ...errors },
+        body: bodies.setLabels,
+        response: { 200: answers.rrset },
       },
     },
     (request, reply) =>
       act(request, reply, {
-        read: (keys, faults) => ({ labels: labelsAt(keys, faults), records: said(keys.records) }),
+        body: bodies.setLabels,
+        draftOf: (input) => input,
         run: async ({ labels, records }) =>
-          records ? refused([recordsHere]) : await rrsets.labelSet(request.actor, setAt(request), labels),
-        tell: tellSet(request),
-        status: 200,
+          records === undefined
+            ? await service.editSet(request.actor, setAt(request), { kind: "label", labels })
+            : refused([recordsHere]),
+        answerOf: answerOf(request),
+        status: () => 200,
       }),
-  );
-
-  api.delete(
-    one,
-    {
-      schema: { tags, summary: "Delete a record set", params: setParams, response: { 201: answers.action, ...errors } },
-    },
-    (request, reply) =>
-      act(request, reply, { read: nothingRead, run: () => rrsets.deleteSet(request.actor, setAt(request)) }),
   );
 
   api.put(
@@ -116,76 +103,72 @@ export function rrsetsSetRoutes(api: FastifyInstance, { rrsets }: RecordService)
       schema: {
         tags,
         summary: "Create a record set or replace its records, TTL included; not in the original API",
-        params: setParams,
-        body: bodies.put,
-        response: { 200: answers.rrsetAction, 201: answers.rrsetAction, ...errors },
+        body: bodies.recordsAndTtl,
+        response: { 200: answers.rrsetAction, 201: answers.rrsetAction },
       },
     },
     (request, reply) =>
       act(request, reply, {
-        read: draftAt,
-        run: (draft) => rrsets.putSet(request.actor, setAt(request), draft),
-        tell: tellSet(request),
-        status: (done: SetDone) => (done.made ? 201 : 200),
+        body: bodies.recordsAndTtl,
+        draftOf,
+        run: (draft) => service.editSet(request.actor, setAt(request), { kind: "put", draft }),
+        answerOf: answerOf(request),
+        status: ({ made }) => (made ? 201 : 200),
       }),
   );
 }
 
-const draftAt = (keys: Readonly<Record<string, unknown>>, faults: Fault[]) => {
-  const [ttl, labels] = [ttlAt(keys, faults), labelsAt(keys, faults)];
-  return { records: recordsAt(keys, faults), ...(ttl !== undefined && { ttl }), ...(labels && { labels }) };
-};
-
-export function rrsetsSetActionRoutes(api: FastifyInstance, { rrsets }: RecordService): void {
-  const schema = (summary: string, body: object, status = 201) => ({
-    schema: { tags, summary, params: setParams, body, response: { [status]: answers.action, ...errors } },
-  });
-
-  api.post(`${one}/actions/change_protection`, schema("Protect a record set", bodies.setProtection), (request, reply) =>
-    act(request, reply, {
-      read: (keys, faults) => flagAt(keys, "change", faults),
-      run: (locked, asked) => rrsets.lockSet(request.actor, setAt(request), locked, asked),
-    }),
-  );
-
-  api.post(`${one}/actions/change_ttl`, schema("Change the TTL of a record set", bodies.setTtl), (request, reply) =>
-    act(request, reply, {
-      // Clients leave it out to mean null: the vendor deprecated that only in July 2026.
-      read: (keys, faults) => ttlAt(keys, faults) ?? null,
-      run: (ttl, asked) => rrsets.changeSetTtl(request.actor, setAt(request), ttl, asked),
-    }),
-  );
-
-  api.post(`${one}/actions/set_records`, schema("Replace all records of a set", bodies.records), (request, reply) =>
-    act(request, reply, {
-      read: (keys, faults) => recordsAt(keys, faults),
-      run: (records, asked) => rrsets.replaceRecords(request.actor, setAt(request), records, asked),
-    }),
-  );
-
-  api.post(`${one}/actions/add_records`, schema("Add records to a set", bodies.recordsAndTtl), (request, reply) =>
-    act(request, reply, {
-      read: draftAt,
-      run: (draft, asked) => rrsets.addRecords(request.actor, setAt(request), draft, asked),
-    }),
-  );
-
-  api.post(`${one}/actions/remove_records`, schema("Remove records from a set", bodies.records), (request, reply) =>
-    act(request, reply, {
-      read: (keys, faults) => recordsAt(keys, faults),
-      run: (records, asked) => rrsets.removeRecords(request.actor, setAt(request), records, asked),
-    }),
-  );
-
-  api.post(
-    `${one}/actions/update_records`,
-    schema("Change comments of records", bodies.comments, 200),
-    (request, reply) =>
+/** Edits that are answered with their action alone. */
+export function rrsetsSetActionRoutes(api: FastifyInstance, service: RecordService): void {
+  const handler =
+    <Body extends TSchema>(body: Body, editOf: (input: Static<Body>) => SetEdit, status = 201) =>
+    (request: FastifyRequest, reply: FastifyReply) =>
       act(request, reply, {
-        read: (keys, faults) => recordsAt(keys, faults, { comments: "required" }),
-        run: (records, asked) => rrsets.updateComments(request.actor, setAt(request), records, asked),
-        status: 200,
-      }),
+        body,
+        draftOf: editOf,
+        run: (edit, asked) => service.editSet(request.actor, setAt(request), edit, asked),
+        status: () => status,
+      });
+  const action = <Body extends TSchema>(
+    name: string,
+    summary: string,
+    body: Body,
+    editOf: (input: Static<Body>) => SetEdit,
+    status = 201,
+  ) => {
+    const schema = { tags, summary, body, response: { [status]: answers.action } };
+    api.post(`${one}/actions/${name}`, { schema }, handler(body, editOf, status));
+  };
+
+  api.delete(
+    one,
+    { schema: { tags, summary: "Delete a record set", response: { 201: answers.action } } },
+    handler(bodies.nothing, () => ({ kind: "delete" })),
+  );
+  action("change_protection", "Protect a record set", bodies.setProtection, ({ change }) => ({
+    kind: "lock",
+    locked: change,
+  }));
+  // Clients leave the TTL out to mean null: the vendor deprecated that only in July 2026.
+  action("change_ttl", "Change the TTL of a record set", bodies.setTtl, ({ ttl = null }) => ({ kind: "ttl", ttl }));
+  action("set_records", "Replace all records of a set", bodies.records, ({ records }) => ({
+    kind: "replace",
+    draft: { records: valuesFrom(records) },
+  }));
+  action("add_records", "Add records to a set", bodies.recordsAndTtl, (input) => ({
+    kind: "add",
+    draft: draftOf(input),
+  }));
+  action("remove_records", "Remove records from a set", bodies.records, ({ records }) => ({
+    kind: "remove",
+    draft: { records: valuesFrom(records) },
+  }));
+  action(
+    "update_records",
+    "Change comments of records",
+    bodies.comments,
+    ({ records }) => ({ kind: "comment", draft: { records } }),
+    200,
   );
 }
 

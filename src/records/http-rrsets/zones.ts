@@ -1,42 +1,44 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { answers, bodies, queries } from "../../contract/rrsets.ts";
+import type { Static, TSchema } from "typebox";
+import { answers, queries } from "../../contract/rrsets.ts";
+import { bodies } from "../../contract/rrsets-bodies.ts";
 import { askedZoneName } from "../../core/names/name.ts";
 import { type Fault, ok } from "../../core/result.ts";
 import { holdFor } from "../http/admit-body.ts";
-import type { Zone } from "../model.ts";
+import type { Zone, ZoneKey } from "../model.ts";
 import { badInput } from "../service/edit/bad-input.ts";
 import { zoneFaults } from "../service/edit/check-write.ts";
 import type { RecordService } from "../service/service.ts";
-import { missing } from "../service/sight.ts";
+import { type Actor, missing } from "../service/sight.ts";
+import type { Asked, Written } from "../service/write.ts";
 import { largeZone } from "../service/zones/read-zone.ts";
-import { act, nothingRead, sendError, sendFaults, sendPage, zoneAt } from "./answer.ts";
+import { act, sendError, sendFaults, sendPage, zoneAt } from "./answer.ts";
 import { answerTo } from "./errors.ts";
-import { flagAt, labelsAt, primariesAt, said, textAt, ttlAt, zoneFromKeys } from "./input.ts";
+import { serversFrom, zoneDraft } from "./input.ts";
 import { areTrueOf, readSelector } from "./labels.ts";
 import { oneTextAt, orderAt, pagingAt, type Query } from "./paging.ts";
-import { errors, zoneParams } from "./schema.ts";
 import { zoneToWire } from "./wire.ts";
 
 const tags = ["hosted zones"];
 
 export function rrsetsZoneRoutes(api: FastifyInstance, service: RecordService): void {
-  const { rrsets, nameservers } = service;
+  const { nameservers } = service;
   const toWire = async (zones: readonly Zone[]) => {
-    const statuses = await rrsets.zoneStatuses(zones);
+    const statuses = await service.zoneStatuses(zones);
     return zones.map((zone, i) => zoneToWire(zone, statuses[i] ?? "error", nameservers));
   };
-  const tellZone = async ({ zone }: { readonly zone: Zone }) => ({ zone: (await toWire([zone]))[0] });
+  const answerOf = async ({ zone }: { readonly zone: Zone }) => ({ zone: (await toWire([zone]))[0] });
 
   const listZones = async (request: FastifyRequest, reply: FastifyReply) => {
     const faults: Fault[] = [];
     const { keep, owns, ...query } = zoneQueryAt(request.query as Query, faults);
     if (faults.length > 0) return sendFaults(reply, faults);
-    const owning = owns === undefined ? undefined : await rrsets.zoneOwning(request.actor, owns);
+    const owning = owns === undefined ? undefined : await service.zoneOwning(request.actor, owns);
     const name = owning?.name ?? query.name;
     const isNone = (owns !== undefined && owning === undefined) || name !== (query.name ?? name);
     const page = isNone
       ? { items: [], total: 0 }
-      : await rrsets.zonePage(request.actor, { ...query, ...(name !== undefined && { name }) }, keep);
+      : await service.zones(request.actor, { ...query, ...(name !== undefined && { name }) }, keep);
     const zones = await toWire(page.items);
     return sendPage(request, reply, { zones }, query, page.total);
   };
@@ -45,7 +47,7 @@ export function rrsetsZoneRoutes(api: FastifyInstance, service: RecordService): 
     "/zones",
     {
       config: { heavy: true },
-      schema: { tags, summary: "List zones", querystring: queries.zones, response: { 200: answers.zones, ...errors } },
+      schema: { tags, summary: "List zones", querystring: queries.zones, response: { 200: answers.zones } },
     },
     listZones,
   );
@@ -54,25 +56,26 @@ export function rrsetsZoneRoutes(api: FastifyInstance, service: RecordService): 
     "/zones",
     {
       config: { largeBody: true },
-      schema: { tags, summary: "Create a zone", body: bodies.zone, response: { 201: answers.zoneAction, ...errors } },
+      schema: { tags, summary: "Create a zone", body: bodies.zone, response: { 201: answers.zoneAction } },
     },
     (request, reply) =>
       act(request, reply, {
-        read: zoneFromKeys,
-        run: (draft, asked) => rrsets.createZoneWith(request.actor, draft, asked),
-        tell: tellZone,
+        body: bodies.zone,
+        draftOf: zoneDraft,
+        run: (draft, asked) => service.createZone(request.actor, draft, asked),
+        answerOf,
       }),
   );
 
   api.get(
     "/zones/:z",
-    { schema: { tags, summary: "Read a zone", params: zoneParams, response: { 200: answers.zone, ...errors } } },
+    { schema: { tags, summary: "Read a zone", response: { 200: answers.zone } } },
     async (request, reply) => {
       const key = zoneAt(request);
       // `/zones/`: scripts ask for the list so.
       if ("name" in key && key.name === "") return await listZones(request, reply);
-      const zone = await rrsets.zoneBy(request.actor, key);
-      return zone === undefined ? sendError(reply, answerTo(missing("zone"))) : reply.send(await tellZone({ zone }));
+      const zone = await service.zone(request.actor, key);
+      return zone === undefined ? sendError(reply, answerTo(missing("zone"))) : reply.send(await answerOf({ zone }));
     },
   );
 
@@ -82,32 +85,18 @@ export function rrsetsZoneRoutes(api: FastifyInstance, service: RecordService): 
       schema: {
         tags,
         summary: "Replace the labels of a zone",
-        params: zoneParams,
         body: bodies.labels,
-        response: { 200: answers.zone, ...errors },
+        response: { 200: answers.zone },
       },
     },
     (request, reply) =>
       act(request, reply, {
-        read: labelsAt,
-        run: (labels) => rrsets.labelZone(request.actor, zoneAt(request), labels),
-        tell: tellZone,
-        status: 200,
+        body: bodies.labels,
+        draftOf: ({ labels }) => labels,
+        run: (labels) => service.labelZone(request.actor, zoneAt(request), labels),
+        answerOf,
+        status: () => 200,
       }),
-  );
-
-  api.delete(
-    "/zones/:z",
-    {
-      schema: {
-        tags,
-        summary: "Delete a zone with all its record sets",
-        params: zoneParams,
-        response: { 201: answers.action, ...errors },
-      },
-    },
-    (request, reply) =>
-      act(request, reply, { read: nothingRead, run: () => rrsets.dropZone(request.actor, zoneAt(request)) }),
   );
 
   api.get(
@@ -117,62 +106,70 @@ export function rrsetsZoneRoutes(api: FastifyInstance, service: RecordService): 
       schema: {
         tags,
         summary: "Read a zone as a zone file",
-        params: zoneParams,
-        response: { 200: answers.zonefile, ...errors },
+        response: { 200: answers.zonefile },
       },
     },
     async (request, reply) => {
-      const zone = await rrsets.openZone(request.actor, zoneAt(request));
+      const zone = await service.openZone(request.actor, zoneAt(request));
       const faults = zone === undefined ? [] : zoneFaults(zone);
       if (zone === undefined) return sendError(reply, answerTo(missing("zone")));
       if (faults.length > 0) return sendFaults(reply, faults);
       if (zone.recordCount > largeZone) await holdFor(request.actor.account, reply, service.turns);
-      const file = await service.exportZone(request.actor, zone.id, "rrsets");
+      const file = await service.exportZone(request.actor, zone, "rrsets");
       return file.kind === "done" ? reply.send({ zonefile: file.text }) : sendError(reply, answerTo(file));
     },
   );
 }
 
-export function rrsetsZoneActionRoutes(api: FastifyInstance, { rrsets }: RecordService): void {
-  const schema = (summary: string, body: object) => ({
-    schema: { tags, summary, params: zoneParams, body, response: { 201: answers.action, ...errors } },
-  });
-
-  api.post(
-    "/zones/:z/actions/change_primary_nameservers",
-    schema("Say where a secondary zone comes from", bodies.primaries),
-    (request, reply) =>
+/** Writes that are answered with their action alone. */
+export function rrsetsZoneActionRoutes(api: FastifyInstance, service: RecordService): void {
+  const handler =
+    <Body extends TSchema, Draft>(
+      body: Body,
+      draftOf: (input: Static<Body>, faults: Fault[]) => Draft,
+      run: (actor: Actor, zone: ZoneKey, draft: Draft, asked: Asked) => Promise<Written>,
+    ) =>
+    (request: FastifyRequest, reply: FastifyReply) =>
       act(request, reply, {
-        read: primariesAt,
-        run: (servers, asked) => rrsets.changePrimaries(request.actor, zoneAt(request), servers, asked),
-      }),
-  );
+        body,
+        draftOf,
+        run: (draft, asked) => run(request.actor, zoneAt(request), draft, asked),
+      });
+  const schema = (summary: string, body: TSchema) => ({ tags, summary, body, response: { 201: answers.action } });
+  const path = "/zones/:z/actions";
 
-  api.post("/zones/:z/actions/change_protection", schema("Protect a zone", bodies.zoneProtection), (request, reply) =>
-    act(request, reply, {
-      read: (keys, faults) => (said(keys.delete) ? flagAt(keys, "delete", faults) : undefined),
-      run: (locked, asked) => rrsets.lockZone(request.actor, zoneAt(request), locked, asked),
-    }),
+  api.delete(
+    "/zones/:z",
+    { schema: { tags, summary: "Delete a zone with all its record sets", response: { 201: answers.action } } },
+    handler(
+      bodies.nothing,
+      () => undefined,
+      (actor, zone, _, asked) => service.deleteZone(actor, zone, asked),
+    ),
   );
-
-  api.post("/zones/:z/actions/change_ttl", schema("Change a zone's TTL", bodies.zoneTtl), (request, reply) =>
-    act(request, reply, {
-      read: (keys, faults) => {
-        if (!said(keys.ttl)) faults.push(badInput("ttl", "is missing"));
-        return ttlAt(keys, faults) ?? 0;
-      },
-      run: (ttl, asked) => rrsets.changeZoneTtl(request.actor, zoneAt(request), ttl, asked),
-    }),
-  );
-
   api.post(
-    "/zones/:z/actions/import_zonefile",
-    { config: { largeBody: true }, ...schema("Replace all record sets by a zone file", bodies.zonefile) },
-    (request, reply) =>
-      act(request, reply, {
-        read: (keys, faults) => textAt(keys, "zonefile", faults),
-        run: (text, asked) => rrsets.importFile(request.actor, zoneAt(request), text, asked),
-      }),
+    `${path}/change_primary_nameservers`,
+    { schema: schema("Say where a secondary zone comes from", bodies.primaries) },
+    handler(
+      bodies.primaries,
+      ({ primary_nameservers: servers }, faults) => serversFrom(servers, faults),
+      service.changePrimaries,
+    ),
+  );
+  api.post(
+    `${path}/change_protection`,
+    { schema: schema("Protect a zone", bodies.zoneProtection) },
+    handler(bodies.zoneProtection, (input) => input.delete, service.lockZone),
+  );
+  api.post(
+    `${path}/change_ttl`,
+    { schema: schema("Change a zone's TTL", bodies.zoneTtl) },
+    handler(bodies.zoneTtl, ({ ttl }) => ttl, service.changeZoneTtl),
+  );
+  api.post(
+    `${path}/import_zonefile`,
+    { config: { largeBody: true }, schema: schema("Replace all record sets by a zone file", bodies.zonefile) },
+    handler(bodies.zonefile, ({ zonefile }) => zonefile, service.importFile),
   );
 }
 

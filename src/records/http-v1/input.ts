@@ -2,7 +2,6 @@ import { isKnownType } from "../../core/rdata/table.ts";
 import { parseTtl } from "../../core/records/rrset.ts";
 import { type Fault, fail, ok, type Result } from "../../core/result.ts";
 import type { RecordDraft } from "../service/record-rules.ts";
-import type { ZoneDraft } from "../service/zones/operations.ts";
 import type { ServerDraft } from "../service/zones/primary-servers.ts";
 import { readV1Value } from "./text.ts";
 
@@ -74,7 +73,7 @@ export function primaryServerFromWire(body: unknown): Result<{ readonly zoneId: 
   return faults.length > 0 ? fail(...faults) : ok({ zoneId, draft });
 }
 
-export function zoneFromWire(body: unknown): Result<ZoneDraft> {
+export function zoneFromWire(body: unknown): Result<{ readonly name: string; readonly ttl: number | undefined }> {
   const keys = keysOf(body);
   const faults: Fault[] = [];
   const name = textAt(keys, "name", faults);

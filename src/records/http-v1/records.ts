@@ -110,7 +110,7 @@ export function recordRoutes(api: FastifyInstance, service: RecordService): void
 /** ddclient 3.10 asks for `/records?<zone id>`, without the key. Any other bare key is ignored, as unknown keys are. */
 async function bareZone(service: RecordService, { actor, query }: FastifyRequest): Promise<string | undefined> {
   const key = Object.entries(query as object).find(([, value]) => value === "")?.[0];
-  return key === undefined ? undefined : (await service.zone(actor, key))?.id;
+  return key === undefined ? undefined : (await service.zone(actor, { zone: key }))?.id;
 }
 
 const recordNotFound = { message: "record not found", code: 404 };

@@ -35,7 +35,7 @@ export function zoneFileRoutes(api: FastifyInstance, service: RecordService): vo
     async (request, reply) => {
       const file = readText(request.body);
       const outcome = file.ok
-        ? await service.importZone(request.actor, request.params.id, file.value)
+        ? await service.importV1File(request.actor, { zone: request.params.id }, file.value)
         : refused(file.faults);
       return outcome.kind === "refused"
         ? sendRefused(reply, { zone: zeroZone, error: fileErrorOf(outcome.faults) })
@@ -60,7 +60,7 @@ export function zoneFileRoutes(api: FastifyInstance, service: RecordService): vo
     async (request, reply) => {
       if (await service.isLarge(request.actor, request.params.id))
         await holdFor(request.actor.account, reply, service.turns);
-      const outcome = await service.exportZone(request.actor, request.params.id, "v1");
+      const outcome = await service.exportZone(request.actor, { zone: request.params.id }, "v1");
       if (outcome.kind !== "done") return sendZone(reply, service, outcome, undefined);
       return reply.type("text/plain; charset=utf-8").serializer(asItIs).send(outcome.text);
     },

@@ -21,6 +21,8 @@ import { paginationToWire, zeroPagination, zeroZone, zoneToWire } from "./wire.t
 const tags = ["zones"];
 const params = Type.Object({ id: Type.String() });
 const answers = { 200: ZoneAnswer, 401: GatewayAnswer, 403: GatewayAnswer, 404: ZoneAnswer, 422: ZoneAnswer };
+/** Seconds. */
+const defaultTtl = 86_400;
 const notFound = { message: "zone not found", code: 404 };
 
 export function zoneRoutes(api: FastifyInstance, service: RecordService): void {
@@ -54,7 +56,9 @@ export function zoneRoutes(api: FastifyInstance, service: RecordService): void {
     { schema: { tags, summary: "Create a zone", body: ZoneInput, response: answers } },
     async (request, reply) => {
       const draft = zoneFromWire(request.body);
-      const outcome = draft.ok ? await service.createZone(request.actor, draft.value) : refused(draft.faults);
+      const outcome = draft.ok
+        ? await service.createZone(request.actor, { ...draft.value, ttl: draft.value.ttl ?? defaultTtl })
+        : refused(draft.faults);
       // Counted only in later answers, as recordings of the original show it.
       const fresh = outcome.kind === "done" ? { ...outcome, zone: { ...outcome.zone, recordCount: 0 } } : outcome;
       return sendZone(reply, service, fresh, request.body);
@@ -68,8 +72,8 @@ export function zoneRoutes(api: FastifyInstance, service: RecordService): void {
       const { id } = request.params;
       // A published script for routers gives the name; no id has a dot, so that it cannot mean another zone.
       const zone =
-        (await service.zone(request.actor, id)) ??
-        (await service.rrsets.zoneBy(request.actor, { name: askedZoneName(id) }));
+        (await service.zone(request.actor, { zone: id })) ??
+        (await service.zone(request.actor, { name: askedZoneName(id) }));
       return sendZone(reply, service, zone ? { kind: "done", zone } : { kind: "missing", what: "zone" }, undefined);
     },
   );
@@ -80,7 +84,7 @@ export function zoneRoutes(api: FastifyInstance, service: RecordService): void {
     async (request, reply) => {
       const draft = zoneFromWire(request.body);
       const outcome = draft.ok
-        ? await service.changeZone(request.actor, request.params.id, draft.value)
+        ? await service.changeZone(request.actor, { zone: request.params.id }, draft.value)
         : refused(draft.faults);
       return sendZone(reply, service, outcome, request.body);
     },
@@ -97,7 +101,7 @@ export function zoneRoutes(api: FastifyInstance, service: RecordService): void {
       },
     },
     async (request, reply) => {
-      const outcome = await service.deleteZone(request.actor, request.params.id);
+      const outcome = await service.deleteZone(request.actor, { zone: request.params.id });
       return outcome.kind === "done" ? reply.send({ error: {} }) : sendNotDone(reply, outcome, undefined);
     },
   );

@@ -7,9 +7,8 @@ import type { DecideAct, WriteView } from "../store/port.ts";
 import { checkWrite, soaStays, zoneFaults } from "./edit/check-write.ts";
 import { newRecordIds } from "./edit/new-id.ts";
 import type { RecordServiceOptions } from "./options.ts";
-import { type ChangesWritten, changesWritten } from "./set-changes.ts";
-import { type Asked, actedBefore } from "./set-operations.ts";
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "./sight.ts";
+import { type Asked, type Done, noChange, type Written, writtenBefore, writtenBy, writtenIn } from "./write.ts";
 
 /** Changes that one request looks through for one who may see only some sets. */
 const mostLookedAt = 2_000;
@@ -17,8 +16,7 @@ const historyPart = 200;
 /** More than any write can have made in one zone. */
 const wholeWrite = 1_000_000;
 
-export function historyOperations(options: RecordServiceOptions, sight: Sight) {
-  const { store, now } = options;
+export function historyOperations({ store, now }: RecordServiceOptions, sight: Sight) {
   const maySee = (actor: Actor, { zoneName: zone, change }: LoggedChange): boolean =>
     change.kind === "settings"
       ? sight.allows(actor, { kind: "read-zone", zone })
@@ -57,12 +55,12 @@ export function historyOperations(options: RecordServiceOptions, sight: Sight) {
       return { kind: "done" as const, zone, rows, next: last?.position, rest };
     },
 
-    /** Puts back what one write has changed, as a new write; refused where something has changed since. */
-    undo: async (actor: Actor, key: ZoneKey, serial: number, asked: Asked = {}): Promise<ChangesWritten> => {
+    /** Takes back what one write has changed, as a new write; refused where something has changed since. */
+    undo: async (actor: Actor, key: ZoneKey, serial: number, asked: Asked = {}): Promise<Written> => {
       const zone = await sight.openZone(actor, key);
       const rows = zone ? await store.historyOf(zone, { serial, limit: wholeWrite }) : [];
       if (zone === undefined || rows.length === 0) {
-        const before = changesWritten(await actedBefore(options, actor, key, asked));
+        const before = await writtenBefore(store, actor, key, asked, now());
         return zone && before.kind === "missing" ? missing("record") : before;
       }
       if (!rows.every((row) => maySee(actor, row))) return missing("record");
@@ -70,16 +68,16 @@ export function historyOperations(options: RecordServiceOptions, sight: Sight) {
       const refusal = undoRefusal(sight, actor, zone, undone);
       if (refusal) return denied(refusal);
       const newId = newRecordIds();
-      const decide: DecideAct<{ kind: "done" } | NotDone> = (view) => {
-        const after = putBack(view, withFreeIds(view, undone.changes, newId), undone.settings);
-        if ("kind" in after) return { wanted: undefined, result: after };
+      const decide: DecideAct<Done | NotDone> = (view) => {
+        const after = undoneIn(view, withFreeIds(view, undone.changes, newId), undone.settings);
+        if ("kind" in after) return noChange(after);
         return { ...after, command: "undo_changes", result: { kind: "done" } };
       };
       const owners = () => undone.changes.map((change) => change.owner);
       // Also of sets that are only to become other ones: what stands in one now may be another record that says the same.
       const records = undone.changes.flatMap(({ after }) => after?.records.map((record) => record.id) ?? []);
-      const request = { account: actor.account, at: key, owners, records, actor: actor.label, now: now(), ...asked };
-      return changesWritten(await store.act(request, decide));
+      const request = { ...writtenBy(actor, now()), at: key, owners, records, ...asked };
+      return writtenIn<Done>(await store.act(request, decide));
     },
   };
 }
@@ -118,19 +116,19 @@ function withFreeIds({ sets }: WriteView, changes: readonly Change[], newId: (i:
   });
 }
 
-function putBack(
+function undoneIn(
   view: WriteView,
   changes: readonly Change[],
   settings: SettingsChange | undefined,
 ): { readonly wanted: readonly RRset[]; readonly settings?: SettingsChange["before"] } | NotDone {
   const { zone } = view;
-  const had = new Map(view.sets.map((set) => [setKey(set.owner, set.type), set]));
-  const sets = new Map(had);
+  const current = new Map(view.sets.map((set) => [setKey(set.owner, set.type), set]));
+  const sets = new Map(current);
   const faults: Fault[] = changes.length > 0 ? [...zoneFaults(zone)] : [];
   for (const change of changes) {
     const [before, after] = [atSerial(change.before, zone), atSerial(change.after, zone)];
     const key = setKey(change.owner, change.type);
-    if (!sameOrNone(before, had.get(key))) faults.push(changedSince(`${change.owner}/${change.type}`));
+    if (!sameOrNone(before, current.get(key))) faults.push(changedSince(`${change.owner}/${change.type}`));
     if (change.type === "SOA" && after === undefined) faults.push(zoneStays);
     if (after === undefined) sets.delete(key);
     else sets.set(key, after);

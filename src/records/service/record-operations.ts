@@ -9,6 +9,7 @@ import { createRecord, deleteRecord, holds, replaceRecord } from "./edit/record.
 import type { RecordServiceOptions } from "./options.ts";
 import { ownersOf, type PlacedDraft, type RecordDraft, type RecordRules } from "./record-rules.ts";
 import { type Actor, missing, type NotDone, type Sight } from "./sight.ts";
+import { noChange, writtenBy } from "./write.ts";
 import { largeZone } from "./zones/read-zone.ts";
 
 export type RecordsQuery = { readonly zone?: string; readonly name?: string; readonly type?: string };
@@ -42,50 +43,36 @@ export function recordOperations(
 
     createRecord: async (actor: Actor, zoneId: string, draft: RecordDraft): Promise<Written> => {
       const [at, id] = [now(), newRecordId()];
-      const request = {
-        account: actor.account,
-        at: { zone: zoneId },
-        owners: ownersOf([draft]),
-        actor: actor.label,
-        now: at,
-      };
+      const request = { ...writtenBy(actor, at), at: { zone: zoneId }, owners: ownersOf([draft]) };
       const outcome = await store.write<Written>(request, (view) => {
         const read = rules.newContent(actor, view.zone, draft);
-        return read.kind === "content" ? createRecord(view, read.content, { id, now: at }) : leave(read);
+        return read.kind === "content" ? createRecord(view, read.content, { id, now: at }) : noChange(read);
       });
       return outcome ?? missing("zone");
     },
 
     replaceRecord: async (actor: Actor, id: string, next: PlacedDraft): Promise<Written> => {
       const at = now();
-      const request = {
-        account: actor.account,
-        at: { record: id },
-        owners: ownersOf([next.draft]),
-        actor: actor.label,
-        now: at,
-      };
+      const request = { ...writtenBy(actor, at), at: { record: id }, owners: ownersOf([next.draft]) };
       const outcome = await store.write<Written>(request, (view) => {
-        const home = view.sets.find((set) => holds(set, id));
-        const read = rules.nextContent(actor, view.zone, home, next);
-        return read.kind === "content" ? replaceRecord(view, read.content, { id, now: at }) : leave(read);
+        const set = view.sets.find((set) => holds(set, id));
+        const read = rules.nextContent(actor, view.zone, set, next);
+        return read.kind === "content" ? replaceRecord(view, read.content, { id, now: at }) : noChange(read);
       });
       return outcome ?? missing("record");
     },
 
     deleteRecord: async (actor: Actor, id: string): Promise<{ kind: "done" } | NotDone> => {
-      const request = { account: actor.account, at: { record: id }, owners: () => [], actor: actor.label, now: now() };
+      const request = { ...writtenBy(actor, now()), at: { record: id }, owners: () => [] };
       const outcome = await store.write<{ kind: "done" } | NotDone>(request, (view) => {
-        const home = view.sets.find((set) => holds(set, id));
-        const inTheWay = rules.obstacle(actor, view.zone, home);
-        return inTheWay ? leave(inTheWay) : deleteRecord(view, id);
+        const set = view.sets.find((set) => holds(set, id));
+        const inTheWay = rules.obstacle(actor, view.zone, set);
+        return inTheWay ? noChange(inTheWay) : deleteRecord(view, id);
       });
       return outcome ?? missing("record");
     },
   };
 }
-
-const leave = <T>(result: T) => ({ wanted: undefined, result });
 
 async function zonesAsked(
   store: RecordStore,
@@ -94,7 +81,7 @@ async function zonesAsked(
   id: string | undefined,
 ): Promise<readonly Zone[] | undefined> {
   if (id !== undefined) {
-    const zone = await sight.zone(actor, id);
+    const zone = await sight.zone(actor, { zone: id });
     return zone && [zone];
   }
   const { items } = await store.zones(actor.account, { page: 1, perPage: Number.MAX_SAFE_INTEGER });

@@ -9,12 +9,11 @@ import { recordRules } from "./record-rules.ts";
 import { changesOperations } from "./set-changes.ts";
 import { setOperations } from "./set-operations.ts";
 import { createSight } from "./sight.ts";
-import { rrsetsZoneOperations } from "./zones/actions.ts";
 import { zoneFileOperations } from "./zones/file-operations.ts";
 import { grantOperations } from "./zones/grants.ts";
 import { zoneOperations } from "./zones/operations.ts";
 import { primaryServerOperations } from "./zones/primary-servers.ts";
-import { settingsOperations } from "./zones/settings.ts";
+import { createChangeSettings } from "./zones/settings.ts";
 
 /**
  * What can be asked of the record service, whichever API it is asked through. Every operation takes the actor first and
@@ -26,26 +25,21 @@ export function createRecordService(options: RecordServiceOptions) {
   const turns = createTurns();
   const sight = createSight(options.store, options.now, turns);
   const rules = recordRules(sight);
-  const settings = settingsOperations(options, sight);
+  const changeSettings = createChangeSettings(options, sight);
   return {
     nameservers: options.nameservers,
     /** For work that takes long, by accounts. */
     turns,
-    /** Zones as sets of records, with actions and a history. */
-    rrsets: {
-      ...rrsetsZoneOperations(options, sight, turns),
-      ...setOperations(options, sight),
-      ...changesOperations(options, sight),
-      ...historyOperations(options, sight),
-      ...grantOperations(options, sight),
-      ...actionOperations(options),
-    },
-    ...zoneOperations(options, sight),
+    ...zoneOperations(options, sight, turns, changeSettings),
+    ...setOperations(options, sight),
+    ...changesOperations(options, sight),
+    ...historyOperations(options, sight),
+    ...grantOperations(options, sight),
+    ...actionOperations(options),
     ...recordOperations(options, sight, rules, turns),
     ...bulkOperations(options, sight, rules),
     ...zoneFileOperations(options, sight, turns),
-    ...settings,
     ...dyndnsOperations(options, sight),
-    ...primaryServerOperations(options, sight, settings.changeSettings),
+    ...primaryServerOperations(options, sight, changeSettings),
   };
 }

@@ -46,10 +46,10 @@ describe("a token for a few names of a zone that many share", () => {
   const names = (records: readonly { readonly owner: string }[]) => records.map((record) => record.owner);
 
   it("has only those read, in the order of all", async () => {
-    expect(await service.zone(tenant, zoneId)).toMatchObject({ recordCount: 2 });
+    expect(await service.zone(tenant, { zone: zoneId })).toMatchObject({ recordCount: 2 });
     const listed = await service.records(tenant, { zone: zoneId });
     expect(listed.kind === "done" && names(listed.records)).toEqual(["a", "b"]);
-    const exported = await service.exportZone(tenant, zoneId, "v1");
+    const exported = await service.exportZone(tenant, { zone: zoneId }, "v1");
     expect(exported.kind === "done" && exported.text).not.toMatch(/^c\b/m);
     expect(read).toEqual(read.map(() => ({ owners: ["a", "b"] })));
     expect(read).not.toEqual([]);
@@ -58,7 +58,7 @@ describe("a token for a few names of a zone that many share", () => {
   it("has only those read by the page", async () => {
     const key = { name: "shared.example" };
     const page = async (query: Partial<SetPageQuery>) => {
-      const found = await service.rrsets.setPage(tenant, key, { page: 1, perPage: 10, ...query }, undefined);
+      const found = await service.setPage(tenant, key, { page: 1, perPage: 10, ...query }, undefined);
       return found.kind === "done" ? names(found.page.items) : found;
     };
     expect(await page({})).toEqual(["a", "b"]);
@@ -71,10 +71,10 @@ describe("a token for a few names of a zone that many share", () => {
   it("for some types of any name finds a set without a look at all the others", async () => {
     const typed: Actor = { account: 1, label: "certificates", scope: { access: "write", sets: [{ types: ["A"] }] } };
     const key = { name: "shared.example" };
-    const found = await service.rrsets.set(typed, { zone: key, name: "a", type: "A" });
+    const found = await service.set(typed, { zone: key, name: "a", type: "A" });
     expect(found.kind).toBe("done");
-    await service.rrsets.history(typed, key, { limit: 1 });
-    await service.rrsets.openZone(typed, key);
+    await service.history(typed, key, { limit: 1 });
+    await service.openZone(typed, key);
     expect(read).toEqual([{ owner: "a", type: "A" }]);
   });
 
@@ -82,9 +82,9 @@ describe("a token for a few names of a zone that many share", () => {
     const scope = { access: "write", sets: [{ types: ["TXT"] }, { owner: "a", types: ["A"] }] } as const;
     const typed: Actor = { account: 1, label: "certificates", scope };
     const key = { name: "shared.example" };
-    expect(await service.rrsets.zoneBy(typed, key)).toMatchObject({ recordCount: 1 });
+    expect(await service.zone(typed, key)).toMatchObject({ recordCount: 1 });
     const page = (query: Partial<SetPageQuery>) =>
-      service.rrsets.setPage(typed, key, { page: 1, perPage: 10, ...query }, undefined);
+      service.setPage(typed, key, { page: 1, perPage: 10, ...query }, undefined);
     expect(await page({})).toMatchObject({ page: { total: 1 } });
     expect(await page({ types: ["A", "AAAA"] })).toMatchObject({ page: { total: 1 } });
     expect(await page({ types: ["AAAA"] })).toMatchObject({ page: { total: 0 } });
@@ -93,7 +93,7 @@ describe("a token for a few names of a zone that many share", () => {
 
   it("has those read by their keys, and not by the page, to count them", async () => {
     const few: Actor = { ...tenant, scope: { access: "write", sets: [{ owner: "b", types: ["A"] }] } };
-    expect(await service.rrsets.zoneBy(few, { name: "shared.example" })).toMatchObject({ recordCount: 1 });
+    expect(await service.zone(few, { name: "shared.example" })).toMatchObject({ recordCount: 1 });
     expect(read).toEqual([{ owners: ["b"] }]);
   });
 

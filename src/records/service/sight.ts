@@ -20,6 +20,9 @@ export type Actor = {
   readonly from?: string;
 };
 
+/** A zone by its id in the v1 API, or as the record-set API knows it. */
+export type AnyZoneKey = ZoneKey | { readonly zone: string };
+
 /** Why a write was not done. `missing` is also the answer about what the actor may not see. */
 export type NotDone =
   | { readonly kind: "missing"; readonly what: Missing }
@@ -68,11 +71,12 @@ export function createSight(store: RecordStore, now: () => Instant, turns: Pick<
     const modified = records.reduce((latest, record) => Math.max(latest, record.modified), zone.created);
     return { ...shown, recordCount: records.length, modified };
   };
-  const ifOpen = (actor: Actor, zone: Zone | undefined): Zone | undefined =>
-    zone && allows(actor, { kind: "read-zone", zone: zone.name }) ? zone : undefined;
-  const ifSeen = async (actor: Actor, zone: Zone | undefined): Promise<Zone | undefined> => {
-    const open = ifOpen(actor, zone);
-    return open && (await asSeen(actor, open));
+  const find = (account: number, key: AnyZoneKey): Promise<Zone | undefined> =>
+    "zone" in key ? store.zone(account, key.zone) : store.zoneBy(account, key);
+  /** For those who look for something in the zone: nothing is counted, and the zone is not to be shown. */
+  const openZone = async (actor: Actor, key: AnyZoneKey): Promise<Zone | undefined> => {
+    const zone = await find(actor.account, key);
+    return zone && allows(actor, { kind: "read-zone", zone: zone.name }) ? zone : undefined;
   };
 
   return {
@@ -80,16 +84,22 @@ export function createSight(store: RecordStore, now: () => Instant, turns: Pick<
     allows,
     sets,
     asSeen,
-    /** For those who look for something in the zone: nothing is counted, and the zone is not to be shown. */
-    openZone: async (actor: Actor, key: ZoneKey) => ifOpen(actor, await store.zoneBy(actor.account, key)),
-    zone: async (actor: Actor, id: string) => await ifSeen(actor, await store.zone(actor.account, id)),
-    zoneBy: async (actor: Actor, key: ZoneKey) => await ifSeen(actor, await store.zoneBy(actor.account, key)),
+    openZone,
+    zone: async (actor: Actor, key: AnyZoneKey): Promise<Zone | undefined> => {
+      const zone = await openZone(actor, key);
+      return zone && (await asSeen(actor, zone));
+    },
+    /** Undefined when there is no such zone; whether there is one by this number or name, the write itself finds out. */
+    keyForWriting: async (actor: Actor, key: AnyZoneKey): Promise<ZoneKey | undefined> =>
+      "zone" in key ? numberOf(await openZone(actor, key)) : key,
     record: async (actor: Actor, id: string): Promise<PlacedRecord | undefined> => {
       const placed = await store.record(actor.account, id);
       return placed && allows(actor, { kind: "read-set", ...placeOf(placed) }) ? placed : undefined;
     },
   };
 }
+
+const numberOf = (zone: Zone | undefined): ZoneKey | undefined => zone && { number: zone.number };
 
 const ofType = (type: RRset["type"] | undefined, sets: readonly RRset[]): readonly RRset[] =>
   type === undefined ? sets : sets.filter((set) => set.type === type);

@@ -21,23 +21,17 @@ export async function fillStore(store: RecordStore, name = "example.org"): Promi
   const actor = { account: account.id, label: "a token", scope: wholeAccount };
   const draft = { mode: "primary", ttl: 3_600, labels: { team: "web" }, primaries: [], locked: false } as const;
   const content = (of: string) => ({ kind: "file", text: zoneText(of) }) as const;
-  must(await service.rrsets.createZoneWith(actor, { ...draft, name, content: content(name) }, once(`${name} 1`)));
+  must(await service.createZone(actor, { ...draft, name, content: content(name) }, once(`${name} 1`)));
   must(
-    await service.rrsets.createZoneWith(
+    await service.createZone(
       actor,
       { ...draft, name: `gone.${name}`, content: content(`gone.${name}`) },
       once(`${name} 2`),
     ),
   );
-  must(await service.rrsets.dropZone(actor, { name: `gone.${name}` }));
-  must(
-    await service.rrsets.createZoneWith(actor, {
-      ...draft,
-      name: `again.${name}`,
-      content: { kind: "sets", sets: [] },
-    }),
-  );
-  must(await service.rrsets.changeZoneTtl(actor, { name }, 7_200));
+  must(await service.deleteZone(actor, { name: `gone.${name}` }, {}));
+  must(await service.createZone(actor, { ...draft, name: `again.${name}`, content: { kind: "sets", sets: [] } }, {}));
+  must(await service.changeZoneTtl(actor, { name }, 7_200));
   const { number: zone } = (await store.zoneBy(account.id, { name })) ?? {};
   for (const consent of [
     { zone, name: `granted.${name}` },
@@ -45,7 +39,7 @@ export async function fillStore(store: RecordStore, name = "example.org"): Promi
   ])
     await store.addGrant({ ...consent, account: account.id, actor: "a token", created: now() });
   for (const value of ["192.0.2.10", "192.0.2.11", "192.0.2.12"]) {
-    must(await service.rrsets.changeSets(actor, { name }, one("www", value)));
+    must(await service.changeSets(actor, { name }, one("www", value)));
   }
 }
 

@@ -1,15 +1,94 @@
 import type { Instant } from "../../../core/instant.ts";
 import type { RRset, ZoneRecord } from "../../../core/records/rrset.ts";
-import { fail, ok, type Result } from "../../../core/result.ts";
-import { duplicateValue, type Place, type Value } from "./values.ts";
+import { type Fault, fail, ok, type Result } from "../../../core/result.ts";
+import type { Zone } from "../../model.ts";
+import { duplicateValue, type Place, readValues, type Value, type ValueDraft } from "./values.ts";
 
-/** What the record-set API can do to one set. `set` is undefined where there is none; so is the result where none is left. */
+export type SetDraft = {
+  readonly records: readonly ValueDraft[];
+  /** Null: the zone's; undefined: not said. */
+  readonly ttl?: number | null;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly locked?: boolean;
+};
 
-export type Fresh = {
+/** What the record-set API can do to one set. */
+export type SetEdit =
+  /** `put` creates the set or replaces its records; a TTL or labels that are not said stay. */
+  | { readonly kind: "create" | "put" | "replace" | "add" | "remove" | "comment"; readonly draft: SetDraft }
+  | { readonly kind: "ttl"; readonly ttl: number | null }
+  | { readonly kind: "lock"; readonly locked: boolean }
+  /** Without labels it changes nothing, and is no mistake. */
+  | { readonly kind: "label"; readonly labels: SetDraft["labels"] | undefined }
+  | { readonly kind: "delete" };
+
+/** A set, undefined where there is none, and where it is. */
+export type SetView = {
+  readonly zone: Zone;
+  readonly place: Place;
+  readonly set: RRset | undefined;
+  readonly stamp: Stamp;
+};
+
+export type Stamp = {
   readonly now: Instant;
   /** The id of the first record that was not there before, of the second, and so on: the same whenever it is asked for. */
   readonly newId: (i: number) => string;
 };
+
+/** The set as the edit makes it; undefined where none is left. */
+export function editedSet(edit: SetEdit, view: SetView): Result<RRset | undefined> {
+  const { set } = view;
+  switch (edit.kind) {
+    case "delete":
+      return ok(undefined);
+    case "ttl":
+      return ok(set && { ...set, ttl: edit.ttl });
+    case "lock":
+      return ok(set && { ...set, locked: edit.locked });
+    case "label":
+      return ok(set && { ...set, ...(edit.labels && { labels: edit.labels }) });
+    case "put":
+    case "replace":
+      return withDraft(view, edit.draft);
+    default:
+      return withRecords(edit.kind, edit.draft, view);
+  }
+}
+
+function withRecords(
+  kind: "create" | "add" | "remove" | "comment",
+  draft: SetDraft,
+  { zone, place, set, stamp }: SetView,
+): Result<RRset | undefined> {
+  if (kind === "create" && set !== undefined) return fail(setExists(place));
+  const values = readValues(place.type, draft.records, zone);
+  if (!values.ok) return values;
+  const { labels, locked, ttl = null } = draft;
+  switch (kind) {
+    case "create":
+      return ok({
+        ...withValues(place, undefined, values.value, stamp),
+        ...{ ttl, ...(labels && { labels }), ...(locked && { locked }) },
+      });
+    case "add":
+      return withMore(place, set, { values: values.value, ttl, zoneTtl: zone.settings.ttl }, stamp);
+    case "remove":
+      return ok(set && withLess(set, values.value));
+    case "comment":
+      return set ? withComments(set, values.value, stamp.now) : ok(set);
+    default:
+      return kind satisfies never;
+  }
+}
+
+/** The records of the draft in place of those that the set has. */
+export function withDraft({ zone, place, set, stamp }: SetView, draft: SetDraft, where?: string): Result<RRset> {
+  const values = readValues(place.type, draft.records, zone, where);
+  if (!values.ok) return values;
+  const { ttl = set?.ttl ?? null, labels = set?.labels } = draft;
+  return ok({ ...withValues(place, set, values.value, stamp), ttl, ...(labels && { labels }) });
+}
 
 /**
  * The set with exactly these values. A record keeps its id and age where its value stays; one whose value is replaced by
@@ -19,7 +98,7 @@ export function withValues(
   place: Place,
   set: RRset | undefined,
   values: readonly Value[],
-  { now, newId }: Fresh,
+  { now, newId }: Stamp,
 ): RRset {
   const old = set?.records ?? [];
   const byData = new Map(old.map((record) => [record.rdata, record]));
@@ -45,14 +124,14 @@ export function withMore(
   place: Place,
   set: RRset | undefined,
   more: { readonly values: readonly Value[]; readonly ttl: number | null; readonly zoneTtl: number },
-  fresh: Fresh,
+  stamp: Stamp,
 ): Result<RRset> {
-  if (set === undefined) return ok({ ...withValues(place, set, more.values, fresh), ttl: more.ttl });
+  if (set === undefined) return ok({ ...withValues(place, set, more.values, stamp), ttl: more.ttl });
   if (more.ttl !== null && more.ttl !== (set.ttl ?? more.zoneTtl)) return fail(differingTtl);
   const known = new Set(set.records.map((record) => record.rdata));
   const faults = more.values.flatMap(({ value, rdata }, i) => (known.has(rdata) ? [duplicateValue(value, i)] : []));
   if (faults.length > 0) return fail(...faults);
-  const added = withValues(place, undefined, more.values, fresh).records;
+  const added = withValues(place, undefined, more.values, stamp).records;
   return ok({ ...set, records: [...set.records, ...added] });
 }
 
@@ -84,6 +163,13 @@ export const placed = (sets: readonly RRset[], { owner, type }: Place, set: RRse
 
 export const setAt = (sets: readonly RRset[], { owner, type }: Place): RRset | undefined =>
   sets.find((each) => each.owner === owner && each.type === type);
+
+const setExists = ({ owner, type }: Place): Fault => ({
+  code: "set-exists",
+  where: "name",
+  message: `RRSet ${owner}/${type} already exists`,
+  todo: "replace its records instead",
+});
 
 const differingTtl = {
   code: "ttl-differs",

@@ -1,5 +1,6 @@
-import { mostFileRecords } from "../../../contract/rrsets-limits.ts";
+import { lowestTtl, mostFileRecords } from "../../../contract/rrsets-limits.ts";
 import type { Instant } from "../../../core/instant.ts";
+import { lostServers } from "../../../core/names/lost-servers.ts";
 import { apex } from "../../../core/names/name.ts";
 import { checkingNewSets, checkNewSets } from "../../../core/records/check-new-sets.ts";
 import { checkZone } from "../../../core/records/check-zone.ts";
@@ -8,50 +9,93 @@ import { withSerial } from "../../../core/records/serial.ts";
 import { type Fault, fail, failAll, ok, type Result } from "../../../core/result.ts";
 import type { Steps } from "../../../core/steps.ts";
 import { findingClashes } from "../../../core/zone-file/clashes.ts";
+import { lowTtls } from "../../../core/zone-file/low-ttls.ts";
 import { parsingZoneFile, type ZoneFile } from "../../../core/zone-file/parse.ts";
 import { printingZoneFile, type ZoneFileLayout } from "../../../core/zone-file/print.ts";
 import { placeInFile } from "../../../core/zone-file/sets.ts";
 import { findingZoneName } from "../../../core/zone-file/zone-name.ts";
 import type { Turns } from "../../../process/turns.ts";
-import type { Zone } from "../../model.ts";
-import type { WriteView } from "../../store/port.ts";
+import type { ZoneKey } from "../../model.ts";
+import type { DecideAct, WriteView } from "../../store/port.ts";
 import { lockFaults, zoneFaults } from "../edit/check-write.ts";
-import { newRecordId } from "../edit/new-id.ts";
+import { newRecordIds } from "../edit/new-id.ts";
 import type { RecordServiceOptions } from "../options.ts";
-import { type Actor, denied, missing, type NotDone, refused, type Sight } from "../sight.ts";
+import { type Actor, type AnyZoneKey, missing, type NotDone, refused, type Sight } from "../sight.ts";
+import { type Asked, type Done, noChange, type Written, writtenBefore, writtenBy, writtenIn } from "../write.ts";
+import { importedSets } from "./first-sets.ts";
+import { setsLocked } from "./operations.ts";
+import { withZone, writeObstacle } from "./settings.ts";
 
-export function zoneFileOperations({ store, now }: RecordServiceOptions, sight: Sight, turns: Turns) {
+/** How a file becomes the sets of a zone, and what is refused, when it is imported through one of the APIs. */
+type Manner = {
+  readonly command?: string;
+  readonly reading: (text: string, zoneName: string) => Steps<Result<ZoneFile>>;
+  readonly setsOf: (view: WriteView, file: ZoneFile, stamp: ImportStamp) => readonly RRset[];
+  readonly faultsOf: (view: WriteView, wanted: readonly RRset[], file: ZoneFile) => readonly Fault[];
+};
+
+type ImportStamp = { readonly now: Instant; readonly newIds: readonly ((i: number) => string)[] };
+
+export function zoneFileOperations({ store, now, nameservers }: RecordServiceOptions, sight: Sight, turns: Turns) {
+  /** Replaces all of a zone by what the file says, in one write; nothing is changed when there is a fault in it. */
+  const importBy = async (
+    manner: Manner,
+    actor: Actor,
+    key: AnyZoneKey,
+    text: string,
+    asked?: Asked,
+  ): Promise<Written> => {
+    const zone = await sight.openZone(actor, key);
+    if (zone === undefined)
+      return "zone" in key ? missing("zone") : await writtenBefore(store, actor, key, asked ?? {}, now());
+    const obstacle = writeObstacle(sight, actor, zone);
+    if (obstacle) return obstacle;
+    const file = await turns.run(actor.account, manner.reading(text, zone.name));
+    if (!file.ok) return refused(manner.command ? [...zoneFaults(zone), ...file.faults] : file.faults);
+    const stamp = { now: now(), newIds: file.value.sets.map(newRecordIds) };
+    const decide: DecideAct<Done | NotDone> = (view) => {
+      const wanted = manner.setsOf(view, file.value, stamp);
+      const faults = manner.faultsOf(view, wanted, file.value);
+      if (faults.length > 0) return noChange(refused(faults));
+      const settings = { ...view.zone.settings, ttl: file.value.ttl ?? view.zone.settings.ttl };
+      return { wanted, settings, ...(manner.command && { command: manner.command }), result: { kind: "done" } };
+    };
+    const at = "zone" in key ? { number: zone.number } : key;
+    return writtenIn<Done>(await store.act({ ...writtenBy(actor, stamp.now), at, owners: "all", ...asked }, decide));
+  };
+
+  const rrsetsManner: Manner = {
+    command: "import_zonefile",
+    reading: (text, zoneName) => parsingZoneFile(text, zoneName, mostFileRecords),
+    setsOf: importedSets,
+    faultsOf: ({ zone, sets: before }, wanted, file) => [
+      ...zoneFaults(zone),
+      ...(before.some((set) => set.locked) ? [setsLocked] : []),
+      ...lowTtls(file, lowestTtl),
+      ...lostServers(
+        serversNamed(before),
+        serversNamed(wanted),
+        nameservers.map((server) => `${server}.`),
+      ),
+      ...placeInFile([...checkZone(wanted), ...checkNewSets(before, wanted)], file.sets),
+    ],
+  };
+
   return {
-    /** Replaces all of a zone by what the file says, in one write; nothing is changed when there is a fault in it. */
-    importZone: async (actor: Actor, id: string, text: string): Promise<{ kind: "done"; zone: Zone } | NotDone> => {
-      const zone = await sight.zone(actor, id);
-      if (zone === undefined) return missing("zone");
-      const refusal = sight.refusal(actor, { kind: "write-zone", zone: zone.name });
-      if (refusal) return denied(refusal);
-      const file = await turns.run(actor.account, readingZoneFile(text, zone.name));
-      if (!file.ok) return refused(file.faults);
-      const at = now();
-      const ids = file.value.sets.map((set) => set.records.map(newRecordId));
-      const request = { account: actor.account, at: { zone: id }, owners: "all", actor: actor.label, now: at } as const;
-      const outcome = await store.write<"done" | NotDone>(request, (view) => {
-        const wanted = setsFrom(view, file.value, ids, at);
-        const faults = importFaults(view, wanted, file.value);
-        if (faults.length > 0) return { wanted: undefined, result: refused(faults) };
-        const { settings } = view.zone;
-        return { wanted, settings: { ...settings, ttl: file.value.ttl ?? settings.ttl }, result: "done" };
-      });
-      if (outcome !== undefined && outcome !== "done") return outcome;
-      const after = await sight.zone(actor, id);
-      return after === undefined ? missing("zone") : { kind: "done", zone: after };
-    },
+    importV1File: async (actor: Actor, key: AnyZoneKey, text: string) =>
+      await withZone(sight, actor, key, await importBy(v1Manner, actor, key, text)),
+
+    /** Labels go; records that are there again keep their ids. */
+    importFile: (actor: Actor, key: ZoneKey, text: string, asked?: Asked) =>
+      importBy(rrsetsManner, actor, key, text, asked),
 
     /** What the actor may see of a zone, as a file. */
     exportZone: async (
       actor: Actor,
-      id: string,
+      key: AnyZoneKey,
       layout: ZoneFileLayout,
     ): Promise<{ kind: "done"; text: string } | NotDone> => {
-      const zone = await sight.zone(actor, id);
+      const zone = await sight.openZone(actor, key);
       if (zone === undefined) return missing("zone");
       const sets = await sight.sets(actor, zone);
       const printing = printingZoneFile({ name: zone.name, ttl: zone.settings.ttl, sets }, layout);
@@ -81,23 +125,18 @@ function* readingZoneFile(text: string, zoneName: string): Steps<Result<ZoneFile
   return file.ok && file.value.sets.length === 0 ? fail(emptyFile) : file;
 }
 
-function importFaults(view: WriteView, wanted: readonly RRset[], file: ZoneFile): readonly Fault[] {
-  const faults = [
-    ...zoneFaults(view.zone),
-    ...lockFaults(view.sets, wanted),
-    ...checkZone(wanted),
-    ...checkNewSets(view.sets, wanted),
-  ];
-  return placeInFile(faults, file.sets);
-}
+const v1Manner: Manner = {
+  reading: readingZoneFile,
+  setsOf: keptSets,
+  faultsOf: ({ zone, sets }, wanted, file) =>
+    placeInFile(
+      [...zoneFaults(zone), ...lockFaults(sets, wanted), ...checkZone(wanted), ...checkNewSets(sets, wanted)],
+      file.sets,
+    ),
+};
 
 /** Records that were there keep their ids, times and spelling; without an SOA record in the file, so does the SOA. */
-function setsFrom(
-  { zone, sets }: WriteView,
-  file: ZoneFile,
-  ids: readonly (readonly string[])[],
-  now: Instant,
-): readonly RRset[] {
+function keptSets({ zone, sets }: WriteView, file: ZoneFile, { now, newIds }: ImportStamp): readonly RRset[] {
   const before = new Map(sets.map((set) => [setKey(set.owner, set.type), set]));
   const wanted = file.sets.map((set, i): RRset => {
     const old = before.get(setKey(set.owner, set.type));
@@ -108,7 +147,7 @@ function setsFrom(
       if (same !== undefined && (comment === "" || comment === same.comment)) return same;
       if (same !== undefined) return { ...same, comment, modified: now };
       const text = set.type === "SOA" ? data : value;
-      const id = ids[i]?.[j] ?? newRecordId();
+      const id = (newIds[i] ?? newRecordIds())(j);
       return { id, name: set.owner, value: text, rdata: data, comment, created: now, modified: now };
     });
     return { ...old, owner: set.owner, type: set.type, ttl: set.ttl, records };
@@ -116,6 +155,9 @@ function setsFrom(
   const soa = before.get(setKey(apex, "SOA"));
   return soa === undefined || wanted.some((set) => set.type === "SOA") ? wanted : [soa, ...wanted];
 }
+
+const serversNamed = (sets: readonly RRset[]): readonly string[] =>
+  sets.filter((set) => set.owner === "@" && set.type === "NS").flatMap((set) => set.records.map((r) => r.rdata));
 
 const noZoneName: Fault = {
   code: "no-zone-name",

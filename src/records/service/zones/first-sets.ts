@@ -5,27 +5,33 @@ import { withSerial } from "../../../core/records/serial.ts";
 import { type Fault, failAll, ok, type Result } from "../../../core/result.ts";
 import type { ZoneFile } from "../../../core/zone-file/parse.ts";
 import type { Zone } from "../../model.ts";
-import { newRecordIds } from "../edit/new-id.ts";
-import { withValues } from "../edit/set.ts";
+import { newRecordId, newRecordIds } from "../edit/new-id.ts";
+import { type SetDraft, withValues } from "../edit/set.ts";
 import { readPlace, readValues } from "../edit/values.ts";
 import type { Publisher } from "../options.ts";
-import type { SetDraft } from "../set-operations.ts";
-import { firstSoa } from "./operations.ts";
 
 type At = { readonly serial: number; readonly now: Instant };
 
-/** The SOA and NS sets of a new zone, as far as it is not given them. A secondary zone gets its NS from elsewhere. */
+/** The SOA set of a new zone, and the NS set where it is served from here, as far as it is not given them. */
 export function firstSets(
   given: readonly RRset[],
   publisher: Publisher,
-  mode: "primary" | "secondary",
+  isServed: boolean,
   { serial, now }: At,
 ): readonly RRset[] {
   const has = (type: string) => given.some((set) => set.owner === apex && set.type === type);
   const soa = has("SOA") ? [] : [firstSoa(publisher, serial, now)];
-  if (mode === "secondary" || has("NS")) return soa;
+  if (!isServed || has("NS")) return soa;
   const values = publisher.nameservers.map((server) => ({ value: `${server}.`, rdata: `${server}.`, comment: "" }));
   return [...soa, withValues({ owner: apex, type: "NS" }, undefined, values, { now, newId: newRecordIds() })];
+}
+
+/** The timers are those that existing zones of the v1 API have. */
+function firstSoa({ nameservers, hostmaster }: Publisher, serial: number, now: Instant): RRset {
+  const [nameserver] = nameservers;
+  const rdata = `${nameserver}. ${hostmaster ?? `hostmaster.${nameserver}`}. ${serial} 86400 10800 3600000 3600`;
+  const record = { id: newRecordId(), name: apex, value: rdata, rdata, comment: "", created: now, modified: now };
+  return { owner: apex, type: "SOA", ttl: null, records: [record] };
 }
 
 type Drafts = readonly (SetDraft & { readonly name: string; readonly type: string })[];

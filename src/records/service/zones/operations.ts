@@ -1,67 +1,210 @@
-import type { Instant } from "../../../core/instant.ts";
-import { apex, parseZoneName } from "../../../core/names/name.ts";
+import { lowestTtl, mostFileRecords } from "../../../contract/rrsets-limits.ts";
+import { parseAddress } from "../../../core/addresses/address.ts";
+import { primaryFaults } from "../../../core/addresses/primary-address.ts";
+import { enclosing, parseName, parseZoneName } from "../../../core/names/name.ts";
+import { checkNewSets } from "../../../core/records/check-new-sets.ts";
+import { checkZone } from "../../../core/records/check-zone.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import { nextSerial } from "../../../core/records/serial.ts";
 import type { Fault } from "../../../core/result.ts";
-import { plainSettings, type Zone } from "../../model.ts";
+import type { Steps } from "../../../core/steps.ts";
+import { findingClashes } from "../../../core/zone-file/clashes.ts";
+import { lowTtls } from "../../../core/zone-file/low-ttls.ts";
+import { parsingZoneFile } from "../../../core/zone-file/parse.ts";
+import type { Turns } from "../../../process/turns.ts";
+import type { Action, PrimaryServer, Zone, ZoneKey, ZoneSettings } from "../../model.ts";
 import type { Page, WriteView, ZoneQuery } from "../../store/port.ts";
 import { zoneNotCreated } from "../../zone-names/refused-zone.ts";
 import { reservedName } from "../../zone-names/reserved-names.ts";
-import { newRecordId, newZoneId } from "../edit/new-id.ts";
-import type { Publisher, RecordServiceOptions } from "../options.ts";
-import { type Actor, denied, missing, type NotDone, refused, type Sight } from "../sight.ts";
+import { newRecordIds, newZoneId } from "../edit/new-id.ts";
+import type { SetDraft } from "../edit/set.ts";
+import type { RecordServiceOptions } from "../options.ts";
+import { type Actor, type AnyZoneKey, denied, missing, type NotDone, refused, type Sight } from "../sight.ts";
+import { type Asked, type Done, keyTaken, noChange, type Written, writtenBy, writtenIn } from "../write.ts";
+import { firstSets, importedSets, setsFromDrafts } from "./first-sets.ts";
+import { type ChangeSettings, type SettingsRule, withZone } from "./settings.ts";
+import { zoneStatuses } from "./status.ts";
 
-export type ZoneDraft = { readonly name: string; readonly ttl: number | undefined };
+export type ServerDraft = Pick<PrimaryServer, "address" | "port" | "tsig">;
 
-const defaultTtl = 86_400;
+export type NewZoneDraft = {
+  readonly name: string;
+  readonly mode?: ZoneSettings["mode"];
+  readonly ttl?: number | undefined;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly primaries?: readonly ServerDraft[];
+  readonly locked?: boolean;
+  /** What a primary zone holds from the start; absent: its SOA record alone. */
+  readonly content?:
+    | { readonly kind: "sets"; readonly sets: readonly (SetDraft & { readonly name: string; readonly type: string })[] }
+    | { readonly kind: "file"; readonly text: string };
+};
 
-export function zoneOperations(options: RecordServiceOptions, sight: Sight) {
-  const { store, now } = options;
+type CreatedZone = { readonly kind: "done"; readonly zone: Zone; readonly action: Action | undefined } | NotDone;
+
+const defaultTtl = 3_600;
+
+/** Zones themselves, for every face. */
+export function zoneOperations(
+  options: RecordServiceOptions,
+  sight: Sight,
+  turns: Turns,
+  changeSettings: ChangeSettings,
+) {
+  const { store, now, nameservers, allowedPrimaries = [] } = options;
+
+  const faultsOf = (servers: readonly ServerDraft[]): readonly Fault[] =>
+    servers.flatMap(({ address: text }, i) => {
+      const address = parseAddress(text);
+      return address ? primaryFaults(address, `primary_nameservers[${i}].address`, allowedPrimaries) : [];
+    });
+
   return {
     zone: sight.zone,
+    openZone: sight.openZone,
+    zoneStatuses: (zones: readonly Zone[]) => zoneStatuses(store, zones, now()),
 
-    zones: async (actor: Actor, query: ZoneQuery): Promise<Page<Zone>> => {
-      if (!sight.allows(actor, { kind: "list-zones" })) return { items: [], total: 0 };
-      const { zones } = actor.scope;
-      const page = await store.zones(actor.account, zones === undefined ? query : { ...query, within: zones });
-      if (actor.scope.sets === undefined) return page;
+    /** `keep` chooses among those that the query finds and the actor may see. */
+    zones: async (actor: Actor, query: ZoneQuery, keep?: (zone: Zone) => boolean): Promise<Page<Zone>> => {
+      const { zones: within } = actor.scope;
+      const seen = within === undefined ? query : { ...query, within };
+      const found = await store.zones(
+        actor.account,
+        keep ? { ...seen, page: 1, perPage: Number.MAX_SAFE_INTEGER } : seen,
+      );
+      const page = keep ? pageOf(found.items.filter(keep), query) : found;
       return { ...page, items: await Promise.all(page.items.map((zone) => sight.asSeen(actor, zone))) };
     },
 
-    createZone: async (actor: Actor, draft: ZoneDraft): Promise<{ kind: "done"; zone: Zone } | NotDone> => {
+    /** The account's zone that holds a name: the closest one above it of those that the actor may see, as if there were no others. */
+    zoneOwning: async (actor: Actor, text: string): Promise<Zone | undefined> => {
+      const name = parseName(text);
+      if (!name.ok) return undefined;
+      const within = enclosing(name.value).filter((zone) => sight.allows(actor, { kind: "read-zone", zone }));
+      if (within.length === 0) return undefined;
+      const { items } = await store.zones(actor.account, { within, page: 1, perPage: within.length });
+      const closest = items.toSorted((a, b) => b.name.length - a.name.length)[0];
+      return closest && (await sight.zone(actor, closest));
+    },
+
+    /** `asked`: by an API that keeps actions; without it none is kept. */
+    createZone: async (actor: Actor, draft: NewZoneDraft, asked?: Asked): Promise<CreatedZone> => {
       const name = parseZoneName(draft.name);
       if (!name.ok) return refused(name.faults);
       const refusal = sight.refusal(actor, { kind: "create-zone", zone: name.value });
       if (refusal) return denied(refusal);
-      const reserved = await reservedName(name.value, options.nameservers);
+      const { mode = "primary", labels = {}, locked = false, primaries = [] } = draft;
       const created = now();
       const serial = nextSerial(0, created);
-      const sets = [firstSoa(options, serial, created)];
+      const first = await turns.run(actor.account, readingContent(draft, name.value, { serial, now: created }));
+      if ("kind" in first) return first;
+      const isServed = mode === "primary" && draft.content !== undefined;
+      const sets = [...firstSets(first.sets, options, isServed, { serial, now: created }), ...first.sets];
+      const faults = [...faultsOf(primaries), ...checkZone(sets), ...checkNewSets([], sets)];
+      if (faults.length > 0) return refused(faults);
+      const settings = {
+        ttl: draft.ttl ?? first.ttl ?? defaultTtl,
+        mode,
+        labels,
+        locked,
+        primaries: mode === "secondary" ? serversFrom(primaries, created) : [],
+      };
+      const reserved = await reservedName(name.value, nameservers);
       const identity = { account: actor.account, id: newZoneId(), name: name.value, reserved };
-      const zone = await store.createZone(
-        { ...identity, settings: plainSettings(draft.ttl ?? defaultTtl), serial, created, sets },
-        actor.label,
-      );
-      return typeof zone === "string" ? refused([zoneNotCreated(name.value, zone)]) : { kind: "done", zone };
+      const zone = { ...identity, settings, serial, created, sets };
+      const made =
+        asked === undefined
+          ? await store.createZone(zone, actor.label)
+          : await store.actCreateZone(zone, { command: "create_zone", actor: actor.label, now: created, ...asked });
+      if (made === "key-taken") return refused([keyTaken]);
+      if (typeof made === "string") return refused([zoneNotCreated(name.value, made)]);
+      return "result" in made
+        ? { kind: "done", zone: made.result, action: made.action }
+        : { kind: "done", zone: made, action: undefined };
     },
 
-    deleteZone: async (actor: Actor, id: string): Promise<{ kind: "done" } | NotDone> => {
-      const zone = await sight.zone(actor, id);
-      if (zone === undefined) return missing("zone");
-      const at = { number: zone.number };
-      const request = { account: actor.account, at, owners: "all", actor: actor.label, now: now() } as const;
-      const acted = await store.act<{ kind: "done" } | NotDone>(request, (view) => {
+    /** `asked` as in `createZone`. */
+    deleteZone: async (actor: Actor, key: AnyZoneKey, asked?: Asked): Promise<Written> => {
+      const at = await sight.keyForWriting(actor, key);
+      if (at === undefined) return missing("zone");
+      const request = { ...writtenBy(actor, now()), at, owners: "all", ...asked } as const;
+      const acted = await store.act<Done | NotDone>(request, (view) => {
         const obstacle = removalObstacle(sight, actor, view);
-        if (obstacle) return { wanted: undefined, result: obstacle };
-        return { wanted: undefined, remove: true, result: { kind: "done" } };
+        if (obstacle) return noChange(obstacle);
+        return { ...noChange({ kind: "done" }), remove: true, ...(asked && { command: "delete_zone" }) };
       });
-      return typeof acted === "string" ? missing("zone") : acted.result;
+      return writtenIn<Done>(acted);
+    },
+
+    labelZone: async (actor: Actor, key: ZoneKey, labels: ZoneSettings["labels"] | undefined) => {
+      const rule: SettingsRule = ({ settings }) => (labels === undefined ? settings : { ...settings, labels });
+      return await withZone(sight, actor, key, await changeSettings(actor, key, rule));
+    },
+
+    changeZoneTtl: (actor: Actor, key: ZoneKey, ttl: number, asked?: Asked) =>
+      changeSettings(actor, key, ({ settings }) => ({ ...settings, ttl }), { command: "change_ttl", ...asked }),
+
+    lockZone: (actor: Actor, key: ZoneKey, locked: boolean | undefined, asked?: Asked) => {
+      const rule: SettingsRule = ({ settings }) => (locked === undefined ? settings : { ...settings, locked });
+      return changeSettings(actor, key, rule, { command: "change_protection", ...asked });
+    },
+
+    changePrimaries: (actor: Actor, key: ZoneKey, servers: readonly ServerDraft[], asked?: Asked) => {
+      const primaries = serversFrom(servers, now());
+      const faults = faultsOf(servers);
+      const rule: SettingsRule = ({ settings }) => {
+        if (settings.mode === "primary") return refused([zoneIsPrimary]);
+        return faults.length > 0 ? refused(faults) : { ...settings, primaries };
+      };
+      return changeSettings(actor, key, rule, { command: "change_primary_nameservers", ...asked });
+    },
+
+    /** The name is there to be repeated: a zone keeps its name. Without a TTL it keeps that too. */
+    changeZone: async (
+      actor: Actor,
+      key: AnyZoneKey,
+      draft: { readonly name: string; readonly ttl: number | undefined },
+    ) => {
+      const rule: SettingsRule = (zone) => {
+        const name = parseZoneName(draft.name);
+        if (!name.ok) return refused(name.faults);
+        if (name.value !== zone.name) return refused([nameStays(zone.name)]);
+        return draft.ttl === undefined ? zone.settings : { ...zone.settings, ttl: draft.ttl };
+      };
+      return await withZone(sight, actor, key, await changeSettings(actor, key, rule));
     },
   };
 }
 
+const pageOf = <T>(all: readonly T[], { page, perPage }: ZoneQuery): Page<T> => ({
+  items: all.slice((page - 1) * perPage, page * perPage),
+  total: all.length,
+});
+
+type Content = { readonly sets: readonly RRset[]; readonly ttl: number | undefined };
+
+function* readingContent(
+  draft: NewZoneDraft,
+  zoneName: string,
+  at: { readonly serial: number; readonly now: number },
+): Steps<Content | NotDone> {
+  const nothing: Content = { sets: [], ttl: undefined };
+  if (draft.mode === "secondary" || draft.content === undefined) return nothing;
+  if (draft.content.kind === "sets") {
+    const sets = setsFromDrafts(draft.content.sets, zoneName, at);
+    return sets.ok ? { ...nothing, sets: sets.value } : refused(sets.faults);
+  }
+  const file = yield* parsingZoneFile(draft.content.text, zoneName, mostFileRecords);
+  if (!file.ok) return refused(file.faults);
+  const faults = [...lowTtls(file.value, lowestTtl), ...(yield* findingClashes(file.value.sets))];
+  if (faults.length > 0) return refused(faults);
+  const newIds = file.value.sets.map(newRecordIds);
+  const sets = importedSets({ zone: { serial: at.serial }, sets: [] }, file.value, { now: at.now, newIds });
+  return { sets, ttl: file.value.ttl };
+}
+
 /** Why this actor cannot delete the zone. A protected set stands in the way of all that would take it away. */
-export function removalObstacle(sight: Sight, actor: Actor, { zone, sets }: WriteView): NotDone | undefined {
+function removalObstacle(sight: Sight, actor: Actor, { zone, sets }: WriteView): NotDone | undefined {
   if (!sight.allows(actor, { kind: "read-zone", zone: zone.name })) return missing("zone");
   const refusal = sight.refusal(actor, { kind: "delete-zone", zone: zone.name });
   if (refusal) return denied(refusal);
@@ -69,13 +212,8 @@ export function removalObstacle(sight: Sight, actor: Actor, { zone, sets }: Writ
   return sets.some((set) => set.locked) ? refused([setsLocked]) : undefined;
 }
 
-/** The only record of a new zone. The timers are those that existing zones of the v1 API have. */
-export function firstSoa({ nameservers, hostmaster }: Publisher, serial: number, now: Instant): RRset {
-  const [nameserver] = nameservers;
-  const rdata = `${nameserver}. ${hostmaster ?? `hostmaster.${nameserver}`}. ${serial} 86400 10800 3600000 3600`;
-  const record = { id: newRecordId(), name: apex, value: rdata, rdata, comment: "", created: now, modified: now };
-  return { owner: apex, type: "SOA", ttl: null, records: [record] };
-}
+const serversFrom = (drafts: readonly ServerDraft[], now: number): readonly PrimaryServer[] =>
+  drafts.map((draft) => ({ id: newZoneId(), ...draft, created: now, modified: now }));
 
 const zoneLocked = (name: string): Fault => ({
   code: "zone-locked",
@@ -90,3 +228,17 @@ export const setsLocked: Fault = {
   message: "sets of the zone are protected against changes",
   todo: "remove their protection first",
 };
+
+const zoneIsPrimary: Fault = {
+  code: "zone-is-primary",
+  where: "zone",
+  message: "the zone is a primary one: its records are written here",
+  todo: "make a zone of mode secondary",
+};
+
+const nameStays = (name: string): Fault => ({
+  code: "name-stays",
+  where: "name",
+  message: `a zone cannot be renamed: this one is ${name}`,
+  todo: "make a zone of the new name and move the records there",
+});

@@ -5,13 +5,11 @@ import type { PrimaryServer, Zone, ZoneSettings } from "../../model.ts";
 import { newZoneId } from "../edit/new-id.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import { type Actor, missing, type NotDone, refused, type Sight } from "../sight.ts";
-import type { SettingsRule } from "./settings.ts";
+import { type ChangedZone, type ChangeSettings, type SettingsRule, withZone } from "./settings.ts";
 
 export type ServerDraft = { readonly address: string; readonly port: number };
 export type PlacedServer = { readonly zone: Zone; readonly server: PrimaryServer };
 type Written = { readonly kind: "done"; readonly placed: PlacedServer } | NotDone;
-type Changed = { readonly kind: "done"; readonly zone: Zone } | NotDone;
-type ChangeSettings = (actor: Actor, zone: string, rule: SettingsRule) => Promise<Changed>;
 
 /** Where a zone's records come from by zone transfer. With its first server a zone turns secondary, without any primary. */
 export function primaryServerOperations(
@@ -19,7 +17,10 @@ export function primaryServerOperations(
   sight: Sight,
   changeSettings: ChangeSettings,
 ) {
-  const serverOf = (changed: Changed, id: string): Written => {
+  const change = async (actor: Actor, zone: string, rule: SettingsRule): Promise<ChangedZone> =>
+    await withZone(sight, actor, { zone }, await changeSettings(actor, { zone }, rule));
+
+  const serverOf = (changed: ChangedZone, id: string): Written => {
     if (changed.kind !== "done") return changed;
     const server = changed.zone.settings.primaries.find((each) => each.id === id);
     return server ? { kind: "done", placed: { zone: changed.zone, server } } : missing("primary server");
@@ -42,7 +43,7 @@ export function primaryServerOperations(
   return {
     /** Of one zone, or of all that the actor may see; none when the zone is not there. */
     primaryServers: async (actor: Actor, zoneId: string | undefined): Promise<readonly PlacedServer[]> => {
-      const one = zoneId === undefined ? undefined : await sight.zone(actor, zoneId);
+      const one = zoneId === undefined ? undefined : await sight.zone(actor, { zone: zoneId });
       const everything = { page: 1, perPage: Number.MAX_SAFE_INTEGER };
       const zones = zoneId === undefined ? (await store.zones(actor.account, everything)).items : one ? [one] : [];
       return zones
@@ -52,7 +53,7 @@ export function primaryServerOperations(
 
     addPrimaryServer: async (actor: Actor, zoneId: string, draft: ServerDraft): Promise<Written> => {
       const [id, at] = [newZoneId(), now()];
-      const changed = await changeSettings(actor, zoneId, (zone) => {
+      const changed = await change(actor, zoneId, (zone) => {
         const { mode, primaries } = zone.settings;
         const address = parseAddress(draft.address)?.text ?? draft.address;
         const faults = [...(mode === "primary" ? ownRecordFaults(zone) : []), ...serverFaults(draft, primaries)];
@@ -68,7 +69,7 @@ export function primaryServerOperations(
       draft: ServerDraft,
     ): Promise<Written> => {
       const at = now();
-      const changed = await changeSettings(actor, place.zone, (zone) => {
+      const changed = await change(actor, place.zone, (zone) => {
         const { primaries } = zone.settings;
         const old = primaries.find((each) => each.id === place.server);
         if (old === undefined) return missing("primary server");
@@ -89,7 +90,7 @@ export function primaryServerOperations(
     },
 
     deletePrimaryServer: async (actor: Actor, place: { readonly zone: string; readonly server: string }) =>
-      await changeSettings(actor, place.zone, (zone) => {
+      await change(actor, place.zone, (zone) => {
         const left = zone.settings.primaries.filter((each) => each.id !== place.server);
         return left.length === zone.settings.primaries.length ? missing("primary server") : withServers(zone, left);
       }),
