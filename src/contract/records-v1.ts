@@ -129,7 +129,7 @@ export const GatewayAnswer = Type.Object({ message: Type.String() }, { title: "G
 export const BadJsonAnswer = Type.Object({ error: Type.String() }, { title: "BadJsonAnswer" });
 export const InternalAnswer = Type.Object({ error: WireError }, { title: "InternalAnswer" });
 
-/** Numeric texts and null are taken too: some clients send them. Other keys are ignored. */
+/** Numeric texts and null are taken too: some clients send them. `records/http-v1/input.ts` reads by these schemas; other keys are ignored. */
 const TtlInput = Type.Optional(Type.Union([Type.Integer({ minimum: 0, maximum: highestTtl }), Type.Null()]));
 
 export const ZoneInput = Type.Object({ name: Type.String(), ttl: TtlInput }, { title: "ZoneInput" });
@@ -145,16 +145,17 @@ export const RecordInput = Type.Object(
   { title: "RecordInput" },
 );
 
+export const RecordId = Type.Object({ id: Type.String() });
 export const BulkCreateInput = Type.Object({ records: Type.Array(RecordInput, { maxItems: 10_000 }) });
 export const BulkUpdateInput = Type.Object({
-  records: Type.Array(Type.Intersect([Type.Object({ id: Type.String() }), RecordInput]), { maxItems: 10_000 }),
+  records: Type.Array(Type.Intersect([RecordId, RecordInput]), { maxItems: 10_000 }),
 });
 
 export const PrimaryServerInput = Type.Object(
   {
+    zone_id: Type.String(),
     address: Type.String(),
     port: Type.Integer({ minimum: 1, maximum: 65_535 }),
-    zone_id: Type.String(),
   },
   { title: "PrimaryServerInput" },
 );

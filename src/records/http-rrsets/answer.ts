@@ -41,7 +41,7 @@ export async function act<Body extends TSchema, Draft, Outcome extends Done | No
     readonly refusal?: (notDone: NotDone) => ErrorAnswer;
   },
 ): Promise<FastifyReply> {
-  const { refusal = answerTo, status = () => 201, answerOf = () => ({}) } = call;
+  const { refusal = answerTo, status = () => 201, answerOf = async () => ({}) } = call;
   const draft = readBody(request.body, call.body, call.draftOf);
   if (!draft.ok) return sendFaults(reply, draft.faults);
   const asked = onceAt(request);

@@ -25,7 +25,7 @@ export function bulkRoutes(api: FastifyInstance, service: RecordService): void {
         tags,
         summary: "Create many records: all of them or none",
         body: BulkCreateInput,
-        response: { 200: BulkCreateAnswer, 401: GatewayAnswer, 403: GatewayAnswer, 422: BulkCreateAnswer },
+        response: { 200: BulkCreateAnswer, 403: GatewayAnswer, 422: BulkCreateAnswer },
       },
     },
     async (request, reply) => {
@@ -45,7 +45,7 @@ export function bulkRoutes(api: FastifyInstance, service: RecordService): void {
         tags,
         summary: "Replace many records: those that can be",
         body: BulkUpdateInput,
-        response: { 200: BulkUpdateAnswer, 401: GatewayAnswer, 403: GatewayAnswer, 422: BulkUpdateAnswer },
+        response: { 200: BulkUpdateAnswer, 403: GatewayAnswer, 422: BulkUpdateAnswer },
       },
     },
     async (request, reply) => {

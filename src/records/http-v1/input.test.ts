@@ -1,16 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { PrimaryServerInput, ZoneInput } from "../../contract/records-v1.ts";
 import { parseRdata } from "../../core/rdata/rdata.ts";
-import {
-  bulkFromWire,
-  changedRecordFromWire,
-  echoOf,
-  primaryServerFromWire,
-  recordFromWire,
-  subjectOf,
-  zoneFromWire,
-} from "./input.ts";
+import { bulkFromWire, changedRecordFromWire, echoOf, readFields, recordFromWire, subjectOf } from "./input.ts";
 import { readV1Value } from "./text.ts";
+
+const zoneFromWire = (body: unknown) => readFields(ZoneInput, body);
+const primaryServerFromWire = (body: unknown) => readFields(PrimaryServerInput, body);
 
 const good = { zone_id: "z", type: "A", name: "www", value: "192.0.2.1" };
 

@@ -1,8 +1,9 @@
+import { type Static, type TObject, Type } from "typebox";
+import { RecordId, RecordInput } from "../../contract/records-v1.ts";
 import { isKnownType } from "../../core/rdata/table.ts";
 import { parseTtl } from "../../core/records/rrset.ts";
 import { type Fault, fail, ok, type Result } from "../../core/result.ts";
-import type { RecordDraft } from "../service/record-rules.ts";
-import type { ServerDraft } from "../service/zones/primary-servers.ts";
+import type { PlacedDraft } from "../service/record-rules.ts";
 import { readV1Value } from "./text.ts";
 
 /**
@@ -10,29 +11,21 @@ import { readV1Value } from "./text.ts";
  * decoder (Go) has it, and a TTL may be null or a text.
  */
 
-export type RecordInput = { readonly zoneId: string; readonly draft: RecordDraft };
-
-export function recordFromWire(body: unknown): Result<RecordInput> {
-  const keys = keysOf(body);
-  const faults: Fault[] = [];
-  const zoneId = textAt(keys, "zone_id", faults);
-  const type = textAt(keys, "type", faults);
-  const name = textAt(keys, "name", faults);
-  const value = textAt(keys, "value", faults);
-  const ttl = ttlAt(keys, faults);
-  if (faults.length > 0) return fail(...faults);
+export function recordFromWire(body: unknown): Result<PlacedDraft> {
+  const fields = readFields(RecordInput, body);
+  if (!fields.ok) return fields;
+  const { zone_id: zoneId, type, name, value, ttl } = fields.value;
   // A zone's SOA is made with it and cannot be made or edited by itself.
   if (!isKnownType(type) || type === "SOA") return fail(typeNotAllowed(type));
-  return ok({ zoneId, draft: { type, name, ttl, ...readV1Value(type, value) } });
+  return ok({ zoneId, draft: { type, name, ttl: ttl ?? undefined, ...readV1Value(type, value) } });
 }
 
 /** As a record, and the id of the one that it shall replace. */
-export function changedRecordFromWire(body: unknown): Result<RecordInput & { readonly id: string }> {
-  const faults: Fault[] = [];
-  const id = textAt(keysOf(body), "id", faults);
+export function changedRecordFromWire(body: unknown): Result<PlacedDraft & { readonly id: string }> {
+  const fields = readFields(RecordId, body);
   const record = recordFromWire(body);
-  if (!record.ok) return fail(...faults, ...record.faults);
-  return faults.length > 0 ? fail(...faults) : ok({ ...record.value, id });
+  if (fields.ok && record.ok) return ok({ ...record.value, id: fields.value.id });
+  return fail(...(fields.ok ? [] : fields.faults), ...(record.ok ? [] : record.faults));
 }
 
 const maximumBulk = 10_000;
@@ -57,29 +50,6 @@ export function echoOf(entry: unknown, keys: readonly string[]): Record<string, 
 }
 
 const isFlat = (value: unknown): boolean => ["string", "number", "boolean"].includes(typeof value) || value === null;
-
-export function primaryServerFromWire(body: unknown): Result<{ readonly zoneId: string; readonly draft: ServerDraft }> {
-  const keys = keysOf(body);
-  const faults: Fault[] = [];
-  const zoneId = textAt(keys, "zone_id", faults);
-  const address = textAt(keys, "address", faults);
-  const { port } = keys;
-  if (port === undefined || port === null) {
-    faults.push({ code: "missing-key", where: "port", message: "port is missing" });
-  }
-  if (port === ambiguous) faults.push(ambiguousKey("port"));
-  const number = typeof port === "string" && /^\d{1,5}$/.test(port) ? Number(port) : port;
-  const draft = { address, port: typeof number === "number" ? number : Number.NaN };
-  return faults.length > 0 ? fail(...faults) : ok({ zoneId, draft });
-}
-
-export function zoneFromWire(body: unknown): Result<{ readonly name: string; readonly ttl: number | undefined }> {
-  const keys = keysOf(body);
-  const faults: Fault[] = [];
-  const name = textAt(keys, "name", faults);
-  const ttl = ttlAt(keys, faults);
-  return faults.length > 0 ? fail(...faults) : ok({ name, ttl });
-}
 
 /** What an error message may repeat of a body that was refused. */
 export function subjectOf(body: unknown): { type?: string; name?: string; value?: string } {
@@ -114,33 +84,32 @@ const ambiguousKey = (key: string): Fault => ({
   todo: "give it once",
 });
 
-function textAt(keys: Keys, key: string, faults: Fault[]): string {
-  const value = keys[key];
-  if (typeof value === "string") return value;
-  if (value === ambiguous) {
-    faults.push(ambiguousKey(key));
-    return "";
-  }
-  const missing = value === undefined || value === null;
-  faults.push({
-    code: missing ? "missing-key" : "bad-key",
-    where: key,
-    message: missing ? `${key} is missing` : `${key} must be a text`,
+/** The fields of a flat body: texts, and numbers, which some clients send as texts. */
+export function readFields<Body extends TObject>(schema: Body, body: unknown): Result<Static<Body>> {
+  const keys = keysOf(body);
+  const faults: Fault[] = [];
+  const entries = Object.entries(schema.properties).map(([key, property]) => {
+    const value = keys[key];
+    if (value === ambiguous) faults.push(ambiguousKey(key));
+    else if (value !== undefined && value !== null)
+      return [key, Type.IsString(property) ? readText(key, value, faults) : readNumber(key, value, faults)];
+    else if (!Type.IsOptional(property)) faults.push({ code: "missing-key", where: key, message: `${key} is missing` });
+    return [key, undefined];
   });
-  return "";
+  return faults.length > 0 ? fail(...faults) : ok(Object.fromEntries(entries));
 }
 
-function ttlAt(keys: Keys, faults: Fault[]): number | undefined {
-  const { ttl } = keys;
-  if (ttl === undefined || ttl === null) return undefined;
-  if (ttl === ambiguous) {
-    faults.push(ambiguousKey("ttl"));
-    return undefined;
-  }
-  const parsed = parseTtl(typeof ttl === "string" && /^\d{1,10}$/.test(ttl) ? Number(ttl) : ttl);
-  if (parsed.ok) return parsed.value;
-  faults.push(...parsed.faults);
-  return undefined;
+function readText(key: string, value: unknown, faults: Fault[]): unknown {
+  if (typeof value !== "string") faults.push({ code: "bad-key", where: key, message: `${key} must be a text` });
+  return value;
+}
+
+/** Which numbers can be ports is for the service to say. */
+function readNumber(key: string, value: unknown, faults: Fault[]): number {
+  const number = typeof value === "string" && /^\d{1,10}$/.test(value) ? Number(value) : value;
+  const ttl = key === "ttl" ? parseTtl(number) : undefined;
+  if (ttl?.ok === false) faults.push(...ttl.faults);
+  return typeof number === "number" ? number : Number.NaN;
 }
 
 const typeNotAllowed = (type: string): Fault => ({

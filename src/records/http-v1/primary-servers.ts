@@ -7,19 +7,16 @@ import {
   PrimaryServerInput,
   PrimaryServersAnswer,
 } from "../../contract/records-v1.ts";
-import { sendRefused } from "../http/refused-requests.ts";
 import type { RecordService } from "../service/service.ts";
-import { type NotDone, refused } from "../service/sight.ts";
+import { missing, type NotDone, refused } from "../service/sight.ts";
 import type { PlacedServer } from "../service/zones/primary-servers.ts";
-import { deniedBody, errorOf } from "./errors.ts";
-import { primaryServerFromWire } from "./input.ts";
-import { primaryServerPlace, primaryServerToWire, zeroPrimaryServer } from "./wire.ts";
+import { notFound, sendNotDone } from "./answer.ts";
+import { readFields } from "./input.ts";
+import { primaryServerPlace, primaryServerToWire } from "./wire.ts";
 
 const tags = ["primary servers"];
-const params = Type.Object({ id: Type.String() });
 const answers = {
   200: PrimaryServerAnswer,
-  401: GatewayAnswer,
   403: GatewayAnswer,
   404: PrimaryServerAnswer,
   422: PrimaryServerAnswer,
@@ -33,7 +30,7 @@ export function primaryServerRoutes(api: FastifyInstance, service: RecordService
         tags,
         summary: "List primary servers",
         querystring: Type.Object({ zone_id: Type.Optional(Type.String()) }),
-        response: { 200: PrimaryServersAnswer, 401: GatewayAnswer, 404: PrimaryServersAnswer },
+        response: { 200: PrimaryServersAnswer, 404: PrimaryServersAnswer },
       },
     },
     async (request, reply) => {
@@ -49,9 +46,9 @@ export function primaryServerRoutes(api: FastifyInstance, service: RecordService
     "/primary_servers",
     { schema: { tags, summary: "Add a primary server to a zone", body: PrimaryServerInput, response: answers } },
     async (request, reply) => {
-      const input = primaryServerFromWire(request.body);
+      const input = readFields(PrimaryServerInput, request.body);
       const outcome = input.ok
-        ? await service.addPrimaryServer(request.actor, input.value.zoneId, input.value.draft)
+        ? await service.addPrimaryServer(request.actor, input.value.zone_id, input.value)
         : refused(input.faults);
       return send(reply, outcome);
     },
@@ -59,25 +56,25 @@ export function primaryServerRoutes(api: FastifyInstance, service: RecordService
 
   api.get<{ Params: { id: string } }>(
     "/primary_servers/:id",
-    { schema: { tags, summary: "Read a primary server", params, response: answers } },
+    { schema: { tags, summary: "Read a primary server", response: answers } },
     async (request, reply) => {
       const place = primaryServerPlace(request.params.id);
       const servers = await service.primaryServers(request.actor, place.zone);
       const placed = servers.find(({ server }) => server.id === place.server);
-      return send(reply, placed ? { kind: "done", placed } : { kind: "missing", what: "primary server" });
+      return send(reply, placed ? { kind: "done", placed } : missing("primary server"));
     },
   );
 
   api.put<{ Params: { id: string } }>(
     "/primary_servers/:id",
-    { schema: { tags, summary: "Replace a primary server", params, body: PrimaryServerInput, response: answers } },
+    { schema: { tags, summary: "Replace a primary server", body: PrimaryServerInput, response: answers } },
     async (request, reply) => {
-      const input = primaryServerFromWire(request.body);
+      const input = readFields(PrimaryServerInput, request.body);
       const place = primaryServerPlace(request.params.id);
       const outcome = input.ok
-        ? await service.replacePrimaryServer(request.actor, place, input.value.draft)
+        ? await service.replacePrimaryServer(request.actor, place, input.value)
         : refused(input.faults);
-      return send(reply, outcome.kind === "missing" ? { kind: "missing", what: "primary server" } : outcome);
+      return send(reply, outcome.kind === "missing" ? missing("primary server") : outcome);
     },
   );
 
@@ -87,36 +84,23 @@ export function primaryServerRoutes(api: FastifyInstance, service: RecordService
       schema: {
         tags,
         summary: "Remove a primary server; without its last one a zone has its records to itself",
-        params,
-        response: { 200: DeletedAnswer, 401: GatewayAnswer, 403: GatewayAnswer, 404: DeletedAnswer },
+        response: { 200: DeletedAnswer, 403: GatewayAnswer, 404: DeletedAnswer },
       },
     },
     async (request, reply) => {
       const outcome = await service.deletePrimaryServer(request.actor, primaryServerPlace(request.params.id));
       if (outcome.kind === "done") return reply.send({ error: {} });
-      return outcome.kind === "missing" ? reply.code(404).send({ error: notFound }) : send(reply, outcome);
+      return outcome.kind === "missing"
+        ? reply.code(404).send({ error: notFound("primary server") })
+        : sendNotDone(reply, "primary server", outcome);
     },
   );
 }
 
-const notFound = { message: "primary server not found", code: 404 };
-
-function send(
+const send = (
   reply: FastifyReply,
   outcome: { readonly kind: "done"; readonly placed: PlacedServer } | NotDone,
-): FastifyReply {
-  switch (outcome.kind) {
-    case "done":
-      return reply.send({ primary_server: primaryServerToWire(outcome.placed) });
-    case "missing":
-      return outcome.what === "zone"
-        ? sendRefused(reply, { primary_server: zeroPrimaryServer, error: { message: "zone not found", code: 422 } })
-        : reply.code(404).send({ primary_server: zeroPrimaryServer, error: notFound });
-    case "denied":
-      return reply.code(403).send(deniedBody(outcome.because));
-    case "refused":
-      return sendRefused(reply, { primary_server: zeroPrimaryServer, error: errorOf(outcome.faults, {}) });
-    default:
-      return outcome satisfies never;
-  }
-}
+): FastifyReply =>
+  outcome.kind === "done"
+    ? reply.send({ primary_server: primaryServerToWire(outcome.placed) })
+    : sendNotDone(reply, "primary server", outcome);

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { Type } from "typebox";
 import {
   DeletedAnswer,
   GatewayAnswer,
@@ -10,20 +9,18 @@ import {
 } from "../../contract/records-v1.ts";
 import type { Steps } from "../../core/steps.ts";
 import { holdFor } from "../http/admit-body.ts";
-import { sendRefused } from "../http/refused-requests.ts";
 import type { PlacedRecord } from "../model.ts";
 import type { RecordService } from "../service/service.ts";
 import { missing, type NotDone, refused } from "../service/sight.ts";
-import { deniedBody, errorOf } from "./errors.ts";
-import { recordFromWire, subjectOf } from "./input.ts";
+import { notFound, sendNotDone } from "./answer.ts";
+import { recordFromWire } from "./input.ts";
 import { pagingOf } from "./paging.ts";
-import { paginationToWire, recordToWire, zeroRecord } from "./wire.ts";
+import { paginationToWire, recordToWire } from "./wire.ts";
 
 const tags = ["records"];
 /** It may take long, with many records. */
 const heavy = { config: { heavy: true } };
-const params = Type.Object({ id: Type.String() });
-const answers = { 200: RecordAnswer, 401: GatewayAnswer, 403: GatewayAnswer, 404: RecordAnswer, 422: RecordAnswer };
+const answers = { 200: RecordAnswer, 403: GatewayAnswer, 404: RecordAnswer, 422: RecordAnswer };
 
 export function recordRoutes(api: FastifyInstance, service: RecordService): void {
   api.get<{ Querystring: Record<string, unknown> }>(
@@ -34,7 +31,7 @@ export function recordRoutes(api: FastifyInstance, service: RecordService): void
         tags,
         summary: "List records",
         querystring: RecordsQuery,
-        response: { 200: RecordsAnswer, 401: GatewayAnswer, 404: RecordsAnswer },
+        response: { 200: RecordsAnswer, 404: RecordsAnswer },
       },
     },
     async (request, reply) => {
@@ -47,7 +44,7 @@ export function recordRoutes(api: FastifyInstance, service: RecordService): void
         ...(typeof name === "string" && { name }),
         ...(typeof type === "string" && { type }),
       });
-      if (outcome.kind !== "done") return reply.code(404).send({ records: [], error: zoneNotFound(404) });
+      if (outcome.kind !== "done") return reply.code(404).send({ records: [], error: notFound("zone") });
       const page = printingPage(outcome.records.toSorted(byAge), request.query);
       const text = await service.turns.run(request.actor.account, page);
       return reply.type("application/json; charset=utf-8").serializer(asItIs).send(text);
@@ -68,16 +65,16 @@ export function recordRoutes(api: FastifyInstance, service: RecordService): void
 
   api.get<{ Params: { id: string } }>(
     "/records/:id",
-    { schema: { tags, summary: "Read a record", params, response: answers } },
+    { schema: { tags, summary: "Read a record", response: answers } },
     async (request, reply) => {
       const placed = await service.record(request.actor, request.params.id);
-      return send(reply, placed ? { kind: "done", placed } : missing("record"), undefined);
+      return send(reply, placed ? { kind: "done", placed } : missing("record"));
     },
   );
 
   api.put<{ Params: { id: string } }>(
     "/records/:id",
-    { schema: { tags, summary: "Replace a record", params, body: RecordInput, response: answers } },
+    { schema: { tags, summary: "Replace a record", body: RecordInput, response: answers } },
     async (request, reply) => {
       const input = recordFromWire(request.body);
       const outcome = input.ok
@@ -93,16 +90,13 @@ export function recordRoutes(api: FastifyInstance, service: RecordService): void
       schema: {
         tags,
         summary: "Delete a record",
-        params,
         response: { ...answers, 200: DeletedAnswer, 404: DeletedAnswer },
       },
     },
     async (request, reply) => {
       const outcome = await service.deleteRecord(request.actor, request.params.id);
       if (outcome.kind === "done") return reply.send({ error: {} });
-      return outcome.kind === "missing"
-        ? reply.code(404).send({ error: recordNotFound })
-        : send(reply, outcome, undefined);
+      return outcome.kind === "missing" ? reply.code(404).send({ error: notFound("record") }) : send(reply, outcome);
     },
   );
 }
@@ -112,9 +106,6 @@ async function bareZone(service: RecordService, { actor, query }: FastifyRequest
   const key = Object.entries(query as object).find(([, value]) => value === "")?.[0];
   return key === undefined ? undefined : (await service.zone(actor, { zone: key }))?.id;
 }
-
-const recordNotFound = { message: "record not found", code: 404 };
-const zoneNotFound = (code: number) => ({ message: "zone not found", code });
 
 /** Clients that take the first record of a name, or the last, mean the oldest or the newest. */
 const byAge = (a: PlacedRecord, b: PlacedRecord): number => a.record.created - b.record.created;
@@ -138,24 +129,11 @@ function* printingPage(records: readonly PlacedRecord[], query: Readonly<Record<
 const asItIs = (text: unknown): string => String(text);
 const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 
-function send(
+const send = (
   reply: FastifyReply,
   outcome: { readonly kind: "done"; readonly placed: PlacedRecord } | NotDone,
-  body: unknown,
-): FastifyReply {
-  switch (outcome.kind) {
-    case "done":
-      return reply.send({ record: recordToWire(outcome.placed) });
-    case "missing":
-      // A record for a zone that is not there is a fault of the body, not of the path.
-      return outcome.what === "zone"
-        ? sendRefused(reply, { record: zeroRecord, error: zoneNotFound(422) })
-        : reply.code(404).send({ record: zeroRecord, error: recordNotFound });
-    case "denied":
-      return reply.code(403).send(deniedBody(outcome.because));
-    case "refused":
-      return sendRefused(reply, { record: zeroRecord, error: errorOf(outcome.faults, subjectOf(body)) });
-    default:
-      return outcome satisfies never;
-  }
-}
+  body?: unknown,
+): FastifyReply =>
+  outcome.kind === "done"
+    ? reply.send({ record: recordToWire(outcome.placed) })
+    : sendNotDone(reply, "record", outcome, body);

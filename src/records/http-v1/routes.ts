@@ -1,4 +1,6 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema, HTTPMethods } from "fastify";
+import { Type } from "typebox";
+import { BadJsonAnswer, GatewayAnswer, InternalAnswer } from "../../contract/records-v1.ts";
 import type { Instant } from "../../core/instant.ts";
 import { StoreBusy } from "../../process/database/store-busy.ts";
 import type { Logger } from "../../process/log.ts";
@@ -12,7 +14,6 @@ import type { RecordService } from "../service/service.ts";
 import type { Actor } from "../service/sight.ts";
 import type { RecordStore } from "../store/port.ts";
 import { bulkRoutes } from "./bulk.ts";
-import { describeRoute } from "./describe.ts";
 import { deniedBody } from "./errors.ts";
 import { primaryServerRoutes } from "./primary-servers.ts";
 import { recordRoutes } from "./records.ts";
@@ -50,7 +51,7 @@ export function v1Api(options: V1Options) {
     const noteFailure = createFailureNotes(log, options.now);
     readBodiesBy(api, readBody, largestFile);
     takeTurns(api, service.turns);
-    // Requests are read by v1-input.ts, leniently; the schemas of the routes only document them.
+    // Bodies are read by input.ts, leniently, by the same schemas; those of queries only document them.
     api.setValidatorCompiler(() => () => true);
     api.setSerializerCompiler(() => jsonLine);
     api.addHook("onRequest", async (request, reply) => admit(options, request, reply));
@@ -159,4 +160,19 @@ function sendError(error: FailedRequest, reply: FastifyReply, noteFailure: NoteF
 /** Outside the API no token is asked for; inside it an unknown path needs one like any other. */
 export function sendNoRoute(_request: FastifyRequest, reply: FastifyReply): FastifyReply {
   return reply.code(404).type("text/plain; charset=utf-8").send("404 page not found");
+}
+
+type Route = { readonly method: HTTPMethods | HTTPMethods[]; readonly url: string; schema?: FastifySchema };
+
+/** Adds to the description of a route what all of them have in common, for the OpenAPI document. */
+function describeRoute(route: Route): void {
+  const { schema = {}, url } = route;
+  const unread = schema.body === undefined ? {} : { 400: BadJsonAnswer, 413: GatewayAnswer };
+  const response = { ...unread, 401: GatewayAnswer, 429: GatewayAnswer, 500: InternalAnswer, 503: InternalAnswer };
+  const words = url.replace("/api/v1", "").split("/").filter(Boolean);
+  route.schema = Object.assign({}, schema, {
+    ...(words.includes(":id") && { params: Type.Object({ id: Type.String() }) }),
+    operationId: ["v1", String(route.method).toLowerCase(), ...words].join("-").replaceAll(":", ""),
+    response: { ...response, ...(schema.response as object | undefined) },
+  });
 }

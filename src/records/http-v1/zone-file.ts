@@ -6,17 +6,16 @@ import { holdFor } from "../http/admit-body.ts";
 import { sendRefused } from "../http/refused-requests.ts";
 import type { RecordService } from "../service/service.ts";
 import { refused } from "../service/sight.ts";
+import { resources } from "./answer.ts";
 import { fileErrorOf } from "./errors.ts";
-import { zeroZone } from "./wire.ts";
 import { sendZone } from "./zones.ts";
 
 const tags = ["zones"];
-const params = Type.Object({ id: Type.String() });
 /** From those who may write a whole zone; from others no more than any body may have. */
 export const largestFile = 16 * 1024 * 1024;
 /** A file is taken as it is, whatever type the client says it has. */
 const raw = { config: { rawBody: true, largeBody: true } };
-const refusals = { 401: GatewayAnswer, 403: GatewayAnswer, 404: ZoneAnswer };
+const refusals = { 403: GatewayAnswer, 404: ZoneAnswer };
 
 export function zoneFileRoutes(api: FastifyInstance, service: RecordService): void {
   api.post<{ Params: { id: string } }>(
@@ -27,7 +26,6 @@ export function zoneFileRoutes(api: FastifyInstance, service: RecordService): vo
         tags,
         summary: "Replace a zone by what a zone file says",
         consumes: ["text/plain"],
-        params,
         body: ZoneFileText,
         response: { 200: ZoneAnswer, ...refusals, 422: ZoneAnswer },
       },
@@ -38,8 +36,8 @@ export function zoneFileRoutes(api: FastifyInstance, service: RecordService): vo
         ? await service.importV1File(request.actor, { zone: request.params.id }, file.value)
         : refused(file.faults);
       return outcome.kind === "refused"
-        ? sendRefused(reply, { zone: zeroZone, error: fileErrorOf(outcome.faults) })
-        : sendZone(reply, service, outcome, undefined);
+        ? sendRefused(reply, { ...resources.zone, error: fileErrorOf(outcome.faults) })
+        : sendZone(reply, service, outcome);
     },
   );
 
@@ -50,7 +48,6 @@ export function zoneFileRoutes(api: FastifyInstance, service: RecordService): vo
       schema: {
         tags,
         summary: "Read a zone as a zone file",
-        params,
         response: {
           200: { description: "A zone file", content: { "text/plain": { schema: Type.String() } } },
           ...refusals,
@@ -61,7 +58,7 @@ export function zoneFileRoutes(api: FastifyInstance, service: RecordService): vo
       if (await service.isLarge(request.actor, request.params.id))
         await holdFor(request.actor.account, reply, service.turns);
       const outcome = await service.exportZone(request.actor, { zone: request.params.id }, "v1");
-      if (outcome.kind !== "done") return sendZone(reply, service, outcome, undefined);
+      if (outcome.kind !== "done") return sendZone(reply, service, outcome);
       return reply.type("text/plain; charset=utf-8").serializer(asItIs).send(outcome.text);
     },
   );
@@ -75,7 +72,7 @@ export function zoneFileRoutes(api: FastifyInstance, service: RecordService): vo
         summary: "Check a zone file; nothing is stored",
         consumes: ["text/plain"],
         body: ZoneFileText,
-        response: { 200: FileCheckAnswer, 401: GatewayAnswer, 422: FileCheckAnswer },
+        response: { 200: FileCheckAnswer, 422: FileCheckAnswer },
       },
     },
     async (request, reply) => {

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
-import { Type } from "typebox";
 import {
   DeletedAnswer,
   GatewayAnswer,
@@ -9,21 +8,18 @@ import {
   ZonesQuery,
 } from "../../contract/records-v1.ts";
 import { askedZoneName } from "../../core/names/name.ts";
-import { sendRefused } from "../http/refused-requests.ts";
 import type { Zone } from "../model.ts";
 import type { RecordService } from "../service/service.ts";
-import { type NotDone, refused } from "../service/sight.ts";
-import { deniedBody, errorOf } from "./errors.ts";
-import { subjectOf, zoneFromWire } from "./input.ts";
+import { missing, type NotDone, refused } from "../service/sight.ts";
+import { notFound, sendNotDone } from "./answer.ts";
+import { readFields } from "./input.ts";
 import { pagingOf } from "./paging.ts";
-import { paginationToWire, zeroPagination, zeroZone, zoneToWire } from "./wire.ts";
+import { paginationToWire, zeroPagination, zoneToWire } from "./wire.ts";
 
 const tags = ["zones"];
-const params = Type.Object({ id: Type.String() });
-const answers = { 200: ZoneAnswer, 401: GatewayAnswer, 403: GatewayAnswer, 404: ZoneAnswer, 422: ZoneAnswer };
+const answers = { 200: ZoneAnswer, 403: GatewayAnswer, 404: ZoneAnswer, 422: ZoneAnswer };
 /** Seconds. */
 const defaultTtl = 86_400;
-const notFound = { message: "zone not found", code: 404 };
 
 export function zoneRoutes(api: FastifyInstance, service: RecordService): void {
   api.get<{ Querystring: Record<string, unknown> }>(
@@ -34,7 +30,7 @@ export function zoneRoutes(api: FastifyInstance, service: RecordService): void {
         tags,
         summary: "List zones",
         querystring: ZonesQuery,
-        response: { 200: ZonesAnswer, 401: GatewayAnswer, 404: ZonesAnswer },
+        response: { 200: ZonesAnswer, 404: ZonesAnswer },
       },
     },
     async (request, reply) => {
@@ -45,7 +41,7 @@ export function zoneRoutes(api: FastifyInstance, service: RecordService): void {
       const searched = typeof search === "string" && search !== "" ? { search: search.toLowerCase() } : {};
       const { items, total } = await service.zones(request.actor, { ...named, ...searched, page, perPage });
       if (total === 0)
-        return reply.code(404).send({ zones: [], meta: { pagination: zeroPagination }, error: notFound });
+        return reply.code(404).send({ zones: [], meta: { pagination: zeroPagination }, error: notFound("zone") });
       const zones = items.map((zone) => zoneToWire(zone, service.nameservers));
       return reply.send({ zones, meta: { pagination: paginationToWire(page, perPage, total) } });
     },
@@ -55,34 +51,34 @@ export function zoneRoutes(api: FastifyInstance, service: RecordService): void {
     "/zones",
     { schema: { tags, summary: "Create a zone", body: ZoneInput, response: answers } },
     async (request, reply) => {
-      const draft = zoneFromWire(request.body);
+      const draft = readFields(ZoneInput, request.body);
       const outcome = draft.ok
         ? await service.createZone(request.actor, { ...draft.value, ttl: draft.value.ttl ?? defaultTtl })
         : refused(draft.faults);
       // Counted only in later answers, as recordings of the original show it.
-      const fresh = outcome.kind === "done" ? { ...outcome, zone: { ...outcome.zone, recordCount: 0 } } : outcome;
-      return sendZone(reply, service, fresh, request.body);
+      const uncounted = outcome.kind === "done" ? { ...outcome, zone: { ...outcome.zone, recordCount: 0 } } : outcome;
+      return sendZone(reply, service, uncounted, request.body);
     },
   );
 
   api.get<{ Params: { id: string } }>(
     "/zones/:id",
-    { schema: { tags, summary: "Read a zone", params, response: answers } },
+    { schema: { tags, summary: "Read a zone", response: answers } },
     async (request, reply) => {
       const { id } = request.params;
       // A published script for routers gives the name; no id has a dot, so that it cannot mean another zone.
       const zone =
         (await service.zone(request.actor, { zone: id })) ??
         (await service.zone(request.actor, { name: askedZoneName(id) }));
-      return sendZone(reply, service, zone ? { kind: "done", zone } : { kind: "missing", what: "zone" }, undefined);
+      return sendZone(reply, service, zone ? { kind: "done", zone } : missing("zone"));
     },
   );
 
   api.put<{ Params: { id: string } }>(
     "/zones/:id",
-    { schema: { tags, summary: "Change the TTL of a zone", params, body: ZoneInput, response: answers } },
+    { schema: { tags, summary: "Change the TTL of a zone", body: ZoneInput, response: answers } },
     async (request, reply) => {
-      const draft = zoneFromWire(request.body);
+      const draft = readFields(ZoneInput, request.body);
       const outcome = draft.ok
         ? await service.changeZone(request.actor, { zone: request.params.id }, draft.value)
         : refused(draft.faults);
@@ -96,13 +92,12 @@ export function zoneRoutes(api: FastifyInstance, service: RecordService): void {
       schema: {
         tags,
         summary: "Delete a zone with all its records",
-        params,
         response: { ...answers, 200: DeletedAnswer },
       },
     },
     async (request, reply) => {
       const outcome = await service.deleteZone(request.actor, { zone: request.params.id });
-      return outcome.kind === "done" ? reply.send({ error: {} }) : sendNotDone(reply, outcome, undefined);
+      return outcome.kind === "done" ? reply.send({ error: {} }) : sendNotDone(reply, "zone", outcome);
     },
   );
 }
@@ -111,21 +106,8 @@ export const sendZone = (
   reply: FastifyReply,
   service: RecordService,
   outcome: { readonly kind: "done"; readonly zone: Zone } | NotDone,
-  body: unknown,
+  body?: unknown,
 ): FastifyReply =>
   outcome.kind === "done"
     ? reply.send({ zone: zoneToWire(outcome.zone, service.nameservers) })
-    : sendNotDone(reply, outcome, body);
-
-function sendNotDone(reply: FastifyReply, outcome: NotDone, body: unknown): FastifyReply {
-  switch (outcome.kind) {
-    case "missing":
-      return reply.code(404).send({ zone: zeroZone, error: notFound });
-    case "denied":
-      return reply.code(403).send(deniedBody(outcome.because));
-    case "refused":
-      return sendRefused(reply, { zone: zeroZone, error: errorOf(outcome.faults, subjectOf(body)) });
-    default:
-      return outcome satisfies never;
-  }
-}
+    : sendNotDone(reply, "zone", outcome, body);

@@ -163,13 +163,13 @@ export function zoneOperations(
     changeZone: async (
       actor: Actor,
       key: AnyZoneKey,
-      draft: { readonly name: string; readonly ttl: number | undefined },
+      draft: { readonly name: string; readonly ttl?: number | null },
     ) => {
       const rule: SettingsRule = (zone) => {
         const name = parseZoneName(draft.name);
         if (!name.ok) return refused(name.faults);
         if (name.value !== zone.name) return refused([nameStays(zone.name)]);
-        return draft.ttl === undefined ? zone.settings : { ...zone.settings, ttl: draft.ttl };
+        return { ...zone.settings, ttl: draft.ttl ?? zone.settings.ttl };
       };
       return await withZone(sight, actor, key, await changeSettings(actor, key, rule));
     },

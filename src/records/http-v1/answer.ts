@@ -1,0 +1,34 @@
+import type { FastifyReply } from "fastify";
+import { sendRefused } from "../http/refused-requests.ts";
+import type { NotDone } from "../service/sight.ts";
+import { deniedBody, errorOf } from "./errors.ts";
+import { subjectOf } from "./input.ts";
+import { zeroPrimaryServer, zeroRecord, zeroZone } from "./wire.ts";
+
+/** What the paths of the v1 API are about, and what an error answer carries in place of it. */
+export const resources = {
+  zone: { zone: zeroZone },
+  record: { record: zeroRecord },
+  "primary server": { primary_server: zeroPrimaryServer },
+};
+
+type Resource = keyof typeof resources;
+
+export function sendNotDone(reply: FastifyReply, resource: Resource, notDone: NotDone, body?: unknown): FastifyReply {
+  switch (notDone.kind) {
+    case "missing": {
+      const error = notFound(notDone.what);
+      if (notDone.what === resource) return reply.code(404).send({ ...resources[resource], error });
+      // What only the body names is a fault of the body, not of the path.
+      return sendRefused(reply, { ...resources[resource], error: { ...error, code: 422 } });
+    }
+    case "denied":
+      return reply.code(403).send(deniedBody(notDone.because));
+    case "refused":
+      return sendRefused(reply, { ...resources[resource], error: errorOf(notDone.faults, subjectOf(body)) });
+    default:
+      return notDone satisfies never;
+  }
+}
+
+export const notFound = (what: string) => ({ message: `${what} not found`, code: 404 });
