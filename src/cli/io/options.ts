@@ -4,7 +4,7 @@ import { type Network, parseNetwork } from "../../core/addresses/network.ts";
 import { parseMailbox } from "../../core/names/mailbox.ts";
 import { asAscii } from "../../core/names/unicode.ts";
 import type { ListenAddress } from "../../process/listen-address.ts";
-import { tokenNameFault } from "../../records/service/token-name.ts";
+import { tokenNameFault } from "../../records/service/read-scope.ts";
 
 /** A verb that works on what a service keeps. */
 export const dataVerb = (parent: Command, name: string, text: string): Command => onData(parent.command(name), text);

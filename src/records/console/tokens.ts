@@ -4,8 +4,7 @@ import type { Instant } from "../../core/instant.ts";
 import { isObject } from "../../core/is-object.ts";
 import { type Fault, fail, ok, type Result } from "../../core/result.ts";
 import type { Token } from "../model.ts";
-import { badToken, readScope } from "../service/read-scope.ts";
-import { tokenNameFault } from "../service/token-name.ts";
+import { badToken, readScope, tokenNameFault } from "../service/read-scope.ts";
 import type { RecordStore } from "../store/port.ts";
 
 const most = 100;

@@ -40,23 +40,23 @@ function refusedAnswer(faults: readonly Fault[]): ErrorAnswer {
   if (codes.has("zone-locked")) return errorAnswer(423, "protected", "Zone is delete protected");
   if (codes.has("set-locked")) return errorAnswer(423, "protected", "RRSet(s) is/are change protected");
   const conflict = faults.find(({ code }) => code === "serial-moved" || code === "changed-since");
-  if (conflict) return errorAnswer(409, "conflict", told(conflict));
+  if (conflict) return errorAnswer(409, "conflict", inWords(conflict));
   const taken = faults.find(({ code }) => code === "zone-taken" || code === "set-exists");
   if (taken) return errorAnswer(409, "uniqueness_error", taken.message, { fields: [{ name: taken.where }] });
   if (codes.has("records-here")) return errorAnswer(422, "invalid_input", "can't update records with this endpoint");
   return invalidInput(faults);
 }
 
-const mostFaultsTold = 20;
+const mostFaults = 20;
 
 function invalidInput(faults: readonly Fault[]): ErrorAnswer {
-  const some = faults.slice(0, mostFaultsTold);
+  const some = faults.slice(0, mostFaults);
   const fields = [...Map.groupBy(some, (fault) => fault.where)].map(([name, group]) => ({
     name,
     messages: group.flatMap(({ message, todo }) => (todo === undefined ? [message] : [message, todo])),
   }));
-  return errorAnswer(422, "invalid_input", [...new Set(some.map(told))].join("; "), { fields });
+  return errorAnswer(422, "invalid_input", [...new Set(some.map(inWords))].join("; "), { fields });
 }
 
 /** Faults of fields are told without their subject, so that it can stand before them: `ttl is too small`. */
-const told = ({ code, where, message }: Fault): string => (code === "bad-input" ? `${where} ${message}` : message);
+const inWords = ({ code, where, message }: Fault): string => (code === "bad-input" ? `${where} ${message}` : message);

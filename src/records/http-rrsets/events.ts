@@ -81,13 +81,13 @@ export function rrsetsEventRoutes(api: FastifyInstance, options: EventOptions): 
     const stream = new AbortController();
     open.set(stream, { request, response: reply.raw });
     counted.open = open.size;
-    const leave = () => {
+    const release = () => {
       seat.leave();
       open.delete(stream);
       counted.open = open.size;
     };
     reply.raw.once("close", () => {
-      leave();
+      release();
       stream.abort();
     });
     const veil = await service.veilFor(actor);
@@ -107,7 +107,7 @@ export function rrsetsEventRoutes(api: FastifyInstance, options: EventOptions): 
     const follower = { account: actor.account, actorNow: () => options.actorNow(request), veil };
     await streams.follow(follower, from, sink, stream.signal).catch((error) => noteFailure(error, request.id));
     clearInterval(beat);
-    leave();
+    release();
     if (stream.signal.aborted) response.end();
     // Who takes nothing would not take the end either; where the log cannot be read, the reader is to come again; and who
     // has lost access does not get what is still buffered.

@@ -3,12 +3,11 @@ import { largestZoneFile } from "../../contract/rrsets-limits.ts";
 import type { Instant } from "../../core/instant.ts";
 import { StoreBusy } from "../../process/database/store-busy.ts";
 import type { Logger } from "../../process/log.ts";
-import { admitBody, leaveBody, readBodiesBy, takeTurns } from "../http/admit-body.ts";
+import { admitBody, type BodyRead, leaveBody, parseBody, readBodiesBy, takeTurns } from "../http/admit-body.ts";
 import { actorOf, actorStill } from "../http/authenticate.ts";
-import { createFailureNotes, type FailedRequest, type NoteFailure, toldOf } from "../http/failed-requests.ts";
-import { type BodyRead, parseBody } from "../http/parse-body.ts";
+import { createFailureNotes, type FailedRequest, failureText, type NoteFailure } from "../http/failed-requests.ts";
 import { noteRefusals } from "../http/refused-requests.ts";
-import type { RateLimit } from "../limits/rate-limit.ts";
+import { type RateLimit, takeCall } from "../limits/rate-limit.ts";
 import type { RecordService } from "../service/service.ts";
 import type { Actor } from "../service/sight.ts";
 import type { RecordStore } from "../store/port.ts";
@@ -83,10 +82,7 @@ async function admit(options: RrsetsOptions, request: FastifyRequest, reply: Fas
   }
   request.actor = actor;
   reply.header("x-correlation-id", request.id);
-  const waiting =
-    actor.token === undefined ? undefined : options.rateLimit?.ready?.(actor.token, request.ip, options.now());
-  if (waiting !== undefined) await waiting;
-  const limited = limit(options, request, reply);
+  const limited = await limit(options, request, reply);
   if (limited) return await sendRaw(reply, limited);
   const reads = request.method === "GET" || request.method === "HEAD";
   if (actor.scope.access === "read" && !reads) return await sendRaw(reply, deniedAnswer("read-only"));
@@ -103,9 +99,9 @@ async function actorFor({ store, now, signedIn }: RrsetsOptions, request: Fastif
   return secret === undefined ? undefined : await find(store, secret, request, now());
 }
 
-function limit({ rateLimit, now }: RrsetsOptions, { actor, ip }: FastifyRequest, reply: FastifyReply) {
-  if (rateLimit === undefined || actor.token === undefined) return undefined;
-  const quota = rateLimit.take(actor.token, ip, now());
+async function limit({ rateLimit, now }: RrsetsOptions, { actor, ip }: FastifyRequest, reply: FastifyReply) {
+  const quota = await takeCall(rateLimit, actor.token, ip, now());
+  if (quota === undefined) return undefined;
   reply.headers({
     "ratelimit-limit": quota.limit,
     "ratelimit-remaining": quota.remaining,
@@ -156,7 +152,7 @@ function sendFailure(error: FailedRequest, reply: FastifyReply, noteFailure: Not
   const { id } = reply.request;
   reply.header("x-correlation-id", id);
   noteFailure(error, id);
-  const message = toldOf(error, id);
+  const message = failureText(error, id);
   if (!(error instanceof StoreBusy)) return sendRaw(reply, errorAnswer(500, "server_error", message));
   return sendRaw(reply.header("retry-after", error.retryAfter), errorAnswer(503, "unavailable", message));
 }

@@ -14,8 +14,8 @@ export function errorOf(faults: readonly Fault[], subject: Subject): WireError {
 export function messageOfAll(faults: readonly Fault[], subject: Subject): string {
   // At the apex it clashes with the SOA as well, but clients know the one message by its whole text.
   const apex = faults.some(({ code }) => code === "cname-at-apex");
-  const told = apex ? faults.filter(({ code }) => code !== "cname-and-other") : faults;
-  const messages = new Set(told.map((fault) => messageOf(fault, subject)));
+  const shown = apex ? faults.filter(({ code }) => code !== "cname-and-other") : faults;
+  const messages = new Set(shown.map((fault) => messageOf(fault, subject)));
   return [...messages].reduce((all, next) => `${all.trimEnd()} ${next}`);
 }
 

@@ -4,12 +4,19 @@ import { BadJsonAnswer, GatewayAnswer, InternalAnswer } from "../../contract/rec
 import type { Instant } from "../../core/instant.ts";
 import { StoreBusy } from "../../process/database/store-busy.ts";
 import type { Logger } from "../../process/log.ts";
-import { admitBody, hasLargeBody, leaveBody, readBodiesBy, takeTurns } from "../http/admit-body.ts";
+import {
+  admitBody,
+  type BodyRead,
+  hasLargeBody,
+  leaveBody,
+  parseBody,
+  readBodiesBy,
+  takeTurns,
+} from "../http/admit-body.ts";
 import { actorOf } from "../http/authenticate.ts";
-import { createFailureNotes, type FailedRequest, type NoteFailure, toldOf } from "../http/failed-requests.ts";
-import { type BodyRead, parseBody } from "../http/parse-body.ts";
+import { createFailureNotes, type FailedRequest, failureText, type NoteFailure } from "../http/failed-requests.ts";
 import { noteRefusals } from "../http/refused-requests.ts";
-import type { Quota, RateLimit } from "../limits/rate-limit.ts";
+import { type Quota, type RateLimit, takeCall } from "../limits/rate-limit.ts";
 import type { RecordService } from "../service/service.ts";
 import type { Actor } from "../service/sight.ts";
 import type { RecordStore } from "../store/port.ts";
@@ -94,16 +101,10 @@ async function admit(options: V1Options, request: FastifyRequest, reply: Fastify
 const mayStore = ({ method, routeOptions }: FastifyRequest): boolean =>
   method !== "GET" && method !== "HEAD" && routeOptions.config.storesNothing !== true;
 
-async function limit(
-  { rateLimit, now: clock }: V1Options,
-  { actor, ip: from }: FastifyRequest,
-  reply: FastifyReply,
-): Promise<unknown> {
-  if (rateLimit === undefined || actor.token === undefined) return undefined;
+async function limit({ rateLimit, now: clock }: V1Options, { actor, ip }: FastifyRequest, reply: FastifyReply) {
   const now = clock();
-  const waiting = rateLimit.ready?.(actor.token, from, now);
-  if (waiting !== undefined) await waiting;
-  const quota = rateLimit.take(actor.token, from, now);
+  const quota = await takeCall(rateLimit, actor.token, ip, now);
+  if (quota === undefined) return undefined;
   reply.headers(quotaHeaders(quota, now));
   if (quota.retryAfter === undefined) return undefined;
   reply.header("retry-after", String(quota.retryAfter));
@@ -154,7 +155,7 @@ function sendError(error: FailedRequest, reply: FastifyReply, noteFailure: NoteF
   reply.header("x-request-id", id);
   noteFailure(error, id);
   if (error instanceof StoreBusy) reply.header("retry-after", error.retryAfter);
-  return reply.send(jsonLine({ error: { message: toldOf(error, id), code: status } }));
+  return reply.send(jsonLine({ error: { message: failureText(error, id), code: status } }));
 }
 
 /** Outside the API no token is asked for; inside it an unknown path needs one like any other. */

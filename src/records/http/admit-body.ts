@@ -20,7 +20,8 @@ const smallBody = 16 * 1024;
 const ordinary = "application/json";
 const large = "application/vnd.moor.zone";
 
-type Read = (request: FastifyRequest, body: Buffer, done: (error: Error | null, body?: unknown) => void) => void;
+export type BodyRead = (error: Error | null, body?: unknown) => void;
+type Read = (request: FastifyRequest, body: Buffer, done: BodyRead) => void;
 
 /** The only readers of bodies: one with the server's limit, one for zones. */
 export function readBodiesBy(api: FastifyInstance, read: Read, largest: number): void {
@@ -72,4 +73,15 @@ export async function holdFor(account: number, reply: FastifyReply, turns: Turns
 function sizeOf({ headers }: IncomingMessage): number {
   if (headers["transfer-encoding"] !== undefined) return Number.POSITIVE_INFINITY;
   return Number(headers["content-length"] ?? 0);
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** A body is JSON in UTF-8, or the request is a bad one. */
+export function parseBody(body: Buffer, done: BodyRead): void {
+  try {
+    done(null, JSON.parse(utf8.decode(body)));
+  } catch (error) {
+    done(Object.assign(new Error("the body is not JSON", { cause: error }), { statusCode: 400 }));
+  }
 }

@@ -4,11 +4,10 @@ import { Type } from "typebox";
 import type { Instant } from "../../core/instant.ts";
 import { StoreBusy } from "../../process/database/store-busy.ts";
 import type { Logger } from "../../process/log.ts";
-import type { RateLimit } from "../limits/rate-limit.ts";
+import { type RateLimit, takeCall } from "../limits/rate-limit.ts";
 import type { HostOutcome } from "../service/dyndns-operations.ts";
 import { readDyndns } from "../service/edit/dyndns-request.ts";
 import type { RecordService } from "../service/service.ts";
-import type { Actor } from "../service/sight.ts";
 import type { RecordStore } from "../store/port.ts";
 import { actorOf } from "./authenticate.ts";
 import { createFailureNotes, type FailedRequest } from "./failed-requests.ts";
@@ -84,7 +83,7 @@ async function answer(options: DyndnsOptions, request: FastifyRequest, reply: Fa
   const secret = passwordOf(request.headers.authorization);
   const actor = secret === undefined ? undefined : await actorOf(store, secret, request, now);
   if (actor === undefined) return sendLine(reply.code(401).header("www-authenticate", 'Basic realm="moor"'), "badauth");
-  const retryAfter = await takeCall(rateLimit, actor, request.ip, now);
+  const retryAfter = (await takeCall(rateLimit, actor.token, request.ip, now))?.retryAfter;
   if (retryAfter !== undefined) return sendLine(reply.code(429).header("retry-after", String(retryAfter)), "abuse");
   const asked = readDyndns({ ...(request.body ?? {}), ...(request.query ?? {}) }, request.ip);
   switch (asked.kind) {
@@ -103,12 +102,6 @@ async function answer(options: DyndnsOptions, request: FastifyRequest, reply: Fa
     default:
       return asked satisfies never;
   }
-}
-
-async function takeCall(limit: RateLimit | undefined, { token }: Actor, from: string, now: Instant) {
-  if (token === undefined) return undefined;
-  await limit?.ready?.(token, from, now);
-  return limit?.take(token, from, now).retryAfter;
 }
 
 function lineOf(outcome: HostOutcome): string {

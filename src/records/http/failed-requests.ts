@@ -17,5 +17,5 @@ export function createFailureNotes(log: Logger, now: () => Instant): NoteFailure
 }
 
 /** What is told of a failure: only a store that is busy says more. */
-export const toldOf = (error: Error, request: string): string =>
+export const failureText = (error: Error, request: string): string =>
   error instanceof StoreBusy ? error.message : `internal error, see the log of the service: ${request}`;

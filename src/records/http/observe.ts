@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { StoreBusy } from "../../process/database/store-busy.ts";
 import { type Health, withoutReasons } from "../../process/health.ts";
 import type { Logger } from "../../process/log.ts";
-import { createFailureNotes, type FailedRequest, toldOf } from "./failed-requests.ts";
+import { createFailureNotes, type FailedRequest, failureText } from "./failed-requests.ts";
 
 export type ObserveOptions = {
   readonly health: Health;
@@ -22,7 +22,7 @@ export function observeHttp(server: FastifyInstance, { health, log, accessLog = 
     noteFailure(error, id);
     reply.code(500).header("x-request-id", id);
     if (error instanceof StoreBusy) reply.code(503).header("retry-after", error.retryAfter);
-    return reply.send({ error: { message: toldOf(error, id) } });
+    return reply.send({ error: { message: failureText(error, id) } });
   });
   const hide = { schema: { hide: true } };
   server.get("/health/live", hide, async (_, reply) => reply.send({ live: true }));

@@ -19,6 +19,18 @@ export type RateLimit = {
   readonly take: (token: number, from: string, now: Instant) => Quota;
 };
 
+/** Takes one call, for every face; undefined where calls are not counted. */
+export async function takeCall(
+  limit: RateLimit | undefined,
+  token: number | undefined,
+  from: string,
+  now: Instant,
+): Promise<Quota | undefined> {
+  if (limit === undefined || token === undefined) return undefined;
+  await limit.ready?.(token, from, now);
+  return limit.take(token, from, now);
+}
+
 type Bucket = { left: number; at: Instant };
 
 const minute = 60_000;
@@ -49,9 +61,9 @@ export function createRateLimit(perMinute: number): RateLimit {
       const passed = Math.max(0, now - bucket.at);
       bucket.left = Math.min(perMinute, bucket.left + (passed * perMinute) / minute);
       bucket.at = now;
-      const enough = bucket.left >= 1;
-      if (enough) bucket.left -= 1;
-      return quotaOf(perMinute, enough ? "passes" : "refused", bucket.left, now);
+      const passes = bucket.left >= 1;
+      if (passes) bucket.left -= 1;
+      return quotaOf(perMinute, passes ? "passes" : "refused", bucket.left, now);
     },
   };
 }

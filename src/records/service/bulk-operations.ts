@@ -1,3 +1,4 @@
+import type { Instant } from "../../core/instant.ts";
 import type { Fault } from "../../core/result.ts";
 import type { PlacedRecord } from "../model.ts";
 import type { Decision, WriteView } from "../store/port.ts";
@@ -7,6 +8,7 @@ import { newRecordId } from "./edit/new-id.ts";
 import type { RecordServiceOptions } from "./options.ts";
 import { ownersOf, type PlacedDraft, type RecordRules, zoneStays } from "./record-rules.ts";
 import { type Actor, missing, type NotDone, refused, type Sight } from "./sight.ts";
+import { writtenBy } from "./write.ts";
 
 /** An entry that was refused before it came here stands in the list as what it was refused for. */
 export type OrFaults<T> = T | { readonly faults: readonly Fault[] };
@@ -21,11 +23,10 @@ export type BulkOutcome =
 
 /** Many records at once, in one write to each zone. Outcomes are in the order of the entries. */
 export function bulkOperations({ store, now }: RecordServiceOptions, sight: Sight, rules: RecordRules) {
-  const request = (actor: Actor, zone: string, entries: readonly Numbered[]) => ({
-    account: actor.account,
+  const request = (actor: Actor, zone: string, entries: readonly Numbered[], at: Instant) => ({
+    ...writtenBy(actor, at),
     at: { zone },
     owners: ownersOf(entries.map((entry) => entry.draft)),
-    actor: actor.label,
   });
 
   return {
@@ -36,16 +37,16 @@ export function bulkOperations({ store, now }: RecordServiceOptions, sight: Sigh
         "faults" in entry ? [] : [{ place, id: newRecordId(), ...entry }],
       );
       const zones = [...Map.groupBy(numbered, (entry) => entry.zoneId)];
-      const requests = zones.map(([zone, mine]) => ({ ...request(actor, zone, mine), now: at }));
+      const requests = zones.map(([zone, mine]) => request(actor, zone, mine, at));
       return await store.writeAll<readonly BulkOutcome[]>(requests, (views) => {
-        const told: Told = new Map();
+        const found: Outcomes = new Map();
         const decisions = zones.map(([, mine], i) => {
           const view = views[i];
           return view
-            ? decide(view, mine, told, at, ({ draft }) => rules.newContent(actor, view.zone, draft))
+            ? decide(view, mine, found, at, ({ draft }) => rules.newContent(actor, view.zone, draft))
             : nothing;
         });
-        const outcomes = outcomesOf(entries, told, missing("zone"));
+        const outcomes = outcomesOf(entries, found, missing("zone"));
         if (outcomes.every((outcome) => outcome.kind === "done")) return { decisions, result: outcomes };
         const result = outcomes.map((each) => (each.kind === "done" ? unprocessed : each));
         return { decisions: decisions.map(() => nothing), result };
@@ -66,20 +67,20 @@ export function bulkOperations({ store, now }: RecordServiceOptions, sight: Sigh
       });
       const strays = found.filter((entry) => entry.zone !== entry.zoneId);
       if (strays.length > 0) {
-        const told: Told = new Map(strays.map(({ place }) => [place, refused([zoneStays])]));
-        return outcomesOf(entries, told, unprocessed);
+        const refusals: Outcomes = new Map(strays.map(({ place }) => [place, refused([zoneStays])]));
+        return outcomesOf(entries, refusals, unprocessed);
       }
       const written = await inParts([...Map.groupBy(found, (entry) => entry.zone)], ([zone, mine]) => {
         const records = mine.map((entry) => entry.id);
-        return store.write({ ...request(actor, zone, mine), now: at, records }, (view) => {
-          const homes = new Map(view.sets.flatMap((set) => set.records.map((record) => [record.id, set])));
-          const rule: Rule = (entry) => rules.nextContent(actor, view.zone, homes.get(entry.id), entry);
-          const result: Told = new Map();
+        return store.write({ ...request(actor, zone, mine, at), records }, (view) => {
+          const setsById = new Map(view.sets.flatMap((set) => set.records.map((record) => [record.id, set])));
+          const rule: Rule = (entry) => rules.nextContent(actor, view.zone, setsById.get(entry.id), entry);
+          const result: Outcomes = new Map();
           return { ...decideSome(view, mine, result, at, rule), result };
         });
       });
-      const told = written.flatMap((each) => [...(each ?? [])]);
-      return outcomesOf(entries, new Map([...repeated, ...told]), missing("record"));
+      const outcomes = written.flatMap((each) => [...(each ?? [])]);
+      return outcomesOf(entries, new Map([...repeated, ...outcomes]), missing("record"));
     },
   };
 }
@@ -91,20 +92,20 @@ const nothing: Decision = { wanted: undefined };
 const unprocessed: BulkOutcome = { kind: "unprocessed" };
 
 /** Outcomes by the places of their entries. */
-type Told = Map<number, BulkOutcome>;
+type Outcomes = Map<number, BulkOutcome>;
 
 const outcomesOf = (
   entries: readonly OrFaults<NewEntry | ChangedEntry>[],
-  told: Told,
+  outcomes: Outcomes,
   otherwise: BulkOutcome,
 ): readonly BulkOutcome[] =>
-  entries.map((entry, i) => ("faults" in entry ? refused(entry.faults) : (told.get(i) ?? otherwise)));
+  entries.map((entry, i) => ("faults" in entry ? refused(entry.faults) : (outcomes.get(i) ?? otherwise)));
 
-/** Tells the outcomes of these entries; `left` are those that came so far as to be tried. */
+/** Adds the outcomes of these entries; `left` are those that came so far as to be tried. */
 function decide(
   view: WriteView,
   entries: readonly Numbered[],
-  told: Told,
+  outcomes: Outcomes,
   now: number,
   rule: Rule,
 ): Decision & { readonly left: readonly Numbered[] } {
@@ -113,7 +114,7 @@ function decide(
   for (const entry of entries) {
     const read = rule(entry);
     if (read.kind !== "content") {
-      told.set(entry.place, read);
+      outcomes.set(entry.place, read);
       continue;
     }
     edits.push({ id: entry.id, content: read.content });
@@ -123,7 +124,7 @@ function decide(
   for (const [i, { place }] of left.entries()) {
     const placed = edited.kind === "done" ? edited.placed[i] : undefined;
     const faults = edited.kind === "refused" ? edited.faults.get(i) : undefined;
-    told.set(place, placed ? { kind: "done", placed } : faults ? refused(faults) : unprocessed);
+    outcomes.set(place, placed ? { kind: "done", placed } : faults ? refused(faults) : unprocessed);
   }
   return { wanted: edited.kind === "done" ? edited.wanted : undefined, left };
 }
@@ -131,19 +132,25 @@ function decide(
 /** An entry that spoils the others is left out, and those are tried without it; a chain of such ones has its limit. */
 const maximumRounds = 8;
 
-function decideSome(view: WriteView, entries: readonly Numbered[], told: Told, now: number, rule: Rule): Decision {
+function decideSome(
+  view: WriteView,
+  entries: readonly Numbered[],
+  outcomes: Outcomes,
+  now: number,
+  rule: Rule,
+): Decision {
   let left = entries;
   for (let round = 0; round < maximumRounds && left.length > 0; round += 1) {
-    const decision = decide(view, left, told, now, rule);
+    const decision = decide(view, left, outcomes, now, rule);
     if (decision.wanted !== undefined) return decision;
-    left = decision.left.filter(({ place }) => told.get(place)?.kind === "unprocessed");
+    left = decision.left.filter(({ place }) => outcomes.get(place)?.kind === "unprocessed");
   }
   return nothing;
 }
 
 function withoutRepeats(entries: readonly OrFaults<ChangedEntry>[]) {
   const seen = new Set<string>();
-  const repeated: Told = new Map();
+  const repeated: Outcomes = new Map();
   const numbered: Numbered[] = [];
   for (const [place, entry] of entries.entries()) {
     if ("faults" in entry) continue;

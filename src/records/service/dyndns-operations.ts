@@ -8,6 +8,7 @@ import type { Host, WantedAddresses } from "./edit/dyndns-request.ts";
 import { newRecordId } from "./edit/new-id.ts";
 import type { RecordServiceOptions } from "./options.ts";
 import type { Actor, Sight } from "./sight.ts";
+import { writtenBy } from "./write.ts";
 
 /** What became of one host. */
 export type HostOutcome =
@@ -73,8 +74,8 @@ export function dyndnsOperations({ store, now }: RecordServiceOptions, sight: Si
       await Promise.all(
         byZone.map(async ([zone, mine]) => {
           const owners = () => mine.map(({ owner }) => owner);
-          const request = { account: actor.account, at: { zone }, owners, actor: actor.label, now: at };
-          const told = await store.write(request, (view) => {
+          const request = { ...writtenBy(actor, at), at: { zone }, owners };
+          const written = await store.write(request, (view) => {
             let { sets } = view;
             const result = mine.map((each) => {
               const { sets: own, outcome } = point(actor, { ...view, sets }, each, wanted, at);
@@ -83,7 +84,7 @@ export function dyndnsOperations({ store, now }: RecordServiceOptions, sight: Si
             });
             return { wanted: sets, result };
           });
-          for (const { place, outcome } of told ?? []) outcomes[place] = outcome;
+          for (const { place, outcome } of written ?? []) outcomes[place] = outcome;
         }),
       );
       return outcomes;

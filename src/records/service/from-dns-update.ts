@@ -16,6 +16,7 @@ import type { Decision, RecordStore, WriteView } from "../store/port.ts";
 import type { TransferKey } from "../store/transfer-keys.ts";
 import { checkWrite } from "./edit/check-write.ts";
 import { newRecordId } from "./edit/new-id.ts";
+import { noChange } from "./write.ts";
 
 /** One DNS UPDATE message, and who sent it. */
 export type DnsUpdate = {
@@ -57,14 +58,13 @@ export async function updateFromDns(store: RecordStore, update: DnsUpdate): Prom
 }
 
 function decide(update: DnsUpdate, view: WriteView, ids: readonly string[]): Decision & { result: DnsUpdated } {
-  const leave = (result: DnsUpdated) => ({ wanted: undefined, result });
-  if (!mayDo(update, view.sets)) return leave({ kind: "denied" });
+  if (!mayDo(update, view.sets)) return noChange({ kind: "denied" });
   const unmet = unmetPrerequisite(view.sets, update.prerequisites);
-  if (unmet !== undefined) return leave({ kind: "unmet", what: unmet });
+  if (unmet !== undefined) return noChange({ kind: "unmet", what: unmet });
   const context = { zoneTtl: view.zone.settings.ttl, now: update.now, ids };
   const wanted = updatedSets(view.sets, update.updates, context);
   const faults = checkWrite(view, wanted);
-  if (faults.length > 0) return leave({ kind: "refused", faults });
+  if (faults.length > 0) return noChange({ kind: "refused", faults });
   return { wanted, serial: newSerial(view.sets, wanted), result: { kind: "done" } };
 }
 
@@ -89,6 +89,6 @@ const isKept = ({ owner, type }: RRset): boolean => owner === apex && (type === 
 
 /** An SOA record that was accepted brings its own serial, which is newer. */
 function newSerial(before: readonly RRset[], after: readonly RRset[]): number | undefined {
-  const [old, fresh] = [before, after].map((sets) => sets.find((set) => set.type === "SOA")?.records[0]?.rdata);
-  return fresh === undefined || fresh === old ? undefined : serialOf(fresh);
+  const [old, changed] = [before, after].map((sets) => sets.find((set) => set.type === "SOA")?.records[0]?.rdata);
+  return changed === undefined || changed === old ? undefined : serialOf(changed);
 }

@@ -5,7 +5,7 @@ import type { PlacedRecord, Zone } from "../model.ts";
 import type { RecordStore } from "../store/port.ts";
 import { inParts } from "./edit/in-parts.ts";
 import { newRecordId } from "./edit/new-id.ts";
-import { createRecord, deleteRecord, holds, replaceRecord } from "./edit/record.ts";
+import { deleteRecord, editRecord, holds } from "./edit/record.ts";
 import type { RecordServiceOptions } from "./options.ts";
 import { ownersOf, type PlacedDraft, type RecordDraft, type RecordRules } from "./record-rules.ts";
 import { type Actor, missing, type NotDone, type Sight } from "./sight.ts";
@@ -46,7 +46,7 @@ export function recordOperations(
       const request = { ...writtenBy(actor, at), at: { zone: zoneId }, owners: ownersOf([draft]) };
       const outcome = await store.write<Written>(request, (view) => {
         const read = rules.newContent(actor, view.zone, draft);
-        return read.kind === "content" ? createRecord(view, read.content, { id, now: at }) : noChange(read);
+        return read.kind === "content" ? editRecord(view, { id, content: read.content }, at) : noChange(read);
       });
       return outcome ?? missing("zone");
     },
@@ -57,7 +57,7 @@ export function recordOperations(
       const outcome = await store.write<Written>(request, (view) => {
         const set = view.sets.find((set) => holds(set, id));
         const read = rules.nextContent(actor, view.zone, set, next);
-        return read.kind === "content" ? replaceRecord(view, read.content, { id, now: at }) : noChange(read);
+        return read.kind === "content" ? editRecord(view, { id, content: read.content }, at) : noChange(read);
       });
       return outcome ?? missing("record");
     },

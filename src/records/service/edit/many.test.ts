@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { RRset } from "../../../core/records/rrset.ts";
 import { plainSettings, type Zone } from "../../model.ts";
 import { editMany } from "./many.ts";
-import { createRecord, type RecordContent } from "./record.ts";
+import { editRecord, type RecordContent } from "./record.ts";
 
 const zone = { name: "example.org", settings: plainSettings(60) } as Zone;
 const now = 5;
@@ -36,7 +36,7 @@ describe("many records at once", () => {
         let sets: readonly RRset[] = [];
         let refused = false;
         for (const { id, content: each } of edits(list)) {
-          const { wanted } = createRecord({ zone, sets }, each, { id, now });
+          const { wanted } = editRecord({ zone, sets }, { id, content: each }, now);
           refused ||= wanted === undefined;
           sets = wanted ?? sets;
         }
@@ -76,6 +76,12 @@ describe("many records at once", () => {
     const set: RRset = { owner: "a", type: "A", ttl: 60, records: [record("x", "1"), record("y", "2")] };
     const same = editMany({ zone, sets: [set] }, [{ id: "y", content: { ...content("a", "A", "2"), ttl: 60 } }], now);
     expect(same).toMatchObject({ kind: "done", wanted: [set] });
+    const shorter = editMany(
+      { zone, sets: [set] },
+      [{ id: "y", content: { ...content("a", "A", "2"), ttl: 30 } }],
+      now,
+    );
+    expect(shorter).toMatchObject({ wanted: [{ ttl: 30, records: [{ modified: 1 }, { id: "y", modified: now }] }] });
     const changed = editMany({ zone, sets: [set] }, [{ id: "x", content: content("a", "A", "9") }], now);
     expect(changed).toMatchObject({
       wanted: [{ ttl: null, records: [{ id: "x", rdata: "9", comment: "c", created: 1, modified: now }, { id: "y" }] }],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type RRset, setKey } from "../../../core/records/rrset.ts";
 import { plainSettings, type Zone } from "../../model.ts";
-import { createRecord, deleteRecord, type RecordContent, replaceRecord } from "./record.ts";
+import { deleteRecord, editRecord, type RecordContent } from "./record.ts";
 
 const zone = { name: "example.org", settings: plainSettings(600) } as Zone;
 const now = 9;
@@ -39,7 +39,7 @@ describe("a record that is made", () => {
       [ftp, "www A 30: 1=192.0.2.1 2=192.0.2.2 n=192.0.2.9"],
     ],
   ])("%s", (_, made, expected) => {
-    expect(lines(createRecord({ zone, sets }, made, { id: "n", now }).wanted)).toEqual(expected);
+    expect(lines(editRecord({ zone, sets }, { id: "n", content: made }, now).wanted)).toEqual(expected);
   });
 });
 
@@ -58,12 +58,12 @@ describe("a record that is replaced", () => {
     ],
     ["and leaves no set behind", "3", content("www", "192.0.2.3", 60), [`${www} 3=192.0.2.3`]],
   ])("%s", (_, id, next, expected) => {
-    expect(lines(replaceRecord({ zone, sets }, next, { id, now }).wanted)).toEqual(expected);
+    expect(lines(editRecord({ zone, sets }, { id, content: next }, now).wanted)).toEqual(expected);
   });
 
   it("keeps its comment and its age, and is as old as before when it says the same", () => {
     const replaced = (value: string) =>
-      replaceRecord({ zone, sets }, content("www", value, 60), { id: "2", now }).result;
+      editRecord({ zone, sets }, { id: "2", content: content("www", value, 60) }, now).result;
     const kept = { id: "2", comment: "about 2", created: 1 };
     expect(replaced("192.0.2.9")).toMatchObject({ placed: { zone, ttl: 60, record: { ...kept, modified: now } } });
     expect(replaced("192.0.2.2")).toMatchObject({ placed: { record: { ...kept, modified: 1 } } });
@@ -71,12 +71,12 @@ describe("a record that is replaced", () => {
 
   it("is another also when its name alone is spelled otherwise", () => {
     const spelled = { ...content("www", "192.0.2.2", 60), name: "WWW" };
-    const { result } = replaceRecord({ zone, sets }, spelled, { id: "2", now });
+    const { result } = editRecord({ zone, sets }, { id: "2", content: spelled }, now);
     expect(result).toMatchObject({ placed: { record: { name: "WWW", modified: now } } });
   });
 
   it("is refused by what stands beside it", () => {
-    const twice = replaceRecord({ zone, sets }, content("www", "192.0.2.1", 60), { id: "2", now });
+    const twice = editRecord({ zone, sets }, { id: "2", content: content("www", "192.0.2.1", 60) }, now);
     expect(twice).toMatchObject({
       wanted: undefined,
       result: { kind: "refused", faults: [{ code: "duplicate-value" }] },

@@ -1,6 +1,6 @@
 import type { Instant } from "../../../core/instant.ts";
 import type { RecordType } from "../../../core/rdata/table.ts";
-import type { RRset, ZoneRecord } from "../../../core/records/rrset.ts";
+import { type RRset, setKey, type ZoneRecord } from "../../../core/records/rrset.ts";
 import type { Fault } from "../../../core/result.ts";
 import type { PlacedRecord } from "../../model.ts";
 import type { Decide, WriteView } from "../../store/port.ts";
@@ -17,81 +17,85 @@ export type RecordContent = {
   readonly rdata: string;
 };
 
-type Identity = { readonly id: string; readonly now: Instant };
+/** A new record, or one that is there under this id and shall be replaced. */
+export type Edit = { readonly id: string; readonly content: RecordContent };
 
 type Refused = { readonly kind: "refused"; readonly faults: readonly Fault[] };
 type Edited = { readonly kind: "done"; readonly placed: PlacedRecord } | Refused;
 
-/** One more record in its set. A TTL that is said counts for the whole set; one that is not leaves the set's own. */
-export function createRecord(view: WriteView, content: RecordContent, { id, now }: Identity) {
-  const { sets } = view;
-  const record = recordOf(content, { id, comment: "", created: now, modified: now });
-  const set = setAt(sets, content);
-  const grown = { ...set, ttl: content.ttl ?? set.ttl, records: [...set.records, record] };
-  return checked(view, withSet(sets, grown), id);
-}
-
-/** All of the record is replaced, also its TTL: not saying one clears it. Id and creation time stay. */
-export function replaceRecord(view: WriteView, content: RecordContent, { id, now }: Identity) {
-  const { sets } = view;
-  const { home, old } = find(sets, id);
-  const record = recordOf(content, { ...old, modified: now });
-  const ttl = content.ttl ?? null;
-  if (isAt(home, content)) {
-    if (sameContent(old, record) && home.ttl === ttl) return checked(view, sets, id);
-    const records = home.records.map((each) => (each === old ? record : each));
-    return checked(view, withSet(sets, { ...home, ttl, records }), id);
-  }
-  const left = withSet(sets, without(home, id));
-  const set = setAt(left, content);
-  return checked(view, withSet(left, { ...set, ttl, records: [...set.records, record] }), id);
-}
-
-export function deleteRecord(view: WriteView, id: string): ReturnType<Decide<{ readonly kind: "done" } | Refused>> {
-  const wanted = withSet(view.sets, without(find(view.sets, id).home, id));
+export function editRecord(view: WriteView, edit: Edit, now: Instant): ReturnType<Decide<Edited>> {
+  const { wanted, placed } = withEdits(view, [edit], now);
   const faults = checkWrite(view, wanted);
+  if (faults.length > 0) return { wanted: undefined, result: { kind: "refused", faults } };
+  return { wanted, result: { kind: "done", placed: placed(edit) } };
+}
+
+export function deleteRecord({ zone, sets }: WriteView, id: string): ReturnType<Decide<{ kind: "done" } | Refused>> {
+  const wanted = sets
+    .map((set) => (holds(set, id) ? { ...set, records: set.records.filter((record) => record.id !== id) } : set))
+    .filter((set) => set.records.length > 0);
+  const faults = checkWrite({ zone, sets }, wanted);
   if (faults.length > 0) return { wanted: undefined, result: { kind: "refused", faults } };
   return { wanted, result: { kind: "done" } };
 }
 
-function find(sets: readonly RRset[], id: string): { home: RRset; old: ZoneRecord } {
-  const home = sets.find((set) => holds(set, id));
-  const old = home?.records.find((record) => record.id === id);
-  if (home === undefined || old === undefined) throw new Error("the record is in none of the sets");
-  return { home, old };
-}
-
-function checked(view: WriteView, wanted: readonly RRset[], id: string): ReturnType<Decide<Edited>> {
-  const faults = checkWrite(view, wanted);
-  if (faults.length > 0) return { wanted: undefined, result: { kind: "refused", faults } };
-  const { home, old: record } = find(wanted, id);
-  const { owner, type, ttl } = home;
-  return { wanted, result: { kind: "done", placed: { zone: view.zone, owner, type, ttl, record } } };
-}
-
-function recordOf(
-  { name, value, rdata }: RecordContent,
-  { id, comment, created, modified }: Omit<ZoneRecord, "name" | "value" | "rdata">,
-): ZoneRecord {
-  return { id, name, value, rdata, comment, created, modified };
-}
-
 export const holds = (set: RRset, id: string): boolean => set.records.some((record) => record.id === id);
 
-const without = (set: RRset, id: string): RRset => ({ ...set, records: set.records.filter((each) => each.id !== id) });
+/** A set while it is edited: its records by their ids, in their order. */
+type OpenSet = { readonly set: RRset; ttl: number | null; readonly records: Map<string, ZoneRecord> };
 
-const sameContent = (a: ZoneRecord, b: ZoneRecord): boolean =>
-  a.rdata === b.rdata && a.value === b.value && a.name === b.name;
+type Placed = { readonly set: RRset; readonly record: ZoneRecord };
 
-type Place = { readonly owner: string; readonly type: RecordType };
+/** The sets after all edits, unchecked, and where an edited record is in them. No id comes twice. */
+export function withEdits({ zone, sets }: WriteView, edits: readonly Edit[], now: Instant) {
+  const open = new Map(sets.map((set) => [keyOf(set), openSet(set)]));
+  const ids = new Set(edits.map((edit) => edit.id));
+  const before = new Map<string, Placed>();
+  for (const set of sets)
+    for (const record of set.records) if (ids.has(record.id)) before.set(record.id, { set, record });
+  for (const { id, content } of edits) {
+    const old = before.get(id);
+    if (old !== undefined && keyOf(old.set) !== keyOf(content)) open.get(keyOf(old.set))?.records.delete(id);
+  }
+  for (const edit of edits) putIn(open, edit, before.get(edit.id), now);
+  const wanted = [...open.values()]
+    .map(({ set, ttl, records }): RRset => ({ ...set, ttl, records: [...records.values()] }))
+    .filter((set) => set.records.length > 0);
+  const placed = ({ id, content: { owner, type } }: Edit): PlacedRecord => {
+    const { ttl = null, records } = open.get(setKey(owner, type)) ?? {};
+    const record = records?.get(id);
+    if (record === undefined) throw new Error("an edited record is in none of the sets");
+    return { zone, owner, type, ttl, record };
+  };
+  return { wanted, placed };
+}
 
-const isAt = (set: RRset, { owner, type }: Place): boolean => set.owner === owner && set.type === type;
+/**
+ * A TTL that is said counts for the whole set. A new record without one leaves that of its set; a replaced one clears it. Id, comment and
+ * creation time of a replaced record stay.
+ */
+function putIn(sets: Map<string, OpenSet>, { id, content }: Edit, old: Placed | undefined, now: Instant): void {
+  const { owner, type, name, value, rdata } = content;
+  const key = setKey(owner, type);
+  const open = sets.get(key) ?? openSet({ owner, type, ttl: null, records: [] });
+  sets.set(key, open);
+  const { comment, created } = old?.record ?? { comment: "", created: now };
+  const record = { id, name, value, rdata, comment, created, modified: now };
+  open.records.set(id, old !== undefined && saysTheSame(old, content) ? old.record : record);
+  open.ttl = content.ttl ?? (old === undefined ? open.ttl : null);
+}
 
-const setAt = (sets: readonly RRset[], { owner, type }: Place): RRset =>
-  sets.find((set) => isAt(set, { owner, type })) ?? { owner, type, ttl: null, records: [] };
+const saysTheSame = ({ set, record }: Placed, { ttl, name, value, rdata, ...place }: RecordContent): boolean =>
+  keyOf(set) === keyOf(place) &&
+  set.ttl === (ttl ?? null) &&
+  record.name === name &&
+  record.value === value &&
+  record.rdata === rdata;
 
-/** The sets with this one in the place of its namesake; an empty one is left out. */
-const withSet = (sets: readonly RRset[], set: RRset): readonly RRset[] => [
-  ...sets.filter((each) => !isAt(each, set)),
-  ...(set.records.length > 0 ? [set] : []),
-];
+const openSet = (set: RRset): OpenSet => ({
+  set,
+  ttl: set.ttl,
+  records: new Map(set.records.map((record) => [record.id, record])),
+});
+
+export const keyOf = ({ owner, type }: Pick<RRset, "owner" | "type">): string => setKey(owner, type);

@@ -3,7 +3,8 @@ import type { Zone, ZoneKey } from "../../model.ts";
 import type { Grant } from "../../store/zone-grants.ts";
 import { badInput } from "../edit/bad-input.ts";
 import type { RecordServiceOptions } from "../options.ts";
-import { type Actor, denied, missing, type NotDone, refused, type Sight } from "../sight.ts";
+import { type Actor, missing, type NotDone, refused, type Sight } from "../sight.ts";
+import { writeObstacle } from "./settings.ts";
 
 export type GrantDraft = { readonly account: string; readonly name: string };
 
@@ -15,9 +16,7 @@ export function grantOperations({ store, now }: RecordServiceOptions, sight: Sig
   /** Whoever may write all of a zone could give its names away by NS records too. */
   const zoneFor = async (actor: Actor, key: ZoneKey): Promise<Zone | NotDone> => {
     const zone = await sight.openZone(actor, key);
-    if (zone === undefined) return missing("zone");
-    const refusal = sight.refusal(actor, { kind: "write-zone", zone: zone.name });
-    return refusal ? denied(refusal) : zone;
+    return zone ? (writeObstacle(sight, actor, zone) ?? zone) : missing("zone");
   };
 
   return {
