@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openServiceManager } from "../../test/rig/systemd.ts";
 import { until } from "../../test/rig/until.ts";
@@ -9,6 +8,7 @@ import { type EventFirewall, startEventFirewall } from "../../test/rig/updater/e
 import { type Loop, openLoop } from "../../test/rig/updater/loop.ts";
 import { startServer, wanWith } from "../../test/rig/updater/services.ts";
 import { storedIn } from "../../test/rig/updater-home.ts";
+import { createLog } from "../process/log.ts";
 import { readConfig } from "./config/read.ts";
 import { type KeepTools, keepNames } from "./keep-names.ts";
 import { readHistory } from "./report/history.ts";
@@ -46,7 +46,7 @@ async function start(given: Partial<Pick<KeepTools, "env" | "now" | "patience">>
   if (opened.kind !== "open") throw new Error(opened.because);
   told = [];
   stop = new AbortController();
-  const log = pino({ base: null }, { write: (line: string) => void told.push(JSON.parse(line)) });
+  const log = createLog({ format: "json", write: (line: string) => void told.push(JSON.parse(line)) });
   running = keepNames(
     config.value,
     {

@@ -1,6 +1,6 @@
 import type { Instant } from "../core/instant.ts";
 import type { Result } from "../core/result.ts";
-import type { SmallLog } from "../process/small-log.ts";
+import type { Logger } from "../process/log.ts";
 import { openSystemd } from "../process/systemd.ts";
 import type { UpdaterConfig } from "./config/config.ts";
 import { watchFiles } from "./config/watch-files.ts";
@@ -17,7 +17,7 @@ import { openUpdater, type WatchOptions } from "./updater.ts";
 
 export type KeepTools = {
   readonly state: StateFile;
-  readonly log: SmallLog;
+  readonly log: Logger;
   readonly now: () => Instant;
   readonly random: () => number;
   /** The name of this machine, for notices. */

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { pino } from "pino";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { awake } from "../../test/rig/awake.ts";
 import { until } from "../../test/rig/until.ts";
 import { firstRecords, type Loop, openLoop } from "../../test/rig/updater/loop.ts";
 import { type Asked, recordService, startServer, type TestServer, wanWith } from "../../test/rig/updater/services.ts";
+import { createLog } from "../process/log.ts";
 import { createReporter } from "./report/reporter.ts";
 import { createStatusKeeper } from "./report/status.ts";
 import { openStateFile } from "./round/state-file.ts";
@@ -55,7 +55,7 @@ async function watchSlow(names: string, patience = 50): Promise<void> {
   told = [];
   oks = [];
   const status = createStatusKeeper(Date.now);
-  const log = pino({ base: null }, { write: (line: string) => void told.push(JSON.parse(line).msg) });
+  const log = createLog({ format: "json", write: (line: string) => void told.push(JSON.parse(line).msg) });
   stop = new AbortController();
   const { config, clock } = loop;
   const opened = await openStateFile(config.stateFile, clock.now, { write: true });

@@ -1,19 +1,19 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { until } from "../../test/rig/until.ts";
 import { goodFirewall, type Loop, openLoop } from "../../test/rig/updater/loop.ts";
 import { type Reply, startServer, wanWith } from "../../test/rig/updater/services.ts";
+import { createLog } from "../process/log.ts";
 import { createReporter } from "./report/reporter.ts";
 import type { Round } from "./round/result.ts";
 
-type Line = { readonly level: number; readonly msg: string; readonly because?: string };
+type Line = { readonly level: string; readonly msg: string; readonly because?: string };
 
 let loop: Loop;
 let lines: Line[];
-const log = () => pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+const log = () => createLog({ format: "json", write: (line: string) => void lines.push(JSON.parse(line)) });
 beforeEach(async () => {
   lines = [];
   loop = await openLoop();

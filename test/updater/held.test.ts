@@ -30,7 +30,7 @@ describe("a record service that asks to be left alone for hours", () => {
     watcher = await startWatcher(loop);
     const { lines, ask, check } = watcher;
     await until(() => lines.some(({ target }) => target === "dns"));
-    expect(lines.find(({ level }) => level === 40)).toMatchObject({
+    expect(lines.find(({ level }) => level === "warn")).toMatchObject({
       todo: expect.stringMatching(/^nothing: moor waits until 2.* UTC, as the service asked/),
     });
     const untilWhen = lines.find(({ target }) => target === "dns")?.msg ?? "";
@@ -83,8 +83,8 @@ it("a change that changesPerHour holds back is said once in log and history, and
   }
   const held = lines.filter(({ msg }) => msg.startsWith("record waits until"));
   expect(held).toMatchObject([
-    { level: 30, name: "home.example.org A", because: expect.stringContaining("changesPerHour") },
-    { level: 30, name: "home.example.org AAAA" },
+    { level: "info", name: "home.example.org A", because: expect.stringContaining("changesPerHour") },
+    { level: "info", name: "home.example.org AAAA" },
   ]);
   await watcher.stop();
   const history = await readHistory(loop.config.historyFile);

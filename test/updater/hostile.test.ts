@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { pino } from "pino";
 import { beforeAll, describe, expect, it, test } from "vitest";
+import { createLog } from "../../src/process/log.ts";
 import { summarise } from "../../src/updater/report/describe-round.ts";
 import { createReporter } from "../../src/updater/report/reporter.ts";
 import { until } from "../rig/until.ts";
@@ -52,8 +52,8 @@ const publishedIn = (loop: Loop) =>
 describe("whatever goes wrong, no wrong address and no empty one is published", () => {
   test.each(table.map((row) => [row.part, row.title, row] as const))("%s: %s", async (_, __, row) => {
     const loop = await openRow(row);
-    const lines: { level: number; msg: string; because?: string; todo?: string }[] = [];
-    const log = pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+    const lines: { level: string; msg: string; because?: string; todo?: string }[] = [];
+    const log = createLog({ format: "json", write: (line: string) => void lines.push(JSON.parse(line)) });
     const reporter = createReporter(log);
     try {
       expect(await loop.round()).toEqual(["done", "done"]);
@@ -70,7 +70,7 @@ describe("whatever goes wrong, no wrong address and no empty one is published", 
       const writes = writesIn(loop, from);
       for (const write of writes) expect([after.A, after.AAAA]).toEqual(expect.arrayContaining([...valuesIn(write)]));
       expect(writes.length).toBe(row.sent);
-      expect(lines.filter(({ level }) => level === 40).length).toBe(row.warnings);
+      expect(lines.filter(({ level }) => level === "warn").length).toBe(row.warnings);
       for (const { msg, because, todo } of lines) expect(`${msg} ${because} ${todo}`.length).toBeLessThan(1_000);
       if (!row.stopAt)
         expect(lines.map(({ msg, because, todo }) => `${msg} ${because} ${todo}`).join("\n")).toMatch(row.told);

@@ -1,10 +1,10 @@
-import { pino } from "pino";
+import { createLog } from "../../src/process/log.ts";
 import { readConfig } from "../../src/updater/config/read.ts";
 import { keepNames } from "../../src/updater/keep-names.ts";
 import { openStateFile } from "../../src/updater/round/state-file.ts";
 import type { Loop } from "../rig/updater/loop.ts";
 
-type Line = { readonly level: number; readonly msg: string; readonly page?: string } & Readonly<
+type Line = { readonly level: string; readonly msg: string; readonly page?: string } & Readonly<
   Record<string, unknown>
 >;
 
@@ -29,7 +29,7 @@ export async function startWatcher(loop: Loop, { patience = 0, pages }: WatcherW
   const opened = await openStateFile(config.value.stateFile, Date.now(), { write: true });
   if (opened.kind !== "open") throw new Error(opened.because);
   const lines: Line[] = [];
-  const log = pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const log = createLog({ format: "json", write: (line: string) => void lines.push(JSON.parse(line)) });
   const stop = new AbortController();
   let check: () => void = () => undefined;
   const onRequest = (requests: { readonly check: () => void }) => {

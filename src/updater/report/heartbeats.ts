@@ -1,4 +1,4 @@
-import type { SmallLog } from "../../process/small-log.ts";
+import type { Logger } from "../../process/log.ts";
 import type { HeartbeatConfig } from "../config/outlets.ts";
 import type { HttpRequest } from "../http/client.ts";
 
@@ -10,7 +10,7 @@ export type Wellness = { readonly isWell: boolean; readonly message: string };
 export async function openHeartbeats(
   configs: readonly HeartbeatConfig[],
   wellness: () => Wellness | undefined,
-  log: SmallLog,
+  log: Logger,
 ): Promise<Heartbeats> {
   const stop = new AbortController();
   const opened = await Promise.all(configs.map((config) => openHeartbeat(config, wellness, log, stop.signal)));
@@ -27,7 +27,7 @@ const firstPing = 2_000;
 async function openHeartbeat(
   config: HeartbeatConfig,
   wellness: () => Wellness | undefined,
-  log: SmallLog,
+  log: Logger,
   signal: AbortSignal,
 ): Promise<() => void> {
   const { createHttpClient } = await import("../http/client.ts");

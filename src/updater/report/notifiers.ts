@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { backOffDelay } from "../../core/updates/back-off.ts";
 import { printable } from "../../core/visible-text.ts";
 import { isLoopbackName } from "../../process/http/loopback-name.ts";
-import type { SmallLog } from "../../process/small-log.ts";
+import type { Logger } from "../../process/log.ts";
 import type { MailConfig, NotifyConfig } from "../config/outlets.ts";
 import type { HttpClient, HttpRequest } from "../http/client.ts";
 import { hiderOf } from "../http/hide-secrets.ts";
@@ -22,7 +22,7 @@ const backOff = { base: 1_000, cap: 300_000 };
 export async function openNotifiers(
   configs: readonly NotifyConfig[],
   host: string,
-  log: SmallLog,
+  log: Logger,
   random: () => number,
 ): Promise<Notifiers> {
   const stop = new AbortController();
@@ -39,7 +39,7 @@ export async function openNotifiers(
   };
 }
 
-function createQueue({ kind, send }: Channel, log: SmallLog, random: () => number, signal: AbortSignal): Notify {
+function createQueue({ kind, send }: Channel, log: Logger, random: () => number, signal: AbortSignal): Notify {
   const waiting: { readonly notice: Notice; readonly at: Date }[] = [];
   let busy = false;
   const deliver = async (notice: Notice, at: Date) => {

@@ -1,9 +1,9 @@
 import type { AddressInfo } from "node:net";
 import { createServer, type Socket } from "node:net";
-import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
 import { until } from "../../../test/rig/until.ts";
 import { type Reply, startServer, type TestServer } from "../../../test/rig/updater/services.ts";
+import { createLog } from "../../process/log.ts";
 import type { UpdaterConfig } from "../config/config.ts";
 import { type Control, openControl } from "./control.ts";
 import { type Outlets, openOutlets } from "./outlets.ts";
@@ -44,7 +44,7 @@ const check = () => {
 };
 
 async function open(config: Partial<Pick<UpdaterConfig, "notify" | "heartbeats" | "control">>) {
-  const log = pino({ base: null }, { write: (line: string) => void logged.push(JSON.parse(line)) });
+  const log = createLog({ format: "json", write: (line: string) => void logged.push(JSON.parse(line)) });
   const whole = { notify: [], heartbeats: [], ...config } as unknown as UpdaterConfig;
   outlets = await openOutlets(whole, {
     ...{ log, host: "here", random: () => 0, status: () => status, check, silence: () => 0 },

@@ -1,5 +1,5 @@
 import { listenTrouble, urlOf } from "../../process/listen-address.ts";
-import type { SmallLog } from "../../process/small-log.ts";
+import type { Logger } from "../../process/log.ts";
 import type { UpdaterConfig } from "../config/config.ts";
 import type { ControlConfig } from "../config/outlets.ts";
 import { notReadYet } from "../round/plan.ts";
@@ -13,7 +13,7 @@ import type { Status } from "./status.ts";
 export type Outlets = { readonly notify: Notify; close(): Promise<void> };
 
 export type OutletTools = {
-  readonly log: SmallLog;
+  readonly log: Logger;
   readonly host: string;
   readonly random: () => number;
   readonly status: () => Status;

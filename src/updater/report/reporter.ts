@@ -1,6 +1,6 @@
 import type { Instant } from "../../core/instant.ts";
 import { utcSecond } from "../../core/utc-text.ts";
-import type { SmallLog } from "../../process/small-log.ts";
+import type { Logger } from "../../process/log.ts";
 import type { Round, UpdateResult } from "../round/result.ts";
 import type { Subject } from "../round/subjects.ts";
 import type { Confirmation } from "../targets/confirm-dns.ts";
@@ -35,7 +35,7 @@ export type Reporter = {
 export const troublesOf = (subjects: readonly Subject[]): ReadonlySet<string> =>
   new Set(["state", ...subjects.flatMap(({ key, source }) => [key, `confirm ${key}`, `source ${source}`])]);
 
-export function createReporter(log: SmallLog, notify: Notify = () => undefined): Reporter {
+export function createReporter(log: Logger, notify: Notify = () => undefined): Reporter {
   /** What is wrong at present, as it was last reported. */
   const reported = new Map<string, string>();
 

@@ -1,1 +1,0 @@
-export { createLog as createSmallLog, type Logger as SmallLog, noLog } from "./log.ts";
