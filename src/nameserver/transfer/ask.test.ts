@@ -82,3 +82,12 @@ it("servers that send without end leave each round of the event loop to others a
   // A chunk is 64 KiB, a message 31 bytes; two chunks where the count falls between two rounds.
   expect(most).toBeLessThanOrEqual((2 * 65_536) / 31);
 });
+
+it("a server that cannot be reached is a failed question, not the end of the process", async () => {
+  // The kernel refuses to connect to it, as it does where there is no route.
+  const peer = { host: "255.255.255.255", port: 53, key: undefined };
+  const question = { name: "example.org", type: 6, class: 1 };
+  const signal = new AbortController().signal;
+  const asked = askUdp(peer, { opcode: 0, question }, { signal, limit: 400, now: Date.now });
+  await expect(asked).rejects.toThrow("255.255.255.255");
+});

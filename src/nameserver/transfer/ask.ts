@@ -43,7 +43,11 @@ export async function askUdp(peer: Peer, asking: Asking, { signal, limit, now }:
   try {
     const packets = on(socket, "message", { signal: AbortSignal.any([signal, late]) });
     // Only what came from the peer itself arrives at a connected socket.
-    const send = () => socket.connect(peer.port, peer.host, () => socket.send(bytes));
+    // Node calls back with an error too, such as that there is no route: to send then would throw where nobody catches it.
+    const send = () =>
+      socket.connect(peer.port, peer.host, (error?: Error) =>
+        error ? socket.emit("error", error) : socket.send(bytes),
+      );
     if (peer.from === undefined) send();
     else socket.bind(0, peer.from, send);
     for await (const [packet] of packets as AsyncIterable<[Buffer]>) {
