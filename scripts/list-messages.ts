@@ -1,19 +1,11 @@
-import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Kind, kinds, messagesIn } from "./find-messages.ts";
+import { allMessages, type Kind, kinds } from "../test/docs/find-messages.ts";
 
 /**
  * Prints every text that moor shows to people, as `file:line: text` and grouped by where they see it, so that all of it can be read
  * in one sitting: `npx node scripts/list-messages.ts [kind…]`. Tests, queries and identifiers are left out.
  */
-const root = join(import.meta.dirname, "..");
-const files = ["bin", "src", "console"]
-  .flatMap((folder) =>
-    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((name) => `${folder}/${name}`),
-  )
-  .filter((name) => /\.tsx?$/.test(name) && !/\.(test|d)\.tsx?$/.test(name))
-  .toSorted();
-const messages = files.flatMap((file) => messagesIn(file, readFileSync(join(root, file), "utf8")));
+const messages = allMessages(join(import.meta.dirname, ".."));
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((kind) => !Object.hasOwn(kinds, kind));
@@ -21,6 +13,8 @@ if (unknown.length > 0) {
   process.stderr.write(`no such kind: ${unknown.join(", ")}; there are ${Object.keys(kinds).join(", ")}\n`);
   process.exitCode = 2;
 }
+// A reader that has gone, as in `… | head`, has seen enough.
+process.stdout.on("error", () => process.exit());
 for (const kind of Object.keys(kinds) as readonly Kind[]) {
   if (wanted.length > 0 && !wanted.includes(kind)) continue;
   const those = messages.filter((message) => message.kind === kind);

@@ -122,7 +122,7 @@ describe("configs of other programs in the docs", () => {
       const server = title.split("/")[2] ?? "";
       const { io, printed } = openTerminal(folder);
       const code = await runMoor(["transfer-key", "add", server, "--format", server, "--to", here(included)], io);
-      expect(code, printed.err).toBe(0);
+      expect({ code, said: printed.err }).toMatchObject({ code: 0 });
     }
     writeFileSync(here("/etc/moor/ca.pem"), authority);
     writeFileSync(here(title), here(text), { mode: 0o600 });

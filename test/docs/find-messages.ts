@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { type ESTree, parseSync } from "vite";
 
 /** A text that a person may read: on a terminal, in a log, an API answer or a page. */
@@ -14,6 +16,17 @@ export const kinds = {
 } as const;
 
 export type Kind = keyof typeof kinds;
+
+/** Every such text of the program: bin, src and console, without tests. */
+export function allMessages(repository: string): readonly Message[] {
+  const files = ["bin", "src", "console"].flatMap((folder) =>
+    readdirSync(join(repository, folder), { recursive: true, encoding: "utf8" }).map((name) => `${folder}/${name}`),
+  );
+  return files
+    .filter((name) => /\.tsx?$/.test(name) && !/\.(test|d)\.tsx?$/.test(name))
+    .toSorted()
+    .flatMap((file) => messagesIn(file, readFileSync(join(repository, file), "utf8")));
+}
 
 /** Every such text of a file, in the order of its lines. `${…}` in a template is written `{…}`. */
 export function messagesIn(file: string, source: string): readonly Message[] {
