@@ -86,6 +86,15 @@ describe("what is drawn and watched is served", () => {
     expect(undrawn).toEqual([]);
   });
 
+  it("in the table of docs/operations.md", async () => {
+    const docs = await readFile(join(repository, "docs", "operations.md"), "utf8");
+    const named = [...docs.matchAll(/`(moor_[a-z_]+)/g)].map(([, name = ""]) => name);
+    const own = [...served.keys()].filter((name) => /^moor_(?!.*_(?:sum|count|bucket)$)/.test(name));
+    const isServed = (name: string) => served.has(name) || served.has(`${name}_count`);
+    expect(named.filter((name) => !isServed(name))).toEqual([]);
+    expect(own.filter((name) => !named.includes(name))).toEqual([]);
+  });
+
   it("in every alert, and each is told of in docs/operations.md", async () => {
     const text = await readFile(join(repository, "packaging", "prometheus", "moor.rules.yml"), "utf8");
     const { groups } = parse(text) as { readonly groups: readonly { readonly rules: readonly Rule[] }[] };
