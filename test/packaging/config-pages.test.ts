@@ -10,7 +10,7 @@ it("the schema for editors and the reference page are what their script makes of
   const made = mkdtempSync(join(tmpdir(), "moor-config-pages-"));
   execFileSync(process.execPath, ["scripts/describe-config.ts", made], { cwd: repository });
   for (const file of ["moor.schema.json", "docs/config.md"]) {
-    const todo = `${file} is stale; run: npx node scripts/describe-config.ts`;
-    expect(readFileSync(join(repository, file), "utf8"), todo).toBe(readFileSync(join(made, file), "utf8"));
+    // Stale? Run: npx node scripts/describe-config.ts
+    expect(readFileSync(join(repository, file), "utf8")).toBe(readFileSync(join(made, file), "utf8"));
   }
 });

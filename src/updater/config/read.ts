@@ -51,8 +51,8 @@ function readRoot(
   const read = settings.read(reading.root, "the config", reading);
   if (!read) return undefined;
   const {
-    state,
-    history,
+    state: _state,
+    history: _history,
     interval,
     sources = new Map(),
     targets = new Map(),

@@ -78,7 +78,7 @@ export function checkWhen({ when }: Partial<RuleValues>, { has, fault }: Place):
 
 /** What a name does not say is as the config says for all; `when: always` overrules that too. */
 export function rulesOf({ when, vhid, ...own }: RuleValues, forAll: NameRules = {}): NameRules {
-  const { carpMaster, ...others } = forAll;
+  const { carpMaster: _, ...others } = forAll;
   if (when === undefined) return { ...forAll, ...own };
   return { ...others, ...own, ...(when === "carp-master" && vhid !== undefined && { carpMaster: vhid }) };
 }
