@@ -109,7 +109,9 @@ describe("moor behind nginx", () => {
 
   it("passes on a zone file that is as large as moor takes it", async () => {
     const file = join(folder, "large.zone");
-    writeFileSync(file, "$ORIGIN example.org.\n$TTL 300\nwww A 192.0.2.1\n".padEnd(16 * 1024 * 1024, "\n"));
+    // Long comments: millions of lines would take most of their time in the parser.
+    const comment = `;${"x".repeat(1_000)}\n`;
+    writeFileSync(file, "$ORIGIN example.org.\n$TTL 300\nwww A 192.0.2.1\n".padEnd(16 * 1024 * 1024, comment));
     const body = ["-H", `Auth-API-Token: ${token}`, "-H", "Expect:", "--data-binary", `@${file}`] as const;
     expect((await curl(home, "/api/v1/zones/file/validate", ...body)).body).toContain("parsed_records");
   });
