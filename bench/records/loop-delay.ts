@@ -8,8 +8,7 @@ import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { pino } from "pino";
 import type { RRset, ZoneRecord } from "../../src/core/records/rrset.ts";
-import { openStore } from "../../src/records/open-store.ts";
-import { recordsDatabase } from "../../src/records/start.ts";
+import { openStore, recordsDatabase } from "../../src/records/open-store.ts";
 import { fillStore } from "./store.ts";
 
 const [zoneCount, perZone, seconds, writers] = [3_000, 100, 12, 32];
