@@ -103,10 +103,11 @@ function createWatch(load: () => Promise<Loaded>, first: Loaded, options: TlsOpt
   };
   const start = (use: (pair: Pair) => void) => {
     const lookLater = () => {
-      timer = setTimeout(async () => {
-        await look(use);
-        if (timer !== undefined) lookLater();
-      }, every).unref();
+      timer = setTimeout(() => void lookAndGoOn(), every).unref();
+    };
+    const lookAndGoOn = async () => {
+      await look(use);
+      if (timer !== undefined) lookLater();
     };
     stop();
     lookLater();
