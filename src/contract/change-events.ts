@@ -26,7 +26,12 @@ export const ChangeEvent = Type.Object(
     serial: Type.Integer({ description: "the zone's serial after the write; all changes of one write share it" }),
     at: Type.String({ description: "UTC" }),
     by: Type.String({ description: "who wrote" }),
-    kind: Type.Union(["create", "replace", "delete", "settings"].map((kind) => Type.Literal(kind))),
+    kind: Type.Union([
+      Type.Literal("create"),
+      Type.Literal("replace"),
+      Type.Literal("delete"),
+      Type.Literal("settings"),
+    ]),
     name: Type.Union([Type.String(), Type.Null()]),
     type: Type.Union([Type.String(), Type.Null()]),
     before: Type.Union([ChangedSet, ChangedZone, Type.Null()]),
@@ -34,17 +39,6 @@ export const ChangeEvent = Type.Object(
   },
   { title: "Change" },
 );
-export type ChangeEvent = {
-  readonly id: number;
-  readonly zone: { readonly id: number; readonly name: string };
-  readonly serial: number;
-  readonly at: string;
-  readonly by: string;
-  readonly kind: "create" | "replace" | "delete" | "settings";
-  readonly name: string | null;
-  readonly type: string | null;
-  readonly before: ChangedSet | ChangedZone | null;
-  readonly after: ChangedSet | ChangedZone | null;
-};
+export type ChangeEvent = Static<typeof ChangeEvent>;
 export type ChangedSet = Static<typeof ChangedSet>;
 export type ChangedZone = Static<typeof ChangedZone>;

@@ -112,13 +112,7 @@ export const RrsetsError = Type.Object(
   },
   { title: "RrsetsError" },
 );
-export type RrsetsError = {
-  readonly error: {
-    readonly code: string;
-    readonly message: string;
-    readonly details: Readonly<Record<string, unknown>> | null;
-  };
-};
+export type RrsetsError = Static<typeof RrsetsError>;
 
 export const answers = {
   zones: Type.Object({ zones: Type.Array(RrsetsZone), meta }),

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { Server as TlsServer } from "node:tls";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { signInLink } from "../access/session.ts";
@@ -16,13 +17,14 @@ import type { Logger } from "../process/log.ts";
 import { leaveHalfTheFiles } from "../process/open-files.ts";
 import { closeInReverse, type Opened } from "../process/shutdown.ts";
 import { type CertificateFiles, openTlsMaterial } from "../process/tls/material.ts";
+import { serveConsole } from "./console/http.ts";
+import { createConsoleSessions } from "./console/sessions.ts";
 import { serveDocs } from "./http/docs.ts";
 import { dyndnsApi } from "./http/dyndns.ts";
 import { observeHttp } from "./http/observe.ts";
 import { rrsetsApi, sendNoPath } from "./http-rrsets/routes.ts";
 import { sendNoRoute, v1Api } from "./http-v1/routes.ts";
 import { tieNodes } from "./node-ties.ts";
-import { openConsole } from "./open-console.ts";
 import { openStore, recordsDatabase, type StorePlace } from "./open-store.ts";
 import { printRecordMetrics } from "./print-metrics.ts";
 import { createRecordService } from "./service/service.ts";
@@ -114,21 +116,16 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
     leaveHalfTheFiles(server.server, log);
     server.setNotFoundHandler(sendNoRoute);
     observeHttp(server, { health, log, accessLog: options.accessLog });
-    const console = openConsole({
-      store,
-      consoleStore,
-      now,
-      log,
-      caFile,
-      pages: options.pages,
-    });
     await serveDocs(server);
-    await server.register(console.routes);
+    const sessions = createConsoleSessions(store, consoleStore, now);
+    const { guesses } = consoleStore;
+    const readCa = caFile === undefined ? undefined : () => readFile(caFile, "utf8");
+    await server.register(serveConsole({ store, sessions, guesses, now, log, readCa, pages: options.pages }));
     const { nameservers, hostmaster, allowedPrimaries } = options;
     const service = createRecordService({ store, now, nameservers, hostmaster, allowedPrimaries });
     const shared = { service, store, now, log, ...(ties.rateLimit && { rateLimit: ties.rateLimit }) };
     await server.register(v1Api(shared), { prefix: "/api/v1" });
-    await server.register(rrsetsApi({ ...shared, signedIn: console.sessions.signedIn, events: { streams } }), {
+    await server.register(rrsetsApi({ ...shared, signedIn: sessions.signedIn, events: { streams } }), {
       prefix: "/v1",
     });
     await server.register(dyndnsApi(shared));
@@ -139,8 +136,8 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
       ...(caFile !== undefined && { caFile }),
       store,
       duties: ties.duties,
-      createSignInLink: async (account, origin = url) => signInLink(origin, await console.sessions.makeLink(account)),
-      needsSignInLink: console.isNew,
+      createSignInLink: async (account, origin = url) => signInLink(origin, await sessions.makeLink(account)),
+      needsSignInLink: async () => !(await consoleStore.hasAnyPassword()),
       health,
       drain: () => {
         health.stop();

@@ -1,16 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import { largestZoneFile } from "../../contract/rrsets-limits.ts";
-import type { Instant } from "../../core/instant.ts";
 import { StoreBusy } from "../../process/database/store-busy.ts";
-import type { Logger } from "../../process/log.ts";
-import { admitBody, type BodyRead, leaveBody, parseBody, readBodiesBy, takeTurns } from "../http/admit-body.ts";
+import { admitBody, type BodyRead, leaveBody, parseBody } from "../http/admit-body.ts";
 import { actorOf, actorStill } from "../http/authenticate.ts";
-import { createFailureNotes, type FailedRequest, failureText, type NoteFailure } from "../http/failed-requests.ts";
-import { noteRefusals } from "../http/refused-requests.ts";
-import { type RateLimit, takeCall } from "../limits/rate-limit.ts";
-import type { RecordService } from "../service/service.ts";
+import { type FaceOptions, openFace } from "../http/face.ts";
+import { type FailedRequest, failureText, type NoteFailure } from "../http/failed-requests.ts";
+import { takeCall } from "../limits/rate-limit.ts";
 import type { Actor } from "../service/sight.ts";
-import type { RecordStore } from "../store/port.ts";
 import { rrsetsActionRoutes } from "./actions.ts";
 import { sendError } from "./answer.ts";
 import { rrsetsChangeRoutes } from "./changes.ts";
@@ -21,13 +17,7 @@ import { describeRoute } from "./schema.ts";
 import { rrsetsSetActionRoutes, rrsetsSetRoutes } from "./sets.ts";
 import { rrsetsZoneActionRoutes, rrsetsZoneRoutes } from "./zones.ts";
 
-export type RrsetsOptions = {
-  readonly service: RecordService;
-  readonly store: RecordStore;
-  readonly now: () => Instant;
-  readonly log: Logger;
-  /** Absent: none. */
-  readonly rateLimit?: RateLimit;
+export type RrsetsOptions = FaceOptions & {
   /** For requests without a token: who is signed in to the console, if its own page sent them. */
   readonly signedIn?: (request: FastifyRequest) => Promise<Actor | undefined>;
   /** Milliseconds between signs of life on event streams, and how long a reader may take. */
@@ -36,16 +26,10 @@ export type RrsetsOptions = {
 
 /** The record-set API, to be registered under `/v1`: transport rules here, resources in the route files. */
 export function rrsetsApi(options: RrsetsOptions) {
-  const { service, store, log } = options;
+  const { service, store } = options;
   return async (api: FastifyInstance): Promise<void> => {
-    api.decorateRequest("actor");
+    const noteFailure = openFace(api, options, readJson, largestZoneFile);
     api.decorate("veilFor", service.veilFor);
-    noteRefusals(api, log, options.now);
-    const noteFailure = createFailureNotes(log, options.now);
-    readBodiesBy(api, readJson, largestZoneFile);
-    takeTurns(api, service.turns);
-    // Bodies are read by input.ts, by the same schemas, reporting every fault; those of queries only document them.
-    api.setValidatorCompiler(() => () => true);
     api.setSerializerCompiler(() => spacedJson);
     // Also where a route has no schema for the status.
     api.setReplySerializer(spacedJson);

@@ -3,23 +3,11 @@ import { Type } from "typebox";
 import { BadJsonAnswer, GatewayAnswer, InternalAnswer } from "../../contract/records-v1.ts";
 import type { Instant } from "../../core/instant.ts";
 import { StoreBusy } from "../../process/database/store-busy.ts";
-import type { Logger } from "../../process/log.ts";
-import {
-  admitBody,
-  type BodyRead,
-  hasLargeBody,
-  leaveBody,
-  parseBody,
-  readBodiesBy,
-  takeTurns,
-} from "../http/admit-body.ts";
+import { admitBody, type BodyRead, hasLargeBody, leaveBody, parseBody } from "../http/admit-body.ts";
 import { actorOf } from "../http/authenticate.ts";
-import { createFailureNotes, type FailedRequest, failureText, type NoteFailure } from "../http/failed-requests.ts";
-import { noteRefusals } from "../http/refused-requests.ts";
-import { type Quota, type RateLimit, takeCall } from "../limits/rate-limit.ts";
-import type { RecordService } from "../service/service.ts";
-import type { Actor } from "../service/sight.ts";
-import type { RecordStore } from "../store/port.ts";
+import { type FaceOptions, openFace } from "../http/face.ts";
+import { type FailedRequest, failureText, type NoteFailure } from "../http/failed-requests.ts";
+import { type Quota, takeCall } from "../limits/rate-limit.ts";
 import { bulkRoutes } from "./bulk.ts";
 import { deniedBody } from "./errors.ts";
 import { primaryServerRoutes } from "./primary-servers.ts";
@@ -28,10 +16,6 @@ import { largestFile, zoneFileRoutes } from "./zone-file.ts";
 import { zoneRoutes } from "./zones.ts";
 
 declare module "fastify" {
-  interface FastifyRequest {
-    /** Whose token came with the request; set before any handler runs. */
-    actor: Actor;
-  }
   interface FastifyContextConfig {
     /** The body is given to the handler as it came. */
     rawBody?: boolean;
@@ -40,26 +24,11 @@ declare module "fastify" {
   }
 }
 
-export type V1Options = {
-  readonly service: RecordService;
-  readonly store: RecordStore;
-  readonly now: () => Instant;
-  readonly log: Logger;
-  /** Absent: none. */
-  readonly rateLimit?: RateLimit;
-};
-
 /** The v1 API, to be registered under `/api/v1`: transport rules here, resources in the route files. */
-export function v1Api(options: V1Options) {
-  const { service, log } = options;
+export function v1Api(options: FaceOptions) {
+  const { service } = options;
   return async (api: FastifyInstance): Promise<void> => {
-    api.decorateRequest("actor");
-    noteRefusals(api, log, options.now);
-    const noteFailure = createFailureNotes(log, options.now);
-    readBodiesBy(api, readBody, largestFile);
-    takeTurns(api, service.turns);
-    // Bodies are read by input.ts, leniently, by the same schemas; those of queries only document them.
-    api.setValidatorCompiler(() => () => true);
+    const noteFailure = openFace(api, options, readBody, largestFile);
     api.setSerializerCompiler(() => jsonLine);
     api.addHook("onRequest", async (request, reply) => admit(options, request, reply));
     api.setErrorHandler((error, _request, reply) => sendError(error as FailedRequest, reply, noteFailure));
@@ -77,7 +46,7 @@ export function v1Api(options: V1Options) {
 const jsonLine = (body: unknown): string => `${JSON.stringify(body)}\n`;
 
 /** Who has a token that is good, and calls left. */
-async function admit(options: V1Options, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+async function admit(options: FaceOptions, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   reply.headers(forBrowsers);
   if (request.method === "OPTIONS") return await reply.code(204).headers(preflight).send();
   const secret = request.headers["auth-api-token"];
@@ -101,7 +70,7 @@ async function admit(options: V1Options, request: FastifyRequest, reply: Fastify
 const mayStore = ({ method, routeOptions }: FastifyRequest): boolean =>
   method !== "GET" && method !== "HEAD" && routeOptions.config.storesNothing !== true;
 
-async function limit({ rateLimit, now: clock }: V1Options, { actor, ip }: FastifyRequest, reply: FastifyReply) {
+async function limit({ rateLimit, now: clock }: FaceOptions, { actor, ip }: FastifyRequest, reply: FastifyReply) {
   const now = clock();
   const quota = await takeCall(rateLimit, actor.token, ip, now);
   if (quota === undefined) return undefined;

@@ -21,10 +21,10 @@ const ordinary = "application/json";
 const large = "application/vnd.moor.zone";
 
 export type BodyRead = (error: Error | null, body?: unknown) => void;
-type Read = (request: FastifyRequest, body: Buffer, done: BodyRead) => void;
+export type ReadBody = (request: FastifyRequest, body: Buffer, done: BodyRead) => void;
 
 /** The only readers of bodies: one with the server's limit, one for zones. */
-export function readBodiesBy(api: FastifyInstance, read: Read, largest: number): void {
+export function readBodiesBy(api: FastifyInstance, read: ReadBody, largest: number): void {
   api.removeAllContentTypeParsers();
   api.addContentTypeParser(ordinary, { parseAs: "buffer" }, read);
   api.addContentTypeParser(large, { parseAs: "buffer", bodyLimit: largest }, read);

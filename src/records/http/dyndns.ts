@@ -1,24 +1,16 @@
 import { parse } from "node:querystring";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
-import type { Instant } from "../../core/instant.ts";
 import { StoreBusy } from "../../process/database/store-busy.ts";
-import type { Logger } from "../../process/log.ts";
-import { type RateLimit, takeCall } from "../limits/rate-limit.ts";
+import { takeCall } from "../limits/rate-limit.ts";
 import type { HostOutcome } from "../service/dyndns-operations.ts";
 import { readDyndns } from "../service/edit/dyndns-request.ts";
 import type { RecordService } from "../service/service.ts";
-import type { RecordStore } from "../store/port.ts";
 import { actorOf } from "./authenticate.ts";
+import type { FaceOptions } from "./face.ts";
 import { createFailureNotes, type FailedRequest } from "./failed-requests.ts";
 
-export type DyndnsOptions = {
-  readonly service: Pick<RecordService, "pointHosts">;
-  readonly store: RecordStore;
-  readonly now: () => Instant;
-  readonly log: Logger;
-  readonly rateLimit?: RateLimit;
-};
+export type DyndnsOptions = Omit<FaceOptions, "service"> & { readonly service: Pick<RecordService, "pointHosts"> };
 
 const paths = ["/nic/update", "/update", "/v3/update"] as const;
 

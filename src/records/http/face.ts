@@ -1,0 +1,42 @@
+import type { FastifyInstance } from "fastify";
+import type { Instant } from "../../core/instant.ts";
+import type { Logger } from "../../process/log.ts";
+import type { RateLimit } from "../limits/rate-limit.ts";
+import type { RecordService } from "../service/service.ts";
+import type { Actor } from "../service/sight.ts";
+import type { RecordStore } from "../store/port.ts";
+import { type ReadBody, readBodiesBy, takeTurns } from "./admit-body.ts";
+import { createFailureNotes, type NoteFailure } from "./failed-requests.ts";
+import { noteRefusals } from "./refused-requests.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Whose token came with the request; set before any handler runs. */
+    actor: Actor;
+  }
+}
+
+export type FaceOptions = {
+  readonly service: RecordService;
+  readonly store: RecordStore;
+  readonly now: () => Instant;
+  readonly log: Logger;
+  /** Absent: none. */
+  readonly rateLimit?: RateLimit;
+};
+
+/** What both APIs do alike: who calls is known, bodies are read by `read` alone, and heavy requests take turns. */
+export function openFace(
+  api: FastifyInstance,
+  { service, log, now }: FaceOptions,
+  read: ReadBody,
+  largestBody: number,
+): NoteFailure {
+  api.decorateRequest("actor");
+  noteRefusals(api, log, now);
+  readBodiesBy(api, read, largestBody);
+  takeTurns(api, service.turns);
+  // Bodies are read by the input.ts of the face, by the same schemas, in its own words; those of queries only document them.
+  api.setValidatorCompiler(() => () => true);
+  return createFailureNotes(log, now);
+}

@@ -1,0 +1,19 @@
+import { signInLink } from "../access/session.ts";
+import type { Logger } from "../process/log.ts";
+import { createConsoleSessions } from "./console/sessions.ts";
+import { openStore, type StorePlace } from "./open-store.ts";
+
+/** For anyone who can open the store: the service need not run, and hears nothing of it. */
+export async function makeSignInLink(place: StorePlace, log: Logger, name: string, url: string): Promise<MadeLink> {
+  const { store, console, close } = await openStore(place, log);
+  try {
+    const isNew = (await store.account(name)) === undefined;
+    const secret = await createConsoleSessions(store, console, Date.now).makeLink(name);
+    return { name, isNew, link: signInLink(url, secret) };
+  } finally {
+    await close();
+  }
+}
+
+/** `isNew`: the account was made for it. */
+type MadeLink = { readonly link: string; readonly name: string; readonly isNew: boolean };
