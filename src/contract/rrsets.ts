@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { highestTtl } from "../core/records/rrset.ts";
 import { ChangeEvent } from "./change-events.ts";
-import { lowestTtl } from "./rrsets-limits.ts";
+import { lowestTtl, mostChanges, mostRecords } from "./rrsets-limits.ts";
 
 /** The record-set API of the record service: what goes over the wire. Times are RFC 3339, UTC, in whole seconds. */
 
@@ -137,6 +137,58 @@ export const answers = {
         }),
       ),
     }),
+  }),
+};
+
+const RecordInput = Type.Object({ value: Type.String(), comment: Type.Optional(Nullable(Type.String())) });
+const Records = Type.Array(RecordInput, { minItems: 1, maxItems: mostRecords });
+const TtlInput = Type.Optional(Nullable(Ttl));
+const SetInput = Type.Object({
+  name: Type.String(),
+  type: Type.String(),
+  ttl: TtlInput,
+  labels: Type.Optional(Labels),
+  records: Records,
+});
+
+export const bodies = {
+  zone: Type.Object({
+    name: Type.String(),
+    mode: Type.String({ description: "primary or secondary" }),
+    ttl: Type.Optional(Ttl),
+    labels: Type.Optional(Labels),
+    primary_nameservers: Type.Optional(Type.Array(PrimaryNameserver)),
+    rrsets: Type.Optional(Type.Array(SetInput)),
+    zonefile: Type.Optional(Type.String()),
+  }),
+  labels: Type.Object({ labels: Type.Optional(Labels) }),
+  primaries: Type.Object({ primary_nameservers: Type.Array(PrimaryNameserver) }),
+  zoneProtection: Type.Object({ delete: Type.Optional(Type.Boolean()) }),
+  zoneTtl: Type.Object({ ttl: Ttl }),
+  zonefile: Type.Object({ zonefile: Type.String() }),
+  set: SetInput,
+  setProtection: Type.Object({ change: Type.Boolean() }),
+  setTtl: Type.Object({ ttl: TtlInput }),
+  records: Type.Object({ records: Records }),
+  recordsAndTtl: Type.Object({ records: Records, ttl: TtlInput }),
+  grant: Type.Object({ account: Type.String(), name: Type.String() }),
+  put: Type.Object({ records: Records, ttl: TtlInput, labels: Type.Optional(Labels) }),
+  comments: Type.Object({ records: Type.Array(SetRecord, { minItems: 1, maxItems: mostRecords }) }),
+  changes: Type.Object({
+    expected_serial: Type.Optional(
+      Nullable(Type.Integer({ description: "refused with 409 when the zone has another serial by now" })),
+    ),
+    changes: Type.Array(
+      Type.Object({
+        name: Type.String(),
+        type: Type.String(),
+        ttl: TtlInput,
+        labels: Type.Optional(Labels),
+        records: Type.Optional(Records),
+        delete: Type.Optional(Type.Literal(true, { description: "the set shall not be there" })),
+      }),
+      { minItems: 1, maxItems: mostChanges },
+    ),
   }),
 };
 

@@ -1,9 +1,9 @@
-import { tsigAlgorithms } from "../../contract/rrsets-bodies.ts";
 import { parseAddress } from "../../core/addresses/address.ts";
 import type { Network } from "../../core/addresses/network.ts";
 import { primaryFaults } from "../../core/addresses/primary-address.ts";
 import type { Scope } from "../../core/may.ts";
 import { type Fault, faultInWords } from "../../core/result.ts";
+import { tsigAlgorithms } from "../http-rrsets/input.ts";
 import { readLabels } from "../http-rrsets/labels.ts";
 import { readScope } from "../service/read-scope.ts";
 import { type Manifest, manifestFault, manifestFile, type ZoneEntry } from "./manifest.ts";

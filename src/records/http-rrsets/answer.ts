@@ -1,6 +1,5 @@
 import { hash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Static, TSchema } from "typebox";
 import { longestKey } from "../../contract/rrsets-limits.ts";
 import { askedZoneName } from "../../core/names/name.ts";
 import { type Fault, fail, ok, type Result } from "../../core/result.ts";
@@ -12,7 +11,7 @@ import { type Actor, type NotDone, refused } from "../service/sight.ts";
 import type { Veil } from "../service/veiled-numbers.ts";
 import type { Asked } from "../service/write.ts";
 import { answerTo, type ErrorAnswer } from "./errors.ts";
-import { readBody } from "./input.ts";
+import { type Keys, readBody } from "./input.ts";
 import { linkHeader, type Paging, paginationToWire } from "./paging.ts";
 import { actionToWire } from "./wire.ts";
 
@@ -27,13 +26,15 @@ declare module "fastify" {
 type DoneOf<Outcome> = Extract<Outcome, { readonly kind: "done" }>;
 type Done = { readonly kind: "done"; readonly action: Action | undefined };
 
+export type ReadKeys<Draft> = (keys: Keys, faults: Fault[]) => Draft;
+export const readNothing: ReadKeys<undefined> = () => undefined;
+
 /** Reads the body, does what it asks for, and answers with the action and whatever else `answerOf` gives. */
-export async function act<Body extends TSchema, Draft, Outcome extends Done | NotDone>(
+export async function act<Draft, Outcome extends Done | NotDone>(
   request: FastifyRequest,
   reply: FastifyReply,
   call: {
-    readonly body: Body;
-    readonly draftOf: (input: Static<Body>, faults: Fault[]) => Draft;
+    readonly read: ReadKeys<Draft>;
     readonly run: (draft: Draft, asked: Asked) => Promise<Outcome>;
     readonly answerOf?: (done: DoneOf<NoInfer<Outcome>>) => Promise<object> | object;
     readonly status?: (done: DoneOf<NoInfer<Outcome>>) => number;
@@ -42,7 +43,7 @@ export async function act<Body extends TSchema, Draft, Outcome extends Done | No
   },
 ): Promise<FastifyReply> {
   const { refusal = answerTo, status = () => 201, answerOf = async () => ({}) } = call;
-  const draft = readBody(request.body, call.body, call.draftOf);
+  const draft = readBody(request.body, call.read);
   if (!draft.ok) return sendFaults(reply, draft.faults);
   const asked = onceAt(request);
   if (!asked.ok) return sendFaults(reply, asked.faults);

@@ -1,11 +1,10 @@
 import type { FastifyInstance } from "fastify";
-import { answers, queries } from "../../contract/rrsets.ts";
-import { bodies } from "../../contract/rrsets-bodies.ts";
+import { answers, bodies, queries } from "../../contract/rrsets.ts";
 import type { Fault } from "../../core/result.ts";
 import type { RecordService } from "../service/service.ts";
-import { act, sendError, sendFaults, zoneAt } from "./answer.ts";
+import { act, readNothing, sendError, sendFaults, zoneAt } from "./answer.ts";
 import { answerTo, errorAnswer } from "./errors.ts";
-import { changesDraft } from "./input.ts";
+import { changesFromKeys } from "./input.ts";
 import { numberAt, pagingAt, type Query } from "./paging.ts";
 import { changeToWire } from "./wire.ts";
 
@@ -28,8 +27,7 @@ export function rrsetsChangeRoutes(api: FastifyInstance, service: RecordService)
     },
     (request, reply) =>
       act(request, reply, {
-        body: bodies.changes,
-        draftOf: changesDraft,
+        read: changesFromKeys,
         run: (wanted, asked) => service.changeSets(request.actor, zoneAt(request), wanted, asked),
         answerOf,
       }),
@@ -75,8 +73,7 @@ export function rrsetsChangeRoutes(api: FastifyInstance, service: RecordService)
       const { serial } = request.params as { serial: string };
       if (!/^\d{1,10}$/.test(serial)) return sendError(reply, noSuchChange);
       return await act(request, reply, {
-        body: bodies.nothing,
-        draftOf: () => undefined,
+        read: readNothing,
         run: (_, asked) => service.undo(request.actor, zoneAt(request), Number(serial), asked),
         answerOf,
         refusal: (notDone) =>

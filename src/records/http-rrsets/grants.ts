@@ -1,10 +1,10 @@
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
-import { answers } from "../../contract/rrsets.ts";
-import { bodies } from "../../contract/rrsets-bodies.ts";
+import { answers, bodies } from "../../contract/rrsets.ts";
 import type { RecordService } from "../service/service.ts";
 import { act, sendError, zoneAt } from "./answer.ts";
 import { answerTo, errorAnswer } from "./errors.ts";
+import { textAt } from "./input.ts";
 import { grantToWire } from "./wire.ts";
 
 const tags = ["grants"];
@@ -39,8 +39,7 @@ export function rrsetsGrantRoutes(api: FastifyInstance, service: RecordService):
     },
     (request, reply) =>
       act(request, reply, {
-        body: bodies.grant,
-        draftOf: (draft) => draft,
+        read: (keys, faults) => ({ account: textAt(keys, "account", faults), name: textAt(keys, "name", faults) }),
         run: (draft) => service.addGrant(request.actor, zoneAt(request), draft),
         answerOf: ({ grant }) => ({ grant: grantToWire(grant) }),
       }),

@@ -1,7 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Static, TSchema } from "typebox";
-import { answers, queries } from "../../contract/rrsets.ts";
-import { bodies } from "../../contract/rrsets-bodies.ts";
+import { answers, bodies, queries } from "../../contract/rrsets.ts";
 import { isRecordType } from "../../core/rdata/table.ts";
 import { type Fault, ok } from "../../core/result.ts";
 import { badInput } from "../service/edit/bad-input.ts";
@@ -9,9 +7,9 @@ import type { SetEdit } from "../service/edit/set.ts";
 import type { RecordService } from "../service/service.ts";
 import type { SetDone } from "../service/set-operations.ts";
 import { refused } from "../service/sight.ts";
-import { act, sendError, sendFaults, sendPage, setAt, zoneAt } from "./answer.ts";
+import { act, type ReadKeys, sendError, sendFaults, sendPage, setAt, zoneAt } from "./answer.ts";
 import { answerTo } from "./errors.ts";
-import { draftOf, setDraft, valuesFrom } from "./input.ts";
+import { draftAt, flagAt, labelsAt, recordsAt, said, setFromKeys, ttlAt } from "./input.ts";
 import { areTrueOf, readSelector } from "./labels.ts";
 import { oneTextAt, orderAt, pagingAt, type Query, textsAt } from "./paging.ts";
 import { setToWire } from "./wire.ts";
@@ -56,8 +54,7 @@ export function rrsetsSetRoutes(api: FastifyInstance, service: RecordService): v
     { schema: { tags, summary: "Create a record set", body: bodies.set, response: { 201: answers.rrsetAction } } },
     (request, reply) =>
       act(request, reply, {
-        body: bodies.set,
-        draftOf: setDraft,
+        read: setFromKeys,
         run: ({ name, type, ...draft }, asked) =>
           service.editSet(request.actor, { zone: zoneAt(request), name, type }, { kind: "create", draft }, asked),
         answerOf: answerOf(request),
@@ -80,18 +77,17 @@ export function rrsetsSetRoutes(api: FastifyInstance, service: RecordService): v
       schema: {
         tags,
         summary: "Replace the labels of a record set",
-        body: bodies.setLabels,
+        body: bodies.labels,
         response: { 200: answers.rrset },
       },
     },
     (request, reply) =>
       act(request, reply, {
-        body: bodies.setLabels,
-        draftOf: (input) => input,
-        run: async ({ labels, records }) =>
-          records === undefined
-            ? await service.editSet(request.actor, setAt(request), { kind: "label", labels })
-            : refused([recordsHere]),
+        read: (keys, faults) => ({ labels: labelsAt(keys, faults), hasRecords: said(keys.records) }),
+        run: async ({ labels, hasRecords }) =>
+          hasRecords
+            ? refused([recordsHere])
+            : await service.editSet(request.actor, setAt(request), { kind: "label", labels }),
         answerOf: answerOf(request),
         status: () => 200,
       }),
@@ -103,14 +99,13 @@ export function rrsetsSetRoutes(api: FastifyInstance, service: RecordService): v
       schema: {
         tags,
         summary: "Create a record set or replace its records, TTL included; not in the original API",
-        body: bodies.recordsAndTtl,
+        body: bodies.put,
         response: { 200: answers.rrsetAction, 201: answers.rrsetAction },
       },
     },
     (request, reply) =>
       act(request, reply, {
-        body: bodies.recordsAndTtl,
-        draftOf,
+        read: draftAt,
         run: (draft) => service.editSet(request.actor, setAt(request), { kind: "put", draft }),
         answerOf: answerOf(request),
         status: ({ made }) => (made ? 201 : 200),
@@ -120,54 +115,48 @@ export function rrsetsSetRoutes(api: FastifyInstance, service: RecordService): v
 
 /** Edits that are answered with their action alone. */
 export function rrsetsSetActionRoutes(api: FastifyInstance, service: RecordService): void {
-  const handler =
-    <Body extends TSchema>(body: Body, editOf: (input: Static<Body>) => SetEdit, status = 201) =>
-    (request: FastifyRequest, reply: FastifyReply) =>
-      act(request, reply, {
-        body,
-        draftOf: editOf,
-        run: (edit, asked) => service.editSet(request.actor, setAt(request), edit, asked),
-        status: () => status,
-      });
-  const action = <Body extends TSchema>(
-    name: string,
-    summary: string,
-    body: Body,
-    editOf: (input: Static<Body>) => SetEdit,
-    status = 201,
-  ) => {
+  const handler = (read: ReadKeys<SetEdit>, status: number) => (request: FastifyRequest, reply: FastifyReply) =>
+    act(request, reply, {
+      read,
+      run: (edit, asked) => service.editSet(request.actor, setAt(request), edit, asked),
+      status: () => status,
+    });
+  const action = (name: string, summary: string, body: object, read: ReadKeys<SetEdit>, status = 201) => {
     const schema = { tags, summary, body, response: { [status]: answers.action } };
-    api.post(`${one}/actions/${name}`, { schema }, handler(body, editOf, status));
+    api.post(`${one}/actions/${name}`, { schema }, handler(read, status));
   };
 
   api.delete(
     one,
     { schema: { tags, summary: "Delete a record set", response: { 201: answers.action } } },
-    handler(bodies.nothing, () => ({ kind: "delete" })),
+    handler(() => ({ kind: "delete" }), 201),
   );
-  action("change_protection", "Protect a record set", bodies.setProtection, ({ change }) => ({
+  action("change_protection", "Protect a record set", bodies.setProtection, (keys, faults) => ({
     kind: "lock",
-    locked: change,
+    locked: flagAt(keys, "change", faults),
   }));
   // Clients leave the TTL out to mean null: the vendor deprecated that only in July 2026.
-  action("change_ttl", "Change the TTL of a record set", bodies.setTtl, ({ ttl = null }) => ({ kind: "ttl", ttl }));
-  action("set_records", "Replace all records of a set", bodies.records, ({ records }) => ({
+  action("change_ttl", "Change the TTL of a record set", bodies.setTtl, (keys, faults) => ({
+    kind: "ttl",
+    ttl: ttlAt(keys, faults) ?? null,
+  }));
+  action("set_records", "Replace all records of a set", bodies.records, (keys, faults) => ({
     kind: "replace",
-    draft: { records: valuesFrom(records) },
+    draft: { records: recordsAt(keys, faults) },
   }));
-  action("add_records", "Add records to a set", bodies.recordsAndTtl, (input) => ({
+  action("add_records", "Add records to a set", bodies.recordsAndTtl, (keys, faults) => ({
     kind: "add",
-    draft: draftOf(input),
+    draft: draftAt(keys, faults),
   }));
-  action("remove_records", "Remove records from a set", bodies.records, ({ records }) => ({
+  action("remove_records", "Remove records from a set", bodies.records, (keys, faults) => ({
     kind: "remove",
-    draft: { records: valuesFrom(records) },
+    draft: { records: recordsAt(keys, faults) },
   }));
   action(
     "update_records",
     "Change comments of records",
     bodies.comments,
-    ({ records }) => ({ kind: "comment", draft: { records } }),
+    (keys, faults) => ({ kind: "comment", draft: { records: recordsAt(keys, faults, { comments: "required" }) } }),
     200,
   );
 }

@@ -1,7 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Static, TSchema } from "typebox";
-import { answers, queries } from "../../contract/rrsets.ts";
-import { bodies } from "../../contract/rrsets-bodies.ts";
+import { answers, bodies, queries } from "../../contract/rrsets.ts";
 import { askedZoneName } from "../../core/names/name.ts";
 import { type Fault, ok } from "../../core/result.ts";
 import { holdFor } from "../http/admit-body.ts";
@@ -12,9 +10,9 @@ import type { RecordService } from "../service/service.ts";
 import { type Actor, missing } from "../service/sight.ts";
 import type { Asked, Written } from "../service/write.ts";
 import { largeZone } from "../service/zones/read-zone.ts";
-import { act, sendError, sendFaults, sendPage, zoneAt } from "./answer.ts";
+import { act, type ReadKeys, readNothing, sendError, sendFaults, sendPage, zoneAt } from "./answer.ts";
 import { answerTo } from "./errors.ts";
-import { serversFrom, zoneDraft } from "./input.ts";
+import { flagAt, labelsAt, primariesAt, said, textAt, ttlAt, zoneFromKeys } from "./input.ts";
 import { areTrueOf, readSelector } from "./labels.ts";
 import { oneTextAt, orderAt, pagingAt, type Query } from "./paging.ts";
 import { zoneToWire } from "./wire.ts";
@@ -60,8 +58,7 @@ export function rrsetsZoneRoutes(api: FastifyInstance, service: RecordService): 
     },
     (request, reply) =>
       act(request, reply, {
-        body: bodies.zone,
-        draftOf: zoneDraft,
+        read: zoneFromKeys,
         run: (draft, asked) => service.createZone(request.actor, draft, asked),
         answerOf,
       }),
@@ -91,8 +88,7 @@ export function rrsetsZoneRoutes(api: FastifyInstance, service: RecordService): 
     },
     (request, reply) =>
       act(request, reply, {
-        body: bodies.labels,
-        draftOf: ({ labels }) => labels,
+        read: labelsAt,
         run: (labels) => service.labelZone(request.actor, zoneAt(request), labels),
         answerOf,
         status: () => 200,
@@ -124,52 +120,42 @@ export function rrsetsZoneRoutes(api: FastifyInstance, service: RecordService): 
 /** Writes that are answered with their action alone. */
 export function rrsetsZoneActionRoutes(api: FastifyInstance, service: RecordService): void {
   const handler =
-    <Body extends TSchema, Draft>(
-      body: Body,
-      draftOf: (input: Static<Body>, faults: Fault[]) => Draft,
+    <Draft>(
+      read: ReadKeys<Draft>,
       run: (actor: Actor, zone: ZoneKey, draft: Draft, asked: Asked) => Promise<Written>,
     ) =>
     (request: FastifyRequest, reply: FastifyReply) =>
-      act(request, reply, {
-        body,
-        draftOf,
-        run: (draft, asked) => run(request.actor, zoneAt(request), draft, asked),
-      });
-  const schema = (summary: string, body: TSchema) => ({ tags, summary, body, response: { 201: answers.action } });
+      act(request, reply, { read, run: (draft, asked) => run(request.actor, zoneAt(request), draft, asked) });
+  const schema = (summary: string, body: object) => ({ tags, summary, body, response: { 201: answers.action } });
   const path = "/zones/:z/actions";
 
   api.delete(
     "/zones/:z",
     { schema: { tags, summary: "Delete a zone with all its record sets", response: { 201: answers.action } } },
-    handler(
-      bodies.nothing,
-      () => undefined,
-      (actor, zone, _, asked) => service.deleteZone(actor, zone, asked),
-    ),
+    handler(readNothing, (actor, zone, _, asked) => service.deleteZone(actor, zone, asked)),
   );
   api.post(
     `${path}/change_primary_nameservers`,
     { schema: schema("Say where a secondary zone comes from", bodies.primaries) },
-    handler(
-      bodies.primaries,
-      ({ primary_nameservers: servers }, faults) => serversFrom(servers, faults),
-      service.changePrimaries,
-    ),
+    handler(primariesAt, service.changePrimaries),
   );
   api.post(
     `${path}/change_protection`,
     { schema: schema("Protect a zone", bodies.zoneProtection) },
-    handler(bodies.zoneProtection, (input) => input.delete, service.lockZone),
+    handler((keys, faults) => (said(keys.delete) ? flagAt(keys, "delete", faults) : undefined), service.lockZone),
   );
   api.post(
     `${path}/change_ttl`,
     { schema: schema("Change a zone's TTL", bodies.zoneTtl) },
-    handler(bodies.zoneTtl, ({ ttl }) => ttl, service.changeZoneTtl),
+    handler((keys, faults) => {
+      if (!said(keys.ttl)) faults.push(badInput("ttl", "is missing"));
+      return ttlAt(keys, faults) ?? 0;
+    }, service.changeZoneTtl),
   );
   api.post(
     `${path}/import_zonefile`,
     { config: { largeBody: true }, schema: schema("Replace all record sets by a zone file", bodies.zonefile) },
-    handler(bodies.zonefile, ({ zonefile }) => zonefile, service.importFile),
+    handler((keys, faults) => textAt(keys, "zonefile", faults), service.importFile),
   );
 }
 

@@ -36,7 +36,7 @@ export function openFace(
   noteRefusals(api, log, now);
   readBodiesBy(api, read, largestBody);
   takeTurns(api, service.turns);
-  // Bodies are read by the input.ts of the face, by the same schemas, in its own words; those of queries only document them.
+  // Requests are read by the input.ts of each face, in its own words; Fastify is given the schemas to document them.
   api.setValidatorCompiler(() => () => true);
   return createFailureNotes(log, now);
 }
