@@ -1,0 +1,109 @@
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { makeDevice } from "../rig/device.ts";
+import { prepareWithMoor, runMoor, startMoor } from "../rig/moor.ts";
+import { type Namespace, openNamespace } from "../rig/namespace.ts";
+import { testLimit } from "../rig/patience.ts";
+import { startService } from "../rig/services.ts";
+import type { StartedProcess } from "../rig/started-process.ts";
+import { pages } from "./pages.ts";
+import { commandsOf } from "./shell.ts";
+
+/**
+ * The pages that set up the updating client, followed command by command in a separate network: the OPNsense page whole, of the others
+ * the example that they begin with. `moor firewall` is the OPNsense at
+ * 192.168.1.1, and `moor records` at 127.0.0.9 is Hetzner.
+ */
+vi.setConfig({ testTimeout: 3 * testLimit });
+
+const addresses = {
+  pppoe0: { ipv4: "93.184.216.34" },
+  igb0: { ipv4: "192.168.1.1", ipv6: "2a00:1450:4001:82a::1" },
+  ppp0: { ipv4: "93.184.216.36" },
+  eth1: { ipv4: "192.168.2.1", ipv6: "2a00:1450:4001:82b::1" },
+  eth0: { ipv4: "192.168.3.20", ipv6: "2a00:1450:4001:82c::20" },
+};
+
+let inside: Namespace;
+let standIns: string;
+
+beforeAll(async () => {
+  standIns = mkdtempSync(join(tmpdir(), "moor-docs-"));
+  inside = await openNamespace();
+  for (const [name, to] of Object.entries(addresses)) await (await makeDevice(inside, name)).readdress(to);
+  const [firewall, records] = [join(standIns, "firewall"), join(standIns, "records")];
+  await startService(inside, "firewall", firewall, "192.168.1.1:443");
+  await startService(inside, "records", records, "127.0.0.9:443");
+  await prepareWithMoor(inside, [
+    "key",
+    "add",
+    "--data",
+    firewall,
+    "--privilege",
+    "all",
+    "--to",
+    join(standIns, "key"),
+  ]);
+  await prepareWithMoor(inside, ["token", "add", "--data", records, "--long", "--to", join(standIns, "token")]);
+  const header = `Authorization: Bearer ${readFileSync(join(standIns, "token"), "utf8").trim()}`;
+  const zone = JSON.stringify({ name: "example.org", mode: "primary" });
+  const json = ["-H", header, "-H", "Content-Type: application/json", "-d", zone];
+  const { code } = await inside.run([
+    ...(["curl", "-sSf", "--cacert", join(records, "ca.pem"), ...json] as const),
+    "https://127.0.0.9/v1/zones",
+  ]);
+  expect(code).toBe(0);
+});
+afterAll(() => inside.close());
+
+/** As typed, but for Hetzner's address, the question whether to trust a certificate, and that a client ends. */
+const followed = (words: readonly string[]): readonly string[] => {
+  const here = words.map((word) => word.replace("https://api.hetzner.cloud", "https://127.0.0.9"));
+  if (here[0] === "init") return [...here, "--yes"];
+  return here.join(" ") === "update" ? [...here, "--once"] : here;
+};
+
+describe("pages that set up the updating client", () => {
+  it.each([
+    {
+      path: "docs/opnsense.md",
+      blocks: 9,
+      leaves: [
+        ["home", "A", "93.184.216.34"],
+        ["home", "AAAA", "2a00:1450:4001:82a::1"],
+      ],
+    },
+    {
+      path: "docs/linux-router.md",
+      blocks: 1,
+      leaves: [
+        ["home", "A", "93.184.216.36"],
+        ["home", "AAAA", "2a00:1450:4001:82b::1"],
+      ],
+    },
+    { path: "docs/raspberry-pi.md", blocks: 1, leaves: [["pi", "AAAA", "2a00:1450:4001:82c::20"]] },
+  ])("$path leaves the name at its address", async ({ path, blocks, leaves }) => {
+    const folder = mkdtempSync(join(tmpdir(), "moor-docs-"));
+    await inside.run(["cp", join(standIns, "key"), join(folder, "firewall-key.txt")]);
+    await inside.run(["cp", join(standIns, "token"), join(folder, "dns-token")]);
+    const shell = pages.find((page) => page.path === path)?.blocks.filter(({ language }) => language === "sh") ?? [];
+    const commands = shell.slice(0, blocks).flatMap(commandsOf);
+    const typed = commands.filter(({ words }) => words[0] === "moor").map(({ words }) => followed(words.slice(1)));
+    expect(typed.length).toBeGreaterThan(3);
+    const services: StartedProcess[] = [];
+    for (const words of typed) {
+      if (words[0] !== "firewall") expect(await runMoor(inside, words, { cwd: folder })).toMatchObject({ code: 0 });
+      else {
+        const service = startMoor(inside, words, { cwd: folder });
+        services.push(service);
+        await service.says(/ listens on /);
+      }
+    }
+    const { out } = await runMoor(inside, ["list", "example.org"], { cwd: folder });
+    const rows = out.split("\n").map((line) => line.split(/ +/));
+    for (const record of leaves) expect(rows).toContainEqual(expect.arrayContaining(record));
+    for (const service of services) await service.stop();
+  });
+});
