@@ -6,8 +6,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { pino } from "pino";
 import type { RRset, ZoneRecord } from "../../src/core/records/rrset.ts";
+import { noLog } from "../../src/process/log.ts";
 import { openStore, recordsDatabase } from "../../src/records/open-store.ts";
 import { fillStore } from "./store.ts";
 
@@ -17,7 +17,7 @@ const folder = await mkdtemp(join(tmpdir(), "moor-loop-"));
 try {
   await fillStore(folder, zoneCount);
   const place = { kind: "sqlite", path: recordsDatabase(folder) } as const;
-  const { store, close } = await openStore(place, pino({ level: "silent" }));
+  const { store, close } = await openStore(place, noLog);
   const { id: account } = await store.ensureAccount("bench", 0);
   const zones = (await store.zones(account, { page: 1, perPage: zoneCount })).items;
   const delay = monitorEventLoopDelay({ resolution: 1 });
