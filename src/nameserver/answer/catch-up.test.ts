@@ -1,5 +1,4 @@
 import { expect, it, onTestFinished } from "vitest";
-import { standStill } from "../../../test/rig/stand-still.ts";
 import { createCatchUp } from "./catch-up.ts";
 
 function setUp({ start = 0, limit = 60_000 } = {}) {
@@ -58,16 +57,6 @@ it("gives up on what is never told", async () => {
   await expect(wait()).rejects.toThrow("within 5 ms");
   told(number);
   expect(wait()).toBeUndefined();
-});
-
-it("does not give up on what was told while the process stood still", async () => {
-  const { wait, told, coming } = setUp({ limit: 50 });
-  const number = coming();
-  const waiting = wait();
-  // Timers come before the second turn.
-  setImmediate(() => setImmediate(told, number));
-  standStill(100);
-  await expect(waiting).resolves.toBeUndefined();
 });
 
 it("ends nobody's program when nobody waits any more for what is never told", async () => {

@@ -1,5 +1,3 @@
-import { afterAwake } from "../../process/after-awake.ts";
-
 /** Holds questions back while something is written that was not told yet: the first answer after a write must show it. */
 export type CatchUp = {
   /** All up to this one has been told. */
@@ -27,11 +25,11 @@ export function createCatchUp({ latest, start, limit }: CatchUpOptions): CatchUp
   const begin = (number: number): Waiting => {
     const { promise: until, resolve, reject } = Promise.withResolvers<void>();
     const late = new Error(`what was written was not told within ${limit} ms`);
-    const callOff = afterAwake(limit, () => reject(late));
+    const timer = setTimeout(() => reject(late), limit);
     // By then whoever asked may wait for something later.
     until.catch(() => undefined);
     const end = () => {
-      callOff();
+      clearTimeout(timer);
       resolve();
     };
     const begun = { until, end };

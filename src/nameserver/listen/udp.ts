@@ -17,8 +17,6 @@ export type UdpOptions = {
   readonly rateLimit: RateLimit;
   readonly intake?: Intake;
   readonly counters?: DnsCounters;
-  /** Nothing is logged here; a worker passes one still. */
-  readonly log?: unknown;
   /** Lets several threads or processes share the port. */
   readonly reusePort?: boolean;
 };

@@ -41,7 +41,6 @@ async function run(): Promise<void> {
   };
   const rateLimit = createRateLimit({ ...defaultRateLimit, ...limit });
   const counters = createDnsCounters(memory);
-  const log = { debug: () => undefined };
-  for (const at of listen) opened.push(await listenUdp(at, { respond, rateLimit, counters, log, reusePort: true }));
+  for (const at of listen) opened.push(await listenUdp(at, { respond, rateLimit, counters, reusePort: true }));
   port.postMessage({ kind: "listens" } satisfies FromWorker);
 }
