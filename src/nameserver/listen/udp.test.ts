@@ -2,13 +2,11 @@ import { createSocket, type Socket } from "node:dgram";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { until } from "../../../test/rig/until.ts";
-import { createLog } from "../../process/log.ts";
 import type { RespondTo } from "../answer/respond.ts";
 import { createDnsCounters, limitedPlace } from "../metrics/counters.ts";
 import type { Passage } from "./rate-limit.ts";
 import { type Listening, listenUdp } from "./udp.ts";
 
-const log = createLog({ format: "text", level: "silent", write: () => {} });
 const question = Buffer.from("00010001", "hex");
 const query = Buffer.concat([
   Buffer.from("abcd01000001000000000000", "hex"),
@@ -25,7 +23,7 @@ afterEach(async () => {
 });
 
 async function serve(respond: RespondTo, passage: Passage = "send") {
-  const listening = await listenUdp({ host: "127.0.0.1", port: 0 }, { respond, rateLimit: () => passage, log });
+  const listening = await listenUdp({ host: "127.0.0.1", port: 0 }, { respond, rateLimit: () => passage });
   opened.push(listening);
   const socket = createSocket("udp4");
   sockets.push(socket);
@@ -75,7 +73,7 @@ describe("a reply", () => {
     const passages: Passage[] = ["drop", "send"];
     const listening = await listenUdp(
       { host: "127.0.0.1", port: 0 },
-      { respond: (bytes) => (bytes.length < 12 ? undefined : reply), rateLimit: () => passages.shift() ?? "send", log },
+      { respond: (bytes) => (bytes.length < 12 ? undefined : reply), rateLimit: () => passages.shift() ?? "send" },
     );
     opened.push(listening);
     const socket = createSocket("udp4");
@@ -98,7 +96,7 @@ it("a question over its network's limit costs no work, and is counted", async ()
   };
   let left = 2;
   const intake = () => left-- > 0;
-  const options = { respond, rateLimit: () => "send" as const, intake, counters, log };
+  const options = { respond, rateLimit: () => "send" as const, intake, counters };
   const listening = await listenUdp({ host: "127.0.0.1", port: 0 }, options);
   opened.push(listening);
   const socket = createSocket("udp4");
@@ -156,12 +154,12 @@ describe("a flood of questions that have to wait", () => {
 
 it("a port in use is said to be so", async () => {
   const { port } = await serve(() => reply);
-  const again = listenUdp({ host: "127.0.0.1", port }, { respond: () => reply, rateLimit: () => "send", log });
+  const again = listenUdp({ host: "127.0.0.1", port }, { respond: () => reply, rateLimit: () => "send" });
   await expect(again).rejects.toThrow(`UDP port ${port} on 127.0.0.1 is in use`);
 });
 
 it("several may share a port when told so", async () => {
-  const options = { respond: () => reply, rateLimit: () => "send" as const, log, reusePort: true };
+  const options = { respond: () => reply, rateLimit: () => "send" as const, reusePort: true };
   const first = await listenUdp({ host: "127.0.0.1", port: 0 }, options);
   const second = await listenUdp(first.address, options);
   opened.push(first, second);
