@@ -21,11 +21,13 @@ const ChangedZone = Type.Object({
 
 export const ChangeEvent = Type.Object(
   {
-    id: Type.Integer({ description: "grows with every change; Last-Event-ID to go on behind it" }),
+    id: Type.Integer({
+      description: "grows with every change; send it as Last-Event-ID to continue after this change",
+    }),
     zone: Type.Object({ id: Type.Integer(), name: Type.String() }),
     serial: Type.Integer({ description: "the zone's serial after the write; all changes of one write share it" }),
     at: Type.String({ description: "UTC" }),
-    by: Type.String({ description: "who wrote" }),
+    by: Type.String({ description: "who made the change" }),
     kind: Type.Union([
       Type.Literal("create"),
       Type.Literal("replace"),

@@ -1,4 +1,4 @@
-/** What the pages of the firewall service ask for beyond the original's API. Times are ISO 8601. */
+/** What the pages of the firewall service request beyond the original's API. Times are ISO 8601. */
 
 export type ConsoleUser = {
   readonly name: string;
@@ -11,7 +11,7 @@ export type ConsoleUser = {
   readonly keys: readonly ConsoleKey[];
 };
 
-/** `id` is what the key is called in requests; the key itself is shown with its secret, once. */
+/** `id` identifies the key in requests; the key itself is shown only once, with its secret. */
 export type ConsoleKey = { readonly id: string; readonly beginning: string; readonly created: string };
 
 export type ConsoleGroup = {
@@ -27,7 +27,7 @@ export type ConsolePeople = {
   readonly privileges: readonly { readonly id: string; readonly name: string }[];
 };
 
-/** The only answer that ever carries the secret; `file` is what OPNsense would let one download. */
+/** The only answer that ever contains the secret; `file` is the file that OPNsense would offer for download. */
 export type MadeKey = {
   readonly key: string;
   readonly secret: string;

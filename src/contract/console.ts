@@ -1,13 +1,13 @@
 import type { Scope } from "../core/may.ts";
 
-/** What the pages of the record service ask for beyond the public APIs. Times are ISO 8601. */
+/** What the pages of the record service request beyond the public APIs. Times are ISO 8601. */
 export type ConsoleSession = {
   readonly name: string;
-  /** While false, the only way back in is a new link from the terminal. */
+  /** If false, the only way to sign in again is a new link from the terminal. */
   readonly hasPassword: boolean;
-  /** Of the firewall's users; a page need not show what would be refused. */
+  /** For users of the firewall: lets pages hide what would be refused. */
   readonly privileges?: readonly string[];
-  /** Goes back in the header `X-CSRF-Token` of every request that changes something. */
+  /** Must be sent as `X-CSRF-Token` with every request that changes something. */
   readonly csrf: string;
 };
 
@@ -32,5 +32,5 @@ export type TokenEntry = {
 
 export type TokenWish = { readonly name: string; readonly scope: Scope };
 
-/** The only answer that ever carries the secret. */
+/** The only answer that ever contains the secret. */
 export type MadeToken = { readonly token: TokenEntry; readonly secret: string };

@@ -1,13 +1,13 @@
 import type { InterfaceReport, ReportedInterface, ReportedIpv6 } from "../core/addresses/interface-report.ts";
 
 /**
- * What a client may rely on from any firewall since release 21.7.8 (spec 2.4), moor's or an OPNsense: anything else may be
- * missing or new. An empty report is written `[]` by the original. No schema: the updating client checks by hand, so that
- * it starts without a schema library.
+ * What a client can rely on from any firewall since release 21.7.8 (spec 2.4), moor's or an OPNsense: anything else may be missing or
+ * new. OPNsense writes an empty report as `[]`. No schema: the updating client checks by hand, so that it starts without a schema
+ * library.
  */
 export type ReadableInterface = {
   readonly flags?: readonly string[];
-  /** Anything but `no carrier` says nothing about a link. */
+  /** Values other than `no carrier` say nothing about the link. */
   readonly status?: unknown;
   readonly ipv4?: readonly ReadableIpv4[];
   readonly ipv6?: readonly ReadableIpv6[];
@@ -31,12 +31,12 @@ export type ReadableIpv6 = {
 export const reportFromWire = (wire: Readonly<Record<string, ReadableInterface>>): InterfaceReport =>
   new Map(Object.entries(wire).map(([device, each]) => [device, fromWire(device, each)]));
 
-/** What a release does not tell yet is false, or unknown. */
+/** What an older release does not report is false or unknown. */
 function fromWire(device: string, wire: ReadableInterface): ReportedInterface {
   const carp = Object.entries(wire.carp ?? {}).map(([vhid, { status }]) => [vhid, status ?? ""] as const);
   return {
     device,
-    // Switched on it stays without a cable, and keeps its address; lines without a plug have no status.
+    // An interface stays `up` and keeps its address without a cable; virtual interfaces have no status.
     ...(wire.flags === undefined ? {} : { up: wire.flags.includes("up") && wire.status !== "no carrier" }),
     ipv4: (wire.ipv4 ?? []).map(({ ipaddr, vhid }) => ({ text: ipaddr, ...(vhid === undefined ? {} : { vhid }) })),
     ipv6: (wire.ipv6 ?? []).map(fromWireIpv6),
@@ -58,7 +58,7 @@ function fromWireIpv6(wire: ReadableIpv6): ReportedIpv6 {
   };
 }
 
-/** "0" means that the kernel lists none; "infty" that it never ends. */
+/** "0" means that the kernel reports none; "infty" means infinite. */
 function lifetimeOf(text: unknown): number | undefined {
   if (text === "infty") return Number.POSITIVE_INFINITY;
   const seconds = typeof text === "string" && /^\d+$/.test(text) ? Number(text) : 0;

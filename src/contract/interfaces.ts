@@ -1,8 +1,8 @@
 import { type Static, Type } from "typebox";
 
 /**
- * One answer of `GET /api/diagnostics/interface/getinterfaceconfig`, as OPNsense writes it: the keys stand here in the order
- * in which they appear. Optional is what only some devices have, and what a machine without `ip` cannot tell.
+ * The answer of `GET /api/diagnostics/interface/getinterfaceconfig`, as OPNsense sends it, with the keys in its order. Optional are
+ * keys that only some devices have, or that cannot be determined on a machine without `ip`.
  */
 
 const Ipv4Entry = Type.Object({
@@ -12,7 +12,7 @@ const Ipv4Entry = Type.Object({
   endpoint: Type.Optional(Type.String()),
 });
 
-/** Lifetimes are seconds as text, `"0"` for one that never ends. */
+/** Lifetimes are seconds as strings, `"0"` for infinite. */
 const Ipv6Entry = Type.Object({
   autoconf: Type.Optional(Type.Boolean()),
   deprecated: Type.Optional(Type.Boolean()),

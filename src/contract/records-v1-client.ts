@@ -1,6 +1,6 @@
 /**
- * What a client may rely on from any service that speaks v1 (spec 2.1, 2.2), moor's or another. Types only: the updating
- * client checks by hand, so that it starts without a schema library.
+ * What a client can rely on from any service with the v1 API (spec 2.1, 2.2), moor's or another. Types only: the updating client
+ * checks by hand, so that it starts without a schema library.
  */
 export type ReadableZone = { readonly id: string; readonly name: string; readonly ttl?: number | null };
 
@@ -10,9 +10,9 @@ export type ReadableRecord = {
   readonly name: string;
   readonly value: string;
   readonly zone_id: string;
-  /** Absent (from some services null) when the record takes the zone's. */
+  /** Absent (null from some services) if the record uses the zone's. */
   readonly ttl?: number | null;
 };
 
-/** The body of `PUT /api/v1/records/{id}`: a full replacement, so leaving `ttl` out clears it. */
+/** The body of `PUT /api/v1/records/{id}`: a full replacement, so omitting `ttl` clears it. */
 export type RecordReplacement = Omit<ReadableRecord, "id" | "ttl"> & { readonly ttl?: number };

@@ -2,8 +2,8 @@ import { type Static, Type } from "typebox";
 import { highestTtl } from "../core/records/rrset.ts";
 
 /**
- * The v1 API of the record service: what goes over the wire, in the key order that its clients rely on. Field meanings:
- * a time is Go's text form (`2021-02-05 12:57:21.941 +0000 UTC`); a record without `ttl` uses its zone's.
+ * The wire format of the v1 API, in the key order that its clients rely on. Times are in Go's default format
+ * (`2021-02-05 12:57:21.941 +0000 UTC`); a record without `ttl` uses its zone's.
  */
 
 export const WireZone = Type.Object(
@@ -91,11 +91,11 @@ export const RecordsAnswer = Type.Object({
 });
 export const FileCheckAnswer = Type.Object({
   parsed_records: Type.Integer(),
-  valid_records: Type.Array(WireRecord, { description: "always empty, as it was at the original" }),
+  valid_records: Type.Array(WireRecord, { description: "always empty, as in the original API" }),
   error: MaybeError,
 });
 
-/** What is repeated of an entry that was not processed: whatever was sent under the keys of a record. */
+/** Repeats an entry that was not processed: whatever was sent under the keys of a record. */
 const EchoedRecord = Type.Partial(
   Type.Object({
     id: Type.Unknown(),
@@ -110,7 +110,7 @@ const EchoedRecord = Type.Partial(
 
 export const BulkCreateAnswer = Type.Object({
   records: Type.Array(WireRecord),
-  valid_records: Type.Array(EchoedRecord, { description: "good, but not created because others are not" }),
+  valid_records: Type.Array(EchoedRecord, { description: "valid, but not created because other entries are invalid" }),
   invalid_records: Type.Array(EchoedRecord),
   error: MaybeError,
 });
@@ -124,12 +124,12 @@ export const PrimaryServerAnswer = Type.Object({ primary_server: WirePrimaryServ
 export const PrimaryServersAnswer = Type.Object({ primary_servers: Type.Array(WirePrimaryServer), error: MaybeError });
 
 export const DeletedAnswer = Type.Object({ error: Type.Partial(WireError) });
-/** What a gateway would answer: no or a wrong token, too many calls, too large a body. */
+/** What the original's gateway answers: missing or invalid token, too many calls, body too large. */
 export const GatewayAnswer = Type.Object({ message: Type.String() }, { title: "GatewayAnswer" });
 export const BadJsonAnswer = Type.Object({ error: Type.String() }, { title: "BadJsonAnswer" });
 export const InternalAnswer = Type.Object({ error: WireError }, { title: "InternalAnswer" });
 
-/** Numeric texts and null are taken too: some clients send them. `records/http-v1/input.ts` reads by these schemas; other keys are ignored. */
+/** Numeric strings and null are accepted too: some clients send them. `records/http-v1/input.ts` uses these schemas; other keys are ignored. */
 const TtlInput = Type.Optional(Type.Union([Type.Integer({ minimum: 0, maximum: highestTtl }), Type.Null()]));
 
 export const ZoneInput = Type.Object({ name: Type.String(), ttl: TtlInput }, { title: "ZoneInput" });
@@ -167,16 +167,18 @@ export const ZoneFileText = Type.String({
 const page = Type.Optional(Type.Integer({ minimum: 1, default: 1 }));
 
 export const ZonesQuery = Type.Object({
-  name: Type.Optional(Type.String({ description: "exactly this zone name; no match is a 404" })),
+  name: Type.Optional(Type.String({ description: "the exact zone name; 404 if there is none" })),
   search_name: Type.Optional(Type.String({ description: "part of a zone name" })),
   page,
   per_page: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 100 })),
 });
 
 export const RecordsQuery = Type.Object({
-  zone_id: Type.Optional(Type.String({ description: "left out: all records of the account" })),
+  zone_id: Type.Optional(Type.String({ description: "default: all records of the account" })),
   name: Type.Optional(Type.String()),
   type: Type.Optional(Type.String()),
   page,
-  per_page: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, description: "without it: all at once" })),
+  per_page: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 10_000, description: "default: all records in one answer" }),
+  ),
 });

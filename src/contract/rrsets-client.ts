@@ -1,6 +1,6 @@
 /**
- * What a client may rely on from any service that speaks rrsets, moor's or the public one. Types only: the updating client
- * checks by hand, so that it starts without a schema library.
+ * What a client can rely on from any service with the rrsets API, moor's or the public one. Types only: the updating client checks by
+ * hand, so that it starts without a schema library.
  */
 export type ReadableCloudZone = { readonly id: number; readonly name: string; readonly ttl?: number };
 
@@ -8,7 +8,7 @@ export type ReadableRRset = {
   /** Relative, `@` for the zone itself. */
   readonly name: string;
   readonly type: string;
-  /** Null when the set takes the zone's. */
+  /** Null if the set uses the zone's default. */
   readonly ttl?: number | null;
   readonly records: readonly ReadableSetRecord[];
   readonly zone?: number;
@@ -16,14 +16,14 @@ export type ReadableRRset = {
 
 export type ReadableSetRecord = { readonly value: string; readonly comment?: string | null };
 
-/** A write that goes on after its answer. */
+/** A write that may continue after its answer. */
 export type ReadableAction = {
   readonly id: number;
   readonly status: "running" | "success" | "error";
   readonly error?: { readonly code?: string; readonly message?: string } | null;
 };
 
-/** The body of `set_records`: the whole set, comments included. */
+/** The body of `set_records`: the whole set, including comments. */
 export type SetReplacement = { readonly records: readonly { readonly value: string; readonly comment: string }[] };
 
 /** The body of `POST /zones/{zone}/rrsets`. */

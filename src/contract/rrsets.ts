@@ -3,7 +3,7 @@ import { highestTtl } from "../core/records/rrset.ts";
 import { ChangeEvent } from "./change-events.ts";
 import { lowestTtl, mostChanges, mostRecords } from "./rrsets-limits.ts";
 
-/** The record-set API of the record service: what goes over the wire. Times are RFC 3339, UTC, in whole seconds. */
+/** The wire format of the record-set API. Times are RFC 3339, UTC, in whole seconds. */
 
 const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(type: T) => Type.Union([type, Type.Null()]);
 const Labels = Type.Record(Type.String(), Type.String());
@@ -16,7 +16,7 @@ const PrimaryNameserver = Type.Object({
   tsig_key: Type.Optional(Type.String({ description: "base64" })),
 });
 
-/** `id` and `name` come first, before any nested object: one client takes the first of each that it finds in the text. */
+/** `id` and `name` must come before any nested object: one client takes the first match of each in the text. */
 export const RrsetsZone = Type.Object(
   {
     id: Type.Integer(),
@@ -28,7 +28,8 @@ export const RrsetsZone = Type.Object(
     primary_nameservers: Type.Array(PrimaryNameserver),
     protection: Type.Object({ delete: Type.Boolean() }),
     status: Type.String({
-      description: "ok; a secondary zone: updating until it is had, error when it cannot be had or has expired",
+      description:
+        "ok; for a secondary zone also updating until the first transfer, and error if that fails or the zone has expired",
     }),
     record_count: Type.Integer(),
     authoritative_nameservers: Type.Object({
@@ -80,7 +81,7 @@ export const RrsetsGrant = Type.Object(
   {
     id: Type.Integer(),
     name: Type.String({
-      description: "from here down when it is in the zone; this name alone when it is above the zone",
+      description: "inside the zone: this name and all names below it; above the zone: this name only",
     }),
     account: Type.String({ description: "the account that may create the zones" }),
     created: Type.String(),
@@ -89,7 +90,7 @@ export const RrsetsGrant = Type.Object(
 );
 export type RrsetsGrant = Static<typeof RrsetsGrant>;
 
-/** Exactly these six keys: one client refuses a seventh. */
+/** Exactly these six keys: one client fails on any other. */
 export const RrsetsPagination = Type.Object({
   page: Type.Integer(),
   per_page: Type.Integer(),
@@ -133,7 +134,7 @@ export const answers = {
       next_before: Nullable(Type.Integer()),
       rest_of_write: Nullable(
         Type.Integer({
-          description: "how many changes of the last write come on the next pages; null on the last page",
+          description: "how many more changes of the last write are on the next pages; null on the last page",
         }),
       ),
     }),
@@ -176,7 +177,7 @@ export const bodies = {
   comments: Type.Object({ records: Type.Array(SetRecord, { minItems: 1, maxItems: mostRecords }) }),
   changes: Type.Object({
     expected_serial: Type.Optional(
-      Nullable(Type.Integer({ description: "refused with 409 when the zone has another serial by now" })),
+      Nullable(Type.Integer({ description: "refused with 409 if the zone has a different serial" })),
     ),
     changes: Type.Array(
       Type.Object({
@@ -185,7 +186,7 @@ export const bodies = {
         ttl: TtlInput,
         labels: Type.Optional(Labels),
         records: Type.Optional(Records),
-        delete: Type.Optional(Type.Literal(true, { description: "the set shall not be there" })),
+        delete: Type.Optional(Type.Literal(true, { description: "deletes the set" })),
       }),
       { minItems: 1, maxItems: mostChanges },
     ),
@@ -195,7 +196,7 @@ export const bodies = {
 const Many = (description: string) => Type.Optional(Type.Array(Type.String(), { description }));
 const paging = (most: number) => ({
   sort: Many("field, field:asc or field:desc; repeatable"),
-  page: Type.Optional(Type.Integer({ minimum: 0, default: 1, description: "0 is the first page, too" })),
+  page: Type.Optional(Type.Integer({ minimum: 0, default: 1, description: "0 also means the first page" })),
   per_page: Type.Optional(Type.Integer({ minimum: 1, maximum: most, default: 25 })),
 });
 const labelSelector = Type.Optional(Type.String({ description: "k, !k, k=v, k!=v, k in (a,b), k notin (a,b)" }));
@@ -204,7 +205,7 @@ export const queries = {
   zones: Type.Object({
     name: Type.Optional(Type.String()),
     mode: Type.Optional(Type.String()),
-    owns: Type.Optional(Type.String({ description: "the zone that holds this name; not in the original API" })),
+    owns: Type.Optional(Type.String({ description: "only the zone that contains this name; not in the original API" })),
     search: Type.Optional(Type.String({ description: "part of a name; not in the original API" })),
     label_selector: labelSelector,
     ...paging(50),
@@ -218,7 +219,7 @@ export const queries = {
   actions: Type.Object({ id: Many("repeatable"), status: Many("repeatable"), ...paging(50) }),
   actionsById: Type.Object({ id: Type.Array(Type.String(), { description: "repeatable" }) }),
   history: Type.Object({
-    before: Type.Optional(Type.Integer({ description: "next_before of the page before" })),
+    before: Type.Optional(Type.Integer({ description: "next_before of the previous page" })),
     per_page: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 25 })),
   }),
 };

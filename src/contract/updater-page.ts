@@ -1,10 +1,10 @@
-/** What the page of the updating client asks its own process for. Times are ISO 8601. */
+/** What the page of the updating client requests from its process. Times are ISO 8601. */
 
 export type UpdaterState = {
   readonly started: string;
   readonly rounds: number;
   readonly lastRound: string | null;
-  /** When it looks again by itself; a firewall that pushes wakes it sooner. */
+  /** The next scheduled check; a firewall that pushes changes triggers one sooner. */
   readonly nextRound: string | null;
   readonly sources: readonly {
     readonly source: string;
@@ -21,12 +21,12 @@ export type UpdaterState = {
     readonly what: string;
     readonly because: string;
     readonly todo?: string;
-    /** What to do should the record hold something else than was written last. */
+    /** What to do if the record holds something other than what was written last. */
     readonly onDrift: string;
   }[];
 };
 
-/** The newest first. */
+/** Newest first. */
 export type UpdaterDecision = {
   readonly at: string;
   readonly kind: "failing" | "over" | "done" | "waiting";
@@ -34,18 +34,18 @@ export type UpdaterDecision = {
   readonly what: string;
   readonly because?: string;
   readonly todo?: string;
-  /** Of what waits: the end of that. */
+  /** For a plan that waits: until when. */
   readonly until?: string;
 };
 
-/** By name and type; null when the record service could not say. */
+/** By name and type; null if the record service could not be read. */
 export type Published = Readonly<Record<string, readonly string[] | null>>;
 
-/** The config as it was understood; where a secret stands, only that there is one. */
+/** The config as it was read; for a secret, only whether there is one. */
 export type ShownConfig = {
   readonly file: string;
   readonly stateFile: string;
-  /** How a change comes to be known, in words. */
+  /** How changes are noticed, in words. */
   readonly rhythm: string;
   readonly sources: readonly {
     readonly name: string;
@@ -66,7 +66,7 @@ export type ShownConfig = {
     readonly to: string;
     readonly rules: string;
   }[];
-  /** Who is told of failures, who waits for signs of life, and where this process answers. Paths may be secrets. */
+  /** Who is notified of failures, who receives heartbeats, and where this process listens. Without paths, which may be secrets. */
   readonly others: readonly {
     readonly what: string;
     readonly where: string;

@@ -3,7 +3,7 @@ import type { Logger } from "../process/log.ts";
 import { createConsoleSessions } from "./console/sessions.ts";
 import { openStore, type StorePlace } from "./open-store.ts";
 
-/** For anyone who can open the store: the service need not run, and hears nothing of it. */
+/** For anyone who can open the store; the service need not be running. */
 export async function makeSignInLink(place: StorePlace, log: Logger, name: string, url: string): Promise<MadeLink> {
   const { store, console, close } = await openStore(place, log);
   try {
@@ -15,5 +15,5 @@ export async function makeSignInLink(place: StorePlace, log: Logger, name: strin
   }
 }
 
-/** `isNew`: the account was made for it. */
+/** `isNew`: the account was created for this link. */
 type MadeLink = { readonly link: string; readonly name: string; readonly isNew: boolean };

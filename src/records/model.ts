@@ -25,7 +25,7 @@ export type Token = NewToken & {
 
 /** What an owner of a zone may change about the zone itself. */
 export type ZoneSettings = {
-  /** Of sets without their own. */
+  /** For sets without their own TTL. */
   readonly ttl: number;
   /** Secondary: its records come from `primaries` by zone transfer. */
   readonly mode: "primary" | "secondary";
@@ -44,7 +44,7 @@ export type PrimaryServer = {
   readonly modified: Instant;
 };
 
-/** What a zone has unless somebody says otherwise. */
+/** The default settings of a zone. */
 export const plainSettings = (ttl: number): ZoneSettings => ({
   ttl,
   mode: "primary",
@@ -61,12 +61,12 @@ export type NewZone = {
   readonly serial: number;
   readonly created: Instant;
   readonly sets: readonly RRset[];
-  /** Why it should not be held by one account alone. */
+  /** Why no single account should own it. */
   readonly reserved?: Reserved | undefined;
 };
 
 export type Zone = Omit<NewZone, "sets" | "reserved"> & {
-  /** The same zone to APIs that know zones by a number. */
+  /** The zone's id in APIs that use numbers. */
   readonly number: number;
   readonly modified: Instant;
   readonly recordCount: number;
@@ -74,7 +74,7 @@ export type Zone = Omit<NewZone, "sets" | "reserved"> & {
 
 export type ZoneKey = { readonly number: number } | { readonly name: string };
 
-/** One record with what the set around it says. */
+/** One record with the zone, owner, type and TTL of its set. */
 export type PlacedRecord = {
   readonly zone: Zone;
   readonly owner: string;
@@ -83,7 +83,7 @@ export type PlacedRecord = {
   readonly record: ZoneRecord;
 };
 
-/** What was done, through an API that calls it so. Every action that is there is finished: it is written with its effect. */
+/** A write through an API that has actions. An action is stored together with its effect, so it is always finished. */
 export type Action = {
   readonly id: number;
   readonly zone: number;
@@ -92,7 +92,7 @@ export type Action = {
   readonly at: Instant;
 };
 
-/** What one write did to one set or to the zone's settings; all rows of one write share zone and serial. Zones come and go as their SOA set. */
+/** What one write did to one set or to the zone's settings; all rows of one write share zone and serial. A zone begins and ends with its SOA set. */
 export type LoggedChange = {
   readonly position: number;
   readonly account: number;

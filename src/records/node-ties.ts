@@ -6,7 +6,7 @@ import { createRateLimit, type RateLimit } from "./limits/rate-limit.ts";
 import { createSharedRateLimit } from "./limits/shared.ts";
 import { openPostgresBudget } from "./limits/shared-postgres.ts";
 
-/** What a node does together with those that have the same database: take turns in what must be done once, and count calls. */
+/** What a node shares with other nodes on the same database: the duties that only one of them does, and the rate limits. */
 export type NodeTies = {
   readonly duties: Duties;
   readonly rateLimit: RateLimit | undefined;
@@ -14,9 +14,9 @@ export type NodeTies = {
 };
 
 export type TiesOptions = {
-  /** A new connection to the database that is shared; left out when it is not. */
+  /** Opens a new connection to a shared database; absent if the database is not shared. */
   readonly connect?: (() => Promise<Client>) | undefined;
-  /** Calls a minute and token; left out: no limit. */
+  /** Calls per minute and token; absent: no limit. */
   readonly perMinute?: number | undefined;
   readonly log: Logger;
 };
@@ -34,7 +34,10 @@ function tieOver(connect: () => Promise<Client>, perMinute: number | undefined, 
   if (perMinute === undefined) return { duties, rateLimit: undefined, close: duties.close };
   const budget = openPostgresBudget({ connect, log });
   duties.whenLeading(() => {
-    const tidy = () => budget.forgetFull().catch((error: unknown) => log.warn({ err: error }, "old rate limits stay"));
+    const tidy = () =>
+      budget
+        .forgetFull()
+        .catch((error: unknown) => log.warn({ err: error }, "unused rate limits could not be deleted"));
     const timer = setInterval(() => void tidy(), tidyEvery).unref();
     return () => clearInterval(timer);
   });

@@ -17,19 +17,19 @@ export type StorePlace =
   | { readonly kind: "sqlite"; readonly path: string }
   | { readonly kind: "postgres"; readonly address: PostgresAddress; readonly connections?: number | undefined };
 
-/** Here, so that a command which only opens the store need not load the HTTP server. */
+/** Defined here so that commands that only open the store do not load the HTTP server. */
 export const recordsDatabase = (dataFolder: string): string => join(dataFolder, "records.sqlite");
 
 export type OpenStore = {
   readonly store: RecordStore;
   readonly console: ConsoleStore;
-  /** Rejects when it cannot be read now, or takes no more writes. */
+  /** Rejects if the store cannot be read now or no longer accepts writes. */
   readonly look: () => Promise<unknown>;
-  /** A connection of one's own to a database that other nodes may share; undefined when no other can. */
+  /** Opens a separate connection to a database that other nodes may share; undefined if it cannot be shared. */
   readonly connect: (() => Promise<Client>) | undefined;
   /** To a database server; undefined for a file. */
   readonly connections: (() => ConnectionCount) | undefined;
-  /** Settles when a newer program has made a shared database one that this one cannot work on. */
+  /** Settles when a newer moor has upgraded the shared database beyond what this one supports. */
   readonly outgrown?: Promise<DatabaseTrouble>;
   /** Closes all of them. */
   readonly close: () => Promise<void>;
@@ -65,7 +65,7 @@ function openFile(path: string, log: Logger): OpenStore {
   }
 }
 
-/** What speaks to PostgreSQL is loaded only where there is one. */
+/** Loads the PostgreSQL client only if it is used. */
 async function openServer(place: Extract<StorePlace, { kind: "postgres" }>, log: Logger): Promise<OpenStore> {
   const { openPostgresStore } = await import("./store/postgres/store.ts");
   const { address, connections } = place;

@@ -9,17 +9,17 @@ export type RecordMetrics = {
   readonly store: Pick<RecordStore, "counters" | "lastChange">;
   /** To a database server; absent for a file. */
   readonly connections?: (() => ConnectionCount) | undefined;
-  /** Event streams that are open. */
+  /** Open event streams. */
   readonly streams: { readonly open: number };
 };
 
 /** Milliseconds. */
 const patience = 1_000;
 
-/** What the record service has counted, in the text format of Prometheus. No zone, token or caller is named in it. */
+/** The metrics of the record service, in the Prometheus text format. Names no zone, token or caller. */
 export async function printRecordMetrics({ requests, store, connections, streams }: RecordMetrics): Promise<string> {
   const routes = requests.routes();
-  // A database that is away is when the other numbers are wanted most.
+  // The other metrics matter most when the database is down, so they must not depend on it.
   const position = await within(patience, store.lastChange()).catch(() => undefined);
   const { writes, failed, commits, waiting, commitSeconds } = store.counters;
   const perRoute = routes.flatMap(({ method, route, answers }) =>
@@ -29,17 +29,15 @@ export async function printRecordMetrics({ requests, store, connections, streams
     family("moor_http_requests_total", "counter", "Requests answered, by route and status.", perRoute),
     histogramFamily(
       "moor_http_request_seconds",
-      "From the request until its answer begins.",
+      "From the request until the start of its answer.",
       routes.map(({ method, route, seconds }) => [{ method, route }, seconds] as const),
     ),
     family("moor_http_rate_limited_total", "counter", "Calls refused with 429, by API.", rateLimited(routes)),
     family("moor_store_writes_total", "counter", "Writes that are on disk.", [[{}, writes]]),
-    family("moor_store_failed_writes_total", "counter", "Writes that the database did not take.", [[{}, failed]]),
+    family("moor_store_failed_writes_total", "counter", "Writes that failed in the database.", [[{}, failed]]),
     family("moor_store_commits_total", "counter", "Transactions; one may hold many writes.", [[{}, commits]]),
-    family("moor_store_waiting_writes", "gauge", "Writes that wait for their transaction or the disk.", [
-      [{}, waiting],
-    ]),
-    histogramFamily("moor_store_commit_seconds", "From the begin of a transaction until it is on disk.", [
+    family("moor_store_waiting_writes", "gauge", "Writes waiting for their transaction or the disk.", [[{}, waiting]]),
+    histogramFamily("moor_store_commit_seconds", "From the start of a transaction until it is on disk.", [
       [{}, commitSeconds],
     ]),
     ...(connections ? connectionFamilies(connections()) : []),
@@ -55,7 +53,7 @@ const connectionFamilies = ({ used, idle, waiting }: ConnectionCount): readonly 
     [{ state: "used" }, used],
     [{ state: "idle" }, idle],
   ]),
-  family("moor_database_waiting", "gauge", "Reads and transactions that wait for a connection.", [[{}, waiting]]),
+  family("moor_database_waiting", "gauge", "Reads and transactions waiting for a connection.", [[{}, waiting]]),
 ];
 
 const faces = [

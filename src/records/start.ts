@@ -31,60 +31,60 @@ import { createRecordService } from "./service/service.ts";
 import type { RecordStore } from "./store/port.ts";
 
 export type RecordsOptions = {
-  /** For certificates, and for the database when no other place is named. */
+  /** For certificates, and for the database if no other location is given. */
   readonly dataFolder: string;
   readonly database?: StorePlace;
   readonly listen: ListenAddress;
-  /** By which option `listen` was chosen, for whoever has to choose another; absent: --listen. */
+  /** The option that set `listen`, for error messages; absent: --listen. */
   readonly listenOption?: string;
-  /** Further host names and addresses for the certificate. */
+  /** Additional host names and addresses for the certificate. */
   readonly names: readonly string[];
   /** The operator's certificate, instead of one from the private authority. */
   readonly certificate?: CertificateFiles;
   readonly nameservers: readonly [string, ...string[]];
   /** The mailbox in the SOA of new zones; absent: hostmaster at the first name server. */
   readonly hostmaster?: string | undefined;
-  /** Addresses beyond those on the internet that may be primary servers of secondary zones. */
+  /** Non-public addresses that may be primary servers of secondary zones. */
   readonly allowedPrimaries?: readonly Network[] | undefined;
   readonly log: Logger;
-  /** Absent: the clock of the machine. */
+  /** Absent: the system clock. */
   readonly now?: () => Instant;
-  /** Calls a minute that each token has, callers on this machine aside; absent: no limit. */
+  /** Calls per minute and token, except from this machine; absent: no limit. */
   readonly rateLimit?: number;
-  /** Where the built pages are, when not beside this program. */
+  /** The folder of the built pages, if not beside this program. */
   readonly pages?: string;
-  /** Plain HTTP, for use behind a proxy that speaks TLS. */
+  /** Plain HTTP, for use behind a proxy that terminates TLS. */
   readonly plainHttp?: boolean;
-  /** Whose word about callers is believed; absent: nobody's. */
+  /** The proxies whose headers about the caller are trusted; absent: none. */
   readonly proxies?: TrustedProxies | undefined;
-  /** A log line for every request. */
+  /** Logs every request. */
   readonly accessLog?: boolean | undefined;
-  /** Requests are counted, for `/metrics`. */
+  /** Counts requests, for `/metrics`. */
   readonly counted?: boolean;
 };
 
 export type RunningRecords = {
   readonly url: string;
-  /** What clients must trust; not there with the operator's certificate. */
+  /** The CA certificate that clients must trust; absent with the operator's certificate. */
   readonly caFile?: string;
-  /** For what is fed from the change log beside the HTTP faces. */
+  /** For other readers of the change log, such as the nameserver. */
   readonly store: RecordStore;
-  /** For what one of all nodes on the database must do. */
+  /** For work that only one node on the database must do. */
   readonly duties: Duties;
   /**
-   * An address that signs in to the console, once and within 15 minutes; an account of a new name is made. At the service's own
-   * address, unless people come to it by another.
+   * A URL that signs in to the console, valid once and for 15 minutes. Creates the account if it does not exist. `origin` replaces
+   * the service's own address if people use another one.
    */
   readonly createSignInLink: (account: string, origin?: string) => Promise<string>;
-  /** True while no account has a password, so that a link is the only way in. */
+  /** True while no account has a password, so a link is the only way to sign in. */
   readonly needsSignInLink: () => Promise<boolean>;
-  /** Whether it should be sent requests. Whoever gives it more to do adds a part. */
+  /** Whether the service is ready for requests. Other components add their own parts. */
   readonly health: Health;
-  /** It answers as before, but is not ready any more and keeps no connection open. */
+  /** Still answers, but is no longer ready and closes connections after each answer. */
   readonly drain: () => void;
-  /** Settles when it has to stop, as a newer program has made its database one that it cannot work on. */
+  /** Settles when the service must stop because a newer moor has upgraded its database. */
   readonly outgrown: Promise<DatabaseTrouble> | undefined;
-  /** In the text format of Prometheus. */
+  /** In the Prometheus text format. */
   readonly metrics: () => Promise<string>;
   readonly close: () => Promise<void>;
 };
@@ -97,7 +97,7 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
   const { store, console: consoleStore, look, connect, connections, outgrown, close } = opening;
   const opened: Opened[] = [{ name: "database", close }];
   const ties = tieNodes({ connect, perMinute: options.rateLimit, log });
-  opened.push({ name: "ties to other nodes", close: ties.close });
+  opened.push({ name: "connections to other nodes", close: ties.close });
   const health = createHealth();
   health.add("store", async () => void (await look()));
   const requests = createRequestCounters();
@@ -161,7 +161,7 @@ const bodyLimit = 1024 * 1024;
 const sendBadPath = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
   request.url.startsWith("/v1/") ? sendNoPath(reply) : sendNoRoute(request, reply);
 
-/** A new certificate is shown from the next connection on; nothing has to be restarted for it. */
+/** A new certificate is used from the next connection on, without a restart. */
 async function createTlsServer(
   { dataFolder, listen: at, names, certificate, log }: RecordsOptions,
   { http, health, opened }: { http: HttpServerOptions; health: Health; opened: Opened[] },

@@ -63,7 +63,7 @@ describe("what cannot be done is said, with what to do", () => {
     ["store chekc", 2, /Did you mean check\?/],
     ["export data --data data", 1, /is not empty; name a new folder/],
     ["export new --data data --account mian", 1, /no account mian; did you mean main\?/],
-    ["import none --data data", 1, /manifest\.json: there is no such file; name a folder that moor export has made/],
+    ["import none --data data", 1, /manifest\.json: the file does not exist; use a folder that moor export wrote/],
   ];
   it.each(cases)("moor %s", async (words, code, says) => {
     writeFileSync(join(folder, "text"), "no database".repeat(1_000));
@@ -238,7 +238,7 @@ describe("moor export and import", () => {
     const refused = await moor("import one --data data");
     expect(refused).toMatchObject({ code: 1, out: "" });
     expect(refused.err).toMatch(
-      /zone again\.example\.org: it is there already; with --replace[\s\S]*Nothing was imported/,
+      /zone again\.example\.org: it already exists; use --replace[\s\S]*Nothing was imported/,
     );
     expect((await moor("import one --data data --replace")).out).toMatch(/2 were the same already/);
     expect(await moor("store check --data data")).toMatchObject({ code: 0 });

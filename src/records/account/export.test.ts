@@ -264,8 +264,13 @@ describe("what cannot be imported", () => {
   const zone = "zones/example.org.zone";
 
   const cases: [what: string, spoil: (files: Files) => void, where: RegExp, message: RegExp][] = [
-    ["no manifest", (files) => files.delete("manifest.json"), /^manifest\.json$/, /no such file/],
-    ["a manifest that is cut", (files) => files.set("manifest.json", "{\n  x"), /manifest\.json: line 2/, /not JSON/],
+    ["no manifest", (files) => files.delete("manifest.json"), /^manifest\.json$/, /does not exist/],
+    [
+      "a truncated manifest",
+      (files) => files.set("manifest.json", "{\n  x"),
+      /manifest\.json: line 2/,
+      /not valid JSON/,
+    ],
     [
       "a field of the wrong kind",
       (files) => edit(files, "manifest.json", '"ttl": 3600', '"ttl": "1h"'),
@@ -278,7 +283,7 @@ describe("what cannot be imported", () => {
       /at zones\/0\/files\/0\/path/,
       /a file in the folder zones/,
     ],
-    ["a zone file that is gone", (files) => files.delete(zone), /^zones\/example\.org\.zone$/, /not there/],
+    ["a missing zone file", (files) => files.delete(zone), /^zones\/example\.org\.zone$/, /does not exist/],
     [
       "a zone file that was changed",
       (files) => edit(files, zone, "192.0.2.1", "192.0.2.2"),

@@ -22,8 +22,8 @@ export type Exported = { readonly zones: number; readonly records: number; reado
 export type WriteFile = (path: string, text: string) => Promise<void>;
 
 /**
- * An account as zone files and a manifest. The same account gives the same bytes: no time and no id is in them. Each zone is
- * one state of that zone; the manifest is written last, so that what is broken off has none.
+ * An account as zone files and a manifest. The same account gives the same bytes: the files contain no times and no ids. Each zone is
+ * a consistent state; the manifest is written last, so that an interrupted export has none.
  */
 export async function exportAccount(
   store: RecordStore,
@@ -71,7 +71,7 @@ const viewOf = (store: RecordStore, zone: Zone, now: number): Promise<WriteView 
 
 type File = { readonly path: string; readonly text: string; readonly sets: readonly RRset[] };
 
-/** Well below what a reader of zone files takes at once. */
+/** Well below the size limit of the zone-file parser. */
 const longestFile = 4 * 1024 * 1024;
 
 function filesOf({ zone, sets }: WriteView): readonly File[] {
@@ -97,7 +97,7 @@ function partsOf(sets: readonly RRset[]): readonly (readonly RRset[])[] {
   return parts;
 }
 
-/** Classless reverse zones have a slash in their names; a very long name does not fit into a file's. */
+/** Names of classless reverse zones contain a slash, and a very long name would exceed the limit for file names. */
 function fileName(zone: string): string {
   const name = zone.replaceAll(/[^a-z0-9._-]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);
   return name.length <= 200 ? name : `${name.slice(0, 150)}-${hash("sha256", zone, "hex").slice(0, 16)}`;
@@ -121,16 +121,16 @@ const withoutKey = ({ address, port, tsig }: PrimaryServer): ZoneEntry["primarie
   ...(tsig && { tsig: { algorithm: tsig.algorithm } }),
 });
 
-/** The file is read as an import will read it: what it does not give back is put into the manifest. */
+/** Reads the file as an import will, and returns what is lost on the way, for the manifest. */
 function beyondFile({ text, sets, path }: File, zone: string): readonly (readonly [string, SetBeyond])[] {
   const read = parseZoneFile(Buffer.from(text).toString(), zone);
-  if (!read.ok) throw new Error(`${path} cannot be read again: ${read.faults[0]?.message}`);
+  if (!read.ok) throw new Error(`${path} cannot be read back: ${read.faults[0]?.message}`);
   const found = new Map(read.value.sets.map((set) => [setKey(set.owner, set.type), set]));
   return sets.flatMap((set) => {
     const key = setKey(set.owner, set.type);
     const file = found.get(key);
     if (file?.ttl !== set.ttl || file.records.length !== set.records.length)
-      throw new Error(`${path} does not give back ${key}`);
+      throw new Error(`${key} differs when ${path} is read back`);
     const records = set.records.flatMap((record, i) => beyondRecord(set, record, file.records[i]));
     const { owner, type, labels, locked } = set;
     const marks = { ...(labels && Object.keys(labels).length > 0 && { labels }), ...(locked && { locked }) };
@@ -144,10 +144,10 @@ function beyondRecord(
   record: ZoneRecord,
   file: FileRecord | undefined,
 ): readonly RecordBeyond[] {
-  if (file?.rdata !== record.rdata) throw new Error(`a value of ${owner} ${type} is not given back`);
+  if (file?.rdata !== record.rdata) throw new Error(`a value of ${owner} ${type} differs when it is read back`);
   const beyond = {
     ...(record.name !== owner && { name: record.name }),
-    // That of an SOA is told anew each time.
+    // The value of an SOA is written again with each new serial.
     ...(record.value !== file.value && type !== "SOA" && { value: record.value }),
     ...(record.comment !== file.comment && { comment: record.comment }),
   };

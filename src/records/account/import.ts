@@ -11,8 +11,8 @@ import { reservedName } from "../zone-names/reserved-names.ts";
 import type { ReadZone } from "./read.ts";
 
 /**
- * Zones that are there already: another account's stay in any case, one's own unless they are to be replaced; and names that the
- * account may not have. Without an account it is not made yet.
+ * What prevents the import: existing zones of other accounts, existing zones of this account unless `replace` is set, and names that
+ * the account may not have. `account` is undefined if it does not exist yet.
  */
 export async function importObstacles(
   store: RecordStore,
@@ -26,7 +26,7 @@ export async function importObstacles(
     const { name } = entry;
     const wish = { name, account: account?.id ?? nobody, reserved: await reservedName(name, []) };
     const obstacle = await store.obstacleTo(wish);
-    // Below a zone of this import it is inside one of its own, once that is made.
+    // Below another zone of this import it will be inside the account's own zone.
     const isInside = enclosing(name)
       .slice(1)
       .some((above) => names.has(above));
@@ -34,10 +34,9 @@ export async function importObstacles(
     if (obstacle !== "name-taken") faults.push(notAllowed(name, obstacle));
     else if (account === undefined || (await store.zoneBy(account.id, { name })) === undefined)
       faults.push(
-        taken(name, "it belongs to another account", "delete it there first, or leave it out of the manifest"),
+        taken(name, "it belongs to another account", "delete it there first, or remove it from the manifest"),
       );
-    else if (!replace)
-      faults.push(taken(name, "it is there already", "with --replace it becomes as it is in the files"));
+    else if (!replace) faults.push(taken(name, "it already exists", "use --replace to overwrite it from the files"));
   }
   return faults;
 }
@@ -45,18 +44,18 @@ export async function importObstacles(
 /** No account has this number. */
 const nobody = 0;
 
-/** Those above others come first: what is below them is then inside a zone of the same account. */
+/** Parents first, so that a zone below them is inside a zone of the same account. */
 export const inOrder = (zones: readonly ReadZone[]): readonly ReadZone[] =>
   zones.toSorted((a, b) => a.entry.name.length - b.entry.name.length);
 
-/** Whoever imports is on the machine of the service, and so may allow it. */
+/** The import runs on the machine of the service, so the user is the operator and may allow it. */
 const notAllowed = (name: string, why: NotCreated): Fault => {
   const { code, message } = zoneNotCreated(name, why);
   return {
     code,
     where: `zone ${name}`,
     message,
-    todo: "allow it with moor grant add, or leave it out of the manifest",
+    todo: "allow it with moor grant add, or remove it from the manifest",
   };
 };
 
@@ -86,7 +85,10 @@ export async function importZone(
       ...{ account: account.id, id: newZoneId(), name: entry.name, serial, created: now },
       reserved: await reservedName(entry.name, []),
       settings: settingsFrom(entry, undefined, entry.primaries.map(newZoneId), now),
-      sets: sets.map((set) => ({ ...set, records: set.records.map((record) => fresh(record, newId(next++), now)) })),
+      sets: sets.map((set) => ({
+        ...set,
+        records: set.records.map((record) => newRecord(record, newId(next++), now)),
+      })),
     },
     actor,
   );
@@ -95,9 +97,9 @@ export async function importZone(
 }
 
 const takenMeanwhile = (name: string): Fault =>
-  taken(name, "it was created or deleted by somebody else during the import", "import again");
+  taken(name, "it was created or deleted by someone else during the import", "run the import again");
 
-/** How the change log names it. */
+/** The name of the import in the change log. */
 const actor = "import";
 
 async function replaceZone(store: RecordStore, { account, id }: Zone, zone: ReadZone, now: Instant): Promise<Imported> {
@@ -118,7 +120,7 @@ async function replaceZone(store: RecordStore, { account, id }: Zone, zone: Read
   return after.serial === before ? "same" : "replaced";
 }
 
-/** Records that are there already keep their ids, and those that say the same their times. */
+/** Existing records keep their ids, and unchanged ones also keep their times. */
 function mergedSets(
   { zone, sets }: WriteView,
   wanted: readonly RRset[],
@@ -126,30 +128,30 @@ function mergedSets(
   now: Instant,
 ): readonly RRset[] {
   const before = new Map(sets.map((set) => [setKey(set.owner, set.type), set]));
-  let next = 0;
+  let made = 0;
   return wanted.map((set) => {
     const known = new Map(before.get(setKey(set.owner, set.type))?.records.map((record) => [record.rdata, record]));
     const records = set.records.map((record) => {
       const rdata = set.type === "SOA" ? withSerial(record.rdata, zone.serial) : record.rdata;
-      const told = set.type === "SOA" ? { ...record, rdata, value: rdata } : record;
+      const next = set.type === "SOA" ? { ...record, rdata, value: rdata } : record;
       const old = known.get(rdata);
-      const made = fresh(told, newId(next++), now);
-      if (old === undefined) return made;
-      const same = old.value === told.value && old.comment === told.comment && old.name === told.name;
-      return same ? old : { ...made, id: old.id, created: old.created };
+      const created = newRecord(next, newId(made++), now);
+      if (old === undefined) return created;
+      const same = old.value === next.value && old.comment === next.comment && old.name === next.name;
+      return same ? old : { ...created, id: old.id, created: old.created };
     });
     return { ...set, records };
   });
 }
 
-const fresh = (record: ZoneRecord, id: string, now: Instant): ZoneRecord => ({
+const newRecord = (record: ZoneRecord, id: string, now: Instant): ZoneRecord => ({
   ...record,
   id,
   created: now,
   modified: now,
 });
 
-/** A primary server that is there already keeps its id, its times and the key that no file has. */
+/** An existing primary server keeps its id, its times and its key, which is not in the files. */
 function settingsFrom(
   entry: ReadZone["entry"],
   before: ZoneSettings | undefined,

@@ -3,13 +3,13 @@ import { Value } from "typebox/value";
 import { highestTtl } from "../../core/records/rrset.ts";
 import { type Fault, fail, failAll, ok, type Result } from "../../core/result.ts";
 
-/** The file beside the zone files of an exported account: what those cannot hold. No secret is in it, nor the hash of one. */
+/** Holds what the zone files of an exported account cannot. Contains no secrets and no hashes of secrets. */
 export const manifestFile = "manifest.json";
 
 const closed = { additionalProperties: false } as const;
 const Labels = Type.Record(Type.String(), Type.String());
 
-/** Only what the zone file says otherwise, or cannot say. */
+/** Only what the zone file cannot express or expresses differently. */
 const RecordBeyond = Type.Object(
   {
     rdata: Type.String(),
@@ -35,7 +35,7 @@ const Primary = Type.Object(
   {
     address: Type.String(),
     port: Type.Integer({ minimum: 1, maximum: 65_535 }),
-    /** Its key is a secret, and has to be set again. */
+    /** Without its key, which is a secret and must be set again. */
     tsig: Type.Optional(Type.Object({ algorithm: Type.String() }, closed)),
   },
   closed,
@@ -90,7 +90,7 @@ export type RecordBeyond = Static<typeof RecordBeyond>;
 
 export const printManifest = (manifest: Manifest): string => `${JSON.stringify(manifest, null, 2)}\n`;
 
-/** Every fault at once, each with its line or its place in the manifest. */
+/** Reports all faults, each with its line or its place in the manifest. */
 export function readManifest(text: string): Result<Manifest> {
   let value: unknown;
   try {
@@ -99,7 +99,7 @@ export function readManifest(text: string): Result<Manifest> {
     return fail({
       code: "bad-json",
       where: placeIn(text, error as Error),
-      message: "this is not JSON",
+      message: "this is not valid JSON",
       todo: exportAgain,
     });
   }
@@ -108,28 +108,33 @@ export function readManifest(text: string): Result<Manifest> {
   return failAll(other === undefined ? Value.Errors(Manifest, value).flatMap(inWords) : [other]);
 }
 
-/** What was never written by this version has no use for the faults of its fields. */
+/** A file that this version did not write gets one fault instead of one per field. */
 function notOurs(value: unknown): Fault | undefined {
   const { format, version } = (value ?? {}) as { readonly format?: unknown; readonly version?: unknown };
   if (format !== "moor account")
-    return fileFault("bad-manifest", manifestFile, "this is no manifest of an account", "name a folder of moor export");
+    return fileFault(
+      "bad-manifest",
+      manifestFile,
+      "this is not a manifest of moor export",
+      "use a folder that moor export wrote",
+    );
   if (typeof version === "number" && version > 1)
-    return fileFault("newer-manifest", manifestFile, "it was made by a newer moor", "import it with that version");
+    return fileFault("newer-manifest", manifestFile, "it was written by a newer moor", "import it with that version");
   return undefined;
 }
 
-/** Where nothing is allowed, what stands there is told once, by the object that has it. */
+/** `boolean` errors are dropped: the enclosing object's `additionalProperties` error reports the same key. */
 function inWords(error: ShapeError): readonly Fault[] {
   const place = error.instancePath.slice(1);
   switch (error.keyword) {
     case "boolean":
       return [];
     case "additionalProperties":
-      return error.params.additionalProperties.map((name) => manifestFault(place, `nothing is known of ${name}`));
+      return error.params.additionalProperties.map((name) => manifestFault(place, `unknown key ${name}`));
     case "required":
       return error.params.requiredProperties.map((name) => manifestFault(place, `${name} is missing`));
     case "type":
-      return [manifestFault(place, `it must be ${kinds[String(error.params.type)] ?? "of another kind"}`)];
+      return [manifestFault(place, `it must be ${kinds[String(error.params.type)] ?? "of a different type"}`)];
     case "enum":
       return [manifestFault(place, `it must be one of ${error.params.allowedValues.join(", ")}`)];
     case "minimum":
@@ -137,7 +142,7 @@ function inWords(error: ShapeError): readonly Fault[] {
     case "maximum":
       return [manifestFault(place, `it must be ${error.params.limit} or less`)];
     case "minItems":
-      return [manifestFault(place, "there must be one")];
+      return [manifestFault(place, "it must have at least one entry")];
     case "pattern":
       return [manifestFault(place, "it must be a file in the folder zones, such as zones/example.org.zone")];
     default:
@@ -150,12 +155,12 @@ type ShapeError = ReturnType<typeof Value.Errors>[number];
 const kinds: Readonly<Record<string, string>> = {
   object: "an object",
   array: "a list",
-  string: "a text",
+  string: "a string",
   integer: "a whole number",
   boolean: "true or false",
 };
 
-/** `place` as in `zones/0/ttl`, empty for the whole of it. */
+/** `place` as in `zones/0/ttl`, empty for the whole manifest. */
 export const manifestFault = (place: string, message: string): Fault =>
   fileFault("bad-manifest", `${manifestFile}${place === "" ? "" : ` at ${place}`}`, message, exportAgain);
 

@@ -26,19 +26,19 @@ describe("a manifest", () => {
   });
 
   const cases: [what: string, value: unknown, where: string, message: string][] = [
-    ["a network that is none", withScope({ networks: ["garbage"] }), "tokens/0/scope/networks[0]", "no network"],
-    ["a token's zone that is none", withScope({ zones: ["../x"] }), "tokens/0/scope/zones[0]", "no name of a zone"],
-    ["a type that is none", withScope({ sets: [{ types: ["NOPE"] }] }), "tokens/0/scope/sets[0]", "record types"],
-    ["an owner that is none", withScope({ sets: [{ owner: "a..b" }] }), "tokens/0/scope/sets[0]", "no name"],
-    ["an end that is none", withScope({ expires: -1 }), "tokens/0/scope/expires", "a time"],
+    ["an invalid network", withScope({ networks: ["garbage"] }), "tokens/0/scope/networks[0]", "not a network"],
+    ["an invalid zone of a token", withScope({ zones: ["../x"] }), "tokens/0/scope/zones[0]", "not a zone name"],
+    ["an unknown type", withScope({ sets: [{ types: ["NOPE"] }] }), "tokens/0/scope/sets[0]", "record types"],
+    ["an invalid owner", withScope({ sets: [{ owner: "a..b" }] }), "tokens/0/scope/sets[0]", "not a name"],
+    ["an invalid expiry", withScope({ expires: -1 }), "tokens/0/scope/expires", "a time"],
     [
-      "a primary server that is none",
+      "an invalid primary server",
       withZone({ primaries: [{ address: "not an address", port: 53 }] }),
       "zones/0/primaries/0/address",
       "not an IP address",
     ],
     [
-      "an address that is written otherwise",
+      "an address that is not in canonical form",
       withZone({ primaries: [{ address: "2001:DB8::1", port: 53 }] }),
       "zones/0/primaries/0/address",
       "2001:db8::1",
@@ -50,26 +50,26 @@ describe("a manifest", () => {
       "10.0.0.1 is not an address on the internet",
     ],
     [
-      "an algorithm that is none",
+      "an unknown algorithm",
       withZone({ primaries: [{ address: "192.0.2.53", port: 53, tsig: { algorithm: "rot13" } }] }),
       "zones/0/primaries/0/tsig/algorithm",
       "one of hmac-md5",
     ],
-    ["a label that is none", withZone({ labels: { "bad key!!": "" } }), "zones/0/labels.bad key!!", "not a label key"],
+    ["an invalid label", withZone({ labels: { "bad key!!": "" } }), "zones/0/labels.bad key!!", "not a label key"],
     [
-      "a set's label that is none",
+      "an invalid label of a set",
       withZone({ sets: [{ owner: "www", type: "A", labels: { a: "b c" } }] }),
       "zones/0/sets/0/labels.a",
       "not a label value",
     ],
-    ["a field of which nothing is known", { ...manifest, versionX: 1 }, "", "nothing is known of versionX"],
-    ["a field that is missing", withZone({ mode: undefined }), "zones/0", "mode is missing"],
-    ["a field of another kind", withZone({ locked: "no" }), "zones/0/locked", "it must be true or false"],
-    ["a word that is none of some", withZone({ mode: "both" }), "zones/0/mode", "one of primary, secondary"],
+    ["an unknown field", { ...manifest, versionX: 1 }, "", "unknown key versionX"],
+    ["a missing field", withZone({ mode: undefined }), "zones/0", "mode is missing"],
+    ["a field of the wrong type", withZone({ locked: "no" }), "zones/0/locked", "it must be true or false"],
+    ["a value that is not in the list", withZone({ mode: "both" }), "zones/0/mode", "one of primary, secondary"],
     ["a number that is too large", withZone({ ttl: 2 ** 40 }), "zones/0/ttl", "2147483647 or less"],
-    ["a newer version", { ...manifest, version: 2, more: [] }, "", "made by a newer moor"],
-    ["another format", { name: "x" }, "", "no manifest of an account"],
-    ["no object", null, "", "no manifest of an account"],
+    ["a newer version", { ...manifest, version: 2, more: [] }, "", "written by a newer moor"],
+    ["another format", { name: "x" }, "", "not a manifest of moor export"],
+    ["null", null, "", "not a manifest of moor export"],
   ];
   it.each(cases)("is refused with %s", async (_, value, where, message) => {
     expect(await read(value)).toEqual({

@@ -8,7 +8,7 @@ import { readLabels } from "../http-rrsets/labels.ts";
 import { readScope } from "../service/read-scope.ts";
 import { type Manifest, manifestFault, manifestFile, type ZoneEntry } from "./manifest.ts";
 
-/** What no API would have taken, in a manifest that has the right shape. What zone files say is not looked at. */
+/** Values that the APIs would refuse, in a manifest of the right shape. Does not check the zone files. */
 export function faultsOfZones(zones: readonly ZoneEntry[], allowedPrimaries: readonly Network[]): readonly Fault[] {
   return zones.flatMap((zone, i) => [
     ...faultsOfLabels(zone.labels, `zones/${i}/labels`),
@@ -43,7 +43,7 @@ function faultsOfPrimary(
   const faults: Fault[] = [];
   if (address === undefined) faults.push(manifestFault(`${place}/address`, "this is not an IP address"));
   else if (address.text !== text)
-    faults.push(manifestFault(`${place}/address`, `this address is to be written ${address.text}`));
+    faults.push(manifestFault(`${place}/address`, `this address must be written as ${address.text}`));
   else faults.push(...primaryFaults(address, `${manifestFile} at ${place}/address`, allowed));
   if (tsig && !tsigAlgorithms.includes(tsig.algorithm))
     faults.push(manifestFault(`${place}/tsig/algorithm`, `it must be one of ${tsigAlgorithms.join(", ")}`));

@@ -11,7 +11,7 @@ import { type FileSet, placeInFile } from "../../core/zone-file/sets.ts";
 import { fileFault, manifestFile, readManifest, type SetBeyond, type ZoneEntry } from "./manifest.ts";
 import { faultsOfZones, type NamedScope, readTokens } from "./meaning.ts";
 
-/** An exported account as it is to become. Records have neither ids nor times yet. */
+/** The account to be imported. Records have no ids and no times yet. */
 export type ReadAccount = {
   readonly zones: readonly ReadZone[];
   readonly tokens: readonly NamedScope[];
@@ -19,10 +19,10 @@ export type ReadAccount = {
 
 export type ReadZone = { readonly entry: ZoneEntry; readonly serial: number; readonly sets: readonly RRset[] };
 
-/** The text of a file, undefined when it is not there. */
+/** The text of a file, undefined if it does not exist. */
 export type ReadFile = (path: string) => Promise<string | undefined>;
 
-/** All of it is read and checked before anything is done with it: every fault, with its file and line. */
+/** Reads and checks the whole export before anything is written. Reports all faults, each with its file and line. */
 export async function readAccount(
   read: ReadFile,
   { edited, allowedPrimaries = [] }: { readonly edited: boolean; readonly allowedPrimaries?: readonly Network[] },
@@ -30,7 +30,7 @@ export async function readAccount(
   const text = await read(manifestFile);
   if (text === undefined)
     return fail(
-      fileFault("no-manifest", manifestFile, "there is no such file", "name a folder that moor export has made"),
+      fileFault("no-manifest", manifestFile, "the file does not exist", "use a folder that moor export wrote"),
     );
   const manifest = readManifest(text);
   if (!manifest.ok) return manifest;
@@ -52,7 +52,7 @@ export async function readAccount(
 function namedTwice(zones: readonly ZoneEntry[]): readonly Fault[] {
   const twice = [...Map.groupBy(zones, (zone) => zone.name)].filter(([, entries]) => entries.length > 1);
   return twice.map(([name]) =>
-    fileFault("named-twice", manifestFile, `the zone ${name} is in it twice`, "keep one of them"),
+    fileFault("named-twice", manifestFile, `the zone ${name} is listed twice`, "remove one of them"),
   );
 }
 
@@ -63,8 +63,8 @@ async function readZone(entry: ZoneEntry, read: ReadFile, edited: boolean): Prom
       fileFault(
         "bad-name",
         manifestFile,
-        `${entry.name} is no name of a zone`,
-        "write it in lower case, without a dot at its end",
+        `${entry.name} is not a valid zone name`,
+        "write it in lower case, without a trailing dot",
       ),
     );
   const faults: Fault[] = [];
@@ -92,15 +92,20 @@ async function readFile(
   const text = await read(path);
   if (text === undefined)
     return fail(
-      fileFault("no-file", path, "the manifest names this file, and it is not there", "export the account again"),
+      fileFault("no-file", path, "the manifest lists this file, but it does not exist", "export the account again"),
     );
   const isChanged = hash("sha256", text, "hex") !== sha256;
   if (isChanged && !edited)
     return fail(
-      fileFault("file-changed", path, "it has changed since it was exported", "if that is meant, import with --edited"),
+      fileFault(
+        "file-changed",
+        path,
+        "it has changed since it was exported",
+        "if you edited it on purpose, import with --edited",
+      ),
     );
   const file = parseZoneFile(text, name);
-  // What was exported so is given back so, and what comes from primary servers is theirs.
+  // Unchanged files are imported as they were exported, and the records of a secondary zone are its primary's responsibility.
   const refused = file.ok && isChanged && mode === "primary" ? checkNewSets([], file.value.sets) : [];
   const faults = file.ok ? placeInFile(refused, file.value.sets) : file.faults;
   if (!file.ok || faults.length > 0)
@@ -108,7 +113,7 @@ async function readFile(
   return ok(file.value.sets);
 }
 
-/** What the files say, with what the manifest says beyond that. */
+/** The sets of the files, completed from the manifest. */
 function withBeyond(
   files: readonly FileSet[],
   beyond: readonly SetBeyond[],
@@ -127,8 +132,8 @@ function withBeyond(
       fileFault(
         "set-missing",
         manifestFile,
-        `it tells of ${key} in ${zone}, which the zone file has not`,
-        "take it out",
+        `it describes ${key} in ${zone}, which is not in the zone file`,
+        "remove it",
       ),
     );
   return sets;
@@ -152,8 +157,8 @@ function setFrom(
       fileFault(
         "record-missing",
         manifestFile,
-        `it tells of ${owner} ${type} ${rdata} in ${zone}, which the zone file has not`,
-        "take it out",
+        `it describes ${owner} ${type} ${rdata} in ${zone}, which is not in the zone file`,
+        "remove it",
       ),
     );
   const { labels, locked } = beyond ?? {};

@@ -74,7 +74,7 @@ describe("the console's calls", () => {
     const listed = await (await call("GET", "/console/tokens", undefined, headers)).text();
     expect(listed).toContain("router");
     for (const text of [listed, log]) expect(text).not.toContain(secret);
-    expect(log).toContain("token made");
+    expect(log).toContain("token created");
   });
 
   it.for([
@@ -124,8 +124,8 @@ describe("the console's calls", () => {
     expect(await strange.json()).toEqual({
       error: {
         message:
-          "zones[0]: this is no name of a zone; give one such as example.org. " +
-          "networks[0]: this is no network; give one such as 192.0.2.0/24",
+          "zones[0]: this is not a zone name; use a name such as example.org. " +
+          "networks[0]: this is not a network; use one such as 192.0.2.0/24",
       },
     });
     const form = { ...headers, "content-type": "text/plain", origin: service.url };

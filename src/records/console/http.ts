@@ -17,19 +17,19 @@ export type ConsoleOptions = {
   readonly guesses: SharedGuesses | undefined;
   readonly now: () => Instant;
   readonly log: Logger;
-  /** What clients must trust, as PEM text; absent behind a proxy that speaks TLS. */
+  /** The CA certificate that clients must trust, as PEM; absent behind a proxy that terminates TLS. */
   readonly readCa: (() => Promise<string>) | undefined;
-  /** Where the built pages are, when not beside this program. */
+  /** The folder of the built pages, if not beside this program. */
   readonly pages: string | undefined;
 };
 
-/** The pages, and what they ask for beyond the public APIs: signing in, sessions and tokens. */
+/** The pages, and what they need beyond the public APIs: sign-in, sessions and tokens. */
 export function serveConsole(options: ConsoleOptions) {
   const pages = createStaticPages({ page: "records", isPage: (path) => pagePaths.test(path), folder: options.pages });
   const answerTo = createAnswering(options);
   return async (server: FastifyInstance): Promise<void> => {
     server.removeAllContentTypeParsers();
-    // A form on another site cannot send this type without asking first.
+    // A form on another site cannot send this type without a CORS preflight.
     server.addContentTypeParser(
       "application/json",
       { parseAs: "string", bodyLimit: 64 * 1024 },
@@ -80,7 +80,7 @@ function createAnswering({ store, sessions, guesses, now, log, readCa }: Console
       if (!wish.ok)
         return problem(422, wish.faults.map((fault) => `${fault.where}: ${faultInWords(fault)}`).join(". "));
       const made = await tokens.make(actor.account, wish.value);
-      log.info({ actor: actor.label, id: made.token.id, request }, "console: token made");
+      log.info({ actor: actor.label, id: made.token.id, request }, "console: token created");
       return json(201, made);
     }
     const id = method === "DELETE" ? /^\/console\/tokens\/(\d{1,15})$/.exec(path)?.[1] : undefined;

@@ -10,15 +10,15 @@ import type { RecordStore } from "../store/port.ts";
 
 export const consoleService = "records";
 
-/** Who is signed in to the console, and what such a one may do through the APIs. */
+/** Who is signed in to the console, and what they may do through the APIs. */
 export type ConsoleSessions = {
   readonly sessions: Sessions;
   readonly people: People;
-  /** The actor behind the cookie of a request; `forged` when it would change something and our page did not send it. */
+  /** The actor of a request's cookie; `forged` if the request would change something and our page did not send it. */
   readonly actorOf: (request: CookieRequest) => Promise<Actor | "none" | "forged">;
-  /** The same for those who need not know why there is none. */
+  /** The same, without the reason why there is none. */
   readonly signedIn: (request: CookieRequest) => Promise<Actor | undefined>;
-  /** A secret for the sign-in page, good once and for 15 minutes. An account of a new name is made. */
+  /** A secret for the sign-in page, valid once and for 15 minutes. Creates the account if it does not exist. */
   readonly makeLink: (account: string) => Promise<string>;
 };
 
@@ -56,7 +56,7 @@ export function createConsoleSessions(
         const from = account?.passwordHash;
         const { matches, renewed: to } = await checkPassword(password, from);
         if (!matches || account === undefined) return undefined;
-        // The old hash stays good where the new one cannot be written now.
+        // If the new hash cannot be written now, the old one stays valid.
         if (from !== undefined && to !== undefined)
           await console.renewHash(account.id, { from, to }).catch(() => undefined);
         return String(account.id);

@@ -9,7 +9,7 @@ import type { RecordStore } from "../store/port.ts";
 
 const most = 100;
 
-/** A token as somebody wants it, or everything that is wrong with the wish. */
+/** A requested token, or all faults in the request. */
 export function readTokenWish(body: unknown): Result<TokenWish> {
   if (!isObject(body) || !isObject(body.scope)) return fail(badToken("scope", "a token needs a name and a scope"));
   const { name } = body;
@@ -20,7 +20,7 @@ export function readTokenWish(body: unknown): Result<TokenWish> {
   return faults.length > 0 || typeof name !== "string" ? fail(...faults) : ok({ name: name.trim(), scope });
 }
 
-/** Tokens as one account sees its own. */
+/** The tokens of one account. */
 export function consoleTokens(store: RecordStore, now: () => Instant) {
   return {
     list: async (account: number): Promise<readonly TokenEntry[]> =>

@@ -12,10 +12,10 @@ import { actionToWire } from "./wire.ts";
 
 const tags = ["actions"];
 const statuses: readonly string[] = ["running", "success", "error"];
-/** What can be sorted by. All actions are finished, so some of it says the same of all. */
+/** Sort keys. All actions are finished, so some keys have the same value for all of them. */
 const fields = ["id", "command", "status", "progress", "started", "finished"] as const;
 
-/** The same actions in three places, as the original has them. */
+/** The same actions at three paths, as in the original. */
 export function rrsetsActionRoutes(api: FastifyInstance, service: RecordService): void {
   const list = { tags, querystring: queries.actions, response: { 200: answers.actions } };
   const single = { tags, response: { 200: answers.action } };
@@ -28,7 +28,7 @@ export function rrsetsActionRoutes(api: FastifyInstance, service: RecordService)
       ? sendError(reply, errorAnswer(404, "not_found", "action not found"))
       : reply.send({ action });
   };
-  /** `ids` as the client knows them. */
+  /** `ids` are as shown to the client. */
   const pageOf = async ({ actor }: FastifyRequest, { ids, ...query }: ActionQuery): Promise<Page<WireAction>> => {
     const veil = await service.veilFor(actor);
     const page = await service.actions(actor, { ...query, ...(ids && { ids: ids.map(veil.read) }) });
@@ -80,12 +80,12 @@ const mostIds = 1_000;
 
 function idsAt(query: Query, faults: Fault[]): readonly number[] {
   const texts = textsAt(query, "id");
-  if (texts.length > mostIds) faults.push(badInput("id", `may be given ${mostIds} times at the most`));
+  if (texts.length > mostIds) faults.push(badInput("id", `may be given at most ${mostIds} times`));
   if (!texts.every((text) => /^\d{1,16}$/.test(text))) faults.push(badInput("id", "must be an integer"));
   return texts.map(Number);
 }
 
-/** Actions in any state but `success` there are none. */
+/** There are no actions in a state other than `success`. */
 function actionQueryAt(query: Query, faults: Fault[]) {
   const wanted = textsAt(query, "status");
   if (!wanted.every((status) => statuses.includes(status))) {

@@ -21,7 +21,7 @@ declare module "fastify" {
   }
 }
 
-/** How a request of the record-set API becomes a call of the service, and its outcome an answer. */
+/** Turns requests of the record-set API into calls of the service, and outcomes into answers. */
 
 type DoneOf<Outcome> = Extract<Outcome, { readonly kind: "done" }>;
 type Done = { readonly kind: "done"; readonly action: Action | undefined };
@@ -29,7 +29,7 @@ type Done = { readonly kind: "done"; readonly action: Action | undefined };
 export type ReadKeys<Draft> = (keys: Keys, faults: Fault[]) => Draft;
 export const readNothing: ReadKeys<undefined> = () => undefined;
 
-/** Reads the body, does what it asks for, and answers with the action and whatever else `answerOf` gives. */
+/** Reads the body, carries it out, and answers with the action and what `answerOf` adds. */
 export async function act<Draft, Outcome extends Done | NotDone>(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -38,7 +38,7 @@ export async function act<Draft, Outcome extends Done | NotDone>(
     readonly run: (draft: Draft, asked: Asked) => Promise<Outcome>;
     readonly answerOf?: (done: DoneOf<NoInfer<Outcome>>) => Promise<object> | object;
     readonly status?: (done: DoneOf<NoInfer<Outcome>>) => number;
-    /** Where the usual words do not fit. */
+    /** For a refusal that the usual messages do not fit. */
     readonly refusal?: (notDone: NotDone) => ErrorAnswer;
   },
 ): Promise<FastifyReply> {
@@ -64,7 +64,7 @@ export const sendError = (reply: FastifyReply, { status, body }: ErrorAnswer): F
 export const sendFaults = (reply: FastifyReply, faults: readonly Fault[]): FastifyReply =>
   sendError(reply, answerTo(refused(faults)));
 
-/** A list with what page of it this is. */
+/** Sends one page of a list. */
 export function sendPage(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -73,14 +73,14 @@ export function sendPage(
   total: number,
 ): FastifyReply {
   const pagination = paginationToWire(paging, total);
-  // A path that begins with two slashes would be a reference to another host.
+  // A path starting with two slashes would refer to another host.
   const path = (request.url.split("?")[0] ?? "").replaceAll(/\/{2,}/g, "/");
-  // A host that cannot stand in an address is left out; the path alone is a reference too.
+  // A host that is not valid in a URL is omitted; the path alone is a valid reference too.
   const origin = /^[\w.:[\]-]+$/.test(request.host) ? `${request.protocol}://${request.host}` : "";
   return reply.header("link", linkHeader(`${origin}${path}`, pagination)).send({ ...list, meta: { pagination } });
 }
 
-/** Only POSTs are made to count once by a key: the others do so by themselves. */
+/** Only POSTs take an idempotency key; the other methods are idempotent anyway. */
 function onceAt(request: FastifyRequest): Result<Asked> {
   const key = request.method === "POST" ? request.headers["idempotency-key"] : undefined;
   if (key === undefined) return ok({});

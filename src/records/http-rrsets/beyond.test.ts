@@ -184,7 +184,7 @@ describe("Idempotency-Key", () => {
     await call("DELETE", `/zones/${name}`);
     await newZone({ name });
     expect((await undo("undo")).text).toBe(text);
-    expect((await undo("another")).error.message).toBe("there was no change with this serial");
+    expect((await undo("another")).error.message).toBe("there is no write with this serial");
   });
 
   it("is refused for another request, is each token's own, and is not used up by a refusal", async () => {

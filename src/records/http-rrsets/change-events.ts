@@ -5,13 +5,13 @@ import { noVeil, type Veil } from "../service/veiled-numbers.ts";
 import type { RecordStore } from "../store/port.ts";
 import { changeToWire } from "./wire.ts";
 
-/** Where events are written to; resolves false when the reader does not take them and should be let go. */
+/** Writes events to a reader; resolves false if the reader does not accept them and should be disconnected. */
 export type EventSink = (text: string) => Promise<boolean>;
 
 export type EventStreams = {
   /**
-   * Sends what the follower may see after `position` and then whatever comes, until the signal or the sink ends it, or the
-   * follower has no access any more.
+   * Sends the changes after `position` that the follower may see, and then new ones, until the signal aborts, the sink fails or the
+   * follower loses its access.
    */
   readonly follow: (follower: Follower, position: number, sink: EventSink, signal: AbortSignal) => Promise<void>;
   readonly close: () => void;
@@ -19,7 +19,7 @@ export type EventStreams = {
 
 export type Follower = {
   readonly account: number;
-  /** Who it is and what it may see at this moment; undefined once its token or session is no longer valid. */
+  /** Its identity and current permissions; undefined once its token or session is no longer valid. */
   readonly actorNow: () => Promise<Actor | undefined>;
   /** How it sees the positions of events. */
   readonly veil: Veil;
@@ -29,14 +29,14 @@ type MaySee = (actor: Actor, change: LoggedChange) => boolean;
 type Batch = { readonly events: readonly Event[]; readonly last: number };
 type Event = { readonly change: LoggedChange; readonly text: () => string };
 
-/** Read without a pause, so it must not take more than a few milliseconds. */
+/** Read in one go, so it must not take more than a few milliseconds. */
 const batchSize = 100;
 const batchesKept = 8;
 
 /**
- * The change log as streams. Each reader goes through the log at its own pace, so a slow one holds up nobody and no event
- * waits in memory; those of one account who are abreast share one reading of it. Other accounts' rows are never read, and a long
- * log is read in turns with whatever else there is to do.
+ * The change log as streams. Each reader reads the log at its own pace, so a slow reader delays no others and no events queue in
+ * memory. Readers of one account at the same position share one read. Other accounts' rows are never read, and reading a long log
+ * takes turns with other work.
  */
 export function createEventStreams(store: RecordStore, maySee: MaySee, turns: Pick<Turns, "next">): EventStreams {
   const batches = new Map<string, Promise<Batch>>();
@@ -56,7 +56,7 @@ export function createEventStreams(store: RecordStore, maySee: MaySee, turns: Pi
     if (batches.size >= batchesKept) batches.clear();
     const read = readBatch(store, account, position);
     batches.set(key, read);
-    // Who comes again after a failure must not be given the same one.
+    // A reader that retries after a failure must not get the same failed read.
     read.catch(() => batches.get(key) === read && batches.delete(key));
     return read;
   };
@@ -79,14 +79,14 @@ export function createEventStreams(store: RecordStore, maySee: MaySee, turns: Pi
         const seen = version;
         const { events, last } = await batchAfter(account, position);
         position = last;
-        // Asked after the events were read: what happened after a revocation never leaves.
+        // Checked after the events were read, so that nothing from after a revocation is sent.
         const actor = events.length > 0 ? await actorNow() : undefined;
         if (events.length > 0 && actor === undefined) return;
         const visible = events.filter((event) => actor && maySee(actor, event.change));
         const text = visible.map((event) => (veil === noVeil ? event.text() : eventText(event.change, veil))).join("");
         if (text !== "" && !(await sink(text))) return;
         if (events.length === batchSize) await turns.next(account);
-        // Between these two lines nothing else can run, so no change is slept through.
+        // Nothing else can run between this check and the wait, so no change is missed.
         if (events.length === 0 && version === seen && !signal.aborted) await grown(signal);
       }
     },
@@ -102,7 +102,7 @@ async function readBatch(store: RecordStore, account: number, position: number):
   };
 }
 
-/** Most readers of a batch see the same events, and some see none of them. */
+/** Formatted on first use: most readers of a batch see the same events, and some see none. */
 function once(make: () => string): () => string {
   let made: string | undefined;
   return () => (made ??= make());

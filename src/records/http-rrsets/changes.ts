@@ -10,7 +10,7 @@ import { changeToWire } from "./wire.ts";
 
 const tags = ["changes"];
 
-/** Not in the original API: many sets at once, what was done before, and taking it back. */
+/** Not in the original API: changing many sets in one transaction, the history, and undo. */
 export function rrsetsChangeRoutes(api: FastifyInstance, service: RecordService): void {
   const answerOf = ({ serial }: { readonly serial: number }) => ({ serial });
 
@@ -39,7 +39,7 @@ export function rrsetsChangeRoutes(api: FastifyInstance, service: RecordService)
       config: { heavy: true },
       schema: {
         tags,
-        summary: "What was done to a zone, newest first",
+        summary: "List the changes to a zone, newest first",
         querystring: queries.history,
         response: { 200: answers.history },
       },
@@ -65,7 +65,7 @@ export function rrsetsChangeRoutes(api: FastifyInstance, service: RecordService)
       config: { heavy: true },
       schema: {
         tags,
-        summary: "Take back what the write with this serial did",
+        summary: "Undo the write with this serial",
         response: { 201: answers.changes },
       },
     },
@@ -83,4 +83,4 @@ export function rrsetsChangeRoutes(api: FastifyInstance, service: RecordService)
   );
 }
 
-const noSuchChange = errorAnswer(404, "not_found", "there was no change with this serial");
+const noSuchChange = errorAnswer(404, "not_found", "there is no write with this serial");

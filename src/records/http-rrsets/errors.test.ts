@@ -106,7 +106,7 @@ describe("errors (wire section 1.4)", () => {
     );
     expect(fields).toEqual({
       ttl: ["is too small"],
-      labels: ["must be an object of texts"],
+      labels: ["must be an object with string values"],
       name: ["must be a string"],
       type: ["is not a supported record type"],
       "records[0].comment": ["must be a string"],

@@ -13,7 +13,7 @@ export const errorAnswer = (
   details: RrsetsError["error"]["details"] = null,
 ): ErrorAnswer => ({ status, body: { error: { code, message, details } } });
 
-/** Why something was not done, in the codes and words that clients of the API know. */
+/** Why something was not done, in the original's codes and words. */
 export function answerTo(notDone: NotDone): ErrorAnswer {
   switch (notDone.kind) {
     case "missing":
@@ -32,7 +32,7 @@ export function deniedAnswer(because: Refusal): ErrorAnswer {
   return because === "read-only" ? errorAnswer(401, "token_readonly", text) : errorAnswer(403, "forbidden", text);
 }
 
-/** One fault decides the status: that which no correction of the request can help against comes first. */
+/** One fault decides the status. Faults that no change to the request can fix come first. */
 function refusedAnswer(faults: readonly Fault[]): ErrorAnswer {
   const codes = new Set(faults.map((fault) => fault.code));
   if (codes.has("zone-is-secondary")) return errorAnswer(422, "incorrect_zone_mode", "zone is in secondary mode");
@@ -58,5 +58,5 @@ function invalidInput(faults: readonly Fault[]): ErrorAnswer {
   return errorAnswer(422, "invalid_input", [...new Set(some.map(inWords))].join("; "), { fields });
 }
 
-/** Faults of fields are told without their subject, so that it can stand before them: `ttl is too small`. */
+/** Messages about fields have no subject, so that the field can be put before them: `ttl is too small`. */
 const inWords = ({ code, where, message }: Fault): string => (code === "bad-input" ? `${where} ${message}` : message);

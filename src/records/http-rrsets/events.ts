@@ -16,30 +16,30 @@ import { errorAnswer } from "./errors.ts";
 export type EventOptions = {
   readonly service: RecordService;
   readonly store: RecordStore;
-  /** Whether the token that came with the request is still good. */
+  /** Whether the token of the request is still valid. */
   readonly stillGood: (request: FastifyRequest) => Promise<boolean>;
-  /** Whose request it is and what that one may see now; undefined when its token or session is no longer valid. */
+  /** The request's actor with current permissions; undefined if the token or session is no longer valid. */
   readonly actorNow: (request: FastifyRequest) => Promise<Actor | undefined>;
   readonly noteFailure: NoteFailure;
-  /** Milliseconds; a proxy or a sleeping machine is noticed by these. */
+  /** Milliseconds; heartbeats reveal a proxy or sleeping machine that no longer passes anything on. */
   readonly heartbeat?: number;
-  /** Milliseconds in which a reader must take what was sent to it. */
+  /** Milliseconds that a reader has to accept what was sent. */
   readonly patience?: number;
-  /** Told how many readers there are. */
+  /** Receives the number of readers. */
   readonly streams?: { open: number };
 };
 
-/** At each node. One token cannot hold the streams of all others, nor one account with many tokens. */
+/** Per node. Keeps one token, or one account with many tokens, from using up the streams of all others. */
 const mostStreams = { all: 1_000, ofToken: 20, ofAccount: 200 };
 
-/** Not in the original API: changes as they come, to everyone who may see them. */
+/** Not in the original API: changes as they happen, for every client that may see them. */
 export function rrsetsEventRoutes(api: FastifyInstance, options: EventOptions): void {
   const { store, service, noteFailure } = options;
   const streams = createEventStreams(store, service.maySee, service.turns);
   const seats = createSeats(mostStreams.all);
   const open = new Map<AbortController, { readonly request: FastifyRequest; readonly response: ServerResponse }>();
   const { streams: counted = { open: 0 } } = options;
-  /** What it has not taken yet is not for it any more either. If it cannot be checked now, it is before the next event. */
+  /** Also discards what the client has not received yet. If the check fails now, it is repeated before the next event. */
   const endIfRevoked = async ({ request, response }: { request: FastifyRequest; response: ServerResponse }) => {
     const revoked = await options.actorNow(request).then(
       (actor) => actor === undefined,
@@ -58,13 +58,13 @@ export function rrsetsEventRoutes(api: FastifyInstance, options: EventOptions): 
 
   const schema = {
     tags: ["changes"],
-    summary: "A stream of changes, as server-sent events",
+    summary: "Stream changes as server-sent events",
     headers: Type.Object({
       "last-event-id": Type.Optional(
         Type.String({
           description:
-            "go on behind this event; left out: with what comes. When changes behind it are not kept any more, the " +
-            "first event is a cut: read again what you need, and go on",
+            "continue after this event; default: only new changes. If changes after it are no longer stored, the " +
+            "first event is a cut: read the current state again, then continue",
         }),
       ),
     }),
@@ -93,7 +93,7 @@ export function rrsetsEventRoutes(api: FastifyInstance, options: EventOptions): 
     const veil = await service.veilFor(actor);
     const last = await store.lastChange();
     const after = asked === undefined ? last : veil.read(Number(asked));
-    // An id that this token was never given: where it stood is not known.
+    // This token never received this id, so its position is unknown.
     const unknown = after > last && veil !== noVeil;
     const cut = asked === undefined ? undefined : unknown ? last : await cutBehind(store, after);
     const from = Math.min(cut ?? after, last);
@@ -109,8 +109,8 @@ export function rrsetsEventRoutes(api: FastifyInstance, options: EventOptions): 
     clearInterval(beat);
     release();
     if (stream.signal.aborted) response.end();
-    // Who takes nothing would not take the end either; where the log cannot be read, the reader is to come again; and who
-    // has lost access does not get what is still buffered.
+    // A reader that accepts nothing would not accept a clean end either. If the log cannot be read, the reader should reconnect.
+    // A reader that lost its access must not get what is still buffered.
     else response.destroy();
     return reply;
   });
@@ -126,17 +126,17 @@ function sendFull(reply: FastifyReply, holder: Holder | undefined): FastifyReply
   if (holder === undefined)
     return sendError(reply, errorAnswer(503, "unavailable", "too many event streams are open; try again later"));
   const [whose] = holder.name.split(" ");
-  const message = `this ${whose} has ${holder.most} event streams open, the most allowed; close one, or share one stream`;
+  const message = `this ${whose} has ${holder.most} event streams open, which is the limit; close one, or share one stream`;
   return sendError(reply, errorAnswer(429, "rate_limit_exceeded", message));
 }
 
-/** Where the log begins, when that is behind the place to go on from: changes between them are not known any more. */
+/** The beginning of the log, if it is after the position to continue from: the changes in between have been deleted. */
 async function cutBehind(store: RecordStore, asked: number): Promise<number | undefined> {
   const [first] = await store.changesAfter(0, 1);
   return first !== undefined && asked < first.position - 1 ? first.position - 1 : undefined;
 }
 
-/** An id without data is no event, but a place to go on from. */
+/** An id without data is not an event; it only sets the position to continue from. */
 function begin(reply: FastifyReply, id: number): ServerResponse {
   reply.hijack();
   const response = reply.raw;

@@ -9,7 +9,7 @@ import { grantToWire } from "./wire.ts";
 
 const tags = ["grants"];
 
-/** Not in the original API: who else may have zones inside or above a zone. */
+/** Not in the original API: other accounts that may have zones inside or above a zone. */
 export function rrsetsGrantRoutes(api: FastifyInstance, service: RecordService): void {
   api.get(
     "/zones/:z/grants",

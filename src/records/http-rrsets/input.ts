@@ -14,16 +14,16 @@ import type { NewZoneDraft, ServerDraft } from "../service/zones/operations.ts";
 import { type Labels, readLabels } from "./labels.ts";
 
 /**
- * Bodies of the record-set API. Unknown keys are ignored, null means "not said" where its clients send it so. The schemas in
- * contract/rrsets.ts document them and do not read: an interpreter of them that gives these answers, to the letter, was longer than
- * these readers and fifty times as slow.
+ * Reads bodies of the record-set API. Unknown keys are ignored; null means "not given" where clients send it that way. The schemas in
+ * contract/rrsets.ts are for documentation only: an interpreter for them that gave exactly these messages was longer than these readers
+ * and fifty times slower.
  */
 
 export type Keys = Readonly<Record<string, unknown>>;
 
-/** Reads a body with one reader for each of its fields, which note what is wrong and go on: every fault at once. */
+/** Reads a body with one reader per field. A reader notes its faults and goes on, so that all faults are reported together. */
 export function readBody<T>(body: unknown, read: (keys: Keys, faults: Fault[]) => T): Result<T> {
-  // A request that needs nothing may come without a body.
+  // A request without required fields may come without a body.
   const given = body ?? {};
   if (!isObject(given)) return fail(badInput("body", "must be an object"));
   const faults: Fault[] = [];
@@ -77,7 +77,7 @@ export const changesFromKeys = (keys: Keys, faults: Fault[]) => {
   return { changes, expectedSerial: Number.isInteger(expected) ? Number(expected) : undefined };
 };
 
-/** Comments may be left out, or be null, unless the call is about comments. */
+/** Comments may be absent or null, except in the call that changes comments. */
 export function recordsAt(
   keys: Keys,
   faults: Fault[],
@@ -96,7 +96,7 @@ export function recordsAt(
   });
 }
 
-/** Undefined: not said; null: the zone's. */
+/** Undefined: not given; null: the zone's default. */
 export function ttlAt(keys: Keys, faults: Fault[], where = ""): SetDraft["ttl"] {
   const { ttl } = keys;
   if (ttl === undefined || ttl === null) return ttl;
@@ -148,7 +148,7 @@ export function primariesAt(keys: Keys, faults: Fault[]): readonly ServerDraft[]
   });
 }
 
-/** TTL and labels that are not said stay out of the draft. */
+/** TTL and labels are in the draft only if they were given. */
 export function draftAt(keys: Keys, faults: Fault[], where = ""): SetDraft {
   const [ttl, labels] = [ttlAt(keys, faults, where), labelsAt(keys, faults, where)];
   return { records: recordsAt(keys, faults, { where }), ...(ttl !== undefined && { ttl }), ...(labels && { labels }) };
@@ -179,7 +179,7 @@ function setsAt(keys: Keys, key: string, faults: Fault[]) {
   );
 }
 
-/** One client sends what it knows of protection along with a new zone or set. */
+/** One client sends `protection` with a new zone or set. */
 const lockAt = (keys: Keys, what: "delete" | "change"): boolean =>
   isObject(keys.protection) && keys.protection[what] === true;
 

@@ -31,9 +31,9 @@ describe("labels", () => {
   ])("%s is refused", (_, labels, where) => expect(readLabels(labels)).toMatchObject({ faults: [{ where }] }));
 
   test.each<[string, unknown, string]>([
-    ["a prefix that is no DNS name", { "Example/env": "x" }, "a DNS name in lower case and '/' may stand before it"],
+    ["a prefix that is no DNS name", { "Example/env": "x" }, "it may follow a DNS name in lower case and '/'"],
     ["a value with a blank", { env: "a b" }, "use letters, digits"],
-    ["a value that is no text", { env: 7 }, "write it as a text, in quotes"],
+    ["a value that is not a string", { env: 7 }, "send it as a string, in quotes"],
   ])("%s comes with what to do", (_, labels, todo) => {
     expect(readLabels(labels)).toMatchObject({ faults: [{ todo: expect.stringContaining(todo) }] });
   });

@@ -7,33 +7,33 @@ export type Labels = Readonly<Record<string, string>>;
 const reservedPrefix = "hetzner.cloud/";
 const mostLabels = 64;
 
-/** Keys: an optional prefix that is a DNS name and `/`, then a name; values may be empty. */
+/** A key is a name, optionally after a DNS name and `/`; a value may be empty. */
 export function readLabels(value: unknown, where = "labels"): Result<Labels> {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    return fail(badInput(where, "must be an object of texts"));
+    return fail(badInput(where, "must be an object with string values"));
   }
   const entries = Object.entries(value);
-  if (entries.length > mostLabels) return fail(badInput(where, `may have ${mostLabels} entries at the most`));
+  if (entries.length > mostLabels) return fail(badInput(where, `may have at most ${mostLabels} entries`));
   const faults: Fault[] = [];
   for (const [key, text] of entries) {
     if (!isKey(key)) faults.push(badKey(`${where}.${key.slice(0, 80)}`));
     else if (key.startsWith(reservedPrefix)) faults.push(badInput(`${where}.${key}`, "has a reserved prefix"));
-    else if (typeof text !== "string") faults.push(badValue(`${where}.${key}`, "write it as a text, in quotes"));
+    else if (typeof text !== "string") faults.push(badValue(`${where}.${key}`, "send it as a string, in quotes"));
     else if (!isValue(text)) faults.push(badValue(`${where}.${key}`, signs));
   }
   return faults.length > 0 ? fail(...faults) : ok(Object.fromEntries(entries) as Labels);
 }
 
-const signs = "use letters, digits, '-', '_' and '.', 63 at the most, with a letter or a digit at both ends";
+const signs = "use at most 63 letters, digits, '-', '_' and '.', with a letter or a digit at both ends";
 const badValue = (where: string, todo: string): Fault => ({ ...badInput(where, "is not a label value"), todo });
 const badKey = (where: string): Fault => ({
   ...badInput(where, "is not a label key"),
-  todo: `${signs}; a DNS name in lower case and '/' may stand before it`,
+  todo: `${signs}; it may follow a DNS name in lower case and '/'`,
 });
 
 /**
- * `k`, `!k`, `k=v`, `k==v`, `k!=v`, `k in (a,b)`, `k notin (a,b)`; a comma means that both must hold. `!=` and `notin` leave out
- * objects without the key, as the vendor's own integration test expects; its prose reads the other way.
+ * `k`, `!k`, `k=v`, `k==v`, `k!=v`, `k in (a,b)`, `k notin (a,b)`; a comma means "and". `!=` and `notin` exclude objects without
+ * the key, as the vendor's own integration test expects, although its documentation reads the other way.
  */
 export function readSelector(text: string): Result<readonly LabelTest[]> {
   const parts = text.length > longest ? undefined : text.match(/(?:[^,(]|\([^)]*\))+/g);

@@ -8,7 +8,7 @@ export type Paging = { readonly page: number; readonly perPage: number };
 
 const usual = 25;
 
-/** More than the most on a page is the most, and page 0 the first one; what is no number at all is a fault. */
+/** `per_page` is capped at the maximum, and page 0 means page 1; anything but a number is a fault. */
 export function pagingAt(query: Query, most: number, faults: Fault[]): Paging {
   return {
     page: query.page === "0" ? 1 : (numberAt(query, "page", faults) ?? 1),
@@ -25,7 +25,7 @@ export function numberAt(query: Query, key: string, faults: Fault[]): number | u
   return undefined;
 }
 
-/** A parameter may stand once or many times; comma lists are not taken apart. */
+/** A parameter may occur once or several times; comma-separated lists are not split. */
 export function textsAt(query: Query, key: string): readonly string[] {
   const value = query[key];
   const texts: readonly unknown[] = Array.isArray(value) ? value : [value];
@@ -44,7 +44,7 @@ export function orderAt<By extends string>(query: Query, fields: readonly By[], 
     if (by !== undefined && rest.length === 0 && (direction === "asc" || direction === "desc")) {
       return [{ by, descending: direction === "desc" }];
     }
-    faults.push(badInput("sort", `must be one of ${fields.join(", ")}, each perhaps with :asc or :desc`));
+    faults.push(badInput("sort", `must be one of ${fields.join(", ")}, optionally with :asc or :desc`));
     return [];
   });
 }
@@ -61,7 +61,7 @@ export function paginationToWire({ page, perPage }: Paging, total: number): Rrse
   };
 }
 
-/** With page and per_page alone, as the original has it. */
+/** With only page and per_page, as in the original. */
 export function linkHeader(address: string, { per_page, ...pages }: RrsetsPagination): string {
   const named = [
     ["prev", pages.previous_page],

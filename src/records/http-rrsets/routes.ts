@@ -18,20 +18,20 @@ import { rrsetsSetActionRoutes, rrsetsSetRoutes } from "./sets.ts";
 import { rrsetsZoneActionRoutes, rrsetsZoneRoutes } from "./zones.ts";
 
 export type RrsetsOptions = FaceOptions & {
-  /** For requests without a token: who is signed in to the console, if its own page sent them. */
+  /** For requests without a token: the user signed in to the console, if the console's own page sent the request. */
   readonly signedIn?: (request: FastifyRequest) => Promise<Actor | undefined>;
-  /** Milliseconds between signs of life on event streams, and how long a reader may take. */
+  /** Event streams: milliseconds between heartbeats, and the time a reader has to accept data. */
   readonly events?: { readonly heartbeat?: number; readonly patience?: number; readonly streams?: { open: number } };
 };
 
-/** The record-set API, to be registered under `/v1`: transport rules here, resources in the route files. */
+/** The record-set API; register it under `/v1`. Transport rules are here, resources in the route files. */
 export function rrsetsApi(options: RrsetsOptions) {
   const { service, store } = options;
   return async (api: FastifyInstance): Promise<void> => {
     const noteFailure = openFace(api, options, readJson, largestZoneFile);
     api.decorate("veilFor", service.veilFor);
     api.setSerializerCompiler(() => spacedJson);
-    // Also where a route has no schema for the status.
+    // Also for statuses without a schema.
     api.setReplySerializer(spacedJson);
     api.addHook("onRequest", async (request, reply) => admit(options, request, reply));
     api.setErrorHandler((error, _request, reply) => sendFailure(error as FailedRequest, reply, noteFailure));
@@ -52,10 +52,10 @@ export function rrsetsApi(options: RrsetsOptions) {
   };
 }
 
-/** As the original prints it: there are scripts that read it with `grep`, line by line. */
+/** Indented as in the original: some scripts parse it line by line with `grep`. */
 const spacedJson = (body: unknown): string => JSON.stringify(body, null, 4);
 
-/** Who has a token that is good for this method, and calls left. Answers to others say nothing about the service. */
+/** Admits a request whose token is valid for this method and within its rate limit. Other answers reveal nothing about the service. */
 async function admit(options: RrsetsOptions, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   reply.headers(forBrowsers);
   if (request.method === "OPTIONS") return await reply.code(204).headers(preflight).send();
@@ -76,7 +76,7 @@ async function admit(options: RrsetsOptions, request: FastifyRequest, reply: Fas
 
 async function actorFor({ store, now, signedIn }: RrsetsOptions, request: FastifyRequest, find = actorOf) {
   const { authorization, "auth-api-token": older } = request.headers;
-  // lexicon carries its token to this API as it did to the older one.
+  // lexicon sends its token in the header of the older API.
   const carried = authorization ?? (older === undefined ? undefined : `Bearer ${String(older)}`);
   if (carried === undefined) return await signedIn?.(request);
   const secret = /^bearer +(\S{1,200})$/i.exec(carried)?.[1];
@@ -107,7 +107,7 @@ const preflight = {
   "access-control-max-age": "86400",
 };
 
-/** For paths that are refused before this API is asked. */
+/** For paths that are refused before they reach this API. */
 export const sendNoPath = (reply: FastifyReply): FastifyReply => sendRaw(reply.headers(forBrowsers), noRoute);
 
 const unknownToken = errorAnswer(401, "unauthorized", "the token you have provided is invalid");
@@ -115,11 +115,11 @@ const noRoute = errorAnswer(404, "not_found", "there is no such path");
 const notJson = errorAnswer(400, "json_error", "the body is not JSON");
 const wrongMethod = errorAnswer(405, "method_not_allowed", "this method is not allowed here");
 
-/** Before a route is known there is no serializer either. */
+/** For answers before routing, when no serializer is set yet. */
 const sendRaw = (reply: FastifyReply, { status, body }: ErrorAnswer): FastifyReply =>
   reply.code(status).type("application/json; charset=utf-8").send(spacedJson(body));
 
-/** Never read where a body has no meaning; an empty one is none. */
+/** Ignores a body where it has no meaning; an empty body counts as none. */
 function readJson(request: FastifyRequest, body: Buffer, done: BodyRead): void {
   if ((request.method !== "POST" && request.method !== "PUT") || body.length === 0) {
     done(null);
@@ -146,14 +146,14 @@ type Route = { readonly path: string; readonly methods: readonly string[] };
 function noteRoute(route: RouteOptions & { readonly routePath: string }, routes: Route[]): void {
   const { routePath: path, method } = route;
   routes.push({ path, methods: Array.isArray(method) ? method : [method] });
-  // A copy: the route that answers HEAD is given the same one.
+  // A copy, because the HEAD route shares this object.
   if (route.schema?.hide !== true) route.schema = describeRoute(String(method), path, route.schema ?? {});
 }
 
 const allMethods: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 const inOrder = (a: string, b: string): number => allMethods.indexOf(a) - allMethods.indexOf(b);
 
-/** A path that is there answers other methods with 405; PATCH on a set is 404 in the original too. */
+/** Known paths answer other methods with 405; PATCH on a set is a 404, as in the original. */
 function refuseOtherMethods(api: FastifyInstance, routes: readonly Route[]): void {
   for (const [url, known] of Map.groupBy([...routes], (route) => route.path)) {
     const methods = known.flatMap((route) => route.methods);

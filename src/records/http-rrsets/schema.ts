@@ -2,7 +2,7 @@ import type { FastifySchema } from "fastify";
 import { Type } from "typebox";
 import { RrsetsError } from "../../contract/rrsets.ts";
 
-/** Adds to the description of a route what all of them have in common, for the OpenAPI document. */
+/** Adds what all routes have in common to a route's OpenAPI description. */
 export function describeRoute(method: string, path: string, schema: FastifySchema): FastifySchema {
   const words = path.split("/").filter(Boolean);
   const names = words.filter((word) => word.startsWith(":")).map((word) => word.slice(1));
@@ -19,17 +19,17 @@ export function describeRoute(method: string, path: string, schema: FastifySchem
 const parameters: Readonly<Record<string, { readonly description: string }>> = {
   z: { description: "a zone's id or name" },
   n: { description: "the name of the set, relative to the zone" },
-  t: { description: "its type" },
+  t: { description: "the record type of the set" },
   g: { description: "the grant's id" },
 };
 
-/** What every POST takes. */
+/** Every POST accepts this. */
 const onceHeaders = Type.Object({
   "idempotency-key": Type.Optional(
     Type.String({
       description:
-        "1 to 255 characters: the same request with the same key counts once within 24 hours, and is given the same answer " +
-        "again; not in the original API",
+        "1 to 255 characters; a request repeated with the same key within 24 hours is carried out once and gets the same " +
+        "answer; not in the original API",
     }),
   ),
 });

@@ -18,7 +18,7 @@ const tags = ["record sets"];
 const one = "/zones/:z/rrsets/:n/:t";
 
 export function rrsetsSetRoutes(api: FastifyInstance, service: RecordService): void {
-  /** The serial inside an SOA has moved with the write. */
+  /** The write has changed the serial in the SOA. */
   const answerOf = (request: FastifyRequest) => async (done: SetDone) => {
     const target = { zone: { number: done.zone.number }, name: done.set?.owner ?? "", type: done.set?.type ?? "" };
     const now = done.set?.type === "SOA" ? await service.set(request.actor, target) : done;
@@ -98,7 +98,7 @@ export function rrsetsSetRoutes(api: FastifyInstance, service: RecordService): v
     {
       schema: {
         tags,
-        summary: "Create a record set or replace its records, TTL included; not in the original API",
+        summary: "Create a record set or replace its records and TTL; not in the original API",
         body: bodies.put,
         response: { 200: answers.rrsetAction, 201: answers.rrsetAction },
       },
@@ -113,7 +113,7 @@ export function rrsetsSetRoutes(api: FastifyInstance, service: RecordService): v
   );
 }
 
-/** Edits that are answered with their action alone. */
+/** Edits whose answer is only the action. */
 export function rrsetsSetActionRoutes(api: FastifyInstance, service: RecordService): void {
   const handler = (read: ReadKeys<SetEdit>, status: number) => (request: FastifyRequest, reply: FastifyReply) =>
     act(request, reply, {
@@ -135,7 +135,7 @@ export function rrsetsSetActionRoutes(api: FastifyInstance, service: RecordServi
     kind: "lock",
     locked: flagAt(keys, "change", faults),
   }));
-  // Clients leave the TTL out to mean null: the vendor deprecated that only in July 2026.
+  // Some clients omit the TTL to mean null; the vendor deprecated that only in July 2026.
   action("change_ttl", "Change the TTL of a record set", bodies.setTtl, (keys, faults) => ({
     kind: "ttl",
     ttl: ttlAt(keys, faults) ?? null,
@@ -165,7 +165,7 @@ function setQueryAt(query: Query, faults: Fault[]) {
   const paging = pagingAt(query, 100, faults);
   const types = textsAt(query, "type");
   if (!types.every(isRecordType)) faults.push(badInput("type", "is not a supported record type"));
-  // Sets have no time of their own: sorted by it, they stay as they are.
+  // Sets have no creation time, so sorting by it keeps their order.
   const order = orderAt(query, ["id", "name", "created"], faults).flatMap(({ by, descending }) =>
     by === "created" ? [] : [{ by, descending }],
   );

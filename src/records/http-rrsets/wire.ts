@@ -27,7 +27,7 @@ export function zoneToWire(zone: Zone, status: ZoneStatus, nameservers: readonly
     authoritative_nameservers: {
       assigned: nameservers.map((server) => `${server}.`),
       delegated: [],
-      // moor checks no delegation. The vendor's CLI prints the year 1 for null.
+      // moor does not check delegations. For null, the vendor's CLI prints the year 1.
       delegation_last_check: timeText(zone.created),
       delegation_status: "unknown",
     },
@@ -53,13 +53,13 @@ export function setToWire(set: RRset, zone: number): Rrset {
 
 const marksOf = ({ labels = {}, locked = false }: RRset) => ({ labels, protection: { change: locked } });
 
-/** Sorted by value, as the original shows them. */
+/** Sorted by value, as in the original. */
 const recordsOf = ({ type, records }: RRset) =>
   records
     .map((record) => ({ value: shownValue(type, record), comment: record.comment }))
     .sort((a, b) => (a.value < b.value ? -1 : a.value > b.value ? 1 : 0));
 
-/** An action is kept in the transaction of its write: whoever sees it sees it finished. docs/decisions/0004 says why it says so at once. */
+/** An action is stored in the transaction of its write, so it is always finished. docs/decisions/0004 explains why the answer says so. */
 export function actionToWire({ id, command, at, zone }: Action, { show }: Veil): WireAction {
   const time = timeText(at);
   return {
@@ -97,7 +97,7 @@ export function changeToWire(logged: LoggedChange, { show }: Veil): ChangeEvent 
 const changedSet = (set: RRset | null): ChangedSet | null =>
   set && { ttl: set.ttl, ...marksOf(set), records: recordsOf(set) };
 
-/** Without the secrets of zone transfer: a history is read by more people than settings are. */
+/** Without TSIG keys: more people read the history than the settings. */
 const changedZone = ({ ttl, mode, labels, locked, primaries }: ZoneSettings): ChangedZone => ({
   ttl,
   mode,

@@ -69,7 +69,7 @@ export function rrsetsZoneRoutes(api: FastifyInstance, service: RecordService): 
     { schema: { tags, summary: "Read a zone", response: { 200: answers.zone } } },
     async (request, reply) => {
       const key = zoneAt(request);
-      // `/zones/`: scripts ask for the list so.
+      // `/zones/`: some scripts request the list this way.
       if ("name" in key && key.name === "") return await listZones(request, reply);
       const zone = await service.zone(request.actor, key);
       return zone === undefined ? sendError(reply, answerTo(missing("zone"))) : reply.send(await answerOf({ zone }));
@@ -117,7 +117,7 @@ export function rrsetsZoneRoutes(api: FastifyInstance, service: RecordService): 
   );
 }
 
-/** Writes that are answered with their action alone. */
+/** Writes whose answer is only the action. */
 export function rrsetsZoneActionRoutes(api: FastifyInstance, service: RecordService): void {
   const handler =
     <Draft>(
@@ -136,7 +136,7 @@ export function rrsetsZoneActionRoutes(api: FastifyInstance, service: RecordServ
   );
   api.post(
     `${path}/change_primary_nameservers`,
-    { schema: schema("Say where a secondary zone comes from", bodies.primaries) },
+    { schema: schema("Set the primary servers of a secondary zone", bodies.primaries) },
     handler(primariesAt, service.changePrimaries),
   );
   api.post(
@@ -154,7 +154,7 @@ export function rrsetsZoneActionRoutes(api: FastifyInstance, service: RecordServ
   );
   api.post(
     `${path}/import_zonefile`,
-    { config: { largeBody: true }, schema: schema("Replace all record sets by a zone file", bodies.zonefile) },
+    { config: { largeBody: true }, schema: schema("Replace all record sets with a zone file", bodies.zonefile) },
     handler((keys, faults) => textAt(keys, "zonefile", faults), service.importFile),
   );
 }
@@ -165,13 +165,13 @@ function zoneQueryAt(query: Query, faults: Fault[]) {
   const [name, modeText, search, text] = ["name", "mode", "search", "label_selector"].map((key) =>
     oneTextAt(query, key),
   );
-  // Asked with no name at all, no zone holds it.
+  // No zone contains an empty name.
   const owns = query.owns === undefined ? undefined : (oneTextAt(query, "owns") ?? "");
   const mode = (["primary", "secondary"] as const).find((each) => each === modeText);
   if (mode !== modeText) faults.push(badInput("mode", "must be primary or secondary"));
   const selector = text === undefined ? ok([]) : readSelector(text);
   if (!selector.ok) faults.push(...selector.faults);
-  // The database takes one test, best one that few zones pass; what is left is tried on those it finds.
+  // The database applies one test, preferably a selective one; the rest is applied to what it finds.
   const tests = (selector.ok ? selector.value : []).toSorted((a, b) => Number(a.not) - Number(b.not));
   const [label, ...more] = tests;
   const keep = more.length === 0 ? undefined : ({ settings }: Zone) => areTrueOf(more, settings.labels);

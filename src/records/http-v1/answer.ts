@@ -5,7 +5,7 @@ import { deniedBody, errorOf } from "./errors.ts";
 import { subjectOf } from "./input.ts";
 import { zeroPrimaryServer, zeroRecord, zeroZone } from "./wire.ts";
 
-/** What the paths of the v1 API are about, and what an error answer carries in place of it. */
+/** The resources of the v1 API, with the zero object that an error answer carries. */
 export const resources = {
   zone: { zone: zeroZone },
   record: { record: zeroRecord },
@@ -19,7 +19,7 @@ export function sendNotDone(reply: FastifyReply, resource: Resource, notDone: No
     case "missing": {
       const error = notFound(notDone.what);
       if (notDone.what === resource) return reply.code(404).send({ ...resources[resource], error });
-      // What only the body names is a fault of the body, not of the path.
+      // Something missing that only the body names is a 422, not a 404.
       return sendRefused(reply, { ...resources[resource], error: { ...error, code: 422 } });
     }
     case "denied":

@@ -101,7 +101,7 @@ describe("3.14 POST /records/bulk", () => {
     const zone = await newZone();
     const narrow = { token: await newToken("main", { access: "write", sets: [{ owner: "mine" }] }) };
     const answer = await post(path, { records: [entry(zone.id, { name: "mine" }), entry(zone.id)] }, narrow);
-    expect([answer.status, answer.json]).toEqual([403, { message: "this token is not for this name and type" }]);
+    expect([answer.status, answer.json]).toEqual([403, { message: "this token does not cover this name and type" }]);
     expect(await recordsOf(zone.id)).toHaveLength(1);
   });
 });
@@ -205,7 +205,7 @@ describe("3.15 PUT /records/bulk", () => {
       ];
       const { status, json } = await put(path, { records });
       expect([status, json.records, json.failed_records, json.error.code]).toEqual([422, [], records, 422]);
-      expect(json.error.message).toMatch(/records do not move between zones/);
+      expect(json.error.message).toMatch(/records cannot be moved between zones/);
     }
     expect(await serialOf(one.id)).toBe(before);
     expect(await recordsOf(one.id)).toEqual(expect.arrayContaining([a, b]));

@@ -23,7 +23,7 @@ export function bulkRoutes(api: FastifyInstance, service: RecordService): void {
       config: { heavy: true },
       schema: {
         tags,
-        summary: "Create many records: all of them or none",
+        summary: "Create many records, all or none",
         body: BulkCreateInput,
         response: { 200: BulkCreateAnswer, 403: GatewayAnswer, 422: BulkCreateAnswer },
       },
@@ -43,7 +43,7 @@ export function bulkRoutes(api: FastifyInstance, service: RecordService): void {
       config: { heavy: true },
       schema: {
         tags,
-        summary: "Replace many records: those that can be",
+        summary: "Replace many records; invalid entries are returned as failed_records",
         body: BulkUpdateInput,
         response: { 200: BulkUpdateAnswer, 403: GatewayAnswer, 422: BulkUpdateAnswer },
       },
@@ -101,7 +101,7 @@ const isNotDone = (outcome: BulkOutcome | undefined): boolean =>
 const isStray = (outcome: BulkOutcome): boolean =>
   outcome.kind === "refused" && outcome.faults.some(({ code }) => code === "zone-stays");
 
-/** One for each entry that is in the way, each with a comma behind it: clients print the whole. */
+/** One message per invalid entry, each followed by a comma, as in the original. Clients print all of it. */
 function messageOf(outcome: BulkOutcome, entry: unknown): string {
   switch (outcome.kind) {
     case "refused":

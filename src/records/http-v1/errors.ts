@@ -3,23 +3,23 @@ import type { Refusal } from "../../core/may.ts";
 import { type Fault, faultInWords } from "../../core/result.ts";
 import { deniedTexts } from "../http/denied-texts.ts";
 
-/** What the v1 API calls a fault. `subject` is what the record or zone was to be: its type, name and value. */
+/** The type, name and value that the client sent for the record or zone. */
 export type Subject = { readonly type?: string; readonly name?: string; readonly value?: string };
 
-/** One message for all faults, in the words that clients of the API know; moor's own words follow where those say little. */
+/** One message for all faults, in the original's words; where those say little, moor's own follow. */
 export function errorOf(faults: readonly Fault[], subject: Subject): WireError {
   return { message: messageOfAll(faults, subject), code: 422 };
 }
 
 export function messageOfAll(faults: readonly Fault[], subject: Subject): string {
-  // At the apex it clashes with the SOA as well, but clients know the one message by its whole text.
+  // A CNAME at the apex also clashes with the SOA, but clients compare the whole text of this message.
   const apex = faults.some(({ code }) => code === "cname-at-apex");
   const shown = apex ? faults.filter(({ code }) => code !== "cname-and-other") : faults;
   const messages = new Set(shown.map((fault) => messageOf(fault, subject)));
   return [...messages].reduce((all, next) => `${all.trimEnd()} ${next}`);
 }
 
-/** Of a zone file: each fault with its line. */
+/** For zone files: each fault with its line. */
 export function fileErrorOf(faults: readonly Fault[]): WireError {
   const lines = faults.map(({ where, message }) => `${where}: ${message}; `);
   return { message: `422 Unprocessable Entity: invalid: ${lines.join("")}`, code: 422 };
@@ -39,7 +39,7 @@ function messageOf(fault: Fault, { type, name, value }: Subject): string {
       return "zone already exists";
     case "zone-not-granted":
     case "name-reserved":
-      // There is no other field for what to do.
+      // The answer has no separate field for what to do.
       return `422 Unprocessable Entity: invalid: ${faultInWords(fault)}; `;
     case "zone-missing":
       return "zone not found";
@@ -90,5 +90,5 @@ function nameMessage(fault: Fault, ofRecord: boolean): string {
   }
 }
 
-/** The API's gateway answers so, without an `error` object. */
+/** In the shape of the original's gateway, without an `error` object. */
 export const deniedBody = (because: Refusal): { message: string } => ({ message: deniedTexts[because] });

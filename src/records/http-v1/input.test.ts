@@ -65,10 +65,10 @@ describe("bodies of the v1 API", () => {
     ["a zone", zoneFromWire, { name: "example.org", NAME: "example.net" }, "name"],
     ["a bulk", bulkFromWire, { records: [], Records: [good] }, "records"],
     ["a primary server", primaryServerFromWire, { address: "192.0.2.1", zone_id: "z", port: 53, Port: 54 }, "port"],
-  ])("of %s are refused when two keys differ only by case", (_, read, body, where) => {
+  ])("of %s are refused when two keys differ only in case", (_, read, body, where) => {
     expect(read(body)).toMatchObject({
       ok: false,
-      faults: [{ code: "bad-key", where, message: expect.stringMatching(/differ only by case/) }],
+      faults: [{ code: "bad-key", where, message: expect.stringMatching(/differ only in case/) }],
     });
   });
 

@@ -7,20 +7,20 @@ import type { PlacedDraft } from "../service/record-rules.ts";
 import { readV1Value } from "./text.ts";
 
 /**
- * Bodies of the v1 API, read as leniently as its clients need: unknown keys are ignored, keys may be in any case, as the original's
- * decoder (Go) has it, and a TTL may be null or a text.
+ * Reads bodies of the v1 API as leniently as its clients need: unknown keys are ignored, keys are case-insensitive, as in the
+ * original's Go decoder, and a TTL may be null or a string.
  */
 
 export function recordFromWire(body: unknown): Result<PlacedDraft> {
   const fields = readFields(RecordInput, body);
   if (!fields.ok) return fields;
   const { zone_id: zoneId, type, name, value, ttl } = fields.value;
-  // A zone's SOA is made with it and cannot be made or edited by itself.
+  // The SOA is created with its zone and cannot be created or edited through this API.
   if (!isKnownType(type) || type === "SOA") return fail(typeNotAllowed(type));
   return ok({ zoneId, draft: { type, name, ttl: ttl ?? undefined, ...readV1Value(type, value) } });
 }
 
-/** As a record, and the id of the one that it shall replace. */
+/** A record, and the id of the record that it replaces. */
 export function changedRecordFromWire(body: unknown): Result<PlacedDraft & { readonly id: string }> {
   const fields = readFields(RecordId, body);
   const record = recordFromWire(body);
@@ -30,7 +30,7 @@ export function changedRecordFromWire(body: unknown): Result<PlacedDraft & { rea
 
 const maximumBulk = 10_000;
 
-/** The entries of a bulk, not yet read. */
+/** The entries of a bulk request, not yet validated. */
 export function bulkFromWire(body: unknown): Result<readonly unknown[]> {
   const { records } = keysOf(body);
   if (records === ambiguous) return fail(ambiguousKey("records"));
@@ -39,11 +39,11 @@ export function bulkFromWire(body: unknown): Result<readonly unknown[]> {
     return fail({ code: records === undefined ? "missing-key" : "bad-key", where: "records", message });
   }
   if (records.length <= maximumBulk) return ok(records);
-  const message = `a bulk has at most ${maximumBulk} records, this one has ${records.length}`;
-  return fail({ code: "bulk-too-long", where: "records", message, todo: "send it in parts" });
+  const message = `a bulk request may have at most ${maximumBulk} records; this one has ${records.length}`;
+  return fail({ code: "bulk-too-long", where: "records", message, todo: "split it into several requests" });
 }
 
-/** What an answer repeats of an entry that was not processed. */
+/** The part of an unprocessed entry that the answer repeats. */
 export function echoOf(entry: unknown, keys: readonly string[]): Record<string, unknown> {
   const sent = keysOf(entry);
   return Object.fromEntries(keys.flatMap((key) => (isFlat(sent[key]) ? [[key, sent[key]]] : [])));
@@ -51,7 +51,7 @@ export function echoOf(entry: unknown, keys: readonly string[]): Record<string, 
 
 const isFlat = (value: unknown): boolean => ["string", "number", "boolean"].includes(typeof value) || value === null;
 
-/** What an error message may repeat of a body that was refused. */
+/** The part of a refused body that an error message may repeat. */
 export function subjectOf(body: unknown): { type?: string; name?: string; value?: string } {
   const { type, name, value } = keysOf(body);
   return {
@@ -63,7 +63,7 @@ export function subjectOf(body: unknown): { type?: string; name?: string; value?
 
 type Keys = Readonly<Record<string, unknown>>;
 
-/** By their lower case. Which of two spellings of one key would count is a guess: what stands there is then `ambiguous`. */
+/** With keys in lower case. If a key comes in two spellings, its value is `ambiguous`: either choice would be a guess. */
 function keysOf(body: unknown): Keys {
   if (typeof body !== "object" || body === null) return {};
   const entries = Object.entries(body);
@@ -80,13 +80,13 @@ const ambiguous = Symbol("given in two spellings");
 const ambiguousKey = (key: string): Fault => ({
   code: "bad-key",
   where: key,
-  message: `${key} is given more than once, by keys that differ only by case`,
+  message: `${key} is given more than once, in keys that differ only in case`,
   todo: "give it once",
 });
 
 /**
- * The fields of a flat body: texts, and numbers, which some clients send as texts. The schema is read as the plain JSON that it is: the
- * guards of its library take longer than all the rest of a request.
+ * The fields of a flat body: strings, and numbers, which some clients send as strings. The schema is read as plain JSON, because its
+ * library's type guards take longer than the rest of the request.
  */
 export function readFields<Body extends TObject>(schema: Body, body: unknown): Result<Static<Body>> {
   const keys = keysOf(body);
@@ -105,11 +105,11 @@ export function readFields<Body extends TObject>(schema: Body, body: unknown): R
 }
 
 function readText(key: string, value: unknown, faults: Fault[]): unknown {
-  if (typeof value !== "string") faults.push({ code: "bad-key", where: key, message: `${key} must be a text` });
+  if (typeof value !== "string") faults.push({ code: "bad-key", where: key, message: `${key} must be a string` });
   return value;
 }
 
-/** Which numbers can be ports is for the service to say. */
+/** The service checks the range of ports. */
 function readNumber(key: string, value: unknown, faults: Fault[]): number {
   const number = typeof value === "string" && /^\d{1,10}$/.test(value) ? Number(value) : value;
   const ttl = key === "ttl" ? parseTtl(number) : undefined;
@@ -120,5 +120,5 @@ function readNumber(key: string, value: unknown, faults: Fault[]): number {
 const typeNotAllowed = (type: string): Fault => ({
   code: "type-not-allowed",
   where: "type",
-  message: `records of type ${type} cannot be made`,
+  message: `records of type ${type} cannot be created`,
 });

@@ -1,6 +1,6 @@
 export type Paging = { readonly page: number; readonly perPage: number };
 
-/** Query texts that are no numbers count as not given; too large a page is cut to the most that there is. */
+/** A parameter that is not a number is ignored; `per_page` is capped at the maximum. */
 export function pagingOf(
   query: Readonly<Record<string, unknown>>,
   { perPage, most }: { readonly perPage: number; readonly most: number },

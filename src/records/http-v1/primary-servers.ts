@@ -83,7 +83,7 @@ export function primaryServerRoutes(api: FastifyInstance, service: RecordService
     {
       schema: {
         tags,
-        summary: "Remove a primary server; without its last one a zone has its records to itself",
+        summary: "Remove a primary server; without its last one a zone becomes a primary zone",
         response: { 200: DeletedAnswer, 403: GatewayAnswer, 404: DeletedAnswer },
       },
     },

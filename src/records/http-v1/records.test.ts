@@ -162,7 +162,7 @@ describe("3.12 PUT /records/{id}", () => {
       messages.push(json.error.message);
     }
     expect(new Set(messages).size).toBe(1);
-    expect(messages[0]).toMatch(/records do not move between zones/);
+    expect(messages[0]).toMatch(/records cannot be moved between zones/);
     expect((await call("GET", `/api/v1/records/${record.id}`)).json.record).toEqual(record);
     expect([await serialOf(one.id), (await list(`zone_id=${two.id}`)).length]).toEqual([before, 1]);
   });

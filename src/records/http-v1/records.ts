@@ -18,7 +18,7 @@ import { pagingOf } from "./paging.ts";
 import { paginationToWire, recordToWire } from "./wire.ts";
 
 const tags = ["records"];
-/** It may take long, with many records. */
+/** May take long if there are many records. */
 const heavy = { config: { heavy: true } };
 const answers = { 200: RecordAnswer, 403: GatewayAnswer, 404: RecordAnswer, 422: RecordAnswer };
 
@@ -101,16 +101,16 @@ export function recordRoutes(api: FastifyInstance, service: RecordService): void
   );
 }
 
-/** ddclient 3.10 asks for `/records?<zone id>`, without the key. Any other bare key is ignored, as unknown keys are. */
+/** ddclient 3.10 requests `/records?<zone id>`, without the key. Other bare keys are ignored, like unknown keys. */
 async function bareZone(service: RecordService, { actor, query }: FastifyRequest): Promise<string | undefined> {
   const key = Object.entries(query as object).find(([, value]) => value === "")?.[0];
   return key === undefined ? undefined : (await service.zone(actor, { zone: key }))?.id;
 }
 
-/** Clients that take the first record of a name, or the last, mean the oldest or the newest. */
+/** Clients that take the first or last record of a name expect the oldest or newest. */
 const byAge = (a: PlacedRecord, b: PlacedRecord): number => a.record.created - b.record.created;
 
-/** All records in one answer unless `per_page` says how many; without a page there is nothing to count either. */
+/** All records in one answer, without `meta`, unless `per_page` is given. */
 function* printingPage(records: readonly PlacedRecord[], query: Readonly<Record<string, unknown>>): Steps<string> {
   const isPage = query.page !== undefined || query.per_page !== undefined;
   const all = Math.max(records.length, 1);

@@ -17,14 +17,14 @@ import { zoneRoutes } from "./zones.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** The body is given to the handler as it came. */
+    /** The handler gets the body unparsed. */
     rawBody?: boolean;
-    /** The body is only checked, so a token that only reads may send it. */
+    /** The body is only checked, so a read-only token may send it. */
     storesNothing?: boolean;
   }
 }
 
-/** The v1 API, to be registered under `/api/v1`: transport rules here, resources in the route files. */
+/** The v1 API; register it under `/api/v1`. Transport rules are here, resources in the route files. */
 export function v1Api(options: FaceOptions) {
   const { service } = options;
   return async (api: FastifyInstance): Promise<void> => {
@@ -42,10 +42,10 @@ export function v1Api(options: FaceOptions) {
   };
 }
 
-/** Clients read this text with `grep`: compact, and with a newline at the end. */
+/** Compact, with a newline at the end: some clients parse it with `grep`. */
 const jsonLine = (body: unknown): string => `${JSON.stringify(body)}\n`;
 
-/** Who has a token that is good, and calls left. */
+/** Admits a request with a valid token that is within its rate limit. */
 async function admit(options: FaceOptions, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   reply.headers(forBrowsers);
   if (request.method === "OPTIONS") return await reply.code(204).headers(preflight).send();
@@ -60,7 +60,7 @@ async function admit(options: FaceOptions, request: FastifyRequest, reply: Fasti
   request.actor = actor;
   const refusal = await limit(options, request, reply);
   if (refusal !== undefined) return refusal;
-  // The routes refuse it too, with better words about small mistakes, but only after they have read it.
+  // The routes would refuse it too, with better messages for small mistakes, but only after reading the body.
   if (actor.scope.access === "read" && mayStore(request) && hasLargeBody(request))
     return await sendGateway(reply, 403, deniedBody("read-only").message);
   await admitBody(request, reply, options.service.turns);
@@ -87,7 +87,7 @@ const preflight = {
   "access-control-max-age": "86400",
 };
 
-/** The reset is in seconds from now: a client that takes it for a time of day would stall. */
+/** The reset is in seconds from now. An epoch time would stall clients that wait for that many seconds. */
 function quotaHeaders({ limit, remaining, fullAt }: Quota, now: Instant) {
   return {
     "ratelimit-limit": limit,
@@ -101,7 +101,7 @@ function quotaHeaders({ limit, remaining, fullAt }: Quota, now: Instant) {
 const sendGateway = (reply: FastifyReply, status: number, message: string) =>
   reply.code(status).type("application/json; charset=utf-8").send(jsonLine({ message }));
 
-/** JSON whatever the content type says, or that none is said; never read where a body has no meaning. */
+/** Parses JSON whatever the content type, even without one. Ignores a body where it has no meaning. */
 function readBody(request: FastifyRequest, body: Buffer, done: BodyRead): void {
   if (request.method !== "POST" && request.method !== "PUT") {
     done(null);
@@ -127,14 +127,14 @@ function sendError(error: FailedRequest, reply: FastifyReply, noteFailure: NoteF
   return reply.send(jsonLine({ error: { message: failureText(error, id), code: status } }));
 }
 
-/** Outside the API no token is asked for; inside it an unknown path needs one like any other. */
+/** For paths outside the API, which need no token. Inside the API, unknown paths need one like any other. */
 export function sendNoRoute(_request: FastifyRequest, reply: FastifyReply): FastifyReply {
   return reply.code(404).type("text/plain; charset=utf-8").send("404 page not found");
 }
 
 type Route = { readonly method: HTTPMethods | HTTPMethods[]; readonly url: string; schema?: FastifySchema };
 
-/** Adds to the description of a route what all of them have in common, for the OpenAPI document. */
+/** Adds what all routes have in common to a route's OpenAPI description. */
 function describeRoute(route: Route): void {
   const { schema = {}, url } = route;
   const unread = schema.body === undefined ? {} : { 400: BadJsonAnswer, 413: GatewayAnswer };

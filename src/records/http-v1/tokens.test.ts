@@ -26,7 +26,7 @@ describe("a token that only reads", () => {
     const reader = { token: await newToken("main", { access: "read" }) };
     const body = { zone_id: zone.id, type: "A", name: "www", value: "192.0.2.9" };
     expect((await call("GET", `/api/v1/zones/${zone.id}`, reader)).status).toBe(200);
-    const denied = { status: 403, json: { message: "this token may read but not write" } };
+    const denied = { status: 403, json: { message: "this token is read-only" } };
     expect(await post("/api/v1/records", body, reader)).toMatchObject(denied);
     expect(await put(`/api/v1/records/${record.id}`, body, reader)).toMatchObject(denied);
     expect(await call("DELETE", `/api/v1/records/${record.id}`, reader)).toMatchObject(denied);
@@ -47,7 +47,7 @@ describe("a large body from a token that only reads", () => {
     ["POST", "/api/v1/zones/any/import"],
   ] as const)("%s %s: is refused unread", async (method, path) => {
     const token = await newToken("main", { access: "read" });
-    const denied = { status: 403, json: { message: "this token may read but not write" } };
+    const denied = { status: 403, json: { message: "this token is read-only" } };
     expect(await call(method, path, { token, body })).toMatchObject(denied);
   });
 
@@ -109,7 +109,7 @@ describe("a token of certain names and types", () => {
       );
     expect((await change({})).status).toBe(200);
     const away = await change({ name: "other" });
-    expect([away.status, away.json]).toEqual([403, { message: "this token is not for this name and type" }]);
+    expect([away.status, away.json]).toEqual([403, { message: "this token does not cover this name and type" }]);
     const body = { zone_id: zone.id, type: "CAA", name: "x", value: '0 issue "ca.example"' };
     expect((await post("/api/v1/records", body, narrow)).status).toBe(200);
     expect((await call("DELETE", `/api/v1/zones/${zone.id}`, narrow)).status).toBe(403);

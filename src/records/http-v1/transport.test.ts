@@ -132,7 +132,7 @@ describe("section 1: transport", () => {
     expect(calls).toEqual(expect.arrayContaining(["GET /nic/update", "GET /update", "GET /v3/update"]));
     const page = await call("GET", "/docs", { token: "" });
     expect(page.status).toBe(200);
-    expect(page.text).toContain("<title>moor records: its API</title>");
+    expect(page.text).toContain("<title>moor records API</title>");
   });
 
   it("the description says what a database that cannot be reached is answered with, and how long a page may be", async () => {

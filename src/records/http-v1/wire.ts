@@ -54,7 +54,7 @@ export function primaryServerToWire({ zone, server }: PlacedServer): WirePrimary
   };
 }
 
-/** The id says the zone too, so that a server is found without a search through all zones. */
+/** The id contains the zone's id, so that a server is found without searching all zones. */
 export function primaryServerPlace(id: string): { readonly zone: string; readonly server: string } {
   const cut = id.indexOf(serverMark);
   return cut < 0 ? { zone: "", server: id } : { zone: id.slice(0, cut), server: id.slice(cut + serverMark.length) };
@@ -62,7 +62,7 @@ export function primaryServerPlace(id: string): { readonly zone: string; readonl
 
 const serverMark = "-";
 
-/** What an error answer carries in place of the object. */
+/** Sent in place of the object in an error answer. */
 export const zeroZone: WireZone = {
   id: "",
   name: "",
@@ -113,7 +113,7 @@ export const zeroPagination: Pagination = {
   total_entries: 0,
 };
 
-/** The neighbours are clamped, never null: page 1 of 1 has itself on both sides. */
+/** The previous and next page are clamped, never null: on page 1 of 1 both are 1. */
 export function paginationToWire(page: number, perPage: number, total: number): Pagination {
   const last = Math.max(1, Math.ceil(total / perPage));
   return {
@@ -126,7 +126,7 @@ export function paginationToWire(page: number, perPage: number, total: number): 
   };
 }
 
-/** Go's default text of a time, always with three digits of a second: `2021-02-05 12:57:21.941 +0000 UTC`. */
+/** Go's default time format, always with milliseconds: `2021-02-05 12:57:21.941 +0000 UTC`. */
 export function timeText(instant: Instant): string {
   const { day, time, milliseconds } = utcText(instant);
   return `${day} ${time}.${milliseconds} +0000 UTC`;

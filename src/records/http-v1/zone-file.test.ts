@@ -119,7 +119,7 @@ describe("3.6 POST /zones/{id}/import", () => {
 
   it.each([
     ["a CNAME beside others", ["x IN CNAME y", "x IN A 192.0.2.1"], /line 4: x has a CNAME record/],
-    ["nothing in it", undefined, /there is no record in the file/],
+    ["nothing in it", undefined, /the file contains no records/],
   ])("refuses %s", async (_, lines, message) => {
     const zone = await newZone();
     const { status, json } = await importInto(zone.id, lines ? file(zone.name, ...lines) : "; nothing\n");

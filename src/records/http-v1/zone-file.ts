@@ -11,9 +11,9 @@ import { fileErrorOf } from "./errors.ts";
 import { sendZone } from "./zones.ts";
 
 const tags = ["zones"];
-/** From those who may write a whole zone; from others no more than any body may have. */
+/** For tokens that may write a whole zone; for others the usual limit applies. */
 export const largestFile = 16 * 1024 * 1024;
-/** A file is taken as it is, whatever type the client says it has. */
+/** The body is taken as is, whatever the content type. */
 const raw = { config: { rawBody: true, largeBody: true } };
 const refusals = { 403: GatewayAnswer, 404: ZoneAnswer };
 
@@ -24,7 +24,7 @@ export function zoneFileRoutes(api: FastifyInstance, service: RecordService): vo
       ...raw,
       schema: {
         tags,
-        summary: "Replace a zone by what a zone file says",
+        summary: "Replace the contents of a zone with a zone file",
         consumes: ["text/plain"],
         body: ZoneFileText,
         response: { 200: ZoneAnswer, ...refusals, 422: ZoneAnswer },

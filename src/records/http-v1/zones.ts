@@ -36,7 +36,7 @@ export function zoneRoutes(api: FastifyInstance, service: RecordService): void {
     async (request, reply) => {
       const { name, search_name: search } = request.query;
       const named = typeof name === "string" && name !== "" ? { name: askedZoneName(name) } : {};
-      // There is at most one zone of a name: a page is then not looked at.
+      // At most one zone has this name, so paging is ignored.
       const { page, perPage } = pagingOf("name" in named ? {} : request.query, { perPage: 100, most: 100 });
       const searched = typeof search === "string" && search !== "" ? { search: search.toLowerCase() } : {};
       const { items, total } = await service.zones(request.actor, { ...named, ...searched, page, perPage });
@@ -55,7 +55,7 @@ export function zoneRoutes(api: FastifyInstance, service: RecordService): void {
       const outcome = draft.ok
         ? await service.createZone(request.actor, { ...draft.value, ttl: draft.value.ttl ?? defaultTtl })
         : refused(draft.faults);
-      // Counted only in later answers, as recordings of the original show it.
+      // Recordings of the original show 0 in the answer to a create.
       const uncounted = outcome.kind === "done" ? { ...outcome, zone: { ...outcome.zone, recordCount: 0 } } : outcome;
       return sendZone(reply, service, uncounted, request.body);
     },
@@ -66,7 +66,7 @@ export function zoneRoutes(api: FastifyInstance, service: RecordService): void {
     { schema: { tags, summary: "Read a zone", response: answers } },
     async (request, reply) => {
       const { id } = request.params;
-      // A published script for routers gives the name; no id has a dot, so that it cannot mean another zone.
+      // A published router script sends the name. An id never contains a dot, so this cannot match another zone.
       const zone =
         (await service.zone(request.actor, { zone: id })) ??
         (await service.zone(request.actor, { name: askedZoneName(id) }));

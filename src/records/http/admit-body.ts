@@ -6,24 +6,24 @@ import type { Turns } from "../../process/turns.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** The body may be a whole zone, from those who may write one. */
+    /** The body may be a whole zone if the token may write one. */
     largeBody?: boolean;
-    /** It may take some time: accounts take turns, and one starts per turn of the event loop. */
+    /** May take some time: accounts take turns, and each turn of the event loop starts one such request. */
     heavy?: boolean;
   }
 }
 
-/** A body above this is large: an account has one of them in memory at a time. */
+/** A larger body counts as large: only one of them per account is in memory at a time. */
 const smallBody = 16 * 1024;
 
-/** Fastify's limits go by content type, and clients of these APIs send any: from here on it says what was decided. */
+/** Fastify sets its limits by content type, but clients send any. So the header is overwritten with one of these. */
 const ordinary = "application/json";
 const large = "application/vnd.moor.zone";
 
 export type BodyRead = (error: Error | null, body?: unknown) => void;
 export type ReadBody = (request: FastifyRequest, body: Buffer, done: BodyRead) => void;
 
-/** The only readers of bodies: one with the server's limit, one for zones. */
+/** Replaces all body parsers with two: one with the server's limit, one for zones. */
 export function readBodiesBy(api: FastifyInstance, read: ReadBody, largest: number): void {
   api.removeAllContentTypeParsers();
   api.addContentTypeParser(ordinary, { parseAs: "buffer" }, read);
@@ -31,8 +31,8 @@ export function readBodiesBy(api: FastifyInstance, read: ReadBody, largest: numb
 }
 
 /**
- * To be called when the actor is known and nothing of the body has been read. How much of it may be read follows from what the actor
- * may write. A large one waits for its account's turn: until then it stays with the client.
+ * Call this when the actor is known and before the body is read. The size limit depends on what the actor may write. A large body
+ * waits for its account's turn and is not read until then.
  */
 export async function admitBody(request: FastifyRequest, reply: FastifyReply, turns: Turns): Promise<void> {
   const isLarge = request.routeOptions.config.largeBody === true && mayWriteZones(request.actor.scope);
@@ -42,22 +42,22 @@ export async function admitBody(request: FastifyRequest, reply: FastifyReply, tu
   if (size > smallBody && !isRefused) await holdFor(request.actor.account, reply, turns);
 }
 
-/** Whether the body of a request may be large, by what its headers say. */
+/** Whether the body may be large, judged by the headers. */
 export const hasLargeBody = ({ raw }: FastifyRequest): boolean => sizeOf(raw) > smallBody;
 
-/** A stranger's large body is not read to its end only to keep the connection. */
+/** Closes the connection rather than read a large body from an unknown client. */
 export function leaveBody(request: FastifyRequest, reply: FastifyReply): void {
   if (hasLargeBody(request)) reply.header("connection", "close");
 }
 
-/** For routes that are marked as heavy: between two of them whatever else came is answered. */
+/** Makes routes marked as heavy take turns, so that other requests are answered in between. */
 export function takeTurns(api: FastifyInstance, turns: Turns): void {
   api.addHook("onRoute", (route) => {
     if (route.config?.heavy) route.preHandler = (request) => turns.next(request.actor.account);
   });
 }
 
-/** For a request that needs much memory: waits until it may, and lets the next one in when its answer has left. */
+/** For a request that needs much memory: waits for the account's slot, and frees it when the answer has been sent. */
 export async function holdFor(account: number, reply: FastifyReply, turns: Turns): Promise<void> {
   const gone = new AbortController();
   let release = () => {};
@@ -69,7 +69,7 @@ export async function holdFor(account: number, reply: FastifyReply, turns: Turns
   release = await turns.hold(account, gone.signal);
 }
 
-/** Who does not say how long the body is may send any length. */
+/** Infinite if the client does not declare a length. */
 function sizeOf({ headers }: IncomingMessage): number {
   if (headers["transfer-encoding"] !== undefined) return Number.POSITIVE_INFINITY;
   return Number(headers["content-length"] ?? 0);
@@ -77,7 +77,7 @@ function sizeOf({ headers }: IncomingMessage): number {
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** A body is JSON in UTF-8, or the request is a bad one. */
+/** Anything but JSON in UTF-8 is a 400. */
 export function parseBody(body: Buffer, done: BodyRead): void {
   try {
     done(null, JSON.parse(utf8.decode(body)));

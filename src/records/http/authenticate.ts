@@ -4,10 +4,10 @@ import { may } from "../../core/may.ts";
 import type { Actor } from "../service/sight.ts";
 import type { RecordStore } from "../store/port.ts";
 
-/** Who calls, and over which connection. */
+/** The client's address and connection. */
 export type Caller = { readonly ip: string; readonly socket: object };
 
-/** The actor behind a token that is known, not revoked, not expired, and used from where it may be. Counts one use. */
+/** The actor of a token that is known, not revoked, not expired, and allowed from this address. Counts one use. */
 export async function actorOf(
   store: RecordStore,
   secret: string,
@@ -19,7 +19,7 @@ export async function actorOf(
   return actor;
 }
 
-/** The same for what is already open: that is no further use. */
+/** The same for a connection that is already open. Does not count as a use. */
 export async function actorStill(
   store: Pick<RecordStore, "tokenByHash">,
   secret: string,
@@ -33,7 +33,7 @@ export async function actorStill(
   return { account, token: id, scope, label: `token ${id} (${name})`, from };
 }
 
-/** What was shown over a connection that is still open, and its hash: many requests with one token cost one hash. */
+/** Secrets sent over an open connection, with their hashes, so that many requests with one token cost one hash. */
 const shownOver = new WeakMap<object, Map<string, string>>();
 const mostShown = 16;
 

@@ -51,8 +51,8 @@ describe("a store that cannot do it now: each API says so in its own words, and 
     rig.pass(60_000);
     await rig.call(path, headers(), "192.0.2.1");
     const said = rig.log().slice(before);
-    expect(said.match(/"a request could not be done now"/g)).toHaveLength(61);
-    expect(said).toMatch(/"count":40,.*"more requests could not be done then"/);
+    expect(said.match(/"a request failed because the store is busy"/g)).toHaveLength(61);
+    expect(said).toMatch(/"count":40,.*"more requests failed because the store was busy"/);
   });
 });
 

@@ -7,14 +7,14 @@ import { pageHeaders } from "../../process/http/static-pages.ts";
 export async function serveDocs(server: FastifyInstance): Promise<void> {
   await server.register(swagger, {
     openapi: {
-      // The page takes twice as long to open a document of 3.1, and fewer programs read one.
+      // With 3.1 the page takes twice as long to open, and fewer programs can read the document.
       openapi: "3.0.3",
       info: {
         title: "moor records",
         version: "1",
         description:
-          "The DNS record service, through two APIs. Calls under /api/v1 carry a token in the header Auth-API-Token, " +
-          "calls under /v1 the same as Authorization: Bearer.",
+          "The DNS record service has two APIs. Calls under /api/v1 send a token in the header Auth-API-Token, " +
+          "calls under /v1 send the same token as Authorization: Bearer.",
         license: { name: "MIT" },
       },
       servers: [{ url: "/", description: "the service that serves this document" }],
@@ -28,14 +28,14 @@ export async function serveDocs(server: FastifyInstance): Promise<void> {
       security: [{ token: [] }],
       tags: [
         { name: "zones", description: "The v1 API: zones and zone files" },
-        { name: "records", description: "The v1 API: single records, one at a time or many" },
-        { name: "primary servers", description: "The v1 API: where secondary zones come from" },
-        { name: "dyndns2", description: "What routers speak" },
+        { name: "records", description: "The v1 API: records, one at a time or in bulk" },
+        { name: "primary servers", description: "The v1 API: the primary servers of secondary zones" },
+        { name: "dyndns2", description: "The update protocol of most routers" },
         { name: "hosted zones", description: "The rrsets API: zones" },
         { name: "record sets", description: "The rrsets API: all records of a name and type" },
-        { name: "changes", description: "The rrsets API: many changes at once, and what was changed" },
+        { name: "changes", description: "The rrsets API: many changes in one transaction, and the history of changes" },
         { name: "grants", description: "The rrsets API: who else may create zones inside or above a zone" },
-        { name: "actions", description: "The rrsets API: what was asked for and became of it" },
+        { name: "actions", description: "The rrsets API: writes and their outcome" },
       ],
     },
     transformObject: (made) => ("openapiObject" in made ? withMeanings(made.openapiObject) : made.swaggerObject),
@@ -52,16 +52,16 @@ export async function serveDocs(server: FastifyInstance): Promise<void> {
   });
 }
 
-/** Without the bar of the page's own makers, whose field would only show other documents. */
+/** Hides Swagger's top bar; its input field would only load other documents. */
 const theme = {
-  title: "moor records: its API",
+  title: "moor records API",
   css: [{ filename: "moor.css", content: ".swagger-ui .topbar { display: none }" }],
 };
 
 type Document = { readonly paths?: Readonly<Record<string, object | undefined>> | undefined };
 type Answers = Record<string, { description?: string }>;
 
-/** What no route says itself about an answer. */
+/** Describes the answers that a route does not describe itself. */
 function withMeanings<Made extends Document>(document: Made): Made {
   const operations = Object.values(document.paths ?? {}).flatMap((path) => Object.values(path ?? {}));
   for (const { responses = {} } of operations as readonly { readonly responses?: Answers }[]) {
@@ -74,17 +74,17 @@ function withMeanings<Made extends Document>(document: Made): Made {
 
 const meanings: Readonly<Record<string, string>> = {
   200: "Done",
-  201: "Done: what was made or changed, and the action",
-  204: "Done: there is nothing more to say",
+  201: "Done: the new or changed object, and the action",
+  204: "Done: the answer has no body",
   400: "The body is not JSON",
-  401: "The token is missing or not good",
-  403: "The token may not do this",
-  404: "There is no such thing, or the token may not see it",
+  401: "The token is missing or invalid",
+  403: "The token does not allow this",
+  404: "Not found, or not visible to this token",
   413: "The body is too large",
   422: "Refused: the error says why",
-  429: "Too many calls: Retry-After says when to come again",
-  500: "The service failed: the error has an id to look for in its log",
-  503: "Not possible now: Retry-After says when to come again",
+  429: "Too many calls: Retry-After says when to try again",
+  500: "Internal error: the message has an id to look for in the service log",
+  503: "Not possible now: Retry-After says when to try again",
   "4XX": "Not done: the error's code and message say why",
-  "5XX": "Failed, or not possible now: then Retry-After says when to come again",
+  "5XX": "Internal error, or not possible now: then Retry-After says when to try again",
 };

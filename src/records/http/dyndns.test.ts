@@ -133,7 +133,7 @@ describe("dyndns2", () => {
       "nothing for a caller on this machine, with the reason",
       "hostname=home.example.org",
       "127.0.0.1",
-      "911 127.0.0.1 is no address to publish: send one as myip\n",
+      "911 127.0.0.1 cannot be published: send an address as myip\n",
     ],
     ["what a caller on this machine says", "hostname=home.example.org&myip=192.0.2.6", "127.0.0.1", "good 192.0.2.6\n"],
     ["an IPv6 caller", "hostname=six.example.org", "2001:db8::9", "good 2001:db8::9\n"],

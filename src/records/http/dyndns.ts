@@ -14,36 +14,40 @@ export type DyndnsOptions = Omit<FaceOptions, "service"> & { readonly service: P
 
 const paths = ["/nic/update", "/update", "/v3/update"] as const;
 
-/** Of a form, which some clients post. */
+/** Some clients post a form. */
 const bodyLimit = 16 * 1024;
 
 const schema = {
   tags: ["dyndns2"],
   summary: "Point host names at addresses, as routers do",
   description:
-    "HTTP Basic with a token as the password; the user name is not looked at. A POST may have the parameters in a form. " +
-    "One line an answer and host name: " +
-    "good, nochg, notfqdn, nohost; or one line for all: badauth, abuse, 911.",
+    "HTTP Basic with a token as the password; the user name is ignored. A POST may send the parameters as a form. " +
+    "The answer has one line per host name (good, nochg, notfqdn, nohost) or one line for all of them (badauth, abuse, 911).",
   security: [{ basic: [] }],
   querystring: Type.Object({
-    hostname: Type.String({ description: "full names, separated by commas; each must have A or AAAA records" }),
-    myip: Type.Optional(Type.String({ description: "addresses of either family; left out: that of the caller" })),
+    hostname: Type.String({
+      description: "fully qualified names, separated by commas; each must already have A or AAAA records",
+    }),
+    myip: Type.Optional(Type.String({ description: "addresses of either family; default: the caller's address" })),
     myipv6: Type.Optional(
-      Type.String({ description: "an IPv6 address, or a prefix such as 2001:db8:1::/64 that moves what a host has" }),
+      Type.String({
+        description:
+          "an IPv6 address, or a prefix such as 2001:db8:1::/64 that replaces the prefix of the host's addresses",
+      }),
     ),
   }),
   response: {
-    200: { description: "One line a host name", content: { "text/plain": { schema: Type.String() } } },
+    200: { description: "One line per host name", content: { "text/plain": { schema: Type.String() } } },
     401: { description: "badauth", content: { "text/plain": { schema: Type.String() } } },
     429: { description: "abuse", content: { "text/plain": { schema: Type.String() } } },
     "5XX": { description: "911", content: { "text/plain": { schema: Type.String() } } },
   },
 };
 
-/** The dyndns2 protocol, under the paths that clients have built in. */
+/** The dyndns2 protocol, at the paths that are hard-coded in clients. */
 export function dyndnsApi(options: DyndnsOptions) {
   return async (api: FastifyInstance): Promise<void> => {
-    // What a router sends is read by dyndns-request.ts; the schema only documents it.
+    // dyndns-request.ts validates the parameters; the schema only documents them.
     api.setValidatorCompiler(() => () => true);
     api.setSerializerCompiler(() => String);
     api.removeAllContentTypeParsers();
@@ -62,7 +66,7 @@ export function dyndnsApi(options: DyndnsOptions) {
     for (const path of paths) {
       const operationId = `dyndns2${path.replaceAll("/", "-")}`;
       const handler = async (request: FastifyRequest, reply: FastifyReply) => await answer(options, request, reply);
-      // This GET writes, which a HEAD must not.
+      // This GET writes, but a HEAD must not.
       api.get(path, { schema: { ...schema, operationId }, exposeHeadRoute: false }, handler);
       api.post(path, { schema: { ...schema, operationId: `${operationId}-post` } }, handler);
     }
@@ -86,7 +90,7 @@ async function answer(options: DyndnsOptions, request: FastifyRequest, reply: Fa
     case "bad-address":
       return sendLine(reply, "911");
     case "caller-without-address":
-      return sendLine(reply, `911 ${asked.caller} is no address to publish: send one as myip`);
+      return sendLine(reply, `911 ${asked.caller} cannot be published: send an address as myip`);
     case "update": {
       const outcomes = await service.pointHosts(actor, asked.hosts, asked.wanted);
       return sendLine(reply, outcomes.map(lineOf).join("\n"));
@@ -118,7 +122,7 @@ function lineOf(outcome: HostOutcome): string {
 const sendLine = (reply: FastifyReply, line: string): FastifyReply =>
   reply.type("text/plain; charset=utf-8").send(`${line}\n`);
 
-/** RFC 7617: what stands behind the first colon. Any user name will do. */
+/** RFC 7617: everything after the first colon. The user name is ignored. */
 function passwordOf(header: string | undefined): string | undefined {
   const [, encoded] = /^basic +([A-Za-z0-9+/_-]+=*)$/i.exec(header ?? "") ?? [];
   if (encoded === undefined) return undefined;

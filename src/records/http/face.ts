@@ -11,7 +11,7 @@ import { noteRefusals } from "./refused-requests.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Whose token came with the request; set before any handler runs. */
+    /** The caller; set before any handler runs. */
     actor: Actor;
   }
 }
@@ -21,11 +21,11 @@ export type FaceOptions = {
   readonly store: RecordStore;
   readonly now: () => Instant;
   readonly log: Logger;
-  /** Absent: none. */
+  /** Absent: no limit. */
   readonly rateLimit?: RateLimit;
 };
 
-/** What both APIs do alike: who calls is known, bodies are read by `read` alone, and heavy requests take turns. */
+/** What both APIs share: the actor of a request, one body parser, and turns for heavy requests. */
 export function openFace(
   api: FastifyInstance,
   { service, log, now }: FaceOptions,
@@ -36,7 +36,7 @@ export function openFace(
   noteRefusals(api, log, now);
   readBodiesBy(api, read, largestBody);
   takeTurns(api, service.turns);
-  // Requests are read by the input.ts of each face, in its own words; Fastify is given the schemas to document them.
+  // The input.ts of each face validates requests, with that API's messages. Fastify gets the schemas for the documentation only.
   api.setValidatorCompiler(() => () => true);
   return createFailureNotes(log, now);
 }

@@ -7,15 +7,16 @@ export type FailedRequest = Error & { readonly statusCode?: number };
 
 export type NoteFailure = (error: Error, request: string) => void;
 
-/** For the log of one face: when the store can do nothing, all who ask meet the same. */
+/** Logs the failures of one face. Lines about a busy store are limited, because every request fails in the same way then. */
 export function createFailureNotes(log: Logger, now: () => Instant): NoteFailure {
-  const few = createFewLines(now, (count) => log.warn({ count }, "more requests could not be done then"));
+  const few = createFewLines(now, (count) => log.warn({ count }, "more requests failed because the store was busy"));
   return (error, request) => {
     if (!(error instanceof StoreBusy)) log.error({ err: error, request }, "a request failed");
-    else if (!error.isLogged) few(() => log.warn({ err: error, request }, "a request could not be done now"));
+    else if (!error.isLogged)
+      few(() => log.warn({ err: error, request }, "a request failed because the store is busy"));
   };
 }
 
-/** What is told of a failure: only a store that is busy says more. */
+/** What the client learns about a failure: details only if the store is busy. */
 export const failureText = (error: Error, request: string): string =>
-  error instanceof StoreBusy ? error.message : `internal error, see the log of the service: ${request}`;
+  error instanceof StoreBusy ? error.message : `internal error; look for request ${request} in the service log`;

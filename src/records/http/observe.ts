@@ -7,11 +7,11 @@ import { createFailureNotes, type FailedRequest, failureText } from "./failed-re
 export type ObserveOptions = {
   readonly health: Health;
   readonly log: Logger;
-  /** A line for every request. */
+  /** Logs every request. */
   readonly accessLog?: boolean | undefined;
 };
 
-/** What all faces share towards operators: health, the log of requests, and failures that no face answers itself. */
+/** For operators, shared by all faces: health, the access log, and failures that no face handles. */
 export function observeHttp(server: FastifyInstance, { health, log, accessLog = false }: ObserveOptions): void {
   if (accessLog) {
     server.addHook("onResponse", async (request, reply) => log.info(accessLine(request, reply), "request"));
@@ -34,7 +34,7 @@ export function observeHttp(server: FastifyInstance, { health, log, accessLog = 
 
 const longestPath = 300;
 
-/** Neither headers nor the query nor the body: secrets travel in all of them. */
+/** Without headers, query and body: any of them may contain a secret. */
 function accessLine(request: FastifyRequest, reply: FastifyReply) {
   return {
     request: request.id,

@@ -5,12 +5,12 @@ import type { Logger } from "../../process/log.ts";
 
 declare module "fastify" {
   interface FastifyInstance {
-    /** Tells the log that this request is refused for what it says. */
+    /** Logs that this request was refused because of its content. */
     noteRefused: (reply: FastifyReply) => void;
   }
 }
 
-/** A line for each refused request, without anything that was sent: a value may be a secret. */
+/** Logs each refused request without its content, because a value may be a secret. */
 export function noteRefusals(api: FastifyInstance, log: Logger, now: () => Instant): void {
   const few = createFewLines(now, (count) => log.info({ count }, "more requests were refused"));
   api.decorate("noteRefused", ({ request, statusCode: status }) => {

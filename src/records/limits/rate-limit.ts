@@ -1,25 +1,25 @@
 import { isLoopback } from "../../core/addresses/peer-address.ts";
 import type { Instant } from "../../core/instant.ts";
 
-/** What is left to one token. Every face writes it into headers of its own. */
+/** What is left of a token's calls. Each face has its own headers for it. */
 export type Quota = {
   readonly limit: number;
   readonly remaining: number;
-  /** When all of it is there again. */
+  /** When the bucket is full again. */
   readonly fullAt: Instant;
-  /** Seconds to wait when nothing was left; the call is then to be refused. */
+  /** Seconds to wait if nothing was left; the call must then be refused. */
   readonly retryAfter: number | undefined;
 };
 
 export type RateLimit = {
   readonly perMinute: number;
-  /** For a limit that holds on several nodes: to be waited for before `take` when it gives a promise, which is seldom. */
+  /** For a limit shared by several nodes: if this returns a promise, which is rare, await it before `take`. */
   readonly ready?: (token: number, from: string, now: Instant) => Promise<void> | undefined;
   /** Takes one call of this token. Callers on this machine are not counted. */
   readonly take: (token: number, from: string, now: Instant) => Quota;
 };
 
-/** Takes one call, for every face; undefined where calls are not counted. */
+/** Takes one call; undefined if calls are not counted. */
 export async function takeCall(
   limit: RateLimit | undefined,
   token: number | undefined,
@@ -37,8 +37,8 @@ const minute = 60_000;
 const maximumBuckets = 10_000;
 
 /**
- * A bucket a token: it holds a minute's calls and fills evenly, so a client may be quick for a moment but not for long.
- * A full bucket is as good as none, so that old ones need not be kept.
+ * One bucket per token: it holds the calls of one minute and refills evenly, so short bursts are allowed. A missing bucket counts
+ * as full, so full ones need not be kept.
  */
 export function createRateLimit(perMinute: number): RateLimit {
   const buckets = new Map<number, Bucket>();
@@ -57,7 +57,7 @@ export function createRateLimit(perMinute: number): RateLimit {
     take: (token, from, now) => {
       if (isLoopback(from)) return quotaOf(perMinute, "passes", perMinute, now);
       const bucket = bucketOf(token, now);
-      // A clock that was set back fills nothing.
+      // A clock that was set back refills nothing.
       const passed = Math.max(0, now - bucket.at);
       bucket.left = Math.min(perMinute, bucket.left + (passed * perMinute) / minute);
       bucket.at = now;
@@ -68,7 +68,7 @@ export function createRateLimit(perMinute: number): RateLimit {
   };
 }
 
-/** `left`: of the calls of a minute, as far as is known, and without the one that it is told to. */
+/** `left`: the known remaining calls, not counting this one. */
 export function quotaOf(perMinute: number, call: "passes" | "refused", left: number, now: Instant): Quota {
   return {
     limit: perMinute,
@@ -78,7 +78,7 @@ export function quotaOf(perMinute: number, call: "passes" | "refused", left: num
   };
 }
 
-/** Those that were made first: a tenth of all, so that this is not done for every new one. */
+/** Drops the oldest tenth, so that this does not run for every new bucket. */
 function dropOldest(buckets: Map<number, Bucket>): void {
   let left = maximumBuckets / 10;
   for (const token of buckets.keys()) {

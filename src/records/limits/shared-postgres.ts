@@ -4,8 +4,8 @@ import { keepSession } from "../../process/postgres/session.ts";
 import type { CommonBudget } from "./shared.ts";
 
 /**
- * One row a token. Not in the log of the database: after a crash all buckets are full, and taking from one costs no sync.
- * `granted` is what the last taker got.
+ * One row per token. Unlogged: after a crash all buckets are full, and taking from one costs no sync. `granted` is what the last
+ * taker got.
  */
 export const budgetTable = `
   CREATE UNLOGGED TABLE rate_budgets (
@@ -16,7 +16,7 @@ export const budgetTable = `
   );
 `;
 
-/** By the clock of the database: those of the nodes differ. A row that was written meanwhile is read again under its lock. */
+/** Uses the clock of the database, because the clocks of the nodes differ. On a conflict the row is read again under its lock. */
 const take = `
   INSERT INTO rate_budgets AS b (token, level, at, granted)
   VALUES ($1, $3::float8 - least($3::float8, $2::float8), ${clock()}, least($3::float8, $2::float8))
@@ -36,12 +36,12 @@ function filled(): string {
 }
 
 export type PostgresBudget = CommonBudget & {
-  /** A bucket that nobody has taken from for a minute is full, and a full one is as good as none. */
+  /** Deletes full buckets: a bucket without takers for a minute is full, and a missing bucket counts as full. */
   readonly forgetFull: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
-/** On a connection of its own: calls that wait for one of the pool must not be what the limit waits for. */
+/** Uses its own connection, so that the limit never waits behind calls that wait for one of the pool. */
 export function openPostgresBudget(options: { connect: () => Promise<Client>; log: Logger }): PostgresBudget {
   let client: Client | undefined;
   const session = keepSession({
@@ -52,13 +52,13 @@ export function openPostgresBudget(options: { connect: () => Promise<Client>; lo
     },
   });
   const query = async (asked: QueryConfig): Promise<readonly unknown[]> => {
-    if (client === undefined || !session.isUp()) throw new Error("there is no connection to the database");
+    if (client === undefined || !session.isUp()) throw new Error("not connected to the database");
     return (await client.query(asked)).rows;
   };
   return {
     takeCalls: async (token, want, { capacity, perMinute }) => {
       const [row] = await query({ name: "take-calls", text: take, values: [token, want, capacity, perMinute] });
-      if (row === undefined) throw new Error("a budget that was just written is not there");
+      if (row === undefined) throw new Error("a budget that was just written does not exist");
       const { granted, level } = row as { readonly granted: number | string; readonly level: number };
       return { granted: Number(granted), left: level };
     },

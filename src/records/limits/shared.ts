@@ -3,20 +3,20 @@ import type { Instant } from "../../core/instant.ts";
 import { within } from "../../process/within.ts";
 import { createRateLimit, quotaOf, type RateLimit } from "./rate-limit.ts";
 
-/** The calls that all nodes have between them, a token at a time. */
+/** The calls that all nodes share, per token. */
 export type CommonBudget = {
-  /** Takes up to `want` calls, and none when less than one is there. `left`: what is there for all after that. */
+  /** Takes up to `want` calls, and none if less than one is left. `left`: what remains for all nodes. */
   readonly takeCalls: (token: number, want: number, rule: BudgetRule) => Promise<Grant>;
 };
 
-/** What a bucket holds at the most, and what comes back to it each minute. */
+/** The capacity of a bucket, and its refill per minute. */
 export type BudgetRule = { readonly capacity: number; readonly perMinute: number };
 export type Grant = { readonly granted: number; readonly left: number };
 
 export type SharedLimitOptions = {
   readonly perMinute: number;
   readonly budget: CommonBudget;
-  /** Milliseconds that a call waits for the database; behind that it passes by a budget of this node alone. */
+  /** Milliseconds that a call waits for the database; after that, this node's own budget decides. */
   readonly patience?: number;
 };
 
@@ -26,12 +26,12 @@ const lookAgain = 1_000;
 const maximumShares = 10_000;
 
 /**
- * One budget a token on all nodes: each node takes a small part of it in advance and counts calls against that without asking
- * anybody. What is not used within three seconds is forfeited, and what can be under way in that time (a twentieth) is not in
- * the common bucket: so all nodes together never let more calls pass than one node alone would.
+ * One budget per token for all nodes. Each node takes a small part of it in advance and counts calls against that part without
+ * asking the database. What it does not use within three seconds is forfeited. The amount that can be in advance at a time (a
+ * twentieth) is not in the common bucket, so all nodes together never allow more calls than a single node would.
  *
- * When the database is slow or gone, calls pass by a bucket of this node alone: a limit that is too wide for a while is
- * better than a service that stands.
+ * While the database is slow or down, each node uses its own bucket: a limit that is too generous for a while is better than an
+ * outage.
  */
 export function createSharedRateLimit({ perMinute, budget, patience = 250 }: SharedLimitOptions): RateLimit {
   const onTheWay = Math.floor((perMinute * lifetime) / minute);
@@ -58,7 +58,7 @@ export function createSharedRateLimit({ perMinute, budget, patience = 250 }: Sha
     return share.refill;
   };
 
-  /** Who comes while a question is under way is not counted in it, and waits for the next. */
+  /** A call that arrives while a query is running is not part of it, and waits for the next one. */
   const wait = async (token: number, share: Share, now: Instant): Promise<void> => {
     share.waiting += 1;
     for (let round = 0; round < 3 && !isAhead(share.emptyUntil, now) && !isAhead(troubleUntil, now); round++) {
@@ -89,24 +89,24 @@ export function createSharedRateLimit({ perMinute, budget, patience = 250 }: Sha
       const share = shareOf(shares, token);
       const passes = takePromised(share) || takeOne(share, now);
       if (!passes && isAhead(troubleUntil, now)) return alone.take(token, from, now);
-      // Other nodes may have taken of what was in common since: what is said to be left is what this node knows of.
+      // Other nodes may have taken from the common bucket since, so the remaining calls are only what this node knows.
       return quotaOf(perMinute, passes ? "passes" : "refused", ownIn(share, now) + share.common, now);
     },
   };
 }
 
-/** Further away than anything is put off: the clock was put back since. */
+/** False if `until` is further away than any delay: then the clock was set back. */
 const isAhead = (until: Instant, now: Instant): boolean => until > now && until - now <= 2 * lookAgain;
 
-/** What one node knows and has of the calls of one token. */
+/** What one node holds of a token's calls, and what it knows about the rest. */
 type Share = {
-  /** The oldest first; each is good until its own time. */
+  /** Oldest first; each part has its own expiry. */
   readonly parts: { left: number; readonly until: Instant }[];
-  /** Taken for calls that have waited for it and come for it now. */
+  /** Reserved for calls that waited and are about to take it. */
   promised: number;
-  /** What the nodes had in common when this one looked last. */
+  /** The common bucket at this node's last query. */
   common: number;
-  /** Before that there is nothing to be had. */
+  /** The common bucket is empty until then. */
   emptyUntil: Instant;
   waiting: number;
   refill: Promise<void> | undefined;

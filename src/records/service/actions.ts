@@ -4,8 +4,8 @@ import type { Actor } from "./sight.ts";
 import { createVeil, noVeil, type Veil } from "./veiled-numbers.ts";
 
 /**
- * The actions of the account, of zones that the actor may see; also of those that are gone. An action does not say which sets
- * it was about: whoever may see only some of them sees only their own.
+ * The actions of the account for zones that the actor may see, including deleted ones. An action does not say which sets it
+ * concerned, so an actor who may see only some sets sees only their own actions.
  */
 export function actionOperations({ store }: { readonly store: RecordStore }) {
   let known: Promise<string> | undefined;
@@ -17,7 +17,7 @@ export function actionOperations({ store }: { readonly store: RecordStore }) {
     return known;
   };
   return {
-    /** Positions and actions are counted over all zones and accounts: a token for a part of them does not see how many there are. */
+    /** Positions and actions are numbered across all zones and accounts. The veil hides from a limited token how many there are. */
     veilFor: async ({ token, scope }: Actor): Promise<Veil> =>
       scope.zones === undefined && scope.sets === undefined ? noVeil : createVeil(await secret(), `token ${token}`),
 

@@ -10,18 +10,18 @@ import { ownersOf, type PlacedDraft, type RecordRules, zoneStays } from "./recor
 import { type Actor, missing, type NotDone, refused, type Sight } from "./sight.ts";
 import { writtenBy } from "./write.ts";
 
-/** An entry that was refused before it came here stands in the list as what it was refused for. */
+/** An entry that was refused earlier is replaced by its faults. */
 export type OrFaults<T> = T | { readonly faults: readonly Fault[] };
 export type NewEntry = PlacedDraft;
 export type ChangedEntry = PlacedDraft & { readonly id: string };
 
-/** What became of one entry; `unprocessed` when it is good but another one is not. */
+/** The outcome of one entry; `unprocessed` if it is valid but another one is not. */
 export type BulkOutcome =
   | { readonly kind: "done"; readonly placed: PlacedRecord }
   | { readonly kind: "unprocessed" }
   | NotDone;
 
-/** Many records at once, in one write to each zone. Outcomes are in the order of the entries. */
+/** Many records, in one write per zone. Outcomes are in the order of the entries. */
 export function bulkOperations({ store, now }: RecordServiceOptions, sight: Sight, rules: RecordRules) {
   const request = (actor: Actor, zone: string, entries: readonly Numbered[], at: Instant) => ({
     ...writtenBy(actor, at),
@@ -30,7 +30,7 @@ export function bulkOperations({ store, now }: RecordServiceOptions, sight: Sigh
   });
 
   return {
-    /** All of them or none, in one transaction. */
+    /** All or none, in one transaction. */
     createRecords: async (actor: Actor, entries: readonly OrFaults<NewEntry>[]): Promise<readonly BulkOutcome[]> => {
       const at = now();
       const numbered = entries.flatMap((entry, place) =>
@@ -53,7 +53,7 @@ export function bulkOperations({ store, now }: RecordServiceOptions, sight: Sigh
       });
     },
 
-    /** Those that can be, each zone in one transaction; none when an entry names a zone that its record is not in. */
+    /** Replaces the valid ones, one transaction per zone; none if an entry names a zone that its record is not in. */
     replaceRecords: async (
       actor: Actor,
       entries: readonly OrFaults<ChangedEntry>[],
@@ -91,7 +91,7 @@ type Rule = (entry: Numbered) => ReturnType<RecordRules["newContent"]>;
 const nothing: Decision = { wanted: undefined };
 const unprocessed: BulkOutcome = { kind: "unprocessed" };
 
-/** Outcomes by the places of their entries. */
+/** Outcomes by the index of their entry. */
 type Outcomes = Map<number, BulkOutcome>;
 
 const outcomesOf = (
@@ -101,7 +101,7 @@ const outcomesOf = (
 ): readonly BulkOutcome[] =>
   entries.map((entry, i) => ("faults" in entry ? refused(entry.faults) : (outcomes.get(i) ?? otherwise)));
 
-/** Adds the outcomes of these entries; `left` are those that came so far as to be tried. */
+/** Adds the outcomes of these entries; `left` are those that passed the rules and were tried. */
 function decide(
   view: WriteView,
   entries: readonly Numbered[],
@@ -129,7 +129,7 @@ function decide(
   return { wanted: edited.kind === "done" ? edited.wanted : undefined, left };
 }
 
-/** An entry that spoils the others is left out, and those are tried without it; a chain of such ones has its limit. */
+/** Entries that make others fail are dropped and the rest is tried again, up to this many times. */
 const maximumRounds = 8;
 
 function decideSome(
@@ -161,4 +161,4 @@ function withoutRepeats(entries: readonly OrFaults<ChangedEntry>[]) {
   return { numbered, repeated };
 }
 
-const givenTwice: Fault = { code: "given-twice", where: "id", message: "the record is in this bulk twice" };
+const givenTwice: Fault = { code: "given-twice", where: "id", message: "the record is in this request twice" };

@@ -10,7 +10,7 @@ import type { RecordServiceOptions } from "./options.ts";
 import type { Actor, Sight } from "./sight.ts";
 import { writtenBy } from "./write.ts";
 
-/** What became of one host. */
+/** The outcome for one host. */
 export type HostOutcome =
   | { readonly kind: "changed" | "unchanged"; readonly addresses: readonly string[] }
   | { readonly kind: "not-a-full-name" | "unknown" | "read-only" | "refused" };
@@ -18,7 +18,7 @@ export type HostOutcome =
 type Placed = { readonly place: number; readonly owner: string; readonly zone: Zone; readonly id: string };
 
 export function dyndnsOperations({ store, now }: RecordServiceOptions, sight: Sight) {
-  /** The closest zone above a name that this actor may see. */
+  /** The closest enclosing zone of a name that this actor may see. */
   const zoneOf = async (actor: Actor, name: string): Promise<Zone | undefined> => {
     for (const above of enclosing(name)) {
       const zone = await store.zoneBy(actor.account, { name: above });
@@ -55,7 +55,7 @@ export function dyndnsOperations({ store, now }: RecordServiceOptions, sight: Si
   };
 
   return {
-    /** All hosts of a zone in one write, none when they have these addresses already. In the order of the hosts. */
+    /** Writes all hosts of a zone in one write; no write if nothing changes. Outcomes are in the order of the hosts. */
     pointHosts: async (
       actor: Actor,
       hosts: readonly Host[],

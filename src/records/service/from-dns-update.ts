@@ -25,7 +25,7 @@ export type DnsUpdate = {
   readonly updates: readonly RecordUpdate[];
   readonly key: TransferKey;
   readonly from: string;
-  /** Of this very message: no two that are meant apart have the same. */
+  /** Identifies this message: two separate updates never have the same signature. */
   readonly signature: string;
   readonly now: Instant;
 };
@@ -36,9 +36,9 @@ export type DnsUpdated =
   | { readonly kind: "refused"; readonly faults: readonly Fault[] };
 
 /**
- * All of the message in one write, or nothing of it: the same rules, log and serials as through the HTTP APIs. A message that was
- * applied is not applied again: a client that missed the answer, or an attacker who replays what was overheard, gets the first answer.
- * The signature is stored in the transaction of the update, so this holds after a restart and on other nodes of the database.
+ * Applies the whole message in one write or not at all, with the same rules, change log and serials as the HTTP APIs. A message is
+ * never applied twice: a client that missed the answer, or an attacker who replays a captured message, gets the first answer. The
+ * signature is stored in the transaction of the update, so this also holds after a restart and on other nodes.
  */
 export async function updateFromDns(store: RecordStore, update: DnsUpdate): Promise<DnsUpdated> {
   const { key, now } = update;
@@ -68,7 +68,7 @@ function decide(update: DnsUpdate, view: WriteView, ids: readonly string[]): Dec
   return { wanted, serial: newSerial(view.sets, wanted), result: { kind: "done" } };
 }
 
-/** Every set that is named, and every set at a name that is deleted whole. */
+/** Checks every set that is named, and every set at a name that is deleted completely. */
 function mayDo({ zone, key, from, now, prerequisites, updates }: DnsUpdate, sets: readonly RRset[]): boolean {
   const allowed = (kind: "read-set" | "write-set", { owner, type }: Pick<RRset, "owner" | "type">) =>
     may(key.scope, { kind, zone, owner, type, from, now }).kind === "yes";
@@ -84,10 +84,10 @@ function mayDo({ zone, key, from, now, prerequisites, updates }: DnsUpdate, sets
   );
 }
 
-/** Deleting all at the zone's own name leaves these. */
+/** Deleting all sets at the apex keeps these (RFC 2136 section 3.4.2.3). */
 const isKept = ({ owner, type }: RRset): boolean => owner === apex && (type === "SOA" || type === "NS");
 
-/** An SOA record that was accepted brings its own serial, which is newer. */
+/** The serial of an SOA record in the update, which is only accepted if it is newer. */
 function newSerial(before: readonly RRset[], after: readonly RRset[]): number | undefined {
   const [old, changed] = [before, after].map((sets) => sets.find((set) => set.type === "SOA")?.records[0]?.rdata);
   return changed === undefined || changed === old ? undefined : serialOf(changed);

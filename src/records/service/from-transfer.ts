@@ -7,18 +7,18 @@ import type { Zone } from "../model.ts";
 import type { RecordStore } from "../store/port.ts";
 import { newRecordId } from "./edit/new-id.ts";
 
-/** What a primary server has sent for a secondary zone. */
+/** What a primary server sent for a secondary zone. */
 export type TransferredContent =
   | { readonly kind: "whole"; readonly serial: number; readonly lines: readonly ZoneLine[] }
   | { readonly kind: "steps"; readonly serial: number; readonly since: number; readonly steps: readonly ZoneStep[] };
 
 export type StoredTransfer =
   | { readonly kind: "done" }
-  /** The steps lead from another version, or the zone is no secondary any more. */
+  /** The changes start from another version, or the zone is no longer secondary. */
   | { readonly kind: "does-not-fit" }
   | { readonly kind: "refused"; readonly faults: readonly Fault[] };
 
-/** The zone becomes what its primary says, serial included, in one write that the change log shows as any other. */
+/** Makes the zone equal to its primary's version, including the serial, in one write that is in the change log like any other. */
 export async function storeTransfer(
   store: RecordStore,
   { account, id }: Zone,

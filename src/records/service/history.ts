@@ -10,10 +10,10 @@ import type { RecordServiceOptions } from "./options.ts";
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "./sight.ts";
 import { type Asked, type Done, noChange, type Written, writtenBefore, writtenBy, writtenIn } from "./write.ts";
 
-/** Changes that one request looks through for one who may see only some sets. */
+/** How many changes one request examines for an actor who may see only some sets. */
 const mostLookedAt = 2_000;
 const historyPart = 200;
-/** More than any write can have made in one zone. */
+/** More changes than one write can make in a zone. */
 const wholeWrite = 1_000_000;
 
 export function historyOperations({ store, now }: RecordServiceOptions, sight: Sight) {
@@ -22,7 +22,7 @@ export function historyOperations({ store, now }: RecordServiceOptions, sight: S
       ? sight.allows(actor, { kind: "read-zone", zone })
       : sight.allows(actor, { kind: "read-set", zone, owner: change.owner, type: change.type });
 
-  /** Pages are filled with what the actor may see: how many changes are hidden between them does not show. */
+  /** Fills pages with visible changes only, so that the number of hidden changes is not revealed. */
   const seenBy = async (actor: Actor, zone: Zone, { before, limit }: HistoryPage) => {
     const seen: LoggedChange[] = [];
     let next = before;
@@ -41,8 +41,8 @@ export function historyOperations({ store, now }: RecordServiceOptions, sight: S
     maySee,
 
     /**
-     * What was done to a zone, newest first, as far as the actor may see it. `next` is where to go on, `rest` how many changes
-     * of the last write are to be found there: undefined for whoever sees only some of them.
+     * The changes to a zone that the actor may see, newest first. `next` is where the next page starts, `rest` how many changes of
+     * the last write are on the following pages; undefined for an actor who sees only some sets.
      */
     history: async (actor: Actor, key: ZoneKey, query: HistoryPage) => {
       const zone = await sight.openZone(actor, key);
@@ -55,7 +55,7 @@ export function historyOperations({ store, now }: RecordServiceOptions, sight: S
       return { kind: "done" as const, zone, rows, next: last?.position, rest };
     },
 
-    /** Takes back what one write has changed, as a new write; refused where something has changed since. */
+    /** Undoes one write with a new write; refused if something has changed since. */
     undo: async (actor: Actor, key: ZoneKey, serial: number, asked: Asked = {}): Promise<Written> => {
       const zone = await sight.openZone(actor, key);
       const rows = zone ? await store.historyOf(zone, { serial, limit: wholeWrite }) : [];
@@ -74,7 +74,7 @@ export function historyOperations({ store, now }: RecordServiceOptions, sight: S
         return { ...after, command: "undo_changes", result: { kind: "done" } };
       };
       const owners = () => undone.changes.map((change) => change.owner);
-      // Also of sets that are only to become other ones: what stands in one now may be another record that says the same.
+      // Also for sets that are replaced: their current records may be others with the same content.
       const records = undone.changes.flatMap(({ after }) => after?.records.map((record) => record.id) ?? []);
       const request = { ...writtenBy(actor, now()), at: key, owners, records, ...asked };
       return writtenIn<Done>(await store.act(request, decide));
@@ -99,7 +99,7 @@ function undoRefusal(sight: Sight, actor: Actor, { name: zone }: Zone, { changes
   return ofSets ?? (settings && sight.refusal(actor, { kind: "write-zone", zone }));
 }
 
-/** A record that is put back has its old id again, unless it has that in a set that is left as it is. */
+/** A restored record gets its old id back, unless a record in an unaffected set has that id now. */
 function withFreeIds({ sets }: WriteView, changes: readonly Change[], newId: (i: number) => string): readonly Change[] {
   const changing = new Set(changes.map(({ owner, type }) => setKey(owner, type)));
   const left = sets.filter(({ owner, type }) => !changing.has(setKey(owner, type)));
@@ -145,7 +145,7 @@ function undoneIn(
 const sameOrNone = (a: RRset | undefined, b: RRset | undefined): boolean =>
   a === undefined || b === undefined ? a === b : sameSet(a, b);
 
-/** The serial inside an SOA is the zone's of that time. */
+/** The SOA in a logged set has the serial of its time; this replaces it with the zone's current one. */
 function atSerial(set: RRset | null, zone: Zone): RRset | undefined {
   if (set === null || set.type !== "SOA") return set ?? undefined;
   return {
@@ -157,7 +157,7 @@ function atSerial(set: RRset | null, zone: Zone): RRset | undefined {
   };
 }
 
-/** A lock holds against changes of what is published, not against its own removal. */
+/** Protection prevents changes to what is published, but not its own removal. */
 const onlyMarks = (before: RRset, after: RRset): boolean => {
   const { labels: _, locked: __, ...unmarked } = after;
   const { labels, locked } = before;
@@ -167,8 +167,8 @@ const onlyMarks = (before: RRset, after: RRset): boolean => {
 const changedSince = (what: string): Fault => ({
   code: "changed-since",
   where: "serial",
-  message: `${what} has changed since`,
-  todo: "undo the later change first, or write what you want",
+  message: `${what} has changed since then`,
+  todo: "undo the later change first, or write the records you want",
 });
 
-const zoneStays: Fault = { ...soaStays, where: "serial", message: "this is how the zone was made" };
+const zoneStays: Fault = { ...soaStays, where: "serial", message: "this write created the zone" };

@@ -5,13 +5,13 @@ import { parseName, parseZoneName } from "../../core/names/name.ts";
 import { isRecordType } from "../../core/rdata/table.ts";
 import type { Fault } from "../../core/result.ts";
 
-/** What a token shall open, with canonical names. Faults are told by their places in the scope. */
+/** The scope of a token, with canonical names. Faults have their places in the scope. */
 export function readScope(scope: Readonly<Record<string, unknown>>, faults: Fault[], most: number): Scope {
   const list = <T>(items: unknown, where: string, kind: Kind<T>) => readList(items, { where, most }, kind, faults);
   const { access, zones, sets, expires, networks } = scope;
-  if (access !== "read" && access !== "write") faults.push(badToken("access", "a token may read, or read and write"));
+  if (access !== "read" && access !== "write") faults.push(badToken("access", "it must be read or write"));
   if (expires !== undefined && !(Number.isSafeInteger(expires) && Number(expires) > 0))
-    faults.push(badToken("expires", "the end is a time in milliseconds"));
+    faults.push(badToken("expires", "it must be a time in milliseconds since 1970"));
   return {
     access: access === "write" ? "write" : "read",
     ...(zones !== undefined && { zones: list(zones, "zones", zoneName) }),
@@ -35,13 +35,13 @@ function readList<T>(
 ): readonly T[] {
   if (!Array.isArray(list) || list.length === 0 || list.length > most) {
     faults.push(
-      badToken(where, Number.isFinite(most) ? `there must be one, and ${most} at the most` : "there must be one"),
+      badToken(where, Number.isFinite(most) ? `it must have 1 to ${most} entries` : "it must have at least one entry"),
     );
     return [];
   }
   return list.flatMap((item: unknown, i) => {
     const value = read(item);
-    if (value === undefined) faults.push({ ...badToken(`${where}[${i}]`, `this is no ${what}`), todo });
+    if (value === undefined) faults.push({ ...badToken(`${where}[${i}]`, `this is not a ${what}`), todo });
     return value === undefined ? [] : [value];
   });
 }
@@ -67,20 +67,20 @@ function readRule(item: unknown): SetRule | undefined {
 const readNetwork = (item: unknown): string | undefined =>
   typeof item === "string" && parseNetwork(item) !== undefined ? item : undefined;
 
-const zoneName: Kind<string> = { what: "name of a zone", todo: "give one such as example.org", read: readZone };
+const zoneName: Kind<string> = { what: "zone name", todo: "use a name such as example.org", read: readZone };
 const setRule: Kind<SetRule> = {
   what: "name in a zone with record types",
-  todo: "give a name such as home, types such as A, or both",
+  todo: "use a name such as home, types such as A, or both",
   read: readRule,
 };
-const network: Kind<string> = { what: "network", todo: "give one such as 192.0.2.0/24", read: readNetwork };
+const network: Kind<string> = { what: "network", todo: "use one such as 192.0.2.0/24", read: readNetwork };
 
 export const badToken = (where: string, message: string): Fault => ({ code: "bad-token", where, message });
 
-/** What is wrong with a name that somebody wishes for a token. Lists, logs and the history of zones show it. */
+/** What is wrong with the name of a token. It is shown in lists, logs and the history of zones. */
 export function tokenNameFault(name: unknown): string | undefined {
   if (typeof name !== "string" || name.trim() === "" || name.length > 100)
-    return "say in at most 100 characters what the token is for";
-  if (/[\p{Control}\p{Surrogate}]/u.test(name)) return "leave out the control characters and what is no Unicode";
+    return "describe in at most 100 characters what the token is for";
+  if (/[\p{Control}\p{Surrogate}]/u.test(name)) return "remove control characters and invalid Unicode";
   return undefined;
 }

@@ -23,13 +23,13 @@ export function recordOperations(
   turns: Pick<Turns, "next">,
 ) {
   return {
-    /** Whether an answer about all of a zone, or about all zones when none is named, may be long. */
+    /** Whether the answer for a whole zone, or for all zones if none is named, may be long. */
     isLarge: async ({ account }: Actor, zone: string | undefined): Promise<boolean> =>
       zone === undefined || ((await store.zone(account, zone))?.recordCount ?? 0) > largeZone,
 
     record: sight.record,
 
-    /** The records that the actor may see; `missing` when a zone is asked for and is not there. */
+    /** The records that the actor may see; `missing` if the requested zone does not exist. */
     records: async (actor: Actor, query: RecordsQuery) => {
       const zones = await zonesAsked(store, sight, actor, query.zone);
       if (zones === undefined) return missing("zone");
@@ -88,7 +88,7 @@ async function zonesAsked(
   return items.filter((zone) => sight.allows(actor, { kind: "read-zone", zone: zone.name }));
 }
 
-/** A name is looked up as the owner that it means; one that cannot be an owner of this zone has no records there. */
+/** Looks a name up as an owner; a name that cannot be an owner in this zone has no records there. */
 async function recordsOf(
   sight: Sight,
   actor: Actor,

@@ -10,38 +10,38 @@ import { type Actor, denied, missing, type NotDone, placeOf, refused, type Sight
 
 export type RecordDraft = {
   readonly type: RecordType;
-  /** As sent; given back so. */
+  /** Returned as sent. */
   readonly name: string;
   readonly value: string;
-  /** What the value means, in the syntax of zone files. */
+  /** The meaning of the value in zone-file syntax. */
   readonly text: string;
-  /** Undefined: not said. */
+  /** Undefined: not given. */
   readonly ttl: number | undefined;
 };
 
 /** A draft and the zone that it names. */
 export type PlacedDraft = { readonly zoneId: string; readonly draft: RecordDraft };
 
-/** The same for a zone that exists and one that does not: the answer shows nothing of other zones. */
+/** The same whether or not the other zone exists, so that the answer reveals nothing about other zones. */
 export const zoneStays: Fault = {
   code: "zone-stays",
   where: "zone_id",
-  message: "the record is in another zone than zone_id says, and records do not move between zones",
-  todo: "send the zone_id that the record has now, or delete it and create it in the other zone",
+  message: "the record is not in the zone given as zone_id, and records cannot be moved between zones",
+  todo: "send the record's current zone_id, or delete the record and create it in the other zone",
 };
 
 type Content = { readonly kind: "content"; readonly content: RecordContent };
 
 export type RecordRules = ReturnType<typeof recordRules>;
 
-/** What one actor may make of one record, before it is looked at what else is in the zone. */
+/** What an actor may do with a record, before the rest of the zone is checked. */
 export function recordRules(sight: Sight) {
   const writeRefusal = (actor: Actor, zone: Zone, { owner, type }: { owner: string; type: RecordType }) => {
     const refusal = sight.refusal(actor, { kind: "write-set", zone: zone.name, owner, type });
     return refusal && denied(refusal);
   };
 
-  /** Why a record of this set cannot be changed: it is not there for this actor, is the SOA, or may not be written. */
+  /** Why a record of this set cannot be changed: not visible to the actor, the SOA, or not writable. */
   const obstacle = (actor: Actor, zone: Zone, set: RRset | undefined): NotDone | undefined => {
     if (set === undefined || !sight.allows(actor, { kind: "read-set", ...placeOf({ ...set, zone }) })) {
       return missing("record");
@@ -58,14 +58,14 @@ export function recordRules(sight: Sight) {
   return {
     obstacle,
     newContent,
-    /** Of a record that is in `set` now. */
+    /** For a record that is in `set` now. */
     nextContent: (actor: Actor, zone: Zone, set: RRset | undefined, next: PlacedDraft): Content | NotDone =>
       obstacle(actor, zone, set) ??
       (next.zoneId === zone.id ? newContent(actor, zone, next.draft) : refused([zoneStays])),
   };
 }
 
-/** The owners that drafts mean; one that cannot be read is refused by the rule, which needs no sets for that. */
+/** The owners of drafts. Invalid names are skipped: the rules refuse them and need no sets for that. */
 export const ownersOf =
   (drafts: readonly RecordDraft[]) =>
   (zone: Zone): readonly string[] =>
@@ -74,7 +74,7 @@ export const ownersOf =
       return owner.ok ? [owner.value] : [];
     });
 
-/** Name and value at once, so that every fault is told. */
+/** Reads both name and value, so that all faults are reported. */
 function readDraft(draft: RecordDraft, zone: Zone): Content | NotDone {
   const owner = parseOwner(draft.name, zone.name);
   const rdata = parseRdata(draft.type, draft.text, zone.name);

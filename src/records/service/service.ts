@@ -16,8 +16,7 @@ import { primaryServerOperations } from "./zones/primary-servers.ts";
 import { createChangeSettings } from "./zones/settings.ts";
 
 /**
- * What can be asked of the record service, whichever API it is asked through. Every operation takes the actor first and
- * answers only about what that one may see.
+ * The operations of the record service, for all APIs. Every operation takes the actor first and returns only what that actor may see.
  */
 export type RecordService = ReturnType<typeof createRecordService>;
 
@@ -28,7 +27,7 @@ export function createRecordService(options: RecordServiceOptions) {
   const changeSettings = createChangeSettings(options, sight);
   return {
     nameservers: options.nameservers,
-    /** For work that takes long, by accounts. */
+    /** Accounts take turns with work that takes long. */
     turns,
     ...zoneOperations(options, sight, turns, changeSettings),
     ...setOperations(options, sight),

@@ -11,7 +11,7 @@ import type { RecordServiceOptions } from "./options.ts";
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "./sight.ts";
 import { type Asked, type Done, noChange, type Written, writtenBy, writtenIn } from "./write.ts";
 
-/** One set of several that change together: what it shall be, or that it shall go. */
+/** One of several sets that change together: its new content, or that it is deleted. */
 export type SetChange = {
   readonly name: string;
   readonly type: string;
@@ -20,7 +20,7 @@ export type SetChange = {
 
 type Wanted = { readonly changes: readonly SetChange[]; readonly expectedSerial: number | undefined };
 
-/** Many sets of one zone in one transaction: checked as they shall stand in the end, so a CNAME and an A can change places. */
+/** Changes many sets of one zone in one transaction. Only the result is checked, so a CNAME can replace an A record and vice versa. */
 export function changesOperations({ store, now }: RecordServiceOptions, sight: Sight) {
   return {
     changeSets: async (actor: Actor, key: ZoneKey, wanted: Wanted, asked: Asked = {}): Promise<Written> => {
@@ -49,7 +49,7 @@ export function changesOperations({ store, now }: RecordServiceOptions, sight: S
 
 type Refuses = (owner: string, type: RRset["type"]) => ReturnType<Sight["refusal"]>;
 
-/** Every fault of every change at once; what may not be written at all comes first. */
+/** Reports all faults of all changes; missing permissions come first. */
 function applied(
   view: WriteView,
   changes: readonly SetChange[],
@@ -85,13 +85,13 @@ function applied(
 const serialMoved = (zone: Zone, expected: number): Fault => ({
   code: "serial-moved",
   where: "expected_serial",
-  message: `the zone has changed meanwhile: its serial is ${zone.serial}, not ${expected}`,
-  todo: "read it again, and decide again",
+  message: `the zone has changed: its serial is ${zone.serial}, not ${expected}`,
+  todo: "read the zone again before you retry",
 });
 
 const namedTwice = (key: string, where: string): Fault => ({
   code: "named-twice",
   where: `${where}name`,
   message: `the set ${key} is in the list twice`,
-  todo: "say once what it shall be",
+  todo: "list each set only once",
 });

@@ -13,7 +13,7 @@ import { type Asked, noChange, type Written, writtenBy, writtenIn } from "./writ
 
 export type SetTarget = { readonly zone: ZoneKey; readonly name: string; readonly type: string };
 
-/** The set as it is then, undefined when it is gone. */
+/** The set after the operation, undefined if it was deleted. */
 export type SetDone = {
   readonly kind: "done";
   readonly zone: Zone;
@@ -21,7 +21,7 @@ export type SetDone = {
   readonly made: boolean;
 };
 
-/** Record sets, each read and written as one. */
+/** Operations on single record sets. */
 export function setOperations({ store, now }: RecordServiceOptions, sight: Sight) {
   return {
     set: async (actor: Actor, target: SetTarget): Promise<SetDone | NotDone> => {
@@ -37,7 +37,7 @@ export function setOperations({ store, now }: RecordServiceOptions, sight: Sight
       return set ? { kind: "done", zone, set, made: false } : missing("record");
     },
 
-    /** `keep` chooses among those that the actor may see. */
+    /** `keep` filters the sets that the actor may see. */
     setPage: async (
       actor: Actor,
       key: ZoneKey,
@@ -98,7 +98,7 @@ export function setOperations({ store, now }: RecordServiceOptions, sight: Sight
 
 type EditKind = SetEdit["kind"];
 
-/** What the actions are called; new labels are no action. */
+/** The names of the actions; changing labels is not an action. */
 const commands: Readonly<Record<EditKind, string | undefined>> = {
   create: "create_rrset",
   put: "set_rrset_records",
@@ -112,12 +112,12 @@ const commands: Readonly<Record<EditKind, string | undefined>> = {
   delete: "delete_rrset",
 };
 
-/** For the others a set that does not exist is missing. */
+/** The other edits require an existing set. */
 const mayCreate: ReadonlySet<EditKind> = new Set(["create", "put", "add"]);
-/** Labels and the lock itself can be changed on a set that is locked. */
+/** Labels and protection can be changed on a protected set. */
 const passesLock: ReadonlySet<EditKind> = new Set(["lock", "label"]);
 
-/** The original shows no sets of a secondary zone to its clients; people in the console see what was transferred. */
+/** The original shows no sets of a secondary zone; users of the console see what was transferred. */
 const readFaults = (actor: Actor, zone: Zone): readonly Fault[] => (actor.token === undefined ? [] : zoneFaults(zone));
 
 function obstacleTo(
@@ -130,7 +130,7 @@ function obstacleTo(
   const refusal = place.ok ? sight.refusal(actor, { kind: "write-set", zone: zone.name, ...place.value }) : undefined;
   const faults = zoneFaults(zone);
   if (place.ok && refusal === undefined) return faults.length > 0 ? refused(faults) : undefined;
-  // Who may write a set may see it; only who may not is to be told how much of it.
+  // An actor who may write a set may see it. For the others, the answer depends on what they may see.
   if (!sight.allows(actor, { kind: "read-zone", zone: zone.name })) return missing("zone");
   if (faults.length > 0) return refused(faults);
   if (!place.ok) return mayCreate.has(kind) ? refused(place.faults) : missing("record");

@@ -7,23 +7,23 @@ import type { PlacedRecord, Zone, ZoneKey } from "../model.ts";
 import type { RecordStore, SetQuery } from "../store/port.ts";
 import { readZone } from "./zones/read-zone.ts";
 
-/** Who asks, from where, and what that one may do. */
+/** Who calls, from where, and what they may do. */
 export type Actor = {
   readonly account: number;
-  /** The number of the token that was shown; absent for whoever needs none. */
+  /** The number of the token; absent for actors without one. */
   readonly token?: number;
-  /** The number of the console session, where one was shown instead. */
+  /** The number of the console session, if there is one instead of a token. */
   readonly session?: number;
-  /** How the change log names this one. */
+  /** The name of the actor in the change log. */
   readonly label: string;
   readonly scope: Scope;
   readonly from?: string;
 };
 
-/** A zone by its id in the v1 API, or as the record-set API knows it. */
+/** A zone by its id in the v1 API, or by its key in the record-set API. */
 export type AnyZoneKey = ZoneKey | { readonly zone: string };
 
-/** Why a write was not done. `missing` is also the answer about what the actor may not see. */
+/** Why a write was not done. `missing` also covers what the actor may not see. */
 export type NotDone =
   | { readonly kind: "missing"; readonly what: Missing }
   | { readonly kind: "denied"; readonly because: Refusal }
@@ -35,7 +35,7 @@ export const missing = (what: Missing): NotDone => ({ kind: "missing", what });
 export const denied = (because: Refusal): NotDone => ({ kind: "denied", because });
 export const refused = (faults: readonly Fault[]): NotDone => ({ kind: "refused", faults });
 
-/** The store as one actor sees it: what the actor may not see is not there. */
+/** The store as an actor sees it: what they may not see does not exist. */
 export function createSight(store: RecordStore, now: () => Instant, turns: Pick<Turns, "next">) {
   const refusal = (actor: Actor, operation: Untimed<Operation>): Refusal | undefined => {
     const verdict = may(actor.scope, { ...operation, from: actor.from, now: now() });
@@ -43,7 +43,7 @@ export function createSight(store: RecordStore, now: () => Instant, turns: Pick<
   };
   const allows = (actor: Actor, operation: Untimed<Operation>) => refusal(actor, operation) === undefined;
 
-  /** The sets that the actor may see. Where that are certain owners' alone, no others are read: a zone can be very large. */
+  /** The sets that the actor may see. If only certain owners are visible, no others are read: a zone can be very large. */
   const sets = async (actor: Actor, zone: Zone, query: SetQuery = {}): Promise<readonly RRset[]> => {
     const owners = query.owner === undefined ? ownersSeen(actor.scope) : undefined;
     const found =
@@ -52,7 +52,7 @@ export function createSight(store: RecordStore, now: () => Instant, turns: Pick<
         : await store.sets(zone, owners === undefined ? query : { ...query, owners });
     return ofType(query.type, found).filter((set) => allows(actor, { kind: "read-set", ...placeOf({ ...set, zone }) }));
   };
-  /** As `sets`, in no order. For some types of any name no others are read; a few names are found by their keys. */
+  /** Like `sets`, in no particular order. If only certain types are visible, no others are read. */
   const setsToCount = async (actor: Actor, zone: Zone): Promise<readonly RRset[]> => {
     const types = typesSeen(actor.scope);
     if (types === undefined || ownersSeen(actor.scope) !== undefined) return await sets(actor, zone);
@@ -60,8 +60,8 @@ export function createSight(store: RecordStore, now: () => Instant, turns: Pick<
     return items.filter((set) => allows(actor, { kind: "read-set", ...placeOf({ ...set, zone }) }));
   };
   /**
-   * Only the records that the actor sees are counted, and only they say when the zone was modified; secrets are for those who
-   * could have set them.
+   * Record count and modification time cover only the records that the actor sees. TSIG keys are shown only to actors who may set
+   * them.
    */
   const asSeen = async (actor: Actor, zone: Zone): Promise<Zone> => {
     const open = zone.settings.primaries.length === 0 || allows(actor, { kind: "write-zone", zone: zone.name });
@@ -73,7 +73,7 @@ export function createSight(store: RecordStore, now: () => Instant, turns: Pick<
   };
   const find = (account: number, key: AnyZoneKey): Promise<Zone | undefined> =>
     "zone" in key ? store.zone(account, key.zone) : store.zoneBy(account, key);
-  /** For those who look for something in the zone: nothing is counted, and the zone is not to be shown. */
+  /** For looking something up in the zone: does not count records, so do not show this zone to the actor. */
   const openZone = async (actor: Actor, key: AnyZoneKey): Promise<Zone | undefined> => {
     const zone = await find(actor.account, key);
     return zone && allows(actor, { kind: "read-zone", zone: zone.name }) ? zone : undefined;
@@ -89,7 +89,7 @@ export function createSight(store: RecordStore, now: () => Instant, turns: Pick<
       const zone = await openZone(actor, key);
       return zone && (await asSeen(actor, zone));
     },
-    /** Undefined when there is no such zone; whether there is one by this number or name, the write itself finds out. */
+    /** Undefined if no zone has this id. A number or name is not checked here; the write does that. */
     keyForWriting: async (actor: Actor, key: AnyZoneKey): Promise<ZoneKey | undefined> =>
       "zone" in key ? numberOf(await openZone(actor, key)) : key,
     record: async (actor: Actor, id: string): Promise<PlacedRecord | undefined> => {

@@ -1,17 +1,17 @@
 import { createHmac } from "node:crypto";
 
-/** How one actor sees numbers that are counted for all: positions in the change log, and actions. */
+/** Disguises global numbers (positions in the change log, action ids) for one actor. */
 export type Veil = {
   readonly show: (number: number) => number;
-  /** The other way round; what was never shown becomes some other number. */
+  /** The inverse; a number that was never shown becomes some other number. */
   readonly read: (shown: number) => number;
 };
 
 export const noVeil: Veil = { show: (number) => number, read: (shown) => shown };
 
 /**
- * A permutation of the numbers below 2^48 that nobody can follow without the secret: a gap between two numbers says nothing
- * about how much others did in between. A Feistel network, so that it can be reversed; another one for each holder.
+ * A permutation of the numbers below 2^48 that is unpredictable without the secret: the gap between two numbers does not reveal how
+ * much others did in between. A Feistel network, so it can be inverted; each holder has a different one.
  */
 export function createVeil(secret: string, holder: string): Veil {
   const mixed = (round: number, half: number): number =>
@@ -20,7 +20,7 @@ export function createVeil(secret: string, holder: string): Veil {
     if (number < 0 || number >= size) return number;
     let [left, right] = [Math.floor(number / half), number % half];
     for (const round of rounds) [left, right] = [right, left ^ mixed(round, right)];
-    // The halves change places, so that the same walk with the rounds turned round leads back.
+    // Swapping the halves makes the same walk with the rounds reversed the inverse.
     return right * half + left;
   };
   return { show: (number) => through(rounds, number), read: (shown) => through(rounds.toReversed(), shown) };

@@ -4,18 +4,18 @@ import type { Action, ZoneKey } from "../model.ts";
 import type { Acted, Once, RecordStore } from "../store/port.ts";
 import { type Actor, missing, type NotDone, refused } from "./sight.ts";
 
-/** What is asked for beside the write itself, by an API whose writes are kept as actions. */
+/** Options of a write by an API that stores its writes as actions. */
 export type Asked = { readonly once?: Once };
 
-/** Who writes and when, as the store wants to know it. */
+/** The actor and time of a write, as the store needs them. */
 export const writtenBy = ({ account, label }: Actor, now: Instant) => ({ account, actor: label, now });
 
-/** A decision to leave the zone as it is. */
+/** A decision to change nothing. */
 export const noChange = <T>(result: T) => ({ wanted: undefined, result });
 
 export type Done = { readonly kind: "done" };
 
-/** With the action that was kept, and the serial that the write has given the zone: by now it may have another. */
+/** With the stored action, and the serial after the write; the zone may have a newer one by now. */
 export type Written<Result extends Done = Done> =
   | (Result & { readonly action: Action | undefined; readonly serial: number })
   | NotDone;
@@ -28,7 +28,7 @@ export function writtenIn<Result extends Done>(
   return result.kind === "done" ? { ...(result as Result), action, serial } : (result as NotDone);
 }
 
-/** For a zone that is missing for this actor: what was done under the key before is still answered. */
+/** For a zone that the actor cannot see: a request that was carried out earlier with this key still gets its answer. */
 export async function writtenBefore(
   store: RecordStore,
   actor: Actor,
@@ -44,6 +44,6 @@ export async function writtenBefore(
 export const keyTaken: Fault = {
   code: "key-taken",
   where: "Idempotency-Key",
-  message: "this key was sent with another request before",
-  todo: "send a new key with each new request",
+  message: "this key was already used for a different request",
+  todo: "use a new key for each new request",
 };

@@ -1,18 +1,18 @@
 import type { Fault } from "../../core/result.ts";
 import type { NotCreated } from "../store/port.ts";
 
-/** Says no more about zones of others than that there is one: not whose it is, nor its name. */
+/** Reveals only that another account's zone exists, neither its owner nor its name. */
 export function zoneNotCreated(name: string, why: NotCreated): Fault {
   const fault = (code: string, message: string, todo: string): Fault => ({ code, where: "name", message, todo });
   switch (why) {
     case "name-taken":
-      return fault("zone-taken", `the zone ${name} exists already`, "use the one that is there, or delete it first");
+      return fault("zone-taken", `the zone ${name} already exists`, "use the existing zone, or delete it first");
     case "inside-foreign-zone":
       return fault("zone-not-granted", `${name} is inside a zone of another account`, askOwner);
     case "above-foreign-zone":
       return fault("zone-not-granted", `a zone of another account is below ${name}`, askOwner);
     case "public-suffix":
-      return fault("name-reserved", `${name} is a public suffix: names of many owners end in it`, askOperator);
+      return fault("name-reserved", `${name} is a public suffix: many owners have names below it`, askOperator);
     case "name-server":
       return fault("name-reserved", `the name servers of this service are in ${name}`, askOperator);
     default:

@@ -1,4 +1,4 @@
 import type { Fault } from "../../../core/result.ts";
 
-/** A field of a request that cannot be read: `ttl` that `is too small`. */
+/** An invalid field of a request: `ttl`, `is too small`. */
 export const badInput = (where: string, message: string): Fault => ({ code: "bad-input", where, message });

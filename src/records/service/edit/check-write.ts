@@ -6,7 +6,7 @@ import type { Fault } from "../../../core/result.ts";
 import type { Zone } from "../../model.ts";
 import type { WriteView } from "../../store/port.ts";
 
-/** Why a zone cannot become so, whoever wants it: every fault at once. */
+/** All reasons why the zone cannot take these sets, independent of the actor. */
 export function checkWrite({ zone, sets }: WriteView, wanted: readonly RRset[]): readonly Fault[] {
   return [...zoneFaults(zone), ...lockFaults(sets, wanted), ...checkOwners(wanted), ...checkNewSets(sets, wanted)];
 }
@@ -26,7 +26,7 @@ export function zoneFaults(zone: Zone): readonly Fault[] {
 export const soaStays: Fault = {
   code: "soa-stays",
   where: "type",
-  message: "the SOA record comes and goes with its zone",
+  message: "the SOA record is created and deleted with its zone",
   todo: "delete the zone instead",
 };
 

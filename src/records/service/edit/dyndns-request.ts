@@ -4,7 +4,7 @@ import { unmapped } from "../../../core/addresses/peer-address.ts";
 import { scopeOf } from "../../../core/addresses/scope.ts";
 import { labelsOf, parseName } from "../../../core/names/name.ts";
 
-/** What a router asks for: these hosts shall have these addresses. A prefix moves the network part of what a host has. */
+/** The addresses that a router requests for its hosts. A prefix replaces the network part of a host's addresses. */
 export type WantedAddresses = {
   readonly ipv4?: Address;
   readonly ipv6?: Address | { readonly prefix: Network };
@@ -17,14 +17,14 @@ export type DyndnsRequest =
   | { readonly kind: "bad-address" }
   | { readonly kind: "caller-without-address"; readonly caller: string };
 
-/** Undefined: not a full name. */
+/** Undefined: not a fully qualified name. */
 export type Host = string | undefined;
 
 const maximumHosts = 20;
 
 /**
- * The dyndns2 protocol. Addresses may stand in `myip` and `myipv6`, several with commas, of either family; parameters that
- * routers leave empty count as not given. Without any, it is the address of the caller, if others can use it.
+ * The dyndns2 protocol. `myip` and `myipv6` may each hold several addresses of either family, separated by commas; empty parameters
+ * count as not given. Without any, the caller's address is used if it is reachable for others.
  */
 export function readDyndns(query: Readonly<Record<string, unknown>>, caller: string): DyndnsRequest {
   const names = words(query.hostname);
@@ -36,13 +36,13 @@ export function readDyndns(query: Readonly<Record<string, unknown>>, caller: str
   return wanted === undefined ? { kind: "bad-address" } : { kind: "update", hosts: names.map(readHost), wanted };
 }
 
-/** On this machine, or through a proxy on it whose header about callers is not trusted: nobody else could use that address. */
+/** The caller is on this machine, or behind a proxy on it whose headers are not trusted. Nobody else could use that address. */
 function isHere(caller: string): boolean {
   const address = parseAddress(caller);
   return address !== undefined && ["loopback", "unspecified", "link-local"].includes(scopeOf(address));
 }
 
-/** An address beats a prefix; of two in one family the last counts. */
+/** An address takes precedence over a prefix; of two addresses in one family the last one counts. */
 function readWanted(texts: readonly string[]): WantedAddresses | undefined {
   let ipv4: Address | undefined;
   let ipv6: Address | undefined;
@@ -64,7 +64,7 @@ function readHost(text: string): Host {
   return name.ok && labelsOf(name.value).length >= 2 ? name.value : undefined;
 }
 
-/** A key that comes twice counts as one list. */
+/** A repeated key counts as one list. */
 const words = (value: unknown): readonly string[] =>
   (Array.isArray(value) ? value : [value]).flatMap((each) =>
     typeof each === "string"

@@ -6,12 +6,12 @@ import type { Instant } from "../../../core/instant.ts";
 import type { RRset, ZoneRecord } from "../../../core/records/rrset.ts";
 import type { WantedAddresses } from "./dyndns-request.ts";
 
-/** The sets of one host as they shall be, and the addresses that it then has of those that were asked for. */
+/** The wanted sets of one host, and the requested addresses that it will then have. */
 export type PointedHost = { readonly wanted: readonly RRset[]; readonly addresses: readonly string[] };
 
 /**
- * Points a host at addresses. It must have A or AAAA records already: undefined when it has none, so that a slip of the
- * pen in a router makes no names. `id` is for a record of a family that the host did not have.
+ * Points a host at addresses. It must already have A or AAAA records; undefined if it has none, so that a typo in a router creates no
+ * names. `id` is for a record of a family that the host did not have.
  */
 export function pointHost(
   sets: readonly RRset[],
@@ -44,7 +44,7 @@ export function pointHost(
 const setOf = (sets: readonly RRset[], owner: string, type: "A" | "AAAA"): RRset | undefined =>
   sets.find((set) => set.owner === owner && set.type === type);
 
-/** One record with this address: the first that is there, under its id, else a new one. */
+/** Reduces the set to one record with this address: the first existing one keeps its id, otherwise a new one is created. */
 function withAddress(
   set: RRset,
   { text }: Address,
@@ -57,7 +57,7 @@ function withAddress(
   return { ...set, records: [record] };
 }
 
-/** Two records that would become one are one. */
+/** Records that become equal are merged. */
 function moveSet(set: RRset, prefix: Network, now: Instant): RRset {
   const moved = set.records.map((record) => moveRecord(record, prefix, now));
   if (moved.every((record, i) => record === set.records[i])) return set;
@@ -65,7 +65,7 @@ function moveSet(set: RRset, prefix: Network, now: Instant): RRset {
   return { ...set, records: moved.filter(({ rdata }) => !seen.has(rdata) && seen.add(rdata)) };
 }
 
-/** A local address beside a public one is not what the provider has moved. */
+/** A prefix from the provider does not move a local address (ULA) in the same set, nor a local prefix a public address. */
 function moveRecord(record: ZoneRecord, prefix: Network, now: Instant): ZoneRecord {
   const network = addressFromBytes(prefix.bytes);
   if (network === undefined || isLocal(network) !== isLocal({ family: "ipv6", text: record.rdata })) return record;
@@ -75,7 +75,7 @@ function moveRecord(record: ZoneRecord, prefix: Network, now: Instant): ZoneReco
 
 const isLocal = (address: Address): boolean => scopeOf(address) === "ula";
 
-/** The first bits from the prefix, the others as they are. */
+/** Replaces the first bits of the address with the prefix. */
 export function movedAddress(text: string, { bytes, length }: Network): string {
   const address = parseAddress(text);
   if (address === undefined) throw new Error("the data of an AAAA record is not an address");

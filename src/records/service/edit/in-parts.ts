@@ -1,7 +1,7 @@
-/** No store takes as many calls at once as one request can need. */
+/** One request can need more calls than a store can take at the same time. */
 const atOnce = 200;
 
-/** What `call` gives for each of them, in their order; a part at a time. */
+/** The results of `call` for all items, in order, with a limited number of calls at a time. */
 export async function inParts<Item, T>(
   items: readonly Item[],
   call: (item: Item) => Promise<T>,

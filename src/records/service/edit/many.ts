@@ -8,10 +8,10 @@ import { type Edit, keyOf, withEdits } from "./record.ts";
 
 export type EditedMany =
   | { readonly kind: "done"; readonly wanted: readonly RRset[]; readonly placed: readonly PlacedRecord[] }
-  /** Each edit that cannot be done, by its place in the list. */
+  /** The faults of each refused edit, by its index. */
   | { readonly kind: "refused"; readonly faults: ReadonlyMap<number, readonly Fault[]> };
 
-/** All edits together: only what comes out of them must be right, so that two records can swap their values. */
+/** Applies all edits together. Only the result must be valid, so that two records can swap their values. */
 export function editMany(view: WriteView, edits: readonly Edit[], now: Instant): EditedMany {
   const { wanted, placed } = withEdits(view, edits, now);
   const faults = checkWrite(view, wanted);
@@ -19,7 +19,7 @@ export function editMany(view: WriteView, edits: readonly Edit[], now: Instant):
   return { kind: "done", wanted, placed: edits.map(placed) };
 }
 
-/** Which edits a fault comes from: those of a value that is there twice; else all at its name; else all. */
+/** The edits that cause a fault: those with a duplicate value; otherwise all at its name; otherwise all. */
 function blame(
   faults: readonly Fault[],
   edits: readonly Edit[],
@@ -39,7 +39,7 @@ function blame(
   return blamed.size > 0 ? blamed : new Map(edits.map((_, i) => [i, faults]));
 }
 
-/** Of a fault whose place is the key of a set. */
+/** For a fault whose place is the key of a set. */
 const ownerIn = ({ where }: Fault): string | undefined =>
   where.includes(" ") ? where.slice(0, where.lastIndexOf(" ")) : undefined;
 

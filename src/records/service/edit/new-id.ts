@@ -1,11 +1,11 @@
 import { randomFillSync, randomInt } from "node:crypto";
 
-/** Letters and digits without those that look alike, as short UUIDs have them. */
+/** Letters and digits without look-alikes, as in short UUIDs. */
 const alphabet = "23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 
 export const newZoneId = (): string => Array.from({ length: 22 }, () => alphabet[randomInt(alphabet.length)]).join("");
 
-/** Ids for a write that may be decided on more than once: each is made when it is first asked for, and stays. */
+/** Ids for a write that may be decided more than once: each id is created on first use and stays the same. */
 export function newRecordIds(): (i: number) => string {
   const made: string[] = [];
   return (i) => {
@@ -16,8 +16,8 @@ export function newRecordIds(): (i: number) => string {
 }
 
 /**
- * The time and 80 random bits, as UUIDs of version 7 have them (RFC 9562, 5.7): ids made together stand together in the index, so a
- * large import writes a few hundred of its pages instead of one for each record.
+ * The time and 80 random bits, as in version 7 UUIDs (RFC 9562, 5.7). Ids created together are close together in the index, so a
+ * large import writes a few hundred index pages instead of one per record.
  */
 export const newRecordId = (): string => {
   if (used === pool.length) {
@@ -30,6 +30,6 @@ export const newRecordId = (): string => {
 };
 
 const randomBytesInId = 10;
-/** Asking the system for random bytes costs far more than an id, so they are fetched for many ids. */
+/** Getting random bytes from the system costs far more than making an id, so they are fetched for many ids. */
 const pool = Buffer.alloc(randomBytesInId * 256);
 let used = pool.length;

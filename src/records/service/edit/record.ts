@@ -6,18 +6,18 @@ import type { PlacedRecord } from "../../model.ts";
 import type { Decide, WriteView } from "../../store/port.ts";
 import { checkWrite } from "./check-write.ts";
 
-/** A checked record, with the place it shall have. */
+/** A checked record and where it belongs. */
 export type RecordContent = {
   readonly owner: string;
   readonly type: RecordType;
-  /** Undefined: not said. */
+  /** Undefined: not given. */
   readonly ttl: number | undefined;
   readonly name: string;
   readonly value: string;
   readonly rdata: string;
 };
 
-/** A new record, or one that is there under this id and shall be replaced. */
+/** A new record, or the replacement of the record with this id. */
 export type Edit = { readonly id: string; readonly content: RecordContent };
 
 type Refused = { readonly kind: "refused"; readonly faults: readonly Fault[] };
@@ -41,12 +41,12 @@ export function deleteRecord({ zone, sets }: WriteView, id: string): ReturnType<
 
 export const holds = (set: RRset, id: string): boolean => set.records.some((record) => record.id === id);
 
-/** A set while it is edited: its records by their ids, in their order. */
+/** A set while it is edited: its records by id, in their order. */
 type OpenSet = { readonly set: RRset; ttl: number | null; readonly records: Map<string, ZoneRecord> };
 
 type Placed = { readonly set: RRset; readonly record: ZoneRecord };
 
-/** The sets after all edits, unchecked, and where an edited record is in them. No id comes twice. */
+/** The sets after all edits, unchecked, and a function that finds an edited record in them. Ids must be unique. */
 export function withEdits({ zone, sets }: WriteView, edits: readonly Edit[], now: Instant) {
   const open = new Map(sets.map((set) => [keyOf(set), openSet(set)]));
   const ids = new Set(edits.map((edit) => edit.id));
@@ -64,15 +64,15 @@ export function withEdits({ zone, sets }: WriteView, edits: readonly Edit[], now
   const placed = ({ id, content: { owner, type } }: Edit): PlacedRecord => {
     const { ttl = null, records } = open.get(setKey(owner, type)) ?? {};
     const record = records?.get(id);
-    if (record === undefined) throw new Error("an edited record is in none of the sets");
+    if (record === undefined) throw new Error("an edited record is not in any set");
     return { zone, owner, type, ttl, record };
   };
   return { wanted, placed };
 }
 
 /**
- * A TTL that is said counts for the whole set. A new record without one leaves that of its set; a replaced one clears it. Id, comment and
- * creation time of a replaced record stay.
+ * A given TTL applies to the whole set. Without one, a new record keeps the TTL of its set, and a replacement clears it. A replaced
+ * record keeps its id, comment and creation time.
  */
 function putIn(sets: Map<string, OpenSet>, { id, content }: Edit, old: Placed | undefined, now: Instant): void {
   const { owner, type, name, value, rdata } = content;

@@ -6,7 +6,7 @@ import { duplicateValue, type Place, readValues, type Value, type ValueDraft } f
 
 export type SetDraft = {
   readonly records: readonly ValueDraft[];
-  /** Null: the zone's; undefined: not said. */
+  /** Null: the zone's; undefined: not given. */
   readonly ttl?: number | null;
   readonly labels?: Readonly<Record<string, string>>;
   readonly locked?: boolean;
@@ -14,15 +14,15 @@ export type SetDraft = {
 
 /** What the record-set API can do to one set. */
 export type SetEdit =
-  /** `put` creates the set or replaces its records; a TTL or labels that are not said stay. */
+  /** `put` creates the set or replaces its records; TTL and labels stay unless given. */
   | { readonly kind: "create" | "put" | "replace" | "add" | "remove" | "comment"; readonly draft: SetDraft }
   | { readonly kind: "ttl"; readonly ttl: number | null }
   | { readonly kind: "lock"; readonly locked: boolean }
-  /** Without labels it changes nothing, and is no mistake. */
+  /** Without labels it changes nothing, which is not an error. */
   | { readonly kind: "label"; readonly labels: SetDraft["labels"] | undefined }
   | { readonly kind: "delete" };
 
-/** A set, undefined where there is none, and where it is. */
+/** A set and its place; `set` is undefined if it does not exist. */
 export type SetView = {
   readonly zone: Zone;
   readonly place: Place;
@@ -32,11 +32,11 @@ export type SetView = {
 
 export type Stamp = {
   readonly now: Instant;
-  /** The id of the first record that was not there before, of the second, and so on: the same whenever it is asked for. */
+  /** The id of the i-th new record; always the same for the same `i`. */
   readonly newId: (i: number) => string;
 };
 
-/** The set as the edit makes it; undefined where none is left. */
+/** The set after the edit; undefined if no records are left. */
 export function editedSet(edit: SetEdit, view: SetView): Result<RRset | undefined> {
   const { set } = view;
   switch (edit.kind) {
@@ -82,7 +82,7 @@ function withRecords(
   }
 }
 
-/** The records of the draft in place of those that the set has. */
+/** Replaces the records of the set with those of the draft. */
 export function withDraft({ zone, place, set, stamp }: SetView, draft: SetDraft, where?: string): Result<RRset> {
   const values = readValues(place.type, draft.records, zone, where);
   if (!values.ok) return values;
@@ -91,8 +91,8 @@ export function withDraft({ zone, place, set, stamp }: SetView, draft: SetDraft,
 }
 
 /**
- * The set with exactly these values. A record keeps its id and age where its value stays; one whose value is replaced by
- * another hands its id on, so that who knows it by its id in the v1 API follows it through a change of address.
+ * The set with exactly these values. A record whose value stays keeps its id and times. A new value takes over the id of a value that
+ * goes, so that a v1 client that knows the record by its id can follow it through a change of address.
  */
 export function withValues(
   place: Place,
@@ -119,7 +119,7 @@ export function withValues(
 const sayingThis = (record: ZoneRecord, { value, comment }: Value, now: Instant): ZoneRecord =>
   record.value === value && record.comment === comment ? record : { ...record, value, comment, modified: now };
 
-/** The TTL is that of a new set; said of one that is there, it must be the one it has. */
+/** The TTL applies to a new set; for an existing set it must equal the set's TTL. */
 export function withMore(
   place: Place,
   set: RRset | undefined,
@@ -135,14 +135,14 @@ export function withMore(
   return ok({ ...set, records: [...set.records, ...added] });
 }
 
-/** A value that is not there is no reason to refuse: whoever cleans up twice has what was wanted. */
+/** Removing a missing value is not an error, so that a repeated clean-up succeeds. */
 export function withLess(set: RRset, values: readonly Value[]): RRset | undefined {
   const gone = new Set(values.map((value) => value.rdata));
   const records = set.records.filter((record) => !gone.has(record.rdata));
   return records.length === 0 ? undefined : { ...set, records };
 }
 
-/** Only comments; here a value that is not there is a mistake. */
+/** Changes only comments; here a missing value is an error. */
 export function withComments(set: RRset, values: readonly Value[], now: Instant): Result<RRset> {
   const comments = new Map(values.map((value) => [value.rdata, value.comment]));
   const known = new Set(set.records.map((record) => record.rdata));
@@ -155,7 +155,7 @@ export function withComments(set: RRset, values: readonly Value[], now: Instant)
   return ok({ ...set, records });
 }
 
-/** The sets with this one in its place, or without any there. */
+/** The sets with this one in its place, or without it. */
 export const placed = (sets: readonly RRset[], { owner, type }: Place, set: RRset | undefined): readonly RRset[] => [
   ...sets.filter((each) => each.owner !== owner || each.type !== type),
   ...(set === undefined ? [] : [set]),
@@ -175,7 +175,7 @@ const differingTtl = {
   code: "ttl-differs",
   where: "ttl",
   message: "RRSet has differing record TTLs",
-  todo: "leave the TTL out, or change that of the set first",
+  todo: "omit the TTL, or change the TTL of the set first",
 };
 
 const valueMissing = (value: string, i: number) => ({

@@ -7,14 +7,14 @@ import { withSerial } from "../../../core/records/serial.ts";
 import { type Fault, fail, ok, type Result } from "../../../core/result.ts";
 import type { Zone } from "../../model.ts";
 
-/** Names and values as the record-set API takes them: stricter than zone files, so that nothing is taken otherwise than meant. */
+/** Names and values of the record-set API: stricter than zone files, so that nothing is misunderstood. */
 
 export type ValueDraft = { readonly value: string; readonly comment: string };
 export type Value = ValueDraft & { readonly rdata: string };
 type ZoneNow = Pick<Zone, "name" | "serial">;
 export type Place = { readonly owner: string; readonly type: RecordType };
 
-/** A name with the zone's own at its end would mean something else in a zone file than most people mean: it is refused. */
+/** Refuses a name that ends in the zone's name: in a zone file it would not mean what most people expect. */
 export function readPlace(name: string, type: string, zoneName: string, where = ""): Result<Place> {
   const faults: Fault[] = [];
   if (!isRecordType(type)) faults.push(unknownType(type, `${where}type`));
@@ -26,7 +26,7 @@ export function readPlace(name: string, type: string, zoneName: string, where = 
   return owner.ok ? ok({ owner: owner.value, type }) : owner;
 }
 
-/** All values at once, so that every fault is told. Two that mean the same are one too many. */
+/** Reads all values and reports all faults. Two values with the same meaning are a fault. */
 export function readValues(
   type: RecordType,
   drafts: readonly ValueDraft[],
@@ -53,20 +53,20 @@ function readValue(type: RecordType, { value, comment }: ValueDraft, zone: ZoneN
   const rdata = parseRdata(type, value, zone.name, where);
   if (!rdata.ok) return fail(...rdata.faults.map((fault) => badValue(value, fault, where)));
   if (type !== "SOA") return ok({ value, rdata: rdata.value.text, comment });
-  // The serial is the zone's, whatever is sent.
+  // The serial is always the zone's, whatever the client sent.
   const soa = withSerial(rdata.value.text, zone.serial);
   return ok({ value: soa, rdata: soa, comment });
 }
 
-/** What the API shows for a record. Texts that came through the v1 API may stand without quotes there. */
+/** The value that this API shows. TXT values written through the v1 API may be unquoted. */
 export const shownValue = (type: RecordType, { value, rdata }: ZoneRecord): string =>
   type === "TXT" && !isQuoted(value) ? rdata : value;
 
-/** One or more strings in quotes, with blanks between them and nowhere else. */
+/** One or more quoted strings, with blanks only between them. */
 function isQuoted(value: string): boolean {
   if (!value.startsWith('"') || !value.endsWith('"')) return false;
   const tokens = tokenize(value, "value");
-  // Quotes that do not match are told by the rule for the type.
+  // Unbalanced quotes are reported by the TXT parser.
   return !tokens.ok || tokens.value.every((token) => token.quoted);
 }
 
@@ -74,7 +74,7 @@ export const duplicateValue = (value: string, i: number): Fault => ({
   code: "duplicate-value",
   where: `records[0].records[${i}].value`,
   message: `duplicate value '${value}'`,
-  todo: "leave it out: a set has each value once",
+  todo: "remove it: a set can hold each value only once",
 });
 
 const unquoted = (where: string): Fault => ({
@@ -96,12 +96,12 @@ const badValue = (value: string, fault: Fault, where: string): Fault => ({
 const unknownType = (type: string, where: string): Fault => ({
   code: "unknown-type",
   where,
-  message: `${JSON.stringify(type.slice(0, 40))} is no record type`,
+  message: `${JSON.stringify(type.slice(0, 40))} is not a record type`,
 });
 
 const nameWithZone = (name: string, zoneName: string, where: string): Fault => ({
   code: "name-with-zone",
   where,
   message: `the name ${JSON.stringify(name.slice(0, 80))} is not relative to the zone ${zoneName}`,
-  todo: "leave the zone's name out and put no dot at the end; @ is the zone itself",
+  todo: "omit the zone name and the trailing dot; @ is the zone itself",
 });

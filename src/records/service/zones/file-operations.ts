@@ -26,7 +26,7 @@ import { importedSets } from "./first-sets.ts";
 import { setsLocked } from "./operations.ts";
 import { withZone, writeObstacle } from "./settings.ts";
 
-/** How a file becomes the sets of a zone, and what is refused, when it is imported through one of the APIs. */
+/** How one of the APIs turns a zone file into sets, and what it refuses. */
 type Manner = {
   readonly command?: string;
   readonly reading: (text: string, zoneName: string) => Steps<Result<ZoneFile>>;
@@ -37,7 +37,7 @@ type Manner = {
 type ImportStamp = { readonly now: Instant; readonly newIds: readonly ((i: number) => string)[] };
 
 export function zoneFileOperations({ store, now, nameservers }: RecordServiceOptions, sight: Sight, turns: Turns) {
-  /** Replaces all of a zone by what the file says, in one write; nothing is changed when there is a fault in it. */
+  /** Replaces the whole zone with the contents of the file, in one write. If the file has a fault, nothing is changed. */
   const importBy = async (
     manner: Manner,
     actor: Actor,
@@ -85,11 +85,11 @@ export function zoneFileOperations({ store, now, nameservers }: RecordServiceOpt
     importV1File: async (actor: Actor, key: AnyZoneKey, text: string) =>
       await withZone(sight, actor, key, await importBy(v1Manner, actor, key, text)),
 
-    /** Labels go; records that are there again keep their ids. */
+    /** Labels are lost; records that are in the file again keep their ids. */
     importFile: (actor: Actor, key: ZoneKey, text: string, asked?: Asked) =>
       importBy(rrsetsManner, actor, key, text, asked),
 
-    /** What the actor may see of a zone, as a file. */
+    /** The part of a zone that the actor may see, as a zone file. */
     exportZone: async (
       actor: Actor,
       key: AnyZoneKey,
@@ -102,7 +102,7 @@ export function zoneFileOperations({ store, now, nameservers }: RecordServiceOpt
       return { kind: "done", text: await turns.run(actor.account, printing) };
     },
 
-    /** How many records a file has, or every fault in it; for no zone in particular. */
+    /** The number of records in a file, or all its faults; independent of any zone. */
     validateZoneFile: (actor: Actor, text: string): Promise<Result<number>> =>
       turns.run(actor.account, validatingZoneFile(text)),
   };
@@ -119,7 +119,7 @@ function* validatingZoneFile(text: string): Steps<Result<number>> {
   return faults.length > 0 ? failAll(faults) : ok(sets.reduce((sum, set) => sum + set.records.length, 0));
 }
 
-/** A file without a record would empty the zone; who wants that deletes the zone. */
+/** Refuses a file without records, which would empty the zone; to do that, delete the zone. */
 function* readingZoneFile(text: string, zoneName: string): Steps<Result<ZoneFile>> {
   const file = yield* parsingZoneFile(text, zoneName, mostFileRecords);
   return file.ok && file.value.sets.length === 0 ? fail(emptyFile) : file;
@@ -135,7 +135,7 @@ const v1Manner: Manner = {
     ),
 };
 
-/** Records that were there keep their ids, times and spelling; without an SOA record in the file, so does the SOA. */
+/** Existing records keep their ids, times and spelling. If the file has no SOA record, the zone keeps its own. */
 function keptSets({ zone, sets }: WriteView, file: ZoneFile, { now, newIds }: ImportStamp): readonly RRset[] {
   const before = new Map(sets.map((set) => [setKey(set.owner, set.type), set]));
   const wanted = file.sets.map((set, i): RRset => {
@@ -163,12 +163,12 @@ const noZoneName: Fault = {
   code: "no-zone-name",
   where: "file",
   message: "the file does not say which zone it is for",
-  todo: "begin it with a line such as $ORIGIN example.org.",
+  todo: "start it with a line such as $ORIGIN example.org.",
 };
 
 const emptyFile: Fault = {
   code: "empty-file",
   where: "file",
-  message: "there is no record in the file",
-  todo: "send the text of a zone file as the body of the request",
+  message: "the file contains no records",
+  todo: "send a zone file as the request body",
 };

@@ -12,7 +12,7 @@ import type { Publisher } from "../options.ts";
 
 type At = { readonly serial: number; readonly now: Instant };
 
-/** The SOA set of a new zone, and the NS set where it is served from here, as far as it is not given them. */
+/** Adds the SOA set of a new zone, and the NS set if it is served from here, unless they are given. */
 export function firstSets(
   given: readonly RRset[],
   publisher: Publisher,
@@ -26,7 +26,7 @@ export function firstSets(
   return [...soa, withValues({ owner: apex, type: "NS" }, undefined, values, { now, newId: newRecordIds() })];
 }
 
-/** The timers are those that existing zones of the v1 API have. */
+/** With the timers of existing zones of the v1 API. */
 function firstSoa({ nameservers, hostmaster }: Publisher, serial: number, now: Instant): RRset {
   const [nameserver] = nameservers;
   const rdata = `${nameserver}. ${hostmaster ?? `hostmaster.${nameserver}`}. ${serial} 86400 10800 3600000 3600`;
@@ -36,7 +36,7 @@ function firstSoa({ nameservers, hostmaster }: Publisher, serial: number, now: I
 
 type Drafts = readonly (SetDraft & { readonly name: string; readonly type: string })[];
 
-/** Every fault of every set at once. */
+/** Reports all faults of all sets. */
 export function setsFromDrafts(drafts: Drafts, zoneName: string, { serial, now }: At): Result<readonly RRset[]> {
   const faults: Fault[] = [];
   const sets = drafts.flatMap(({ name, type, records, ttl = null, labels, locked }, i) => {
@@ -53,7 +53,7 @@ export function setsFromDrafts(drafts: Drafts, zoneName: string, { serial, now }
   return faults.length > 0 ? failAll(faults) : ok(sets);
 }
 
-/** What a file says, as sets; records that the zone has already are taken from there, in their spelling. */
+/** The contents of a file as sets. Records that the zone already has keep their spelling. */
 export function importedSets(
   { zone, sets }: { readonly zone: Pick<Zone, "serial">; readonly sets: readonly RRset[] },
   file: ZoneFile,

@@ -8,12 +8,12 @@ import { writeObstacle } from "./settings.ts";
 
 export type GrantDraft = { readonly account: string; readonly name: string };
 
-/** A list of more would be long to read for everybody. */
+/** A longer list would take too long to read. */
 const mostGrants = 1_000;
 
-/** The owner of a zone lets other accounts have zones inside it or above it. */
+/** Lets the owner of a zone allow other accounts to have zones inside or above it. */
 export function grantOperations({ store, now }: RecordServiceOptions, sight: Sight) {
-  /** Whoever may write all of a zone could give its names away by NS records too. */
+  /** Requires write access to the whole zone, which would also allow delegating its names with NS records. */
   const zoneFor = async (actor: Actor, key: ZoneKey): Promise<Zone | NotDone> => {
     const zone = await sight.openZone(actor, key);
     return zone ? (writeObstacle(sight, actor, zone) ?? zone) : missing("zone");
@@ -25,7 +25,7 @@ export function grantOperations({ store, now }: RecordServiceOptions, sight: Sig
       return "kind" in zone ? zone : { kind: "done", grants: await store.grants({ zone: zone.number }) };
     },
 
-    /** The same again is no second one. */
+    /** Adding the same grant twice has no effect. */
     addGrant: async (
       actor: Actor,
       key: ZoneKey,
@@ -36,12 +36,14 @@ export function grantOperations({ store, now }: RecordServiceOptions, sight: Sig
       const name = parseZoneName(draft.name);
       if (!name.ok) return refused(name.faults);
       if (!isRelated(name.value, zone.name))
-        return refused([badInput("name", `must be ${zone.name}, a name below it or one above it`)]);
+        return refused([badInput("name", `must be ${zone.name}, a name below it or a name above it`)]);
       const account = await store.account(draft.account);
-      if (account === undefined) return refused([badInput("account", "is not the name of an account here")]);
+      if (account === undefined) return refused([badInput("account", "is not an account of this service")]);
       if (account.id === zone.account) return refused([badInput("account", "is the owner of the zone")]);
       if ((await store.grants({ zone: zone.number })).length >= mostGrants)
-        return refused([badInput("name", `cannot be granted: the zone has ${mostGrants} grants; revoke some first`)]);
+        return refused([
+          badInput("name", `cannot be granted: the zone already has ${mostGrants} grants; revoke some first`),
+        ]);
       const consent = { zone: zone.number, account: account.id, name: name.value };
       const grant = await store.addGrant({ ...consent, actor: actor.label, created: now() });
       return grant === "no-zone" ? missing("zone") : { kind: "done", grant, action: undefined };

@@ -34,7 +34,7 @@ export type NewZoneDraft = {
   readonly labels?: Readonly<Record<string, string>>;
   readonly primaries?: readonly ServerDraft[];
   readonly locked?: boolean;
-  /** What a primary zone holds from the start; absent: its SOA record alone. */
+  /** The initial content of a primary zone; absent: only its SOA record. */
   readonly content?:
     | { readonly kind: "sets"; readonly sets: readonly (SetDraft & { readonly name: string; readonly type: string })[] }
     | { readonly kind: "file"; readonly text: string };
@@ -44,7 +44,7 @@ type CreatedZone = { readonly kind: "done"; readonly zone: Zone; readonly action
 
 const defaultTtl = 3_600;
 
-/** Zones themselves, for every face. */
+/** Operations on zones, for all faces. */
 export function zoneOperations(
   options: RecordServiceOptions,
   sight: Sight,
@@ -64,7 +64,7 @@ export function zoneOperations(
     openZone: sight.openZone,
     zoneStatuses: (zones: readonly Zone[]) => zoneStatuses(store, zones, now()),
 
-    /** `keep` chooses among those that the query finds and the actor may see. */
+    /** `keep` filters the zones that the query finds and the actor may see. */
     zones: async (actor: Actor, query: ZoneQuery, keep?: (zone: Zone) => boolean): Promise<Page<Zone>> => {
       const { zones: within } = actor.scope;
       const seen = within === undefined ? query : { ...query, within };
@@ -76,7 +76,7 @@ export function zoneOperations(
       return { ...page, items: await Promise.all(page.items.map((zone) => sight.asSeen(actor, zone))) };
     },
 
-    /** The account's zone that holds a name: the closest one above it of those that the actor may see, as if there were no others. */
+    /** The account's zone that contains a name: the closest enclosing zone among those that the actor may see. */
     zoneOwning: async (actor: Actor, text: string): Promise<Zone | undefined> => {
       const name = parseName(text);
       if (!name.ok) return undefined;
@@ -87,7 +87,7 @@ export function zoneOperations(
       return closest && (await sight.zone(actor, closest));
     },
 
-    /** `asked`: by an API that keeps actions; without it none is kept. */
+    /** `asked`: set by an API that stores actions; without it none is stored. */
     createZone: async (actor: Actor, draft: NewZoneDraft, asked?: Asked): Promise<CreatedZone> => {
       const name = parseZoneName(draft.name);
       if (!name.ok) return refused(name.faults);
@@ -159,7 +159,7 @@ export function zoneOperations(
       return changeSettings(actor, key, rule, { command: "change_primary_nameservers", ...asked });
     },
 
-    /** The name is there to be repeated: a zone keeps its name. Without a TTL it keeps that too. */
+    /** The name must be the current one, because zones cannot be renamed. Without a TTL the zone keeps its own. */
     changeZone: async (
       actor: Actor,
       key: AnyZoneKey,
@@ -203,7 +203,7 @@ function* readingContent(
   return { sets, ttl: file.value.ttl };
 }
 
-/** Why this actor cannot delete the zone. A protected set stands in the way of all that would take it away. */
+/** Why this actor cannot delete the zone. A protected set also prevents the deletion of its zone. */
 function removalObstacle(sight: Sight, actor: Actor, { zone, sets }: WriteView): NotDone | undefined {
   if (!sight.allows(actor, { kind: "read-zone", zone: zone.name })) return missing("zone");
   const refusal = sight.refusal(actor, { kind: "delete-zone", zone: zone.name });
@@ -218,27 +218,27 @@ const serversFrom = (drafts: readonly ServerDraft[], now: number): readonly Prim
 const zoneLocked = (name: string): Fault => ({
   code: "zone-locked",
   where: "zone",
-  message: `the zone ${name} is protected against being deleted`,
+  message: `the zone ${name} is protected against deletion`,
   todo: "remove its protection first",
 });
 
 export const setsLocked: Fault = {
   code: "set-locked",
   where: "zone",
-  message: "sets of the zone are protected against changes",
+  message: "some record sets of the zone are protected against changes",
   todo: "remove their protection first",
 };
 
 const zoneIsPrimary: Fault = {
   code: "zone-is-primary",
   where: "zone",
-  message: "the zone is a primary one: its records are written here",
-  todo: "make a zone of mode secondary",
+  message: "the zone is in primary mode, so it has no primary servers",
+  todo: "create a zone in secondary mode",
 };
 
 const nameStays = (name: string): Fault => ({
   code: "name-stays",
   where: "name",
-  message: `a zone cannot be renamed: this one is ${name}`,
-  todo: "make a zone of the new name and move the records there",
+  message: `a zone cannot be renamed; this one is ${name}`,
+  todo: "create a zone with the new name and move the records there",
 });

@@ -11,7 +11,7 @@ export type ServerDraft = { readonly address: string; readonly port: number };
 export type PlacedServer = { readonly zone: Zone; readonly server: PrimaryServer };
 type Written = { readonly kind: "done"; readonly placed: PlacedServer } | NotDone;
 
-/** Where a zone's records come from by zone transfer. With its first server a zone turns secondary, without any primary. */
+/** The servers that a zone is transferred from. A zone with at least one is secondary, without any it is primary. */
 export function primaryServerOperations(
   { store, now, allowedPrimaries = [] }: RecordServiceOptions,
   sight: Sight,
@@ -32,16 +32,16 @@ export function primaryServerOperations(
     if (address) faults.push(...primaryFaults(address, "address", allowedPrimaries));
     else faults.push({ code: "bad-address", where: "address", message: "the address is neither IPv4 nor IPv6" });
     if (portOf(port) === undefined) {
-      faults.push({ code: "bad-port", where: "port", message: "a port is a number from 1 to 65535" });
+      faults.push({ code: "bad-port", where: "port", message: "the port must be a number from 1 to 65535" });
     }
     if (others.some((other) => other.address === address?.text && other.port === port)) {
-      faults.push({ code: "server-taken", where: "address", message: "the zone has this primary server already" });
+      faults.push({ code: "server-taken", where: "address", message: "the zone already has this primary server" });
     }
     return faults;
   };
 
   return {
-    /** Of one zone, or of all that the actor may see; none when the zone is not there. */
+    /** Of one zone, or of all zones that the actor may see; empty if the zone does not exist. */
     primaryServers: async (actor: Actor, zoneId: string | undefined): Promise<readonly PlacedServer[]> => {
       const one = zoneId === undefined ? undefined : await sight.zone(actor, { zone: zoneId });
       const everything = { page: 1, perPage: Number.MAX_SAFE_INTEGER };
@@ -103,15 +103,15 @@ const withServers = ({ settings }: Zone, primaries: readonly PrimaryServer[]): Z
   mode: primaries.length > 0 ? "secondary" : "primary",
 });
 
-/** The SOA record is every zone's. */
+/** The SOA record does not count, because every zone has one. */
 function ownRecordFaults(zone: Zone): readonly Fault[] {
   if (zone.recordCount <= 1) return [];
   return [
     {
       code: "zone-has-records",
       where: "zone_id",
-      message: "the zone has records of its own, so they cannot come from a primary server",
-      todo: "delete all records but the SOA first, or make a new zone",
+      message: "the zone already has records, so they cannot come from a primary server",
+      todo: "delete all records except the SOA first, or create a new zone",
     },
   ];
 }

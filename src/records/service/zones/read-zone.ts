@@ -4,10 +4,10 @@ import type { LoggedChange, Zone } from "../../model.ts";
 import type { RecordStore } from "../../store/port.ts";
 import { atZoneSerial } from "../../store/rows.ts";
 
-/** Read without a pause, so it must not take more than a few milliseconds. */
+/** Read in one go, so it must not take more than a few milliseconds. */
 const pageSize = 500;
 
-/** A zone of more records is large: it is read in parts, and an account has one answer about such a one at a time. */
+/** A zone with more records is large: it is read in parts, and an account gets one answer about a large zone at a time. */
 export const largeZone = 1_000;
 
 const soaKey = setKey(apex, "SOA");
@@ -15,8 +15,8 @@ const soaKey = setKey(apex, "SOA");
 type ZoneReads = Pick<RecordStore, "sets" | "setsAfter" | "lastChange" | "historyOf">;
 
 /**
- * All sets of a zone as they are at one moment, though a large one is read in parts with `pause` between them: what was written
- * meanwhile is taken from the log. None when the zone was deleted meanwhile.
+ * All sets of a zone in one consistent state. A large zone is read in parts, with `pause` between them; writes in the meantime are
+ * applied from the change log. Empty if the zone was deleted in the meantime.
  */
 export async function readZone(store: ZoneReads, zone: Zone, pause: () => Promise<void>): Promise<readonly RRset[]> {
   if (zone.recordCount <= largeZone) return await store.sets(zone, {});
@@ -43,7 +43,7 @@ export async function readZone(store: ZoneReads, zone: Zone, pause: () => Promis
   return [...sets.values()];
 }
 
-/** Oldest first, up to the last one when this is called. */
+/** Oldest first, up to the last change at the time of the call. */
 async function changesSince(
   store: ZoneReads,
   zone: Zone,

@@ -28,7 +28,7 @@ export function createChangeSettings({ store, now }: RecordServiceOptions, sight
   };
 }
 
-/** Why this actor cannot change all of the zone. */
+/** Why this actor may not change the whole zone. */
 export function writeObstacle(sight: Sight, actor: Actor, { name: zone }: Zone): NotDone | undefined {
   if (!sight.allows(actor, { kind: "read-zone", zone })) return missing("zone");
   const refusal = sight.refusal(actor, { kind: "write-zone", zone });
@@ -37,7 +37,7 @@ export function writeObstacle(sight: Sight, actor: Actor, { name: zone }: Zone):
 
 export type ChangedZone = (Exclude<Written, NotDone> & { readonly zone: Zone }) | NotDone;
 
-/** What was written, with the zone as the actor sees it after that. */
+/** The outcome of the write, with the zone as the actor sees it afterwards. */
 export async function withZone(sight: Sight, actor: Actor, key: AnyZoneKey, written: Written): Promise<ChangedZone> {
   if (written.kind !== "done") return written;
   const zone = await sight.zone(actor, key);

@@ -4,13 +4,13 @@ import type { Zone } from "../../model.ts";
 import type { RecordStore } from "../../store/port.ts";
 import type { SecondaryState } from "../../store/transfer-keys.ts";
 
-/** Whether a zone is answered from as it stands, is on its way to that, or cannot be. */
+/** Whether a zone can be served, is about to be, or cannot be. */
 export type ZoneStatus = "ok" | "updating" | "error";
 
-/** Milliseconds that a new secondary zone is given to come from its primary servers. */
+/** Milliseconds that the first transfer of a secondary zone may take. */
 const firstTransfer = 60_000;
 
-/** Of each of the zones, in their order. */
+/** The status of each zone, in the same order. */
 export async function zoneStatuses(
   store: Pick<RecordStore, "secondaryStates">,
   zones: readonly Zone[],
@@ -27,5 +27,5 @@ function statusOf({ settings, created }: Zone, state: SecondaryState | undefined
   return expiryOf(state) < now ? "error" : "ok";
 }
 
-/** After that it was too long without its primary servers (RFC 1034 section 4.3.5). */
+/** When a secondary zone expires without contact to its primary servers (RFC 1034 section 4.3.5). */
 export const expiryOf = ({ checked, soa }: SecondaryState): Instant => checked + timersIn(soa).expire * 1_000;

@@ -189,7 +189,7 @@ describe("zones that nobody granted", () => {
       {
         code: "zone-not-granted",
         where: "zone co.jp",
-        message: "it belongs to other, and co.jp is a public suffix: names of many owners end in it",
+        message: "it belongs to other, and co.jp is a public suffix: many owners have names below it",
         todo: todo("co.jp"),
       },
     ]);
